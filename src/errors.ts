@@ -1,0 +1,46 @@
+/**
+ * An error of millrace's own. Its message names what was wrong, where, what was wanted and what to do, and
+ * never holds the content of an event, so it may be logged.
+ */
+export class MillraceError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MillraceError';
+    this.code = code;
+  }
+}
+
+/** For plugin authors: an error whose message is safe to log, and which `permanent` keeps from being retried. */
+export class PluginError extends MillraceError {
+  /** True skips the retries of a forwarder: the event goes to the dead letter, or is dropped, at once. */
+  readonly permanent: boolean;
+
+  constructor(message: string, options: ErrorOptions & { permanent?: boolean } = {}) {
+    super('MILLRACE_PLUGIN', message, options);
+    this.name = 'PluginError';
+    this.permanent = options.permanent ?? false;
+  }
+}
+
+const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
+
+/**
+ * What of an error may be logged. The message of a foreign error can quote an event (`JSON.parse` does), so it
+ * is withheld unless the error is millrace's own or the operating system's.
+ */
+export function safeReason(error: unknown): string {
+  if (error instanceof MillraceError) return error.message;
+  if (!(error instanceof Error)) return `a thrown ${error === null ? 'null' : typeof error} (withheld)`;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string' && typeof syscall === 'string') return error.message;
+  const place = STACK_PLACE.exec(error.stack ?? '')?.[1];
+  const name = typeof code === 'string' ? `${error.name} ${code}` : error.name;
+  return `${name}${place === undefined ? '' : ` at ${place}`} (message withheld: it could quote an event)`;
+}
+
+/** Whether an error asks not to be retried: `permanent: true` on any error object. */
+export function isPermanent(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { permanent?: unknown }).permanent === true;
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { isoNow } from './clock.ts';
+import { path } from './scalars.ts';
+import { dateTime } from './stamp.ts';
+
+const anyObject = () => z.record(z.string(), z.unknown());
+
+/** Specification 2.4: the base of all events that pass through a pipeline. */
+export const CollectedEvent = z.object({
+  timestamp: dateTime().default(isoNow),
+  data: anyObject(),
+});
+export type CollectedEvent = Readonly<z.output<typeof CollectedEvent>>;
+
+/** Specification 2.7: one line of a file. */
+export const CollectedLineEvent = CollectedEvent.extend({
+  data: z.object({ line: z.string(), source: path() }),
+  backfill: z.boolean().default(false),
+});
+export type CollectedLineEvent = Readonly<z.output<typeof CollectedLineEvent>>;
+
+/** Specification 2.7: one beacon event of the host event bus. */
+export const BeaconCollectedEvent = CollectedEvent.extend({
+  beacon: z.string(),
+  tag: z.string(),
+  stamp: dateTime(),
+  raw_data: anyObject(),
+});
+export type BeaconCollectedEvent = Readonly<z.output<typeof BeaconCollectedEvent>>;
+
+/** Specification 2.5: an event taken from the host event bus. */
+export const HostEvent = z.object({
+  tag: z.string(),
+  stamp: dateTime(),
+  data: anyObject(),
+  raw_data: anyObject(),
+});
+export type HostEvent = Readonly<z.output<typeof HostEvent>>;
+
+/**
+ * A new event, stamped with the scheduler's time unless a timestamp is given.
+ *
+ * @example
+ * collectedEvent({ user: 'ada' }, '2026-01-01T00:00:00.000Z');
+ * // { timestamp: '2026-01-01T00:00:00.000Z', data: { user: 'ada' } }
+ */
+export function collectedEvent(data: CollectedEvent['data'], timestamp: string = isoNow()): CollectedEvent {
+  return { timestamp, data };
+}
+
+/** Whether a plugin's value is an event: an object whose `data` is an object. */
+export function isEvent(value: unknown): value is CollectedEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  const data = (value as { data?: unknown }).data;
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}

@@ -1,0 +1,64 @@
+import type { ObservableInput } from 'rxjs';
+import type { EventBatch } from './event-batch.ts';
+import type { CollectedEvent } from './events.ts';
+import type { Host } from './host.ts';
+import type { PipelineRunContext } from './run-context.ts';
+
+export type PluginKind = 'collect' | 'process' | 'forward';
+
+/** What of a zod schema the engine uses, so that a plugin may bring its own copy of zod. */
+export interface ConfigSchema {
+  safeParse(
+    input: unknown,
+  ): { success: true; data: unknown } | { success: false; error: { issues: readonly ConfigSchemaIssue[] } };
+}
+export interface ConfigSchemaIssue {
+  readonly code?: string;
+  readonly message: string;
+  readonly path: readonly PropertyKey[];
+}
+
+/** A mistake that only the plugin can see, found when the configuration is loaded. */
+export interface ConfigMistake {
+  /** Where, inside the plugin's configuration. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  /** The nearest right name, if there is one. */
+  readonly suggestion?: string;
+}
+
+interface PluginBase {
+  get_config_schema(): ConfigSchema;
+  /** Checks what a schema cannot say, such as the names of host functions. */
+  checkConfig?(args: { config: never; host: Host | undefined }): readonly ConfigMistake[];
+  /** One sentence, shown by `millrace plugins`. */
+  readonly description?: string;
+  /** A configuration entry in YAML, shown by `millrace plugins`; executed as a test for the built-in ones. */
+  readonly example?: string;
+}
+
+/** What an entry function may return: whichever suits its author. */
+export type Returned<T> = ObservableInput<T> | T | undefined | void;
+
+export interface CollectPlugin extends PluginBase {
+  collect(args: { ctx: PipelineRunContext<never> }): Returned<CollectedEvent | EventBatch>;
+}
+
+export interface ProcessPlugin extends PluginBase {
+  process(args: { ctx: PipelineRunContext<never>; event: CollectedEvent }): Returned<CollectedEvent>;
+  /**
+   * True for a plugin that removes secrets. An event that has not passed it is never put into a dead letter.
+   */
+  readonly masks?: boolean;
+}
+
+export interface ForwardPlugin extends PluginBase {
+  forward(args: { ctx: PipelineRunContext<never>; event: CollectedEvent }): Returned<unknown>;
+  /** Ours, optional: takes all that is waiting at once. It delivers all of it or fails. */
+  forwardBatch?(args: {
+    ctx: PipelineRunContext<never>;
+    events: readonly CollectedEvent[];
+  }): Returned<unknown>;
+}
+
+export type Plugin = CollectPlugin | ProcessPlugin | ForwardPlugin;

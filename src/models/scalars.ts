@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** The largest count of the specification. A JavaScript number holds it as 2^63: see DESIGN's "The models". */
+export const MAX_COUNT = 2 ** 63;
+
+/** A whole number of any size; zod's own `int()` would stop at 2^53. */
+export const integer = () =>
+  z.number().refine(Number.isInteger, { message: 'a whole number', abort: true }).meta({ type: 'integer' });
+
+/** A count above 0 and below {@link MAX_COUNT}, both exclusive. */
+export const count = () =>
+  z
+    .number()
+    .gt(0)
+    .lt(MAX_COUNT)
+    .refine(Number.isInteger, { message: 'a whole number' })
+    .meta({ type: 'integer' });
+
+/** Exactly one character: one Unicode code point, as JSON Schema counts. */
+export const oneCharacter = () =>
+  z
+    .string()
+    .refine((text) => [...text].length === 1, { message: 'exactly 1 character' })
+    .meta({ minLength: 1, maxLength: 1 });
+
+/** A file system path. An empty one would silently mean the working folder. */
+export const path = () => z.string().min(1);
+
+/** A list of names; a single string stands for a list of one. */
+export const nameList = () => z.union([z.array(z.string()), z.string().transform((name) => [name])]);
