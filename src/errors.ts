@@ -1,3 +1,5 @@
+import { isNativeError } from 'node:util/types';
+
 /**
  * An error of millrace's own. Its message names what was wrong, where, what was wanted and what to do, and
  * never holds the content of an event, so it may be logged.
@@ -32,7 +34,8 @@ const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
  */
 export function safeReason(error: unknown): string {
   if (error instanceof MillraceError) return error.message;
-  if (!(error instanceof Error)) return `a thrown ${error === null ? 'null' : typeof error} (withheld)`;
+  if (!(error instanceof Error || isNativeError(error)))
+    return `a thrown ${error === null ? 'null' : typeof error} (withheld)`;
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (typeof code === 'string' && typeof syscall === 'string') return error.message;
   const place = STACK_PLACE.exec(error.stack ?? '')?.[1];

@@ -13,6 +13,8 @@ export interface Host {
   events(patterns: readonly string[]): Observable<HostEvent>;
   /** Names of the functions that `call` knows; configurations that name others are refused. */
   functions(): readonly string[];
+  /** All names that beacons of this host can have, where it knows them: others are refused. */
+  beacons?(): readonly string[];
   /** Calls a function once. Emits its result, or errors. */
   call(
     fn: string,

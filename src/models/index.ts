@@ -9,4 +9,6 @@ export * from './plugin.ts';
 export * from './plugin-config.ts';
 export * from './run-context.ts';
 export * from './scalars.ts';
+export * from './serialise.ts';
 export * from './stamp.ts';
+export * from './status.ts';

@@ -1,0 +1,68 @@
+import {
+  concat,
+  concatMap,
+  EMPTY,
+  expand,
+  type MonoTypeOperatorFunction,
+  map,
+  type Observable,
+  of,
+  range,
+} from 'rxjs';
+import { wait } from './delay-range.ts';
+
+export interface ChildEventsOptions {
+  /** Names the number in each child's data: `<name>-child-count`. */
+  readonly name: string;
+  /** How many children follow an event. */
+  readonly count: number;
+  /** Seconds before the event; child n comes delay × (count ÷ n) after the one before it. 0 by default. */
+  readonly delay?: number | undefined;
+}
+
+/** What children are made from. */
+export interface ParentEvent {
+  readonly data: object;
+}
+
+/** More than this are not built at once, so that a large count costs no memory. */
+const AT_HAND = 1000;
+
+/**
+ * An event and its children: copies of it whose data also has `<name>-child-count`, counted from 1. Without a delay
+ * they are at hand, as an array; with one they come one after the other.
+ *
+ * @example
+ * withChildren({ data: { a: 1 } }, { name: 'x', count: 1 });
+ * // [{ data: { a: 1 } }, { data: { a: 1, 'x-child-count': 1 } }]
+ */
+export function withChildren<E extends ParentEvent>(
+  event: E,
+  { name, count, delay = 0 }: ChildEventsOptions,
+): readonly E[] | Observable<E> {
+  const key = `${name}-child-count`;
+  const child = (n: number): E => ({ ...event, data: { ...event.data, [key]: n } });
+  if (delay > 0) {
+    return after(delay, event).pipe(
+      expand((_, i) => (i < count ? after(delay * (count / (i + 1)), i + 1).pipe(map(child)) : EMPTY)),
+    );
+  }
+  if (count > AT_HAND) return concat(of(event), range(1, count).pipe(map(child)));
+  return [event, ...Array.from({ length: count }, (_, i) => child(i + 1))];
+}
+
+function after<T>(seconds: number, value: T): Observable<T> {
+  return wait(seconds).pipe(map(() => value));
+}
+
+/**
+ * {@link withChildren} as an operator: each event, then its children. Events wait for the children of those before
+ * them, without a bound: a source that is faster than the delay needs a window before this operator.
+ *
+ * @example
+ * events$.pipe(childEvents({ name: 'part', count: 2, delay: 0.5 }));
+ * // each event 0.5 s late, its first child 1 s later, its second 0.5 s after that
+ */
+export function childEvents<E extends ParentEvent>(options: ChildEventsOptions): MonoTypeOperatorFunction<E> {
+  return concatMap((event) => withChildren(event, options));
+}

@@ -1,0 +1,43 @@
+import { delayWhen, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
+import { longTimer } from './long-timer.ts';
+
+/** Bounds of a wait in seconds, 0 ≤ minimum ≤ maximum. Equal bounds make a fixed wait. */
+export interface DelayBounds {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+export interface RandomOptions {
+  /** A number in [0, 1). `Math.random` by default; a seeded one makes waits repeatable. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** A random wait within the bounds, in seconds. */
+export function drawDelay({ minimum, maximum }: DelayBounds, random: () => number): number {
+  return minimum + random() * (maximum - minimum);
+}
+
+/** Emits once after so many seconds, to the millisecond: timers keep no fractions, and marbles show none. */
+export function wait(seconds: number): Observable<unknown> {
+  return longTimer(Math.round(seconds * 1000));
+}
+
+/**
+ * Delays each value by a wait of its own, drawn from a range in seconds. Values wait at the same time, so one with
+ * a short wait may overtake one that came before it. The completion waits for them; an error does not.
+ *
+ * @throws RangeError unless 0 ≤ minimum ≤ maximum.
+ *
+ * @example
+ * requests$.pipe(delayRange({ minimum: 0.1, maximum: 0.3 })); // each 100 to 300 ms later
+ */
+export function delayRange<T>(
+  bounds: DelayBounds,
+  { random = Math.random }: RandomOptions = {},
+): MonoTypeOperatorFunction<T> {
+  const { minimum, maximum } = bounds;
+  if (!(minimum >= 0 && minimum <= maximum)) {
+    throw new RangeError('delayRange wants 0 ≤ minimum ≤ maximum, in seconds');
+  }
+  return delayWhen(() => wait(drawDelay(bounds, random)));
+}

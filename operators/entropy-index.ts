@@ -1,0 +1,104 @@
+/** c·ln c for the counts that occur; 0·ln 0 = 0. */
+const C_LN_C = Float64Array.from({ length: 1024 }, (_, c) => (c === 0 ? 0 : c * Math.log(c)));
+
+const cLnC = (c: number): number => (c < 1024 ? (C_LN_C[c] as number) : c * Math.log(c));
+
+const ASCII = 128;
+/** Floating point leaves an evenly spread token a few ulps off 1; no real index is this near to it. */
+const SNAP = 1e-12;
+
+/**
+ * Measures tokens against an alphabet: how evenly a token's characters are spread, relative to the best that a
+ * token of its length could be. Compiled once for an alphabet, since measuring is the hot path.
+ *
+ * With n characters in the token, of which c of each character of the alphabet, H = −Σ p·ln p with p = c ÷ n. Both
+ * H and Hmax are kept multiplied by n, which leaves sums of c·ln c, looked up in a table.
+ */
+export class EntropyMeter {
+  /** Slots 1…size for the characters of the alphabet, 0 for all others. */
+  readonly #ascii = new Uint8Array(ASCII);
+  readonly #other = new Map<number, number>();
+  readonly #counts: Int32Array;
+  readonly #size: number;
+
+  /** @throws RangeError if the alphabet is empty. */
+  constructor(alphabet: string) {
+    const characters = [...new Set(alphabet)];
+    if (characters.length === 0) throw new RangeError('alphabet must have at least 1 character');
+    this.#size = characters.length;
+    this.#counts = new Int32Array(this.#size + 1);
+    // ASCII first: then its slots fit into a byte, however large the alphabet.
+    const codes = characters.map((character) => character.codePointAt(0) as number).sort((a, b) => a - b);
+    codes.forEach((code, i) => {
+      if (code < ASCII) this.#ascii[code] = i + 1;
+      else this.#other.set(code, i + 1);
+    });
+  }
+
+  /** The index of `text` between two positions, in [0, 1]; −1 for fewer characters than `shortest`. */
+  index(text: string, start = 0, end = text.length, shortest = 0): number {
+    const counts = this.#counts;
+    const ascii = this.#ascii;
+    let length = end - start;
+    for (let i = start; i < end; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit < ASCII) {
+        (counts[ascii[unit] as number] as number)++;
+        continue;
+      }
+      const code = i + 1 < end ? (text.codePointAt(i) as number) : unit;
+      if (code > 0xffff) {
+        i++;
+        length--;
+      }
+      (counts[this.#other.get(code) ?? 0] as number)++;
+    }
+    counts[0] = 0;
+    return length < shortest ? this.#clear() : this.#ratio(length);
+  }
+
+  #ratio(length: number): number {
+    const counts = this.#counts;
+    const size = this.#size;
+    let inAlphabet = 0;
+    let sum = 0;
+    for (let slot = 1; slot <= size; slot++) {
+      const count = counts[slot] as number;
+      if (count === 0) continue;
+      inAlphabet += count;
+      sum += cLnC(count);
+      counts[slot] = 0;
+    }
+    const quotient = Math.floor(length / size);
+    const remainder = length % size;
+    const nLnN = cLnC(length);
+    const best = nLnN - remainder * cLnC(quotient + 1) - (size - remainder) * cLnC(quotient);
+    if (best <= 0) return 0;
+    // Characters outside the alphabet count in the length alone, and can push the raw ratio above 1.
+    const index = ((inAlphabet / length) * nLnN - sum) / best;
+    if (index < SNAP) return 0;
+    return index > 1 - SNAP ? 1 : index;
+  }
+
+  #clear(): number {
+    this.#counts.fill(0);
+    return -1;
+  }
+}
+
+/**
+ * The length-relative normalised entropy index of a token: H ÷ Hmax, clamped to [0, 1].
+ *
+ * H = −Σ p·ln p over the token's characters that are in the alphabet, p = occurrences ÷ token length. Hmax is the
+ * entropy of a token of that length whose characters are spread over the alphabet as evenly as they can be.
+ * Characters are code points. 0 where Hmax is 0: a token of less than two characters, an alphabet of one.
+ *
+ * @throws RangeError if the alphabet is empty.
+ *
+ * @example
+ * entropyIndex('aaaa', 'abcd'); // 0
+ * entropyIndex('abcd', 'abcd'); // 1
+ */
+export function entropyIndex(token: string, alphabet: string): number {
+  return new EntropyMeter(alphabet).index(token);
+}

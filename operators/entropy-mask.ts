@@ -1,0 +1,87 @@
+import { type MonoTypeOperatorFunction, map } from 'rxjs';
+import { EntropyMeter } from './entropy-index.ts';
+import { type Masker, maskerOf } from './mask-event.ts';
+import { assertOneCharacter, Replacement, type ReplacementOptions } from './replacement.ts';
+
+export { entropyIndex } from './entropy-index.ts';
+
+export interface EntropyMaskOptions extends ReplacementOptions {
+  /** Stands between prefix and suffix in place of a token. `HIGH-ENTROPY` by default. */
+  readonly mask_str?: string | undefined;
+  /** Tokens of this index or more are masked, in [0, 1]. 0.9 by default. */
+  readonly h_threshold?: number | undefined;
+  /** Tokens of this many characters (code points) or more are masked, at least 2. 16 by default. */
+  readonly length_threshold?: number | undefined;
+  /** The one character that separates tokens. A space by default. */
+  readonly delimeter?: string | undefined;
+  /** The characters that a token is measured against. Letters, digits, `+`, `/` and `=` by default. */
+  readonly alphabet?: string | undefined;
+  /** Called after a text in which `count` tokens were masked, at least one. `rule` is `mask_str`. */
+  readonly onMask?: ((rule: string, count: number) => void) | undefined;
+}
+
+/** Letters, digits, `+`, `/` and `=`: what keys and base64 are written in. */
+export const DEFAULT_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=';
+
+/**
+ * A mask that replaces tokens which look random: at least `length_threshold` characters, and an
+ * {@link entropyIndex} of at least `h_threshold`. Only the token is replaced; delimiters stay as they are.
+ * Works on a text, or on all text of an event: see `maskEvent`.
+ *
+ * @throws RangeError for an option out of its bounds, naming it.
+ *
+ * @example
+ * const mask = entropyMasker({ h_threshold: 0.8 });
+ * mask('key qGr4Kd0xT9bLw2Zp5v ok'); // 'key <:HIGH-ENTROPY:> ok'
+ */
+export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
+  const {
+    mask_str = 'HIGH-ENTROPY',
+    h_threshold = 0.9,
+    length_threshold = 16,
+    delimeter = ' ',
+    alphabet = DEFAULT_ALPHABET,
+    onMask,
+  } = options;
+  if (!(h_threshold >= 0 && h_threshold <= 1)) throw new RangeError('h_threshold must be in [0, 1]');
+  if (!(Number.isInteger(length_threshold) && length_threshold > 1)) {
+    throw new RangeError('length_threshold must be a whole number greater than 1');
+  }
+  assertOneCharacter('delimeter', delimeter);
+  const meter = new EntropyMeter(alphabet);
+  const replacement = new Replacement(mask_str, options);
+
+  return maskerOf((text) => {
+    if (text.length < length_threshold) return text;
+    let masked = '';
+    let copied = 0;
+    let count = 0;
+    for (let start = 0; start <= text.length; ) {
+      let end = text.indexOf(delimeter, start);
+      if (end === -1) end = text.length;
+      if (end - start >= length_threshold && meter.index(text, start, end, length_threshold) >= h_threshold) {
+        masked += text.slice(copied, start) + replacement.of(text, start, end);
+        copied = end;
+        count++;
+      }
+      start = end + delimeter.length;
+    }
+    if (count === 0) return text;
+    onMask?.(mask_str, count);
+    return masked + text.slice(copied);
+  });
+}
+
+/**
+ * {@link entropyMasker} as an operator: texts or events in, the same type out. What cannot be masked is an error
+ * notification, never a value.
+ *
+ * @example
+ * of('key qGr4Kd0xT9bLw2Zp5v ok').pipe(entropyMask({ h_threshold: 0.8 })); // 'key <:HIGH-ENTROPY:> ok'
+ */
+export function entropyMask<T extends string | object>(
+  options: EntropyMaskOptions = {},
+): MonoTypeOperatorFunction<T> {
+  const mask = entropyMasker(options);
+  return map((value: T) => mask(value));
+}

@@ -1,0 +1,68 @@
+import fs from 'node:fs';
+import type { Descriptors } from './descriptors.ts';
+import type { FollowedFile } from './followed-file.ts';
+import { closeFile, openFile } from './regular-file.ts';
+
+/** The bytes read, in memory that the next read overwrites; none at the end of the file. */
+type Read = (error: Error | null, chunk: Buffer) => void;
+
+const NOTHING = Buffer.alloc(0);
+
+/** Reads the next bytes of one file at a time, opening it if need be. */
+export class ChunkReader {
+  readonly #descriptors: Descriptors;
+  readonly #buffer: Buffer;
+  #isClosed = false;
+
+  constructor(descriptors: Descriptors, chunkBytes: number) {
+    this.#descriptors = descriptors;
+    this.#buffer = Buffer.allocUnsafeSlow(chunkBytes);
+  }
+
+  /** Calls back later, always, unless closed meanwhile. */
+  read(file: FollowedFile, callback: Read): void {
+    file.isBusy = true;
+    const done: Read = (error, chunk) => {
+      file.isBusy = false;
+      // The descriptor of a file that is gone is the only way to it.
+      if (this.#isClosed || (error !== null && !file.isGone)) this.#descriptors.release(file);
+      if (!this.#isClosed) callback(error, chunk);
+    };
+    if (file.fd === undefined) this.#open(file, done);
+    else this.#read(file, file.fd, done);
+  }
+
+  /** A descriptor that is being read from now is closed when that is done: its number must not be reused before. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #open(file: FollowedFile, done: Read): void {
+    openFile(file.path, (error, opened) => {
+      if (opened === undefined) {
+        done(error, NOTHING);
+      } else if (opened.id === file.id && !this.#isClosed) {
+        this.#descriptors.attach(file, opened.fd);
+        this.#read(file, opened.fd, done);
+      } else {
+        closeFile(opened.fd);
+        done(moved(file), NOTHING);
+      }
+    });
+  }
+
+  #read(file: FollowedFile, fd: number, done: Read): void {
+    this.#descriptors.touch(file);
+    const position = file.lines.readOffset;
+    // No chunk lies across the end of what was there at the start, so no batch does.
+    const upTo = position < file.backfillEnd ? file.backfillEnd - position : Infinity;
+    const length = Math.min(this.#buffer.length, upTo);
+    fs.read(fd, this.#buffer, 0, length, position, (error, count) => {
+      done(error, error === null ? this.#buffer.subarray(0, count) : NOTHING);
+    });
+  }
+}
+
+function moved(file: FollowedFile): Error {
+  return Object.assign(new Error('the path leads to another file now'), { code: 'MOVED', path: file.path });
+}

@@ -1,0 +1,84 @@
+import { from, mergeMap, Observable } from 'rxjs';
+import { type ExpandedPaths, expandPaths } from './expand-paths.ts';
+import type { FollowedFile } from './followed-file.ts';
+import { closeFile } from './regular-file.ts';
+import { eachLimited, type Probe, probe } from './scan.ts';
+
+/** Status calls under way at a time: more would make reads wait in the thread pool behind them. */
+const PROBES_AT_A_TIME = 16;
+
+/** The paths at which each file was found. */
+export type Seen = Map<FollowedFile, Set<string>>;
+
+/** What the scanner tells its owner, who keeps the files. */
+export interface ScanEvents {
+  /** The file that is expected at `path`. */
+  expected(path: string): FollowedFile | undefined;
+  /** Whether a file that was found may be opened. */
+  mayOpen(status: Probe['status']): boolean;
+  /** There is a file. Returns which one it is. */
+  found(found: Probe): FollowedFile;
+  /** There is none. Returns the one that is there all the same, though it cannot be looked at. */
+  notFound(path: string, error: NodeJS.ErrnoException): FollowedFile | undefined;
+  unmatched(pattern: string): void;
+  /** All paths were looked at. */
+  scanned(seen: Seen): void;
+}
+
+/** Looks at what `patterns` lead to. */
+export class PathScanner {
+  readonly #patterns: readonly string[];
+  readonly #events: ScanEvents;
+  #isClosed = false;
+
+  constructor(patterns: readonly string[], events: ScanEvents) {
+    this.#patterns = patterns;
+    this.#events = events;
+  }
+
+  /** Looks at all paths once. The promise is tinyglobby's only interface that does not block. */
+  scan(): Observable<never> {
+    return from(expandPaths(this.#patterns)).pipe(mergeMap((expanded) => this.#lookAtAll(expanded)));
+  }
+
+  /** Looks at one path. */
+  look(path: string, done: (file: FollowedFile | undefined) => void): void {
+    probe(path, this.#events, (error, found) => {
+      if (this.#isClosed) {
+        if (found !== undefined && 'fd' in found.status) closeFile(found.status.fd);
+        done(undefined);
+      } else if (found !== undefined) {
+        done(this.#events.found(found));
+      } else {
+        done(error === null ? undefined : this.#events.notFound(path, error));
+      }
+    });
+  }
+
+  /** What is under way ends without a word. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #lookAtAll({ paths, unmatched }: ExpandedPaths): Observable<never> {
+    return new Observable((subscriber) => {
+      for (const pattern of unmatched) this.#events.unmatched(pattern);
+      const seen: Seen = new Map();
+      const look = (path: string, next: () => void) =>
+        this.look(path, (file) => {
+          if (file !== undefined) note(seen, file, path);
+          next();
+        });
+      eachLimited(this.#isClosed ? [] : paths, PROBES_AT_A_TIME, look, () => {
+        if (!this.#isClosed) this.#events.scanned(seen);
+        subscriber.complete();
+      });
+    });
+  }
+}
+
+function note(seen: Seen, file: FollowedFile, path: string): void {
+  const paths = seen.get(file);
+  if (paths === undefined) seen.set(file, new Set([path]));
+  else paths.add(path);
+}

@@ -1,0 +1,176 @@
+import type { Demand } from '../demand.ts';
+import type { ChunkReader } from './chunk-reader.ts';
+import type { FollowedFile } from './followed-file.ts';
+import type { LineBatch } from './line-batch.ts';
+
+export interface PumpSettings {
+  readonly demand: Demand;
+  /** The most lines of a batch. */
+  readonly batchLines: number;
+  /** The end of a file is the end of its last line, and of following it. */
+  readonly once: boolean;
+}
+
+/** What the pump tells its owner. */
+export interface PumpEvents {
+  batch(batch: LineBatch): void;
+  /** `file` was read from, or begins anew. */
+  progress(file: FollowedFile): void;
+  /** `file` cannot be read now. */
+  failed(file: FollowedFile, error: Error): void;
+  /** All of `file` is read, and it will not grow: it need not be followed any more. */
+  finished(file: FollowedFile): void;
+  /** Nothing is left to read, for now. */
+  idle(): void;
+}
+
+/**
+ * Reads the files that are ready, a chunk of each in turn, and emits their lines as the demand allows.
+ *
+ * One chunk is in memory at a time; the next is read when all its lines are emitted. Whatever happens meanwhile
+ * (demand that returns while a batch is being emitted, a read that is done) ends up in one loop, never in
+ * recursion.
+ */
+export class ReadPump {
+  readonly #settings: PumpSettings;
+  readonly #reader: ChunkReader;
+  readonly #events: PumpEvents;
+  readonly #ready = new Set<FollowedFile>();
+  /** The file whose lines are being emitted. */
+  #current: FollowedFile | undefined;
+  #isReading = false;
+  #isRunning = false;
+  #isClosed = false;
+
+  constructor(settings: PumpSettings, reader: ChunkReader, events: PumpEvents) {
+    this.#settings = settings;
+    this.#reader = reader;
+    this.#events = events;
+  }
+
+  get isIdle(): boolean {
+    return this.#current === undefined && !this.#isReading && this.#ready.size === 0;
+  }
+
+  /** There may be something to read in `file`. */
+  add(file: FollowedFile): void {
+    if (file.isHeldBack) return;
+    file.isAtEnd = false;
+    this.#ready.add(file);
+    this.run();
+  }
+
+  /** `file` is not followed any more. */
+  remove(file: FollowedFile): void {
+    this.#ready.delete(file);
+    this.#releaseSuccessors(file);
+  }
+
+  /** Goes on as far as demand and files allow. */
+  run(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    while (this.#step()) {}
+    this.#isRunning = false;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#reader.close();
+  }
+
+  /** One step; false when there is nothing to do but wait. */
+  #step(): boolean {
+    if (this.#isClosed || this.#isReading) return false;
+    const file = this.#current;
+    if (file === undefined) return this.#turn();
+    if (file.lines.hasLines) return this.#emit(file);
+    this.#current = undefined;
+    this.#leave(file);
+    return true;
+  }
+
+  #turn(): boolean {
+    const [file] = this.#ready;
+    if (file === undefined) {
+      this.#events.idle();
+      return false;
+    }
+    this.#ready.delete(file);
+    if (file.isTruncated) {
+      this.#current = file;
+      return true;
+    }
+    this.#isReading = true;
+    this.#reader.read(file, (error, chunk) => {
+      this.#isReading = false;
+      this.#current = file;
+      if (error !== null) this.#fail(file, error);
+      else if (chunk.length > 0) this.#feed(file, chunk);
+      else this.#reachEnd(file);
+      this.run();
+    });
+    return false;
+  }
+
+  #emit(file: FollowedFile): boolean {
+    const { room } = this.#settings.demand;
+    if (room <= 0) return false;
+    const startOffset = file.lines.offset;
+    const lines = file.lines.take(Math.min(room, this.#settings.batchLines));
+    const endOffset = file.lines.offset;
+    const backfill = endOffset <= file.backfillEnd;
+    if (lines.length > 0) {
+      this.#events.batch({ id: file.id, path: file.path, lines, startOffset, endOffset, backfill });
+    }
+    return true;
+  }
+
+  #feed(file: FollowedFile, chunk: Buffer): void {
+    file.quietPolls = 0;
+    file.isFinishing = this.#settings.once;
+    file.lines.feed(chunk);
+    this.#events.progress(file);
+  }
+
+  #reachEnd(file: FollowedFile): void {
+    file.isAtEnd = true;
+    if (file.isFinishing) file.lines.end();
+  }
+
+  #fail(file: FollowedFile, error: Error): void {
+    this.#events.failed(file, error);
+    // A file that may be read later keeps the begin of its last line; for the others this is the end.
+    if (this.#settings.once || file.isGone) this.#reachEnd(file);
+    else file.isAtEnd = true;
+  }
+
+  /** Every line of `file` that was at hand is emitted. */
+  #leave(file: FollowedFile): void {
+    if (file.isTruncated && file.lines.isHolding) {
+      file.lines.end();
+      this.#current = file;
+      return;
+    }
+    if (file.isTruncated) {
+      file.restart();
+      this.#events.progress(file);
+    }
+    if (file.isAtEnd) this.#settle(file);
+    else this.#ready.add(file);
+  }
+
+  #settle(file: FollowedFile): void {
+    this.#releaseSuccessors(file);
+    if (!file.isFinishing) return;
+    if (file.isGone || this.#settings.once) this.#events.finished(file);
+    else file.isFinishing = false;
+  }
+
+  #releaseSuccessors(file: FollowedFile): void {
+    for (const successor of file.successors.splice(0)) {
+      successor.isHeldBack = false;
+      this.add(successor);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { FollowedFile } from './followed-file.ts';
+import { type FileStatus, type OpenFile, openFile, statFile } from './regular-file.ts';
+
+/** What was found at a path. */
+export interface Probe {
+  readonly path: string;
+  readonly status: FileStatus | OpenFile;
+  /** Bytes that had been read of the file at this path when it was asked for: less than that has been cut off. */
+  readonly readBefore: number;
+  /** The file that was expected at this path. */
+  readonly expected: FollowedFile | undefined;
+}
+
+interface Known {
+  expected(path: string): FollowedFile | undefined;
+  mayOpen(status: FileStatus): boolean;
+}
+
+type Done = (error: NodeJS.ErrnoException | null, probe?: Probe) => void;
+
+/** Looks at a path, and opens the file there if that is wanted. */
+export function probe(path: string, known: Known, done: Done): void {
+  const expected = known.expected(path);
+  const readBefore = expected?.lines.readOffset ?? 0;
+  statFile(path, (error, status) => {
+    if (status === undefined) {
+      done(error);
+      return;
+    }
+    if (!known.mayOpen(status)) {
+      done(null, { path, status, readBefore, expected });
+      return;
+    }
+    // What cannot be opened now is followed all the same: its first read tells why.
+    openFile(path, (_, opened) => done(null, { path, status: opened ?? status, readBefore, expected }));
+  });
+}
+
+/** Calls `visit` for every item, at most `limit` at a time, then `done`. Does not recurse. */
+export function eachLimited<T>(
+  items: Iterable<T>,
+  limit: number,
+  visit: (item: T, next: () => void) => void,
+  done: () => void,
+): void {
+  const iterator = items[Symbol.iterator]();
+  let open = 0;
+  let isFilling = false;
+  const fill = () => {
+    if (isFilling) return;
+    isFilling = true;
+    let item = open < limit ? iterator.next() : undefined;
+    while (item !== undefined && item.done !== true) {
+      open++;
+      visit(item.value, close);
+      item = open < limit ? iterator.next() : undefined;
+    }
+    isFilling = false;
+    if (open === 0) done();
+  };
+  const close = () => {
+    open--;
+    fill();
+  };
+  fill();
+}

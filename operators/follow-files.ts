@@ -1,0 +1,63 @@
+import { Observable, of } from 'rxjs';
+import { FollowSession } from './file-lines/follow-session.ts';
+import type { FollowSettings, Positions } from './file-lines/follow-settings.ts';
+import type { LineBatch } from './file-lines/line-batch.ts';
+
+export type { FollowSettings, Positions } from './file-lines/follow-settings.ts';
+export type { FoundFile } from './file-lines/followed-file.ts';
+export type { LineBatch } from './file-lines/line-batch.ts';
+export type { FileId } from './file-lines/regular-file.ts';
+
+/** Milliseconds between looks for new, truncated and rotated files. */
+const POLL_MS = 1000;
+/** Polls, hence seconds, for which a last line may lack its newline, and a rotated file may still grow. */
+const QUIET_POLLS = 5;
+const CHUNK_BYTES = 64 * 1024;
+/** Small enough for the stages of a pipeline to overlap, large enough to cost nothing per line. */
+const BATCH_LINES = 512;
+/** Half of the usual limit of 1,024 for a process. */
+const MAX_OPEN_FILES = 512;
+
+const ignore = () => {};
+
+const newLinesOnly: Positions = {
+  startAt: (file) => (file.existed ? file.size : 0),
+  forget: ignore,
+};
+
+const DEFAULTS: FollowSettings = {
+  demand: { room: Infinity, room$: of(Infinity) },
+  positions: newLinesOnly,
+  once: false,
+  log: { warn: ignore, info: ignore },
+  onBacklog: ignore,
+  batchLines: BATCH_LINES,
+  chunkBytes: CHUNK_BYTES,
+  pollMs: POLL_MS,
+  quietPolls: QUIET_POLLS,
+  maxOpenFiles: MAX_OPEN_FILES,
+};
+
+/**
+ * The lines of files as they are written, in batches that know their place in the file to the byte.
+ *
+ * `paths` may be globs; files that appear later are picked up, files that are missing or cannot be read are waited
+ * for: it never errors. A file is known by device and inode, so it is read once whatever its names, and one that is
+ * rotated away is read to its end before the file that takes its place is begun. It emits no more lines than
+ * `demand` has room for, and holds one chunk in memory.
+ *
+ * Completes only with `once`. Unsubscribing closes all files.
+ *
+ * @example
+ * followFiles(['/var/log/nginx/*.log']).subscribe(({ path, lines }) => console.log(path, lines));
+ */
+export function followFiles(
+  paths: readonly string[],
+  settings: Partial<FollowSettings> = {},
+): Observable<LineBatch> {
+  return new Observable((subscriber) => {
+    const session = new FollowSession(paths, { ...DEFAULTS, ...settings }, subscriber);
+    subscriber.add(() => session.close());
+    session.start();
+  });
+}

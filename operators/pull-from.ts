@@ -1,0 +1,96 @@
+import { asyncScheduler, Observable, type Subscription } from 'rxjs';
+import type { Demand } from './demand.ts';
+
+/** Values pulled in one go before other work of the process gets its turn: an endless iterable must not starve it. */
+const SLICE = 16_384;
+
+/**
+ * Pulls an iterable by demand: one value at a time, and only while there is room. RxJS's `from` pulls an async
+ * generator without end, however far the consumer is behind (rxjs#2342).
+ *
+ * On unsubscription the iterator's `return` is called, so that a generator's `finally` runs.
+ * Errors: what the iterator throws or rejects with.
+ *
+ * @example
+ * pullFrom(readRows(), window).subscribe(handle); // never more than window.room rows ahead
+ */
+export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: Demand): Observable<T> {
+  return new Observable<T>((subscriber) => {
+    const iterator = openIterator(iterable);
+    let pulling = false;
+    let awaiting = false;
+    let ended = false;
+    let pause: Subscription | undefined;
+
+    const end = () => {
+      ended = true;
+      subscriber.complete();
+    };
+    const fail = (error: unknown) => {
+      ended = true;
+      subscriber.error(error);
+    };
+
+    /** Takes what the iterator gave; tells whether to go on at once. */
+    const take = (result: IteratorResult<T>): boolean => {
+      if (result.done === true) end();
+      else subscriber.next(result.value);
+      return !subscriber.closed && demand.room > 0;
+    };
+
+    const pull = () => {
+      if (pulling || awaiting || pause !== undefined || subscriber.closed || demand.room === 0) return;
+      pulling = true;
+      try {
+        for (let pulled = 1; ; pulled++) {
+          const result = iterator.next();
+          if (result instanceof Promise) {
+            awaitResult(result);
+            break;
+          }
+          if (!take(result as IteratorResult<T>)) break;
+          if (pulled === SLICE) {
+            pause = asyncScheduler.schedule(() => {
+              pause = undefined;
+              pull();
+            });
+            break;
+          }
+        }
+      } catch (error) {
+        fail(error);
+      } finally {
+        pulling = false;
+      }
+    };
+
+    // A promise, because an async iterator offers nothing else.
+    const awaitResult = (result: Promise<IteratorResult<T>>) => {
+      awaiting = true;
+      result.then((settled) => {
+        awaiting = false;
+        if (subscriber.closed) return;
+        take(settled);
+        pull();
+      }, fail);
+    };
+
+    subscriber.add(() => {
+      pause?.unsubscribe();
+      if (!ended) closeIterator(iterator);
+    });
+    subscriber.add(demand.room$.subscribe(pull));
+  });
+}
+
+function openIterator<T>(iterable: Iterable<T> | AsyncIterable<T>): Iterator<T> | AsyncIterator<T> {
+  return Symbol.asyncIterator in iterable ? iterable[Symbol.asyncIterator]() : iterable[Symbol.iterator]();
+}
+
+/** What a generator's `finally` throws has no one to go to: the consumer has left. */
+function closeIterator<T>(iterator: Iterator<T> | AsyncIterator<T>): void {
+  try {
+    const closed: unknown = iterator.return?.();
+    if (closed instanceof Promise) closed.catch(() => {});
+  } catch {}
+}

@@ -1,0 +1,75 @@
+import { asyncScheduler, type MonoTypeOperatorFunction, Observable, type Subscription } from 'rxjs';
+import { type Backoff, backoffDelay } from './backoff.ts';
+import { longTimer } from './long-timer.ts';
+
+export interface RestartPolicy extends Backoff {
+  /** Consecutive failures at most: the last one is passed on. */
+  readonly attempts: number;
+  /** Milliseconds: a run that stayed up this long was healthy, and the count of failures begins anew. */
+  readonly healthyAfter: number;
+  /** Whether a run that completed is started again as well. */
+  readonly onComplete: boolean;
+}
+
+export interface RestartObserver {
+  readonly onStart?: () => void;
+  /** A run ended, and the next one begins in `wait` ms. `error` is absent if the run completed. */
+  readonly onWait?: (wait: number, failures: number, error?: { readonly cause: unknown }) => void;
+}
+
+/**
+ * Subscribes again to a source that failed, or ended, after a backoff with full jitter. Unlike
+ * `retry({ resetOnSuccess: true })`, the count is reset by a healthy period and never by a value: a source that
+ * emits once and fails does not spin. Every restart goes through a timer, so no source loops in one stack.
+ *
+ * Errors: the last error, once there were `attempts` failures without a healthy run between them.
+ *
+ * @example
+ * connect$.pipe(restartWithBackoff({ base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000, onComplete: true }));
+ */
+export function restartWithBackoff<T>(
+  policy: RestartPolicy,
+  { onStart, onWait }: RestartObserver = {},
+): MonoTypeOperatorFunction<T> {
+  return (source) =>
+    new Observable<T>((subscriber) => {
+      let failures = 0;
+      let ends = 0;
+      let run: Subscription | undefined;
+
+      const start = () => {
+        run?.unsubscribe();
+        const startedAt = asyncScheduler.now();
+        onStart?.();
+        run = source.subscribe({
+          next: (value) => subscriber.next(value),
+          error: (cause) => ended(startedAt, { cause }),
+          complete: () => ended(startedAt),
+        });
+        subscriber.add(run);
+      };
+
+      const ended = (startedAt: number, error?: { readonly cause: unknown }) => {
+        if (asyncScheduler.now() - startedAt >= policy.healthyAfter) {
+          failures = 0;
+          ends = 0;
+        }
+        ends++;
+        if (error !== undefined) {
+          failures++;
+          if (failures >= policy.attempts) {
+            subscriber.error(error.cause);
+            return;
+          }
+        } else if (!policy.onComplete) {
+          subscriber.complete();
+          return;
+        }
+        const wait = backoffDelay(ends, policy);
+        onWait?.(wait, failures, error);
+        if (!subscriber.closed) subscriber.add(longTimer(wait).subscribe(start));
+      };
+
+      start();
+    });
+}

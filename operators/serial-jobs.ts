@@ -1,0 +1,66 @@
+import { Observable } from 'rxjs';
+import { Fifo } from './fifo.ts';
+
+/** Work that calls `done` once, later. */
+export type Job = (done: (error: Error | null) => void) => void;
+
+interface Entry {
+  readonly isCancelled: () => boolean;
+  readonly start: () => void;
+}
+
+/**
+ * Runs jobs one at a time, in the order of subscription. Unsubscribing cancels a job that has not begun; one that
+ * has begun runs to its end, and the next one waits for it.
+ *
+ * @example
+ * const jobs = new SerialJobs();
+ * jobs.run((done) => fs.appendFile('log', 'line\n', done)).subscribe({ complete: next, error: retry });
+ */
+export class SerialJobs {
+  readonly #waiting = new Fifo<Entry>();
+  readonly #idle: () => void;
+  #isBusy = false;
+
+  /** `idle` is called each time that the last waiting job is done. */
+  constructor(idle: () => void = () => {}) {
+    this.#idle = idle;
+  }
+
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** Runs `job` on subscription. Emits nothing; errors with what the job is done with, or completes. */
+  run(job: Job): Observable<never> {
+    return new Observable((subscriber) => {
+      const done = (error: unknown) => {
+        this.#isBusy = false;
+        if (error === null) subscriber.complete();
+        else subscriber.error(error);
+        this.#next();
+      };
+      const start = () => {
+        try {
+          job(done);
+        } catch (error) {
+          done(error);
+        }
+      };
+      this.#waiting.push({ isCancelled: () => subscriber.closed, start });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#isBusy) return;
+    let entry = this.#waiting.shift();
+    while (entry?.isCancelled()) entry = this.#waiting.shift();
+    if (entry === undefined) {
+      this.#idle();
+      return;
+    }
+    this.#isBusy = true;
+    entry.start();
+  }
+}

@@ -1,0 +1,71 @@
+import { map, type Observable } from 'rxjs';
+import { z } from 'zod';
+import { untilAborted } from '../../operators/until-aborted.ts';
+import {
+  type BeaconCollectedEvent,
+  CollectConfigBase,
+  type ConfigMistake,
+  type Host,
+  type HostEvent,
+  isoNow,
+  type PipelineRunContext,
+  type PluginConfig,
+} from '../../src/models/index.ts';
+import { nearest } from '../../src/models/nearest.ts';
+
+export const description = 'Collects the beacon events of the host: load, memory, disks, processes, files.';
+
+export const example = `
+machine:
+  plugin: beacons
+  beacons: [loadavg, '{mem,disk}usage']
+`;
+
+/** Specification 2.7: beacons. `beacons` are glob patterns over beacon names. */
+export const BeaconsConfig = CollectConfigBase.extend({ beacons: z.array(z.string()) });
+export type BeaconsConfig = Readonly<z.output<typeof BeaconsConfig>>;
+
+export function get_config_schema(): typeof BeaconsConfig {
+  return BeaconsConfig;
+}
+
+/** Refuses a plain name that the host cannot publish. Of a glob pattern that cannot be said. */
+export function checkConfig({
+  config,
+  host,
+}: {
+  config: BeaconsConfig;
+  host: Host | undefined;
+}): ConfigMistake[] {
+  const known = host?.beacons?.();
+  if (known === undefined) return [];
+  return config.beacons.flatMap((name, index) => {
+    if (!/^[\w-]+$/.test(name) || known.includes(name)) return [];
+    const suggestion = nearest(name, known);
+    const message = `this host has no beacon \`${name}\`; there are ${known.map((beacon) => `\`${beacon}\``).join(', ')}`;
+    const path = ['beacons', index];
+    return [suggestion === undefined ? { path, message } : { path, message, suggestion }];
+  });
+}
+
+/** Emits one event per beacon event of the host. Completes and errors as the host's event bus does. */
+export function collect({
+  ctx,
+}: {
+  ctx: PipelineRunContext<BeaconsConfig & PluginConfig>;
+}): Observable<BeaconCollectedEvent> {
+  const patterns = ctx.config.beacons.map((beacon) => `host/beacon/*/${beacon}/**`);
+  return ctx.host.events(patterns).pipe(map(toCollected), untilAborted(ctx.signal));
+}
+
+/** The host's event is shared by all pipelines: each gets its own copy of the readings. */
+function toCollected({ tag, stamp, data, raw_data }: HostEvent): BeaconCollectedEvent {
+  return {
+    timestamp: isoNow(),
+    data: { ...data },
+    beacon: tag.split('/')[3] ?? '',
+    tag,
+    stamp,
+    raw_data: { ...raw_data },
+  };
+}

@@ -1,0 +1,76 @@
+import { EMPTY, from, map, mergeMap, type Observable, take } from 'rxjs';
+import { z } from 'zod';
+import { poll } from '../../operators/poll.ts';
+import { untilAborted } from '../../operators/until-aborted.ts';
+import {
+  CollectConfigBase,
+  type CollectedEvent,
+  type ConfigMistake,
+  collectedEvent,
+  type Host,
+  type PipelineRunContext,
+  type PluginConfig,
+} from '../../src/models/index.ts';
+import { nearest } from '../../src/models/nearest.ts';
+
+export const description = 'Calls a function of the host at intervals and collects what it returns.';
+
+export const example = `
+memory:
+  plugin: host_exec
+  interval: 10
+  fn: status.meminfo
+`;
+
+/** Specification 2.7: host_exec. `interval` is in seconds; 0 or less means as often as a timer can, every ms. */
+export const HostExecConfig = CollectConfigBase.extend({
+  interval: z.number().default(5),
+  fn: z.string().default('test.ping'),
+  args: z.array(z.unknown()).default([]),
+  kwargs: z.record(z.string(), z.unknown()).default({}),
+});
+export type HostExecConfig = Readonly<z.output<typeof HostExecConfig>>;
+
+export function get_config_schema(): typeof HostExecConfig {
+  return HostExecConfig;
+}
+
+/** Refuses a function that the host does not have. */
+export function checkConfig({
+  config: { fn },
+  host,
+}: {
+  config: HostExecConfig;
+  host: Host | undefined;
+}): ConfigMistake[] {
+  const known = host?.functions();
+  if (known === undefined || known.includes(fn)) return [];
+  const suggestion = nearest(fn, known);
+  const names = known.map((name) => `\`${name}\``).join(', ');
+  const message = `unknown host function \`${fn}\`; there are ${names}`;
+  return [suggestion === undefined ? { path: ['fn'], message } : { path: ['fn'], message, suggestion }];
+}
+
+/**
+ * Emits `{ ret }` for each result, at once and then every `interval` seconds; with `ctx.once`, of one call only.
+ * Calls never overlap, and none is made while the pipeline has no room for its result.
+ *
+ * Errors: the first error of a call.
+ */
+export function collect({
+  ctx,
+}: {
+  ctx: PipelineRunContext<HostExecConfig & PluginConfig>;
+}): Observable<CollectedEvent> {
+  const { config, demand, host, once, signal } = ctx;
+  const { fn, args, kwargs, interval } = config;
+  const call = () => from(host.call(fn, args, kwargs));
+  const results = once
+    ? demand.room$.pipe(take(1), mergeMap(call))
+    : poll(() => (demand.room > 0 ? call() : EMPTY), { interval: interval * 1000 });
+  // JSON has no undefined: a function that returns nothing gives null.
+  return results.pipe(
+    map((ret) => collectedEvent({ ret: ret ?? null })),
+    untilAborted(signal),
+  );
+}

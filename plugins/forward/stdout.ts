@@ -1,0 +1,56 @@
+import { catchError, defer, type Observable } from 'rxjs';
+import { z } from 'zod';
+import { writeToStream } from '../../operators/write-to-stream.ts';
+import { PluginError } from '../../src/errors.ts';
+import { type CollectedEvent, ForwardConfigBase, type PipelineRunContext } from '../../src/models/index.ts';
+import { serialise } from '../../src/models/serialise.ts';
+
+export const description = 'Writes events to standard output, one JSON document per line.';
+
+export const example = `
+console:
+  plugin: stdout
+  pretty_print: true
+`;
+
+/** Ours. `pretty_print` indents by 2. */
+export const StdoutConfig = ForwardConfigBase.extend({
+  pretty_print: z.boolean().default(false),
+});
+export type StdoutConfig = Readonly<z.output<typeof StdoutConfig>>;
+
+export function get_config_schema(): typeof StdoutConfig {
+  return StdoutConfig;
+}
+
+type Context = PipelineRunContext<StdoutConfig>;
+
+/** Writes the event; completes when standard output has taken it, so that a slow reader slows the pipeline. */
+export function forward({ ctx, event }: { ctx: Context; event: CollectedEvent }): Observable<never> {
+  return forwardBatch({ ctx, events: [event] });
+}
+
+/** The same for many events in one write. */
+export function forwardBatch({
+  ctx,
+  events,
+}: {
+  ctx: Context;
+  events: readonly CollectedEvent[];
+}): Observable<never> {
+  const indent = ctx.config.pretty_print ? 2 : undefined;
+  return defer(() => {
+    const text = events.map((event) => `${serialise(event, indent)}\n`).join('');
+    return writeToStream(process.stdout, text).pipe(catchError(explain));
+  });
+}
+
+const CLOSED = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
+
+function explain(error: NodeJS.ErrnoException): never {
+  if (!CLOSED.has(error.code ?? '')) throw error;
+  // Not permanent: what cannot be written stays unsettled, and the process that owns the output ends the run.
+  throw new PluginError('standard output was closed by whoever read it; nothing more can be written to it', {
+    cause: error,
+  });
+}

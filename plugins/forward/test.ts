@@ -1,0 +1,85 @@
+import fs from 'node:fs';
+import { bindNodeCallback, concat, defer, ignoreElements, type Observable } from 'rxjs';
+import { z } from 'zod';
+import { longTimer } from '../../operators/long-timer.ts';
+import {
+  type CollectedEvent,
+  ForwardConfigBase,
+  type PipelineRunContext,
+  path,
+} from '../../src/models/index.ts';
+import { serialise, toJson } from '../../src/models/serialise.ts';
+
+export const description =
+  'Takes events and shows that it did: in a file, or in the shared cache. For tests.';
+
+export const example = `
+witness:
+  plugin: test
+  sleep: 0.5
+  path: out/witness.txt
+  message: an event came
+`;
+
+const fields = ForwardConfigBase.extend({
+  /** Seconds. */
+  sleep: z.number().default(0),
+  path: path().optional(),
+  message: z.string().optional(),
+  dump_event: z.boolean().default(false),
+  add_event_to_shared_cache: z.boolean().default(false),
+});
+
+/** An event goes to a file or to the shared cache, not to both. */
+export function _check_mutually_exclusive_parameters({
+  path,
+  add_event_to_shared_cache,
+}: Pick<TestForwardConfig, 'path' | 'add_event_to_shared_cache'>): boolean {
+  return path === undefined || !add_event_to_shared_cache;
+}
+
+/** Specification 2.9: test. */
+export const TestForwardConfig = fields.refine(_check_mutually_exclusive_parameters, {
+  path: ['add_event_to_shared_cache'],
+  message: 'either path or add_event_to_shared_cache, they exclude each other',
+});
+export type TestForwardConfig = Readonly<z.output<typeof fields>>;
+
+export function get_config_schema(): typeof TestForwardConfig {
+  return TestForwardConfig;
+}
+
+const appendFile = bindNodeCallback(fs.appendFile as AppendText);
+type AppendText = (path: string, text: string, done: (error: Error | null) => void) => void;
+
+/**
+ * Waits `sleep` seconds. Then appends the event to `shared_cache.collected_events`; or a line to the file at
+ * `path`: `{message: event}` as JSON, the message, the event as JSON, or nothing, as configured.
+ */
+export function forward({
+  ctx,
+  event,
+}: {
+  ctx: PipelineRunContext<TestForwardConfig>;
+  event: CollectedEvent;
+}): Observable<never> {
+  const { config } = ctx;
+  const act = defer(() => {
+    if (config.add_event_to_shared_cache) remember(ctx.shared_cache, event);
+    if (config.path === undefined) return [];
+    return appendFile(config.path, `${lineFor(config, event)}\n`);
+  });
+  const steps = config.sleep > 0 ? concat(longTimer(config.sleep * 1000), act) : act;
+  return steps.pipe(ignoreElements());
+}
+
+function remember(cache: Record<string, unknown>, event: CollectedEvent): void {
+  const events = cache.collected_events;
+  if (Array.isArray(events)) events.push(event);
+  else cache.collected_events = [event];
+}
+
+function lineFor({ message, dump_event }: TestForwardConfig, event: CollectedEvent): string {
+  if (!dump_event) return message ?? '';
+  return message === undefined ? serialise(event) : toJson({ [message]: event });
+}

@@ -1,0 +1,68 @@
+import type { Observable } from 'rxjs';
+import { z } from 'zod';
+import { withChildren } from '../../operators/child-events.ts';
+import { drawDelay } from '../../operators/delay-range.ts';
+import {
+  type CollectedEvent,
+  count,
+  type PipelineRunContext,
+  type PluginConfig,
+  ProcessConfigBase,
+} from '../../src/models/index.ts';
+
+export const description = 'Passes events on unchanged, late or followed by children if asked to. For tests.';
+
+export const example = `
+slow-down:
+  plugin: test
+  delay_range:
+    minimum: 0.1
+    maximum: 0.5
+  child_events_count: 2
+`;
+
+const seconds = () =>
+  z
+    .number()
+    .refine((value) => value >= 0, { message: 'a number of at least 0' })
+    .meta({ minimum: 0 });
+
+/** Specification 2.8: bounds of a random delay, in seconds. */
+export const DelayRange = z
+  .strictObject({ minimum: seconds(), maximum: seconds() })
+  .refine(({ minimum, maximum }) => minimum <= maximum, {
+    path: ['minimum'],
+    message: 'a number that is not above maximum',
+  });
+export type DelayRange = Readonly<z.output<typeof DelayRange>>;
+
+/** Specification 2.8: test. With both `delay` and `delay_range`, the range is used. */
+export const TestProcessConfig = ProcessConfigBase.extend({
+  delay: z.number().gt(0).optional(),
+  delay_range: DelayRange.nullable().default(null),
+  child_events_count: count().optional(),
+});
+export type TestProcessConfig = Readonly<z.output<typeof TestProcessConfig>>;
+
+export function get_config_schema(): typeof TestProcessConfig {
+  return TestProcessConfig;
+}
+
+/**
+ * Emits the event after the delay, then its children. The delay is drawn once for an event; child n of N waits
+ * delay × (N ÷ n) more, and carries n in its data as `<name of the entry>-child-count`.
+ */
+export function process({
+  ctx,
+  event,
+}: {
+  ctx: PipelineRunContext<TestProcessConfig & PluginConfig>;
+  event: CollectedEvent;
+}): readonly CollectedEvent[] | Observable<CollectedEvent> {
+  const { name, delay, delay_range, child_events_count } = ctx.config;
+  return withChildren(event, {
+    name,
+    count: child_events_count ?? 0,
+    delay: delay_range === null ? delay : drawDelay(delay_range, ctx.random),
+  });
+}

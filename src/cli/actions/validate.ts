@@ -1,0 +1,23 @@
+import { loadConfig } from '../../config/load-config.ts';
+import type { AnalyticsConfig } from '../../models/index.ts';
+import { ExitCode } from '../exit-code.ts';
+import { counted } from '../format.ts';
+
+/** `millrace validate FILE…`: one line on standard output, or a ConfigError with every mistake. */
+export async function validate(files: readonly string[]): Promise<number> {
+  const { config } = await loadConfig(files);
+  process.stdout.write(`${files.join(' + ')}: valid: ${inventory(config)}\n`);
+  return ExitCode.ok;
+}
+
+/** `2 pipelines (1 disabled), 3 collectors, 1 processor, 2 forwarders` */
+export function inventory({ pipelines, collectors, processors, forwarders }: AnalyticsConfig): string {
+  const all = Object.values(pipelines);
+  const disabled = all.filter((pipeline) => !pipeline.enabled).length;
+  return [
+    `${counted(all.length, 'pipeline')}${disabled > 0 ? ` (${disabled} disabled)` : ''}`,
+    counted(Object.keys(collectors).length, 'collector'),
+    counted(Object.keys(processors).length, 'processor'),
+    counted(Object.keys(forwarders).length, 'forwarder'),
+  ].join(', ');
+}

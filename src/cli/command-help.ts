@@ -1,0 +1,11 @@
+import type { Command } from 'commander';
+
+/** The last part of a help text. */
+export function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
+
+/** Ends the usage errors of a command with the way to its help. */
+export function hinted(command: Command, name?: string): Command {
+  return command.showHelpAfterError(`Try: millrace ${name === undefined ? '' : `${name} `}--help`);
+}

@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { examples, hinted } from '../command-help.ts';
+import type { Ended } from '../program.ts';
+import { requireFiles } from '../require-files.ts';
+
+export function addValidate(program: Command, ended: Ended): void {
+  hinted(program.command('validate [file...]'), 'validate')
+    .usage('FILE...')
+    .summary('check configuration files')
+    .description('Checks configuration files and reports every mistake with its line. Starts nothing.')
+    .addHelpText(
+      'after',
+      examples('millrace validate pipelines.yaml', 'millrace validate base.yaml site.yaml'),
+    )
+    .action(async (files: string[]) => {
+      requireFiles('validate', files);
+      const { validate } = await import('../actions/validate.ts');
+      ended(await validate(files));
+    });
+}

@@ -1,0 +1,28 @@
+import { safeReason } from '../errors.ts';
+import { version } from '../version.ts';
+
+/**
+ * What is printed of an error that nobody foresaw. Neither its message nor the head of its stack is shown:
+ * they could quote an event.
+ */
+export function internalErrorText(error: unknown, debug: boolean): string {
+  const lines = [
+    `millrace: unexpected error: ${safeReason(error)}`,
+    'This is a fault of millrace, or of a plugin of yours named in the line above; your configuration is not to blame.',
+  ];
+  if (debug) {
+    lines.push(
+      ...stackPlaces(error),
+      `millrace ${version()}, Node.js ${process.version}, ${process.platform}`,
+    );
+    lines.push('Please report these lines, with your configuration and without its secrets.');
+  } else {
+    lines.push('Run the same command with --log-level debug and report what it prints here.');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function stackPlaces(error: unknown): string[] {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  return stack.split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));
+}

@@ -1,0 +1,64 @@
+import { asyncScheduler, interval, type Subscription } from 'rxjs';
+import type { PipelineStats, PipelineStatus } from '../models/index.ts';
+import { bytes, count, counted, perSecond } from './format.ts';
+
+const REFRESH_MS = 200;
+/** The rate is that of the last two seconds: steady enough to read, and soon at 0 when nothing comes. */
+const RATE_SAMPLES = 2000 / REFRESH_MS;
+
+/** Where the live line has its figures from: a Manager. */
+export interface LiveSource {
+  states(): Readonly<Record<string, PipelineStatus>>;
+  stats(): Readonly<Record<string, PipelineStats>>;
+}
+
+/** The figures of one live line, all pipelines together. */
+export interface LiveFigures {
+  readonly collected: number;
+  readonly forwarded: number;
+  readonly inFlight: number;
+  readonly perSecond: string;
+  /** Undefined where no collector reads bytes. */
+  readonly backlogBytes: number | undefined;
+  /** Pipelines that wait before they run again. */
+  readonly backingOff: number;
+}
+
+/** `in 12,345 · out 12,300 · in flight 45 · 8,120 events/s · 1.2 GB left to read` */
+export function liveText(figures: LiveFigures): string {
+  const parts = [
+    `in ${count(figures.collected)}`,
+    `out ${count(figures.forwarded)}`,
+    `in flight ${count(figures.inFlight)}`,
+    `${figures.perSecond} events/s`,
+  ];
+  if (figures.backlogBytes !== undefined) parts.push(`${bytes(figures.backlogBytes)} left to read`);
+  if (figures.backingOff > 0) parts.push(`${counted(figures.backingOff, 'pipeline')} waiting to restart`);
+  return parts.join(' · ');
+}
+
+/** Hands a new text to `show` five times a second until it is unsubscribed. */
+export function liveLine(source: LiveSource, show: (text: string) => void): Subscription {
+  const samples: { time: number; collected: number }[] = [];
+  const refresh = () => {
+    const stats = Object.values(source.stats());
+    const total = (pick: (of: PipelineStats) => number) => stats.reduce((sum, of) => sum + pick(of), 0);
+    const backlogs = stats.flatMap((of) => of.backlog_bytes ?? []);
+    const sample = { time: asyncScheduler.now(), collected: total((of) => of.collected) };
+    samples.push(sample);
+    if (samples.length > RATE_SAMPLES + 1) samples.shift();
+    const first = samples[0] ?? sample;
+    show(
+      liveText({
+        collected: sample.collected,
+        forwarded: total((of) => Object.values(of.forwarded).reduce((sum, n) => sum + n, 0)),
+        inFlight: total((of) => of.in_flight),
+        perSecond: perSecond(sample.collected - first.collected, sample.time - first.time),
+        backlogBytes: backlogs.length > 0 ? backlogs.reduce((sum, n) => sum + n, 0) : undefined,
+        backingOff: Object.values(source.states()).filter(({ state }) => state === 'backing_off').length,
+      }),
+    );
+  };
+  refresh();
+  return interval(REFRESH_MS).subscribe(refresh);
+}

@@ -1,0 +1,55 @@
+import { Command, Option } from 'commander';
+import { version } from '../version.ts';
+import { examples, hinted } from './command-help.ts';
+import { addPlugins } from './commands/plugins.ts';
+import { addRun } from './commands/run.ts';
+import { addSchema } from './commands/schema.ts';
+import { addValidate } from './commands/validate.ts';
+import type { LogFormat, LogLevel } from './logger.ts';
+
+/** Options of every command. */
+export interface GlobalOptions {
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** Takes the exit code of a command that has ended. */
+export type Ended = (exitCode: number) => void;
+
+/** The command line as commander knows it. Each command loads its own code, and only when it is called. */
+export function buildProgram(ended: Ended): Command {
+  const program = new Command('millrace')
+    .description('Reactive event pipelines: collect events, mask the secrets in them, forward them.')
+    .version(version(), '-V, --version', 'print the version')
+    .addOption(
+      new Option('--log-level <level>', 'what is logged; warn and error leave out the summary of a run too')
+        .choices(['error', 'warn', 'info', 'debug'])
+        .default('info'),
+    )
+    .addOption(
+      new Option('--log-format <format>', 'for people, or one JSON object a line')
+        .choices(['pretty', 'json'])
+        .default('pretty'),
+    )
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) => `${command.name()} ${command.usage()}`,
+    })
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'millrace: ')) })
+    .helpCommand('help [command]', 'print the help of a command')
+    .helpOption('-h, --help', 'print this help')
+    .exitOverride();
+
+  for (const add of [addRun, addValidate, addPlugins, addSchema]) add(program, ended);
+  return hinted(program)
+    .addHelpText(
+      'after',
+      examples(
+        'millrace validate pipelines.yaml',
+        'millrace run pipelines.yaml',
+        'millrace run pipelines.yaml --once --pipeline web',
+        'millrace plugins collect file',
+      ),
+    )
+    .addHelpText('after', '\nResults go to standard output, all else to standard error.');
+}

@@ -1,0 +1,36 @@
+import { nameListing } from '../checks/wording.ts';
+import type { AnalyticsConfig } from '../models/index.ts';
+import { nearest } from '../models/nearest.ts';
+import { UsageError } from './exit-code.ts';
+
+/** The pipelines that a run starts: the named ones, or all that are enabled. Anything impossible is an error. */
+export function selectPipelines(
+  { pipelines }: AnalyticsConfig,
+  wanted: readonly string[],
+  files: readonly string[],
+): string[] {
+  const known = Object.keys(pipelines);
+  const where = files.join(' + ');
+  if (wanted.length === 0) {
+    const enabled = known.filter((name) => pipelines[name]?.enabled);
+    if (enabled.length > 0) return enabled;
+    throw new UsageError(
+      `${where}: nothing to run: every pipeline says "enabled: false" (${nameListing(known)}). ` +
+        'Take that line away from those that are to run.',
+    );
+  }
+  const mistakes = [...new Set(wanted)].flatMap((name) => {
+    const pipeline = known.includes(name) ? pipelines[name] : undefined;
+    if (pipeline === undefined)
+      return `--pipeline ${name}: ${where} has no such pipeline. ${hint(name, known)}`;
+    if (pipeline.enabled) return [];
+    return `--pipeline ${name}: it is disabled: ${where} says "enabled: false". Take that line away to run it.`;
+  });
+  if (mistakes.length > 0) throw new UsageError(mistakes.join('\nmillrace: '));
+  return [...new Set(wanted)];
+}
+
+function hint(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === undefined ? `It has ${nameListing(known)}.` : `Did you mean \`${near}\`?`;
+}

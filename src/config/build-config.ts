@@ -1,0 +1,48 @@
+import type { AnalyticsConfig } from '../models/analytics-config.ts';
+import type { PipelineConfig } from '../models/pipeline-config.ts';
+import type { Plugin, PluginKind } from '../models/plugin.ts';
+import { frozenCopy } from './frozen.ts';
+
+/** A plugin entry that passed its schema. */
+export interface ValidEntry {
+  readonly plugin: Plugin;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The parts of a valid configuration, by name. */
+export interface ConfigParts {
+  readonly entries: Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
+  readonly pipelines: ReadonlyMap<string, PipelineConfig>;
+  readonly host_config: Readonly<Record<string, unknown>>;
+}
+
+/** Joins the parts to a frozen configuration whose entries know their name, parent and plugin. */
+export function buildConfig(parts: ConfigParts): AnalyticsConfig {
+  const config: Record<string, unknown> = {};
+  const section = (kind: PluginKind) =>
+    Object.freeze(
+      Object.fromEntries(
+        [...parts.entries[kind]].map(([name, { plugin, data }]) => [
+          name,
+          attach(data, name, config, plugin),
+        ]),
+      ),
+    );
+  config.collectors = section('collect');
+  config.processors = section('process');
+  config.forwarders = section('forward');
+  config.pipelines = frozenCopy(Object.fromEntries(parts.pipelines));
+  config.host_config = frozenCopy(parts.host_config);
+  return Object.freeze(config) as unknown as AnalyticsConfig;
+}
+
+function attach(data: ValidEntry['data'], name: string, parent: object, plugin: Plugin): object {
+  const entry = { ...frozenCopy(data) };
+  // Neither enumerable nor writable: not printed, not serialised, not changed.
+  Object.defineProperties(entry, {
+    name: { value: name },
+    parent: { value: parent },
+    loaded_plugin: { value: plugin },
+  });
+  return Object.freeze(entry);
+}

@@ -1,0 +1,97 @@
+import { jsonSchemaOf } from '../checks/known-keys.ts';
+import { isMapping } from '../checks/path.ts';
+import { formatNumber } from '../checks/wording.ts';
+import { AnalyticsConfigShape } from '../models/analytics-config.ts';
+import { PipelineConfig } from '../models/pipeline-config.ts';
+import type { ConfigSchema, PluginKind } from '../models/plugin.ts';
+import { builtinPlugins } from '../registry.ts';
+import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+/** How `JSON.stringify` rounds 2^63 where it stands as a value. */
+const LARGEST_AS_JSON = /(?<=": )9223372036854776000(?=,?$)/gm;
+
+/** What each section is for. */
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  collectors: 'Where events come from, by name.',
+  processors: 'What is done to events, by name.',
+  forwarders: 'Where events go, by name.',
+  pipelines: 'Which collectors, processors and forwarders work together, by name.',
+  host_config: 'Free form. The standalone host reads id, role, beacons and functions.',
+};
+
+/**
+ * The JSON Schema (draft 2020-12) of a whole configuration, for editors. An entry's schema is that of the
+ * built-in plugin it names; other names may be modules, of which only `plugin` is known.
+ */
+export function jsonSchema(): JsonSchema {
+  const top = modelSchema(AnalyticsConfigShape);
+  const properties: JsonSchema = { ...(isMapping(top.properties) ? top.properties : {}) };
+  const definitions: JsonSchema = { pipeline: modelSchema(PipelineConfig) };
+  for (const [kind, section] of Object.entries(PLUGIN_SECTIONS) as [PluginKind, string][]) {
+    definitions[kind] = entrySchema(kind);
+    properties[section] = namesOf(kind);
+  }
+  properties.pipelines = namesOf('pipeline');
+  for (const name of SECTIONS.keys()) {
+    const section = properties[name];
+    properties[name] = { description: DESCRIPTIONS[name], ...(isMapping(section) ? section : {}) };
+  }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...top,
+    title: 'millrace configuration',
+    properties,
+    $defs: definitions,
+  };
+}
+
+/** {@link jsonSchema} as text, with the bound of the specification's counts in full. */
+export function jsonSchemaText(): string {
+  const text = JSON.stringify(jsonSchema(), null, 2);
+  return text.replace(LARGEST_AS_JSON, (digits) => formatNumber(Number(digits)));
+}
+
+function namesOf(definition: string): JsonSchema {
+  return { type: 'object', additionalProperties: { $ref: `#/$defs/${definition}` } };
+}
+
+function entrySchema(kind: PluginKind): JsonSchema {
+  const plugins = [...builtinPlugins(kind)];
+  const names = plugins.map(([name]) => name);
+  const isNamed = (name: string) => ({ properties: { plugin: { const: name } }, required: ['plugin'] });
+  return {
+    type: 'object',
+    properties: {
+      plugin: {
+        description: `A built-in ${kind} plugin, the path of a module, or a package.`,
+        anyOf: [{ enum: names }, { type: 'string', minLength: 1 }],
+      },
+    },
+    required: ['plugin'],
+    allOf: plugins.map(([name, plugin]) => {
+      const schema = modelSchema(plugin.get_config_schema());
+      const description = plugin.description === undefined ? {} : { description: plugin.description };
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      return { if: isNamed(name), then: { ...description, ...schema } };
+    }),
+  };
+}
+
+/** The schema of a model as it may be written in a file. */
+function modelSchema(schema: ConfigSchema): JsonSchema {
+  const { $schema: _, ...rest } = jsonSchemaOf(schema) ?? {};
+  const result = asWritten(rest);
+  return isMapping(result) ? result : {};
+}
+
+/** Where unknown keys are refused, private ones are allowed; a number may be an environment variable's. */
+function asWritten(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(asWritten);
+  if (!isMapping(schema)) return schema;
+  const result = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, asWritten(value)]));
+  if (schema.additionalProperties === false) return { ...result, patternProperties: { '^_': {} } };
+  const isText = !['number', 'integer', 'boolean'].includes(String(schema.type));
+  return isText ? result : { anyOf: [result, { type: 'string', pattern: '\\$\\{' }] };
+}

@@ -1,0 +1,105 @@
+import { isMapping, type Path } from '../checks/path.ts';
+import { nearest } from '../models/nearest.ts';
+import type { Mistake, MistakeLog } from './mistake-log.ts';
+import { SECTIONS } from './sections.ts';
+import type { ConfigSource } from './source.ts';
+
+/** The sections of one or several sources as one value, which knows where each part comes from. */
+export class MergedConfig {
+  /** Sections that are mappings; the log has the mistakes of those that are not. */
+  readonly sections: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** False if a file could not be read: what seems to be missing may stand in it. */
+  readonly isComplete: boolean;
+  readonly #sources: readonly ConfigSource[];
+  readonly #log: MistakeLog;
+
+  /** `sources` holds at least one. */
+  constructor(sources: readonly ConfigSource[], log: MistakeLog, { isComplete = true } = {}) {
+    this.isComplete = isComplete;
+    this.#sources = sources;
+    this.#log = log;
+    const sections = new Map<string, Record<string, unknown>>();
+    for (const source of sources) {
+      for (const [name, value] of Object.entries(source.value)) {
+        const section = SECTIONS.get(name);
+        if (section === undefined) this.#unknownSection(source, name);
+        else if (value !== undefined && !isMapping(value)) {
+          const message = `found ${source.describe([name])}; wanted ${section.holds}`;
+          log.add(source, { path: [name], message });
+        } else if (value !== undefined) {
+          const target = sections.get(name) ?? {};
+          sections.set(name, target);
+          this.#merge(target, value, section.mergeDepth, source, [name]);
+        }
+      }
+    }
+    this.sections = sections;
+  }
+
+  /** Whether the section is there, be it right or wrong. */
+  hasSection(name: string): boolean {
+    return this.#sources.some(({ value }) => Object.hasOwn(value, name) && value[name] !== undefined);
+  }
+
+  /** The source that holds most of a path: for a missing field, the one that holds what it is missing from. */
+  sourceOf(path: Path): ConfigSource {
+    const [first, ...others] = this.#sources;
+    if (first === undefined) throw new RangeError('a configuration needs at least one source');
+    return others.reduce((best, source) => (source.depth(path) > best.depth(path) ? source : best), first);
+  }
+
+  describe(path: Path): string {
+    return this.sourceOf(path).describe(path);
+  }
+
+  isBroken(path: Path): boolean {
+    return this.#sources.some((source) => source.isBroken(path));
+  }
+
+  add(mistake: Mistake): void {
+    this.#log.add(this.sourceOf(mistake.path), mistake);
+  }
+
+  #unknownSection(source: ConfigSource, name: string): void {
+    if (name.startsWith('_')) return;
+    const suggestion = nearest(name, [...SECTIONS.keys()]);
+    this.#log.add(source, {
+      path: [name],
+      at: 'key',
+      message: `unknown key \`${name}\``,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  }
+
+  #merge(
+    target: Record<string, unknown>,
+    added: Readonly<Record<string, unknown>>,
+    depth: number,
+    source: ConfigSource,
+    path: Path,
+  ): void {
+    for (const [name, value] of Object.entries(added)) {
+      const here = [...path, name];
+      const before = Object.hasOwn(target, name) ? target[name] : undefined;
+      if (before === undefined) {
+        define(target, name, isMapping(value) && depth > 1 ? { ...value } : value);
+      } else if (depth > 1 && isMapping(before) && isMapping(value)) {
+        this.#merge(before, value, depth - 1, source, here);
+      } else {
+        const first = this.sourceOf(here);
+        const place = first.place(here, 'key');
+        const at = place === undefined ? first.file : `${first.file}:${place.line}:${place.column}`;
+        this.#log.add(source, {
+          path: here,
+          at: 'key',
+          message: `\`${name}\` is defined twice; the first definition is at ${at}`,
+        });
+      }
+    }
+  }
+}
+
+/** Sets an own property, whatever its name: plain assignment would set the prototype for `__proto__`. */
+function define(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+}

@@ -1,0 +1,49 @@
+import { isMapping } from '../checks/path.ts';
+import { describeValue } from '../checks/wording.ts';
+import type { AnalyticsConfig } from '../models/analytics-config.ts';
+import type { Host } from '../models/host.ts';
+import { MergedConfig } from './merged-config.ts';
+import { MistakeLog } from './mistake-log.ts';
+import { lookupKnown } from './plugin-lookup.ts';
+import { ObjectSource } from './source.ts';
+import { validateConfig } from './validate.ts';
+
+/** Options of {@link parseConfig}. */
+export interface ParseConfigOptions {
+  /** Lets plugins check what they say of the host, such as names of its functions. */
+  readonly host?: Host;
+  /** Names the configuration in messages; `configuration` if not given. */
+  readonly name?: string;
+}
+
+/**
+ * Makes a configuration of a plain object, for programs that embed millrace. Plugins are the built-in ones and
+ * those of `registerPlugin`; environment variables are not looked at. The object is copied, never frozen.
+ *
+ * @throws ConfigError with all mistakes at once
+ * @example
+ * const config = parseConfig({
+ *   collectors: { ticks: { plugin: 'test', count: 3 } },
+ *   forwarders: { out: { plugin: 'stdout' } },
+ *   pipelines: { main: { collect: 'ticks', forward: 'out' } },
+ *   host_config: {},
+ * });
+ * config.collectors.ticks.name; // 'ticks'
+ */
+export function parseConfig(input: unknown, options: ParseConfigOptions = {}): AnalyticsConfig {
+  const { host, name = 'configuration' } = options;
+  const log = new MistakeLog();
+  if (!isMapping(input)) {
+    log.addAt(
+      name,
+      undefined,
+      [],
+      `found ${describeValue(input)}; wanted an object with collectors, forwarders …`,
+    );
+  }
+  log.throwIfAny([name]);
+  const config = new MergedConfig([new ObjectSource(name, isMapping(input) ? input : {})], log);
+  const result = validateConfig(config, { lookup: lookupKnown, host });
+  log.throwIfAny([name]);
+  return result;
+}

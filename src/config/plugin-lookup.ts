@@ -1,0 +1,67 @@
+import { isMapping } from '../checks/path.ts';
+import { nameListing, truncate } from '../checks/wording.ts';
+import { MillraceError } from '../errors.ts';
+import { nearest } from '../models/nearest.ts';
+import type { Plugin, PluginKind } from '../models/plugin.ts';
+import { isModulePath } from '../modules/module-file.ts';
+import { findPlugin, kindsOf, loadPluginModule, pluginNames } from '../registry.ts';
+import type { MergedConfig } from './merged-config.ts';
+import { PluginNotFound } from './plugin-module.ts';
+import { PLUGIN_SECTIONS } from './sections.ts';
+
+/** A plugin that a configuration names, or what is wrong with the name. */
+export type FoundPlugin = Plugin | { readonly message: string; readonly suggestion?: string };
+
+/** Finds the plugin that an entry names; undefined if the entry does not say. */
+export type PluginLookup = (kind: PluginKind, name: string, entryName: string) => FoundPlugin;
+
+/** Looks among the built-in and registered plugins only. */
+export const lookupKnown: PluginLookup = (kind, name) => {
+  const plugin = findPlugin(kind, name);
+  if (plugin !== undefined) return plugin;
+  if (!isModulePath(name)) return unknownPlugin(kind, name);
+  return {
+    message: `the module \`${truncate(name)}\` cannot be loaded here; use loadConfig, which loads modules, or registerPlugin`,
+  };
+};
+
+/** Loads the modules that entries name, and returns a lookup that knows them. */
+export async function loadModules(config: MergedConfig): Promise<PluginLookup> {
+  const loaded = new Map<string, FoundPlugin>();
+  for (const kind of Object.keys(PLUGIN_SECTIONS) as PluginKind[]) {
+    for (const [entryName, entry] of Object.entries(config.sections.get(PLUGIN_SECTIONS[kind]) ?? {})) {
+      const name = isMapping(entry) ? entry.plugin : undefined;
+      const path = [PLUGIN_SECTIONS[kind], entryName, 'plugin'];
+      if (typeof name !== 'string' || name === '' || config.isBroken(path)) continue;
+      const { baseDir } = config.sourceOf(path);
+      const isKnown = findPlugin(kind, name) !== undefined || kindsOf(name).length > 0;
+      if (baseDir === undefined || isKnown) continue;
+      loaded.set(`${kind} ${entryName}`, await loadOne(kind, name, baseDir));
+    }
+  }
+  return (kind, name, entryName) => loaded.get(`${kind} ${entryName}`) ?? lookupKnown(kind, name, entryName);
+}
+
+async function loadOne(kind: PluginKind, name: string, baseDir: string): Promise<FoundPlugin> {
+  try {
+    return await loadPluginModule(kind, name, baseDir);
+  } catch (error) {
+    if (error instanceof PluginNotFound && !isModulePath(name)) {
+      const { message, ...rest } = unknownPlugin(kind, name);
+      return { message: `${message}, and no package of that name in ${baseDir} or above it`, ...rest };
+    }
+    if (error instanceof MillraceError) return { message: error.message };
+    throw error;
+  }
+}
+
+function unknownPlugin(kind: PluginKind, name: string): { message: string; suggestion?: string } {
+  const shown = `\`${truncate(name)}\``;
+  const others = kindsOf(name);
+  if (others.length > 0)
+    return { message: `${shown} is a ${others.join(' and ')} plugin; wanted a ${kind} plugin` };
+  const known = pluginNames(kind);
+  const suggestion = nearest(name, known);
+  const message = `unknown ${kind} plugin ${shown}; there are ${nameListing(known)}`;
+  return suggestion === undefined ? { message } : { message, suggestion };
+}

@@ -1,0 +1,122 @@
+import { isMapping, type Path, valueAt } from '../checks/path.ts';
+import { describeValue, truncate } from '../checks/wording.ts';
+import { type Substitution, withhold } from './environment.ts';
+import type { Place, SourceText } from './source-text.ts';
+import { type MappingNode, nodeValue, usedVariables, type YamlNode } from './yaml-node.ts';
+
+/** Something that configuration comes from: a file, or an object of an embedding program. */
+export interface ConfigSource {
+  /** How messages name it. */
+  readonly file: string;
+  /** Relative module paths start here; undefined if there are no files. */
+  readonly baseDir: string | undefined;
+  readonly value: Record<string, unknown>;
+  /** How many steps of the path exist here. */
+  depth(path: Path): number;
+  /** The place of the key or value at the path, or of the nearest one around it. */
+  place(path: Path, at: 'key' | 'value'): Place | undefined;
+  /** The value at the path in the words of a message. */
+  describe(path: Path): string;
+  /** Whether a scalar at or below the path has no value, for example for want of an environment variable. */
+  isBroken(path: Path): boolean;
+  /** The text without values of environment variables that stand at or below the path. */
+  withhold(text: string, path: Path): string;
+}
+
+/** The source of `parseConfig`: no places, no environment. */
+export class ObjectSource implements ConfigSource {
+  readonly file: string;
+  readonly baseDir = undefined;
+  readonly value: Record<string, unknown>;
+
+  constructor(name: string, value: Record<string, unknown>) {
+    this.file = name;
+    this.value = value;
+  }
+
+  depth(path: Path): number {
+    const missing = path.findIndex((_, index) => valueAt(this.value, path.slice(0, index + 1)) === undefined);
+    return missing === -1 ? path.length : missing;
+  }
+
+  place(): undefined {
+    return undefined;
+  }
+
+  describe(path: Path): string {
+    return describeValue(valueAt(this.value, path));
+  }
+
+  isBroken(): boolean {
+    return false;
+  }
+
+  withhold(text: string): string {
+    return text;
+  }
+}
+
+/** A YAML file. */
+export class YamlSource implements ConfigSource {
+  readonly file: string;
+  readonly baseDir: string | undefined;
+  readonly value: Record<string, unknown>;
+  readonly #text: SourceText;
+  readonly #root: MappingNode;
+
+  constructor(file: string, baseDir: string | undefined, text: SourceText, root: MappingNode) {
+    this.file = file;
+    this.baseDir = baseDir;
+    this.#text = text;
+    this.#root = root;
+    const value = nodeValue(root);
+    this.value = isMapping(value) ? value : {};
+  }
+
+  depth(path: Path): number {
+    return this.#trace(path).depth;
+  }
+
+  place(path: Path, at: 'key' | 'value'): Place {
+    const { depth, node, slotOffset } = this.#trace(path);
+    const isHere = at === 'value' && depth === path.length;
+    const place = this.#text.place((isHere ? node.offset : undefined) ?? slotOffset);
+    // What is missing at the top level is missing from the file, not from its first line.
+    return depth === 0 ? { ...place, excerpt: undefined } : place;
+  }
+
+  describe(path: Path): string {
+    const { depth, node } = this.#trace(path);
+    if (depth < path.length || node.kind !== 'scalar') return describeValue(valueAt(this.value, path));
+    if (node.substituted) return `the value of ${truncate(node.written)}`;
+    return typeof node.value === 'number' ? truncate(node.written) : describeValue(node.value);
+  }
+
+  isBroken(path: Path): boolean {
+    const { depth, node } = this.#trace(path);
+    return depth === path.length && node.broken;
+  }
+
+  withhold(text: string, path: Path): string {
+    const used: Substitution['used'] = usedVariables(this.#trace(path).node);
+    return withhold(text, used);
+  }
+
+  /** Follows a path as far as it goes; `slotOffset` is the offset of the last key or list item on the way. */
+  #trace(path: Path): { depth: number; node: YamlNode; slotOffset: number } {
+    let node: YamlNode = this.#root;
+    let slotOffset = 0;
+    for (const [depth, step] of path.entries()) {
+      const slot: { offset: number | undefined; node: YamlNode } | undefined =
+        node.kind === 'mapping'
+          ? node.entries.get(String(step))
+          : node.kind === 'sequence'
+            ? node.items[Number(step)]
+            : undefined;
+      if (slot === undefined) return { depth, node, slotOffset };
+      slotOffset = slot.offset ?? slotOffset;
+      node = slot.node;
+    }
+    return { depth: path.length, node, slotOffset };
+  }
+}

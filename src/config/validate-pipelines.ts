@@ -1,0 +1,59 @@
+import { isMapping, type Path } from '../checks/path.ts';
+import { nameListing, truncate } from '../checks/wording.ts';
+import { nearest } from '../models/nearest.ts';
+import type { ConfigMistake, PluginKind } from '../models/plugin.ts';
+import { PLUGIN_SECTIONS } from './sections.ts';
+
+/** The names of the entries of each kind; undefined for a section that could not be read. */
+export type EntryNames = Readonly<Record<PluginKind, readonly string[] | undefined>>;
+
+const NOUNS = { collect: 'collector', process: 'processor', forward: 'forwarder' } as const;
+const KINDS = Object.keys(NOUNS) as PluginKind[];
+
+/**
+ * Specification 2.1: checks what pipelines say of the rest of the configuration. The strings in `collect`,
+ * `process` and `forward` name entries of their sections, a pipeline has at least one collector and one
+ * forwarder, and `delivery.dead_letter` names a forwarder.
+ *
+ * Takes the pipelines as they are written and leaves what has the wrong type to their schema. Paths of the
+ * mistakes begin at `pipelines`.
+ */
+export function _validate_pipelines(
+  pipelines: Readonly<Record<string, unknown>>,
+  names: EntryNames,
+): ConfigMistake[] {
+  return Object.entries(pipelines).flatMap(([pipelineName, pipeline]) => {
+    if (!isMapping(pipeline)) return [];
+    const path: Path = ['pipelines', pipelineName];
+    const mistakes = KINDS.flatMap((kind) => checkList(pipeline[kind], kind, names, [...path, kind]));
+    const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
+    return [...mistakes, ...checkName(deadLetter, 'forward', names, [...path, 'delivery', 'dead_letter'])];
+  });
+}
+
+function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {
+  if (!Array.isArray(list)) return checkName(list, kind, names, path);
+  if (list.length === 0 && kind !== 'process') {
+    return [{ path, message: `found an empty list; wanted at least one name of a ${NOUNS[kind]}` }];
+  }
+  return list.flatMap((name, index) => checkName(name, kind, names, [...path, index]));
+}
+
+function checkName(name: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {
+  const known = names[kind];
+  if (typeof name !== 'string' || known === undefined || known.includes(name)) return [];
+  const shown = `\`${truncate(name)}\``;
+  const other = KINDS.find((otherKind) => names[otherKind]?.includes(name));
+  if (other !== undefined) {
+    return [{ path, message: `${shown} is a ${NOUNS[other]}; wanted the name of a ${NOUNS[kind]}` }];
+  }
+  const suggestion = nearest(name, known);
+  const choice =
+    known.length === 0 ? `\`${PLUGIN_SECTIONS[kind]}\` has none` : `there are ${nameListing(known)}`;
+  const message = `unknown ${NOUNS[kind]} ${shown}; ${choice}`;
+  return [
+    suggestion === undefined
+      ? { path, message }
+      : { path, message: `unknown ${NOUNS[kind]} ${shown}`, suggestion },
+  ];
+}

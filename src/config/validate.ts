@@ -1,0 +1,149 @@
+import { applySchema } from '../checks/apply-schema.ts';
+import { explainIssue } from '../checks/explain-issue.ts';
+import { knownKeys } from '../checks/known-keys.ts';
+import { isMapping, type Path } from '../checks/path.ts';
+import type { AnalyticsConfig } from '../models/analytics-config.ts';
+import type { Host } from '../models/host.ts';
+import { PipelineConfig } from '../models/pipeline-config.ts';
+import type { ConfigSchema, Plugin, PluginKind } from '../models/plugin.ts';
+import {
+  CollectConfigBase,
+  ForwardConfigBase,
+  type PluginConfigBase,
+  ProcessConfigBase,
+} from '../models/plugin-config.ts';
+import { buildConfig, type ValidEntry } from './build-config.ts';
+import type { MergedConfig } from './merged-config.ts';
+import { checkPlugin } from './plugin-check.ts';
+import type { PluginLookup } from './plugin-lookup.ts';
+import { isReserved, removeReservedKeys } from './reserved-keys.ts';
+import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
+import { _validate_pipelines } from './validate-pipelines.ts';
+
+/** What validation needs besides the configuration itself. */
+export interface ValidationContext {
+  readonly lookup: PluginLookup;
+  /** Undefined if there is none, or if its own configuration is wrong. */
+  readonly host: Host | undefined;
+}
+
+type Model = Readonly<Record<string, unknown>>;
+
+const BASES = { collect: CollectConfigBase, process: ProcessConfigBase, forward: ForwardConfigBase } as const;
+
+/** Validates a merged configuration. Mistakes go to its log; the result counts only if there are none. */
+export function validateConfig(config: MergedConfig, context: ValidationContext): AnalyticsConfig {
+  const entries = {
+    collect: validateEntries('collect', config, context),
+    process: validateEntries('process', config, context),
+    forward: validateEntries('forward', config, context),
+  };
+  const written = config.sections.get('pipelines') ?? {};
+  const pipelines = new Map<string, PipelineConfig>();
+  for (const [name, value] of Object.entries(written)) {
+    const path = ['pipelines', name];
+    const data = validateModel(PipelineConfig, takeModel(value, path, config), path, config);
+    if (data !== undefined) pipelines.set(name, data as PipelineConfig);
+  }
+  if (config.isComplete) {
+    checkSections(config);
+    const names = {
+      collect: entryNames('collect', config),
+      process: entryNames('process', config),
+      forward: entryNames('forward', config),
+    };
+    for (const mistake of _validate_pipelines(written, names)) config.add({ ...mistake, foreign: true });
+  }
+  return buildConfig({ entries, pipelines, host_config: config.sections.get('host_config') ?? {} });
+}
+
+function checkSections(config: MergedConfig): void {
+  for (const [name, { required, holds }] of SECTIONS) {
+    if (required && !config.hasSection(name))
+      config.add({ path: [name], message: `missing; wanted ${holds}` });
+  }
+}
+
+/**
+ * The names that pipelines may use: also those of entries that are wrong in themselves. Undefined for a section
+ * that is wrong as a whole.
+ */
+function entryNames(kind: PluginKind, config: MergedConfig): string[] | undefined {
+  const section = PLUGIN_SECTIONS[kind];
+  const entries = config.sections.get(section);
+  if (entries !== undefined) return Object.keys(entries);
+  return SECTIONS.get(section)?.required || config.hasSection(section) ? undefined : [];
+}
+
+function validateEntries(
+  kind: PluginKind,
+  config: MergedConfig,
+  context: ValidationContext,
+): Map<string, ValidEntry> {
+  const section = PLUGIN_SECTIONS[kind];
+  const valid = new Map<string, ValidEntry>();
+  for (const [name, entry] of Object.entries(config.sections.get(section) ?? {})) {
+    const path = [section, name] as const;
+    const model = takeModel(entry, path, config);
+    const plugin = findEntryPlugin(kind, model, path, config, context.lookup);
+    if (plugin === undefined) continue;
+    const data = validateModel(() => plugin.get_config_schema(), model, path, config);
+    if (!isMapping(data) || config.isBroken(path)) continue;
+    valid.set(name, { plugin, data });
+    checkPlugin(plugin, data, path, config, context.host);
+  }
+  return valid;
+}
+
+/** The plugin of an entry. If it cannot be told, the log knows why. */
+function findEntryPlugin(
+  kind: PluginKind,
+  model: Model | undefined,
+  path: readonly [string, string],
+  config: MergedConfig,
+  lookup: PluginLookup,
+): Plugin | undefined {
+  const base = validateModel(BASES[kind].loose(), model, path, config) as PluginConfigBase | undefined;
+  const pluginPath = [...path, 'plugin'];
+  if (base === undefined || config.isBroken(pluginPath)) return undefined;
+  const found = lookup(kind, base.plugin, path[1]);
+  if ('get_config_schema' in found) return found;
+  config.add({ path: pluginPath, ...found, foreign: true });
+  return undefined;
+}
+
+/** A model without keys that no model may have; undefined if the value is none. */
+function takeModel(value: unknown, path: Path, config: MergedConfig): Model | undefined {
+  if (isReserved(path, config)) return undefined;
+  if (isMapping(value)) return removeReservedKeys(value, path, config);
+  config.add({ path, message: `found ${config.describe(path)}; wanted a mapping` });
+  return undefined;
+}
+
+/** Applies a schema to a model; undefined if it does not pass, which the log then knows. */
+function validateModel(
+  schemaOrGetter: ConfigSchema | (() => ConfigSchema),
+  model: Model | undefined,
+  path: Path,
+  config: MergedConfig,
+): unknown {
+  if (model === undefined) return undefined;
+  try {
+    const schema = typeof schemaOrGetter === 'function' ? schemaOrGetter() : schemaOrGetter;
+    const result = applySchema(schema, model);
+    if (result.success) return result.data;
+    const explanation = {
+      prefix: path,
+      input: model,
+      knownKeys: (inner: Path) => knownKeys(schema, inner),
+      describe: (inner: Path) => config.describe(inner),
+    };
+    for (const issue of result.issues) {
+      for (const mistake of explainIssue(issue, explanation)) config.add(mistake);
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    config.add({ path, message: `the schema of the plugin failed: ${reason}`, foreign: true });
+  }
+  return undefined;
+}

@@ -1,0 +1,27 @@
+import type { Demand } from '../operators/demand.ts';
+import type { PluginConfig } from './models/analytics-config.ts';
+import type { Host, Logger, PipelineRunContext, PluginStats, RunInfo } from './models/index.ts';
+
+/** What the contexts of all plugins of a pipeline have in common. */
+export interface SharedContext {
+  readonly pipeline: string;
+  readonly logger: Logger;
+  readonly host: Host;
+  readonly info: RunInfo;
+  readonly once: boolean;
+  readonly random: () => number;
+  readonly shared_cache: Record<string, unknown>;
+}
+
+export interface OwnContext {
+  readonly config: PluginConfig;
+  readonly cache: Record<string, unknown>;
+  readonly signal: AbortSignal;
+  readonly stats: PluginStats;
+  readonly demand: Demand;
+}
+
+/** Specification 2.6: the context of one plugin entry in one run of a pipeline. */
+export function createContext(shared: SharedContext, own: OwnContext): PipelineRunContext {
+  return Object.freeze({ ...shared, ...own, pipeline_config: own.config.parent });
+}

@@ -1,0 +1,85 @@
+import { type Observable, Subject } from 'rxjs';
+import { safeReason } from '../errors.ts';
+import { type CollectedEvent, collectedEvent, isoNow, type Logger } from '../models/index.ts';
+import { isNoteworthy } from '../noteworthy.ts';
+import type { PipelineCounters } from '../stats.ts';
+import type { Batch, Delivery } from './delivery.ts';
+
+export interface DeadLettersOptions {
+  readonly pipeline: string;
+  readonly logger: Logger;
+  readonly counters: PipelineCounters;
+  /** Whether the pipeline has a dead letter; without one, what fails is counted as dropped. */
+  readonly isOpen: boolean;
+  /** Names of the processors in their order, and which of them mask. */
+  readonly processors: readonly string[];
+  readonly masks: readonly boolean[];
+}
+
+/** Takes the events that a plugin failed on: to the dead letter if there is one, else they are dropped. */
+export class DeadLetters {
+  readonly #options: DeadLettersOptions;
+  readonly #batch$ = new Subject<Batch>();
+  #failures = 0;
+
+  constructor(options: DeadLettersOptions) {
+    this.#options = options;
+  }
+
+  /** Entries for the dead letter's forwarder: `{ error, pipeline, plugin, time, event }`. */
+  get batch$(): Observable<Batch> {
+    return this.#batch$;
+  }
+
+  close(): void {
+    this.#batch$.complete();
+  }
+
+  /** An event that has not passed every mask is withheld: the entry tells of the failure only. */
+  processorFailed(index: number, event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    const { processors, masks } = this.#options;
+    const plugin = processors[index] as string;
+    const unmasked = masks.indexOf(true, index);
+    this.#log(`processor ${plugin} failed on an event`, error);
+    this.#take('processor_failed', plugin, delivery, error, () =>
+      unmasked === -1 ? { event } : { withheld: `the event had not passed the mask ${processors[unmasked]}` },
+    );
+  }
+
+  forwarderFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    this.#log(`forwarder ${plugin} gave up on an event`, error);
+    this.#take('forwarder_failed', plugin, delivery, error, () => ({ event }));
+  }
+
+  /** The dead letter itself refused an entry for good. */
+  lost(plugin: string, delivery: Delivery, error: unknown): void {
+    this.#log(`dead letter ${plugin} refused an entry`, error);
+    this.#options.counters.drop('forwarder_failed', 1);
+    delivery.settle(1, 'failed');
+  }
+
+  #take(
+    reason: 'processor_failed' | 'forwarder_failed',
+    plugin: string,
+    delivery: Delivery,
+    error: unknown,
+    content: () => Record<string, unknown>,
+  ): void {
+    const { pipeline, counters, isOpen } = this.#options;
+    if (!isOpen) {
+      counters.drop(reason, 1);
+      delivery.settle(1, 'failed');
+      return;
+    }
+    const entry = { error: safeReason(error), pipeline, plugin, time: isoNow(), ...content() };
+    this.#batch$.next({ events: [collectedEvent(entry)], delivery });
+  }
+
+  #log(what: string, error: unknown): void {
+    this.#failures++;
+    if (!isNoteworthy(this.#failures)) return;
+    const { logger, pipeline } = this.#options;
+    const often = this.#failures > 3 ? ` (failure ${this.#failures} of this run)` : '';
+    logger.error(`${pipeline}: ${what}${often}: ${safeReason(error)}`);
+  }
+}

@@ -1,0 +1,35 @@
+import type { CollectedEvent, Outcome } from '../models/index.ts';
+
+const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
+
+/**
+ * Follows what came of the events of one batch: open until each was settled by everyone who has it.
+ * The worst outcome of all is the delivery's.
+ */
+export class Delivery {
+  #open: number;
+  #outcome: Outcome = 'forwarded';
+  readonly #onSettled: (outcome: Outcome) => void;
+
+  constructor(events: number, onSettled: (outcome: Outcome) => void) {
+    this.#open = events;
+    this.#onSettled = onSettled;
+  }
+
+  /** More came of the batch: further events, or further forwarders that have them. */
+  add(count: number): void {
+    this.#open += count;
+  }
+
+  settle(count: number, outcome: Outcome): void {
+    if (RANK[outcome] > RANK[this.#outcome]) this.#outcome = outcome;
+    this.#open -= count;
+    if (this.#open === 0) this.#onSettled(this.#outcome);
+  }
+}
+
+/** What travels between the engine's stages: events that came in together, with one delivery. */
+export interface Batch {
+  readonly events: readonly CollectedEvent[];
+  readonly delivery: Delivery;
+}

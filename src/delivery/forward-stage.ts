@@ -1,0 +1,130 @@
+import { catchError, EMPTY, from, type Observable, type OperatorFunction, tap } from 'rxjs';
+import { gatherMap } from '../../operators/gather-map.ts';
+import { orderedMap } from '../../operators/ordered-map.ts';
+import type { CollectedEvent, Outcome } from '../models/index.ts';
+import { type AttemptPolicy, attempt } from './attempts.ts';
+import type { Batch, Delivery } from './delivery.ts';
+
+export interface ForwardStageOptions {
+  readonly ordered: boolean;
+  readonly policy: AttemptPolicy;
+  /** The plugin's entry functions, bound to its context. */
+  readonly forward: (event: CollectedEvent) => unknown;
+  readonly forwardBatch: ((events: readonly CollectedEvent[]) => unknown) | undefined;
+  /** The outcome of what was delivered: `dead_lettered` for the dead letter's own stage. */
+  readonly outcome: Outcome;
+  readonly onDelivered: (count: number) => void;
+  /** Takes an event that could not be delivered, with its part of the delivery. */
+  readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+}
+
+/** Events handed to a `forwardBatch` at a time, at most, when several batches wait. */
+const MAX_GATHERED = 1024;
+const NOTHING: readonly never[] = [];
+
+/**
+ * Delivers every event to one forwarder and settles it. In order, one call at a time, what arrives meanwhile
+ * waiting in its queue; with `ordered: false` all at once. Emits nothing; the window bounds the queue.
+ */
+export function forwardStage(options: ForwardStageOptions): OperatorFunction<Batch, never> {
+  return options.ordered
+    ? gatherMap((batches) => deliver(batches, options), {
+        weigh: (batch) => batch.events.length,
+        maxWeight: MAX_GATHERED,
+      })
+    : orderedMap((batch) => deliver([batch], options), { ordered: false });
+}
+
+function deliver(
+  batches: readonly Batch[],
+  options: ForwardStageOptions,
+): readonly never[] | Observable<never> {
+  const { forwardBatch, policy } = options;
+  const events =
+    batches.length === 1 ? (batches[0] as Batch).events : batches.flatMap((batch) => batch.events);
+  if (forwardBatch === undefined || events.length === 1) return deliverEach(batches, options);
+  // A bounded number of attempts is for single events: one of them may be what spoils the batch.
+  const bounded = policy.attempts !== undefined;
+  const pending = attempt(() => forwardBatch(events), bounded ? { ...policy, attempts: 1 } : policy);
+  if (pending === undefined) {
+    settleAll(batches, options);
+    return NOTHING;
+  }
+  return pending.pipe(
+    tap({ complete: () => settleAll(batches, options) }),
+    catchError(() => deliverEach(batches, afterFirstAttempt(options))),
+  );
+}
+
+function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {
+  const { attempts } = options.policy;
+  if (attempts === undefined) return options;
+  return { ...options, policy: { ...options.policy, attempts: Math.max(1, attempts - 1) } };
+}
+
+function settleAll(batches: readonly Batch[], { outcome, onDelivered }: ForwardStageOptions): void {
+  for (const { events, delivery } of batches) {
+    onDelivered(events.length);
+    delivery.settle(events.length, outcome);
+  }
+}
+
+function deliverEach(
+  batches: readonly Batch[],
+  options: ForwardStageOptions,
+): readonly never[] | Observable<never> {
+  for (let b = 0; b < batches.length; b++) {
+    const { events, delivery } = batches[b] as Batch;
+    for (let i = 0; i < events.length; i++) {
+      const pending = deliverOne(events[i] as CollectedEvent, delivery, options);
+      if (pending !== undefined) return concatRest(pending, batches, b, i + 1, options);
+    }
+  }
+  return NOTHING;
+}
+
+/** Goes on behind an event that is being delivered: in order one after the other, else all at once. */
+function concatRest(
+  pending: Observable<never>,
+  batches: readonly Batch[],
+  batch: number,
+  event: number,
+  options: ForwardStageOptions,
+): Observable<never> {
+  const rest = batches.slice(batch).flatMap(({ events, delivery }, b) => {
+    const left = b === 0 ? events.slice(event) : events;
+    return left.map((e) => () => deliverOne(e, delivery, options) ?? NOTHING);
+  });
+  return from([() => pending, ...rest]).pipe(
+    orderedMap((deliverNext) => deliverNext(), {
+      concurrency: options.ordered ? 1 : Number.POSITIVE_INFINITY,
+      ordered: false,
+    }),
+  );
+}
+
+/** Undefined if it was delivered at once. */
+function deliverOne(
+  event: CollectedEvent,
+  delivery: Delivery,
+  options: ForwardStageOptions,
+): Observable<never> | undefined {
+  const pending = attempt(() => options.forward(event), options.policy);
+  if (pending === undefined) {
+    options.onDelivered(1);
+    delivery.settle(1, options.outcome);
+    return undefined;
+  }
+  return pending.pipe(
+    tap({
+      complete: () => {
+        options.onDelivered(1);
+        delivery.settle(1, options.outcome);
+      },
+    }),
+    catchError((error) => {
+      options.onFailure(event, delivery, error);
+      return EMPTY;
+    }),
+  );
+}

@@ -1,0 +1,153 @@
+import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
+import { MillraceError } from './errors.ts';
+import { defaultHost } from './host/standalone-host.ts';
+import {
+  type AnalyticsConfig,
+  type DropReason,
+  type Host,
+  type Logger,
+  type PipelineStats,
+  type PipelineStatus,
+  silentLogger,
+} from './models/index.ts';
+import { nearest } from './models/nearest.ts';
+import { isNoteworthy } from './noteworthy.ts';
+import { isFinal, PipelineRunner } from './runner.ts';
+import { PipelineCounters } from './stats.ts';
+import { version } from './version.ts';
+
+export interface ManagerOptions {
+  /** The host whose events and functions pipelines use. Default: the standalone one, from `host_config`. */
+  readonly host?: Host;
+  /** Default: silent. */
+  readonly logger?: Logger;
+  /** Collectors end once they have reached the end of what there is; then nothing is started again. */
+  readonly once?: boolean;
+  /** Numbers in [0, 1) for every random choice. Default: Math.random. */
+  readonly random?: () => number;
+  /** Seconds that a stop waits for what is in flight. Default: 10. */
+  readonly drainTimeout?: number;
+}
+
+/** Backoff of restarts: see DESIGN's rows on `restart`. Milliseconds. */
+const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
+
+const DROPS: Readonly<Partial<Record<DropReason, string>>> = {
+  buffer_full: 'events dropped: they come faster than the pipeline takes them; raise `buffer.max_events`',
+  not_an_event: 'values dropped: a plugin emitted something that is no event (`{ data: { … } }`)',
+};
+
+/**
+ * Runs the pipelines of one configuration. All events of a pipeline flow through one Observable, to which the
+ * manager subscribes; `states$` tells what becomes of it.
+ *
+ * @example
+ * const manager = new Manager(parseConfig({ … }), { once: true });
+ * manager.start();
+ * await firstValueFrom(manager.finished$);
+ */
+export class Manager {
+  readonly config: AnalyticsConfig;
+  readonly #runners = new Map<string, PipelineRunner>();
+  readonly #counters = new Map<string, PipelineCounters>();
+  readonly #started = new Set<PipelineRunner>();
+
+  /** @throws MillraceError if the host does not have what the configuration names. */
+  constructor(config: AnalyticsConfig, options: ManagerOptions = {}) {
+    this.config = config;
+    const { logger = silentLogger, once = false, random = Math.random, drainTimeout = 10 } = options;
+    const host = options.host ?? defaultHost(config.host_config, { once, logger });
+    checkAgainstHost(config, host);
+    const info = { version: version(), id: host.id, role: host.role };
+
+    for (const [name, pipeline] of Object.entries(config.pipelines)) {
+      const counters = new PipelineCounters((reason, count, total) => {
+        const what = DROPS[reason];
+        if (what !== undefined && isNoteworthy(total, count)) logger.warn(`${name}: ${total} ${what}`);
+      });
+      const shared = { pipeline: name, logger, host, info, once, random, shared_cache: {} };
+      const restart = pipeline.restart
+        ? { ...RESTART, random, onComplete: !once }
+        : { ...RESTART, random, onComplete: false, attempts: 1 };
+      this.#counters.set(name, counters);
+      this.#runners.set(
+        name,
+        new PipelineRunner({
+          setup: { config: pipeline, analytics: config, shared, counters, caches: new Map() },
+          restart,
+          drainTimeout: drainTimeout * 1000,
+        }),
+      );
+    }
+  }
+
+  /** The present status of every pipeline, then every change. Never completes. */
+  get states$(): Observable<PipelineStatus> {
+    return merge(...[...this.#runners.values()].map((runner) => runner.status$));
+  }
+
+  /** Emits once, when every pipeline that was started is completed, failed or stopped; then completes. */
+  get finished$(): Observable<readonly PipelineStatus[]> {
+    return this.states$.pipe(
+      filter(() => this.#started.size > 0 && [...this.#started].every(({ status }) => isFinal(status.state))),
+      map(() => [...this.#started].map(({ status }) => status)),
+      take(1),
+    );
+  }
+
+  states(): Record<string, PipelineStatus> {
+    return Object.fromEntries([...this.#runners].map(([name, runner]) => [name, runner.status]));
+  }
+
+  /** Counters since the manager was made, restarts included. */
+  stats(): Record<string, PipelineStats> {
+    return Object.fromEntries([...this.#counters].map(([name, counters]) => [name, counters.snapshot()]));
+  }
+
+  /**
+   * Starts every enabled pipeline, or the named one.
+   *
+   * @throws MillraceError if the named one does not exist or is disabled.
+   */
+  start(name?: string): void {
+    const runners =
+      name === undefined
+        ? [...this.#runners.values()].filter(({ status }) => status.state !== 'disabled')
+        : [this.#find(name)];
+    for (const runner of runners) this.#started.add(runner);
+    for (const runner of runners) runner.start();
+  }
+
+  /**
+   * Stops every pipeline, or the named one: collectors first, then what is in flight drains within the deadline,
+   * then the rest is cancelled. It begins at once; the result emits and completes when all have stopped.
+   */
+  stop(name?: string): Observable<void> {
+    const stopping = (name === undefined ? [...this.#started] : [this.#find(name)]).map((runner) =>
+      runner.stop(),
+    );
+    return concat(merge(...stopping).pipe(ignoreElements()), of(undefined));
+  }
+
+  #find(name: string): PipelineRunner {
+    const runner = this.#runners.get(name);
+    if (runner !== undefined) return runner;
+    const known = [...this.#runners.keys()];
+    const near = nearest(name, known);
+    throw new MillraceError(
+      'MILLRACE_PIPELINE_UNKNOWN',
+      `there is no pipeline ${name}; ${near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`}`,
+    );
+  }
+}
+
+/** What a schema cannot know: an embedding program's host may lack a function that the configuration names. */
+function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
+  const mistakes = Object.values(config.collectors).flatMap((entry) =>
+    (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? []).map(
+      ({ path, message, suggestion }) =>
+        `collectors.${[entry.name, ...path].join('.')}: ${message}${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
+    ),
+  );
+  if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', mistakes.join('\n'));
+}

@@ -1,0 +1,40 @@
+import { PluginError } from '../errors.ts';
+import type { CollectedEvent } from './events.ts';
+
+/**
+ * An event as JSON: `timestamp` and `data` first, then the rest as it stands. A bigint becomes a string of digits.
+ *
+ * @param indent spaces per level; none gives one line.
+ * @throws PluginError, permanent and without content, for an event that JSON cannot hold: one that contains itself.
+ *
+ * @example
+ * serialise({ timestamp: '2026-01-01T00:00:00.000Z', data: { size: 10n } });
+ * // {"timestamp":"2026-01-01T00:00:00.000Z","data":{"size":"10"}}
+ */
+export function serialise(event: CollectedEvent, indent?: number): string {
+  return toJson(inOrder(event), indent);
+}
+
+/** {@link serialise} for other values that hold events. */
+export function toJson(value: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(value, digits, indent) ?? 'null';
+  } catch {
+    // Not as the cause: its message names keys of the event.
+    throw new PluginError('an event cannot be written as JSON: it contains itself, or its toJSON fails', {
+      permanent: true,
+    });
+  }
+}
+
+/** Most events have the order already. */
+function inOrder(event: CollectedEvent): CollectedEvent {
+  const [first, second] = Object.keys(event);
+  if (first === 'timestamp' && second === 'data') return event;
+  const { timestamp, data, ...rest } = event;
+  return { timestamp, data, ...rest };
+}
+
+function digits(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}

@@ -1,0 +1,54 @@
+/** DESIGN's states: `disabled → idle → running ⇄ backing_off → completed / failed / stopped`. */
+export type PipelineState =
+  | 'disabled'
+  | 'idle'
+  | 'running'
+  | 'backing_off'
+  | 'completed'
+  | 'failed'
+  | 'stopped';
+
+/** What the manager says of a pipeline. */
+export interface PipelineStatus {
+  readonly pipeline: string;
+  readonly state: PipelineState;
+  /** When the state began: ISO 8601 UTC. */
+  readonly since: string;
+  /** Consecutive failures up to now; 0 once a run has stayed up for the healthy period. */
+  readonly failures: number;
+  /** Milliseconds until the next run, in `backing_off`. */
+  readonly retryIn?: number;
+  /** What made the last run fail. It may quote events: log `safeReason(error)` of it only. */
+  readonly error?: unknown;
+}
+
+/** Why an event went no further. */
+export type DropReason =
+  /** A processor gave nothing for it. */
+  | 'filtered'
+  | 'processor_failed'
+  | 'forwarder_failed'
+  /** It came faster than the window takes, from a source that cannot wait. */
+  | 'buffer_full'
+  /** A plugin emitted something that is no event. */
+  | 'not_an_event';
+
+/** Counters of a pipeline since the manager was made, restarts included. */
+export interface PipelineStats {
+  /** Events that collectors emitted. */
+  readonly collected: number;
+  /** Events that each forwarder has delivered, by its name. */
+  readonly forwarded: Readonly<Record<string, number>>;
+  readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
+  readonly dead_lettered: number;
+  /** Values masked, by rule. */
+  readonly masked: Readonly<Record<string, number>>;
+  /** Retries of forwarders. */
+  readonly retries: number;
+  /** Events that were open when a stop's deadline passed or a run was cancelled. */
+  readonly given_up: number;
+  /** Events open now: collected, and not settled yet. */
+  readonly in_flight: number;
+  /** Bytes that collectors know of and have not read; undefined where none of them reads bytes. */
+  readonly backlog_bytes: number | undefined;
+}

@@ -1,0 +1,189 @@
+import {
+  catchError,
+  concat,
+  connect,
+  defer,
+  EMPTY,
+  finalize,
+  merge,
+  type Observable,
+  Subject,
+  takeUntil,
+  tap,
+  throwError,
+} from 'rxjs';
+import { InFlightWindow } from '../operators/in-flight-window.ts';
+import { createContext, type SharedContext } from './context.ts';
+import { collectStage } from './delivery/collect-stage.ts';
+import { collectedBy } from './delivery/collected-by.ts';
+import { DeadLetters } from './delivery/dead-letters.ts';
+import type { Batch } from './delivery/delivery.ts';
+import { forwardStage } from './delivery/forward-stage.ts';
+import { processStage } from './delivery/process-stage.ts';
+import { safeReason } from './errors.ts';
+import type {
+  AnalyticsConfig,
+  Outcome,
+  PipelineConfig,
+  PipelineRunContext,
+  PluginConfig,
+} from './models/index.ts';
+import type { PipelineCounters } from './stats.ts';
+
+/** All that one run of a pipeline needs. Caches live here, so that they outlive a restart. */
+export interface PipelineSetup {
+  readonly config: PipelineConfig;
+  readonly analytics: AnalyticsConfig;
+  readonly shared: SharedContext;
+  readonly counters: PipelineCounters;
+  /** The caches of the plugin entries, by kind and name. */
+  readonly caches: Map<string, Record<string, unknown>>;
+}
+
+/**
+ * One run of a pipeline as one Observable: collectors → window → processors → forwarders → settled. It emits
+ * nothing. `stop$` ends the collectors; the run completes when what is in flight has drained; unsubscribing
+ * cancels it at once.
+ *
+ * Errors: the first error of a collector, after what was in flight has drained.
+ */
+export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): Observable<never> {
+  return defer(() => new PipelineRun(setup).run(stop$));
+}
+
+class PipelineRun {
+  readonly #setup: PipelineSetup;
+  readonly #window: InFlightWindow;
+  readonly #working = new AbortController();
+  readonly #collectorFailed$ = new Subject<void>();
+  #failure: { readonly cause: unknown } | undefined;
+
+  constructor(setup: PipelineSetup) {
+    this.#setup = setup;
+    this.#window = new InFlightWindow(setup.config.max_in_flight);
+  }
+
+  run(stop$: Observable<unknown>): Observable<never> {
+    const { config, analytics, shared, counters } = this.#setup;
+    const processors = (config.process ?? []).map(
+      (name) => analytics.processors[name] as AnalyticsConfig['processors'][string],
+    );
+    const deadLetter = config.delivery.dead_letter;
+    const deadLetters = new DeadLetters({
+      pipeline: shared.pipeline,
+      logger: shared.logger,
+      counters,
+      isOpen: deadLetter !== undefined,
+      masks: processors.map((entry) => entry.loaded_plugin.masks === true),
+      processors: processors.map((entry) => entry.name),
+    });
+
+    const endCollecting$ = merge(stop$, this.#collectorFailed$);
+    let batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$)));
+    processors.forEach((entry, index) => {
+      batches$ = batches$.pipe(this.#process(entry, index, deadLetters));
+    });
+
+    const forwarded$ = batches$.pipe(
+      tap(({ events, delivery }) => delivery.add(events.length * (config.forward.length - 1))),
+      connect((batch$) =>
+        merge(...config.forward.map((name) => batch$.pipe(this.#forward(name, 'forwarded', deadLetters)))),
+      ),
+      tap({ complete: () => deadLetters.close() }),
+    );
+    const settled$ =
+      deadLetter === undefined
+        ? forwarded$
+        : merge(deadLetters.batch$.pipe(this.#forward(deadLetter, 'dead_lettered', deadLetters)), forwarded$);
+
+    return concat(
+      settled$,
+      defer(() => (this.#failure === undefined ? EMPTY : throwError(() => this.#failure?.cause))),
+    ).pipe(finalize(() => this.#working.abort()));
+  }
+
+  #collect(name: string, end$: Observable<unknown>): Observable<Batch> {
+    const { config, analytics, counters } = this.#setup;
+    const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
+    return defer(() => {
+      const collecting = new AbortController();
+      const ctx = this.#context('collect', entry, collecting.signal);
+      return collectedBy(() => entry.loaded_plugin.collect({ ctx: ctx as never }), this.#window).pipe(
+        takeUntil(end$),
+        finalize(() => collecting.abort()),
+      );
+    }).pipe(
+      collectStage({ window: this.#window, buffer: config.buffer, counters }),
+      catchError((cause) => {
+        this.#failure ??= { cause };
+        this.#collectorFailed$.next();
+        return EMPTY;
+      }),
+    );
+  }
+
+  #process(entry: AnalyticsConfig['processors'][string], index: number, deadLetters: DeadLetters) {
+    const ctx = this.#context('process', entry, this.#working.signal) as PipelineRunContext<never>;
+    const plugin = entry.loaded_plugin;
+    return processStage({
+      ordered: this.#setup.config.ordered,
+      counters: this.#setup.counters,
+      process: (event) => plugin.process({ ctx, event }),
+      onFailure: (event, delivery, error) => deadLetters.processorFailed(index, event, delivery, error),
+    });
+  }
+
+  #forward(name: string, outcome: Outcome, deadLetters: DeadLetters) {
+    const { config, analytics, shared, counters } = this.#setup;
+    const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
+    const kind = outcome === 'dead_lettered' ? 'dead_letter' : 'forward';
+    const ctx = this.#context(kind, entry, this.#working.signal) as PipelineRunContext<never>;
+    const plugin = entry.loaded_plugin;
+    const isDeadLetter = outcome === 'dead_lettered';
+    return forwardStage({
+      ordered: config.ordered,
+      outcome,
+      forward: (event) => plugin.forward({ ctx, event }),
+      forwardBatch: plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
+      policy: {
+        attempts: isDeadLetter ? undefined : config.delivery.attempts,
+        timeout: config.delivery.timeout,
+        random: shared.random,
+        onRetry: (attempt, wait, error) => {
+          counters.retries++;
+          shared.logger.warn(
+            `${shared.pipeline}: forwarder ${name} failed (attempt ${attempt}), trying again in ${Math.round(wait)} ms: ${safeReason(error)}`,
+          );
+        },
+      },
+      onDelivered: (count) => {
+        if (isDeadLetter) counters.deadLettered += count;
+        else counters.forward(name, count);
+      },
+      onFailure: (event, delivery, error) =>
+        isDeadLetter
+          ? deadLetters.lost(name, delivery, error)
+          : deadLetters.forwarderFailed(name, event, delivery, error),
+    });
+  }
+
+  #context(kind: string, config: PluginConfig, signal: AbortSignal): PipelineRunContext {
+    const { caches, counters, shared } = this.#setup;
+    const key = `${kind} ${config.name}`;
+    let cache = caches.get(key);
+    if (cache === undefined) {
+      cache = {};
+      caches.set(key, cache);
+    }
+    return createContext(shared, {
+      config,
+      cache,
+      signal,
+      demand: this.#window,
+      stats: {
+        masked: (rule, count) => counters.mask(rule, count),
+        backlog: (bytes) => counters.backlog(config.name, bytes),
+      },
+    });
+  }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import pc from 'picocolors';
+import { createLogger, type LoggerOptions } from '../../src/cli/logger.ts';
+
+function logged(options: Partial<LoggerOptions> = {}) {
+  const lines: string[] = [];
+  const logger = createLogger({
+    level: 'info',
+    format: 'pretty',
+    colours: pc.createColors(false),
+    terminal: false,
+    write: (line) => lines.push(line),
+    ...options,
+  });
+  return { logger, lines };
+}
+
+describe('createLogger, pretty', () => {
+  it('begins a line with the date in UTC, or on a terminal with the local time', () => {
+    const file = logged();
+    file.logger.info('web: running');
+    expect(file.lines[0]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info {2}web: running\n$/);
+    const terminal = logged({ terminal: true });
+    terminal.logger.warn('web: failed');
+    expect(terminal.lines[0]).toMatch(/^\d\d:\d\d:\d\d warn {2}web: failed\n$/);
+  });
+
+  it('adds fields', () => {
+    const { logger, lines } = logged();
+    logger.error('no room', { bytes: 12, file: 'a b', path: '/tmp/x', none: undefined });
+    expect(lines[0]).toMatch(/ error no room bytes=12 file="a b" path=\/tmp\/x\n$/);
+  });
+
+  it('lets nothing steer the terminal, and indents what has several lines', () => {
+    const { logger, lines } = logged();
+    logger.info('one\n\u001b[2Jtwo', { name: '\u001b[31m' });
+    expect(lines[0]).toMatch(/ one\n {2}\\x1b\[2Jtwo name=/);
+    expect(lines[0]).not.toContain('\u001b');
+  });
+
+  it('returns nothing: winston would return a stream, which a plugin could hand on as events', () => {
+    expect(logged().logger.info('x')).toBeUndefined();
+  });
+
+  it('paints the level where colours are', () => {
+    const { logger, lines } = logged({ colours: pc.createColors(true) });
+    logger.error('no');
+    expect(lines[0]).toContain('\u001b[31merror\u001b[39m');
+  });
+});
+
+describe('createLogger, json', () => {
+  it('writes one object a line', () => {
+    const { logger, lines } = logged({ format: 'json' });
+    logger.info('web: running\nnow', { attempt: 2 });
+    expect(lines).toHaveLength(1);
+    const entry = JSON.parse(lines[0] ?? '');
+    expect(Object.keys(entry)).toEqual(['timestamp', 'level', 'message', 'attempt']);
+    expect(entry).toMatchObject({ level: 'info', message: 'web: running\nnow', attempt: 2 });
+  });
+
+  it('survives fields that JSON cannot hold', () => {
+    const { logger, lines } = logged({ format: 'json' });
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    logger.info('round', { circular, big: 10n });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ message: 'round', big: '10' });
+  });
+});
+
+describe('levels', () => {
+  it.each([
+    ['error', 1],
+    ['warn', 2],
+    ['info', 3],
+    ['debug', 4],
+  ] as const)('%s logs %d of the four', (level, expected) => {
+    const { logger, lines } = logged({ level });
+    logger.error('x');
+    logger.warn('x');
+    logger.info('x');
+    logger.debug('x');
+    expect(lines).toHaveLength(expected);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import { folderWith, runCli } from '../support/cli.ts';
+import { countTo, MODULES, THREE, withModules } from './configs.ts';
+
+describe('millrace run', () => {
+  it('writes results to standard output; log and summary to standard error', async () => {
+    const cwd = folderWith({ 'p.yaml': countTo(1200) });
+    const { code, stdout, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    expect(code).toBe(0);
+    const events = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events).toHaveLength(1200);
+    expect(events[1199].data.count).toBe(1200);
+    expect(stderr).toMatch(/^\S+Z info {2}counting: running$/m);
+    expect(stderr).toMatch(
+      /\ncounting {2}completed after [\d.]+ m?s\n {2}in {8}1,200 {2}events, [\d,]+\/s\n {2}out\n {4}screen {2}1,200\n {2}dropped {7}0\n$/,
+    );
+    expect(stderr).not.toContain('\u001b');
+  });
+
+  it('with --once ends when there is nothing more to read, and sums up what was masked', async () => {
+    const config = `
+collectors: { log: { plugin: file, paths: in.log, backfill: true } }
+processors:
+  mask: { plugin: regex_mask, rules: { digits: '\\d+', letters: '[xy]' } }
+forwarders: { archive: { plugin: disk, path: out, filename: out.jsonl } }
+pipelines: { web: { collect: log, process: mask, forward: archive } }
+host_config: {}
+`.replace('paths: in.log', 'paths: [in.log]');
+    const cwd = folderWith({ 'p.yaml': config, 'in.log': 'a 1\nb 22 x\nc 3 4\n' });
+    const { code, stdout, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toMatch(
+      / {2}masked +5 {2}values\n {4}digits +4\n {4}letters +1\n {2}out\n {4}archive +3\n/,
+    );
+  });
+
+  it('with --pipeline runs the named pipelines only, disabled ones never', async () => {
+    const config = `${countTo(3)}`.replace(
+      'host_config',
+      '  other: { collect: numbers, forward: screen, restart: false }\nhost_config',
+    );
+    const cwd = folderWith({ 'p.yaml': config });
+    const one = await runCli(['run', 'p.yaml', '--pipeline', 'other'], { cwd });
+    expect(one.code).toBe(0);
+    expect(one.stdout.trimEnd().split('\n')).toHaveLength(3);
+    expect(one.stderr).toContain('\nother  completed');
+    expect(one.stderr).not.toContain('\ncounting  ');
+    const both = await runCli(['run', '--pipeline=other', '--pipeline', 'counting', 'p.yaml'], { cwd });
+    expect(both.stdout.trimEnd().split('\n')).toHaveLength(6);
+  });
+
+  it.each([
+    [['--pipeline', 'wbe'], '--pipeline wbe: p.yaml has no such pipeline. Did you mean `web`?'],
+    [['--pipeline', 'nothing'], 'It has `web`, `api`, `old`.'],
+    [['--pipeline', 'constructor'], '--pipeline constructor: p.yaml has no such pipeline.'],
+    [
+      ['--pipeline', 'web', '--pipeline', 'old'],
+      '--pipeline old: it is disabled: p.yaml says "enabled: false"',
+    ],
+  ])('%j starts nothing and says why', async (args, message) => {
+    const cwd = folderWith({ 'p.yaml': THREE });
+    const { code, stdout, stderr } = await runCli(['run', 'p.yaml', ...args], { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('running');
+  });
+
+  it('says that every pipeline is disabled', async () => {
+    const cwd = folderWith({ 'p.yaml': countTo(1, ', enabled: false') });
+    const { code, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('nothing to run: every pipeline says "enabled: false" (`counting`)');
+  });
+
+  it('starts nothing of a wrong configuration', async () => {
+    const cwd = folderWith({ 'p.yaml': countTo(0) });
+    const { code, stdout, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^p\.yaml:3:\d+: collectors\.numbers\.count: /);
+    expect(stderr).toContain('1 mistake. Nothing was started.');
+  });
+
+  it('ends with 1 if a pipeline failed, and shows nothing of an event', async () => {
+    const cwd = folderWith({ ...MODULES, 'p.yaml': withModules({ collect: './failing.mjs' }) });
+    const { code, stderr } = await runCli(['run', 'p.yaml', '--log-level', 'debug'], { cwd });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/error web: failed/);
+    expect(stderr).toMatch(/^web {2}failed after .*failing\.mjs/m);
+    expect(stderr).not.toContain('4711');
+  });
+
+  it('ends with 70 on an error that nobody foresaw, and shows nothing of an event', async () => {
+    const cwd = folderWith({ ...MODULES, 'p.yaml': withModules({ collect: './crashing.mjs' }) });
+    const brief = await runCli(['run', 'p.yaml'], { cwd });
+    expect(brief.code).toBe(70);
+    expect(brief.stderr).toMatch(/^millrace: unexpected error: Error at .*crashing\.mjs/m);
+    expect(brief.stderr).toContain('--log-level debug');
+    expect(brief.stderr).not.toMatch(/^\s+at /m);
+    const full = await runCli(['run', 'p.yaml', '--log-level', 'debug'], { cwd });
+    expect(full.code).toBe(70);
+    expect(full.stderr).toMatch(/^\s+at .*crashing\.mjs/m);
+    expect(brief.stderr + full.stderr).not.toContain('4711');
+  });
+
+  it('with --log-format json writes one object a line, the summary too', async () => {
+    const cwd = folderWith({ 'p.yaml': countTo(2) });
+    const { stderr } = await runCli(['--log-format', 'json', 'run', 'p.yaml'], { cwd });
+    const entries = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    for (const entry of entries)
+      expect(Object.keys(entry).slice(0, 3)).toEqual(['timestamp', 'level', 'message']);
+    expect(entries.at(-1)).toMatchObject({
+      level: 'info',
+      message: expect.stringMatching(/^counting: completed after /),
+      pipeline: 'counting',
+      collected: 2,
+      forwarded: { screen: 2 },
+    });
+  });
+
+  it.each(['warn', 'error'])('with --log-level %s is silent about a run without trouble', async (level) => {
+    const cwd = folderWith({ 'p.yaml': countTo(2) });
+    const { code, stdout, stderr } = await runCli(['run', 'p.yaml', '--log-level', level], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2);
+  });
+});

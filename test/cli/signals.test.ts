@@ -1,0 +1,57 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { TestScheduler } from 'rxjs/testing';
+import { stopSignals } from '../../src/cli/stop-signals.ts';
+import { folderWith, startCli } from '../support/cli.ts';
+import { MODULES, THREE, withModules } from './configs.ts';
+
+describe('signals', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s drains, sums up and ends with 0', async (signal) => {
+    const cwd = folderWith({ 'p.yaml': THREE });
+    const cli = await startCli(['run', 'p.yaml'], { cwd });
+    await cli.shows('stderr', /api: running/);
+    cli.kill(signal);
+    const { code, stderr } = await cli.ended();
+    expect(code).toBe(0);
+    expect(stderr).toContain(`info  ${signal}: stopping; up to 10 s`);
+    expect(stderr).toMatch(/^web {2}stopped after /m);
+    expect(stderr).toMatch(/^api {2}stopped after /m);
+    expect(stderr).not.toMatch(/^old /m);
+  });
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('a second one, %s, exits at once with %d', async (second, expected) => {
+    const cwd = folderWith({ ...MODULES, 'p.yaml': withModules({ forward: './hanging.mjs' }) });
+    const cli = await startCli(['run', 'p.yaml', '--drain-timeout', '600'], { cwd });
+    await cli.shows('stderr', /holding an event/);
+    cli.kill('SIGTERM');
+    await cli.shows('stderr', /SIGTERM: stopping; up to 600 s/);
+    // One that comes too soon after the first counts as its echo.
+    const { code } = await cli.killUntilEnded(second);
+    expect(code).toBe(expected);
+  });
+
+  it('a forwarder that never returns is given up after --drain-timeout', async () => {
+    const cwd = folderWith({ ...MODULES, 'p.yaml': withModules({ forward: './hanging.mjs' }) });
+    const cli = await startCli(['run', 'p.yaml', '--drain-timeout', '0.2', '--log-level', 'debug'], { cwd });
+    await cli.shows('stderr', /holding an event/);
+    cli.kill('SIGTERM');
+    const { code, stderr } = await cli.ended();
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^web {2}stopped after /m);
+  });
+});
+
+describe('stopSignals', () => {
+  it('takes a signal that npm hands on, right after the terminal sent it, for the same one', () => {
+    const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
+    scheduler.run(({ cold, expectObservable }) => {
+      const source = new EventEmitter();
+      const signals = cold('-ii 200ms i 50ms i 10ms t', { i: 'SIGINT', t: 'SIGTERM' });
+      signals.subscribe((signal) => source.emit(signal));
+      expectObservable(stopSignals(source)).toBe('-i- 200ms i 50ms - 10ms t', { i: 'SIGINT', t: 'SIGTERM' });
+    });
+  });
+});

@@ -1,0 +1,330 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { load, REST, refusal } from './helpers.ts';
+
+const MARK = '▸';
+
+/**
+ * The message for one entry, written as a flow mapping on line 1. A mark in it stands before the place that the
+ * message must point at; without a mark that is the entry's key.
+ */
+async function refusedEntry(section: string, marked: string): Promise<string> {
+  const entry = marked.replace(MARK, '');
+  const column = marked.includes(MARK) ? section.length + 7 + marked.indexOf(MARK) : section.length + 4;
+  const rest = ['collectors', 'forwarders', 'pipelines', 'host_config'].filter((name) => name !== section);
+  const message = await refusal(
+    `${section}: {x: ${entry}}\n${rest.map((name) => `${name}: {}`).join('\n')}\n`,
+  );
+  const [place, ...text] = (message.split('\n')[0] ?? '').split(': ');
+  expect(place).toBe(`<dir>/c.yaml:1:${column}`);
+  return text.join(': ');
+}
+
+describe('an entry', () => {
+  it.each([
+    // Bounds of SPEC section 8, from outside; test/models/specification.test.ts tries both sides of each.
+    [
+      'collectors',
+      '{plugin: test, interval: ▸0}',
+      'collectors.x.interval: found 0; wanted a number greater than 0',
+    ],
+    [
+      'collectors',
+      '{plugin: test, count: ▸0}',
+      'collectors.x.count: found 0; wanted a number greater than 0',
+    ],
+    [
+      'collectors',
+      '{plugin: test, count: ▸9223372036854775807}',
+      'collectors.x.count: found 9223372036854775807; wanted a number less than 9223372036854775807',
+    ],
+    ['collectors', '{plugin: test, count: ▸1.5}', 'collectors.x.count: found 1.5; wanted a whole number'],
+    [
+      'processors',
+      '{plugin: test, delay: ▸0}',
+      'processors.x.delay: found 0; wanted a number greater than 0',
+    ],
+    [
+      'processors',
+      '{plugin: test, child_events_count: ▸-1}',
+      'processors.x.child_events_count: found -1; wanted a number greater than 0',
+    ],
+    [
+      'processors',
+      '{plugin: entropy_mask, mask_char: ▸""}',
+      'processors.x.mask_char: found the string ""; wanted exactly 1 character',
+    ],
+    [
+      'processors',
+      '{plugin: regex_mask, rules: {}, mask_char: ▸ab}',
+      'processors.x.mask_char: found the string "ab"; wanted exactly 1 character',
+    ],
+    [
+      'processors',
+      '{plugin: entropy_mask, delimeter: ▸"  "}',
+      'processors.x.delimeter: found the string "  "; wanted exactly 1 character',
+    ],
+    [
+      'processors',
+      '{plugin: entropy_mask, h_threshold: ▸1.01}',
+      'processors.x.h_threshold: found 1.01; wanted a number of at most 1',
+    ],
+    [
+      'processors',
+      '{plugin: entropy_mask, h_threshold: ▸-0.1}',
+      'processors.x.h_threshold: found -0.1; wanted a number of at least 0',
+    ],
+    [
+      'processors',
+      '{plugin: entropy_mask, length_threshold: ▸1}',
+      'processors.x.length_threshold: found 1; wanted a number greater than 1',
+    ],
+    [
+      'processors',
+      '{plugin: entropy_mask, alphabet: ▸""}',
+      'processors.x.alphabet: found the string ""; wanted at least 1 character',
+    ],
+    // Types, fields and keys.
+    [
+      'collectors',
+      '{plugin: test, interval: ▸abc}',
+      'collectors.x.interval: found the string "abc"; wanted a number',
+    ],
+    [
+      'collectors',
+      '{plugin: test, interval: ▸.nan}',
+      'collectors.x.interval: found .nan; wanted a finite number',
+    ],
+    ['collectors', '{plugin: file}', 'collectors.x.paths: missing; wanted a list'],
+    [
+      'collectors',
+      '{plugin: file, paths: [▸""]}',
+      'collectors.x.paths[0]: found the string ""; wanted at least 1 character',
+    ],
+    ['collectors', '{interval: 1}', 'collectors.x.plugin: missing; wanted a string'],
+    ['collectors', '{▸plugin: }', 'collectors.x.plugin: found nothing (null); wanted a string'],
+    ['collectors', '▸test', 'collectors.x: found the string "test"; wanted a mapping'],
+    [
+      'collectors',
+      '{plugin: test, ▸intervall: 5}',
+      'collectors.x.intervall: unknown key `intervall`; did you mean `interval`?',
+    ],
+    ['collectors', '{plugin: test, ▸"a.b": 5}', 'collectors.x["a.b"]: unknown key `a.b`'],
+    [
+      'collectors',
+      '{plugin: test, ▸__proto__: {a: 1}}',
+      'collectors.x.__proto__: the name `__proto__` is reserved by JavaScript; choose another',
+    ],
+    [
+      'processors',
+      '{plugin: test, ▸delay_range: {minimum: 1, maximun: 2}}',
+      'processors.x.delay_range.maximum: missing; wanted a number',
+    ],
+    [
+      'processors',
+      '{plugin: test, delay_range: {minimum: ▸2, maximum: 1}}',
+      'processors.x.delay_range.minimum: found 2; wanted a number that is not above maximum',
+    ],
+    ['processors', '{plugin: regex_mask, rules: {A: ▸1}}', 'processors.x.rules.A: found 1; wanted a string'],
+    [
+      'processors',
+      '{plugin: regex_mask, rules: {A: ▸"("}}',
+      'processors.x.rules.A: found the string "("; wanted a valid regular expression (Unterminated group)',
+    ],
+    // Plugins.
+    [
+      'collectors',
+      '{plugin: ▸disk}',
+      'collectors.x.plugin: `disk` is a forward plugin; wanted a collect plugin',
+    ],
+    [
+      'collectors',
+      '{plugin: ▸fil}',
+      'collectors.x.plugin: unknown collect plugin `fil`; there are `beacons`, `file`, `test`, `host_exec`, and no package of that name in <dir> or above it; did you mean `file`?',
+    ],
+    [
+      'collectors',
+      '{plugin: ▸constructor}',
+      'collectors.x.plugin: unknown collect plugin `constructor`; there are `beacons`, `file`, `test`, `host_exec`, and no package of that name in <dir> or above it',
+    ],
+  ])('%s: %s', async (section, entry, message) => {
+    expect(await refusedEntry(section, entry)).toBe(message);
+  });
+
+  it('with an unknown host function', async () => {
+    const message = await refusedEntry('collectors', '{plugin: host_exec, fn: ▸test.pin}');
+    expect(message).toMatch(/^collectors\.x\.fn: .*; did you mean `test\.ping`\?$/);
+  });
+
+  it('with path beside add_event_to_shared_cache', async () => {
+    const message = await refusedEntry(
+      'forwarders',
+      '{plugin: test, path: /a, add_event_to_shared_cache: ▸true}',
+    );
+    expect(message).toMatch(/^forwarders\.x.*add_event_to_shared_cache/);
+  });
+
+  it('shortens a long value', async () => {
+    const message = await refusedEntry('collectors', `{plugin: test, interval: ▸${'x'.repeat(500)}}`);
+    expect(message).toBe(`collectors.x.interval: found the string "${'x'.repeat(59)}…"; wanted a number`);
+  });
+});
+
+describe('pipelines', () => {
+  /** The messages for the pipeline `main`; marks stand before the places that they must point at. */
+  const pipeline = async (marked: string) => {
+    const text = marked.replaceAll(MARK, '');
+    const columns = [...marked.matchAll(/▸/g)].map((mark, index) => mark.index - index + 19);
+    const message = await refusal(
+      `pipelines: {main: ${text}}
+collectors: {web: {plugin: test}, broken: {plugin: test, interval: 1}}
+forwarders: {disk: {plugin: noop}}
+host_config: {}
+`,
+    );
+    const heads = message.split('\n').filter((line) => line.startsWith('<dir>'));
+    const places = columns.length === 0 ? [13] : columns;
+    expect(heads.map((head) => head.split(': ')[0])).toEqual(
+      places.map((column) => `<dir>/c.yaml:1:${column}`),
+    );
+    return heads.map((head) => head.slice(head.indexOf(': ') + 2));
+  };
+
+  it.each([
+    [
+      '{collect: ▸wev, forward: disk}',
+      ['pipelines.main.collect: unknown collector `wev`; did you mean `web`?'],
+    ],
+    [
+      '{collect: [web, ▸disk], forward: [▸toString]}',
+      [
+        'pipelines.main.collect[1]: `disk` is a forwarder; wanted the name of a collector',
+        'pipelines.main.forward[0]: unknown forwarder `toString`; there are `disk`',
+      ],
+    ],
+    [
+      '{collect: web, process: ▸mask, forward: disk}',
+      ['pipelines.main.process: unknown processor `mask`; `processors` has none'],
+    ],
+    [
+      '{collect: ▸[], forward: ▸[]}',
+      [
+        'pipelines.main.collect: found an empty list; wanted at least one name of a collector',
+        'pipelines.main.forward: found an empty list; wanted at least one name of a forwarder',
+      ],
+    ],
+    ['{collect: web}', ['pipelines.main.forward: missing; wanted a list or a string']],
+    [
+      '{collect: ▸{web: 1}, forward: disk, ▸enabeld: yes}',
+      [
+        'pipelines.main.collect: found a mapping; wanted a list or a string',
+        'pipelines.main.enabeld: unknown key `enabeld`; did you mean `enabled`?',
+      ],
+    ],
+    [
+      '{collect: [web, ▸3], forward: disk, restart: ▸"no"}',
+      [
+        'pipelines.main.collect[1]: found 3; wanted a string',
+        'pipelines.main.restart: found the string "no"; wanted true or false',
+      ],
+    ],
+    [
+      '{collect: web, forward: disk, delivery: {dead_letter: ▸disc, ▸atempts: 1}, buffer: {when_full: ▸drop_oldst}}',
+      [
+        'pipelines.main.delivery.dead_letter: unknown forwarder `disc`; did you mean `disk`?',
+        'pipelines.main.delivery.atempts: unknown key `atempts`; did you mean `attempts`?',
+        'pipelines.main.buffer.when_full: found the string "drop_oldst"; wanted `drop_oldest` or `drop_newest`; did you mean `drop_oldest`?',
+      ],
+    ],
+  ])('%s', async (text, messages) => {
+    expect(await pipeline(text)).toEqual(messages);
+  });
+});
+
+describe('the whole configuration', () => {
+  it('misses sections', async () => {
+    expect(await refusal('_x: 1\n')).toBe(
+      [
+        '<dir>/c.yaml:1:1: collectors: missing; wanted a mapping of names to collectors',
+        '<dir>/c.yaml:1:1: forwarders: missing; wanted a mapping of names to forwarders',
+        '<dir>/c.yaml:1:1: pipelines: missing; wanted a mapping of names to pipelines',
+        '<dir>/c.yaml:1:1: host_config: missing; wanted a mapping, which may be empty: {}',
+      ].join('\n'),
+    );
+  });
+
+  it('has sections of a wrong type, which cause no further mistakes', async () => {
+    const text =
+      'collectors: [web]\nforwarders:\npipelines: {main: {collect: web, forward: out}}\nhost_config: 1\n';
+    expect(
+      await refusal(text),
+    ).toBe(`<dir>/c.yaml:1:13: collectors: found a list; wanted a mapping of names to collectors
+    1 | collectors: [web]
+      |             ^
+<dir>/c.yaml:2:1: forwarders: found nothing (null); wanted a mapping of names to forwarders
+    2 | forwarders:
+      | ^
+<dir>/c.yaml:4:14: host_config: found 1; wanted a mapping, which may be empty: {}
+    4 | host_config: 1
+      |              ^`);
+  });
+
+  it('tells all mistakes at once, by place, and uses the names of wrong entries', async () => {
+    const text = `collector: {}
+collectors:
+  web:
+    plugin: file
+    backfill: "yes"
+  ticks:
+    plugin: test
+\tcount: 0
+`.replace('\t', '    ');
+    const rest = `forwarders:
+  out: {plugin: nop}
+pipelines:
+  main:
+    collect: [web, tick]
+    forward: out
+host_config: {}
+`;
+    expect(
+      await refusal(text + rest),
+    ).toBe(`<dir>/c.yaml:1:1: collector: unknown key \`collector\`; did you mean \`collectors\`?
+    1 | collector: {}
+      | ^
+<dir>/c.yaml:3:3: collectors.web.paths: missing; wanted a list
+    3 |   web:
+      |   ^
+<dir>/c.yaml:5:15: collectors.web.backfill: found the string "yes"; wanted true or false
+    5 |     backfill: "yes"
+      |               ^
+<dir>/c.yaml:8:12: collectors.ticks.count: found 0; wanted a number greater than 0
+    8 |     count: 0
+      |            ^
+<dir>/c.yaml:10:17: forwarders.out.plugin: unknown forward plugin \`nop\`; there are \`disk\`, \`noop\`, \`stdout\`, \`test\`, and no package of that name in <dir> or above it; did you mean \`noop\`?
+   10 |   out: {plugin: nop}
+      |                 ^
+<dir>/c.yaml:13:20: pipelines.main.collect[1]: unknown collector \`tick\`; did you mean \`ticks\`?
+   13 |     collect: [web, tick]
+      |                    ^`);
+  });
+
+  it('gives mistakes as data, too', async () => {
+    const error = await load(`collectors: {x: {plugin: test, intervall: 1}}\n${REST}`).catch(
+      (caught) => caught,
+    );
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({ name: 'ConfigError', code: 'MILLRACE_CONFIG' });
+    expect(error.mistakes).toEqual([
+      {
+        file: expect.stringMatching(/c\.yaml$/),
+        line: 1,
+        column: 32,
+        path: 'collectors.x.intervall',
+        message: 'unknown key `intervall`',
+        suggestion: 'interval',
+        excerpt: expect.stringContaining('^'),
+      },
+    ]);
+  });
+});

@@ -1,0 +1,227 @@
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { folderOf, load, REST, refusal, testHost } from './helpers.ts';
+
+const bomb = () => {
+  const levels = ['l0: &l0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]'];
+  for (let n = 1; n < 10; n += 1)
+    levels.push(
+      `l${n}: &l${n} [${Array(10)
+        .fill(`*l${n - 1}`)
+        .join(', ')}]`,
+    );
+  return `host_config:\n  ${levels.join('\n  ')}\n`;
+};
+
+describe('a file that is no YAML', () => {
+  it.each([
+    [
+      'broken YAML',
+      'collectors:\n  web: {plugin: test\npipelines: {}\n',
+      `<dir>/c.yaml:3:1: the file is not valid YAML: too little indentation, or a quote or bracket above is not closed
+    3 | pipelines: {}
+      | ^`,
+    ],
+    [
+      'a string that does not end',
+      'collectors: "a\n',
+      '<dir>/c.yaml:2:1: the file is not valid YAML: too little indentation, or a quote or bracket above is not closed',
+    ],
+    [
+      'an alias bomb',
+      bomb(),
+      `<dir>/c.yaml:5:47: the aliases of this file write out to more than 10000 values; use fewer
+    5 |   l3: &l3 [*l2, *l2, *l2, *l2, *l2, *l2, *l2, *l2, *l2, *l2]
+      |                                               ^`,
+    ],
+    [
+      'an alias without an anchor',
+      'host_config: {a: *nobody}\n',
+      `<dir>/c.yaml:1:18: the alias *nobody has no anchor &nobody above it
+    1 | host_config: {a: *nobody}
+      |                  ^`,
+    ],
+    [
+      'an alias inside its own anchor',
+      'host_config: &h {a: *h}\n',
+      `<dir>/c.yaml:1:21: the alias *h stands inside its own anchor
+    1 | host_config: &h {a: *h}
+      |                     ^`,
+    ],
+    [
+      'a key that is a list',
+      'host_config: {[a]: 1}\n',
+      `<dir>/c.yaml:1:15: a key must be a text; found a list, a mapping or an alias
+    1 | host_config: {[a]: 1}
+      |               ^`,
+    ],
+    [
+      'two documents',
+      'host_config: {}\n---\npipelines: {}\n',
+      `<dir>/c.yaml:2:1: a second document; wanted one in each file
+    2 | ---
+      | ^`,
+    ],
+    ['an empty file', '', '<dir>/c.yaml: the file is empty; wanted a configuration'],
+    ['a file of comments', '# nothing\n', '<dir>/c.yaml: the file is empty; wanted a configuration'],
+    [
+      'a list',
+      '- a\n',
+      '<dir>/c.yaml: the file holds a list; wanted a mapping with collectors, forwarders, pipelines …',
+    ],
+    [
+      'a word',
+      'hello\n',
+      '<dir>/c.yaml: the file holds a single value; wanted a mapping with collectors, forwarders, pipelines …',
+    ],
+  ])('%s', async (_name, text, message) => {
+    expect(await refusal(text)).toBe(message);
+  });
+
+  it('is not UTF-8', async () => {
+    const file = Buffer.concat([Buffer.from('a: é\nb: x'), Buffer.from([0xff]), Buffer.from('\n')]);
+    expect(await refusal({ 'c.yaml': file })).toBe(
+      '<dir>/c.yaml:2:5: the file is not UTF-8; save it as UTF-8',
+    );
+  });
+
+  it('is not there, or is a folder', async () => {
+    const folder = folderOf({});
+    const missing = join(folder, 'nowhere.yaml');
+    await expect(loadConfig([missing, folder], { host: testHost })).rejects.toMatchObject({
+      message: `${missing}: there is no such file\n${folder}: this is a folder; wanted a file`,
+      mistakes: [{ file: missing, line: undefined }, { file: folder }],
+    });
+  });
+
+  it('is not given at all', async () => {
+    await expect(loadConfig([], { host: testHost })).rejects.toThrow('no file is given; wanted at least one');
+  });
+});
+
+describe('mistakes of YAML that do not hide others', () => {
+  it('a duplicate key names both places', async () => {
+    expect(
+      await refusal(`collectors:\n  web:\n    plugin: test\n    interval: 0\n    plugin: file\n${REST}`),
+    ).toBe(`<dir>/c.yaml:4:15: collectors.web.interval: found 0; wanted a number greater than 0
+    4 |     interval: 0
+      |               ^
+<dir>/c.yaml:5:5: collectors.web.plugin: the key \`plugin\` is given twice; the first one is at line 3, column 5
+    5 |     plugin: file
+      |     ^`);
+  });
+
+  it('a tag that does not fit, and no more than that', async () => {
+    const message = await refusal(`collectors: {a: {plugin: test, count: !!int x}}\n${REST}`);
+    expect(message.match(/^<dir>.*$/gm)).toEqual([
+      '<dir>/c.yaml:1:39: collectors.a.count: the value is no !!int',
+    ]);
+  });
+
+  it('an unknown tag', async () => {
+    expect(
+      await refusal(
+        `collectors: !mine {}\nhost_config: {a: !when 1, b: !!int x}\n${REST.replace('host_config: {}', '')}`,
+      ),
+    ).toBe(`<dir>/c.yaml:1:13: collectors: unknown tag !mine; wanted none, or !!map
+    1 | collectors: !mine {}
+      |             ^
+<dir>/c.yaml:2:18: host_config.a: unknown tag !when; wanted none, or one of !!str, !!null, !!bool, !!int, !!float
+    2 | host_config: {a: !when 1, b: !!int x}
+      |                  ^
+<dir>/c.yaml:2:30: host_config.b: the value is no !!int
+    2 | host_config: {a: !when 1, b: !!int x}
+      |                              ^`);
+  });
+});
+
+describe('good YAML', () => {
+  it('has anchors, aliases and merge keys', async () => {
+    const { config } = await load(`_base: &base {plugin: test, interval: 3}
+collectors:
+  a: {<<: *base, count: 2}
+  b: {interval: 4, <<: [*base]}
+  c: *base
+${REST}`);
+    expect(config.collectors).toEqual({
+      a: { plugin: 'test', interval: 3, count: 2 },
+      b: { plugin: 'test', interval: 4, count: 2 ** 63 },
+      c: { plugin: 'test', interval: 3, count: 2 ** 63 },
+    });
+  });
+
+  it('resolves scalars by the core schema and keeps keys as they are written', async () => {
+    const { config } = await load(`collectors: {}
+forwarders: {}
+pipelines: {}
+host_config:
+  scalars: [1, 0x10, 1.5, .inf, true, null, ~, 2026-01-01, yes, "1", !!str 1, !!int "1"]
+  1: number
+  __proto__: {polluted: true}
+  text: |
+    two
+    lines
+`);
+    expect(config.host_config.scalars).toEqual([
+      1,
+      16,
+      1.5,
+      Number.POSITIVE_INFINITY,
+      true,
+      null,
+      null,
+      '2026-01-01',
+      'yes',
+      '1',
+      '1',
+      1,
+    ]);
+    expect(Object.keys(config.host_config)).toEqual(['1', 'scalars', '__proto__', 'text']);
+    expect(config.host_config.text).toBe('two\nlines\n');
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('may begin with a byte order mark and have Windows line ends', async () => {
+    const text = `\uFEFFcollectors: {}\r\n${REST.replaceAll('\n', '\r\n')}`;
+    await expect(load(text)).resolves.toMatchObject({ config: { collectors: {} } });
+    expect(await refusal(`${text}wrong: 1\r\n`)).toBe(`<dir>/c.yaml:6:1: wrong: unknown key \`wrong\`
+    6 | wrong: 1
+      | ^`);
+  });
+});
+
+describe('any text', () => {
+  const good = `_base: &base {plugin: test, interval: 3}
+collectors:
+  a: {<<: *base, count: 2}
+  b: {plugin: file, paths: ["\${DIR:-/var}/a", '/b']}
+processors: {mask: {plugin: regex_mask, rules: {A: 'x+'}}}
+forwarders: {out: {plugin: noop}}
+pipelines: {main: {collect: [a, b], process: mask, forward: out}}
+host_config: {text: "1"}
+`;
+  const noise = fc.constantFrom(
+    ...' \n\t:-{}[],&*!|>\'"%@`#?<$~=_a1\u0000\uFEFF\uD83D',
+    '__proto__',
+    '<<: ',
+    '---\n',
+  );
+
+  it('gives a configuration or a ConfigError', async () => {
+    await expect(load(good)).resolves.toBeDefined();
+    await fc.assert(
+      fc.asyncProperty(fc.nat(good.length), fc.nat(8), noise, async (at, cut, insert) => {
+        const text = good.slice(0, at) + insert + good.slice(at + cut);
+        const error = await load(text).then(
+          () => undefined,
+          (caught) => caught,
+        );
+        expect(error === undefined || error instanceof ConfigError).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,115 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are the subject
+import { describe, expect, it } from '@jest/globals';
+import { substitute, withhold } from '../../src/config/environment.ts';
+import { load, REST, refusal } from './helpers.ts';
+
+describe('substitute', () => {
+  const env = { HOST: 'db', EMPTY: '', _X1: 'x', MONEY: '$&${HOST}' };
+
+  it.each([
+    ['${HOST}:80', 'db:80'],
+    ['${NO:-localhost}:80', 'localhost:80'],
+    ['${EMPTY:-full}', 'full'],
+    ['${EMPTY}|${NO:-}|${_X1}', '||x'],
+    ['$${HOST} $${NO} $$HOST', '${HOST} ${NO} $$HOST'],
+    ['^a{2}${1}$', '^a{2}${1}$'],
+    ['$HOST ${} ${HOST', '$HOST ${} ${HOST'],
+    ['${MONEY}', '$&${HOST}'],
+  ])('%s', (text, result) => {
+    expect(substitute(text, env)).toMatchObject({ text: result, missing: [] });
+  });
+
+  it('does not take inherited properties for variables', () => {
+    expect(substitute('${constructor}', {}).missing).toEqual(['constructor']);
+  });
+});
+
+describe('withhold', () => {
+  it('replaces values, the longest first, and short ones only as words', () => {
+    const used = [
+      { name: 'A', value: 'secret' },
+      { name: 'B', value: 'secret-2' },
+      { name: 'C', value: 'a' },
+    ];
+    expect(withhold('a secret-2, a secret: data', used)).toBe('${C} ${B}, ${C} ${A}: data');
+  });
+});
+
+describe('environment variables in a file', () => {
+  const env = { INTERVAL: '7', NAME: 'yes', HASH: 'a: b # c', TOKEN: 'hunter2', LIST: '[1]' };
+
+  it('are resolved in plain scalars, and stay strings in quoted ones', async () => {
+    const text = `collectors: {}
+forwarders: {}
+pipelines: {}
+host_config:
+  number: \${INTERVAL}
+  float: \${INTERVAL}.5
+  fallback: \${NONE:-true}
+  text: "\${INTERVAL}"
+  single: '\${INTERVAL}'
+  block: |
+    \${INTERVAL}
+  empty: \${NONE:-}
+  structure: [\${HASH}, "\${LIST}"]
+  tagged: !!str \${INTERVAL}
+  literal: $\${INTERVAL}
+  \${key}: kept
+  # \${COMMENT}
+`;
+    // Flow collections end plain scalars at braces, so there a reference has to be quoted.
+    const { config } = await load(text.replace('[${HASH}, ', '["${HASH}", '), { env });
+    expect(config.host_config).toEqual({
+      number: 7,
+      float: 7.5,
+      fallback: true,
+      text: '7',
+      single: '7',
+      block: '7\n',
+      empty: '',
+      structure: ['a: b # c', '[1]'],
+      tagged: '7',
+      literal: '${INTERVAL}',
+      '${key}': 'kept',
+    });
+  });
+
+  it('are mistakes if they are missing, and cause no others', async () => {
+    const text = `collectors:
+  a:
+    plugin: test
+    interval: \${INTERVALL}
+    count: 0
+${REST}`;
+    expect(
+      await refusal(text, { env }),
+    ).toBe(`<dir>/c.yaml:4:15: collectors.a.interval: the environment variable INTERVALL is not set; set it, give a default with \${INTERVALL:-…}, or write $\${INTERVALL} for the text itself
+    4 |     interval: \${INTERVALL}
+      |               ^
+<dir>/c.yaml:5:12: collectors.a.count: found 0; wanted a number greater than 0
+    5 |     count: 0
+      |            ^`);
+  });
+
+  it('never show their values', async () => {
+    const text = `collectors:
+  a: {plugin: test, interval: "\${TOKEN}"}
+  b: {plugin: "\${TOKEN}"}
+  c: {plugin: "./\${TOKEN}.mjs"}
+  d: {plugin: host_exec, fn: "\${TOKEN}"}
+processors:
+  p: {plugin: regex_mask, rules: {A: "(\${TOKEN}"}}
+forwarders: {}
+pipelines:
+  main: {collect: "\${TOKEN}", forward: ["x\${TOKEN}"]}
+host_config: {}
+`;
+    const message = await refusal(text, { env });
+    expect(message.split('\n').filter((line) => line.startsWith('<dir>'))).toHaveLength(7);
+    expect(message).not.toContain('hunter2');
+    expect(message).toContain('collectors.a.interval: found the value of ${TOKEN}; wanted a number\n');
+    expect(message).toContain('collectors.c.plugin: the module `./${TOKEN}.mjs` does not exist');
+    expect(message).toContain('pipelines.main.collect: unknown collector `${TOKEN}`');
+    expect(message).toContain('pipelines.main.forward[0]: unknown forwarder `x${TOKEN}`');
+  });
+});

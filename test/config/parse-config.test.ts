@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { ProcessConfigBase } from '../../src/models/index.ts';
+import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
+
+const input = () => ({
+  collectors: { ticks: { plugin: 'test', count: 3 } },
+  forwarders: { out: { plugin: 'stdout' } },
+  pipelines: { main: { collect: 'ticks', forward: ['out'] } },
+  host_config: { nested: { list: [1] } } as Record<string, unknown>,
+});
+
+describe('parseConfig', () => {
+  afterEach(() => {
+    unregisterPlugin('process', 'upper_case');
+  });
+
+  it('applies defaults, and gives entries their name', () => {
+    const config = parseConfig(input());
+    expect(config.collectors.ticks).toEqual({ plugin: 'test', interval: 0.1, count: 3 });
+    expect(config.collectors.ticks?.name).toBe('ticks');
+    expect(config.processors).toEqual({});
+    expect(config.pipelines.main).toMatchObject({ collect: ['ticks'], enabled: true, restart: true });
+  });
+
+  it('leaves the input as it is, and takes its own output', () => {
+    const given = input();
+    const config = parseConfig(given);
+    expect(Object.isFrozen(given.host_config)).toBe(false);
+    expect(Object.isFrozen(given.host_config.nested)).toBe(false);
+    expect(parseConfig(config)).toEqual(config);
+  });
+
+  it('keeps what a host is given: functions, cycles, __proto__', () => {
+    const given = input();
+    const cycle: Record<string, unknown> = { run: () => 1 };
+    cycle.self = cycle;
+    given.host_config = Object.assign(JSON.parse('{"__proto__": {"a": 1}}'), { cycle });
+    const { host_config } = parseConfig(given);
+    expect(Object.keys(host_config)).toEqual(['__proto__', 'cycle']);
+    expect(Object.getPrototypeOf(host_config)).toBe(Object.prototype);
+    expect(host_config.cycle).toHaveProperty('self.self.run');
+  });
+
+  it('knows plugins that the program registered', () => {
+    registerPlugin('process', 'upper_case', {
+      get_config_schema: () => ProcessConfigBase,
+      process: () => [],
+    });
+    const config = parseConfig({ ...input(), processors: { up: { plugin: 'upper_case' } } });
+    expect(config.processors.up?.name).toBe('up');
+  });
+
+  it('tells mistakes by path, under the name given', () => {
+    const wrong = { ...input(), processors: { m: { plugin: './mask.mjs' } }, collector: {} };
+    expect(() => parseConfig(wrong, { name: 'app' })).toThrow(
+      'app: collector: unknown key `collector`; did you mean `collectors`?\n' +
+        'app: processors.m.plugin: the module `./mask.mjs` cannot be loaded here; use loadConfig, which loads modules, or registerPlugin',
+    );
+  });
+
+  it.each([
+    [undefined, 'a value of type undefined'],
+    [null, 'nothing (null)'],
+    ['text', 'the string "text"'],
+    [[], 'an empty list'],
+  ])('refuses %j', (value, found) => {
+    expect(() => parseConfig(value)).toThrow(
+      `configuration: found ${found}; wanted an object with collectors, forwarders …`,
+    );
+  });
+
+  it('refuses names that no object can hold safely', () => {
+    const collectors = JSON.parse('{"__proto__": {"plugin": "test"}, "ticks": {"plugin": "test"}}');
+    expect(() => parseConfig({ ...input(), collectors })).toThrow(
+      'configuration: collectors.__proto__: the name `__proto__` is reserved by JavaScript; choose another',
+    );
+  });
+});

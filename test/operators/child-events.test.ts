@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { isObservable, type Observable, take, toArray } from 'rxjs';
+import { childEvents, withChildren } from '../../operators/child-events.ts';
+import { deepFreeze } from '../support/deep-freeze.ts';
+import { marbles } from '../support/marbles.ts';
+
+const event = deepFreeze({ timestamp: 't', data: { a: 1 } });
+const child = (n: number) => ({ timestamp: 't', data: { a: 1, 'x-child-count': n } });
+const values = { e: event, '1': child(1), '2': child(2), '3': child(3) };
+
+describe('withChildren', () => {
+  it('has everything at hand without a delay', () => {
+    expect(withChildren(event, { name: 'x', count: 0 })).toEqual([event]);
+    expect(withChildren(event, { name: 'x', count: 2 })).toEqual([event, child(1), child(2)]);
+    expect(withChildren(event, { name: 'x', count: 1, delay: 0 })).toEqual([event, child(1)]);
+  });
+
+  it('hands on the very event', () => {
+    expect((withChildren(event, { name: 'x', count: 1 }) as unknown[])[0]).toBe(event);
+  });
+
+  it('builds no array of 2^62 children', () => {
+    const many = withChildren(event, { name: 'x', count: 2 ** 62 });
+    expect(isObservable(many)).toBe(true);
+    const seen: unknown[] = [];
+    (many as Observable<unknown>).pipe(take(3), toArray()).subscribe((first) => seen.push(...first));
+    expect(seen).toEqual([event, child(1), child(2)]);
+  });
+
+  it('keeps __proto__ among the data', () => {
+    const odd = { data: JSON.parse('{"__proto__":1}') as object };
+    const [, first] = withChildren(odd, { name: 'x', count: 1 }) as object[];
+    expect(JSON.stringify(first)).toBe('{"data":{"__proto__":1,"x-child-count":1}}');
+  });
+
+  it('waits delay × (count ÷ n) before child n', () => {
+    marbles(({ expectObservable }) => {
+      const all = withChildren(event, { name: 'x', count: 3, delay: 0.006 }) as Observable<unknown>;
+      expectObservable(all).toBe('6ms e 17ms 1 8ms 2 5ms (3|)', values);
+    });
+  });
+});
+
+describe('childEvents', () => {
+  it.each([
+    ['never', '       -', '   -', '                             ^'],
+    ['empty', '       |', '   |', '                             (^!)'],
+    ['one', '         e|', '  ---e-----1--(2|)', '             ^!'],
+    ['many', '        e-e|', '---e-----1--2--e-----1--(2|)', '  ^--!'],
+    ['error', '       e---#', '---e#', '                         ^---!'],
+    ['never-ending', 'e-', '  ---e-----1--2', '                ^'],
+  ])('%s', (_, source, expected, subscription) => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const e1 = cold(source, values);
+      const result = e1.pipe(childEvents({ name: 'x', count: 2, delay: 0.003 }));
+      expectObservable(result).toBe(expected, values);
+      expectSubscriptions(e1.subscriptions).toBe(subscription);
+    });
+  });
+
+  it('early unsubscribe ends its timers', () => {
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const e1 = hot('                                                        e-----|', values);
+      expectObservable(e1.pipe(childEvents({ name: 'x', count: 2, delay: 0.003 })), '^----!').toBe(
+        '---e',
+        values,
+      );
+      expectSubscriptions(e1.subscriptions).toBe('                            ^----!');
+    });
+  });
+
+  it('gives children in the same instant without a delay', () => {
+    marbles(({ cold, expectObservable }) => {
+      const e1 = cold('                                                   -e------|', values);
+      expectObservable(e1.pipe(childEvents({ name: 'x', count: 2 }))).toBe('-(e12)--|', values);
+    });
+  });
+});

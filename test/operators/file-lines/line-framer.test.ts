@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { LineFramer } from '../../../operators/file-lines/line-framer.ts';
+
+/** Frames `bytes` in chunks, in one buffer that is overwritten as in the reader. */
+function frame(bytes: Buffer, chunkBytes: number, max = Infinity): string[] {
+  const framer = new LineFramer();
+  const buffer = Buffer.alloc(chunkBytes);
+  const lines: string[] = [];
+  const drain = () => {
+    while (framer.hasLines) lines.push(...framer.take(max));
+  };
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    framer.feed(buffer.subarray(0, bytes.copy(buffer, 0, at, at + chunkBytes)));
+    drain();
+  }
+  framer.end();
+  drain();
+  expect(framer.offset).toBe(bytes.length);
+  return lines;
+}
+
+const MIXED = 'ä€😀\n\r\nplain\nzwei\r\n\n𝄞 end';
+
+describe('LineFramer', () => {
+  it.each([1, 2, 3, 4, 5, 7, 1000])(
+    'keeps characters and terminators whole in chunks of %i bytes',
+    (size) => {
+      expect(frame(Buffer.from(MIXED), size)).toEqual(['ä€😀', '', 'plain', 'zwei', '', '𝄞 end']);
+    },
+  );
+
+  it('does not depend on where chunks end, nor on how many lines are taken', () => {
+    const pieces = fc.array(fc.constantFrom('a', '\n', '\r', '\r\n', 'ü', '😀', '\0'), { maxLength: 60 });
+    fc.assert(
+      fc.property(
+        pieces,
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 1, max: 5 }),
+        (parts, size, max) => {
+          const bytes = Buffer.from(parts.join(''));
+          expect(frame(bytes, size, max)).toEqual(frame(bytes, 10_000));
+        },
+      ),
+    );
+  });
+
+  it('turns invalid UTF-8 into U+FFFD, and keeps the text beside it', () => {
+    const bytes = Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xe2, 0x82, 0x0a, 0x63, 0x0a]);
+    expect(frame(bytes, 100)).toEqual(['a\ufffdb', '\ufffd', 'c']);
+    expect(frame(bytes, 1)).toEqual(['a\ufffdb', '\ufffd', 'c']);
+  });
+
+  it('keeps NUL, lone CR and a byte order mark', () => {
+    expect(frame(Buffer.from('\ufeffa\0b\rc\n\r\r\n'), 3)).toEqual(['\ufeffa\0b\rc', '\r']);
+  });
+
+  it('knows where each line ends, to the byte', () => {
+    const framer = new LineFramer(100);
+    framer.feed(Buffer.from('ä\nb\r\nc'));
+    expect([framer.offset, framer.readOffset]).toEqual([100, 107]);
+    framer.take(1);
+    expect(framer.offset).toBe(103);
+    framer.take(1);
+    expect([framer.offset, framer.isHolding, framer.hasLines]).toEqual([106, true, false]);
+  });
+
+  it('makes no second line of the terminator of a line that was ended early', () => {
+    const framer = new LineFramer();
+    framer.feed(Buffer.from('early\r'));
+    framer.end();
+    expect(framer.take(9)).toEqual(['early']);
+    framer.feed(Buffer.from('\nnext\n'));
+    expect(framer.take(9)).toEqual(['next']);
+  });
+
+  it('makes a line of what follows a line that was ended early', () => {
+    const framer = new LineFramer();
+    framer.feed(Buffer.from('one'));
+    framer.end();
+    expect(framer.take(9)).toEqual(['one']);
+    framer.feed(Buffer.from('two\n\n'));
+    expect(framer.take(9)).toEqual(['two', '']);
+  });
+
+  it('ends nothing where nothing is held', () => {
+    const framer = new LineFramer();
+    framer.end();
+    expect(framer.hasLines).toBe(false);
+  });
+
+  it('joins a long line once, however small the chunks', () => {
+    const [line] = frame(Buffer.from(`${'x'.repeat(4_000_000)}\n`), 1000);
+    expect(line?.length).toBe(4_000_000);
+  });
+
+  it('begins anew', () => {
+    const framer = new LineFramer(7);
+    framer.feed(Buffer.from('held'));
+    framer.restart();
+    expect([framer.offset, framer.readOffset, framer.isHolding]).toEqual([0, 0, false]);
+  });
+});

@@ -1,0 +1,99 @@
+import fs from 'node:fs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { InFlightWindow } from '../../operators/in-flight-window.ts';
+import { eventually } from '../support/eventually.ts';
+import { Followers, openFiles } from '../support/follow.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const folder = tempFolder();
+const followers = new Followers();
+const follow: Followers['follow'] = (...args) => followers.follow(...args);
+afterEach(() => {
+  followers.stopAll();
+});
+
+describe('followFiles, as files are rotated', () => {
+  it('finishes a rotated file before the one that takes its place, even with a backlog', async () => {
+    fs.writeFileSync(folder('a'), 'old\n'.repeat(2000));
+    const demand = new InFlightWindow(100);
+    const { lines } = follow([folder('a')], { demand, chunkBytes: 64 }, (batch) =>
+      demand.take(batch.lines.length),
+    );
+    await eventually(() => expect(lines().length).toBe(100));
+    const writer = fs.openSync(folder('a'), 'a');
+    fs.renameSync(folder('a'), folder('a.1'));
+    fs.writeFileSync(folder('a'), 'new\n');
+    fs.writeSync(writer, 'late\n');
+    await eventually(() => {
+      demand.release(demand.open);
+      expect(lines().length).toBe(2002);
+    });
+    expect(lines().slice(-2)).toEqual(['late', 'new']);
+    fs.writeSync(writer, 'very late\n');
+    await eventually(() => expect(lines().at(-1)).toBe('very late'));
+    fs.closeSync(writer);
+    await eventually(() => expect(openFiles(folder())).toBe(1));
+  });
+
+  it('sees every file of a rotation with a gap in its midst, without a poll', async () => {
+    fs.writeFileSync(folder('a'), '');
+    const { lines, ready } = follow([folder('a')], { pollMs: 3600_000 });
+    await ready;
+    for (let turn = 0; turn < 5; turn++) {
+      fs.appendFileSync(folder('a'), `${turn}\n`);
+      await eventually(() => expect(lines().length).toBe(turn * 2 + 1));
+      fs.appendFileSync(folder('a'), `last of ${turn}\n`);
+      fs.renameSync(folder('a'), folder(`a.${turn}`));
+      await eventually(() => expect(lines().length).toBe(turn * 2 + 2));
+      fs.writeFileSync(folder('a'), '');
+    }
+    fs.appendFileSync(folder('a'), 'end\n');
+    await eventually(() => expect(lines().at(-1)).toBe('end'));
+  });
+
+  it('does not read a file again that is renamed within the glob', async () => {
+    fs.writeFileSync(folder('a.log'), 'one\n');
+    const { lines } = follow([folder('*.log')]);
+    await eventually(() => expect(lines()).toEqual(['one']));
+    fs.renameSync(folder('a.log'), folder('a.1.log'));
+    fs.writeFileSync(folder('a.log'), 'two\n');
+    await eventually(() => expect(lines()).toEqual(['one', 'two']));
+    fs.appendFileSync(folder('a.1.log'), 'three\n');
+    await eventually(() => expect(lines()).toEqual(['one', 'two', 'three']));
+  });
+
+  it('begins anew after a truncation, and keeps what was held', async () => {
+    fs.writeFileSync(folder('a'), 'first line\nheld');
+    const { lines, batches } = follow([folder('a')], { quietPolls: 1e9 });
+    await eventually(() => expect(lines()).toEqual(['first line']));
+    await eventually(() => expect(openFiles(folder())).toBe(1));
+    fs.truncateSync(folder('a'), 0);
+    await eventually(() => expect(lines()).toEqual(['first line', 'held']));
+    fs.appendFileSync(folder('a'), 'anew\n');
+    await eventually(() => expect(lines()).toEqual(['first line', 'held', 'anew']));
+    expect(batches.at(-1)).toMatchObject({ startOffset: 0, endOffset: 5, backfill: false });
+  });
+
+  it('follows a symbolic link to where it is moved', async () => {
+    fs.writeFileSync(folder('one'), '1\n');
+    fs.writeFileSync(folder('two'), '2\n');
+    fs.symlinkSync(folder('one'), folder('link'));
+    const { lines } = follow([folder('link')]);
+    await eventually(() => expect(lines()).toEqual(['1']));
+    fs.symlinkSync(folder('two'), folder('new'));
+    fs.renameSync(folder('new'), folder('link'));
+    await eventually(() => expect(lines()).toEqual(['1', '2']));
+  });
+
+  it('forgets a file that is deleted, and reads what comes in its place', async () => {
+    fs.writeFileSync(folder('a'), '1\n');
+    const forget = jest.fn();
+    const { lines } = follow([folder('a')], { positions: { startAt: () => 0, forget } });
+    await eventually(() => expect(lines()).toEqual(['1']));
+    fs.rmSync(folder('a'));
+    await eventually(() => expect(forget).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(openFiles(folder())).toBe(0));
+    fs.writeFileSync(folder('a'), '2\n');
+    await eventually(() => expect(lines()).toEqual(['1', '2']));
+  });
+});

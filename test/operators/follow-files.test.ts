@@ -1,0 +1,105 @@
+import fs from 'node:fs';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { lastValueFrom, toArray } from 'rxjs';
+import { type FollowSettings, followFiles } from '../../operators/follow-files.ts';
+import { InFlightWindow } from '../../operators/in-flight-window.ts';
+import { eventually } from '../support/eventually.ts';
+import { Followers, fromStart, linesOf, openFiles } from '../support/follow.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const folder = tempFolder();
+const followers = new Followers();
+afterEach(() => {
+  followers.stopAll();
+});
+
+const readOnce = (paths: string[], settings: Partial<FollowSettings> = {}) =>
+  lastValueFrom(followFiles(paths, { positions: fromStart, once: true, ...settings }).pipe(toArray()));
+
+describe('followFiles, once', () => {
+  it('reads to the end, takes a last line without newline, and completes', async () => {
+    fs.writeFileSync(folder('a'), 'one\ntwo\r\nthree');
+    const [batch, ...rest] = await readOnce([folder('a')]);
+    expect(batch).toMatchObject({ lines: ['one', 'two'], startOffset: 0, endOffset: 9, backfill: true });
+    expect(rest).toMatchObject([{ lines: ['three'], startOffset: 9, endOffset: 14, backfill: true }]);
+    await eventually(() => expect(openFiles(folder())).toBe(0));
+  });
+
+  it('completes on nothing, on an empty file and on what is no file', async () => {
+    fs.writeFileSync(folder('empty'), '');
+    expect(await readOnce([])).toEqual([]);
+    expect(await readOnce([folder('empty'), folder('missing'), folder(), 'a\0b', folder('*.none')])).toEqual(
+      [],
+    );
+  });
+
+  it('takes a path without glob characters literally, odd as it may be', async () => {
+    fs.writeFileSync(folder('!odd (1) $x.log'), 'odd\n');
+    expect(linesOf(await readOnce([folder('!odd (1) $x.log')]))).toEqual(['odd']);
+  });
+
+  it('reads a file once, whatever its names', async () => {
+    fs.writeFileSync(folder('a.log'), 'x\n');
+    fs.symlinkSync(folder('a.log'), folder('b.log'));
+    fs.linkSync(folder('a.log'), folder('c.log'));
+    expect(linesOf(await readOnce([folder('a.log'), folder('*.log')]))).toEqual(['x']);
+  });
+
+  it('reads several files a chunk of each in turn', async () => {
+    fs.writeFileSync(folder('a'), 'a1\na2\na3\n'.repeat(50));
+    fs.writeFileSync(folder('b'), 'b1\nb2\nb3\n'.repeat(50));
+    const lines = linesOf(await readOnce([folder('a'), folder('b')], { chunkBytes: 3 }));
+    const turns = lines.map((line) => line[0]);
+    expect(turns.filter((file) => file === 'a').length).toBe(150);
+    expect(turns.lastIndexOf('a') - turns.lastIndexOf('b')).toBeLessThan(10);
+    expect(turns.lastIndexOf('b') - turns.lastIndexOf('a')).toBeLessThan(10);
+  });
+
+  it('reads 1,000 small files with 10 descriptors', async () => {
+    for (let n = 0; n < 1000; n++) fs.writeFileSync(folder(`${n}.log`), `line ${n}\nlast`);
+    const lines = linesOf(await readOnce([folder('*.log')], { maxOpenFiles: 10 }));
+    expect(new Set(lines).size).toBe(1001);
+    expect(lines.length).toBe(2000);
+  });
+
+  it('keeps to the demand, line by line', async () => {
+    fs.writeFileSync(folder('a'), '1\n2\n3\n');
+    const demand = new InFlightWindow(1);
+    const seen: (readonly string[])[] = [];
+    const { subscription } = followers.follow([folder('a')], { once: true, demand }, (batch) => {
+      demand.take(batch.lines.length);
+      seen.push(batch.lines);
+    });
+    await eventually(() => expect(seen).toEqual([['1']]));
+    demand.release(1);
+    expect(seen).toEqual([['1'], ['2']]);
+    demand.release(1);
+    expect(seen).toEqual([['1'], ['2'], ['3']]);
+    await eventually(() => subscription.closed);
+  });
+
+  it('does not recurse when lines are settled at once', async () => {
+    fs.writeFileSync(folder('a'), 'line\n'.repeat(200_000));
+    const demand = new InFlightWindow(1);
+    const depths = new Set<number>();
+    let count = 0;
+    const { subscription } = followers.follow([folder('a')], { once: true, demand }, (batch) => {
+      demand.take(batch.lines.length);
+      count += batch.lines.length;
+      if (count % 1000 === 1) depths.add((new Error().stack ?? '').split('\n').length);
+      demand.release(batch.lines.length);
+    });
+    await eventually(() => subscription.closed, 20_000);
+    expect(count).toBe(200_000);
+    expect(Math.max(...depths)).toBeLessThan(40);
+  });
+
+  it('reads on from the byte that it is given, and from the begin if the file is shorter', async () => {
+    fs.writeFileSync(folder('a'), 'one\ntwo\n');
+    const at = (offset: number) => ({ positions: { startAt: () => offset, forget: () => {} } });
+    expect(await readOnce([folder('a')], at(4))).toMatchObject([
+      { lines: ['two'], startOffset: 4, endOffset: 8 },
+    ]);
+    expect(linesOf(await readOnce([folder('a')], at(9)))).toEqual(['one', 'two']);
+  });
+});

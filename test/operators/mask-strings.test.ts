@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { maskStrings } from '../../operators/mask-strings.ts';
+import { deepFreeze } from '../support/deep-freeze.ts';
+
+const SECRET = 'KEY::0123456789';
+const hide = (text: string) => text.replaceAll(SECRET, '***');
+const same = (text: string) => text;
+
+describe('maskStrings', () => {
+  it('masks strings at any depth and keeps the structure', () => {
+    const value = deepFreeze({
+      a: SECRET,
+      b: [1, { c: `x${SECRET}y`, d: null }, [SECRET]],
+      e: true,
+      f: -0.5,
+    });
+    expect(maskStrings(value, hide)).toEqual({
+      a: '***',
+      b: [1, { c: 'x***y', d: null }, ['***']],
+      e: true,
+      f: -0.5,
+    });
+  });
+
+  it('keeps keys', () => {
+    expect(maskStrings({ [SECRET]: 'x' }, hide)).toEqual({ [SECRET]: 'x' });
+  });
+
+  it('returns the very same value when nothing changed, NaN and undefined included', () => {
+    const value = deepFreeze({
+      a: 'x',
+      n: Number.NaN,
+      u: undefined,
+      l: [null, 1, Number.NaN],
+      o: { p: [] },
+      d: new Date(0),
+    });
+    expect(maskStrings(value, hide)).toBe(value);
+  });
+
+  it('shares what did not change', () => {
+    const value = deepFreeze({ changed: { a: SECRET }, kept: { a: 'x' } });
+    const masked = maskStrings(value, hide);
+    expect(masked.kept).toBe(value.kept);
+    expect(masked.changed).not.toBe(value.changed);
+  });
+
+  it.each(['text', 5, null, undefined, true])('takes %p itself', (value) => {
+    expect(maskStrings(value, (text) => `<${text}>`)).toBe(typeof value === 'string' ? '<text>' : value);
+  });
+
+  it('keeps __proto__ and constructor as data and touches no prototype', () => {
+    const value = JSON.parse(
+      `{"__proto__":{"polluted":"${SECRET}"},"constructor":{"prototype":"${SECRET}"},"a":"x"}`,
+    );
+    const masked = maskStrings(deepFreeze(value), hide);
+    expect(JSON.stringify(masked)).toBe(
+      '{"__proto__":{"polluted":"***"},"constructor":{"prototype":"***"},"a":"x"}',
+    );
+    expect(Object.getPrototypeOf(masked)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    const text = maskStrings(JSON.parse(`{"__proto__":"${SECRET}"}`), hide);
+    expect(JSON.stringify(text)).toBe('{"__proto__":"***"}');
+  });
+
+  it('takes lone surrogates and NUL', () => {
+    const value = { a: `\ud800${SECRET}\udc00`, b: `\0${SECRET}\0` };
+    expect(maskStrings(value, hide)).toEqual({ a: '\ud800***\udc00', b: '\0***\0' });
+  });
+
+  it('takes objects without a prototype', () => {
+    const value = Object.assign(Object.create(null), { a: SECRET });
+    expect(JSON.stringify(maskStrings(value, hide))).toBe('{"a":"***"}');
+  });
+
+  it('equals JSON.parse(JSON.stringify()) with a reviver, on any JSON value', () => {
+    const json = fc.jsonValue();
+    fc.assert(
+      fc.property(json, (value) => {
+        const mark = (text: string) => (text.length % 2 === 0 ? text : `<${text}>`);
+        const wanted = JSON.parse(JSON.stringify(value), (_, v) => (typeof v === 'string' ? mark(v) : v));
+        expect(JSON.stringify(maskStrings(deepFreeze(value), mark))).toBe(JSON.stringify(wanted));
+        expect(maskStrings(value, same)).toBe(value);
+      }),
+    );
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ExpressionError } from '../../operators/python-regex.ts';
+import { type RegexMaskOptions, regexMasker } from '../../operators/regex-mask.ts';
+import { deepFreeze } from '../support/deep-freeze.ts';
+
+const mask = (text: string, rules: Record<string, string>, options: Partial<RegexMaskOptions> = {}) =>
+  regexMasker({ rules, ...options })(text);
+
+describe('regexMasker', () => {
+  it('replaces a match by prefix, rule name and suffix', () => {
+    expect(mask('pin 1234, 5678', { PIN: '\\d{4}' })).toBe('pin <:PIN:>, <:PIN:>');
+    expect(mask('pin 1234', { PIN: '\\d{4}' }, { mask_prefix: '[' })).toBe('pin [PIN:>');
+    expect(mask('pin 1234', { PIN: '\\d{4}' }, { mask_prefix: '', mask_suffix: '' })).toBe('pin PIN');
+    expect(mask('pin 1234', { PIN: '\\d{4}' }, { mask_prefix: undefined })).toBe('pin <:PIN:>');
+  });
+
+  it('repeats mask_char once per character of the match', () => {
+    expect(mask('pin 1234', { PIN: '\\d{4}' }, { mask_char: '*' })).toBe('pin ****');
+    expect(mask('a😀é', { ALL: '.+' }, { mask_char: '😀' })).toBe('😀😀😀');
+  });
+
+  it('takes the replacement literally', () => {
+    expect(mask('ab', { "$&$1$$$'": 'b' }, { mask_prefix: '$`' })).toBe("a$`$&$1$$$':>");
+    expect(mask('ab', { X: 'b' }, { mask_char: '$' })).toBe('a$');
+  });
+
+  it('applies rules in order, each to what the one before left', () => {
+    expect(mask('a', { B: 'a', C: 'B' })).toBe('<:<:C:>:>');
+    expect(mask('a', { C: 'B', B: 'a' })).toBe('<:B:>');
+  });
+
+  it.each([
+    ['', ''],
+    ['a*', 'b😀\ud83d'],
+    ['(?=b)', 'abab'],
+    ['\\b', 'a b'],
+    ['\\p{L}*', '1😀😀1'],
+    ['$', 'a\n'],
+  ])('masks nothing where %p matches nothing in %p', (rule, text) => {
+    const masked: number[] = [];
+    expect(mask(text, { rule }, { onMask: (_, count) => masked.push(count) })).toBe(text);
+    expect(masked).toEqual([]);
+  });
+
+  it('goes on after an empty match', () => {
+    expect(mask('ba😀aab', { A: 'a*' })).toBe('b<:A:>😀<:A:>b');
+    expect(mask('1😀é', { L: '\\p{L}*' })).toBe('1😀<:L:>');
+  });
+
+  it('reports each rule once per text, with its number of matches', () => {
+    const masked: unknown[] = [];
+    const both = regexMasker({
+      rules: { A: 'a', B: 'b', C: 'c' },
+      onMask: (...report) => masked.push(report),
+    });
+    both({ x: 'aab', y: 'b', z: '' });
+    expect(masked).toEqual([
+      ['A', 2],
+      ['B', 1],
+      ['B', 1],
+    ]);
+  });
+
+  it('may be called from onMask', () => {
+    let inner = '';
+    const outer = regexMasker({
+      rules: { A: 'a' },
+      onMask: () => {
+        if (inner === '') {
+          inner = '-';
+          inner = outer('xaaa');
+        }
+      },
+    });
+    expect(outer('aba')).toBe('<:A:>b<:A:>');
+    expect(inner).toBe('x<:A:><:A:><:A:>');
+  });
+
+  it('masks events, and hands on the very same one when nothing matched', () => {
+    const masker = regexMasker({ rules: { PIN: '\\d{4}' } });
+    const event = deepFreeze({ timestamp: '2026-01-01T00:00:00.000Z', data: { pin: ['1234', 1234, null] } });
+    expect(masker(event)).toEqual({ ...event, data: { pin: ['<:PIN:>', 1234, null] } });
+    const clean = deepFreeze({ data: { a: 'x' } });
+    expect(masker(clean)).toBe(clean);
+  });
+
+  it('takes rules named __proto__ and constructor', () => {
+    expect(mask('ab', JSON.parse('{"__proto__":"a","constructor":"b"}'))).toBe(
+      '<:__proto__:><:constructor:>',
+    );
+  });
+
+  it('takes lone surrogates and NUL', () => {
+    expect(mask('\ud800\0a\udc00', { A: 'a' }, { mask_char: '*' })).toBe('\ud800\0*\udc00');
+  });
+
+  it('refuses a rule that is no expression, naming it, and a mask_char of any other length', () => {
+    expect(() => regexMasker({ rules: { GOOD: 'a', BAD: '(' } })).toThrow(ExpressionError);
+    expect(() => regexMasker({ rules: { GOOD: 'a', BAD: '(' } })).toThrow('rule "BAD"');
+    for (const mask_char of ['', 'ab', '😀😀']) {
+      expect(() => regexMasker({ rules: { A: 'a' }, mask_char })).toThrow(RangeError);
+    }
+  });
+
+  it('equals a naive replace, rule after rule', () => {
+    const rule = fc.constantFrom(
+      'a',
+      'ab?',
+      '[ab]+',
+      'a*',
+      '\\d{2}',
+      'b|bb',
+      '(?<=a)b',
+      '<',
+      ':>',
+      '(a)(b)',
+      '\\bx',
+      '(?i)A',
+      '😀',
+      '.$',
+    );
+    const text = fc.string({
+      unit: fc.constantFrom('a', 'b', 'x', '1', '2', ' ', '<', ':', '>', '😀', '\n', '$'),
+    });
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom('A', 'B1', 'a', '$&', 'x y'), rule),
+        text,
+        fc.boolean(),
+        (rules, given, stars) => {
+          let wanted = given;
+          for (const [name, source] of Object.entries(rules)) {
+            const expression = source.startsWith('(?i)')
+              ? /A/gi
+              : new RegExp(source, source === '😀' ? 'gu' : 'g');
+            wanted = wanted.replace(expression, (found) => {
+              if (found === '') return '';
+              return stars ? '*'.repeat([...found].length) : `<:${name}:>`;
+            });
+          }
+          expect(mask(given, rules, stars ? { mask_char: '*' } : {})).toBe(wanted);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves no match anywhere in an event, and keeps its structure', () => {
+    const masker = regexMasker({ rules: { KEY: 'KEY::[0-9]{4}' }, mask_char: '*' });
+    const text = fc
+      .tuple(fc.string(), fc.constantFrom('', 'KEY::1234'), fc.string())
+      .map((parts) => parts.join(''));
+    const json = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        text,
+        fc.integer(),
+        fc.constant(null),
+        fc.array(tie('value')),
+        fc.dictionary(fc.string(), tie('value')),
+      ),
+    })).value;
+    const blank = (value: unknown) => JSON.stringify(value, (_, v) => (typeof v === 'string' ? v.length : v));
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), json), (data) => {
+        const event = deepFreeze({ timestamp: 'KEY::1234', data });
+        const masked = masker(event);
+        const values: string[] = [];
+        JSON.stringify(masked, (_, value) => {
+          if (typeof value === 'string') values.push(value);
+          return value;
+        });
+        expect(values.some((value) => /KEY::[0-9]{4}/.test(value))).toBe(false);
+        expect(blank(masked)).toBe(blank(event));
+      }),
+    );
+  });
+});

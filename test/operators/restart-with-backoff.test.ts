@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import { concat, concatMap, defer, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
+import { backoffDelay } from '../../operators/backoff.ts';
+import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
+import { marbles } from '../support/marbles.ts';
+
+const policy: RestartPolicy = {
+  base: 4,
+  cap: 10,
+  attempts: 5,
+  healthyAfter: 100,
+  onComplete: true,
+  random: () => 0.5,
+};
+
+describe('backoffDelay', () => {
+  it('doubles with each failure up to the cap, with full jitter', () => {
+    const delays = [1, 2, 3, 4].map((n) => backoffDelay(n, { base: 100, cap: 500, random: () => 0.999 }));
+    expect(delays.map(Math.round)).toEqual([100, 200, 400, 500]);
+    expect(backoffDelay(9, { base: 100, cap: 500, random: () => 0 })).toBe(0);
+  });
+});
+
+describe('restartWithBackoff', () => {
+  it('subscribes again after a failure, waiting longer each time, five failures at most', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('-a#');
+      // Waits of 2, 4, 5 and 5 ms: half of 4, 8, and twice the cap of 10.
+      const subscriptions = [
+        '^-!',
+        '----^-!',
+        '----------^-!',
+        '-----------------^-!',
+        '------------------------^-!',
+      ];
+      const expected = '   -a---a-----a------a------a#';
+      expectObservable(source.pipe(restartWithBackoff(policy))).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe(subscriptions);
+    });
+  });
+
+  it('is not reset by a value', () => {
+    marbles(({ expectObservable }) => {
+      const source = concat(
+        of('a'),
+        throwError(() => 'error'),
+      );
+      expectObservable(source.pipe(restartWithBackoff(policy))).toBe('a-a---a----a----(a#)');
+    });
+  });
+
+  it('begins to count anew after a healthy run', () => {
+    let runs = 0;
+    let failed = false;
+    marbles(() => {
+      // Every fourth run stays up for the healthy period before it fails.
+      const source = defer(() =>
+        timer(++runs % 4 === 0 ? 100 : 1).pipe(concatMap(() => throwError(() => 'error'))),
+      );
+      source.pipe(restartWithBackoff(policy), takeUntil(timer(5000))).subscribe({
+        error: () => {
+          failed = true;
+        },
+      });
+    });
+    expect(failed).toBe(false);
+    expect(runs).toBeGreaterThan(50);
+  });
+
+  it('starts again what completed, without end and not in a hot loop, if asked to', () => {
+    marbles(({ cold, expectObservable }) => {
+      const source = cold('   (a|)');
+      const unsubscription = '-------------------!';
+      const expected = '      a-a---a----a----a---';
+      expectObservable(source.pipe(restartWithBackoff(policy)), unsubscription).toBe(expected);
+    });
+  });
+
+  it('lets a completion pass otherwise', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('-a-|');
+      const expected = '   -a-|';
+      expectObservable(source.pipe(restartWithBackoff({ ...policy, onComplete: false }))).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe('^--!');
+    });
+  });
+
+  it('restarts 20,000 times a source that completes at once, without growing the stack', () => {
+    let runs = 0;
+    marbles(() => {
+      const source = defer(() => {
+        runs++;
+        return runs === 20_000 ? NEVER : of('a');
+      });
+      source.pipe(restartWithBackoff({ ...policy, base: 0, random: () => 0 })).subscribe();
+    });
+    expect(runs).toBe(20_000);
+  });
+
+  it('tells of starts and waits', () => {
+    const told: string[] = [];
+    marbles(({ cold }) => {
+      cold('-#')
+        .pipe(
+          restartWithBackoff(
+            { ...policy, attempts: 2 },
+            {
+              onStart: () => told.push('start'),
+              onWait: (wait, failures, error) =>
+                told.push(`wait ${wait} failures ${failures} ${error?.cause}`),
+            },
+          ),
+        )
+        .subscribe({ error: (error) => told.push(`failed ${error}`) });
+    });
+    expect(told).toEqual(['start', 'wait 2 failures 1 error', 'start', 'failed error']);
+  });
+
+  it('ends a wait and a run at unsubscription', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('    -a#');
+      const unsubscription = ' ---!';
+      const expected = '       -a--';
+      expectObservable(source.pipe(restartWithBackoff(policy)), unsubscription).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe('^-!');
+    });
+  });
+});

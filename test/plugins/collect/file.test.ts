@@ -1,0 +1,108 @@
+import fs from 'node:fs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { lastValueFrom, type Subscription, toArray } from 'rxjs';
+import { collect, FileCollectConfig, get_config_schema } from '../../../plugins/collect/file.ts';
+import { CollectedLineEvent, type EventBatch, type PipelineRunContext } from '../../../src/models/index.ts';
+import { silentLogger } from '../../../src/models/logger.ts';
+import { testContext } from '../../support/context.ts';
+import { eventually } from '../../support/eventually.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const folder = tempFolder();
+
+let subscriptions: Subscription[] = [];
+afterEach(() => {
+  for (const subscription of subscriptions) subscription.unsubscribe();
+  subscriptions = [];
+});
+
+const context = (overrides: Partial<PipelineRunContext> = {}, input: object = {}) =>
+  testContext(
+    FileCollectConfig.parse({ plugin: 'file', paths: [folder('a')], backfill: true, ...input }),
+    overrides,
+  );
+
+function run(ctx: ReturnType<typeof context>) {
+  const batches: EventBatch[] = [];
+  const subscription = collect({ ctx }).subscribe((batch) => batches.push(batch));
+  subscriptions.push(subscription);
+  const lines = () => batches.flatMap((batch) => batch.events.map(({ data }) => data.line));
+  return { batches, subscription, lines };
+}
+
+describe('file collector', () => {
+  it('has the schema of the specification', () => {
+    expect(get_config_schema()).toBe(FileCollectConfig);
+    expect(FileCollectConfig.parse({ plugin: 'file', paths: ['a'] })).toEqual({
+      plugin: 'file',
+      paths: ['a'],
+      backfill: false,
+    });
+    for (const paths of [undefined, 'a', [''], [1]]) {
+      expect(FileCollectConfig.safeParse({ plugin: 'file', paths }).success).toBe(false);
+    }
+  });
+
+  it('emits line events with their source, marked as backfill', async () => {
+    fs.writeFileSync(folder('a'), 'one\ntwo\n');
+    const [batch] = await lastValueFrom(collect({ ctx: context({ once: true }) }).pipe(toArray()));
+    const timestamp = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(batch?.events).toEqual([
+      { timestamp, data: { line: 'one', source: folder('a') }, backfill: true },
+      { timestamp, data: { line: 'two', source: folder('a') }, backfill: true },
+    ]);
+    expect(batch?.events).toEqual(batch?.events.map((event) => CollectedLineEvent.parse(event)));
+  });
+
+  it('says that there is nothing to read in a run that ends, without backfill', async () => {
+    fs.writeFileSync(folder('a'), 'one\n');
+    const warn = jest.fn();
+    const ctx = context({ once: true, logger: { ...silentLogger, warn } }, { backfill: false });
+    expect(await lastValueFrom(collect({ ctx }).pipe(toArray()))).toEqual([]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('backfill: true'));
+  });
+
+  it('names the pattern that matches nothing', async () => {
+    const warn = jest.fn();
+    const ctx = context({ once: true, logger: { ...silentLogger, warn } }, { paths: [folder('*.none')] });
+    expect(await lastValueFrom(collect({ ctx }).pipe(toArray()))).toEqual([]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining(folder('*.none')), expect.anything());
+  });
+
+  it('reads what is there, then follows', async () => {
+    fs.writeFileSync(folder('a'), 'old\n');
+    const { batches, lines } = run(context());
+    await eventually(() => expect(lines()).toEqual(['old']));
+    fs.appendFileSync(folder('a'), 'new\n');
+    await eventually(() => expect(lines()).toEqual(['old', 'new']));
+    expect(batches.flatMap(({ events }) => events)).toMatchObject([{ backfill: true }, { backfill: false }]);
+  });
+
+  it('goes on behind the last settled line when it is run again', async () => {
+    fs.writeFileSync(folder('a'), '1\n');
+    const ctx = context();
+    const first = run(ctx);
+    await eventually(() => expect(first.lines()).toEqual(['1']));
+    first.batches[0]?.settled?.('forwarded');
+    fs.appendFileSync(folder('a'), '2\n');
+    await eventually(() => expect(first.lines()).toEqual(['1', '2']));
+    first.batches[1]?.settled?.('failed');
+    first.subscription.unsubscribe();
+    fs.appendFileSync(folder('a'), '3\n');
+    fs.writeFileSync(folder('b'), 'b\n');
+    const second = run({
+      ...ctx,
+      config: { ...ctx.config, paths: [folder('a'), folder('b')], backfill: false },
+    });
+    await eventually(() => expect(second.lines().sort()).toEqual(['2', '3', 'b']));
+  });
+
+  it('ends when the signal is aborted', async () => {
+    const controller = new AbortController();
+    const { subscription } = run(context({ signal: controller.signal }));
+    expect(subscription.closed).toBe(false);
+    controller.abort();
+    expect(subscription.closed).toBe(true);
+    expect(run(context({ signal: controller.signal })).subscription.closed).toBe(true);
+  });
+});

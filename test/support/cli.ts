@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, jest } from '@jest/globals';
+import { ROOT, upToDateBuild } from './build.ts';
+
+export interface CliOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface CliResult {
+  /** The exit code, or 128 + the signal's number as shells count. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process under test. Killed at the end of the test if it still runs. */
+export class CliProcess {
+  readonly child: ChildProcess;
+  stdout = '';
+  stderr = '';
+  readonly #ended: Promise<CliResult>;
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    child.stdout?.setEncoding('utf8').on('data', (text) => {
+      this.stdout += text;
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text) => {
+      this.stderr += text;
+    });
+    this.#ended = once(child, 'close').then(([code]) => ({
+      code: code as number,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }));
+    running.add(child);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Sends a signal again and again until the process has ended. */
+  async killUntilEnded(signal: NodeJS.Signals): Promise<CliResult> {
+    const again = setInterval(() => this.kill(signal), 20);
+    return this.#ended.finally(() => clearInterval(again));
+  }
+
+  ended(): Promise<CliResult> {
+    return this.#ended;
+  }
+
+  /** Waits until a stream shows what is looked for; fails at once if the process ends before it does. */
+  async shows(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<void> {
+    const over = this.#ended.then(() => true);
+    while (!pattern.test(this[stream])) {
+      const next = new Promise<boolean>((resolve) => {
+        this.child[stream]?.once('data', () => resolve(false));
+      });
+      if ((await Promise.race([next, over])) && !pattern.test(this[stream])) {
+        throw new Error(`ended without ${pattern} on ${stream}:\n${this.stdout}\n${this.stderr}`);
+      }
+    }
+  }
+}
+
+// Each starts at least one process, on machines that may be busy with others.
+jest.setTimeout(30_000);
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+afterEach(() => {
+  for (const child of running) if (child.exitCode === null) child.kill('SIGKILL');
+  running.clear();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
+});
+
+/** A folder of its own for one test, with these files in it. */
+export function folderWith(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-cli-'));
+  folders.add(folder);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+/** Starts the built command line. */
+export async function startCli(args: readonly string[], options: CliOptions = {}): Promise<CliProcess> {
+  return startProcess(process.execPath, [await upToDateBuild(), ...args], options);
+}
+
+/** Runs the built command line to its end. */
+export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  return (await startCli(args, options)).ended();
+}
+
+/** Runs a shell script to its end. In it, `millrace` is the built command line. */
+export async function runShell(script: string, options: CliOptions = {}): Promise<CliResult> {
+  const millrace = `millrace() { '${process.execPath}' '${await upToDateBuild()}' "$@"; }`;
+  return startProcess('bash', ['-c', `${millrace}\n${script}`], options).ended();
+}
+
+/** Any other process, under the same conditions: no colours, and an environment that the test decides. */
+export function startProcess(command: string, args: readonly string[], options: CliOptions = {}): CliProcess {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...options.env };
+  return new CliProcess(
+    spawn(command, args, { cwd: options.cwd ?? ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
+}

@@ -1,0 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Waits until `check` returns without throwing (or returns other than false); rethrows its error after `ms`. */
+export async function eventually(check: () => unknown, ms = 4000): Promise<void> {
+  const end = performance.now() + ms;
+  for (;;) {
+    try {
+      if (check() !== false) return;
+      if (performance.now() > end) throw new Error(`not within ${ms} ms: ${check}`);
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+    await delay(5);
+  }
+}
