@@ -1,4 +1,5 @@
 import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
+import type { PipelineProbe } from './delivery/probe.ts';
 import { MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
 import {
@@ -27,6 +28,8 @@ export interface ManagerOptions {
   readonly random?: () => number;
   /** Seconds that a stop waits for what is in flight. Default: 10. */
   readonly drainTimeout?: number;
+  /** Watches the named pipeline's runs stage by stage, for tests and pictures. Default: nobody does. */
+  readonly probe?: (pipeline: string) => PipelineProbe;
 }
 
 /** Backoff of restarts: see DESIGN's rows on `restart`. Milliseconds. */
@@ -73,7 +76,14 @@ export class Manager {
       this.#runners.set(
         name,
         new PipelineRunner({
-          setup: { config: pipeline, analytics: config, shared, counters, caches: new Map() },
+          setup: {
+            config: pipeline,
+            analytics: config,
+            shared,
+            counters,
+            caches: new Map(),
+            probe: options.probe?.(name),
+          },
           restart,
           drainTimeout: drainTimeout * 1000,
         }),

@@ -5,8 +5,11 @@ import {
   defer,
   EMPTY,
   finalize,
+  identity,
+  type MonoTypeOperatorFunction,
   merge,
   type Observable,
+  pipe,
   Subject,
   takeUntil,
   tap,
@@ -19,6 +22,7 @@ import { collectedBy } from './delivery/collected-by.ts';
 import { DeadLetters } from './delivery/dead-letters.ts';
 import type { Batch } from './delivery/delivery.ts';
 import { forwardStage } from './delivery/forward-stage.ts';
+import type { Drop, PipelineProbe, StagePlace } from './delivery/probe.ts';
 import { processStage } from './delivery/process-stage.ts';
 import { safeReason } from './errors.ts';
 import type {
@@ -38,6 +42,7 @@ export interface PipelineSetup {
   readonly counters: PipelineCounters;
   /** The caches of the plugin entries, by kind and name. */
   readonly caches: Map<string, Record<string, unknown>>;
+  readonly probe?: PipelineProbe | undefined;
 }
 
 /**
@@ -64,7 +69,7 @@ class PipelineRun {
   }
 
   run(stop$: Observable<unknown>): Observable<never> {
-    const { config, analytics, shared, counters } = this.#setup;
+    const { config, analytics, shared, counters, probe } = this.#setup;
     const processors = (config.process ?? []).map(
       (name) => analytics.processors[name] as AnalyticsConfig['processors'][string],
     );
@@ -73,6 +78,7 @@ class PipelineRun {
       pipeline: shared.pipeline,
       logger: shared.logger,
       counters,
+      probe,
       isOpen: deadLetter !== undefined,
       masks: processors.map((entry) => entry.loaded_plugin.masks === true),
       processors: processors.map((entry) => entry.name),
@@ -103,7 +109,8 @@ class PipelineRun {
   }
 
   #collect(name: string, end$: Observable<unknown>): Observable<Batch> {
-    const { config, analytics, counters } = this.#setup;
+    const { config, analytics, counters, probe } = this.#setup;
+    const place: StagePlace = { kind: 'collect', name };
     const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
     return defer(() => {
       const collecting = new AbortController();
@@ -113,9 +120,11 @@ class PipelineRun {
         finalize(() => collecting.abort()),
       );
     }).pipe(
-      collectStage({ window: this.#window, buffer: config.buffer, counters }),
+      collectStage({ window: this.#window, buffer: config.buffer, counters, drop: this.#drop(place) }),
+      this.#watch(place),
       catchError((cause) => {
         this.#failure ??= { cause };
+        probe?.failed(place);
         this.#collectorFailed$.next();
         return EMPTY;
       }),
@@ -125,21 +134,23 @@ class PipelineRun {
   #process(entry: AnalyticsConfig['processors'][string], index: number, deadLetters: DeadLetters) {
     const ctx = this.#context('process', entry, this.#working.signal) as PipelineRunContext<never>;
     const plugin = entry.loaded_plugin;
-    return processStage({
+    const place: StagePlace = { kind: 'process', name: entry.name };
+    const stage = processStage({
       ordered: this.#setup.config.ordered,
-      counters: this.#setup.counters,
+      drop: this.#drop(place),
       process: (event) => plugin.process({ ctx, event }),
       onFailure: (event, delivery, error) => deadLetters.processorFailed(index, event, delivery, error),
     });
+    return pipe(stage, this.#watch(place));
   }
 
   #forward(name: string, outcome: Outcome, deadLetters: DeadLetters) {
-    const { config, analytics, shared, counters } = this.#setup;
+    const { config, analytics, shared, counters, probe } = this.#setup;
     const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
-    const kind = outcome === 'dead_lettered' ? 'dead_letter' : 'forward';
-    const ctx = this.#context(kind, entry, this.#working.signal) as PipelineRunContext<never>;
-    const plugin = entry.loaded_plugin;
     const isDeadLetter = outcome === 'dead_lettered';
+    const place: StagePlace = { kind: isDeadLetter ? 'dead_letter' : 'forward', name };
+    const ctx = this.#context(place.kind, entry, this.#working.signal) as PipelineRunContext<never>;
+    const plugin = entry.loaded_plugin;
     return forwardStage({
       ordered: config.ordered,
       outcome,
@@ -151,6 +162,7 @@ class PipelineRun {
         random: shared.random,
         onRetry: (attempt, wait, error) => {
           counters.retries++;
+          probe?.retried(place, attempt, wait);
           shared.logger.warn(
             `${shared.pipeline}: forwarder ${name} failed (attempt ${attempt}), trying again in ${Math.round(wait)} ms: ${safeReason(error)}`,
           );
@@ -160,11 +172,25 @@ class PipelineRun {
         if (isDeadLetter) counters.deadLettered += count;
         else counters.forward(name, count);
       },
+      watch: probe && ((events) => probe.left(place, events)),
       onFailure: (event, delivery, error) =>
         isDeadLetter
           ? deadLetters.lost(name, delivery, error)
           : deadLetters.forwarderFailed(name, event, delivery, error),
     });
+  }
+
+  #drop(place: StagePlace): Drop {
+    const { counters, probe } = this.#setup;
+    return (reason, count, events) => {
+      counters.drop(reason, count);
+      probe?.dropped(place, reason, events);
+    };
+  }
+
+  #watch(place: StagePlace): MonoTypeOperatorFunction<Batch> {
+    const { probe } = this.#setup;
+    return probe === undefined ? identity : tap(({ events }) => probe.left(place, events));
   }
 
   #context(kind: string, config: PluginConfig, signal: AbortSignal): PipelineRunContext {

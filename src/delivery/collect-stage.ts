@@ -10,12 +10,14 @@ import {
 } from '../models/index.ts';
 import type { PipelineCounters } from '../stats.ts';
 import type { Batch } from './delivery.ts';
+import type { Drop } from './probe.ts';
 import { SettleQueue } from './settle-queue.ts';
 
 export interface CollectStageOptions {
   readonly window: InFlightWindow;
   readonly buffer: PipelineConfig['buffer'];
   readonly counters: PipelineCounters;
+  readonly drop: Drop;
 }
 
 /** What came while the window was full. Units of single events are joined when there is room again. */
@@ -32,6 +34,7 @@ export function collectStage({
   window,
   buffer,
   counters,
+  drop,
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
   return (source) =>
     new Observable<Batch>((subscriber) => {
@@ -49,21 +52,21 @@ export function collectStage({
         subscriber.next({ events, delivery: settling.open(events.length, settled) });
       };
 
-      const drop = (unit: Unit) => {
-        counters.drop('buffer_full', unit.events.length);
+      const refuse = (unit: Unit) => {
+        drop('buffer_full', unit.events.length, unit.events);
         unit.settled?.('dropped');
       };
 
       const enqueue = (unit: Unit) => {
         const fits = () => waiting.size === 0 || waitingEvents + unit.events.length <= buffer.max_events;
         if (buffer.when_full === 'drop_newest' && !fits()) {
-          drop(unit);
+          refuse(unit);
           return;
         }
         while (!fits()) {
           const oldest = waiting.shift() as Unit;
           waitingEvents -= oldest.events.length;
-          drop(oldest);
+          refuse(oldest);
         }
         waiting.push(unit);
         waitingEvents += unit.events.length;
@@ -107,7 +110,7 @@ export function collectStage({
           next: (value) => {
             if (value instanceof EventBatch) admit(value);
             else if (isEvent(value)) admit({ events: [value], settled: undefined });
-            else counters.drop('not_an_event', 1);
+            else drop('not_an_event', 1, []);
           },
           error: (error) => finish(() => subscriber.error(error)),
           complete: () => finish(() => subscriber.complete()),

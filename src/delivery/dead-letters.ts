@@ -4,11 +4,13 @@ import { type CollectedEvent, collectedEvent, isoNow, type Logger } from '../mod
 import { isNoteworthy } from '../noteworthy.ts';
 import type { PipelineCounters } from '../stats.ts';
 import type { Batch, Delivery } from './delivery.ts';
+import type { PipelineProbe, StagePlace } from './probe.ts';
 
 export interface DeadLettersOptions {
   readonly pipeline: string;
   readonly logger: Logger;
   readonly counters: PipelineCounters;
+  readonly probe: PipelineProbe | undefined;
   /** Whether the pipeline has a dead letter; without one, what fails is counted as dropped. */
   readonly isOpen: boolean;
   /** Names of the processors in their order, and which of them mask. */
@@ -41,14 +43,16 @@ export class DeadLetters {
     const plugin = processors[index] as string;
     const unmasked = masks.indexOf(true, index);
     this.#log(`processor ${plugin} failed on an event`, error);
-    this.#take('processor_failed', plugin, delivery, error, () =>
+    this.#take('processor_failed', { kind: 'process', name: plugin }, event, delivery, error, () =>
       unmasked === -1 ? { event } : { withheld: `the event had not passed the mask ${processors[unmasked]}` },
     );
   }
 
   forwarderFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
     this.#log(`forwarder ${plugin} gave up on an event`, error);
-    this.#take('forwarder_failed', plugin, delivery, error, () => ({ event }));
+    this.#take('forwarder_failed', { kind: 'forward', name: plugin }, event, delivery, error, () => ({
+      event,
+    }));
   }
 
   /** The dead letter itself refused an entry for good. */
@@ -60,18 +64,21 @@ export class DeadLetters {
 
   #take(
     reason: 'processor_failed' | 'forwarder_failed',
-    plugin: string,
+    place: StagePlace,
+    event: CollectedEvent,
     delivery: Delivery,
     error: unknown,
     content: () => Record<string, unknown>,
   ): void {
-    const { pipeline, counters, isOpen } = this.#options;
+    const { pipeline, counters, probe, isOpen } = this.#options;
     if (!isOpen) {
       counters.drop(reason, 1);
+      probe?.dropped(place, reason, [event]);
       delivery.settle(1, 'failed');
       return;
     }
-    const entry = { error: safeReason(error), pipeline, plugin, time: isoNow(), ...content() };
+    probe?.deadLettered(place, event);
+    const entry = { error: safeReason(error), pipeline, plugin: place.name, time: isoNow(), ...content() };
     this.#batch$.next({ events: [collectedEvent(entry)], delivery });
   }
 

@@ -14,6 +14,8 @@ export interface ForwardStageOptions {
   /** The outcome of what was delivered: `dead_lettered` for the dead letter's own stage. */
   readonly outcome: Outcome;
   readonly onDelivered: (count: number) => void;
+  /** Sees what was delivered; for tests and pictures. */
+  readonly watch: ((events: readonly CollectedEvent[]) => void) | undefined;
   /** Takes an event that could not be delivered, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -62,9 +64,10 @@ function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {
   return { ...options, policy: { ...options.policy, attempts: Math.max(1, attempts - 1) } };
 }
 
-function settleAll(batches: readonly Batch[], { outcome, onDelivered }: ForwardStageOptions): void {
+function settleAll(batches: readonly Batch[], { outcome, onDelivered, watch }: ForwardStageOptions): void {
   for (const { events, delivery } of batches) {
     onDelivered(events.length);
+    watch?.(events);
     delivery.settle(events.length, outcome);
   }
 }
@@ -111,20 +114,24 @@ function deliverOne(
 ): Observable<never> | undefined {
   const pending = attempt(() => options.forward(event), options.policy);
   if (pending === undefined) {
-    options.onDelivered(1);
-    delivery.settle(1, options.outcome);
+    delivered(event, delivery, options);
     return undefined;
   }
   return pending.pipe(
-    tap({
-      complete: () => {
-        options.onDelivered(1);
-        delivery.settle(1, options.outcome);
-      },
-    }),
+    tap({ complete: () => delivered(event, delivery, options) }),
     catchError((error) => {
       options.onFailure(event, delivery, error);
       return EMPTY;
     }),
   );
+}
+
+function delivered(
+  event: CollectedEvent,
+  delivery: Delivery,
+  { onDelivered, watch, outcome }: ForwardStageOptions,
+): void {
+  onDelivered(1);
+  watch?.([event]);
+  delivery.settle(1, outcome);
 }

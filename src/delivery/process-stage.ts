@@ -12,12 +12,12 @@ import {
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { type CollectedEvent, isEvent } from '../models/index.ts';
 import { atHand, eventually } from '../returned.ts';
-import type { PipelineCounters } from '../stats.ts';
 import type { Batch, Delivery } from './delivery.ts';
+import type { Drop } from './probe.ts';
 
 export interface ProcessStageOptions {
   readonly ordered: boolean;
-  readonly counters: PipelineCounters;
+  readonly drop: Drop;
   /** The plugin's entry function, bound to its context. */
   readonly process: (event: CollectedEvent) => unknown;
   /** Takes an event that the processor failed on, with its part of the delivery. */
@@ -78,17 +78,18 @@ function resultsOf(event: CollectedEvent, delivery: Delivery, options: ProcessSt
   }
   if (results === undefined) return awaitedResults(event, returned as Observable<unknown>, delivery, options);
   if (results.length === 1 && isEvent(results[0])) return results;
-  return severalResults(results, delivery, options.counters);
+  return severalResults(event, results, delivery, options.drop);
 }
 
 function severalResults(
+  event: CollectedEvent,
   results: readonly CollectedEvent[],
   delivery: Delivery,
-  counters: PipelineCounters,
+  drop: Drop,
 ): readonly CollectedEvent[] {
   const valid = results.filter(isEvent);
-  if (valid.length < results.length) counters.drop('not_an_event', results.length - valid.length);
-  if (results.length === 0) counters.drop('filtered', 1);
+  if (valid.length < results.length) drop('not_an_event', results.length - valid.length, []);
+  if (results.length === 0) drop('filtered', 1, [event]);
   if (valid.length === 0) delivery.settle(1, 'dropped');
   else delivery.add(valid.length - 1);
   return valid;
@@ -99,7 +100,7 @@ function awaitedResults(
   event: CollectedEvent,
   returned: Observable<unknown>,
   delivery: Delivery,
-  { counters, onFailure }: ProcessStageOptions,
+  { drop, onFailure }: ProcessStageOptions,
 ): Observable<CollectedEvent> {
   let results = 0;
   let failed = false;
@@ -111,7 +112,7 @@ function awaitedResults(
     }),
     filter((result) => {
       if (!isEvent(result)) {
-        counters.drop('not_an_event', 1);
+        drop('not_an_event', 1, []);
         return false;
       }
       results++;
@@ -121,7 +122,7 @@ function awaitedResults(
     tap({
       complete: () => {
         if (failed) return;
-        if (results === 0) counters.drop('filtered', 1);
+        if (results === 0) drop('filtered', 1, [event]);
         delivery.settle(1, results === 0 ? 'dropped' : 'forwarded');
       },
     }),

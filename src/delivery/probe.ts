@@ -1,0 +1,25 @@
+import type { CollectedEvent, DropReason } from '../models/index.ts';
+
+/** Where in a pipeline something happened. */
+export interface StagePlace {
+  readonly kind: 'collect' | 'process' | 'forward' | 'dead_letter';
+  /** The entry's name. */
+  readonly name: string;
+}
+
+/** Counts, and shows the probe, events that go no further: `count` of them, of which `events` are events. */
+export type Drop = (reason: DropReason, count: number, events: readonly CollectedEvent[]) => void;
+
+/** Watches a run stage by stage, for tests and pictures. A run without one pays nothing for it. */
+export interface PipelineProbe {
+  /** Events left a stage: were admitted from a collector, left a processor, or were delivered by a forwarder. */
+  left(place: StagePlace, events: readonly CollectedEvent[]): void;
+  /** Events went no further. Values that are no events are left out. */
+  dropped(place: StagePlace, reason: DropReason, events: readonly CollectedEvent[]): void;
+  /** Events go to the dead letter because of a failure at this place. */
+  deadLettered(place: StagePlace, event: CollectedEvent): void;
+  /** A forwarder failed and will be tried again in `wait` milliseconds. */
+  retried(place: StagePlace, attempt: number, wait: number): void;
+  /** A collector failed: the run ends once what is in flight has drained. */
+  failed(place: StagePlace): void;
+}
