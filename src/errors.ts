@@ -14,7 +14,13 @@ export class MillraceError extends Error {
   }
 }
 
-/** For plugin authors: an error whose message is safe to log, and which `permanent` keeps from being retried. */
+/**
+ * For plugin authors: an error whose message is safe to log, and which `permanent` keeps from being retried.
+ *
+ * @example
+ * const error = new PluginError('there is no table `events`', { permanent: true });
+ * error.code; // 'MILLRACE_PLUGIN'
+ */
 export class PluginError extends MillraceError {
   /** True skips the retries of a forwarder: the event goes to the dead letter, or is dropped, at once. */
   readonly permanent: boolean;
@@ -31,6 +37,10 @@ const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
 /**
  * What of an error may be logged. The message of a foreign error can quote an event (`JSON.parse` does), so it
  * is withheld unless the error is millrace's own or the operating system's.
+ *
+ * @example
+ * safeReason(new PluginError('there is no table `events`')); // 'there is no table `events`'
+ * safeReason('hunter2'); // 'a thrown string (withheld)'
  */
 export function safeReason(error: unknown): string {
   if (error instanceof MillraceError) return error.message;
@@ -43,7 +53,13 @@ export function safeReason(error: unknown): string {
   return `${name}${place === undefined ? '' : ` at ${place}`} (message withheld: it could quote an event)`;
 }
 
-/** Whether an error asks not to be retried: `permanent: true` on any error object. */
+/**
+ * Whether an error asks not to be retried: `permanent: true` on any error object.
+ *
+ * @example
+ * isPermanent(new PluginError('there is no table `events`', { permanent: true })); // true
+ * isPermanent(new Error('busy')); // false
+ */
 export function isPermanent(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { permanent?: unknown }).permanent === true;
 }

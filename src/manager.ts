@@ -45,9 +45,17 @@ const DROPS: Readonly<Partial<Record<DropReason, string>>> = {
  * manager subscribes; `states$` tells what becomes of it.
  *
  * @example
- * const manager = new Manager(parseConfig({ … }), { once: true });
+ * const config = parseConfig({
+ *   collectors: { ticks: { plugin: 'test', interval: 0.001, count: 3 } },
+ *   forwarders: { nowhere: { plugin: 'noop' } },
+ *   pipelines: { main: { collect: 'ticks', forward: 'nowhere' } },
+ *   host_config: {},
+ * });
+ * const manager = new Manager(config, { once: true });
  * manager.start();
- * await firstValueFrom(manager.finished$);
+ * const [main] = await firstValueFrom(manager.finished$);
+ * main.state; // 'completed'
+ * manager.stats().main.collected; // 3
  */
 export class Manager {
   readonly config: AnalyticsConfig;

@@ -72,7 +72,9 @@ export function pluginNames(kind: PluginKind): string[] {
  * @throws MillraceError `MILLRACE_PLUGIN_NAME` if the name is taken, `MILLRACE_PLUGIN_CONTRACT` if the value
  * lacks a function that its kind must have.
  * @example
- * registerPlugin('process', 'upper_case', { get_config_schema: () => ProcessConfigBase, process: upperCase });
+ * const shout = ({ event }) => ({ ...event, data: { text: event.data.text.toUpperCase() } });
+ * registerPlugin('process', 'shout', { get_config_schema: () => ProcessConfigBase, process: shout });
+ * findPlugin('process', 'shout').process; // shout
  */
 export function registerPlugin<K extends PluginKind>(kind: K, name: string, plugin: PluginOf[K]): void {
   if (name === '')
@@ -90,7 +92,12 @@ export function registerPlugin<K extends PluginKind>(kind: K, name: string, plug
   registered[kind].set(name, plugin);
 }
 
-/** Takes back {@link registerPlugin}; false if no such plugin was registered. Built-in ones stay. */
+/**
+ * Takes back {@link registerPlugin}; false if no such plugin was registered. Built-in ones stay.
+ *
+ * @example
+ * unregisterPlugin('process', 'regex_mask'); // false
+ */
 export function unregisterPlugin(kind: PluginKind, name: string): boolean {
   return registered[kind].delete(name);
 }

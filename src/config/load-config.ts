@@ -33,6 +33,10 @@ export interface LoadedConfig {
  * Starts nothing.
  *
  * @throws ConfigError with all mistakes of all files at once
+ *
+ * @example
+ * const { config } = await loadConfig(['examples/quickstart.yaml']);
+ * Object.keys(config.pipelines); // ['quickstart']
  */
 export async function loadConfig(
   files: readonly string[],

@@ -77,9 +77,9 @@ export class DeadLetters {
       delivery.settle(1, 'failed');
       return;
     }
-    probe?.deadLettered(place, event);
-    const entry = { error: safeReason(error), pipeline, plugin: place.name, time: isoNow(), ...content() };
-    this.#batch$.next({ events: [collectedEvent(entry)], delivery });
+    const entry = collectedEvent({ error: safeReason(error), pipeline, plugin: place.name, time: isoNow(), ...content() });
+    probe?.deadLettered(place, event, entry);
+    this.#batch$.next({ events: [entry], delivery });
   }
 
   #log(what: string, error: unknown): void {

@@ -16,8 +16,8 @@ export interface PipelineProbe {
   left(place: StagePlace, events: readonly CollectedEvent[]): void;
   /** Events went no further. Values that are no events are left out. */
   dropped(place: StagePlace, reason: DropReason, events: readonly CollectedEvent[]): void;
-  /** Events go to the dead letter because of a failure at this place. */
-  deadLettered(place: StagePlace, event: CollectedEvent): void;
+  /** An event goes to the dead letter, as this entry, because of a failure at this place. */
+  deadLettered(place: StagePlace, event: CollectedEvent, entry: CollectedEvent): void;
   /** A forwarder failed and will be tried again in `wait` milliseconds. */
   retried(place: StagePlace, attempt: number, wait: number): void;
   /** A collector failed: the run ends once what is in flight has drained. */

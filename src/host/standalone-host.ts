@@ -64,7 +64,8 @@ class StandaloneHost implements Host {
  *
  * @example
  * const { host } = await createStandaloneHost({ id: 'web-1', beacons: { loadavg: {} } }, { baseDir: '.' });
- * host.events(['host/beacon/web-1/loadavg/**']).subscribe(({ data }) => console.log(data));
+ * const { tag } = await firstValueFrom(host.events(['host/beacon/web-1/loadavg/**']));
+ * tag; // 'host/beacon/web-1/loadavg/sample'
  */
 export async function createStandaloneHost(
   hostConfig: Readonly<Record<string, unknown>>,

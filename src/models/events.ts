@@ -48,7 +48,13 @@ export function collectedEvent(data: CollectedEvent['data'], timestamp: string =
   return { timestamp, data };
 }
 
-/** Whether a plugin's value is an event: an object whose `data` is an object. */
+/**
+ * Whether a plugin's value is an event: an object whose `data` is an object.
+ *
+ * @example
+ * isEvent({ data: { user: 'ada' } }); // true
+ * isEvent({ user: 'ada' }); // false
+ */
 export function isEvent(value: unknown): value is CollectedEvent {
   if (typeof value !== 'object' || value === null) return false;
   const data = (value as { data?: unknown }).data;

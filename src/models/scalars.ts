@@ -3,11 +3,23 @@ import { z } from 'zod';
 /** The largest count of the specification. A JavaScript number holds it as 2^63: see DESIGN's "The models". */
 export const MAX_COUNT = 2 ** 63;
 
-/** A whole number of any size; zod's own `int()` would stop at 2^53. */
+/**
+ * A whole number of any size; zod's own `int()` would stop at 2^53.
+ *
+ * @example
+ * integer().safeParse(2 ** 60).success; // true
+ * integer().safeParse(1.5).success; // false
+ */
 export const integer = () =>
   z.number().refine(Number.isInteger, { message: 'a whole number', abort: true }).meta({ type: 'integer' });
 
-/** A count above 0 and below {@link MAX_COUNT}, both exclusive. */
+/**
+ * A count above 0 and below {@link MAX_COUNT}, both exclusive.
+ *
+ * @example
+ * count().safeParse(1).success; // true
+ * count().safeParse(0).success; // false
+ */
 export const count = () =>
   z
     .number()
@@ -16,15 +28,31 @@ export const count = () =>
     .refine(Number.isInteger, { message: 'a whole number' })
     .meta({ type: 'integer' });
 
-/** Exactly one character: one Unicode code point, as JSON Schema counts. */
+/**
+ * Exactly one character: one Unicode code point, as JSON Schema counts.
+ *
+ * @example
+ * oneCharacter().safeParse('😀').success; // true
+ * oneCharacter().safeParse('**').success; // false
+ */
 export const oneCharacter = () =>
   z
     .string()
     .refine((text) => [...text].length === 1, { message: 'exactly 1 character' })
     .meta({ minLength: 1, maxLength: 1 });
 
-/** A file system path. An empty one would silently mean the working folder. */
+/**
+ * A file system path. An empty one would silently mean the working folder.
+ *
+ * @example
+ * path().safeParse('').success; // false
+ */
 export const path = () => z.string().min(1);
 
-/** A list of names; a single string stands for a list of one. */
+/**
+ * A list of names; a single string stands for a list of one.
+ *
+ * @example
+ * nameList().parse('web'); // ['web']
+ */
 export const nameList = () => z.union([z.array(z.string()), z.string().transform((name) => [name])]);

@@ -9,13 +9,18 @@ import type { CollectedEvent } from './events.ts';
  *
  * @example
  * serialise({ timestamp: '2026-01-01T00:00:00.000Z', data: { size: 10n } });
- * // {"timestamp":"2026-01-01T00:00:00.000Z","data":{"size":"10"}}
+ * // '{"timestamp":"2026-01-01T00:00:00.000Z","data":{"size":"10"}}'
  */
 export function serialise(event: CollectedEvent, indent?: number): string {
   return toJson(inOrder(event), indent);
 }
 
-/** {@link serialise} for other values that hold events. */
+/**
+ * {@link serialise} for other values that hold events.
+ *
+ * @example
+ * toJson({ 'first event': { data: { size: 10n } } }); // '{"first event":{"data":{"size":"10"}}}'
+ */
 export function toJson(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, digits, indent) ?? 'null';

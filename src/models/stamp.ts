@@ -26,7 +26,12 @@ export function toUtc(stamp: string): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
-/** A date-time of the specification, normalised to UTC. */
+/**
+ * A schema for a date-time of the specification, normalised to UTC.
+ *
+ * @example
+ * dateTime().parse('2026-01-02 03:04'); // '2026-01-02T03:04:00.000Z'
+ */
 export const dateTime = () =>
   z
     .string()

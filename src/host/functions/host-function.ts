@@ -21,7 +21,12 @@ interface Definition<P extends z.ZodObject> {
  * Errors of its `call`: MillraceError `MILLRACE_HOST_ARGUMENTS`, without the arguments' values.
  *
  * @example
- * builtIn({ name: 'test.ping', parameters: z.strictObject({}), run: () => true });
+ * const double = builtIn({
+ *   name: 'test.double',
+ *   parameters: z.strictObject({ n: z.number() }),
+ *   run: ({ n }) => 2 * n,
+ * });
+ * double.call([21], {}); // 42
  */
 export function builtIn<P extends z.ZodObject>({ name, parameters, run }: Definition<P>): HostFunction {
   const names = Object.keys(parameters.shape);

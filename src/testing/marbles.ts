@@ -1,0 +1,85 @@
+import { TestScheduler } from 'rxjs/testing';
+import { MillraceError } from '../errors.ts';
+import { toMilliseconds } from './duration.ts';
+import { letterValue, type MarbleValues, toData } from './event-values.ts';
+
+/** One event of a row: its virtual time in milliseconds, and its data. */
+export interface MarbleEntry {
+  readonly at: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A marble string, read. */
+export interface MarbleRow {
+  readonly entries: readonly (MarbleEntry & { readonly letter: string })[];
+  readonly end: { readonly at: number; readonly kind: 'completed' | 'failed' } | undefined;
+}
+
+/**
+ * Reads a marble string in RxJS's syntax: a character is 1 ms, `-` nothing, letters are values, `(ab)` several at
+ * once, `|` the end, `#` an error, and ` 5s ` a time (`ms`, `s`, `m`, `h`, `d`) set off by spaces.
+ *
+ * @throws MillraceError `MILLRACE_TEST_MARBLES` with what is wrong
+ */
+export function parseMarbleRow(text: string, values?: MarbleValues): MarbleRow {
+  const entries: (MarbleEntry & { letter: string })[] = [];
+  let end: MarbleRow['end'];
+  for (const { frame, notification } of readNotifications(text)) {
+    if (notification.kind === 'N') {
+      const letter = notification.value;
+      entries.push({ at: frame, data: toData(letterValue(letter, values)), letter });
+    } else {
+      end = { at: frame, kind: notification.kind === 'C' ? 'completed' : 'failed' };
+    }
+  }
+  return { entries, end };
+}
+
+/** RxJS knows `ms`, `s` and `m` only, and no line breaks. Checks what its parser would let pass. */
+export function rxjsMarbles(text: string): string {
+  const wrong = mistakeIn(text);
+  if (wrong !== undefined) {
+    const message = `the marbles '${text}' cannot be read: ${wrong}; see docs/testing.md for the syntax`;
+    throw new MillraceError('MILLRACE_TEST_MARBLES', message);
+  }
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/(?<= |^)\d+(?:\.\d+)?[hd](?= |$)/g, (duration) => `${toMilliseconds(duration)}ms`);
+}
+
+function mistakeIn(text: string): string | undefined {
+  if (/\([^)]*(?:\(|$)/.test(text)) return 'a ( is not closed';
+  if (/^[^(]*\)|\)[^(]*\)/.test(text)) return 'a ) has no (';
+  if (/[|#].*[^\s)-]/s.test(text)) return 'something follows the end';
+  if (/[\^!]/.test(text)) return '^ and ! mean nothing here';
+  return undefined;
+}
+
+function readNotifications(text: string) {
+  const marbles = rxjsMarbles(text);
+  const { frameTimeFactor } = TestScheduler;
+  // As `TestScheduler.run` sets it: a character is 1 ms.
+  TestScheduler.frameTimeFactor = 1;
+  try {
+    return TestScheduler.parseMarbles(marbles, undefined, undefined, false, true);
+  } finally {
+    TestScheduler.frameTimeFactor = frameTimeFactor;
+  }
+}
+
+/**
+ * The events of a marble string, to be compared with what a forwarder got. A row of a forwarder has no end of its
+ * own: `|` and `#` are refused; the matcher `toForward` understands them as the end of the run.
+ *
+ * @example
+ * marbles('a 4ms b', { a: 'one', b: 'two' });
+ * // [{ at: 0, data: { line: 'one' } }, { at: 5, data: { line: 'two' } }]
+ */
+export function marbles(text: string, values?: MarbleValues): MarbleEntry[] {
+  const { entries, end } = parseMarbleRow(text, values);
+  if (end !== undefined) {
+    const message = `the marbles '${text}' have an end, but what a forwarder got has none; leave out | and #, and look at run.state and run.endedAt`;
+    throw new MillraceError('MILLRACE_TEST_MARBLES', message);
+  }
+  return entries.map(({ at, data }) => ({ at, data }));
+}

@@ -1,0 +1,16 @@
+/**
+ * A source of numbers in [0, 1) that is the same for the same seed (mulberry32), so that random delays and
+ * backoffs can be repeated.
+ *
+ * @example
+ * seededRandom(1)() === seededRandom(1)(); // true
+ */
+export function seededRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

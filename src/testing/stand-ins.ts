@@ -1,0 +1,105 @@
+import { concatMap, defer, map, type Observable, type ObservableInput, of, tap, throwError } from 'rxjs';
+import { longTimer } from '../../operators/long-timer.ts';
+import { PluginError } from '../errors.ts';
+import type {
+  CollectedEvent,
+  CollectPlugin,
+  ConfigSchema,
+  ForwardPlugin,
+  ProcessPlugin,
+} from '../models/index.ts';
+import { atHand, isAsync, toObservable } from '../returned.ts';
+import { type Duration, toMilliseconds } from './duration.ts';
+import { letterValue, toEvent } from './event-values.ts';
+import type { Letters } from './trace.ts';
+
+/** How a forwarder of a test behaves. */
+export interface ForwarderBehaviour {
+  /** How long each event takes. Default: no time. */
+  readonly takes?: Duration;
+  /** The first calls that fail: so many, or `always`, or those that a function picks. Default: none. */
+  readonly fails?:
+    | number
+    | 'always'
+    | ((call: { readonly event: CollectedEvent; readonly call: number }) => boolean);
+  /** Failures are permanent: the event is not tried again. Default: false. */
+  readonly permanent?: boolean;
+}
+
+/** Configurations were checked against the real plugin's schema before it was replaced. */
+const anything = (): ConfigSchema => ({ safeParse: (data) => ({ success: true, data }) });
+
+/** Emits the events of `letters$`, whose values are given. */
+export function marbleCollector(
+  letters$: () => Observable<string>,
+  values: Readonly<Record<string, unknown>> | undefined,
+  letters: Letters,
+  onEnd: () => void,
+): CollectPlugin {
+  return {
+    get_config_schema: anything,
+    collect: () =>
+      letters$().pipe(
+        map((letter) => {
+          const event = toEvent(letterValue(letter, values));
+          letters.set(event, letter);
+          return event;
+        }),
+        tap({ complete: onEnd }),
+      ),
+  };
+}
+
+/** Takes events as told, and delivers them nowhere. */
+export function standInForwarder({
+  takes = 0,
+  fails = 0,
+  permanent = false,
+}: ForwarderBehaviour): ForwardPlugin {
+  const duration = toMilliseconds(takes);
+  let calls = 0;
+  const failsNow = (event: CollectedEvent) => {
+    calls++;
+    if (typeof fails === 'function') return fails({ event, call: calls });
+    return fails === 'always' || calls <= fails;
+  };
+  const failure = () => throwError(() => new PluginError('the test lets this forwarder fail', { permanent }));
+  return {
+    get_config_schema: anything,
+    forward: ({ event }) => {
+      const end = defer(() => (failsNow(event) ? failure() : of()));
+      return duration === 0 ? end : longTimer(duration).pipe(concatMap(() => end));
+    },
+  };
+}
+
+/** The real processor, of which the letters of its results and unfit promises are noted. */
+export function tracedProcessor(
+  plugin: ProcessPlugin,
+  letters: Letters,
+  onPromise: () => void,
+): ProcessPlugin {
+  return {
+    ...plugin,
+    get_config_schema: anything,
+    process: ({ ctx, event }) => {
+      const returned: unknown = plugin.process({ ctx, event });
+      const results = atHand<CollectedEvent>(returned);
+      if (results !== undefined) {
+        for (const result of results) letters.inherit(result, event);
+        return results;
+      }
+      if (!isAsync(returned) || !isObservableLike(returned)) {
+        onPromise();
+        return returned as Observable<CollectedEvent>;
+      }
+      return toObservable(returned as ObservableInput<CollectedEvent>).pipe(
+        tap((result) => letters.inherit(result, event)),
+      );
+    },
+  };
+}
+
+function isObservableLike(value: object): boolean {
+  return typeof (value as { subscribe?: unknown }).subscribe === 'function';
+}

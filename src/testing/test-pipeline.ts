@@ -1,0 +1,238 @@
+import { asyncScheduler, type Observable, timer } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { parseConfig } from '../config/parse-config.ts';
+import type { StagePlace } from '../delivery/probe.ts';
+import { MillraceError } from '../errors.ts';
+import { Manager } from '../manager.ts';
+import type { AnalyticsConfig, Host, PipelineConfig, PluginConfig } from '../models/index.ts';
+import { nearest } from '../models/nearest.ts';
+import { type Duration, toMilliseconds } from './duration.ts';
+import type { MarbleValues } from './event-values.ts';
+import { parseMarbleRow, rxjsMarbles } from './marbles.ts';
+import { PipelineRun } from './pipeline-run.ts';
+import { isParsed, replacePlugins } from './replaced-config.ts';
+import { seededRandom } from './seeded-random.ts';
+import { type ForwarderBehaviour, marbleCollector, standInForwarder, tracedProcessor } from './stand-ins.ts';
+import { testHost } from './test-host.ts';
+import { Letters, type Trace, TraceRecorder } from './trace.ts';
+
+/** What a collector of a test emits. */
+export interface CollectorMarbles {
+  /** One marble string, which every run of the pipeline sees from its start; or one for each run. */
+  readonly marbles: string | readonly string[];
+  /** What the letters stand for. */
+  readonly values?: MarbleValues;
+  /** The error of `#`. Default: an error that says so. */
+  readonly error?: unknown;
+}
+
+export interface TestPipelineOptions {
+  /** The pipeline to run. Default: the only one. */
+  readonly pipeline?: string;
+  /** What collectors emit; `keep` runs the real one. One that is not named completes at once. */
+  readonly collect?: Readonly<Record<string, CollectorMarbles | 'keep'>>;
+  /** How forwarders behave; `keep` runs the real one. One that is not named takes everything at once. */
+  readonly forward?: Readonly<Record<string, ForwarderBehaviour | 'keep'>>;
+  /** Makes random delays and backoffs the same in every run. Default: 1. */
+  readonly seed?: number;
+  /** When the pipeline is stopped, for one that does not end by itself. */
+  readonly until?: Duration;
+  /** Whether the run ends when all collectors have; otherwise `restart: true` starts it again. Default: true. */
+  readonly once?: boolean;
+  /** The host that kept collectors use. Default: one without events and functions. */
+  readonly host?: Host;
+}
+
+/** Virtual time goes no further beyond the last marble: a forwarder that never recovers would go on for ever. */
+const LONGEST = 24 * 3_600_000;
+
+/**
+ * Runs a whole pipeline in virtual time: real processors, between collectors that emit marbles and forwarders
+ * that only take events. Hours take milliseconds, and the same seed gives the same run.
+ *
+ * Not to be called inside `TestScheduler.run`: it makes a virtual time of its own.
+ *
+ * @throws ConfigError if the configuration is wrong; MillraceError if the options are, or if a plugin works with
+ * promises, which virtual time does not govern
+ * @example
+ * const run = testPipeline(config, { collect: { web: { marbles: 'a 1s b|', values: { a: 'one', b: 'two' } } } });
+ * expect(run.forwarded('archive')).toEqual(marbles('a 1s b', { a: 'one', b: 'two' }));
+ */
+export function testPipeline(
+  config: AnalyticsConfig | object,
+  options: TestPipelineOptions = {},
+): PipelineRun {
+  return new PipelineTest(isParsed(config) ? config : parseConfig(config), options).run();
+}
+
+class PipelineTest {
+  readonly #config: AnalyticsConfig;
+  readonly #options: TestPipelineOptions;
+  readonly #name: string;
+  readonly #pipeline: PipelineConfig;
+  readonly #letters: Letters;
+  readonly #recorder: TraceRecorder;
+  readonly #promises = new Set<string>();
+
+  constructor(config: AnalyticsConfig, options: TestPipelineOptions) {
+    this.#config = config;
+    this.#options = options;
+    this.#name = pipelineName(config, options.pipeline);
+    this.#pipeline = config.pipelines[this.#name] as PipelineConfig;
+    const { dead_letter } = this.#pipeline.delivery;
+    const forwarders = [...this.#pipeline.forward, ...(dead_letter === undefined ? [] : [dead_letter])];
+    checkNames('collect', options.collect, this.#pipeline.collect, this.#name);
+    checkNames('forward', options.forward, forwarders, this.#name);
+    this.#letters = new Letters(usedLetters(options));
+    this.#recorder = new TraceRecorder(this.#letters, this.#stages());
+  }
+
+  run(): PipelineRun {
+    const log: string[] = [];
+    const logger = Object.fromEntries(
+      (['error', 'warn', 'info', 'debug'] as const).map((level) => [
+        level,
+        (message: string) => void log.push(`${level} ${message}`),
+      ]),
+    ) as Record<'error' | 'warn' | 'info' | 'debug', (message: string) => void>;
+    const states: { at: number; state: Trace['states'][number]['state'] }[] = [];
+    const { host = testHost, seed = 1, once = true, until } = this.#options;
+
+    return new TestScheduler(() => {}).run(({ cold, flush }) => {
+      const runs = new Map<string, number>();
+      const cut = { isCut: false };
+      const manager = new Manager(
+        this.#replaced((name) => this.#letters$(name, runs, cold)),
+        {
+          host,
+          logger,
+          once,
+          random: seededRandom(seed),
+          probe: () => this.#recorder,
+        },
+      );
+      const status = manager.states$.subscribe(({ pipeline, state }) => {
+        if (pipeline === this.#name && !cut.isCut) states.push({ at: asyncScheduler.now(), state });
+      });
+      const limit = timer(
+        until === undefined ? this.#lastMarble() + LONGEST : toMilliseconds(until),
+      ).subscribe(() => {
+        if (until === undefined) {
+          cut.isCut = true;
+          this.#recorder.close();
+        }
+        manager.stop();
+      });
+      manager.finished$.subscribe(() => limit.unsubscribe());
+      manager.start(this.#name);
+      flush();
+      status.unsubscribe();
+      const stats = manager.stats()[this.#name] as PipelineRun['stats'];
+      this.#refusePromises(stats.in_flight + stats.given_up);
+      return new PipelineRun({ pipeline: this.#name, rows: this.#recorder.rows, states }, stats, log);
+    });
+  }
+
+  #letters$(name: string, runs: Map<string, number>, cold: ColdFactory): Observable<string> {
+    const given = this.#options.collect?.[name];
+    const { marbles, error } =
+      given === undefined || given === 'keep' ? { marbles: '|', error: undefined } : given;
+    const run = runs.get(name) ?? 0;
+    runs.set(name, run + 1);
+    const text = typeof marbles === 'string' ? marbles : (marbles[run] ?? '|');
+    return cold(
+      rxjsMarbles(text),
+      undefined,
+      error ?? new MillraceError('MILLRACE_TEST_FAILURE', `the marbles '${text}' end with #`),
+    );
+  }
+
+  #replaced(letters$: (collector: string) => Observable<string>): AnalyticsConfig {
+    const { collect = {}, forward = {} } = this.#options;
+    return {
+      ...this.#config,
+      collectors: replacePlugins(this.#config.collectors, ({ name }) => {
+        const given = collect[name];
+        if (given === 'keep') return undefined;
+        const place: StagePlace = { kind: 'collect', name };
+        return marbleCollector(
+          () => letters$(name),
+          given?.values,
+          this.#letters,
+          () => this.#recorder.ended(place),
+        );
+      }),
+      processors: replacePlugins(this.#config.processors, ({ name, loaded_plugin }) =>
+        tracedProcessor(loaded_plugin, this.#letters, () => this.#promises.add(name)),
+      ),
+      forwarders: replacePlugins(this.#config.forwarders, ({ name }) => {
+        const given = forward[name] ?? {};
+        return given === 'keep' ? undefined : standInForwarder(given);
+      }),
+    };
+  }
+
+  #stages() {
+    const { collectors, processors, forwarders } = this.#config;
+    const { collect, process = [], forward, delivery } = this.#pipeline;
+    const stage = (kind: StagePlace['kind'], entry: PluginConfig | undefined) => {
+      const { plugin, ...settings } = entry as PluginConfig;
+      return { place: { kind, name: (entry as PluginConfig).name }, plugin, settings };
+    };
+    return [
+      ...collect.map((name) => stage('collect', collectors[name])),
+      ...process.map((name) => stage('process', processors[name])),
+      ...forward.map((name) => stage('forward', forwarders[name])),
+      ...(delivery.dead_letter === undefined ? [] : [stage('dead_letter', forwarders[delivery.dead_letter])]),
+    ];
+  }
+
+  #lastMarble(): number {
+    const rows = marbleTexts(this.#options).map((text) => parseMarbleRow(text));
+    return Math.max(0, ...rows.map(({ entries, end }) => end?.at ?? entries.at(-1)?.at ?? 0));
+  }
+
+  #refusePromises(open: number): void {
+    if (open === 0 || this.#promises.size === 0) return;
+    const names = [...this.#promises].join(', ');
+    throw new MillraceError(
+      'MILLRACE_TEST_PROMISE',
+      `virtual time does not govern promises, and ${names} returned some that were not done when the test ended; return an Observable or an array, or test it without virtual time`,
+    );
+  }
+}
+
+type ColdFactory = (marbles: string, values: undefined, error: unknown) => Observable<string>;
+
+function marbleTexts({ collect = {} }: TestPipelineOptions): string[] {
+  return Object.values(collect).flatMap((given) => (given === 'keep' ? [] : given.marbles));
+}
+
+function usedLetters(options: TestPipelineOptions): Set<string> {
+  const entries = marbleTexts(options).flatMap((text) => parseMarbleRow(text).entries);
+  return new Set(entries.map(({ letter }) => letter));
+}
+
+function pipelineName(config: AnalyticsConfig, wanted: string | undefined): string {
+  const names = Object.keys(config.pipelines);
+  if (wanted === undefined && names.length === 1) return names[0] as string;
+  if (wanted !== undefined && names.includes(wanted)) return wanted;
+  const what = wanted === undefined ? 'name the pipeline to test' : `there is no pipeline ${wanted}`;
+  throw new MillraceError('MILLRACE_TEST_NAME', `${what}: the configuration has ${names.join(', ')}`);
+}
+
+function checkNames(
+  kind: string,
+  given: object | undefined,
+  known: readonly string[],
+  pipeline: string,
+): void {
+  const unknown = Object.keys(given ?? {}).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const near = nearest(unknown, known);
+  const hint = near === undefined ? `it has ${known.join(', ')}` : `did you mean ${near}?`;
+  throw new MillraceError(
+    'MILLRACE_TEST_NAME',
+    `${kind}: the pipeline ${pipeline} has no ${unknown}; ${hint}`,
+  );
+}

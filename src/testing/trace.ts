@@ -1,0 +1,137 @@
+import { asyncScheduler } from 'rxjs';
+import type { PipelineProbe, StagePlace } from '../delivery/probe.ts';
+import type { CollectedEvent, DropReason, PipelineState } from '../models/index.ts';
+
+/** Something that happened at a stage, at a virtual time in milliseconds. */
+export type TraceMark =
+  /** An event left the stage: admitted from a collector, out of a processor, delivered by a forwarder. */
+  | { readonly kind: 'event'; readonly at: number; readonly letter: string; readonly event: CollectedEvent }
+  | {
+      readonly kind: 'drop';
+      readonly at: number;
+      readonly letter: string;
+      readonly event: CollectedEvent;
+      readonly reason: DropReason;
+    }
+  | {
+      readonly kind: 'dead_letter';
+      readonly at: number;
+      readonly letter: string;
+      readonly event: CollectedEvent;
+    }
+  /** A forwarder failed and tries again after `wait` ms. */
+  | { readonly kind: 'retry'; readonly at: number; readonly attempt: number; readonly wait: number }
+  /** A collector failed. */
+  | { readonly kind: 'error'; readonly at: number }
+  /** A collector completed. */
+  | { readonly kind: 'end'; readonly at: number };
+
+/** What happened at one stage. */
+export interface TraceRow {
+  readonly place: StagePlace;
+  readonly plugin: string;
+  /** The entry's settings as configured, without `plugin`. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly marks: readonly TraceMark[];
+}
+
+/** A run of a pipeline, stage by stage in the order of the data's way; what pictures are drawn from. */
+export interface Trace {
+  readonly pipeline: string;
+  readonly rows: readonly TraceRow[];
+  readonly states: readonly { readonly at: number; readonly state: PipelineState }[];
+}
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+
+/**
+ * Gives every event a letter. What a processor makes of an event keeps its letter, so that one can follow it
+ * through the picture.
+ */
+export class Letters {
+  readonly #letters = new WeakMap<CollectedEvent, string>();
+  readonly #free: string[];
+
+  /** @param taken letters that the test gives itself */
+  constructor(taken: ReadonlySet<string>) {
+    this.#free = [...ALPHABET].filter((letter) => !taken.has(letter));
+  }
+
+  set(event: CollectedEvent, letter: string): void {
+    this.#letters.set(event, letter);
+  }
+
+  /** The event's letter; a free one if it came from nowhere known. Beyond 62 of them it is `·`. */
+  of(event: CollectedEvent): string {
+    const known = this.#letters.get(event);
+    if (known !== undefined) return known;
+    const letter = this.#free.shift() ?? '·';
+    this.#letters.set(event, letter);
+    return letter;
+  }
+
+  inherit(child: unknown, parent: CollectedEvent): void {
+    if (typeof child !== 'object' || child === null || this.#letters.has(child as CollectedEvent)) return;
+    this.#letters.set(child as CollectedEvent, this.of(parent));
+  }
+}
+
+/** Writes down what happens at every stage. */
+export class TraceRecorder implements PipelineProbe {
+  readonly #letters: Letters;
+  readonly #rows = new Map<string, { row: Omit<TraceRow, 'marks'>; marks: TraceMark[] }>();
+  #isClosed = false;
+
+  constructor(letters: Letters, rows: readonly Omit<TraceRow, 'marks'>[]) {
+    this.#letters = letters;
+    for (const row of rows) this.#rows.set(keyOf(row.place), { row, marks: [] });
+  }
+
+  get rows(): TraceRow[] {
+    return [...this.#rows.values()].map(({ row, marks }) => ({ ...row, marks }));
+  }
+
+  /** From now on nothing is written down. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  left(place: StagePlace, events: readonly CollectedEvent[]): void {
+    for (const event of events) {
+      this.#mark(place, { kind: 'event', at: now(), letter: this.#letters.of(event), event });
+    }
+  }
+
+  dropped(place: StagePlace, reason: DropReason, events: readonly CollectedEvent[]): void {
+    for (const event of events) {
+      this.#mark(place, { kind: 'drop', at: now(), letter: this.#letters.of(event), event, reason });
+    }
+  }
+
+  deadLettered(place: StagePlace, event: CollectedEvent, entry: CollectedEvent): void {
+    this.#letters.inherit(entry, event);
+    this.#mark(place, { kind: 'dead_letter', at: now(), letter: this.#letters.of(event), event });
+  }
+
+  retried(place: StagePlace, attempt: number, wait: number): void {
+    this.#mark(place, { kind: 'retry', at: now(), attempt, wait });
+  }
+
+  failed(place: StagePlace): void {
+    this.#mark(place, { kind: 'error', at: now() });
+  }
+
+  ended(place: StagePlace): void {
+    this.#mark(place, { kind: 'end', at: now() });
+  }
+
+  #mark(place: StagePlace, mark: TraceMark): void {
+    if (!this.#isClosed) this.#rows.get(keyOf(place))?.marks.push(mark);
+  }
+}
+
+const now = () => asyncScheduler.now();
+
+function keyOf({ kind, name }: StagePlace): string {
+  return `${kind} ${name}`;
+}
