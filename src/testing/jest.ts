@@ -1,0 +1,21 @@
+import type { MarbleValues } from './event-values.ts';
+import { toEqualMarbles, toForward } from './matchers.ts';
+
+/**
+ * Matchers for Jest and Vitest:
+ *
+ *     import { expect } from '@jest/globals';
+ *     import { millraceMatchers } from 'millrace/testing/jest';
+ *     expect.extend(millraceMatchers);
+ */
+export const millraceMatchers = { toEqualMarbles, toForward };
+
+/** The types of the matchers, as Jest declares its own. */
+export interface MillraceMatchers<R> {
+  toEqualMarbles(marbles: string, values?: MarbleValues): R;
+  toForward(forwarder: string, marbles: string, values?: MarbleValues): R;
+}
+
+declare module 'expect' {
+  interface Matchers<R extends void | Promise<void>, T = unknown> extends MillraceMatchers<R> {}
+}
