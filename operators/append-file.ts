@@ -12,8 +12,10 @@ type Done = Parameters<Job>[0];
  * doubles a line. Where that cannot be done (others write to the file as well), the next write begins a new line.
  *
  * @example
- * const appender = new FileAppender('out/events.jsonl');
- * appender.append('{"data":{}}\n').subscribe({ complete: () => appender.close() });
+ * const appender = new FileAppender(`${folder}/out/events.jsonl`);
+ * await lastValueFrom(appender.append('{"data":{}}\n'), { defaultValue: 'written' }); // 'written'
+ * appender.close();
+ * fs.readFileSync(`${folder}/out/events.jsonl`, 'utf8'); // '{"data":{}}\n'
  */
 export class FileAppender {
   readonly #path: string;

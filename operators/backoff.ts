@@ -9,12 +9,12 @@ export interface Backoff {
 }
 
 /**
- * The wait after the given number of consecutive failures, in milliseconds.
+ * The wait after the given number of consecutive failures, in whole milliseconds.
  *
  * @example
  * backoffDelay(3, { base: 1000, cap: 60_000, random: () => 0.5 }); // 2000
  */
 export function backoffDelay(failures: number, { base, cap, random = Math.random }: Backoff): number {
   // 2 ** 52 is beyond any cap, and keeps a base of 0 at 0.
-  return random() * Math.min(cap, base * 2 ** Math.min(failures - 1, 52));
+  return Math.round(random() * Math.min(cap, base * 2 ** Math.min(failures - 1, 52)));
 }

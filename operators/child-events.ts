@@ -1,15 +1,6 @@
-import {
-  concat,
-  concatMap,
-  EMPTY,
-  expand,
-  type MonoTypeOperatorFunction,
-  map,
-  type Observable,
-  of,
-  range,
-} from 'rxjs';
+import { concat, EMPTY, expand, type MonoTypeOperatorFunction, map, type Observable, of, range } from 'rxjs';
 import { wait } from './delay-range.ts';
+import { orderedMap } from './ordered-map.ts';
 
 export interface ChildEventsOptions {
   /** Names the number in each child's data: `<name>-child-count`. */
@@ -56,13 +47,16 @@ function after<T>(seconds: number, value: T): Observable<T> {
 }
 
 /**
- * {@link withChildren} as an operator: each event, then its children. Events wait for the children of those before
- * them, without a bound: a source that is faster than the delay needs a window before this operator.
+ * {@link withChildren} as an operator: each event, then its children. The delays of several events run at the same
+ * time, and what is due waits until all that belongs to the events before it has left. So an event is late by its
+ * own delays at most, and no more is held than comes in that time.
  *
  * @example
- * events$.pipe(childEvents({ name: 'part', count: 2, delay: 0.5 }));
- * // each event 0.5 s late, its first child 1 s later, its second 0.5 s after that
+ * of({ data: {} }).pipe(childEvents({ name: 'part', count: 2, delay: 0.5 }));
+ * // { data: {} } at 0.5 s,
+ * // { data: { 'part-child-count': 1 } } at 1.5 s,
+ * // { data: { 'part-child-count': 2 } } at 2 s
  */
 export function childEvents<E extends ParentEvent>(options: ChildEventsOptions): MonoTypeOperatorFunction<E> {
-  return concatMap((event) => withChildren(event, options));
+  return orderedMap((event) => withChildren(event, options));
 }

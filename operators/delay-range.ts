@@ -1,5 +1,6 @@
-import { delayWhen, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
+import { type MonoTypeOperatorFunction, map, type Observable } from 'rxjs';
 import { longTimer } from './long-timer.ts';
+import { orderedMap } from './ordered-map.ts';
 
 /** Bounds of a wait in seconds, 0 ≤ minimum ≤ maximum. Equal bounds make a fixed wait. */
 export interface DelayBounds {
@@ -10,6 +11,11 @@ export interface DelayBounds {
 export interface RandomOptions {
   /** A number in [0, 1). `Math.random` by default; a seeded one makes waits repeatable. */
   readonly random?: (() => number) | undefined;
+}
+
+export interface DelayRangeOptions extends RandomOptions {
+  /** Whether values keep their order: one that is due waits for those before it. Default: true. */
+  readonly ordered?: boolean | undefined;
 }
 
 /** A random wait within the bounds, in seconds. */
@@ -23,21 +29,25 @@ export function wait(seconds: number): Observable<unknown> {
 }
 
 /**
- * Delays each value by a wait of its own, drawn from a range in seconds. Values wait at the same time, so one with
- * a short wait may overtake one that came before it. The completion waits for them; an error does not.
+ * Delays each value by a wait of its own, drawn from a range in seconds. Values wait at the same time and keep their
+ * order; with `ordered: false`, one with a short wait may overtake one that came before it. The completion waits
+ * for them; an error does not.
+ *
+ * Errors: what `random` throws.
  *
  * @throws RangeError unless 0 ≤ minimum ≤ maximum.
  *
  * @example
- * requests$.pipe(delayRange({ minimum: 0.1, maximum: 0.3 })); // each 100 to 300 ms later
+ * const half = { random: () => 0.5 };
+ * of('a', 'b').pipe(delayRange({ minimum: 0.1, maximum: 0.3 }, half)); // 'a' at 200 ms, 'b' at 200 ms
  */
 export function delayRange<T>(
   bounds: DelayBounds,
-  { random = Math.random }: RandomOptions = {},
+  { random = Math.random, ordered = true }: DelayRangeOptions = {},
 ): MonoTypeOperatorFunction<T> {
   const { minimum, maximum } = bounds;
   if (!(minimum >= 0 && minimum <= maximum)) {
     throw new RangeError('delayRange wants 0 ≤ minimum ≤ maximum, in seconds');
   }
-  return delayWhen(() => wait(drawDelay(bounds, random)));
+  return orderedMap((value) => wait(drawDelay(bounds, random)).pipe(map(() => value)), { ordered });
 }

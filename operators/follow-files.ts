@@ -49,7 +49,10 @@ const DEFAULTS: FollowSettings = {
  * Completes only with `once`. Unsubscribing closes all files.
  *
  * @example
- * followFiles(['/var/log/nginx/*.log']).subscribe(({ path, lines }) => console.log(path, lines));
+ * fs.writeFileSync(`${folder}/access.log`, 'GET /\nGET /about\n');
+ * const positions = new SettledPositions(new Map(), { backfill: true });
+ * const line$ = followFiles([`${folder}/*.log`], { positions, once: true }).pipe(concatMap(({ lines }) => lines));
+ * await firstValueFrom(line$.pipe(toArray())); // ['GET /', 'GET /about']
  */
 export function followFiles(
   paths: readonly string[],

@@ -1,5 +1,6 @@
 import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
 import { Fifo } from './fifo.ts';
+import { subscribeFor } from './subscribe-for.ts';
 
 export interface GatherMapOptions<T> {
   /** What a value counts. Default: 1. */
@@ -12,10 +13,11 @@ export interface GatherMapOptions<T> {
  * One piece of work at a time, on everything that has arrived since the last began: values wait while `project`'s
  * result runs, and are then handed over together. A value is never held back for others to come.
  *
- * Errors: an error of the source, of an inner source or thrown by `project` ends the stream at once.
+ * Errors: an error of the source, of an inner source or thrown by `project` or `weigh` ends the stream at once.
  *
  * @example
- * lines$.pipe(gatherMap((lines) => appendToFile(lines))); // one write at a time, of all that waits
+ * const write = (lines) => timer(10).pipe(map(() => lines.join()));
+ * of('a', 'b', 'c').pipe(gatherMap(write)); // 'a' at 10 ms, 'b,c' at 20 ms
  */
 export function gatherMap<T, R>(
   project: (values: readonly T[]) => readonly R[] | ObservableInput<R>,
@@ -54,7 +56,7 @@ export function gatherMap<T, R>(
           return;
         }
         running = true;
-        const inner = (result as Observable<R>).subscribe({
+        subscribeFor(subscriber, result as Observable<R>, {
           next: (item) => subscriber.next(item),
           error: (error) => subscriber.error(error),
           complete: () => {
@@ -62,7 +64,6 @@ export function gatherMap<T, R>(
             loop();
           },
         });
-        if (!inner.closed) subscriber.add(inner);
       };
 
       /** A loop, so that work that completes at once does not nest. */
@@ -74,18 +75,16 @@ export function gatherMap<T, R>(
         if (sourceDone && !running && waiting.size === 0) subscriber.complete();
       };
 
-      subscriber.add(
-        source.subscribe({
-          next: (value) => {
-            waiting.push(value);
-            loop();
-          },
-          error: (error) => subscriber.error(error),
-          complete: () => {
-            sourceDone = true;
-            loop();
-          },
-        }),
-      );
+      subscribeFor(subscriber, source, {
+        next: (value) => {
+          waiting.push(value);
+          loop();
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          sourceDone = true;
+          loop();
+        },
+      });
     });
 }

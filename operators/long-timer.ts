@@ -7,7 +7,7 @@ const LONGEST = 2 ** 31 - 1;
  * `timer(ms)` for waits of any length: emits 0 after `ms` milliseconds and completes.
  *
  * @example
- * longTimer(60 * 24 * 3600 * 1000).subscribe(remind); // in 60 days
+ * longTimer(60 * 24 * 3600 * 1000); // 0 at 60 d
  */
 export function longTimer(ms: number): Observable<0> {
   const last = timer(ms % LONGEST) as Observable<0>;

@@ -10,7 +10,9 @@ type Done = Parameters<Job>[0];
  * that is there. Never overwrites a file. The folder is made when first written to.
  *
  * @example
- * new NumberedFiles('out', 'event-dump-', '.json').write(['{}']).subscribe(); // out/event-dump-1.json
+ * const files = new NumberedFiles(`${folder}/out`, 'event-dump-', '.json');
+ * await lastValueFrom(files.write(['{}', '[]']), { defaultValue: 'written' }); // 'written'
+ * fs.readdirSync(`${folder}/out`); // ['event-dump-1.json', 'event-dump-2.json']
  */
 export class NumberedFiles {
   readonly #folder: string;

@@ -1,5 +1,6 @@
 import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
 import { Fifo } from './fifo.ts';
+import { subscribeFor } from './subscribe-for.ts';
 
 export interface OrderedMapOptions {
   /** Source values that are worked on, or whose results wait for their turn, at a time. Default: no limit. */
@@ -25,7 +26,7 @@ interface Slot<R> {
  * Errors: an error of the source, of an inner source or thrown by `project` ends the stream at once.
  *
  * @example
- * of(30, 10, 20).pipe(orderedMap((ms) => timer(ms).pipe(map(() => ms)))); // 30, 10, 20, all at 30 ms
+ * of(30, 10, 20).pipe(orderedMap((ms) => timer(ms).pipe(map(() => ms)))); // 30 at 30 ms, 10 at 30 ms, 20 at 30 ms
  */
 export function orderedMap<T, R>(
   project: (value: T, index: number) => readonly R[] | ObservableInput<R>,
@@ -97,7 +98,7 @@ export function orderedMap<T, R>(
         active++;
         const slot: Slot<R> | undefined = ordered ? { values: [], done: false } : undefined;
         if (slot !== undefined) slots.push(slot);
-        const inner = (result as Observable<R>).subscribe({
+        subscribeFor(subscriber, result as Observable<R>, {
           next: (item) => {
             if (slot === undefined) {
               subscriber.next(item);
@@ -116,7 +117,6 @@ export function orderedMap<T, R>(
             pump();
           },
         });
-        if (!inner.closed) subscriber.add(inner);
       };
 
       /** Starts what waits: a loop, so that inner sources that complete at once do not nest. */
@@ -128,25 +128,23 @@ export function orderedMap<T, R>(
         completeIfDone();
       };
 
-      subscriber.add(
-        source.subscribe({
-          next: (value) => {
-            if (starting || waiting.size > 0 || busy() >= concurrency) {
-              waiting.push(value);
-              pump();
-              return;
-            }
-            starting = true;
-            start(value);
-            starting = false;
-            if (waiting.size > 0 || sourceDone) pump();
-          },
-          error: (error) => subscriber.error(error),
-          complete: () => {
-            sourceDone = true;
-            completeIfDone();
-          },
-        }),
-      );
+      subscribeFor(subscriber, source, {
+        next: (value) => {
+          if (starting || waiting.size > 0 || busy() >= concurrency) {
+            waiting.push(value);
+            pump();
+            return;
+          }
+          starting = true;
+          start(value);
+          starting = false;
+          if (waiting.size > 0 || sourceDone) pump();
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          sourceDone = true;
+          completeIfDone();
+        },
+      });
     });
 }

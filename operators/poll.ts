@@ -14,7 +14,7 @@ export interface PollOptions {
  * Never completes. Errors: what `fn` throws, and the first error of a result.
  *
  * @example
- * poll(() => fetchStatus(), { interval: 5000 }).subscribe(show); // at 0 s, 5 s, 10 s, …
+ * poll(() => of('up'), { interval: 5000 }); // 'up' at 0 s, 'up' at 5 s, 'up' at 10 s, …
  */
 export function poll<T>(fn: () => ObservableInput<T>, { interval }: PollOptions): Observable<T> {
   return concat(timer(0), longTimer(Math.max(1, interval)).pipe(repeat())).pipe(exhaustMap(() => fn()));

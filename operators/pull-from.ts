@@ -12,7 +12,15 @@ const SLICE = 16_384;
  * Errors: what the iterator throws or rejects with.
  *
  * @example
- * pullFrom(readRows(), window).subscribe(handle); // never more than window.room rows ahead
+ * const window = new InFlightWindow(2);
+ * const pulled = [];
+ * pullFrom(['a', 'b', 'c'], window).subscribe((row) => {
+ *   window.take(1);
+ *   pulled.push(row);
+ * });
+ * pulled; // ['a', 'b']
+ * window.release(1);
+ * pulled; // ['a', 'b', 'c']
  */
 export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: Demand): Observable<T> {
   return new Observable<T>((subscriber) => {
@@ -44,11 +52,11 @@ export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: De
       try {
         for (let pulled = 1; ; pulled++) {
           const result = iterator.next();
-          if (result instanceof Promise) {
+          if (isPromise(result)) {
             awaitResult(result);
             break;
           }
-          if (!take(result as IteratorResult<T>)) break;
+          if (!take(result)) break;
           if (pulled === SLICE) {
             pause = asyncScheduler.schedule(() => {
               pause = undefined;
@@ -65,7 +73,7 @@ export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: De
     };
 
     // A promise, because an async iterator offers nothing else.
-    const awaitResult = (result: Promise<IteratorResult<T>>) => {
+    const awaitResult = (result: PromiseLike<IteratorResult<T>>) => {
       awaiting = true;
       result.then((settled) => {
         awaiting = false;
@@ -83,6 +91,11 @@ export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: De
   });
 }
 
+/** By what it can do: promises of another realm, such as those of Node's streams in a test, are no `Promise` here. */
+function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | undefined)?.then === 'function';
+}
+
 function openIterator<T>(iterable: Iterable<T> | AsyncIterable<T>): Iterator<T> | AsyncIterator<T> {
   return Symbol.asyncIterator in iterable ? iterable[Symbol.asyncIterator]() : iterable[Symbol.iterator]();
 }
@@ -91,6 +104,6 @@ function openIterator<T>(iterable: Iterable<T> | AsyncIterable<T>): Iterator<T> 
 function closeIterator<T>(iterator: Iterator<T> | AsyncIterator<T>): void {
   try {
     const closed: unknown = iterator.return?.();
-    if (closed instanceof Promise) closed.catch(() => {});
+    if (isPromise(closed)) closed.then(undefined, () => {});
   } catch {}
 }

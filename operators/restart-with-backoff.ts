@@ -1,6 +1,7 @@
 import { asyncScheduler, type MonoTypeOperatorFunction, Observable, type Subscription } from 'rxjs';
 import { type Backoff, backoffDelay } from './backoff.ts';
 import { longTimer } from './long-timer.ts';
+import { subscribeFor } from './subscribe-for.ts';
 
 export interface RestartPolicy extends Backoff {
   /** Consecutive failures at most: the last one is passed on. */
@@ -22,10 +23,16 @@ export interface RestartObserver {
  * `retry({ resetOnSuccess: true })`, the count is reset by a healthy period and never by a value: a source that
  * emits once and fails does not spin. Every restart goes through a timer, so no source loops in one stack.
  *
- * Errors: the last error, once there were `attempts` failures without a healthy run between them.
+ * Errors: the last error, once there were `attempts` failures without a healthy run between them; what `random` or
+ * the observer throws, at once.
  *
  * @example
- * connect$.pipe(restartWithBackoff({ base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000, onComplete: true }));
+ * let runs = 0;
+ * const connect$ = defer(() => (++runs < 3 ? throwError(() => new Error('down')) : of('up')));
+ * const policy = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000, onComplete: false };
+ *
+ * // It waits half of 1 s, then half of 2 s. Without `random`, waits are drawn.
+ * connect$.pipe(restartWithBackoff({ ...policy, random: () => 0.5 })); // 'up' at 1.5 s
  */
 export function restartWithBackoff<T>(
   policy: RestartPolicy,
@@ -37,16 +44,23 @@ export function restartWithBackoff<T>(
       let ends = 0;
       let run: Subscription | undefined;
 
+      const guarded = (step: () => void) => {
+        try {
+          step();
+        } catch (error) {
+          subscriber.error(error);
+        }
+      };
+
       const start = () => {
         run?.unsubscribe();
         const startedAt = asyncScheduler.now();
         onStart?.();
-        run = source.subscribe({
+        run = subscribeFor(subscriber, source, {
           next: (value) => subscriber.next(value),
-          error: (cause) => ended(startedAt, { cause }),
-          complete: () => ended(startedAt),
+          error: (cause) => guarded(() => ended(startedAt, { cause })),
+          complete: () => guarded(() => ended(startedAt)),
         });
-        subscriber.add(run);
       };
 
       const ended = (startedAt: number, error?: { readonly cause: unknown }) => {
@@ -67,9 +81,9 @@ export function restartWithBackoff<T>(
         }
         const wait = backoffDelay(ends, policy);
         onWait?.(wait, failures, error);
-        if (!subscriber.closed) subscriber.add(longTimer(wait).subscribe(start));
+        if (!subscriber.closed) subscriber.add(longTimer(wait).subscribe(() => guarded(start)));
       };
 
-      start();
+      guarded(start);
     });
 }

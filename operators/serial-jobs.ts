@@ -15,7 +15,9 @@ interface Entry {
  *
  * @example
  * const jobs = new SerialJobs();
- * jobs.run((done) => fs.appendFile('log', 'line\n', done)).subscribe({ complete: next, error: retry });
+ * const append = (text) => jobs.run((done) => fs.appendFile(`${folder}/log`, text, done));
+ * await lastValueFrom(merge(append('one '), append('two')), { defaultValue: 'written' }); // 'written'
+ * fs.readFileSync(`${folder}/log`, 'utf8'); // 'one two'
  */
 export class SerialJobs {
   readonly #waiting = new Fifo<Entry>();

@@ -1,12 +1,16 @@
-import { EMPTY, fromEvent, type MonoTypeOperatorFunction, takeUntil } from 'rxjs';
+import { defer, EMPTY, fromEvent, type MonoTypeOperatorFunction, takeUntil } from 'rxjs';
 
 /**
  * Completes, and unsubscribes from the source, when `signal` is aborted. A signal that is aborted already never
  * subscribes.
  *
  * @example
- * interval(1000).pipe(untilAborted(ctx.signal));
+ * const stop = new AbortController();
+ * interval(1000).pipe(untilAborted(stop.signal)); // 0 at 1 s, 1 at 2 s, …
+ * stop.abort();
+ * interval(1000).pipe(untilAborted(stop.signal)); // nothing
  */
 export function untilAborted<T>(signal: AbortSignal): MonoTypeOperatorFunction<T> {
-  return (source) => (signal.aborted ? EMPTY : source.pipe(takeUntil(fromEvent(signal, 'abort'))));
+  return (source) =>
+    defer(() => (signal.aborted ? EMPTY : source.pipe(takeUntil(fromEvent(signal, 'abort')))));
 }

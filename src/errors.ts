@@ -48,7 +48,7 @@ export function safeReason(error: unknown): string {
     return `a thrown ${error === null ? 'null' : typeof error} (withheld)`;
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (typeof code === 'string' && typeof syscall === 'string') return error.message;
-  const place = STACK_PLACE.exec(error.stack ?? '')?.[1];
+  const place = STACK_PLACE.exec(framesOf(error))?.[1];
   const name = typeof code === 'string' ? `${error.name} ${code}` : error.name;
   return `${name}${place === undefined ? '' : ` at ${place}`} (message withheld: it could quote an event)`;
 }
@@ -62,4 +62,10 @@ export function safeReason(error: unknown): string {
  */
 export function isPermanent(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { permanent?: unknown }).permanent === true;
+}
+
+/** The stack without the message that it begins with: a message may hold what looks like a place. */
+function framesOf({ stack = '', message }: Error): string {
+  const at = stack.indexOf(message);
+  return at < 0 ? '' : stack.slice(at + message.length);
 }

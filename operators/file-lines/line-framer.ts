@@ -12,7 +12,9 @@ const NOTHING = Buffer.alloc(0);
  * @example
  * const framer = new LineFramer();
  * framer.feed(Buffer.from('one\ntw'));
- * framer.take(10); // ['one']; framer.offset is 4, framer.readOffset 6
+ * framer.take(10); // ['one']
+ * framer.offset; // 4
+ * framer.readOffset; // 6
  */
 export class LineFramer {
   #offset: number;

@@ -9,8 +9,11 @@ import type { FileId } from './regular-file.ts';
  *
  * @example
  * const offsets = new Map();
- * const positions = new SettledPositions(offsets, { backfill: false });
- * followFiles(paths, { positions }).subscribe((batch) => positions.settle(batch, true));
+ * const positions = new SettledPositions(offsets, { backfill: true });
+ * fs.writeFileSync(`${folder}/app.log`, 'one\ntwo\n');
+ * const batch$ = followFiles([`${folder}/app.log`], { positions, once: true });
+ * await lastValueFrom(batch$.pipe(tap((batch) => positions.settle(batch, true))));
+ * [...offsets.values()]; // [8]
  */
 export class SettledPositions implements Positions {
   readonly #offsets: Map<FileId, number>;

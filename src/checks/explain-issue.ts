@@ -1,6 +1,6 @@
-import type { Mistake } from '../config/mistake-log.ts';
 import { nearest } from '../models/nearest.ts';
 import { type Issue, issuePath } from './apply-schema.ts';
+import type { Mistake } from './mistake.ts';
 import { type Path, valueAt } from './path.ts';
 import { either, formatNumber } from './wording.ts';
 

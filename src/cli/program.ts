@@ -1,9 +1,11 @@
 import { Command, Option } from 'commander';
 import { version } from '../version.ts';
 import { examples, hinted } from './command-help.ts';
+import { addGraph } from './commands/graph.ts';
 import { addPlugins } from './commands/plugins.ts';
 import { addRun } from './commands/run.ts';
 import { addSchema } from './commands/schema.ts';
+import { addTest } from './commands/test.ts';
 import { addValidate } from './commands/validate.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
 
@@ -40,7 +42,7 @@ export function buildProgram(ended: Ended): Command {
     .helpOption('-h, --help', 'print this help')
     .exitOverride();
 
-  for (const add of [addRun, addValidate, addPlugins, addSchema]) add(program, ended);
+  for (const add of [addRun, addValidate, addGraph, addTest, addPlugins, addSchema]) add(program, ended);
   return hinted(program)
     .addHelpText(
       'after',

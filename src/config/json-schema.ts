@@ -4,6 +4,7 @@ import { formatNumber } from '../checks/wording.ts';
 import { AnalyticsConfigShape } from '../models/analytics-config.ts';
 import { PipelineConfig } from '../models/pipeline-config.ts';
 import type { ConfigSchema, PluginKind } from '../models/plugin.ts';
+import { TestDefinition } from '../models/tests-config.ts';
 import { builtinPlugins } from '../registry.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 
@@ -19,6 +20,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   forwarders: 'Where events go, by name.',
   pipelines: 'Which collectors, processors and forwarders work together, by name.',
   host_config: 'Free form. The standalone host reads id, role, beacons and functions.',
+  tests: 'Tests of the pipelines in virtual time, by name; `millrace test` runs them.',
 };
 
 /**
@@ -28,12 +30,16 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 export function jsonSchema(): JsonSchema {
   const top = modelSchema(AnalyticsConfigShape);
   const properties: JsonSchema = { ...(isMapping(top.properties) ? top.properties : {}) };
-  const definitions: JsonSchema = { pipeline: modelSchema(PipelineConfig) };
+  const definitions: JsonSchema = {
+    pipeline: modelSchema(PipelineConfig),
+    test: modelSchema(TestDefinition),
+  };
   for (const [kind, section] of Object.entries(PLUGIN_SECTIONS) as [PluginKind, string][]) {
     definitions[kind] = entrySchema(kind);
     properties[section] = namesOf(kind);
   }
   properties.pipelines = namesOf('pipeline');
+  properties.tests = namesOf('test');
   for (const name of SECTIONS.keys()) {
     const section = properties[name];
     properties[name] = { description: DESCRIPTIONS[name], ...(isMapping(section) ? section : {}) };

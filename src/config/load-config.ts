@@ -1,13 +1,18 @@
+import type { Path } from '../checks/path.ts';
 import { createStandaloneHost } from '../host/standalone-host.ts';
 import type { AnalyticsConfig } from '../models/analytics-config.ts';
 import type { Host } from '../models/host.ts';
 import { type Logger, silentLogger } from '../models/logger.ts';
+import type { ConfigMistake } from '../models/plugin.ts';
+import type { TestDefinition } from '../models/tests-config.ts';
 import type { Environment } from './environment.ts';
 import { MergedConfig } from './merged-config.ts';
 import { MistakeLog } from './mistake-log.ts';
 import { loadModules } from './plugin-lookup.ts';
-import { readConfigFile } from './read-file.ts';
+import { readSources } from './read-sources.ts';
+import type { Place } from './source-text.ts';
 import { validateConfig } from './validate.ts';
+import { validateTests } from './validate-tests.ts';
 
 /** Options of {@link loadConfig}. */
 export interface LoadConfigOptions {
@@ -19,13 +24,25 @@ export interface LoadConfigOptions {
   readonly host?: Host;
   /** What the standalone host logs to. Default: silent. */
   readonly logger?: Logger;
+  /** Says what is wrong with a test beyond its schema, at paths inside it. Default: nothing is. */
+  readonly checkTest?: (test: TestDefinition) => readonly (ConfigMistake & { readonly at?: 'key' })[];
+}
+
+/** The section `tests` of a configuration. */
+export interface LoadedTests {
+  readonly definitions: ReadonlyMap<string, TestDefinition>;
+  /** Where a part of a test stands: its key, or a list's item. The path begins with the test's name. */
+  place(path: Path): Place & { readonly file: string };
 }
 
 /** A configuration with the host that it is for. */
 export interface LoadedConfig {
   readonly config: AnalyticsConfig;
   readonly host: Host;
+  /** The files that it is made of: those given, and those that a file of tests names. */
   readonly files: readonly string[];
+  /** Only `millrace test` looks at them. */
+  readonly tests: LoadedTests;
 }
 
 /**
@@ -45,18 +62,35 @@ export async function loadConfig(
   const { env = process.env } = options;
   const log = new MistakeLog();
   if (files.length === 0) log.addAt('configuration', undefined, [], 'no file is given; wanted at least one');
-  const read = await Promise.all(files.map((file) => readConfigFile(file, env, log)));
-  const sources = read.filter((source) => source !== undefined);
-  // A file that cannot be read may hold anything: what would be missing without it is no mistake of its own.
-  const isComplete = sources.length === files.length;
-  if (sources.length === 0) log.throwIfAny(files);
+  const { sources, isComplete, files: allFiles } = await readSources(files, env, log);
+  if (sources.length === 0) log.throwIfAny(allFiles);
 
+  // A file that cannot be read may hold anything: what would be missing without it is no mistake of its own.
   const merged = new MergedConfig(sources, log, { isComplete });
   const host = options.host ?? (await standaloneHost(merged, options));
   const config = validateConfig(merged, { lookup: await loadModules(merged), host });
-  log.throwIfAny(files);
+  const tests = loadTests(merged, options);
+  log.throwIfAny(allFiles);
   if (host === undefined) throw new Error('a configuration without mistakes has a host');
-  return { config, host, files: [...files] };
+  return { config, host, files: allFiles, tests };
+}
+
+function loadTests(merged: MergedConfig, { checkTest }: LoadConfigOptions): LoadedTests {
+  const definitions = validateTests(merged);
+  for (const [name, definition] of definitions) {
+    for (const mistake of checkTest?.(definition) ?? []) {
+      merged.add({ ...mistake, path: ['tests', name, ...mistake.path], foreign: true });
+    }
+  }
+  return {
+    definitions,
+    place: (inner) => {
+      const path = ['tests', ...inner];
+      const source = merged.sourceOf(path);
+      const place = source.place(path, typeof path.at(-1) === 'number' ? 'value' : 'key');
+      return { line: 1, column: 1, excerpt: undefined, ...place, file: source.file };
+    },
+  };
 }
 
 /** The host that `host_config` describes; undefined if that is missing or wrong. */

@@ -1,6 +1,7 @@
+import type { Mistake } from '../checks/mistake.ts';
 import { isMapping, type Path } from '../checks/path.ts';
 import { nearest } from '../models/nearest.ts';
-import type { Mistake, MistakeLog } from './mistake-log.ts';
+import type { MistakeLog } from './mistake-log.ts';
 import { SECTIONS } from './sections.ts';
 import type { ConfigSource } from './source.ts';
 

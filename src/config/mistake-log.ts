@@ -1,16 +1,8 @@
+import type { Mistake } from '../checks/mistake.ts';
 import { formatPath, type Path } from '../checks/path.ts';
-import type { ConfigMistake } from '../models/plugin.ts';
 import { ConfigError, type LocatedMistake } from './config-error.ts';
 import type { ConfigSource } from './source.ts';
 import type { Place } from './source-text.ts';
-
-/** A mistake at a path of the whole configuration. */
-export interface Mistake extends ConfigMistake {
-  /** Where the caret goes; the value unless told otherwise. */
-  readonly at?: 'key' | 'value';
-  /** The message is a plugin's, so it may quote the value of an environment variable. */
-  readonly foreign?: boolean;
-}
 
 /** Collects the mistakes of all files, so that they can be told at once. */
 export class MistakeLog {

@@ -7,6 +7,7 @@ import { MistakeLog } from './mistake-log.ts';
 import { lookupKnown } from './plugin-lookup.ts';
 import { ObjectSource } from './source.ts';
 import { validateConfig } from './validate.ts';
+import { validateTests } from './validate-tests.ts';
 
 /** Options of {@link parseConfig}. */
 export interface ParseConfigOptions {
@@ -44,6 +45,7 @@ export function parseConfig(input: unknown, options: ParseConfigOptions = {}): A
   log.throwIfAny([name]);
   const config = new MergedConfig([new ObjectSource(name, isMapping(input) ? input : {})], log);
   const result = validateConfig(config, { lookup: lookupKnown, host });
+  validateTests(config);
   log.throwIfAny([name]);
   return result;
 }

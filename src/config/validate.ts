@@ -113,7 +113,7 @@ function findEntryPlugin(
 }
 
 /** A model without keys that no model may have; undefined if the value is none. */
-function takeModel(value: unknown, path: Path, config: MergedConfig): Model | undefined {
+export function takeModel(value: unknown, path: Path, config: MergedConfig): Model | undefined {
   if (isReserved(path, config)) return undefined;
   if (isMapping(value)) return removeReservedKeys(value, path, config);
   config.add({ path, message: `found ${config.describe(path)}; wanted a mapping` });
@@ -121,7 +121,7 @@ function takeModel(value: unknown, path: Path, config: MergedConfig): Model | un
 }
 
 /** Applies a schema to a model; undefined if it does not pass, which the log then knows. */
-function validateModel(
+export function validateModel(
   schemaOrGetter: ConfigSchema | (() => ConfigSchema),
   model: Model | undefined,
   path: Path,

@@ -9,8 +9,9 @@ import {
   type SequenceEvent,
 } from 'js-yaml';
 import type { Path } from '../checks/path.ts';
-import { type Environment, substitute } from './environment.ts';
+import { substitute } from './environment.ts';
 import type { SourceText } from './source-text.ts';
+import type { EnvironmentAt } from './test-environment.ts';
 import { mergeEntries } from './yaml-merge.ts';
 import type { MappingNode, ScalarNode, YamlNode } from './yaml-node.ts';
 import { eventOffset, flowOffset, scalarOffset } from './yaml-offset.ts';
@@ -43,13 +44,13 @@ export class YamlComposer {
   readonly mistakes: YamlMistake[] = [];
   readonly #source: SourceText;
   readonly #events: readonly Event[];
-  readonly #env: Environment;
+  readonly #env: EnvironmentAt;
   readonly #anchors = new Map<string, YamlNode | 'open'>();
   #next: number;
   #aliased = 0;
 
   /** `start` is the index of the root's event. */
-  constructor(source: SourceText, events: readonly Event[], start: number, env: Environment) {
+  constructor(source: SourceText, events: readonly Event[], start: number, env: EnvironmentAt) {
     this.#source = source;
     this.#events = events;
     this.#next = start;
@@ -102,7 +103,7 @@ export class YamlComposer {
 
   #scalar(event: ScalarEvent, path: Path): ScalarNode {
     const written = getScalarValue(this.#source.text, event);
-    const { text, used, missing } = substitute(written, this.#env);
+    const { text, used, missing } = substitute(written, this.#env(path));
     const offset = scalarOffset(this.#source.text, event);
     const mistakesBefore = this.mistakes.length;
     for (const name of missing) {

@@ -3,7 +3,9 @@ import type { Environment } from './environment.ts';
 import type { MistakeLog } from './mistake-log.ts';
 import { YamlSource } from './source.ts';
 import { SourceText } from './source-text.ts';
+import { type EnvironmentAt, testEnvironments } from './test-environment.ts';
 import { UnreadableYaml, YamlComposer } from './yaml-composer.ts';
+import { nodeValue } from './yaml-node.ts';
 import { eventOffset } from './yaml-offset.ts';
 
 const EMPTY = 'the file is empty; wanted a configuration';
@@ -37,10 +39,8 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
       refuse(documentOffset(text, events[second + 1]), 'a second document; wanted one in each file');
       return undefined;
     }
-    const composer = new YamlComposer(source, events, 1, env);
-    const root = composer.compose();
-    for (const { offset, path, message } of composer.mistakes)
-      log.addAt(file, source.place(offset), path, message);
+    const { root, mistakes } = compose(source, events, env);
+    for (const { offset, path, message } of mistakes) log.addAt(file, source.place(offset), path, message);
     if (root.kind === 'scalar' && root.value === null) {
       log.addAt(file, undefined, [], EMPTY);
       return undefined;
@@ -61,6 +61,17 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
     } else throw error;
   }
   return undefined;
+}
+
+/** Read twice if tests bring environment variables of their own: they may stand below their use. */
+function compose(source: SourceText, events: readonly Event[], env: Environment) {
+  const composed = (env: EnvironmentAt) => {
+    const composer = new YamlComposer(source, events, 1, env);
+    return { root: composer.compose(), mistakes: composer.mistakes };
+  };
+  const first = composed(() => env);
+  const own = testEnvironments(nodeValue(first.root), env);
+  return own === undefined ? first : composed(own);
 }
 
 /** The `---` line before a document's first event. */

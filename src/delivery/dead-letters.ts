@@ -77,7 +77,13 @@ export class DeadLetters {
       delivery.settle(1, 'failed');
       return;
     }
-    const entry = collectedEvent({ error: safeReason(error), pipeline, plugin: place.name, time: isoNow(), ...content() });
+    const entry = collectedEvent({
+      error: safeReason(error),
+      pipeline,
+      plugin: place.name,
+      time: isoNow(),
+      ...content(),
+    });
     probe?.deadLettered(place, event, entry);
     this.#batch$.next({ events: [entry], delivery });
   }

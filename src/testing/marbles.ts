@@ -47,11 +47,19 @@ export function rxjsMarbles(text: string): string {
     .replace(/(?<= |^)\d+(?:\.\d+)?[hd](?= |$)/g, (duration) => `${toMilliseconds(duration)}ms`);
 }
 
+const TIME = /^\d+(?:\.\d+)?(?:ms|[smhd])$/;
+const GLUED_TIME = /^\d+(?:ms|[smhd])|\d(?:ms|[smhd])$/;
+
 function mistakeIn(text: string): string | undefined {
   if (/\([^)]*(?:\(|$)/.test(text)) return 'a ( is not closed';
   if (/^[^(]*\)|\)[^(]*\)/.test(text)) return 'a ) has no (';
   if (/[|#].*[^\s)-]/s.test(text)) return 'something follows the end';
   if (/[\^!]/.test(text)) return '^ and ! mean nothing here';
+  const tokens = text.trim().split(/\s+/);
+  if (TIME.test(tokens.at(-1) ?? '')) return 'a time at the end, where nothing follows it';
+  if (tokens.some((token) => !TIME.test(token) && GLUED_TIME.test(token))) {
+    return 'a time must be set off by spaces';
+  }
   return undefined;
 }
 

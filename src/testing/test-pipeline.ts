@@ -6,6 +6,7 @@ import { MillraceError } from '../errors.ts';
 import { Manager } from '../manager.ts';
 import type { AnalyticsConfig, Host, PipelineConfig, PluginConfig } from '../models/index.ts';
 import { nearest } from '../models/nearest.ts';
+import { chosenSettings } from './chosen-settings.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import type { MarbleValues } from './event-values.ts';
 import { parseMarbleRow, rxjsMarbles } from './marbles.ts';
@@ -55,8 +56,16 @@ const LONGEST = 24 * 3_600_000;
  * @throws ConfigError if the configuration is wrong; MillraceError if the options are, or if a plugin works with
  * promises, which virtual time does not govern
  * @example
- * const run = testPipeline(config, { collect: { web: { marbles: 'a 1s b|', values: { a: 'one', b: 'two' } } } });
- * expect(run.forwarded('archive')).toEqual(marbles('a 1s b', { a: 'one', b: 'two' }));
+ * const config = {
+ *   collectors: { web: { plugin: 'file', paths: ['access.log'] } },
+ *   processors: { mask: { plugin: 'regex_mask', rules: { PIN: '[0-9]{4}' } } },
+ *   forwarders: { archive: { plugin: 'disk', path: 'out' } },
+ *   pipelines: { main: { collect: 'web', process: 'mask', forward: 'archive' } },
+ *   host_config: {},
+ * };
+ * const values = { a: 'one', b: 'pin 1234' };
+ * const run = testPipeline(config, { collect: { web: { marbles: 'a 1s b|', values } } });
+ * run.forwarded('archive'); // marbles('a 1s b', { a: 'one', b: 'pin <:PIN:>' })
  */
 export function testPipeline(
   config: AnalyticsConfig | object,
@@ -73,6 +82,7 @@ class PipelineTest {
   readonly #letters: Letters;
   readonly #recorder: TraceRecorder;
   readonly #promises = new Set<string>();
+  #isCut = false;
 
   constructor(config: AnalyticsConfig, options: TestPipelineOptions) {
     this.#config = config;
@@ -89,48 +99,44 @@ class PipelineTest {
 
   run(): PipelineRun {
     const log: string[] = [];
-    const logger = Object.fromEntries(
-      (['error', 'warn', 'info', 'debug'] as const).map((level) => [
-        level,
-        (message: string) => void log.push(`${level} ${message}`),
-      ]),
-    ) as Record<'error' | 'warn' | 'info' | 'debug', (message: string) => void>;
+    const note = (level: string) => (message: string) => {
+      if (!this.#isCut) log.push(`${level} ${message}`);
+    };
+    const logger = { error: note('error'), warn: note('warn'), info: note('info'), debug: note('debug') };
     const states: { at: number; state: Trace['states'][number]['state'] }[] = [];
     const { host = testHost, seed = 1, once = true, until } = this.#options;
 
     return new TestScheduler(() => {}).run(({ cold, flush }) => {
       const runs = new Map<string, number>();
-      const cut = { isCut: false };
-      const manager = new Manager(
-        this.#replaced((name) => this.#letters$(name, runs, cold)),
-        {
-          host,
-          logger,
-          once,
-          random: seededRandom(seed),
-          probe: () => this.#recorder,
-        },
-      );
-      const status = manager.states$.subscribe(({ pipeline, state }) => {
-        if (pipeline === this.#name && !cut.isCut) states.push({ at: asyncScheduler.now(), state });
+      const config = this.#replaced((name) => this.#letters$(name, runs, cold));
+      const random = seededRandom(seed);
+      const manager = new Manager(config, { host, logger, once, random, probe: () => this.#recorder });
+      const statsNow = () => manager.stats()[this.#name] as PipelineRun['stats'];
+      let statsAtCut: PipelineRun['stats'] | undefined;
+      manager.states$.subscribe(({ pipeline, state }) => {
+        if (pipeline === this.#name && !this.#isCut) states.push({ at: asyncScheduler.now(), state });
       });
-      const limit = timer(
-        until === undefined ? this.#lastMarble() + LONGEST : toMilliseconds(until),
-      ).subscribe(() => {
+      const limit = until === undefined ? this.#lastMarble() + LONGEST : toMilliseconds(until);
+      const end = timer(limit).subscribe(() => {
         if (until === undefined) {
-          cut.isCut = true;
-          this.#recorder.close();
+          statsAtCut = statsNow();
+          this.#cut();
         }
         manager.stop();
       });
-      manager.finished$.subscribe(() => limit.unsubscribe());
+      manager.finished$.subscribe(() => end.unsubscribe());
       manager.start(this.#name);
       flush();
-      status.unsubscribe();
-      const stats = manager.stats()[this.#name] as PipelineRun['stats'];
+      const stats = statsAtCut ?? statsNow();
       this.#refusePromises(stats.in_flight + stats.given_up);
       return new PipelineRun({ pipeline: this.#name, rows: this.#recorder.rows, states }, stats, log);
     });
+  }
+
+  /** What happens from now on is no part of the run: it is only brought to its end. */
+  #cut(): void {
+    this.#isCut = true;
+    this.#recorder.close();
   }
 
   #letters$(name: string, runs: Map<string, number>, cold: ColdFactory): Observable<string> {
@@ -176,8 +182,8 @@ class PipelineTest {
     const { collectors, processors, forwarders } = this.#config;
     const { collect, process = [], forward, delivery } = this.#pipeline;
     const stage = (kind: StagePlace['kind'], entry: PluginConfig | undefined) => {
-      const { plugin, ...settings } = entry as PluginConfig;
-      return { place: { kind, name: (entry as PluginConfig).name }, plugin, settings };
+      const known = entry as PluginConfig;
+      return { place: { kind, name: known.name }, plugin: known.plugin, settings: chosenSettings(known) };
     };
     return [
       ...collect.map((name) => stage('collect', collectors[name])),
@@ -187,9 +193,13 @@ class PipelineTest {
     ];
   }
 
+  /** Where the longest of the collectors ends, one run behind the other. */
   #lastMarble(): number {
-    const rows = marbleTexts(this.#options).map((text) => parseMarbleRow(text));
-    return Math.max(0, ...rows.map(({ entries, end }) => end?.at ?? entries.at(-1)?.at ?? 0));
+    const lengths = Object.values(this.#options.collect ?? {}).map((given) => {
+      const rows = given === 'keep' ? [] : [given.marbles].flat().map((text) => parseMarbleRow(text));
+      return rows.reduce((length, { entries, end }) => length + (end?.at ?? entries.at(-1)?.at ?? 0), 0);
+    });
+    return Math.max(0, ...lengths);
   }
 
   #refusePromises(open: number): void {

@@ -30,7 +30,7 @@ export type TraceMark =
 export interface TraceRow {
   readonly place: StagePlace;
   readonly plugin: string;
-  /** The entry's settings as configured, without `plugin`. */
+  /** The entry's settings, without `plugin` and without defaults. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly marks: readonly TraceMark[];
 }

@@ -3,6 +3,7 @@ import { isObservable, type Observable, take, toArray } from 'rxjs';
 import { childEvents, withChildren } from '../../operators/child-events.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 import { marbles } from '../support/marbles.ts';
+import { testOperator } from './operator-matrix.ts';
 
 const event = deepFreeze({ timestamp: 't', data: { a: 1 } });
 const child = (n: number) => ({ timestamp: 't', data: { a: 1, 'x-child-count': n } });
@@ -41,31 +42,43 @@ describe('withChildren', () => {
   });
 });
 
-describe('childEvents', () => {
-  it.each([
-    ['never', '       -', '   -', '                             ^'],
-    ['empty', '       |', '   |', '                             (^!)'],
-    ['one', '         e|', '  ---e-----1--(2|)', '             ^!'],
-    ['many', '        e-e|', '---e-----1--2--e-----1--(2|)', '  ^--!'],
-    ['error', '       e---#', '---e#', '                         ^---!'],
-    ['never-ending', 'e-', '  ---e-----1--2', '                ^'],
-  ])('%s', (_, source, expected, subscription) => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const e1 = cold(source, values);
-      const result = e1.pipe(childEvents({ name: 'x', count: 2, delay: 0.003 }));
-      expectObservable(result).toBe(expected, values);
-      expectSubscriptions(e1.subscriptions).toBe(subscription);
-    });
-  });
+testOperator('childEvents', {
+  operator: () => childEvents({ name: 'x', count: 2, delay: 0.003 }),
+  throwing: undefined,
+  values,
+  diagrams: {
+    one: `
+      source  e|
+      result  ---e-----1--(2|)
+      subs    ^!`,
+    many: `
+      source  e--------e|
+      result  ---e-----1--(2e)--1--(2|)
+      subs    ^---------!`,
+    error: `
+      source  e---#
+      result  ---e#
+      subs    ^---!`,
+    'never-ending': `
+      source  e-
+      result  ---e-----1--2
+      subs    ^`,
+    'early unsubscribe': `
+      source  e-----|
+      unsub   ----!
+      result  ---e
+      subs    ^---!`,
+  },
+});
 
-  it('early unsubscribe ends its timers', () => {
-    marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const e1 = hot('                                                        e-----|', values);
-      expectObservable(e1.pipe(childEvents({ name: 'x', count: 2, delay: 0.003 })), '^----!').toBe(
-        '---e',
-        values,
-      );
-      expectSubscriptions(e1.subscriptions).toBe('                            ^----!');
+describe('childEvents', () => {
+  it('lets the delays of several events run at a time, and keeps their order', () => {
+    marbles(({ cold, expectObservable }) => {
+      const source = cold(' e-------e---|', values);
+      // The second event is due at 11 ms, and waits for the last child of the first.
+      const expected = '    ---e-----1--(2e)-1--(2|)';
+      const childrenAfter = childEvents<typeof event>({ name: 'x', count: 2, delay: 0.003 });
+      expectObservable(source.pipe(childrenAfter)).toBe(expected, values);
     });
   });
 

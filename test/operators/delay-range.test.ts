@@ -1,53 +1,71 @@
 import { describe, expect, it } from '@jest/globals';
 import { delayRange, drawDelay } from '../../operators/delay-range.ts';
 import { marbles } from '../support/marbles.ts';
+import { testOperator } from './operator-matrix.ts';
 
 const half = { random: () => 0.5 };
 
+testOperator('delayRange', {
+  operator: () => delayRange<string>({ minimum: 0.001, maximum: 0.003 }, half),
+  throwing: () =>
+    delayRange<string>(
+      { minimum: 0, maximum: 1 },
+      {
+        random: () => {
+          throw 'mine';
+        },
+      },
+    ),
+  diagrams: {
+    one: `
+      source  a|
+      result  --(a|)
+      subs    ^!`,
+    many: `
+      source  abc|
+      result  --ab(c|)
+      subs    ^--!`,
+    error: `
+      source  a--#
+      result  --a#
+      subs    ^--!`,
+    'never-ending': `
+      source  a-b-
+      result  --a-b-
+      subs    ^`,
+    'early unsubscribe': `
+      source  abc--|
+      unsub   ---!
+      result  --a
+      subs    ^--!`,
+    'a callback that throws': `
+      source  -a|
+      result  -#
+      subs    ^!`,
+  },
+});
+
 describe('delayRange', () => {
-  it.each([
-    ['never', '          -', '          -', '             ^'],
-    ['empty', '          |', '          |', '             (^!)'],
-    ['one', '            a|', '         --(a|)', '          ^!'],
-    ['many', '           abc|', '       --ab(c|)', '        ^--!'],
-    ['error', '          a--#', '       --a#', '            ^--!'],
-    ['error at once', '  a#', '         -#', '              ^!'],
-    ['never-ending', '   a-b-', '       --a-b-', '          ^'],
-  ])('%s', (_, source, expected, subscription) => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const e1 = cold(source);
-      expectObservable(e1.pipe(delayRange({ minimum: 0.001, maximum: 0.003 }, half))).toBe(expected);
-      expectSubscriptions(e1.subscriptions).toBe(subscription);
-    });
-  });
-
-  it('early unsubscribe', () => {
-    marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const e1 = hot('                                                       abc--|');
-      expectObservable(e1.pipe(delayRange({ minimum: 0.002, maximum: 0.002 })), '^--!').toBe('--a');
-      expectSubscriptions(e1.subscriptions).toBe('                           ^--!');
-    });
-  });
-
-  it('passes the error of a random function that throws', () => {
+  it('keeps the order of values of which one is due before another', () => {
     marbles(({ cold, expectObservable }) => {
-      const random = () => {
-        throw 'mine';
-      };
-      expectObservable(cold('-a|').pipe(delayRange({ minimum: 0, maximum: 1 }, { random }))).toBe(
-        '-#',
-        {},
-        'mine',
+      const draws = [1, 0];
+      const random = () => draws.shift() as number;
+      const source = cold(' ab------|');
+      const expected = '    ----(ab)|';
+      expectObservable(source.pipe(delayRange({ minimum: 0.001, maximum: 0.004 }, { random }))).toBe(
+        expected,
       );
     });
   });
 
-  it('draws a wait of its own for each value, so that one may overtake another', () => {
+  it('lets one value overtake another with ordered: false', () => {
     marbles(({ cold, expectObservable }) => {
       const draws = [1, 0];
       const random = () => draws.shift() as number;
-      const e1 = cold('                                                               ab----|');
-      expectObservable(e1.pipe(delayRange({ minimum: 0.001, maximum: 0.004 }, { random }))).toBe('--b-a-|');
+      const source = cold(' ab----|');
+      const expected = '    --b-a-|';
+      const delayed = delayRange<string>({ minimum: 0.001, maximum: 0.004 }, { random, ordered: false });
+      expectObservable(source.pipe(delayed)).toBe(expected);
     });
   });
 

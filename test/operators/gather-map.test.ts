@@ -2,6 +2,42 @@ import { describe, expect, it } from '@jest/globals';
 import { concatWith, delay, of, range, timer } from 'rxjs';
 import { gatherMap } from '../../operators/gather-map.ts';
 import { marbles } from '../support/marbles.ts';
+import { testOperator } from './operator-matrix.ts';
+
+testOperator<string, string>('gatherMap', {
+  operator: () => gatherMap((values) => of(values[0] as string).pipe(delay(2))),
+  throwing: () =>
+    gatherMap(() => {
+      throw 'mine';
+    }),
+  diagrams: {
+    one: `
+      source  -a|
+      result  ---(a|)
+      subs    ^-!`,
+    many: `
+      source  -a-bc--|
+      result  ---a-b-(c|)
+      subs    ^------!`,
+    error: `
+      source  -a-b#
+      result  ---a#
+      subs    ^---!`,
+    'never-ending': `
+      source  -a-b-
+      result  ---a-b-
+      subs    ^`,
+    'early unsubscribe': `
+      source  -a-b-|
+      unsub   ----!
+      result  ---a
+      subs    ^---!`,
+    'a callback that throws': `
+      source  -a-b-|
+      result  -#
+      subs    ^!`,
+  },
+});
 
 describe('gatherMap', () => {
   it('hands over what waits together, when the work before it is done', () => {
@@ -51,28 +87,25 @@ describe('gatherMap', () => {
     expect(pieces).toBe(200_001);
   });
 
-  it.each([
-    ['never', '-', '-', '^'],
-    ['empty', '|', '|', '(^!)'],
-    ['one, then never ending', '-a-', '-a-', '^'],
-    ['error', '-a-#', '-a-#', '^--!'],
-  ])('handles a source that is %s', (_, marble, expected, subscription) => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold(marble);
-      expectObservable(source.pipe(gatherMap((values) => of(...values)))).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subscription);
+  it('errors when weigh throws', () => {
+    marbles(({ cold, expectObservable }) => {
+      const source = cold(' -a-b-|');
+      const expected = '    -#';
+      const weigh = () => {
+        throw 'error';
+      };
+      expectObservable(source.pipe(gatherMap((values) => values, { weigh }))).toBe(expected);
     });
   });
 
-  it('errors when the work fails or project throws', () => {
-    marbles(({ cold, expectObservable }) => {
-      const failing = cold('  --#');
-      const source = cold('   -a-b-|');
-      expectObservable(source.pipe(gatherMap(() => failing))).toBe('---#');
-      const throwing = gatherMap(() => {
-        throw 'error';
-      });
-      expectObservable(source.pipe(throwing)).toBe('-#');
+  it('errors when the work fails', () => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const work = cold('     --#');
+      const source = cold('  -a-b-|');
+      const subscription = ' ^--!';
+      const expected = '     ---#';
+      expectObservable(source.pipe(gatherMap(() => work))).toBe(expected);
+      expectSubscriptions(source.subscriptions).toBe(subscription);
     });
   });
 

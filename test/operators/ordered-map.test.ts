@@ -2,6 +2,76 @@ import { describe, expect, it } from '@jest/globals';
 import { delay, type Observable, of, range, throwError, timer } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { marbles } from '../support/marbles.ts';
+import { testOperator } from './operator-matrix.ts';
+
+const throwing = (x: string): string[] => {
+  if (x === 'b') throw 'mine';
+  return [x];
+};
+
+testOperator('orderedMap of results at hand', {
+  operator: () => orderedMap((x: string) => [x]),
+  throwing: () => orderedMap(throwing),
+  diagrams: {
+    one: `
+      source  -a|
+      result  -a|
+      subs    ^-!`,
+    many: `
+      source  -a-bc|
+      result  -a-bc|
+      subs    ^----!`,
+    error: `
+      source  -a-#
+      result  -a-#
+      subs    ^--!`,
+    'never-ending': `
+      source  -a-b-
+      result  -a-b-
+      subs    ^`,
+    'early unsubscribe': `
+      source  -a-b-c-|
+      unsub   ----!
+      result  -a-b-
+      subs    ^---!`,
+    'a callback that throws': `
+      source  -a-b-|
+      result  -a-#
+      subs    ^--!`,
+  },
+});
+
+testOperator('orderedMap of inner sources', {
+  operator: () => orderedMap((x: string) => of(x).pipe(delay(x === 'a' ? 3 : 1))),
+  throwing: () => orderedMap(throwing),
+  diagrams: {
+    one: `
+      source  -a|
+      result  ----(a|)
+      subs    ^-!`,
+    many: `
+      source  -a-b----c|
+      result  ----(ab)-(c|)
+      subs    ^--------!`,
+    error: `
+      source  -a--b#
+      result  ----a#
+      subs    ^----!`,
+    'never-ending': `
+      source  -a-b-
+      result  ----(ab)
+      subs    ^`,
+    'early unsubscribe': `
+      source  -ab----|
+      unsub   ---!
+      result  ----
+      subs    ^--!`,
+    'a callback that throws': `
+      source  -a-b-|
+      result  -a-#
+      subs    ^--!`,
+  },
+});
 
 describe('orderedMap', () => {
   it('maps to results that are at hand', () => {
@@ -128,19 +198,6 @@ describe('orderedMap', () => {
     });
   });
 
-  it.each([
-    ['never', '-', '-', '^'],
-    ['empty', '|', '|', '(^!)'],
-    ['one, then never ending', '-a-', '-a-', '^'],
-    ['error', '-a-#', '-a-#', '^--!'],
-  ])('handles a source that is %s', (_, marble, expected, subscription) => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold(marble);
-      expectObservable(source.pipe(orderedMap((x) => of(x)))).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subscription);
-    });
-  });
-
   it('waits for inner sources after the source has completed', () => {
     marbles(({ cold, expectObservable }) => {
       const source = cold(' a|');
@@ -176,36 +233,11 @@ describe('orderedMap', () => {
     });
   });
 
-  it('errors when project throws', () => {
-    marbles(({ cold, expectObservable }) => {
-      const source = cold('-a-b-|');
-      const expected = '   -a-#';
-      const mapped = source.pipe(
-        orderedMap((x) => {
-          if (x === 'b') throw 'error';
-          return [x];
-        }),
-      );
-      expectObservable(mapped).toBe(expected);
-    });
-  });
-
   it('errors when an inner source fails at once', () => {
     marbles(({ cold, expectObservable }) => {
       const source = cold('-a-|');
       const expected = '   -#';
       expectObservable(source.pipe(orderedMap(() => throwError(() => 'error')))).toBe(expected);
-    });
-  });
-
-  it('stops at an early unsubscription', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const source = cold('    -a-b-c-|');
-      const unsubscription = ' ----!';
-      const subscription = '   ^---!';
-      const expected = '       -a-b-';
-      expectObservable(source.pipe(orderedMap((x) => [x])), unsubscription).toBe(expected);
-      expectSubscriptions(source.subscriptions).toBe(subscription);
     });
   });
 

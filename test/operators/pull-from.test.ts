@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, NEVER, take, timer, toArray } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { pullFrom } from '../../operators/pull-from.ts';
+import { marbles } from '../support/marbles.ts';
 
 function* naturals(onEnd: () => void = () => {}) {
   try {
@@ -15,6 +17,28 @@ describe('pullFrom', () => {
   it('pulls an iterable to its end', async () => {
     const values = pullFrom([1, 2, 3], new InFlightWindow(10)).pipe(toArray());
     expect(await firstValueFrom(values)).toEqual([1, 2, 3]);
+  });
+
+  it('completes at once where there is nothing to pull', async () => {
+    async function* none() {}
+    expect(await firstValueFrom(pullFrom([], new InFlightWindow(1)).pipe(toArray()))).toEqual([]);
+    expect(await firstValueFrom(pullFrom(none(), new InFlightWindow(1)).pipe(toArray()))).toEqual([]);
+  });
+
+  it('fails if the iterable cannot be opened', () => {
+    const broken = {
+      [Symbol.iterator]: (): Iterator<never> => {
+        throw 'broken';
+      },
+    };
+    marbles(({ expectObservable }) => {
+      expectObservable(pullFrom(broken, new InFlightWindow(1))).toBe('#', {}, 'broken');
+    });
+  });
+
+  it('pulls a stream of Node, whose promises may be of another realm', async () => {
+    const values = pullFrom(Readable.from(['a', 'b']), new InFlightWindow(10)).pipe(take(5), toArray());
+    expect(await firstValueFrom(values)).toEqual(['a', 'b']);
   });
 
   it('pulls no further than there is room, and goes on when there is', () => {

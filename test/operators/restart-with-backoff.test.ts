@@ -3,6 +3,7 @@ import { concat, concatMap, defer, NEVER, of, takeUntil, throwError, timer } fro
 import { backoffDelay } from '../../operators/backoff.ts';
 import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
 import { marbles } from '../support/marbles.ts';
+import { testOperator } from './operator-matrix.ts';
 
 const policy: RestartPolicy = {
   base: 4,
@@ -19,6 +20,46 @@ describe('backoffDelay', () => {
     expect(delays.map(Math.round)).toEqual([100, 200, 400, 500]);
     expect(backoffDelay(9, { base: 100, cap: 500, random: () => 0 })).toBe(0);
   });
+});
+
+testOperator<string, string>('restartWithBackoff', {
+  operator: () => restartWithBackoff({ ...policy, attempts: 1, onComplete: false }),
+  throwing: () =>
+    restartWithBackoff(
+      { ...policy, onComplete: true },
+      {
+        onWait: () => {
+          throw 'mine';
+        },
+      },
+    ),
+  diagrams: {
+    one: `
+      source  -a|
+      result  -a|
+      subs    ^-!`,
+    many: `
+      source  -a-bc|
+      result  -a-bc|
+      subs    ^----!`,
+    error: `
+      source  -a-#
+      result  -a-#
+      subs    ^--!`,
+    'never-ending': `
+      source  -a-b-
+      result  -a-b-
+      subs    ^`,
+    'early unsubscribe': `
+      source  -a-b-c-|
+      unsub   ----!
+      result  -a-b-
+      subs    ^---!`,
+    'a callback that throws': `
+      source  -a-b-|
+      result  -a-b-#
+      subs    ^----!`,
+  },
 });
 
 describe('restartWithBackoff', () => {
@@ -114,6 +155,23 @@ describe('restartWithBackoff', () => {
         .subscribe({ error: (error) => told.push(`failed ${error}`) });
     });
     expect(told).toEqual(['start', 'wait 2 failures 1 error', 'start', 'failed error']);
+  });
+
+  it.each([
+    ['onStart', 'subscribes to nothing', '#', []],
+    ['random', 'waits for nothing', '-#', ['^!']],
+  ])('errors when %s throws, and %s', (name, _, expected, subscriptions) => {
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const source = cold('-#', {}, 'down');
+      const thrown = () => {
+        throw 'error';
+      };
+      const callbacks = { [name]: thrown };
+      expectObservable(source.pipe(restartWithBackoff({ ...policy, ...callbacks }, callbacks))).toBe(
+        expected,
+      );
+      expectSubscriptions(source.subscriptions).toBe(subscriptions);
+    });
   });
 
   it('ends a wait and a run at unsubscription', () => {

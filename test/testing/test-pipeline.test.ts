@@ -134,7 +134,15 @@ describe('testPipeline', () => {
     });
     expect(run.state).toBe('running');
     expect(run.endedAt).toBeUndefined();
+    expect(run.stats).toMatchObject({ in_flight: 1, given_up: 0 });
     expect(run.stats.retries).toBeGreaterThan(1000);
+    expect(run.log.join()).not.toContain('given up');
+  });
+
+  it('goes on for a day after the last of several runs', () => {
+    const run = testPipeline(config(), { collect: { web: { marbles: ['a 1d #', 'b 2d #', 'c|'] } } });
+    expect(run.state).toBe('completed');
+    expect(run.forwarded('archive')).toHaveLength(3);
   });
 
   it('stops the pipeline at `until`', () => {
@@ -181,6 +189,8 @@ describe('testPipeline', () => {
     [{ forward: { live: {} } }, 'forward: the pipeline main has no live; it has archive'],
     [{ pipeline: 'other' }, 'there is no pipeline other: the configuration has main'],
     [{ collect: { web: { marbles: '(a' } } }, "the marbles '(a' cannot be read"],
+    [{ collect: { web: { marbles: 'a 5s' } } }, 'a time at the end, where nothing follows it'],
+    [{ collect: { web: { marbles: 'a-5s b' } } }, 'a time must be set off by spaces'],
     [{ until: 'soon' }, '`soon` is no duration; wanted a number with a unit'],
   ])('refuses wrong options: %j', (options, message) => {
     expect(() => testPipeline(config(), options as never)).toThrow(message);

@@ -1,13 +1,20 @@
 import { loadConfig } from '../../config/load-config.ts';
 import type { AnalyticsConfig } from '../../models/index.ts';
+import { checkTest } from '../../testing/yaml/check-test.ts';
 import { ExitCode } from '../exit-code.ts';
 import { counted } from '../format.ts';
 
 /** `millrace validate FILE…`: one line on standard output, or a ConfigError with every mistake. */
 export async function validate(files: readonly string[]): Promise<number> {
-  const { config } = await loadConfig(files);
-  process.stdout.write(`${files.join(' + ')}: valid: ${inventory(config)}\n`);
+  const { config, files: all, tests } = await loadConfig(files, { checkTest });
+  process.stdout.write(
+    `${all.join(' + ')}: valid: ${inventory(config)}${testCount(tests.definitions.size)}\n`,
+  );
   return ExitCode.ok;
+}
+
+function testCount(tests: number): string {
+  return tests === 0 ? '' : `, ${counted(tests, 'test')}`;
 }
 
 /** `2 pipelines (1 disabled), 3 collectors, 1 processor, 2 forwarders` */

@@ -1,0 +1,93 @@
+import { Observable, type OperatorFunction, type Subscription } from 'rxjs';
+import { byteLength } from './byte-length.ts';
+import { assertCount, assertPositive } from './check-number.ts';
+import { longTimer } from './long-timer.ts';
+import { subscribeFor } from './subscribe-for.ts';
+
+export interface BatchOptions<T> {
+  /** Values of a batch at most. */
+  readonly count?: number | undefined;
+  /** Bytes of a batch at most. A single value may be larger: it leaves alone. */
+  readonly bytes?: number | undefined;
+  /** Milliseconds after its first value, at most, a batch leaves. */
+  readonly within?: number | undefined;
+  /** The bytes of a value, for `bytes`. Default: of a text in UTF-8, of anything else as JSON. */
+  readonly sizeOf?: ((value: T) => number) | undefined;
+}
+
+/**
+ * Gathers values into arrays; a batch leaves as soon as it reaches any of its bounds, and is never empty. What is
+ * left goes before the completion, and before an error as well: nothing that came is lost.
+ *
+ * Values in a batch are open: behind an {@link InFlightWindow} that is smaller than `count` and `bytes` allow,
+ * only `within` lets a batch leave.
+ *
+ * Errors: what `sizeOf` throws, after the values before it.
+ *
+ * @throws RangeError without any bound, or if `count` is not an integer of at least 1, or `bytes` or `within` is
+ * not above 0.
+ *
+ * @example
+ * range(1, 5).pipe(batchBy({ count: 2 })); // [1, 2], [3, 4], [5]
+ * of('ab', 'cd', 'e').pipe(batchBy({ bytes: 3 })); // ['ab'], ['cd', 'e']
+ * interval(400).pipe(batchBy({ count: 100, within: 1000 })); // [0, 1, 2] at 1.4 s, [3, 4, 5] at 2.6 s, …
+ */
+export function batchBy<T>(options: BatchOptions<T>): OperatorFunction<T, T[]> {
+  const { count, bytes, within, sizeOf = byteLength } = options;
+  if (count === undefined && bytes === undefined && within === undefined) {
+    throw new RangeError('batchBy needs a bound: count, bytes or within');
+  }
+  if (count !== undefined) assertCount('count', count);
+  if (bytes !== undefined) assertPositive('bytes', bytes);
+  if (within !== undefined) assertPositive('within', within);
+  return (source) =>
+    new Observable<T[]>((subscriber) => {
+      let batch: T[] = [];
+      let batchBytes = 0;
+      let deadline: Subscription | undefined;
+
+      const leave = () => {
+        deadline?.unsubscribe();
+        if (batch.length === 0) return;
+        const full = batch;
+        batch = [];
+        batchBytes = 0;
+        subscriber.next(full);
+      };
+
+      const fail = (error: unknown) => {
+        leave();
+        subscriber.error(error);
+      };
+
+      const add = (value: T, size: number) => {
+        if (bytes !== undefined && batchBytes + size > bytes) leave();
+        batch.push(value);
+        batchBytes += size;
+        if (batch.length === count || (bytes !== undefined && batchBytes >= bytes)) {
+          leave();
+        } else if (batch.length === 1 && within !== undefined) {
+          deadline = longTimer(within).subscribe(leave);
+          subscriber.add(deadline);
+        }
+      };
+
+      subscribeFor(subscriber, source, {
+        next: (value) => {
+          let size = 0;
+          try {
+            if (bytes !== undefined) size = sizeOf(value);
+          } catch (error) {
+            fail(error);
+            return;
+          }
+          add(value, size);
+        },
+        error: fail,
+        complete: () => {
+          leave();
+          subscriber.complete();
+        },
+      });
+    });
+}

@@ -1,0 +1,64 @@
+import { defer, filter, type MonoTypeOperatorFunction } from 'rxjs';
+import { assertCount, assertPositive } from './check-number.ts';
+import { DEFAULT_MAX_KEYS, LruMap } from './lru-map.ts';
+import { steadyClock } from './steady-clock.ts';
+
+export interface DedupeOptions<T> {
+  /** Values of the same key are duplicates: a string or a number, compared as by a `Map`. Default: the value. */
+  readonly key?: ((value: T) => unknown) | undefined;
+  /** Milliseconds for which a key is remembered. */
+  readonly within: number;
+  /**
+   * Whether a duplicate begins the time anew: then a key that never pauses passes once only. By default the time
+   * runs from the value that passed, so that it passes once per `within`.
+   */
+  readonly sliding?: boolean | undefined;
+  /** Keys remembered at most; beyond it, the one whose time ends first is forgotten. Default: 10,000. */
+  readonly maxKeys?: number | undefined;
+  /** Called with each duplicate. */
+  readonly onDuplicate?: ((value: T) => void) | undefined;
+}
+
+/**
+ * Drops values whose key has passed within the last so many milliseconds. RxJS's `distinct` remembers every key
+ * for ever; this one forgets by time, and holds `maxKeys` keys at most. It sets no timer.
+ *
+ * Errors: what `key` or `onDuplicate` throws.
+ *
+ * @throws RangeError if `within` is not above 0, or `maxKeys` is not an integer of at least 1.
+ *
+ * @example
+ * const line$ = timer(0, 400).pipe(take(4), map((n) => ({ host: 'a', n })));
+ * line$.pipe(dedupe({ key: ({ host }) => host, within: 1000 }));
+ * // { host: 'a', n: 0 } at 0 ms,
+ * // { host: 'a', n: 3 } at 1.2 s
+ */
+export function dedupe<T>(options: DedupeOptions<T>): MonoTypeOperatorFunction<T> {
+  const {
+    key = (value) => value,
+    within,
+    sliding = false,
+    maxKeys = DEFAULT_MAX_KEYS,
+    onDuplicate,
+  } = options;
+  assertPositive('within', within);
+  assertCount('maxKeys', maxKeys);
+  return (source) =>
+    defer(() => {
+      const now = steadyClock();
+      /** When each key is forgotten, in that order: every entry is given the same time from when it is set. */
+      const ends = new LruMap<unknown, number>(maxKeys);
+
+      return source.pipe(
+        filter((value) => {
+          const id = key(value);
+          const time = now();
+          while (ends.oldest !== undefined && ends.oldest <= time) ends.deleteOldest();
+          const isDuplicate = ends.has(id);
+          if (!isDuplicate || sliding) ends.set(id, time + within);
+          if (isDuplicate) onDuplicate?.(value);
+          return !isDuplicate;
+        }),
+      );
+    });
+}

@@ -1,0 +1,73 @@
+import { concat, defer, filter, finalize, map, type ObservableInput, type OperatorFunction, of } from 'rxjs';
+import type { InFlightWindow } from './in-flight-window.ts';
+import { orderedMap } from './ordered-map.ts';
+
+export interface InFlightOptions<T> {
+  /** Whether results leave in the order in which their values came in. Default: true. */
+  readonly ordered?: boolean | undefined;
+  /** How much of the window a value takes: the number of its lines, say. Default: 1. */
+  readonly weigh?: ((value: T) => number) | undefined;
+}
+
+/** Follows the results of a value: it is settled, and its place in the window is free. */
+class Settled {
+  readonly weight: number;
+
+  constructor(weight: number) {
+    this.weight = weight;
+  }
+}
+
+/**
+ * Maps each value to any number of results, with at most as many values open as the window allows. A value is open
+ * from when it comes until all of its results have left; the source is given the same window, and emits no more
+ * than there is room for: back-pressure from end to end, and memory that stays flat.
+ *
+ * `project` is that of {@link orderedMap}. A source that does not heed the window loses nothing: what it emits
+ * beyond the window's size waits in memory. An error or unsubscription closes all that is open, so a window may be
+ * shared, and outlives a restart.
+ *
+ * Errors: an error of the source, of an inner source, or thrown by `project` or `weigh`, at once.
+ *
+ * @example
+ * const rows = ['a', 'b', 'c', 'd'];
+ * const save = (row) => timer(10).pipe(map(() => row));
+ * const window = new InFlightWindow(2);
+ * pullFrom(rows, window).pipe(inFlight(window, save)); // 'a' at 10 ms, 'b' at 10 ms, 'c' at 20 ms, 'd' at 20 ms
+ */
+export function inFlight<T, R>(
+  window: InFlightWindow,
+  project: (value: T, index: number) => readonly R[] | ObservableInput<R>,
+  { ordered = true, weigh = () => 1 }: InFlightOptions<T> = {},
+): OperatorFunction<T, R> {
+  return (source) =>
+    defer(() => {
+      let open = 0;
+      return source.pipe(
+        map((value) => {
+          const settled = new Settled(weigh(value));
+          open += settled.weight;
+          window.take(settled.weight);
+          return { value, settled };
+        }),
+        orderedMap(
+          ({ value, settled }, index): readonly (R | Settled)[] | ObservableInput<R | Settled> => {
+            const results = project(value, index);
+            return Array.isArray(results)
+              ? [...results, settled]
+              : concat(results as ObservableInput<R>, of(settled));
+          },
+          { ordered, concurrency: window.size },
+        ),
+        // Settled where its results leave, not where its work ends: results that wait for their turn are open too.
+        filter((result): result is R => {
+          if (!(result instanceof Settled)) return true;
+          open -= result.weight;
+          window.release(result.weight);
+          return false;
+        }),
+        // After the source has been told to stop, so that it does not take the room for more.
+        finalize(() => window.release(open)),
+      );
+    });
+}

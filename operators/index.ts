@@ -1,0 +1,44 @@
+// Operators and creation functions that run anywhere RxJS does, browsers included. Those about files: `node.ts`.
+
+// Masks: secrets out of texts and events.
+
+export { entropyIndex } from './entropy-index.ts';
+export { DEFAULT_ALPHABET, type EntropyMaskOptions, entropyMask, entropyMasker } from './entropy-mask.ts';
+export { ExpressionError } from './expression-error.ts';
+export { MaskError } from './mask-error.ts';
+export { type Masker, maskEvent } from './mask-event.ts';
+export { type MaskText, maskStrings } from './mask-strings.ts';
+export { compileExpression } from './python-regex.ts';
+export { type RegexMaskOptions, regexMask, regexMasker } from './regex-mask.ts';
+export type { ReplacementOptions } from './replacement.ts';
+
+// Mapping: several at a time and in order, everything that waits at once, one event into many.
+
+export { type ChildEventsOptions, childEvents, type ParentEvent, withChildren } from './child-events.ts';
+export { type GatherMapOptions, gatherMap } from './gather-map.ts';
+export { type OrderedMapOptions, orderedMap } from './ordered-map.ts';
+
+// Less: batches, and fewer of what there are too many of.
+
+export { type BatchOptions, batchBy } from './batch-by.ts';
+export { type DedupeOptions, dedupe } from './dedupe.ts';
+export { type RateLimitOptions, rateLimit } from './rate-limit.ts';
+export { type SampleFirstOptions, sampleFirst } from './sample-first.ts';
+export { type SampleRateOptions, sampleRate } from './sample-rate.ts';
+
+// Demand: sources that wait for their consumers.
+
+export type { Demand } from './demand.ts';
+export { type InFlightOptions, inFlight } from './in-flight.ts';
+export { InFlightWindow } from './in-flight-window.ts';
+export { pullFrom } from './pull-from.ts';
+
+// Time: delays, polling, restarts.
+
+export { type Backoff, backoffDelay } from './backoff.ts';
+export { type DelayBounds, type DelayRangeOptions, delayRange, type RandomOptions } from './delay-range.ts';
+export { longTimer } from './long-timer.ts';
+export { type PollOptions, poll } from './poll.ts';
+export { type RestartObserver, type RestartPolicy, restartWithBackoff } from './restart-with-backoff.ts';
+export { type RetryPolicy, retryWithBackoff } from './retry-with-backoff.ts';
+export { untilAborted } from './until-aborted.ts';

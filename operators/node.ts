@@ -1,0 +1,21 @@
+// Operators and creation functions about files and streams: they need Node. All others: `index.ts`.
+
+// Reading: lines of files as they are written.
+
+export type { FollowLog } from './file-lines/problems.ts';
+export type { FileStatus } from './file-lines/regular-file.ts';
+export { SettledPositions } from './file-lines/settled-positions.ts';
+export {
+  type FileId,
+  type FollowSettings,
+  type FoundFile,
+  followFiles,
+  type LineBatch,
+  type Positions,
+} from './follow-files.ts';
+
+// Writing: each write completes when the operating system has it.
+
+export { FileAppender } from './append-file.ts';
+export { NumberedFiles } from './numbered-files.ts';
+export { writeToStream } from './write-to-stream.ts';

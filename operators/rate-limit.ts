@@ -1,0 +1,130 @@
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { assertCount, assertPositive } from './check-number.ts';
+import { Fifo } from './fifo.ts';
+import { longTimer } from './long-timer.ts';
+import { DEFAULT_MAX_KEYS, LruMap } from './lru-map.ts';
+import { steadyClock } from './steady-clock.ts';
+import { subscribeFor } from './subscribe-for.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+export interface RateLimitOptions<T> {
+  /** Values of each key have a limit of their own: a string or a number. Default: one limit for all. */
+  readonly key?: ((value: T) => unknown) | undefined;
+  /** How many values may pass … */
+  readonly count: number;
+  /** … in so many milliseconds, on average. */
+  readonly per: number;
+  /** How many may pass at once after a pause. Default: `count`. */
+  readonly burst?: number | undefined;
+  /** `drop` what exceeds the limit, or `delay` it until it may pass. Default: `drop`. */
+  readonly onExceeded?: 'drop' | 'delay' | undefined;
+  /** With `delay`: values that wait at most, of all keys; what comes beyond it is dropped. Default: 1,000. */
+  readonly maxWaiting?: number | undefined;
+  /** Keys remembered at most; beyond it, the one unused for longest begins with a full burst. Default: 10,000. */
+  readonly maxKeys?: number | undefined;
+  /** Called with each value that is dropped. */
+  readonly onDrop?: ((value: T) => void) | undefined;
+}
+
+interface Lane<T> {
+  readonly bucket: TokenBucket;
+  readonly waiting: Fifo<T>;
+}
+
+const DEFAULT_MAX_WAITING = 1000;
+
+/**
+ * Lets `count` values pass every `per` milliseconds, by a token bucket for each key: `burst` values may pass at
+ * once, and each one more as its token comes, evenly. Values of one key keep their order; a key that waits holds up
+ * no other. A key whose values wait is never forgotten, and counts towards `maxWaiting` alone.
+ *
+ * Completion waits for what is delayed; an error does not.
+ * Errors: what `key` or `onDrop` throws.
+ *
+ * @throws RangeError if `count`, `burst`, `maxKeys` or `maxWaiting` is not an integer of at least 1, or `per` is
+ * not above 0.
+ *
+ * @example
+ * of('a', 'b', 'c').pipe(rateLimit({ count: 2, per: 1000 })); // 'a', 'b'
+ * of('a', 'b', 'c').pipe(rateLimit({ count: 2, per: 1000, burst: 1, onExceeded: 'delay' }));
+ * // 'a' at 0 ms, 'b' at 500 ms, 'c' at 1 s
+ */
+export function rateLimit<T>(options: RateLimitOptions<T>): MonoTypeOperatorFunction<T> {
+  const {
+    key = () => undefined,
+    count,
+    per,
+    burst = count,
+    onExceeded = 'drop',
+    maxWaiting = DEFAULT_MAX_WAITING,
+    maxKeys = DEFAULT_MAX_KEYS,
+    onDrop,
+  } = options;
+  assertCount('count', count);
+  assertPositive('per', per);
+  assertCount('burst', burst);
+  assertCount('maxWaiting', maxWaiting);
+  assertCount('maxKeys', maxKeys);
+  return (source) =>
+    new Observable<T>((subscriber) => {
+      const now = steadyClock();
+      const idle = new LruMap<unknown, Lane<T>>(maxKeys);
+      const busy = new Map<unknown, Lane<T>>();
+      const newLane = (): Lane<T> => ({
+        bucket: new TokenBucket({ count, per, burst }),
+        waiting: new Fifo(),
+      });
+      let waitingValues = 0;
+      let sourceDone = false;
+
+      const admit = (value: T) => {
+        const id = key(value);
+        const lane = busy.get(id) ?? idle.get(id) ?? newLane();
+        if (lane.waiting.size === 0 && lane.bucket.take(now())) {
+          if (!busy.has(id)) idle.set(id, lane);
+          subscriber.next(value);
+        } else if (onExceeded === 'drop' || waitingValues >= maxWaiting) {
+          onDrop?.(value);
+        } else {
+          lane.waiting.push(value);
+          waitingValues++;
+          if (!busy.has(id)) delay(id, lane);
+        }
+      };
+
+      const delay = (id: unknown, lane: Lane<T>) => {
+        idle.delete(id);
+        busy.set(id, lane);
+        subscriber.add(longTimer(lane.bucket.wait(now())).subscribe(() => advance(id, lane)));
+      };
+
+      const advance = (id: unknown, lane: Lane<T>) => {
+        while (lane.waiting.size > 0 && lane.bucket.take(now()) && !subscriber.closed) {
+          waitingValues--;
+          subscriber.next(lane.waiting.shift() as T);
+        }
+        if (lane.waiting.size > 0) {
+          delay(id, lane);
+        } else {
+          busy.delete(id);
+          idle.set(id, lane);
+        }
+        if (sourceDone && waitingValues === 0) subscriber.complete();
+      };
+
+      subscribeFor(subscriber, source, {
+        next: (value) => {
+          try {
+            admit(value);
+          } catch (error) {
+            subscriber.error(error);
+          }
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          sourceDone = true;
+          if (waitingValues === 0) subscriber.complete();
+        },
+      });
+    });
+}

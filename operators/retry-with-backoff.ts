@@ -1,0 +1,25 @@
+import type { MonoTypeOperatorFunction } from 'rxjs';
+import { type RestartObserver, type RestartPolicy, restartWithBackoff } from './restart-with-backoff.ts';
+
+/** A {@link RestartPolicy} in which everything has a default. */
+export type RetryPolicy = Partial<Omit<RestartPolicy, 'onComplete'>>;
+
+const DEFAULTS = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
+
+/**
+ * {@link restartWithBackoff} for a source that may end: subscribes again when it fails, and lets a completion pass.
+ * Waits of up to 1 s, 2 s, 4 s, … 60 s; five failures, unless a run of 10 s or more came between them.
+ *
+ * Errors: the last error, once there were `attempts` failures without a healthy run between them.
+ *
+ * @example
+ * let calls = 0;
+ * const call$ = defer(() => (++calls < 3 ? throwError(() => new Error('busy')) : of('done')));
+ * call$.pipe(retryWithBackoff({ base: 100, random: () => 0.5 })); // 'done' at 150 ms
+ */
+export function retryWithBackoff<T>(
+  policy: RetryPolicy = {},
+  observer: RestartObserver = {},
+): MonoTypeOperatorFunction<T> {
+  return restartWithBackoff({ ...DEFAULTS, ...policy, onComplete: false }, observer);
+}

@@ -1,0 +1,31 @@
+import { filter, type MonoTypeOperatorFunction } from 'rxjs';
+import type { RandomOptions } from './delay-range.ts';
+import { hashToUnit } from './hash-to-unit.ts';
+
+export interface SampleRateOptions<T> extends RandomOptions {
+  /** The share of values that pass, in [0, 1]. Without a key it is drawn for each value, by `random`. */
+  readonly rate: number;
+  /** The share is one of keys instead: all values of a key pass, or none. Nothing is drawn, and nothing kept. */
+  readonly key?: ((value: T) => string | number) | undefined;
+  /** An integer that chooses the keys: the same seed chooses the same ones, on all machines. Default: 0. */
+  readonly seed?: number | undefined;
+}
+
+/**
+ * Samples a share of the values; or, with a key such as a trace or a user, a share of the keys with all that
+ * belongs to them. Keys are chosen by their hash, so it needs no memory, and services agree on the choice.
+ *
+ * Errors: what `key` or `random` throws.
+ *
+ * @throws RangeError if `rate` is not in [0, 1].
+ *
+ * @example
+ * const draws = [0.7, 0.1];
+ * of('a', 'b').pipe(sampleRate({ rate: 0.5, random: () => draws.shift() })); // 'b'
+ * of('req-1', 'req-2', 'req-4', 'req-1').pipe(sampleRate({ rate: 0.5, key: (id) => id })); // 'req-1', 'req-1'
+ */
+export function sampleRate<T>(options: SampleRateOptions<T>): MonoTypeOperatorFunction<T> {
+  const { rate, key, random = Math.random, seed = 0 } = options;
+  if (!(rate >= 0 && rate <= 1)) throw new RangeError(`rate must be in [0, 1], not ${rate}`);
+  return filter((value) => (key === undefined ? random() : hashToUnit(String(key(value)), seed)) < rate);
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { watch } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import {
+  concat,
+  debounceTime,
+  defer,
+  firstValueFrom,
+  map,
+  merge,
+  Observable,
+  of,
+  repeat,
+  switchMap,
+  take,
+  takeUntil,
+  tap,
+} from 'rxjs';
+import { isMapping } from '../checks/path.ts';
+import { MistakeLog } from '../config/mistake-log.ts';
+import { readConfigFile } from '../config/read-file.ts';
+import { isModulePath } from '../modules/module-file.ts';
+import type { TestOptions } from './commands/test.ts';
+import { counted } from './format.ts';
+import { signalExitCode, stopSignals } from './stop-signals.ts';
+
+/** Editors write a file in several steps. */
+const SETTLED_MS = 100;
+/** What tests are made of. Results that are written beside them must not start another run. */
+const SOURCES = /\.(?:ya?ml|[cm]?[jt]s|json)$/;
+
+/**
+ * Runs the tests, and again whenever a file in one of their folders has changed. Each run is a process of its own,
+ * because Node loads a plugin's module only once. Ends on SIGINT or SIGTERM with the last run's exit code.
+ */
+export async function watchTests(files: readonly string[], options: TestOptions): Promise<number> {
+  let last: number | undefined;
+  const run$ = defer(() => watchedFolders(files)).pipe(
+    switchMap((folders) => {
+      const again$ = merge(...folders.map(changesIn)).pipe(debounceTime(SETTLED_MS), take(1));
+      const run = testProcess(files, options).pipe(
+        tap((code) => {
+          last = code ?? last;
+          process.stderr.write(`\nwatching ${counted(folders.length, 'folder')}; Ctrl-C ends\n\n`);
+        }),
+      );
+      // The next change ends a run that is still going on.
+      return concat(run, new Observable<never>()).pipe(takeUntil(again$));
+    }),
+    repeat(),
+  );
+  const signal = await firstValueFrom(
+    new Observable<Parameters<typeof signalExitCode>[0]>((subscriber) => {
+      const runs = run$.subscribe({ error: (error) => subscriber.error(error) });
+      runs.add(stopSignals().subscribe(subscriber));
+      return runs;
+    }),
+  );
+  return last ?? signalExitCode(signal);
+}
+
+/** One run without `--watch`; emits its exit code, or null if a signal ended it. Unsubscribing ends it. */
+function testProcess(files: readonly string[], options: TestOptions): Observable<number | null> {
+  const { filter, text, svg, junit, logLevel } = options;
+  const args = [
+    'test',
+    `--log-level=${logLevel}`,
+    ...(filter === undefined ? [] : [`--filter=${filter}`]),
+    ...(text === true ? ['--text'] : []),
+    ...(svg === undefined ? [] : [`--svg=${svg}`]),
+    ...(junit === undefined ? [] : [`--junit=${junit}`]),
+    '--',
+    ...files,
+  ];
+  return new Observable((subscriber) => {
+    const command = [...process.execArgv, process.argv[1] as string, ...args];
+    const child: ChildProcess = spawn(process.execPath, command, { stdio: 'inherit' });
+    child.on('error', (error) => subscriber.error(error));
+    child.on('close', (code) => {
+      subscriber.next(code);
+      subscriber.complete();
+    });
+    return () => child.kill();
+  });
+}
+
+/** The folders of the files, of the configurations that they test, and of modules that are named by a path. */
+async function watchedFolders(files: readonly string[]): Promise<string[]> {
+  const folders = new Set<string>();
+  const left = files.map((file) => resolve(file));
+  for (const file of left) {
+    const base = dirname(file);
+    folders.add(base);
+    const source = await readConfigFile(file, process.env, new MistakeLog());
+    const { config, ...sections } = source?.value ?? {};
+    const tested = [config].flat().flatMap((name) => (typeof name === 'string' ? resolve(base, name) : []));
+    left.push(...tested.filter((path) => !left.includes(path)));
+    for (const { plugin } of Object.values(sections).flatMap(entriesOf)) {
+      if (typeof plugin === 'string' && isModulePath(plugin)) folders.add(dirname(resolve(base, plugin)));
+    }
+  }
+  return [...folders];
+}
+
+function entriesOf(section: unknown): Record<string, unknown>[] {
+  return isMapping(section) ? Object.values(section).filter(isMapping) : [];
+}
+
+/** Emits when a source in the folder has changed. A folder that is not there never does. */
+function changesIn(folder: string): Observable<void> {
+  return new Observable<string>((subscriber) => {
+    try {
+      const watcher = watch(folder, (_event, name) => subscriber.next(name ?? ''));
+      watcher.on('error', () => watcher.close());
+      return () => watcher.close();
+    } catch {
+      return undefined;
+    }
+  }).pipe(
+    switchMap((name) => (SOURCES.test(name) ? of(name) : [])),
+    map(() => undefined),
+  );
+}

@@ -1,0 +1,125 @@
+import { isMapping, type Path } from '../checks/path.ts';
+import { nameListing, truncate } from '../checks/wording.ts';
+import { nearest } from '../models/nearest.ts';
+import type { ConfigMistake } from '../models/plugin.ts';
+import { RUN_EXPECTATIONS, TestDefinition } from '../models/tests-config.ts';
+import type { MergedConfig } from './merged-config.ts';
+import { takeModel, validateModel } from './validate.ts';
+
+/** The definitions of the section `tests`, by name. Mistakes go to the log of the configuration. */
+export function validateTests(config: MergedConfig): ReadonlyMap<string, TestDefinition> {
+  const definitions = new Map<string, TestDefinition>();
+  for (const [name, value] of Object.entries(config.sections.get('tests') ?? {})) {
+    const path = ['tests', name];
+    const model = takeModel(value, path, config);
+    const definition = validateModel(TestDefinition, model, path, config);
+    if (definition !== undefined) definitions.set(name, definition as TestDefinition);
+    const pipelines = config.sections.get('pipelines');
+    if (model === undefined || pipelines === undefined || !config.isComplete) continue;
+    for (const mistake of nameMistakes(model, pipelines)) {
+      config.add({ ...mistake, path: [...path, ...mistake.path] });
+    }
+  }
+  return definitions;
+}
+
+/** What tests may speak of: the entries of one pipeline, as it is written. */
+interface TestedPipeline {
+  readonly name: string;
+  readonly collectors: readonly string[];
+  readonly processors: readonly string[];
+  readonly forwarders: readonly string[];
+}
+
+type Mistake = ConfigMistake & { readonly at?: 'key' };
+
+/** Names in a test that its pipeline does not have. What has the wrong type is left to the schema. */
+function nameMistakes(
+  test: Readonly<Record<string, unknown>>,
+  pipelines: Readonly<Record<string, unknown>>,
+): Mistake[] {
+  const found = findPipeline(test.pipeline, pipelines);
+  if (found === undefined || 'message' in found) return found === undefined ? [] : [found];
+  const { collectors, processors, forwarders } = found;
+  const entries = [...forwarders, ...processors, ...collectors];
+  const expect = isMapping(test.expect) ? test.expect : {};
+  const rows = Object.fromEntries(
+    Object.entries(expect).filter(([name, value]) => isMapping(value) || !isRunExpectation(name)),
+  );
+  const drops = Array.isArray(expect.dropped) ? expect.dropped : [];
+  return [
+    ...unknownKeys(test.collect, ['collect'], { noun: 'collector', known: collectors, found }),
+    ...unknownKeys(test.forward, ['forward'], { noun: 'forwarder', known: forwarders, found }),
+    ...unknownKeys(rows, ['expect'], { noun: 'entry', known: entries, others: RUN_EXPECTATIONS, found }),
+    ...drops.flatMap((drop, index) => {
+      const by: unknown = isMapping(drop) ? drop.by : undefined;
+      if (typeof by !== 'string' || entries.includes(by)) return [];
+      return [
+        {
+          path: ['expect', 'dropped', index, 'by'],
+          ...unknown(by, { noun: 'entry', known: entries, found }),
+        },
+      ];
+    }),
+  ];
+}
+
+function isRunExpectation(name: string): boolean {
+  return RUN_EXPECTATIONS.some((known) => known === name);
+}
+
+function findPipeline(
+  wanted: unknown,
+  pipelines: Readonly<Record<string, unknown>>,
+): TestedPipeline | Mistake | undefined {
+  const names = Object.keys(pipelines);
+  const path: Path = ['pipeline'];
+  if (wanted === undefined && names.length > 1) {
+    return { path, message: `missing; wanted the name of the pipeline to test: ${nameListing(names)}` };
+  }
+  const name = wanted ?? names[0];
+  if (typeof name !== 'string') return undefined;
+  const pipeline = Object.hasOwn(pipelines, name) ? pipelines[name] : undefined;
+  if (pipeline === undefined) {
+    const suggestion = nearest(name, names);
+    const message = `unknown pipeline \`${truncate(name)}\``;
+    return suggestion === undefined
+      ? { path, message: `${message}; there are ${nameListing(names)}` }
+      : { path, message, suggestion };
+  }
+  if (!isMapping(pipeline)) return undefined;
+  const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
+  return {
+    name,
+    collectors: texts(pipeline.collect),
+    processors: texts(pipeline.process),
+    forwarders: [...texts(pipeline.forward), ...texts(deadLetter)],
+  };
+}
+
+function texts(value: unknown): string[] {
+  return [value].flat().filter((item) => typeof item === 'string');
+}
+
+interface Names {
+  readonly noun: string;
+  readonly known: readonly string[];
+  /** Words that stand beside the names, for suggestions. */
+  readonly others?: readonly string[];
+  readonly found: TestedPipeline;
+}
+
+function unknownKeys(value: unknown, path: Path, names: Names): Mistake[] {
+  if (!isMapping(value)) return [];
+  return Object.keys(value)
+    .filter((key) => !names.known.includes(key))
+    .map((key) => ({ path: [...path, key], at: 'key', ...unknown(key, names) }));
+}
+
+function unknown(name: string, { noun, known, others = [], found }: Names): Omit<ConfigMistake, 'path'> {
+  const message = `the pipeline \`${found.name}\` has no ${noun} \`${truncate(name)}\``;
+  const suggestion = nearest(name, [...known, ...others]);
+  return suggestion === undefined
+    ? { message: `${message}; it has ${nameListing(known)}` }
+    : { message, suggestion };
+}

@@ -1,0 +1,106 @@
+import { isMapping } from '../checks/path.ts';
+import { formatNumber } from '../checks/wording.ts';
+import { MAX_COUNT, type PipelineConfig, type PluginKind } from '../models/index.ts';
+import type { GraphSetting } from './graph.ts';
+import { visibleText } from './visible-text.ts';
+
+/** A field that is shown, with what follows its number, if anything. */
+interface Field {
+  readonly key: string;
+  readonly unit?: string;
+}
+
+const field = (key: string): Field => ({ key });
+const seconds = (key: string): Field => ({ key, unit: ' s' });
+
+/** What tells the built-in plugins' entries apart. Expressions and arguments are not among them: they may be secret. */
+const SHOWN: Readonly<Record<PluginKind, Readonly<Record<string, readonly Field[]>>>> = {
+  collect: {
+    beacons: [field('beacons')],
+    file: [field('paths'), field('backfill')],
+    host_exec: [field('fn'), seconds('interval')],
+    test: [seconds('interval'), field('count')],
+  },
+  process: {
+    regex_mask: [field('rules'), field('mask_char')],
+    entropy_mask: [field('h_threshold'), field('length_threshold'), field('mask_char')],
+    test: [seconds('delay'), seconds('delay_range'), field('child_events_count')],
+  },
+  forward: {
+    disk: [field('path'), field('filename'), field('pretty_print')],
+    noop: [],
+    stdout: [field('pretty_print')],
+    test: [seconds('sleep'), field('path'), field('add_event_to_shared_cache')],
+  },
+};
+
+const MOST_VALUES = 12;
+const SECRETIVE = /pass|secret|token|key|credential|auth|pin/i;
+
+/**
+ * The settings of an entry that may be shown. Of a plugin that is not built in nobody knows what is secret: only its
+ * numbers and switches are shown, and references to environment variables.
+ *
+ * @example
+ * entrySettings('collect', 'host_exec', { fn: 'status.uptime', interval: 5, args: ['s3cret'] });
+ * // [{ key: 'fn', values: ['status.uptime'] }, { key: 'interval', values: ['5 s'] }]
+ */
+export function entrySettings(
+  kind: PluginKind,
+  plugin: string,
+  values: Readonly<Record<string, unknown>>,
+): GraphSetting[] {
+  const shown = SHOWN[kind];
+  const fields = Object.hasOwn(shown, plugin) ? (shown[plugin] as readonly Field[]) : harmless(values);
+  return fields.flatMap(({ key, unit = '' }) => setting(key, values[key], unit));
+}
+
+function harmless(values: Readonly<Record<string, unknown>>): Field[] {
+  return Object.entries(values)
+    .filter(([key, value]) => {
+      if (key === 'plugin') return false;
+      if (typeof value === 'string') return /^\$\{\w+\}$/.test(value);
+      return (typeof value === 'number' || typeof value === 'boolean') && !SECRETIVE.test(key);
+    })
+    .map(([key]) => field(key));
+}
+
+/** The settings of a pipeline: those that always matter, and those that are set. */
+export function pipelineSettings(config: PipelineConfig): GraphSetting[] {
+  const { max_in_flight, ordered, restart, buffer, delivery } = config;
+  const defaultBuffer = buffer.max_events === 10_000 && buffer.when_full === 'drop_oldest';
+  return [
+    ...setting('max_in_flight', max_in_flight, ''),
+    { key: 'ordered', values: [String(ordered)] },
+    { key: 'restart', values: [String(restart)] },
+    ...setting('attempts', delivery.attempts, ''),
+    ...setting('timeout', delivery.timeout, ' s'),
+    ...(defaultBuffer
+      ? []
+      : [{ key: 'buffer', values: [`${formatNumber(buffer.max_events)} ${buffer.when_full}`] }]),
+  ];
+}
+
+/** None for what is not set: a switch that is off, no limit, no text. */
+function setting(key: string, value: unknown, unit: string): GraphSetting[] {
+  const values = shownValues(value, unit);
+  return values.length === 0 ? [] : [{ key: visibleText(key), values }];
+}
+
+function shownValues(value: unknown, unit: string): string[] {
+  if (value === undefined || value === null || value === false || value === MAX_COUNT) return [];
+  if (typeof value === 'number') return [`${formatNumber(value)}${unit}`];
+  if (typeof value === 'boolean') return ['true'];
+  if (typeof value === 'string') return [visibleText(value)];
+  if (Array.isArray(value)) return firstOf(value.map(String));
+  if (!isMapping(value)) return [];
+  const { minimum, maximum } = value;
+  const isRange = unit !== '' && minimum !== undefined && maximum !== undefined;
+  return isRange ? [visibleText(`${minimum} – ${maximum}${unit}`)] : firstOf(Object.keys(value));
+}
+
+function firstOf(values: readonly string[]): string[] {
+  const shown = values.slice(0, MOST_VALUES).map((value) => visibleText(value));
+  const more = values.length - shown.length;
+  return more > 0 ? [...shown, `and ${more} more`] : shown;
+}

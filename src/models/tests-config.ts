@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { expressionMistakes } from './expression-text.ts';
+import { integer, oneCharacter } from './scalars.ts';
+
+const DURATION = /^\d+(?:\.\d+)?\s*(?:ms|s|m|h|d)$/;
+
+/** Elsewhere in a configuration plain numbers are seconds, so here they are refused. */
+const duration = () =>
+  z.preprocess(
+    (value) => (typeof value === 'number' ? String(value) : value),
+    z
+      .string()
+      .refine((text) => DURATION.test(text.trim()), {
+        message: 'a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      })
+      .meta({ pattern: DURATION.source }),
+  );
+
+const amount = () => integer().min(0);
+
+/** Issues for the expressions in a value that are none. */
+function refuseWrongExpressions<T>(ctx: z.core.ParsePayload<T>): void {
+  for (const { reason, ...place } of expressionMistakes(ctx.value)) {
+    const message = `a valid regular expression between the slashes (${reason})`;
+    ctx.issues.push({ code: 'custom', message, ...place });
+  }
+}
+
+/** A word with a meaning. Not a bare literal: of a union, the alternative for text must refuse other types as such. */
+const word = <const T extends readonly [string, ...string[]]>(...words: T) =>
+  z.string().meta({ enum: words }).pipe(z.enum(words));
+
+/** What an event is: a line, a value, data, or a whole event. */
+const eventValue = () => z.union([z.string(), z.number(), z.boolean(), z.record(z.string(), z.unknown())]);
+const values = <T extends z.ZodType>(value: T) => z.record(oneCharacter(), value);
+
+/** What an event is to be like. */
+const matcher = () => eventValue().check(refuseWrongExpressions);
+const oneOrMore = <T extends z.ZodType>(item: T) =>
+  z.union([z.array(item).min(1), item.transform((one): z.output<T>[] => [one])]);
+
+/** What is asserted of the events that left one entry of the pipeline. */
+export const RowExpectation = z
+  .strictObject({
+    marbles: z.string().optional(),
+    values: values(matcher()).optional(),
+    times: z.array(duration()).optional(),
+    within: duration().optional(),
+    count: z
+      .union([amount(), z.strictObject({ at_least: amount().optional(), at_most: amount().optional() })])
+      .optional(),
+    exactly: z.array(matcher()).optional(),
+    in_order: z.array(matcher()).min(1).optional(),
+    all: oneOrMore(matcher()).optional(),
+    any: oneOrMore(matcher()).optional(),
+    none: oneOrMore(matcher()).optional(),
+    contains_no: oneOrMore(z.string().min(1).check(refuseWrongExpressions)).optional(),
+  })
+  .check((ctx) => {
+    if (ctx.issues.length > 0) return;
+    const { values, within, ...assertions } = ctx.value;
+    const refuse = (path: string[], message: string) =>
+      ctx.issues.push({ code: 'custom', input: ctx.value, path, message });
+    if (values !== undefined && assertions.marbles === undefined) {
+      refuse(['values'], 'values belong to marbles: add `marbles`, or compare with `exactly` or `in_order`');
+    }
+    if (within !== undefined && assertions.marbles === undefined && assertions.times === undefined) {
+      refuse(['within'], 'within belongs to `marbles` or `times`, of which there are none');
+    }
+    if (ctx.issues.length === 0 && Object.values(assertions).every((assertion) => assertion === undefined)) {
+      refuse([], 'nothing is asserted here; add `marbles`, `count`, `all` or another assertion');
+    }
+  });
+export type RowExpectation = Readonly<z.output<typeof RowExpectation>>;
+
+/** A list: these events, in this order, and no others. */
+const rowOrList = () => z.union([RowExpectation, z.array(matcher())]);
+/** An entry of the pipeline may have the name of an assertion: a mapping is always about the entry. */
+const unlessRow = <T extends z.ZodType>(assertion: T) => z.union([assertion, RowExpectation]).optional();
+
+const STATES = ['running', 'backing_off', 'completed', 'failed', 'stopped'] as const;
+const REASONS = ['filtered', 'processor_failed', 'forwarder_failed', 'buffer_full', 'not_an_event'] as const;
+
+const DropExpectation = z.strictObject({
+  by: z.string().optional(),
+  reason: word(...REASONS).optional(),
+  event: matcher().optional(),
+  count: integer().min(1).default(1),
+});
+export type DropExpectation = Readonly<z.output<typeof DropExpectation>>;
+
+const runExpectations = {
+  contains_no: unlessRow(oneOrMore(z.string().min(1).check(refuseWrongExpressions))),
+  dropped: unlessRow(z.union([word('none'), z.array(DropExpectation).min(1)])),
+  dead_letters: unlessRow(amount()),
+  retries: unlessRow(amount()),
+  state: unlessRow(word(...STATES)),
+  states: unlessRow(z.array(word(...STATES)).min(1)),
+  ended_at: unlessRow(duration()),
+  ended_within: unlessRow(duration()),
+};
+/** What can be asserted of a whole run. Every other name in `expect` is that of an entry. */
+export const RUN_EXPECTATIONS = Object.keys(runExpectations) as (keyof typeof runExpectations)[];
+
+const Expectations = z
+  .object(runExpectations)
+  .catchall(rowOrList())
+  .refine((expect) => Object.keys(expect).length > 0, {
+    message: 'nothing is asserted; name a forwarder and what it is to get',
+  });
+
+const CollectorInput = z.union([
+  word('keep'),
+  z.array(eventValue()),
+  z.strictObject({
+    marbles: z.union([z.string(), z.array(z.string()).min(1)]),
+    values: values(eventValue()).optional(),
+  }),
+]);
+export type CollectorInput = Readonly<z.output<typeof CollectorInput>>;
+
+const ForwarderInput = z.union([
+  word('keep'),
+  z.strictObject({
+    takes: duration().optional(),
+    fails: z.union([amount(), word('always')]).optional(),
+    permanent: z.boolean().optional(),
+  }),
+]);
+
+/** Ours: one test of a pipeline in virtual time. `millrace test` runs it; a run of the configuration ignores it. */
+export const TestDefinition = z.strictObject({
+  pipeline: z.string().optional(),
+  env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  collect: z.record(z.string(), CollectorInput),
+  forward: z.record(z.string(), ForwarderInput).optional(),
+  seed: integer().optional(),
+  until: duration().optional(),
+  once: z.boolean().optional(),
+  expect: Expectations,
+});
+export type TestDefinition = Readonly<z.output<typeof TestDefinition>>;

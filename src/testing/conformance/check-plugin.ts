@@ -1,0 +1,66 @@
+import type { PluginKind } from '../../models/index.ts';
+import type { PluginOf } from '../../registry.ts';
+import { type Check, CheckFailure, reasonOf } from './check.ts';
+import { CANCELLATION_CHECKS } from './checks/cancellation.ts';
+import { DEMAND_CHECKS } from './checks/demand.ts';
+import { ERROR_CHECKS } from './checks/errors.ts';
+import { EVENT_CHECKS } from './checks/events.ts';
+import { FORWARD_CHECKS } from './checks/forward.ts';
+import { SCHEMA_CHECKS } from './checks/schema.ts';
+import { TIME_CHECKS } from './checks/time.ts';
+import { type CheckResult, ConformanceError, type ConformanceReport } from './report.ts';
+import { type ConformanceOptions, type Subject, subjectOf } from './subject.ts';
+
+const CHECKS: readonly Check[] = [
+  ...SCHEMA_CHECKS,
+  ...EVENT_CHECKS,
+  ...FORWARD_CHECKS,
+  ...DEMAND_CHECKS,
+  ...TIME_CHECKS,
+  ...CANCELLATION_CHECKS,
+  ...ERROR_CHECKS,
+];
+
+/** The checks that a kind of plugin has to pass, in their order. */
+export function checksFor(kind: PluginKind): readonly Check[] {
+  return CHECKS.filter(({ kinds }) => kinds.includes(kind));
+}
+
+/** Runs one check. */
+export async function runCheck({ name, run }: Check, subject: Subject): Promise<CheckResult> {
+  try {
+    const note = await run(subject);
+    return note === undefined ? { name, outcome: 'passed' } : { name, outcome: 'skipped', note };
+  } catch (error) {
+    const note =
+      error instanceof CheckFailure ? error.message : `it could not be checked: ${reasonOf(error)}`;
+    return { name, outcome: 'failed', note };
+  }
+}
+
+/**
+ * Checks a plugin against the contract: its schema, events, immutability, time, cancellation, demand and errors.
+ *
+ * @throws ConformanceError that says of every failed check what to change
+ * @example
+ * const plugin = { get_config_schema: () => ProcessConfigBase, process: ({ event }) => [event] };
+ * const { checks } = await checkPlugin('process', plugin);
+ * checks.every(({ outcome }) => outcome === 'passed'); // true
+ */
+export async function checkPlugin<K extends PluginKind>(
+  kind: K,
+  plugin: PluginOf[K],
+  options: ConformanceOptions = {},
+): Promise<ConformanceReport> {
+  const subject = subjectOf(kind, plugin, options);
+  const checks: CheckResult[] = [];
+  for (const check of checksFor(kind)) {
+    const result = await runCheck(check, subject);
+    checks.push(result);
+    // Without these two there is nothing to run the others on.
+    if (result.outcome === 'failed' && checks.length <= 2) break;
+  }
+  const report: ConformanceReport = { kind, checks };
+  if (checks.some(({ outcome }) => outcome === 'failed')) throw new ConformanceError(report);
+  return report;
+}

@@ -1,0 +1,142 @@
+import type { Observable, Subscription } from 'rxjs';
+import type { PipelineRunContext } from '../../../models/index.ts';
+import { isAsync } from '../../../returned.ts';
+import { activeResources, resourcesSince } from '../active-resources.ts';
+import { ALL_KINDS, type Check, demand } from '../check.ts';
+import { collected, handled, pause, virtually } from '../observe.ts';
+import { openCopy } from '../open-copy.ts';
+import type { Subject } from '../subject.ts';
+
+const FEW_MS = 20;
+const GRACE_MS = 400;
+
+/** What is left when a plugin's work is no longer wanted. */
+export const CANCELLATION_CHECKS: readonly Check[] = [
+  {
+    name: 'cancellation: unsubscribing ends all work',
+    kinds: ALL_KINDS,
+    async run(subject) {
+      demandNothingLeft(
+        await endInTheMidst(subject, subject.context(), (running) => running.unsubscribe()),
+        'after it was unsubscribed from',
+      );
+      return undefined;
+    },
+  },
+  {
+    name: 'cancellation: a collector ends when ctx.signal is aborted',
+    kinds: ['collect'],
+    async run(subject) {
+      const stop = new AbortController();
+      const ctx = subject.context({ signal: stop.signal });
+      let isPulled = false;
+      const left = await endInTheMidst(
+        subject,
+        ctx,
+        () => stop.abort(),
+        (returned) => {
+          isPulled = !isAsync(returned);
+        },
+      );
+      if (isPulled) return 'it returns an iterable, which the pipeline stops pulling from';
+      demand(
+        left.isClosed && left.late === 0,
+        () =>
+          'it goes on after ctx.signal was aborted; complete then: pipe(takeUntil(fromEvent(ctx.signal, "abort"))), or leave the loop if ctx.signal.aborted',
+      );
+      demandNothingLeft(left, 'after ctx.signal was aborted');
+      return undefined;
+    },
+  },
+];
+
+interface Left {
+  /** Values after the end. */
+  late: number;
+  /** Actions that RxJS would still have run. */
+  scheduled: number;
+  /** Whether the run had ended by itself a moment after the end. */
+  isClosed: boolean;
+  /** What keeps the process alive. */
+  open: readonly string[];
+}
+
+/** Begins a run, ends it a little later, and looks at what is left. */
+async function endInTheMidst(
+  subject: Subject,
+  ctx: PipelineRunContext,
+  end: (running: Subscription) => void,
+  onReturned: (returned: unknown) => void = () => {},
+): Promise<Left> {
+  const before = activeResources();
+  const left: Left = { late: 0, scheduled: 0, isClosed: false, open: [] };
+  let isOver = false;
+  const start = () =>
+    work(subject, ctx, onReturned).subscribe({
+      next: () => {
+        if (isOver) left.late++;
+      },
+      error: () => {},
+    });
+  const finish = (running: Subscription) => {
+    isOver = true;
+    end(running);
+  };
+  let running: Subscription;
+  if (subject.isVirtual) {
+    running = virtually((scheduler) => {
+      const subscription = start();
+      // On the scheduler itself: an action of asyncScheduler's would be among those that are left.
+      scheduler.schedule(() => {
+        finish(subscription);
+        left.scheduled = scheduler.actions.filter(({ closed }) => !closed).length;
+      }, FEW_MS);
+      return subscription;
+    });
+  } else {
+    running = start();
+    await pause(FEW_MS);
+    finish(running);
+  }
+  await pause(FEW_MS);
+  left.isClosed = running.closed;
+  running.unsubscribe();
+  return { ...left, open: await stillOpen(before) };
+}
+
+function work(
+  subject: Subject,
+  ctx: PipelineRunContext,
+  onReturned: (returned: unknown) => void,
+): Observable<unknown> {
+  if (subject.kind === 'collect') return collected(subject, ctx, onReturned);
+  const [event] = subject.events;
+  if (event === undefined) throw new RangeError('`events` is empty; give at least one');
+  return handled(subject, ctx, openCopy(event));
+}
+
+/** What came since and is still there; handles take a moment to close. */
+async function stillOpen(before: readonly string[]): Promise<string[]> {
+  let left = resourcesSince(before);
+  for (let waited = 0; left.length > 0 && waited < GRACE_MS; waited += FEW_MS) {
+    await pause(FEW_MS);
+    left = resourcesSince(before);
+  }
+  return [...new Set(left)];
+}
+
+function demandNothingLeft({ late, scheduled, open }: Left, when: string): void {
+  demand(
+    late === 0,
+    () =>
+      `it emitted ${late} values ${when}; let new Observable(…) return what ends its work, or use RxJS operators`,
+  );
+  demand(
+    scheduled === 0,
+    () => `${scheduled} RxJS timers of it still run ${when}; unsubscribe from what it subscribed to`,
+  );
+  demand(
+    open.length === 0,
+    () => `it left this open ${when}: ${open.join(', ')}; clear timers, and close handles`,
+  );
+}

@@ -1,0 +1,72 @@
+import { asyncScheduler } from 'rxjs';
+import { InFlightWindow } from '../../../../operators/in-flight-window.ts';
+import { EventBatch } from '../../../models/index.ts';
+import { type Check, demand } from '../check.ts';
+import { collected, observe } from '../observe.ts';
+import type { Subject } from '../subject.ts';
+
+const ROOM = 2;
+const ENOUGH = 4 * ROOM;
+
+/** Back-pressure. */
+export const DEMAND_CHECKS: readonly Check[] = [
+  {
+    name: 'demand: a collector that looks at ctx.demand heeds it',
+    kinds: ['collect'],
+    async run(subject) {
+      const { count, isRead } = await collectWith(subject, { size: ROOM, releases: false });
+      if (!isRead) {
+        return 'it does not look at ctx.demand, which is right for a source that cannot wait: the pipeline buffers for it';
+      }
+      demand(
+        count <= ROOM,
+        () =>
+          `with room for ${ROOM} events it emitted ${count}; emit at most ctx.demand.room, then wait for ctx.demand.room$`,
+      );
+      const free = await collectWith(subject, { size: 100 * ROOM, releases: true });
+      const tight = await collectWith(subject, { size: ROOM, releases: true });
+      demand(
+        Math.min(free.count, ENOUGH) <= tight.count,
+        () =>
+          `it emitted ${tight.count} events where ${free.count} were to come, and there was room again after each; listen to ctx.demand.room$, which emits when there is`,
+      );
+      return undefined;
+    },
+  },
+];
+
+interface Window {
+  readonly size: number;
+  /** Each event is settled at once, so that there is room again. */
+  readonly releases: boolean;
+}
+
+/** Counts what a collector emits into a window, and notes whether it looks at it. */
+async function collectWith(
+  subject: Subject,
+  { size, releases }: Window,
+): Promise<{ count: number; isRead: boolean }> {
+  const window = new InFlightWindow(size);
+  const seen = { count: 0, isRead: false };
+  const watched = {
+    get room() {
+      seen.isRead = true;
+      return window.room;
+    },
+    get room$() {
+      seen.isRead = true;
+      return window.room$;
+    },
+  };
+  const ctx = subject.context({ demand: watched });
+  await observe(subject, () => collected(subject, ctx), {
+    limit: ENOUGH,
+    onValue: (value) => {
+      const events = value instanceof EventBatch ? value.events.length : 1;
+      seen.count += events;
+      window.take(events);
+      if (releases) asyncScheduler.schedule(() => window.release(events));
+    },
+  });
+  return seen;
+}

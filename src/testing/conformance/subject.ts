@@ -1,0 +1,133 @@
+import { interval, map, of } from 'rxjs';
+import { InFlightWindow } from '../../../operators/in-flight-window.ts';
+import { buildConfig } from '../../config/build-config.ts';
+import { frozenCopy } from '../../config/frozen.ts';
+import { createContext } from '../../context.ts';
+import {
+  type AnalyticsConfig,
+  type CollectedEvent,
+  type Host,
+  isoNow,
+  type PipelineRunContext,
+  type Plugin,
+  type PluginKind,
+  silentLogger,
+} from '../../models/index.ts';
+import { seededRandom } from '../seeded-random.ts';
+import { CheckFailure } from './check.ts';
+import { sampleEvents } from './sample-events.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the checks need to know of a plugin. */
+export interface ConformanceOptions {
+  /**
+   * The fields of an entry with which the plugin works; `plugin` is added. A function is called for every run, so
+   * that each can have a folder or a server of its own. Default: no fields.
+   */
+  readonly config?: Fields | (() => Fields);
+  /** What processors and forwarders are given. Default: some events that differ in shape. */
+  readonly events?: readonly CollectedEvent[];
+  /** `ctx.host`. Default: one that emits an event every second, and whose functions return true. */
+  readonly host?: Host;
+  /**
+   * `real` for plugins that talk to the outside, such as files and sockets: they need not run in virtual time.
+   * Default: `virtual`.
+   */
+  readonly time?: 'virtual' | 'real';
+  /** What a forwarder has delivered in a run, to compare `forwardBatch` with `forward`. */
+  readonly delivered?: (config: Fields) => unknown;
+  /** How long something outside of virtual time may take, in milliseconds. Default: 2000. */
+  readonly patience?: number;
+}
+
+/** A plugin under test, with what is needed to run it. */
+export interface Subject {
+  readonly kind: PluginKind;
+  readonly plugin: Plugin;
+  readonly events: readonly CollectedEvent[];
+  readonly isVirtual: boolean;
+  readonly patience: number;
+  readonly delivered: ConformanceOptions['delivered'];
+  /** The fields of an entry, as a configuration file would have them. */
+  readonly fields: () => Fields;
+  /** A new context; its configuration is validated and deeply frozen. */
+  readonly context: (overrides?: Partial<PipelineRunContext>) => PipelineRunContext;
+}
+
+const ENTRY = 'conformance';
+const WINDOW = 1000;
+const PATIENCE_MS = 2000;
+
+export function subjectOf(kind: PluginKind, plugin: Plugin, options: ConformanceOptions): Subject {
+  const { config = {}, host = sampleHost(), time = 'virtual', delivered, patience = PATIENCE_MS } = options;
+  const fields = () => ({ plugin: ENTRY, ...(typeof config === 'function' ? config() : config) });
+  return {
+    kind,
+    plugin,
+    events: options.events ?? sampleEvents(),
+    isVirtual: time === 'virtual',
+    patience,
+    delivered,
+    fields,
+    context: (overrides = {}) => {
+      const analytics = analyticsWith(kind, plugin, validated(plugin, fields()));
+      const section = { collect: 'collectors', process: 'processors', forward: 'forwarders' } as const;
+      const entry = analytics[section[kind]][ENTRY];
+      if (entry === undefined) throw new CheckFailure('the entry is not in its configuration');
+      const shared = {
+        pipeline: ENTRY,
+        logger: silentLogger,
+        host,
+        info: { version: '0.0.0', id: host.id, role: host.role },
+        once: false,
+        random: seededRandom(1),
+        shared_cache: {},
+      };
+      const own = {
+        config: entry,
+        cache: {},
+        signal: new AbortController().signal,
+        stats: { masked() {}, backlog() {} },
+        demand: new InFlightWindow(WINDOW),
+      };
+      return Object.freeze({ ...createContext(shared, own), ...overrides });
+    },
+  };
+}
+
+function validated(plugin: Plugin, fields: Fields): Fields {
+  const result = plugin.get_config_schema().safeParse(fields);
+  if (result.success) return result.data as Fields;
+  const issues = result.error.issues.map(
+    ({ path, message }) => `${path.join('.') || 'the entry'}: ${message}`,
+  );
+  throw new CheckFailure(
+    `its schema refuses the configuration ${JSON.stringify(fields)}: ${issues.join('; ')}. Give \`config\` fields that it accepts`,
+  );
+}
+
+function analyticsWith(kind: PluginKind, plugin: Plugin, data: Fields): AnalyticsConfig {
+  const entry = new Map([[ENTRY, { plugin, data: frozenCopy(data) }]]);
+  const none = new Map<string, { plugin: Plugin; data: Fields }>();
+  const entries = { collect: none, process: none, forward: none, [kind]: entry };
+  return buildConfig({ entries, pipelines: new Map(), host_config: {} });
+}
+
+function sampleHost(): Host {
+  return {
+    id: 'conformance-host',
+    role: 'test',
+    events: () =>
+      interval(1000).pipe(
+        map((n) => ({
+          tag: 'host/beacon/conformance-host/sample/',
+          stamp: isoNow(),
+          data: { n },
+          raw_data: { n },
+        })),
+      ),
+    functions: () => ['test.ping'],
+    call: () => of(true),
+  };
+}

@@ -1,0 +1,93 @@
+import type { Trace } from '../trace.ts';
+import { layoutOf } from './layout.ts';
+import { type Panel, panelsOf } from './panels.ts';
+import { printable } from './printable.ts';
+import { heading } from './svg-captions.ts';
+import { halfWidths, spread, svgWidths } from './svg-columns.ts';
+import { element, escaped, moved } from './svg-elements.ts';
+import { svgLegend } from './svg-legend.ts';
+import { svgPanel } from './svg-panel.ts';
+import type { Piece } from './svg-row.ts';
+import { CARD, SANS } from './svg-theme.ts';
+import { loadSwirly } from './swirly.ts';
+
+export interface DrawSvgOptions {
+  /** Default: the pipeline's name. */
+  readonly title?: string;
+}
+
+const PANEL_GAP = 26;
+/** Room for an arrow at the right. */
+const ARROW = 20;
+
+/**
+ * Draws a run as marble diagrams, for documents and pull requests: what {@link drawText} shows, as SVG on a light
+ * card. The same run gives the same bytes. Needs the package `@swirly/renderer-node`.
+ *
+ * @throws MillraceError `MILLRACE_TEST_SVG` if that is not installed
+ * @example
+ * const config = {
+ *   collectors: { web: { plugin: 'file', paths: ['access.log'] } },
+ *   forwarders: { archive: { plugin: 'noop' } },
+ *   pipelines: { main: { collect: 'web', forward: 'archive' } },
+ *   host_config: {},
+ * };
+ * const run = testPipeline(config, { collect: { web: { marbles: 'a 5s b|' } } });
+ * const svg = await drawSvg(run.trace, { title: 'Two lines' });
+ * svg.includes('<title>Two lines</title>'); // true
+ */
+export async function drawSvg(trace: Trace, options: DrawSvgOptions = {}): Promise<string> {
+  const swirly = await loadSwirly();
+  const layout = layoutOf(trace);
+  const title = printable(options.title ?? trace.pipeline);
+  const halves = halfWidths(layout);
+  const panels = panelsOf(svgWidths(layout, halves), CARD.widest);
+  const width = contentWidth(panels);
+  const pieces: Piece[] = [
+    heading(title, layout.summary, width),
+    ...panels.map((panel) => svgPanel(layout, spread(panel, width - ARROW), halves, width, swirly)),
+    svgLegend(layout, width),
+  ];
+  return card(title, layout.summary, pieces, width);
+}
+
+/** As wide as the widest panel, with room for an arrow; and never so narrow that words have to be broken. */
+function contentWidth(panels: readonly Panel[]): number {
+  return Math.min(CARD.widest, Math.max(CARD.narrowest, ...panels.map((panel) => panel.width + ARROW)));
+}
+
+function card(title: string, summary: string, pieces: readonly Piece[], contentWidth: number): string {
+  const parts: string[] = [];
+  let y: number = CARD.margin;
+  for (const { svg, height } of pieces) {
+    if (height === 0) continue;
+    parts.push(moved(CARD.margin, y, svg));
+    y += height + PANEL_GAP;
+  }
+  const width = contentWidth + 2 * CARD.margin;
+  const height = Math.ceil(y - PANEL_GAP + CARD.margin);
+  const frame = element('rect', {
+    x: 0.5,
+    y: 0.5,
+    width: width - 1,
+    height: height - 1,
+    rx: 8,
+    fill: CARD.fill,
+    stroke: CARD.stroke,
+  });
+  const attributes = {
+    xmlns: 'http://www.w3.org/2000/svg',
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: 'img',
+    'font-family': SANS,
+  };
+  const content = [
+    element('title', {}, escaped(title)),
+    element('desc', {}, escaped(summary)),
+    frame,
+    ...parts,
+  ];
+  return `${element('svg', attributes, `\n${content.join('\n')}\n`)}\n`;
+}

@@ -1,0 +1,124 @@
+import type { Trace } from '../trace.ts';
+import { type Layout, type LayoutRow, layoutOf, rowsIn } from './layout.ts';
+import type { LegendLine } from './legend.ts';
+import { type Panel, panelsOf } from './panels.ts';
+import { cellWidth, printable } from './printable.ts';
+import { painters, TextLine } from './text-line.ts';
+import { axisLine, glyphPaint, INDENT, rowLines, SIGNS, stateLine, textWidths } from './text-panel.ts';
+import { wrapWords } from './text-words.ts';
+
+export interface DrawTextOptions {
+  /** The most characters in a line; what needs more is broken into panels. Default: 100. */
+  readonly width?: number;
+  /** Whether to colour it for a terminal. Default: false. */
+  readonly colours?: boolean;
+  /** Default: the pipeline's name. */
+  readonly title?: string;
+}
+
+/** Narrower than this nothing can be drawn. */
+const NARROWEST = 40;
+
+/**
+ * Draws a run for the terminal: each stage with its settings, what left it and when, drops, retries and errors, the
+ * pipeline's states, and a legend. The same run gives the same text.
+ *
+ * @example
+ * const config = {
+ *   collectors: { web: { plugin: 'file', paths: ['access.log'] } },
+ *   forwarders: { archive: { plugin: 'noop' } },
+ *   pipelines: { main: { collect: 'web', forward: 'archive' } },
+ *   host_config: {},
+ * };
+ * const run = testPipeline(config, { collect: { web: { marbles: 'a 5s b|' } } });
+ * drawText(run.trace, { title: 'Two lines' }).split('\n')[6]; // '  a─┄┄┄┄─b──────│'
+ */
+export function drawText(trace: Trace, options: DrawTextOptions = {}): string {
+  const { colours = false, title } = options;
+  const width = Math.max(NARROWEST, options.width ?? 100);
+  const layout = layoutOf(trace);
+  const panels = panelsOf(textWidths(layout), width - INDENT - 1);
+  const boxWidth = boxWidthOf(layout, panels, width);
+  const lines = [
+    ...wrapWords(printable(title ?? trace.pipeline), width).map((text) => new TextLine().add(text, 'title')),
+    ...wrapWords(layout.summary, width).map((text) => new TextLine().add(text, 'faint')),
+    ...panels.flatMap((panel) => [
+      new TextLine(),
+      axisLine(layout, panel),
+      stateLine(layout, panel),
+      ...rowsIn(layout, panel).flatMap((row) => stageLines(layout, row, panel, boxWidth)),
+    ]),
+    ...legendLines(layout, width),
+  ];
+  const paints = painters(colours);
+  return `${lines.map((line) => line.render(paints)).join('\n')}\n`;
+}
+
+const KINDS: Readonly<Record<LayoutRow['kind'], string>> = {
+  collect: 'collect ',
+  process: '',
+  forward: 'forward ',
+  dead_letter: 'dead letter ',
+};
+
+const SEPARATOR = '   ';
+
+function captionOf({ name, plugin, settings }: LayoutRow): string {
+  return [`${name}: ${plugin}`, ...settings].join(SEPARATOR);
+}
+
+/** As wide as the widest panel, or as the longest caption needs. */
+function boxWidthOf({ rows }: Layout, panels: readonly Panel[], width: number): number {
+  const boxes = rows.filter(({ kind }) => kind === 'process').map((row) => cellWidth(captionOf(row)) + 4);
+  return Math.min(width, Math.max(...boxes, ...panels.map((panel) => panel.width + INDENT)));
+}
+
+/** The operator, and what left it. */
+function stageLines(layout: Layout, row: LayoutRow, panel: Panel, boxWidth: number): TextLine[] {
+  const caption = row.kind === 'process' ? box(captionOf(row), boxWidth) : plainCaption(row, boxWidth);
+  return [...caption, ...rowLines(layout, row, panel)];
+}
+
+function box(caption: string, width: number): TextLine[] {
+  const bar = '─'.repeat(width - 2);
+  const [first = '', ...rest] = wrapWords(caption, width - 4);
+  const inner = [first, ...rest].map((text, i) => {
+    const line = new TextLine().put(0, '│', 'faint');
+    return line.put(2, text, i === 0 ? 'title' : 'plain').put(width - 1, '│', 'faint');
+  });
+  return [new TextLine().add(`┌${bar}┐`, 'faint'), ...inner, new TextLine().add(`└${bar}┘`, 'faint')];
+}
+
+function plainCaption(row: LayoutRow, width: number): TextLine[] {
+  const kind = KINDS[row.kind];
+  const lines = wrapWords(captionOf(row), Math.max(width, NARROWEST) - kind.length);
+  return lines.map((text, i) =>
+    new TextLine().put(0, i === 0 ? kind : '', 'faint').put(kind.length, text, 'title'),
+  );
+}
+
+function legendLines({ legend, signs }: Layout, width: number): TextLine[] {
+  const names = legend.lines.map((line) => line.names.join(' '));
+  const indent = Math.min(24, Math.max(2, ...names.map(cellWidth))) + 2;
+  const entry = (name: string, text: string, paint: Parameters<TextLine['put']>[2]) => {
+    const line = new TextLine().put(0, name, paint);
+    const isLong = cellWidth(name) > indent - 2;
+    const texts = wrapWords(text, width - indent);
+    const below = texts.slice(isLong ? 0 : 1).map((rest) => new TextLine().put(indent, rest));
+    return isLong ? [line, ...below] : [line.put(indent, texts[0] as string), ...below];
+  };
+  const lines = [
+    ...legend.lines.flatMap((line, i) =>
+      entry(names[i] as string, legendText(line), line.stage === undefined ? 'event' : 'changed'),
+    ),
+    ...(legend.more === 0 ? [] : entry('…', `and ${legend.more} more events`, 'faint')),
+    ...signs.flatMap(({ kind, meaning }) =>
+      entry(SIGNS[kind], meaning, glyphPaint({ kind, isChanged: false })),
+    ),
+  ];
+  return lines.length === 0 ? [] : [new TextLine(), ...lines];
+}
+
+function legendText({ text, stage }: LegendLine): string {
+  return stage === undefined ? text : `${text}   (${stage})`;
+}

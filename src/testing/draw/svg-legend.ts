@@ -1,0 +1,59 @@
+import type { Layout } from './layout.ts';
+import { element, escaped, moved, text, textWidth } from './svg-elements.ts';
+import { icon } from './svg-marks.ts';
+import type { Piece } from './svg-row.ts';
+import { FAINT, GRID, INK, letterColours, MONO } from './svg-theme.ts';
+import { wrapWords } from './text-words.ts';
+
+const SIZE = 12;
+const LINE_HEIGHT = 18;
+const WIDEST_NAMES = 180;
+
+/** What the letters and signs stand for. */
+export function svgLegend({ legend, signs }: Layout, width: number): Piece {
+  const nameWidths = legend.lines.map(({ names }) => textWidth(names.join('  '), SIZE + 1));
+  const indent = Math.ceil(Math.min(WIDEST_NAMES, Math.max(18, ...nameWidths))) + 14;
+  const lines: string[] = [];
+  let y = 18;
+  const put = (name: string, isWide: boolean, texts: readonly string[]) => {
+    lines.push(moved(0, y, name));
+    if (isWide) y += LINE_HEIGHT;
+    for (const words of texts) {
+      lines.push(moved(indent, y, words));
+      y += LINE_HEIGHT;
+    }
+  };
+  legend.lines.forEach(({ names, text: words, stage }, i) => {
+    const texts = wrapWords(words, Math.floor((width - indent) / (SIZE * 0.61)));
+    const shown = texts.map((line, n) => meaning(line, n === texts.length - 1 ? stage : undefined));
+    put(namesText(names), (nameWidths[i] as number) > WIDEST_NAMES, shown);
+  });
+  if (legend.more > 0)
+    put('', false, [text(0, 0, `… and ${legend.more} more events`, { 'font-size': SIZE, fill: FAINT })]);
+  for (const { kind, meaning } of signs) {
+    const texts = wrapWords(meaning, Math.floor((width - indent) / (SIZE * 0.56)));
+    put(
+      moved(9, -4, icon(kind)),
+      false,
+      texts.map((line) => text(0, 0, line, { 'font-size': SIZE, fill: FAINT })),
+    );
+  }
+  if (lines.length === 0) return { svg: '', height: 0 };
+  const rule = element('line', { x1: 0, y1: 0, x2: width, y2: 0, stroke: GRID, 'stroke-width': 1 });
+  return { svg: rule + lines.join(''), height: y - LINE_HEIGHT + 4 };
+}
+
+function namesText(names: readonly string[]): string {
+  const spans = names.map((name) => {
+    const colour = name === '…' ? FAINT : letterColours(name)[1];
+    return element('tspan', { fill: colour }, escaped(name));
+  });
+  const attributes = { 'font-size': SIZE + 1, 'font-weight': 'bold', 'xml:space': 'preserve' };
+  return element('text', attributes, spans.join('  '));
+}
+
+function meaning(words: string, stage: string | undefined): string {
+  const by = stage === undefined ? '' : element('tspan', { fill: FAINT }, escaped(`   (${stage})`));
+  const attributes = { 'font-family': MONO, 'font-size': SIZE, fill: INK, 'xml:space': 'preserve' };
+  return element('text', attributes, escaped(words) + by);
+}

@@ -1,0 +1,91 @@
+import { type Layout, rowsIn } from './layout.ts';
+import type { Panel } from './panels.ts';
+import { caption } from './svg-captions.ts';
+import { type Halves, type Places, placesIn, stateWidth, stateWords } from './svg-columns.ts';
+import { element, moved, text } from './svg-elements.ts';
+import { pauseMark } from './svg-marks.ts';
+import { type Piece, SvgRow } from './svg-row.ts';
+import { FAINT, GRID, INK, LINE, STATE_COLOURS } from './svg-theme.ts';
+import type { Swirly } from './swirly.ts';
+
+const AXIS_Y = 22;
+const STATE_Y = 32;
+const STATE_HEIGHT = 18;
+const ROWS_Y = STATE_Y + STATE_HEIGHT + 16;
+const STAGE_GAP = 12;
+const CAPTION_GAP = 9;
+
+/** The columns that fit side by side: time, states and all stages. */
+export function svgPanel(layout: Layout, panel: Panel, halves: Halves, width: number, swirly: Swirly): Piece {
+  const places = placesIn(panel, halves);
+  const stages: string[] = [];
+  let y = ROWS_Y;
+  const put = ({ svg, height }: Piece, gap: number) => {
+    stages.push(moved(0, y, svg));
+    y += height + gap;
+  };
+  for (const row of rowsIn(layout, panel)) {
+    put(caption(row, width, swirly), CAPTION_GAP);
+    put(new SvgRow(layout, panel, places, row).draw(swirly), STAGE_GAP);
+  }
+  const height = y - STAGE_GAP;
+  const svg = grid(panel, places, height) + axis(layout, panel, places) + states(layout, panel, places);
+  return { svg: svg + stages.join(''), height };
+}
+
+const columnsOf = (panel: Panel) => panel.x.map((_, i) => panel.from + i);
+
+/** One faint line for each time, so that what happens at once is seen to. */
+function grid(panel: Panel, places: Places, height: number): string {
+  const lines = columnsOf(panel).map((column) => `M ${places.middle(column)} ${AXIS_Y} V ${height}`);
+  return element('path', { d: lines.join(' '), stroke: GRID, 'stroke-width': 1, fill: 'none' });
+}
+
+function axis({ columns }: Layout, panel: Panel, places: Places): string {
+  const line = element('line', {
+    x1: 0,
+    y1: AXIS_Y,
+    x2: panel.width,
+    y2: AXIS_Y,
+    stroke: LINE,
+    'stroke-width': 1,
+  });
+  const marks = columnsOf(panel).map((column) => {
+    const { label, exact, pause } = columns[column] as Layout['columns'][number];
+    const x = places.middle(column);
+    const gap = places.gap(column);
+    const words = { 'text-anchor': 'middle', 'font-size': 11 };
+    return [
+      element('circle', { cx: x, cy: AXIS_Y, r: 2.5, fill: LINE }),
+      text(x, AXIS_Y - 9, column === panel.from ? exact : label, { ...words, fill: INK }),
+      ...(pause === undefined
+        ? []
+        : [
+            moved(gap, AXIS_Y, pauseMark()),
+            text(gap, AXIS_Y - 9, pause, { ...words, fill: FAINT, 'font-style': 'italic' }),
+          ]),
+    ].join('');
+  });
+  return line + marks.join('');
+}
+
+function states({ states }: Layout, panel: Panel, places: Places): string {
+  const bands = states.map(({ from, to, state, isOpen }, i) => {
+    const isLast = i === states.length - 1;
+    const isPast = isLast ? false : to <= panel.from && from < panel.from;
+    if (from > panel.to || isPast) return '';
+    const x = from < panel.from ? 0 : places.middle(from);
+    const end =
+      to > panel.to || isOpen ? panel.width : isLast ? x + stateWidth(state) : places.middle(to) - 1;
+    return moved(x, STATE_Y, band(state, Math.max(end - x, 2)));
+  });
+  return bands.join('');
+}
+
+function band(state: string, width: number): string {
+  const [fill, colour] = STATE_COLOURS[state] as readonly [string, string];
+  return (
+    element('rect', { width, height: STATE_HEIGHT, rx: 3, fill }) +
+    text(8, 13, stateWords(state), { 'font-size': 11, fill: colour })
+  );
+}

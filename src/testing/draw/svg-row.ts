@@ -1,0 +1,147 @@
+import type { Cell, Glyph } from './cells.ts';
+import type { Layout, LayoutRow } from './layout.ts';
+import type { Panel } from './panels.ts';
+import type { Segment } from './segments.ts';
+import { endOffset, isEnd, isMarble, isPill, type Places } from './svg-columns.ts';
+import { moved } from './svg-elements.ts';
+import { downward, note, pauseMark, pill, retry, strike } from './svg-marks.ts';
+import { DEAD, letterColours, MARBLE, TROUBLE, WAIT } from './svg-theme.ts';
+import type { Swirly, SwirlyMessage } from './swirly.ts';
+
+/** A piece of a picture and how much of its height it takes. */
+export interface Piece {
+  readonly svg: string;
+  readonly height: number;
+}
+
+const NOTE_HEIGHT = 14;
+
+/** The marbles of a stage: swirly draws lines, events, ends and errors; what it has no mark for is laid over them. */
+export class SvgRow {
+  readonly #panel: Panel;
+  readonly #places: Places;
+  readonly #columns: Layout['columns'];
+  readonly #row: LayoutRow;
+
+  constructor(layout: Layout, panel: Panel, places: Places, row: LayoutRow) {
+    this.#columns = layout.columns;
+    this.#panel = panel;
+    this.#places = places;
+    this.#row = row;
+  }
+
+  draw(swirly: Swirly): Piece {
+    const cells = [...this.#row.cells].filter(([column]) => this.#isShown(column));
+    const segments = this.#row.segments.filter(
+      ({ from, to, isOpen }) => from <= this.#panel.to && (to >= this.#panel.from || isOpen),
+    );
+    const placed = new Set<number>();
+    const streams = segments.map((segment) => {
+      const own = cells.filter(
+        ([column]) => !placed.has(column) && column >= segment.from && column <= segment.to,
+      );
+      for (const [column] of own) placed.add(column);
+      return this.#stream(swirly, segment, own);
+    });
+    const stray = cells.filter(([column]) => !placed.has(column));
+    const svg = [
+      ...streams,
+      ...(stray.length === 0 ? [] : [swirly.stream(this.#messages(stray, 0), 1, false)]),
+      ...cells.map(([column, cell]) => moved(this.#places.middle(column), MARBLE.radius, overlay(cell))),
+    ];
+    return {
+      svg: svg.join(''),
+      height: Math.max(2 * MARBLE.radius, ...cells.map(([, cell]) => heightOf(cell))),
+    };
+  }
+
+  #stream(swirly: Swirly, segment: Segment, cells: readonly (readonly [number, Cell])[]): string {
+    const { from, to, isOpen } = segment;
+    const panel = this.#panel;
+    const start = from < panel.from ? 0 : this.#places.middle(from);
+    const isLast = panel.to === this.#columns.length - 1;
+    const goesOn = to > panel.to || isOpen;
+    const end = goesOn ? panel.width + (isLast ? 16 : 6) : this.#endOf(to, cells);
+    const messages = this.#messages(cells, start);
+    const stream = swirly.stream(messages, end - start, isOpen && isLast);
+    const pauses = this.#columns
+      .map((column, i) => ({ column, i }))
+      .filter(({ column, i }) => this.#isShown(i) && column.pause !== undefined && i > from && i <= to)
+      .map(({ i }) => moved(this.#places.gap(i), MARBLE.radius, pauseMark()));
+    return moved(start, 0, stream) + pauses.join('');
+  }
+
+  #endOf(column: number, cells: readonly (readonly [number, Cell])[]): number {
+    const [, cell] = cells.find(([at]) => at === column) ?? [];
+    // A line ends inside the bar that ends it.
+    const offset = cell?.glyphs.some(isEnd) ? endOffset(cell) - 2 : 0;
+    return this.#places.middle(column) + offset;
+  }
+
+  #messages(cells: readonly (readonly [number, Cell])[], start: number): SwirlyMessage[] {
+    return cells.flatMap(([column, cell]) => {
+      const frame = this.#places.middle(column) - start;
+      return [
+        ...inOrder(cell)
+          .filter(isMarble)
+          .map((glyph) => marble(frame, glyph)),
+        ...cell.glyphs.filter(isEnd).map(({ kind }): SwirlyMessage => {
+          const notification = { kind: kind === 'end' ? ('C' as const) : ('E' as const) };
+          return { frame: frame + endOffset(cell), notification };
+        }),
+      ];
+    });
+  }
+
+  #isShown(column: number): boolean {
+    return column >= this.#panel.from && column <= this.#panel.to;
+  }
+}
+
+/** swirly's marbles first, as it stacks them; what goes to the dead letter at the bottom, above its arrow. */
+function inOrder({ glyphs }: Cell): Glyph[] {
+  const rank = (glyph: Glyph) => (isMarble(glyph) ? (glyph.kind === 'dead_letter' ? 1 : 0) : 2);
+  return glyphs.filter((glyph) => !isEnd(glyph)).sort((a, b) => rank(a) - rank(b));
+}
+
+function marble(frame: number, { kind, text, letter, isChanged }: Glyph): SwirlyMessage {
+  const [fill, line] = letterColours(letter);
+  const isDropped = kind === 'drop';
+  return {
+    frame,
+    notification: { kind: 'N', value: text },
+    styles: {
+      fill_color: isDropped ? '#ffffff' : fill,
+      stroke_color: isDropped ? TROUBLE : kind === 'dead_letter' ? DEAD : line,
+      stroke_width: isChanged ? 3 : 1.5,
+      value_font_weight: isChanged ? 'bold' : 'normal',
+      value_font_size: [...text].length > 2 ? 12 : 15,
+    },
+  };
+}
+
+/** What is laid over the marbles of a cell, about the middle of the first one. */
+function overlay(cell: Cell): string {
+  const glyphs = inOrder(cell);
+  const parts = glyphs.map((glyph, i) => moved(0, i * MARBLE.stacking, overMarble(glyph)));
+  const below = (glyphs.length - 1) * MARBLE.stacking + MARBLE.radius;
+  const last = glyphs.findLastIndex((glyph) => glyph.kind === 'dead_letter' && isMarble(glyph));
+  const arrow = last < 0 ? '' : moved(0, last * MARBLE.stacking + MARBLE.radius + 8, downward());
+  const hasDrop = glyphs.some(({ kind }) => kind === 'drop');
+  const words =
+    cell.note === undefined ? '' : note(cell.note, below + NOTE_HEIGHT - 1, hasDrop ? TROUBLE : WAIT);
+  return [...parts, arrow, words].join('');
+}
+
+function overMarble(glyph: Glyph): string {
+  if (isPill(glyph)) return pill(glyph);
+  if (glyph.kind === 'retry') return retry(glyph);
+  return glyph.kind === 'drop' ? strike() : '';
+}
+
+function heightOf(cell: Cell): number {
+  const count = Math.max(1, inOrder(cell).length);
+  const hasBelow =
+    cell.note !== undefined || cell.glyphs.some((glyph) => glyph.kind === 'dead_letter' && isMarble(glyph));
+  return 2 * MARBLE.radius + (count - 1) * MARBLE.stacking + (hasBelow ? NOTE_HEIGHT + 2 : 0);
+}

@@ -1,0 +1,120 @@
+import type { Path } from '../../checks/path.ts';
+import { MillraceError } from '../../errors.ts';
+import { nearest } from '../../models/nearest.ts';
+import type { ConfigMistake } from '../../models/plugin.ts';
+import type { RowExpectation, TestDefinition } from '../../models/tests-config.ts';
+import { parseMarbleRow } from '../marbles.ts';
+import { collectedValues, lettersIn, MOST_LISTED_VALUES } from './letters.ts';
+
+type Mistake = ConfigMistake & { readonly at?: 'key' };
+
+/** What is wrong with the marbles of a test, at paths inside it. Its schema has passed. */
+export function checkTest({ collect, expect }: TestDefinition): Mistake[] {
+  const inputs = Object.entries(collect).flatMap(([name, input]): Mistake[] => {
+    if (input === 'keep') return [];
+    const path = ['collect', name];
+    if (Array.isArray(input)) return checkList(input, path);
+    const { marbles, values } = input as { marbles: string | string[]; values?: object };
+    const texts = typeof marbles === 'string' ? [marbles] : marbles;
+    const wrong = texts.flatMap((text, index) =>
+      readMistakes(
+        text,
+        typeof marbles === 'string' ? [...path, 'marbles'] : [...path, 'marbles', index],
+        Object.keys(values ?? {}),
+      ),
+    );
+    if (wrong.length > 0 || values === undefined) return wrong;
+    return checkValues(texts.flatMap(lettersIn), Object.keys(values), path, () => false);
+  });
+  // What letters stand for is known only where all marbles can be read.
+  if (inputs.length > 0) return inputs;
+  const collected = collectedValues(collect);
+  return Object.entries(expect).flatMap(([name, row]) =>
+    isRow(row) && row.marbles !== undefined ? checkRow(row, ['expect', name], collected) : [],
+  );
+}
+
+function isRow(value: unknown): value is RowExpectation {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function checkList(values: readonly unknown[], path: Path): Mistake[] {
+  if (values.length <= MOST_LISTED_VALUES) return [];
+  const message = `${values.length} values; a list has at most ${MOST_LISTED_VALUES}: spread them over several runs or collectors`;
+  return [{ path, message }];
+}
+
+/** What keeps marbles from being read, or makes them mean something else than they seem to. */
+function readMistakes(text: string, path: Path, given: readonly string[]): Mistake[] {
+  const time = strayTime(text, given);
+  if (time !== undefined) {
+    const message = `the time \`${time}\` in the marbles '${text}' is read as letters: set it off by spaces, and let something follow it, as in 'a ${time} b' or '${time} |'`;
+    return [{ path, message }];
+  }
+  try {
+    parseMarbleRow(text);
+    return [];
+  } catch (error) {
+    if (error instanceof MillraceError) return [{ path, message: error.message }];
+    return [{ path, message: `the marbles '${text}' cannot be read: ${(error as Error).message}` }];
+  }
+}
+
+/** A time that RxJS would take for letters: one that touches something else, or ends the marbles. */
+function strayTime(text: string, given: readonly string[]): string | undefined {
+  const tokens = text.trim().split(/\s+/);
+  for (const [index, token] of tokens.entries()) {
+    const [time = ''] = /\d+(?:\.\d+)?(?:ms|[smhd])/.exec(token) ?? [];
+    const isMeant = time === token && index < tokens.length - 1;
+    if (time !== '' && !isMeant && [...time].some((letter) => !given.includes(letter))) return time;
+  }
+  return undefined;
+}
+
+function checkRow(
+  { marbles = '', values = {} }: RowExpectation,
+  path: Path,
+  collected: ReadonlyMap<string, readonly unknown[]>,
+): Mistake[] {
+  const marblesPath = [...path, 'marbles'];
+  const wrong = readMistakes(marbles, marblesPath, Object.keys(values));
+  if (wrong.length > 0) return wrong;
+  if (parseMarbleRow(marbles).end !== undefined) {
+    const message = `the marbles '${marbles}' have an end, but what an entry got has none; leave out | and #, and assert \`state\` and \`ended_at\``;
+    return [{ path: marblesPath, message }];
+  }
+  const letters = lettersIn(marbles);
+  const ambiguous = letters.filter(
+    (letter) => !Object.hasOwn(values, letter) && (collected.get(letter)?.length ?? 0) > 1,
+  );
+  return [
+    ...checkValues(letters, Object.keys(values), path, (letter) => collected.has(letter)),
+    ...ambiguous.map((letter) => ({
+      path: marblesPath,
+      message: `several collectors emit \`${letter}\`; say in \`values\` what it stands for here`,
+    })),
+  ];
+}
+
+/** Letters without a value, and values without a letter. */
+function checkValues(
+  letters: readonly string[],
+  given: readonly string[],
+  path: Path,
+  isKnown: (letter: string) => boolean,
+): Mistake[] {
+  const spare = given.filter((letter) => !letters.includes(letter));
+  const missing = [...new Set(letters)].filter((letter) => !given.includes(letter) && !isKnown(letter));
+  return [
+    ...missing.map((letter) => ({
+      path: [...path, 'marbles'],
+      message: `the letter \`${letter}\` has no value; add it to \`values\``,
+    })),
+    ...spare.map((letter): Mistake => {
+      const message = `the marbles have no letter \`${letter}\``;
+      const suggestion = nearest(letter, missing);
+      const mistake = { path: [...path, 'values', letter], at: 'key', message } as const;
+      return suggestion === undefined ? mistake : { ...mistake, suggestion };
+    }),
+  ];
+}

@@ -1,0 +1,77 @@
+import { formatPath, isMapping, type Path } from '../../checks/path.ts';
+import { expressionIn } from '../../models/expression-text.ts';
+import type { CollectedEvent } from '../../models/index.ts';
+import { toJson } from '../../models/serialise.ts';
+import { timeText } from '../draw/time-text.ts';
+import { countedEvents, type Finding, type ReceivedEvent } from './received.ts';
+import type { ItemPath } from './row-events.ts';
+import { valueText } from './value-text.ts';
+
+const CONTEXT = 24;
+
+/** No event contains the texts, in any value or key at any depth. Only the timestamp is not looked at. */
+export function checkContainsNo(
+  texts: readonly string[],
+  received: readonly (ReceivedEvent & { readonly by?: string })[],
+  path: ItemPath,
+): Finding[] {
+  return texts.flatMap((text, index) => {
+    const found = received.flatMap((event) => {
+      const place = findText(text, event.event);
+      return place === undefined ? [] : [{ ...event, ...place }];
+    });
+    if (found.length === 0) return [];
+    const contain = found.length === 1 ? 'contains' : 'contain';
+    const lines = found.slice(0, 5).map(({ at, by, place, excerpt }) => {
+      return `  ${timeText(at)}  ${by === undefined ? '' : `${by}  `}${place}: ${excerpt}`;
+    });
+    return [
+      {
+        path: path('contains_no', texts, index),
+        message: `${found.length} of ${countedEvents(received.length)} ${contain} ${valueText(text)}`,
+        details: [...lines, ...(found.length > 5 ? [`  … and ${found.length - 5} more`] : [])].join('\n'),
+      },
+    ];
+  });
+}
+
+interface FoundText {
+  readonly place: string;
+  readonly excerpt: string;
+}
+
+function findText(text: string, { timestamp: _, ...event }: CollectedEvent): FoundText | undefined {
+  const expression = expressionIn(text);
+  for (const { path, content, isKey } of textsIn(event, [])) {
+    const excerpt = excerptAround(text, expression, content);
+    if (excerpt !== undefined) return { place: `${isKey ? 'the key ' : ''}${formatPath(path)}`, excerpt };
+  }
+  // What reaches from one value into another, such as `"user":"ada"`.
+  const excerpt = excerptAround(text, expression, toJson(event));
+  return excerpt === undefined ? undefined : { place: 'as JSON', excerpt };
+}
+
+function excerptAround(text: string, expression: RegExp | undefined, content: string): string | undefined {
+  const match = expression?.exec(content);
+  const start = expression === undefined ? content.indexOf(text) : (match?.index ?? -1);
+  return start === -1 ? undefined : excerptOf(content, start, match?.[0].length ?? text.length);
+}
+
+function* textsIn(value: unknown, path: Path): Generator<{ path: Path; content: string; isKey: boolean }> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* textsIn(item, [...path, index]);
+  } else if (isMapping(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      yield { path: [...path, key], content: key, isKey: true };
+      yield* textsIn(item, [...path, key]);
+    }
+  } else if (value !== null && value !== undefined) {
+    yield { path, content: String(value), isKey: false };
+  }
+}
+
+function excerptOf(content: string, start: number, length: number): string {
+  const from = Math.max(0, start - CONTEXT);
+  const to = Math.min(content.length, start + length + CONTEXT);
+  return `${from > 0 ? '…' : ''}${content.slice(from, to)}${to < content.length ? '…' : ''}`;
+}

@@ -1,0 +1,56 @@
+import type { Path } from '../../checks/path.ts';
+import type { CollectedEvent } from '../../models/index.ts';
+import { timeText } from '../draw/time-text.ts';
+import type { PipelineRun } from '../pipeline-run.ts';
+import { valueText } from './value-text.ts';
+
+/** An event that left an entry of the pipeline, at a virtual time in whole milliseconds. */
+export interface ReceivedEvent {
+  readonly at: number;
+  readonly event: CollectedEvent;
+}
+
+/** An assertion that does not hold. */
+export interface Finding {
+  /** Where it stands, inside `expect`. */
+  readonly path: Path;
+  /** What is wrong, in one sentence. */
+  readonly message: string;
+  /** More lines, to be read in a fixed-width font. */
+  readonly details?: string;
+}
+
+const FORWARDERS = ['forward', 'dead_letter'];
+const SHOWN_EVENTS = 5;
+
+/**
+ * What left the named entry, in the order of time: for a forwarder, what it has delivered. Random waits end
+ * between milliseconds; a test speaks of whole ones.
+ */
+export function receivedBy({ trace }: PipelineRun, name: string): ReceivedEvent[] {
+  const named = trace.rows.filter(({ place }) => place.name === name);
+  const forwarders = named.filter(({ place }) => FORWARDERS.includes(place.kind));
+  return (forwarders.length > 0 ? forwarders : named.slice(0, 1))
+    .flatMap(({ marks }) => marks)
+    .flatMap((mark) => (mark.kind === 'event' ? [{ at: Math.round(mark.at), event: mark.event }] : []))
+    .sort((a, b) => a.at - b.at);
+}
+
+/** `1 event`, `2 events` */
+export function countedEvents(count: number): string {
+  return `${count} event${count === 1 ? '' : 's'}`;
+}
+
+/** One line of text for each event, with its time. */
+export function eventLines(events: readonly ReceivedEvent[]): string {
+  const shown = events
+    .slice(0, SHOWN_EVENTS)
+    .map(({ at, event }) => `  ${timeText(at)}  ${valueText(event.data)}`);
+  const more = events.length - shown.length;
+  return [...shown, ...(more > 0 ? [`  … and ${more} more`] : [])].join('\n');
+}
+
+/** What came, to be shown below a finding. */
+export function whatCame(received: readonly ReceivedEvent[]): string {
+  return received.length === 0 ? 'Nothing came.' : `What came:\n${eventLines(received)}`;
+}

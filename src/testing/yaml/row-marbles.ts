@@ -1,0 +1,125 @@
+import { isMapping } from '../../checks/path.ts';
+import type { RowExpectation } from '../../models/tests-config.ts';
+import { alignedRows, type RowEntry } from '../aligned-rows.ts';
+import { timeText } from '../draw/time-text.ts';
+import { durationText, toMilliseconds } from '../duration.ts';
+import { parseMarbleRow } from '../marbles.ts';
+import { type EventMatcher, mismatch, toWantedData, written } from './matcher.ts';
+import { countedEvents, type Finding, type ReceivedEvent, whatCame } from './received.ts';
+
+/** An event that marbles expect. */
+interface Expected {
+  readonly at: number;
+  readonly letter: string;
+  readonly matcher: EventMatcher;
+}
+
+type Collected = ReadonlyMap<string, readonly unknown[]>;
+
+/** These events at these times, in this order, and no others. */
+export function checkMarbles(
+  { marbles = '', values = {}, within }: RowExpectation,
+  received: readonly ReceivedEvent[],
+  collected: Collected,
+): Finding[] {
+  const tolerance = within === undefined ? 0 : toMilliseconds(within);
+  const expected = parseMarbleRow(marbles).entries.map(({ at, letter }): Expected => {
+    const matcher = Object.hasOwn(values, letter)
+      ? written(values[letter])
+      : { wanted: collected.get(letter)?.[0], isLiteral: true };
+    return { at, letter, matcher };
+  });
+  const isLike = (index: number) => {
+    const [wanted, got] = [expected[index], received[index]];
+    return wanted !== undefined && got !== undefined && mismatch(wanted.matcher, got.event) === undefined;
+  };
+  const isInTime = (index: number) =>
+    Math.abs((expected[index] as Expected).at - (received[index]?.at ?? Number.NaN)) <= tolerance;
+  const sameEvents = expected.length === received.length && [...expected.keys()].every(isLike);
+  if (sameEvents && [...expected.keys()].every(isInTime)) return [];
+
+  const rows = alignedRows(
+    expectedRow(expected, received, tolerance),
+    received.map(({ at, event }) => ({ at, data: event.data })),
+  );
+  const came = sameEvents ? pasteable(expected, received) : undefined;
+  return [
+    {
+      path: ['marbles'],
+      message: sameEvents ? 'the events are right, their times are not' : 'other events came than expected',
+      details: came === undefined ? rows : `${rows}\nIf that is right, write: marbles: '${came}'`,
+    },
+  ];
+}
+
+/**
+ * The expected events as data, to be drawn and compared: one that is as wanted is the received one itself, and
+ * one that is not differs from it only where something is wanted of it.
+ */
+function expectedRow(
+  expected: readonly Expected[],
+  received: readonly ReceivedEvent[],
+  tolerance: number,
+): RowEntry[] {
+  const free = new Set(received.keys());
+  return expected.map(({ at, letter, matcher }, index) => {
+    const isLike = (candidate: number) =>
+      mismatch(matcher, (received[candidate] as ReceivedEvent).event) === undefined;
+    const found = [index, ...free].find((candidate) => free.has(candidate) && isLike(candidate));
+    if (found !== undefined) free.delete(found);
+    const like = found === undefined ? undefined : received[found];
+    const isInTime = found === index && like !== undefined && Math.abs(like.at - at) <= tolerance;
+    const data =
+      like?.event.data ?? overlay(toWantedData(matcher.wanted), received[index]?.event.data, matcher);
+    return { at: isInTime ? like.at : at, letter, data: data as RowEntry['data'] };
+  });
+}
+
+/** What was found, with what is wanted where that is something else. */
+function overlay(wanted: unknown, found: unknown, matcher: EventMatcher): unknown {
+  if (isMapping(wanted) && isMapping(found)) {
+    const keys = Object.entries(wanted).map(([key, item]) => [key, overlay(item, found[key], matcher)]);
+    return { ...found, ...Object.fromEntries(keys) };
+  }
+  const isLike = mismatch(
+    { ...matcher, wanted: { value: wanted } },
+    { timestamp: '', data: { value: found } },
+  );
+  return isLike === undefined ? found : wanted;
+}
+
+/** What came as marbles with the test's letters; undefined if events came too close for that. */
+function pasteable(expected: readonly Expected[], received: readonly ReceivedEvent[]): string | undefined {
+  const groups = new Map<number, string>();
+  for (const [index, { at }] of received.entries()) {
+    groups.set(at, `${groups.get(at) ?? ''}${expected[index]?.letter ?? ''}`);
+  }
+  const parts: string[] = [];
+  let cursor = 0;
+  for (const [at, letters] of groups) {
+    if (at < cursor) return undefined;
+    const text = letters.length > 1 ? `(${letters})` : letters;
+    parts.push(...(at > cursor ? [durationText(at - cursor)] : []), text);
+    // As in RxJS each character takes a millisecond, the brackets of a group included.
+    cursor = at + text.length;
+  }
+  return parts.join(' ');
+}
+
+/** One event at each of these times, and no others. */
+export function checkTimes(
+  { times = [], within }: RowExpectation,
+  received: readonly ReceivedEvent[],
+): Finding[] {
+  const tolerance = within === undefined ? 0 : toMilliseconds(within);
+  const isInTime = (time: string, index: number) =>
+    Math.abs(toMilliseconds(time) - (received[index]?.at ?? Number.NaN)) <= tolerance;
+  if (times.length === received.length && times.every(isInTime)) return [];
+  const came = received.map(({ at }) => timeText(at)).join(', ');
+  const found = received.length === 0 ? 'none came' : `${countedEvents(received.length)} came, at ${came}`;
+  const message = `wanted ${countedEvents(times.length)} at ${times.join(', ')}; ${found}`;
+  const isCountRight = times.length === received.length;
+  const path = isCountRight ? ['times', times.findIndex((time, index) => !isInTime(time, index))] : ['times'];
+  const pasteable = `If that is right, write: times: [${received.map(({ at }) => durationText(at)).join(', ')}]`;
+  return [{ path, message, details: isCountRight ? pasteable : whatCame(received) }];
+}

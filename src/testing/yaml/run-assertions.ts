@@ -1,0 +1,108 @@
+import type { DropExpectation, TestDefinition } from '../../models/tests-config.ts';
+import { timeText } from '../draw/time-text.ts';
+import { toMilliseconds } from '../duration.ts';
+import type { DroppedEntry, PipelineRun } from '../pipeline-run.ts';
+import { assign } from './assignment.ts';
+import { mismatch, written } from './matcher.ts';
+import { countedEvents, type Finding } from './received.ts';
+import { valueText } from './value-text.ts';
+
+type Expect = TestDefinition['expect'];
+
+/** What a test asserts of the run as a whole. */
+export function checkRun(expect: Expect, run: PipelineRun): Finding[] {
+  const { dropped, dead_letters, retries, state, states, ended_at, ended_within } = expect;
+  return [
+    ...(dropped === undefined ? [] : checkDropped(dropped, run)),
+    ...numberFinding('dead_letters', dead_letters, run.stats.dead_lettered, ['dead letter', 'dead letters']),
+    ...numberFinding('retries', retries, run.stats.retries, ['retry', 'retries']),
+    ...(typeof state === 'string' && state !== run.state
+      ? [{ path: ['state'], message: `wanted ${state}, ${lastState(run)}`, ...lastTrouble(run) }]
+      : []),
+    ...(Array.isArray(states) ? checkStates(states, run) : []),
+    ...(typeof ended_at === 'string' ? checkEnd('ended_at', ended_at, run) : []),
+    ...(typeof ended_within === 'string' ? checkEnd('ended_within', ended_within, run) : []),
+  ];
+}
+
+function numberFinding(
+  name: string,
+  wanted: unknown,
+  found: number,
+  [one, many]: readonly [string, string],
+): Finding[] {
+  if (typeof wanted !== 'number' || wanted === found) return [];
+  const were = found === 1 ? 'was 1' : `were ${found === 0 ? 'none' : found}`;
+  return [{ path: [name], message: `wanted ${wanted} ${wanted === 1 ? one : many}, there ${were}` }];
+}
+
+function checkDropped(wanted: NonNullable<Expect['dropped']>, { dropped }: PipelineRun): Finding[] {
+  if (wanted === 'none') {
+    if (dropped.length === 0) return [];
+    const message = `wanted no drops, ${countedEvents(dropped.length)} ${dropped.length === 1 ? 'was' : 'were'} dropped`;
+    return [{ path: ['dropped'], message, details: dropLines(dropped) }];
+  }
+  if (!Array.isArray(wanted)) return [];
+  const single = wanted.flatMap((drop: DropExpectation, index) =>
+    Array.from({ length: drop.count }, () => ({ drop, index })),
+  );
+  const assigned = assign(single, dropped, ({ drop }, entry) => isLikeDrop(drop, entry));
+  const details = dropped.length === 0 ? 'Nothing was dropped.' : `What was dropped:\n${dropLines(dropped)}`;
+  const missing = single.filter((_, position) => assigned[position] === undefined);
+  const [first] = missing;
+  if (first !== undefined) {
+    const count = missing.filter(({ index }) => index === first.index).length;
+    const { count: all, ...kind } = first.drop;
+    const found = all - count;
+    const message = `wanted ${all} dropped like ${valueText(kind)}, there ${found === 1 ? 'was' : 'were'} ${found === 0 ? 'none' : found}`;
+    return [{ path: ['dropped', first.index], message, details }];
+  }
+  const spare = dropped.filter((_, index) => !assigned.includes(index));
+  if (spare.length === 0) return [];
+  const message = `${countedEvents(spare.length)} ${spare.length === 1 ? 'was' : 'were'} dropped that the list does not have`;
+  return [{ path: ['dropped'], message, details: dropLines(spare) }];
+}
+
+function isLikeDrop({ by, reason, event }: DropExpectation, entry: DroppedEntry): boolean {
+  if (by !== undefined && by !== entry.by) return false;
+  if (reason !== undefined && reason !== entry.reason) return false;
+  return event === undefined || mismatch(written(event), { timestamp: '', data: entry.data }) === undefined;
+}
+
+function dropLines(dropped: readonly DroppedEntry[]): string {
+  const lines = dropped
+    .slice(0, 5)
+    .map(({ at, by, reason, data }) => `  ${timeText(at)}  by ${by}, ${reason}: ${valueText(data)}`);
+  return [...lines, ...(dropped.length > 5 ? [`  … and ${dropped.length - 5} more`] : [])].join('\n');
+}
+
+function checkStates(wanted: readonly string[], run: PipelineRun): Finding[] {
+  const found = run.states.filter(({ state }) => state !== 'idle');
+  if (wanted.length === found.length && wanted.every((state, index) => state === found[index]?.state))
+    return [];
+  const message = `wanted ${wanted.join(', ')}; found ${found.map(({ state }) => state).join(', ')}`;
+  const lines = found.map(({ at, state }) => `  ${timeText(at)}  ${state}`);
+  return [{ path: ['states'], message, details: lines.join('\n') }];
+}
+
+function checkEnd(name: 'ended_at' | 'ended_within', wanted: string, run: PipelineRun): Finding[] {
+  const limit = toMilliseconds(wanted);
+  const end = run.endedAt === undefined ? undefined : Math.round(run.endedAt);
+  if (end !== undefined && (name === 'ended_at' ? end === limit : end <= limit)) return [];
+  const relation = name === 'ended_at' ? 'an end at' : 'an end within';
+  return [{ path: [name], message: `wanted ${relation} ${wanted}, ${lastState(run)}`, ...lastTrouble(run) }];
+}
+
+function lastState(run: PipelineRun): string {
+  const end = run.endedAt;
+  if (end !== undefined) return `the run was ${run.state} at ${timeText(end)}`;
+  return `the run had not ended: it was ${run.state} a day after the last marble, when the test gave up`;
+}
+
+/** What the engine said last of what went wrong. */
+function lastTrouble({ log, state }: PipelineRun): Pick<Finding, 'details'> {
+  if (state === 'completed') return {};
+  // A test that gives up stops the pipeline, which is not what went wrong.
+  const trouble = log.filter((line) => /^(?:error|warn) (?!.* were given up$)/.test(line)).at(-1);
+  return trouble === undefined ? {} : { details: `The log said last: ${trouble}` };
+}

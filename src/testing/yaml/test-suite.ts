@@ -1,0 +1,48 @@
+import type { Path } from '../../checks/path.ts';
+import type { Place } from '../../config/source-text.ts';
+import type { AnalyticsConfig, Host } from '../../models/index.ts';
+import type { TestDefinition } from '../../models/tests-config.ts';
+import type { PipelineRun } from '../pipeline-run.ts';
+import type { Finding } from './received.ts';
+
+/** Where something of a test stands. */
+export interface TestPlace extends Place {
+  readonly file: string;
+}
+
+/** A test, with the configuration that it is about. */
+export interface LoadedTest {
+  readonly name: string;
+  readonly definition: TestDefinition;
+  readonly config: AnalyticsConfig;
+  readonly host: Host;
+  /** Where a part of the test stands; the path begins inside the test. */
+  place(path: Path): TestPlace;
+}
+
+/** The tests of one file. */
+export interface TestSuite {
+  readonly file: string;
+  /** All files that the tests depend on, itself included. */
+  readonly files: readonly string[];
+  readonly tests: readonly LoadedTest[];
+}
+
+/** An assertion that does not hold, with its place; the path is that in the file. */
+export interface LocatedFinding extends Omit<Finding, 'path'> {
+  readonly path: string;
+  readonly place: TestPlace;
+}
+
+/** What became of a test. Times are milliseconds. */
+export interface TestResult {
+  readonly file: string;
+  readonly name: string;
+  readonly place: TestPlace;
+  readonly isPassed: boolean;
+  readonly findings: readonly LocatedFinding[];
+  /** Undefined if the test could not be run; then the only finding says why. */
+  readonly run: PipelineRun | undefined;
+  readonly virtualMs: number;
+  readonly realMs: number;
+}

@@ -1,0 +1,251 @@
+import { describe, expect, it } from '@jest/globals';
+import { importedPath, importsOf, sourceFiles, withoutComments } from './support/sources.ts';
+
+/**
+ * The layers, from the bottom up, each with the layers that it may import. A file belongs to the first layer one of
+ * whose prefixes its path begins with. Types count: they are where a direction is lost first.
+ */
+const LAYERS = {
+  operators: { files: ['operators/'], imports: [] },
+  /** The errors are at the bottom with the models: both are what plugins speak in. */
+  models: { files: ['src/models/', 'src/errors.ts'], imports: [] },
+  /** What several layers need to look at values and modules, without knowing a configuration. */
+  checks: { files: ['src/checks/', 'src/modules/', 'src/version.ts'], imports: ['models'] },
+  plugins: { files: ['plugins/'], imports: ['operators', 'models'] },
+  /** What a plugin must have, and its loading: the registry and the configuration both stand on it. */
+  contract: {
+    files: ['src/config/plugin-contract.ts', 'src/config/plugin-module.ts'],
+    imports: ['models', 'checks'],
+  },
+  registry: { files: ['src/registry.ts'], imports: ['models', 'contract', 'plugins'] },
+  /** Small parts of the engine that know one pipeline at most. */
+  parts: {
+    files: ['src/returned.ts', 'src/noteworthy.ts', 'src/context.ts', 'src/stats.ts'],
+    imports: ['models'],
+  },
+  host: { files: ['src/host/'], imports: ['operators', 'models', 'checks', 'parts'] },
+  config: { files: ['src/config/'], imports: ['models', 'checks', 'contract', 'registry', 'host'] },
+  delivery: { files: ['src/delivery/'], imports: ['operators', 'models', 'parts'] },
+  /** Plugins reach a pipeline by its configuration (`loaded_plugin`), never by an import. */
+  pipeline: { files: ['src/pipeline.ts'], imports: ['operators', 'models', 'parts', 'delivery'] },
+  runner: { files: ['src/runner.ts'], imports: ['operators', 'models', 'parts', 'pipeline'] },
+  /** What collectors remember; a manager hands it to pipelines by its interface in the models. */
+  state: { files: ['src/state/'], imports: ['models'] },
+  manager: {
+    files: ['src/manager.ts'],
+    imports: ['operators', 'models', 'checks', 'parts', 'host', 'delivery', 'runner', 'state'],
+  },
+  graph: { files: ['src/graph/'], imports: ['models', 'checks', 'config'] },
+  testing: {
+    files: ['src/testing/'],
+    imports: [
+      'operators',
+      'models',
+      'checks',
+      'contract',
+      'parts',
+      'registry',
+      'host',
+      'config',
+      'delivery',
+      'manager',
+    ],
+  },
+  entry: { files: ['src/index.ts'], imports: ['models', 'config', 'registry', 'manager', 'state'] },
+  cli: {
+    files: ['src/cli/'],
+    imports: [
+      'operators',
+      'models',
+      'checks',
+      'parts',
+      'registry',
+      'host',
+      'config',
+      'state',
+      'manager',
+      'graph',
+      'testing',
+    ],
+  },
+} as const satisfies Record<string, { files: readonly string[]; imports: readonly string[] }>;
+
+type Layer = keyof typeof LAYERS;
+
+/** Imports against the direction, each with its reason. One that is no longer there must leave the list. */
+const EXCUSED_IMPORTS: readonly { from: string; to: string; why: string }[] = [
+  {
+    from: 'src/models/run-context.ts',
+    to: 'operators/demand.ts',
+    why: 'a type only: a context hands the demand of a pipeline to its collectors',
+  },
+  {
+    from: 'src/context.ts',
+    to: 'operators/demand.ts',
+    why: 'a type only, the same',
+  },
+];
+
+/** Places that may read a clock or set a timer past the RxJS schedulers, each with its reason. */
+const EXCUSED_CLOCKS: readonly { file: string; code: string; why: string }[] = [
+  {
+    file: 'src/cli/main.ts',
+    code: 'setImmediate(',
+    why: 'lets standard output drain before the process exits; no pipeline runs any more',
+  },
+];
+
+const CLOCKS =
+  /\b(?:setTimeout|setInterval|setImmediate|queueMicrotask)\(|\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(|\bperformance\.now\b|\bprocess\.(?:hrtime|nextTick)\b|['"](?:node:)?timers(?:\/promises)?['"]/g;
+
+const sources = sourceFiles('operators', 'plugins', 'src');
+
+function layerOf(path: string): Layer | undefined {
+  return (Object.keys(LAYERS) as Layer[]).find((layer) =>
+    LAYERS[layer].files.some((prefix) => path.startsWith(prefix)),
+  );
+}
+
+/** Every import of one source by another. */
+const imports = sources.flatMap(({ path, imports }) =>
+  imports.flatMap(({ specifier, isTypeOnly }) => {
+    const to = importedPath(path, specifier);
+    return to === undefined ? [] : [{ from: path, to, isTypeOnly }];
+  }),
+);
+
+const isExcused = ({ from, to }: { from: string; to: string }) =>
+  EXCUSED_IMPORTS.some((excuse) => excuse.from === from && excuse.to === to);
+
+describe('the direction of imports', () => {
+  it('knows the layer of every file', () => {
+    expect(sources.map(({ path }) => path).filter((path) => layerOf(path) === undefined)).toEqual([]);
+  });
+
+  it.each(Object.keys(LAYERS) as Layer[])('is kept by %s', (layer) => {
+    const allowed: readonly string[] = [layer, ...LAYERS[layer].imports];
+    const wrong = imports
+      .filter(({ from, to }) => layerOf(from) === layer && !allowed.includes(layerOf(to) ?? ''))
+      .filter((found) => !isExcused(found))
+      .map(({ from, to }) => `${from} imports ${to}, of the layer ${layerOf(to)}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it('has layers that import lower ones only', () => {
+    const order = Object.keys(LAYERS);
+    const upwards = Object.entries(LAYERS).flatMap(([layer, { imports }]) =>
+      imports
+        .filter((other) => order.indexOf(other) >= order.indexOf(layer))
+        .map((other) => `${layer} → ${other}`),
+    );
+    expect(upwards).toEqual([]);
+  });
+
+  it('has no excuse that is not needed', () => {
+    const stale = EXCUSED_IMPORTS.filter(
+      ({ from, to }) => !imports.some((found) => found.from === from && found.to === to && found.isTypeOnly),
+    );
+    expect(stale).toEqual([]);
+  });
+
+  it('names files that exist', () => {
+    const known = new Set(sources.map(({ path }) => path));
+    expect(imports.filter(({ to }) => !known.has(to))).toEqual([]);
+  });
+
+  it('runs in no circle', () => {
+    expect(circles(imports.filter(({ isTypeOnly }) => !isTypeOnly))).toEqual([]);
+  });
+
+  it('would find a circle', () => {
+    const edges = ['a b', 'b c', 'c b', 'a c'].map((edge) => edge.split(' '));
+    expect(circles(edges.map(([from = '', to = '']) => ({ from, to })))).toEqual(['b → c → b']);
+  });
+});
+
+/** Circles among edges, each as the path that leads back to its first node. */
+function circles(edges: readonly { from: string; to: string }[]): string[] {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (node: string, trail: readonly string[]) => {
+    const start = trail.indexOf(node);
+    if (start !== -1) found.push([...trail.slice(start), node].join(' → '));
+    if (start !== -1 || done.has(node)) return;
+    for (const to of next.get(node) ?? []) visit(to, [...trail, node]);
+    done.add(node);
+  };
+  for (const node of next.keys()) visit(node, []);
+  return found;
+}
+
+describe('time', () => {
+  const clocks = sources.flatMap(({ path, text }) =>
+    withoutComments(text)
+      .split('\n')
+      .flatMap((line, i) =>
+        [...line.matchAll(CLOCKS)].map(([code]) => ({
+          file: path,
+          code,
+          place: `${path}:${i + 1}: ${code}`,
+        })),
+      ),
+  );
+  const matches = (clock: { file: string; code: string }) => (excuse: { file: string; code: string }) =>
+    excuse.file === clock.file && excuse.code === clock.code;
+
+  it('comes from RxJS schedulers, so that TestScheduler governs it', () => {
+    expect(clocks.filter((clock) => !EXCUSED_CLOCKS.some(matches(clock))).map(({ place }) => place)).toEqual(
+      [],
+    );
+  });
+
+  it('has no excuse that is not needed', () => {
+    expect(EXCUSED_CLOCKS.filter((excuse) => !clocks.some(matches(excuse)))).toEqual([]);
+  });
+
+  it.each([
+    ['setTimeout(f, 1)', 'setTimeout('],
+    ["import { setTimeout as pause } from 'node:timers/promises';", "'node:timers/promises'"],
+    ['const t = Date.now();', 'Date.now'],
+    ['new Date()', 'new Date()'],
+    ['performance.now()', 'performance.now'],
+  ])('is seen in `%s`', (code, found) => {
+    expect(code.match(CLOCKS)).toEqual([found]);
+  });
+
+  it('is not read by `new Date(time)`', () => {
+    expect('new Date(time).toISOString()'.match(CLOCKS)).toBeNull();
+  });
+});
+
+describe('the search for imports', () => {
+  it('finds every form', () => {
+    const text = [
+      "import './effect.ts';",
+      "import fs from 'node:fs';",
+      "import type { A } from './a.ts';",
+      "import { type B } from './b.ts';",
+      'import {',
+      '  c,',
+      "} from './c.ts';",
+      "export * from './d.ts';",
+      "export type { E } from './e.ts';",
+      "const f = await import('./f.ts');",
+      "// import './comment.ts';",
+      "/** import('./comment.ts') */",
+      "export const url = 'from';",
+    ].join('\n');
+    expect(importsOf(text)).toEqual([
+      { specifier: './effect.ts', isTypeOnly: false },
+      { specifier: 'node:fs', isTypeOnly: false },
+      { specifier: './a.ts', isTypeOnly: true },
+      { specifier: './b.ts', isTypeOnly: false },
+      { specifier: './c.ts', isTypeOnly: false },
+      { specifier: './d.ts', isTypeOnly: false },
+      { specifier: './e.ts', isTypeOnly: true },
+      { specifier: './f.ts', isTypeOnly: false },
+    ]);
+  });
+});

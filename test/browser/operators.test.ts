@@ -1,0 +1,94 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { type BuildOptions, build } from 'esbuild';
+import { lastValueFrom, of, toArray } from 'rxjs';
+import * as operators from '../../operators/index.ts';
+import { ROOT } from '../support/build.ts';
+import { CHROMIUM, runInChromium } from './chromium.ts';
+
+// Chromium takes a second to start, or ten on a busy machine.
+jest.setTimeout(60_000);
+
+const itInChromium = CHROMIUM === undefined ? it.skip : it;
+const skipped = CHROMIUM === undefined ? ' (SKIPPED: there is no chromium; apt-get install chromium)' : '';
+
+/** Bundles a module for browsers, with nothing in place of Node's modules: an import of one is an error. */
+async function bundle(contents: string, options: BuildOptions = {}) {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    ...options,
+  });
+  const inputs = Object.values(metafile?.outputs ?? {}).flatMap(({ inputs }) => Object.entries(inputs));
+  return {
+    code: outputFiles?.[0]?.text ?? '',
+    /** The files of millrace of which anything is left in the bundle. */
+    files: inputs
+      .filter(([file, { bytesInOutput }]) => !file.includes('node_modules/') && bytesInOutput > 0)
+      .map(([file]) => file),
+  };
+}
+
+describe('millrace/operators in a browser', () => {
+  it('bundles without Node', async () => {
+    const { code } = await bundle("export * from './operators/index.ts';");
+    expect(code).not.toMatch(/\brequire\(|from ["']node:|\bprocess\.|\bBuffer\./);
+  });
+
+  it('bundles only what is used', async () => {
+    const { files } = await bundle("export { delayRange } from './operators/index.ts';");
+    expect(files).toContain('operators/delay-range.ts');
+    expect(files.filter((file) => /mask|python|entropy|poll|dedupe/.test(file))).toEqual([]);
+  });
+
+  it('would not bundle with Node', async () => {
+    await expect(bundle("export * from './operators/node.ts';")).rejects.toThrow(
+      /Could not resolve "(?:node:)?\w+"/,
+    );
+  });
+
+  itInChromium(`works in headless Chromium${skipped}`, async () => {
+    const { code } = await bundle(`
+      import { work } from './test/browser/page.ts';
+      const report = await work().catch((error) => ({ error: String(error.stack) }));
+      await fetch('/report', { method: 'POST', body: JSON.stringify(report) });
+    `);
+    // Sampling by a hash takes the same keys here and there.
+    const thinnedHere = await lastValueFrom(
+      of('a', 'b', 'a', 'a', 'c').pipe(
+        operators.sampleRate({ rate: 0.5, key: (letter) => letter }),
+        toArray(),
+      ),
+    );
+    expect(await runInChromium(code)).toEqual({
+      names: Object.keys(operators).sort(),
+      strings: ['call <:PHONE:>, PIN **', 'session <:HIGH-ENTROPY:> and aaaaaaaaaaaaaaaaaaaa'],
+      event: {
+        timestamp: '2026-01-01T00:00:00Z',
+        data: {
+          user: '<:EMAIL:>',
+          keys: ['<:KEY:>'],
+          link: 'https://example.com/?token=<:TOKEN:>',
+          tries: 1,
+        },
+      },
+      refused: 'MaskError',
+      delayed: { value: 'late', after20ms: true },
+      ordered: [30, 10, 20],
+      gathered: [[1], [2, 3]],
+      pulled: { rows: ['a', 'b', 'c'], mostOpen: 1 },
+      polled: ['up', 'up', 'up'],
+      thinned: [['a', 'b', 'c'], ['a', 'b'], ['a', 'b', 'a', 'c'], thinnedHere],
+      batched: [['ab'], ['cd'], ['é', 'f']],
+      restarted: 'run 3',
+      retried: 'run 3',
+      aborted: ['tick'],
+      children: [{ data: {} }, { data: { 'part-child-count': 1 } }, { data: { 'part-child-count': 2 } }],
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { isPermanent, MillraceError, PluginError, safeReason } from '../src/errors.ts';
+import { ROOT } from './support/build.ts';
+import { sourceFiles, withoutComments } from './support/sources.ts';
+
+const CODE = /\bMILLRACE_[A-Z_]*[A-Z]\b/g;
+
+const sources = sourceFiles('operators', 'plugins', 'src');
+const codes = [...new Set(sources.flatMap(({ text }) => withoutComments(text).match(CODE) ?? []))].sort();
+
+const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
+const rows = [...page.matchAll(/^\| `(MILLRACE_\w+)` *\|([^|]*)\|([^|]*)\|$/gm)].map(
+  ([, code, meaning = '', action = '']) => ({ code, meaning: meaning.trim(), action: action.trim() }),
+);
+
+describe('docs/errors.md', () => {
+  it('has every code of the sources, once and in order, and no other', () => {
+    expect(rows.map(({ code }) => code)).toEqual(codes);
+  });
+
+  it.each(rows)('says of $code what it means and what to do', ({ meaning, action }) => {
+    expect(meaning).toMatch(/^\S.{10,}/);
+    expect(action).toMatch(/^\S.{10,}/);
+  });
+
+  it('is the only list: comments and other pages name no code that is not there', () => {
+    const pages = readdirSync(join(ROOT, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => ({ path: `docs/${name}`, text: readFileSync(join(ROOT, 'docs', name), 'utf8') }));
+    const unknown = [...pages, ...sources].flatMap(({ path, text }) =>
+      (text.match(CODE) ?? []).filter((code) => !codes.includes(code)).map((code) => `${path}: ${code}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('MillraceError', () => {
+  it('has a code, a name, and the cause', () => {
+    const cause = new Error('the cause');
+    const error = new MillraceError('MILLRACE_USAGE', 'what is wrong', { cause });
+    expect(error).toMatchObject({
+      code: 'MILLRACE_USAGE',
+      name: 'MillraceError',
+      message: 'what is wrong',
+      cause,
+    });
+  });
+
+  it('is what a PluginError is, which may be permanent', () => {
+    expect(new PluginError('no')).toBeInstanceOf(MillraceError);
+    expect(new PluginError('no')).toMatchObject({
+      code: 'MILLRACE_PLUGIN',
+      name: 'PluginError',
+      permanent: false,
+    });
+    expect(isPermanent(new PluginError('no', { permanent: true }))).toBe(true);
+    expect([new PluginError('no'), { permanent: 1 }, null, 'permanent'].some(isPermanent)).toBe(false);
+    expect(isPermanent({ permanent: true })).toBe(true);
+  });
+});
+
+describe('safeReason', () => {
+  const SECRET = 'hunter2';
+
+  const thrown = (run: () => unknown): unknown => {
+    try {
+      run();
+    } catch (error) {
+      return error;
+    }
+    throw new Error('nothing was thrown');
+  };
+
+  it.each([
+    ['a MillraceError', new MillraceError('MILLRACE_USAGE', 'the message')],
+    ['a PluginError', new PluginError('the message')],
+    ['a PluginError, not of its cause', new PluginError('the message', { cause: new Error(SECRET) })],
+  ])('shows the message of %s', (_, error) => {
+    expect(safeReason(error)).toBe('the message');
+  });
+
+  it('shows the message of the operating system', () => {
+    const error = thrown(() => readFileSync('/no/such/file'));
+    expect(safeReason(error)).toBe("ENOENT: no such file or directory, open '/no/such/file'");
+  });
+
+  it('withholds the message of any other error, and shows type, code and place', () => {
+    const error = thrown(() => JSON.parse(`{"password": ${SECRET}}`));
+    expect((error as Error).message).toContain(SECRET[0]);
+    expect(safeReason(error)).toMatch(
+      /^SyntaxError at \S+:\d+:\d+ \(message withheld: it could quote an event\)$/,
+    );
+    const coded = Object.assign(new TypeError(SECRET), { code: 'ERR_X' });
+    expect(safeReason(coded)).toMatch(/^TypeError ERR_X at /);
+    expect(safeReason(coded)).not.toContain(SECRET);
+  });
+
+  it('does without a place where an error has none', () => {
+    const error = new Error(SECRET);
+    delete error.stack;
+    expect(safeReason(error)).toBe('Error (message withheld: it could quote an event)');
+  });
+
+  it.each([
+    [SECRET, 'a thrown string (withheld)'],
+    [{ message: SECRET }, 'a thrown object (withheld)'],
+    [{ code: SECRET, syscall: 'open', message: SECRET }, 'a thrown object (withheld)'],
+    [null, 'a thrown null (withheld)'],
+    [undefined, 'a thrown undefined (withheld)'],
+    [42, 'a thrown number (withheld)'],
+  ])('shows of %j, which is no error, the type', (value, shown) => {
+    expect(safeReason(value)).toBe(shown);
+  });
+
+  it('shows nothing of a message of many lines, even one that looks like a stack', () => {
+    const error = new Error(`first\n    at ${SECRET} (/home/${SECRET}.js:1:2)\n    at /${SECRET}:1:1`);
+    expect(safeReason(error)).not.toContain(SECRET);
+  });
+});

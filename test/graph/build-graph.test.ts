@@ -1,0 +1,134 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are shown
+
+import { describe, expect, it } from '@jest/globals';
+import { withReferences } from '../../src/graph/as-written.ts';
+import { entrySettings } from '../../src/graph/entry-settings.ts';
+import { nodesOf, type PipelineGraph } from '../../src/graph/graph.ts';
+import { graphOf, named, SHARED } from './graphs.ts';
+
+const edgesOf = ({ edges }: PipelineGraph, pipeline: string) =>
+  edges
+    .filter((edge) => edge.pipeline.name === pipeline)
+    .map(({ from, to, kind }) => `${from.name} ${kind === 'events' ? '→' : '⇢'} ${to.name}`);
+
+describe('the graph of a configuration', () => {
+  const graph = graphOf(SHARED);
+  const nodeOf = (name: string) => graph.nodes.find((node) => node.name === name);
+
+  it('has each entry once, in the order of the configuration', () => {
+    expect(graph.nodes.map(({ name }) => name)).toEqual([
+      ...['access_log', 'uptime', 'spare'],
+      ...['web', 'host', 'experiment'],
+      ...['known_secrets', 'random_secrets', 'slow'],
+      ...['archive', 'screen', 'failed'],
+    ]);
+    expect(new Set(graph.nodes.map(({ id }) => id)).size).toBe(graph.nodes.length);
+  });
+
+  it('has the way of each pipeline, and that of what it fails on', () => {
+    expect(edgesOf(graph, 'web')).toEqual([
+      'access_log → web',
+      'web → known_secrets',
+      'known_secrets → random_secrets',
+      'random_secrets → archive',
+      'random_secrets → screen',
+      'web ⇢ failed',
+    ]);
+    expect(edgesOf(graph, 'host')).toEqual(['uptime → host', 'host → screen']);
+    expect(edgesOf(graph, 'experiment')).toEqual([
+      'access_log → experiment',
+      'experiment → slow',
+      'slow → known_secrets',
+      'known_secrets → screen',
+    ]);
+  });
+
+  it('tells what is disabled and what is unused', () => {
+    const states = Object.fromEntries(graph.nodes.map(({ name, state }) => [name, state]));
+    expect(states).toMatchObject({
+      access_log: 'active',
+      spare: 'unused',
+      web: 'active',
+      experiment: 'disabled',
+      known_secrets: 'active',
+      slow: 'disabled',
+      failed: 'active',
+    });
+  });
+
+  it('has the settings that matter, and neither expressions nor arguments', () => {
+    expect(nodeOf('known_secrets')?.settings).toEqual([{ key: 'rules', values: ['EMAIL', 'TOKEN'] }]);
+    expect(nodeOf('uptime')?.settings).toEqual([
+      { key: 'fn', values: ['status.uptime'] },
+      { key: 'interval', values: ['60 s'] },
+    ]);
+    expect(nodeOf('slow')?.settings).toEqual([{ key: 'delay_range', values: ['0.1 – 0.5 s'] }]);
+    expect(nodeOf('web')?.settings.map(({ key, values }) => `${key} ${values}`)).toEqual([
+      ...['max_in_flight 500', 'ordered true', 'restart true', 'attempts 5', 'timeout 10 s'],
+    ]);
+    expect(JSON.stringify(graph)).not.toContain('s3cret');
+  });
+
+  it('shortens long lists', () => {
+    const paths = Array.from({ length: 20 }, (_, i) => `/${i}`);
+    const [setting] = entrySettings('collect', 'file', { paths });
+    expect(setting?.values).toHaveLength(13);
+    expect(setting?.values.at(-1)).toBe('and 8 more');
+  });
+
+  it('shows an empty configuration', () => {
+    const config = { collectors: {}, forwarders: {}, pipelines: {}, host_config: {} };
+    expect(graphOf(config)).toEqual({ nodes: [], edges: [] });
+  });
+
+  it('makes names printable', () => {
+    const [collector] = nodesOf(graphOf(named(['a\nb\u001b'])), 'collect');
+    expect(collector?.name).toBe('a↵b\\u{1b}');
+  });
+});
+
+describe('settings of plugins that are not built in', () => {
+  it('are numbers, switches and references only, since the rest could be secret', () => {
+    const values = {
+      plugin: './mine.mjs',
+      url: 'https://user:s3cret@host',
+      port: 8080,
+      tls: true,
+      pin_code: 4711,
+      password: '${DB_PASSWORD}',
+      mixed: 's3cret ${USER}',
+      nested: { key: 's3cret' },
+    };
+    expect(entrySettings('forward', './mine.mjs', values)).toEqual([
+      { key: 'port', values: ['8080'] },
+      { key: 'tls', values: ['true'] },
+      { key: 'password', values: ['${DB_PASSWORD}'] },
+    ]);
+  });
+});
+
+describe('values of environment variables', () => {
+  it('are replaced by their references', () => {
+    const written = new Map([
+      ['forwarders', { archive: { plugin: 'disk', path: '${ROOT}/web', filename: 'events.jsonl' } }],
+      ['pipelines', { web: { max_in_flight: '${SIZE}' } }],
+    ]);
+    const { nodes } = graphOf(SHARED, written);
+    const settings = (name: string) => nodes.find((node) => node.name === name)?.settings;
+    expect(settings('archive')).toEqual([
+      { key: 'path', values: ['${ROOT}/web'] },
+      { key: 'filename', values: ['events.jsonl'] },
+    ]);
+    expect(settings('web')).toContainEqual({ key: 'max_in_flight', values: ['${SIZE}'] });
+  });
+
+  it('are found at any depth, and nothing else is changed', () => {
+    const actual = { a: [1, { b: 'value' }], c: '${NOT_ONE}', d: true };
+    expect(withReferences(actual, { a: ['${ONE}', { b: '${TWO}!' }], c: '${NOT_ONE}' })).toEqual({
+      a: ['${ONE}', { b: '${TWO}!' }],
+      c: '${NOT_ONE}',
+      d: true,
+    });
+    expect(withReferences(actual, undefined)).toEqual(actual);
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, it } from '@jest/globals';
+import { longTimer } from '../../operators/long-timer.ts';
+import { marbles } from '../support/marbles.ts';
+
+const LONGEST = 2 ** 31 - 1;
+
+describe('longTimer', () => {
+  it.each([
+    [0, '(0|)'],
+    [3, '---(0|)'],
+    [LONGEST - 1, `${LONGEST - 1}ms (0|)`],
+    [LONGEST, `${LONGEST}ms (0|)`],
+    [LONGEST + 1, `${LONGEST + 1}ms (0|)`],
+    [3 * LONGEST, `${3 * LONGEST}ms (0|)`],
+  ])('emits once after %d ms', (ms, expected) => {
+    marbles(({ expectObservable }) => {
+      expectObservable(longTimer(ms)).toBe(expected, { 0: 0 });
+    });
+  });
+
+  it('ends at an early unsubscription', () => {
+    marbles(({ expectObservable }) => {
+      expectObservable(longTimer(2 * LONGEST), '3ms !').toBe('-');
+    });
+  });
+});

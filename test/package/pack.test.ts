@@ -1,0 +1,143 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { ROOT } from '../support/build.ts';
+import * as programs from './programs.ts';
+import { newFolder, type Packed, Project, pack } from './stranger.ts';
+
+jest.setTimeout(120_000);
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+/** What a program may import: `millrace`, `millrace/operators`, … */
+const ENTRIES = Object.keys(manifest.exports)
+  .filter((path) => !path.endsWith('.json'))
+  .map((path) => `millrace${path.slice(1)}`);
+
+const folder = newFolder();
+let packed: Packed;
+let project: Project;
+
+beforeAll(async () => {
+  packed = await pack(folder);
+  project = await Project.install(join(folder, 'project'), [packed.tarball, 'rxjs@7', '@types/node@20']);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the package', () => {
+  it('has the files that its manifest names', () => {
+    const { bin, exports, main, types } = manifest;
+    const named = [...Object.values(bin), main, types, ...Object.values(exports)].flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : Object.values(entry as object),
+    );
+    for (const path of named) expect(packed.files).toContain(path.replace(/^\.\//, ''));
+  });
+
+  it('has documentation and examples, but no data for them', () => {
+    const wanted = ['LICENSE', 'README.md', 'CHANGELOG.md'].filter((file) => existsSync(join(ROOT, file)));
+    for (const file of [...wanted, 'examples/quickstart.yaml', 'examples/embed/app.mjs', 'docs/cli.md']) {
+      expect(packed.files).toContain(file);
+    }
+    expect(packed.size).toBeLessThan(1_000_000);
+  });
+
+  it('has nothing else', () => {
+    const others = packed.files
+      .filter((file) => !/^(?:dist\/(?:src|operators|plugins)|docs|examples)\//.test(file))
+      .filter((file) => !/^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file));
+    expect(others).toEqual([]);
+    expect(packed.files.filter((file) => file.startsWith('examples/data/'))).toEqual([]);
+  });
+
+  it('has no file twice, compiled and as its source', () => {
+    expect(packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  });
+});
+
+describe('in a fresh project', () => {
+  it('is installed with one copy of rxjs, and nothing amiss', async () => {
+    const copies = JSON.parse((await project.run('npm', 'query', '#rxjs')).stdout);
+    expect(copies.map(({ location }: { location: string }) => location)).toEqual(['node_modules/rxjs']);
+    const { code, stdout } = await project.run('npm', 'ls', '--all', '--json');
+    expect({ code, problems: JSON.parse(stdout).problems }).toEqual({ code: 0, problems: undefined });
+  });
+
+  it.each(ENTRIES)('%s is imported, and is required, without a warning', async (entry) => {
+    const keys = 'console.log(Object.keys(m).length > 0)';
+    const ok = { code: 0, stdout: 'true\n', stderr: '' };
+    expect(await project.node('--input-type=module', '-e', `import * as m from '${entry}'; ${keys}`)).toEqual(
+      ok,
+    );
+    expect(
+      await project.node('--input-type=commonjs', '-e', `const m = require('${entry}'); ${keys}`),
+    ).toEqual(ok);
+  });
+
+  it.each([
+    ['esm.mjs', programs.ESM],
+    ['commonjs.cjs', programs.COMMONJS],
+  ])('works in %s', async (file, text) => {
+    project.write({ [file]: text });
+    const { code, stdout, stderr } = await project.node(file);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual(programs.PRINTED);
+  });
+
+  it.each([
+    { module: 'node16', moduleResolution: 'node16' },
+    { module: 'nodenext', moduleResolution: 'nodenext' },
+    { module: 'esnext', moduleResolution: 'bundler' },
+  ])('has types for $moduleResolution', async (options) => {
+    project.write({ 'typed.ts': programs.TYPED, 'entries.ts': programs.imports(ENTRIES) });
+    expect(await project.typeErrors(['typed.ts', 'entries.ts'], options)).toBe('');
+  });
+
+  it('has types for CommonJS, where the compiler knows that Node can require a module', async () => {
+    project.write({ 'typed.cts': programs.TYPED });
+    const nodenext = { module: 'nodenext', moduleResolution: 'nodenext' };
+    expect(await project.typeErrors(['typed.cts'], nodenext)).toBe('');
+    // node16 means what Node 16 could do: there, write `await import('millrace')`.
+    const node16 = { module: 'node16', moduleResolution: 'node16' };
+    expect(await project.typeErrors(['typed.cts'], node16)).toContain('error TS1479');
+  });
+
+  it('has types of the operators for browsers, without those of Node', async () => {
+    project.write({ 'page.ts': programs.PAGE });
+    const options = { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] };
+    expect(await project.typeErrors(['page.ts'], options)).toBe('');
+  });
+
+  it('has a command that runs a configuration', async () => {
+    project.write({ 'pipelines.yaml': programs.PIPELINES });
+    const { code, stdout, stderr } = await project.run(
+      'node_modules/.bin/millrace',
+      ...['run', 'pipelines.yaml', '--once', '--log-level', 'warn'],
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const events = stdout.trim().split('\n');
+    expect(events.map((event) => JSON.parse(event).data)).toEqual([
+      { name: '<:NAME:>', count: 1 },
+      { name: '<:NAME:>', count: 2 },
+    ]);
+  });
+
+  it('has examples that are right', async () => {
+    const examples = packed.files.filter((file) => /^examples\/[^/]+\.yaml$/.test(file));
+    const files = examples.map((file) => join('node_modules/millrace', file));
+    for (const file of files) {
+      const { code, stderr } = await project.run('node_modules/.bin/millrace', 'validate', file);
+      expect({ file, code, stderr: code === 0 ? '' : stderr }).toEqual({ file, code: 0, stderr: '' });
+    }
+  });
+
+  it.each(['app.mjs', 'engine.mjs'])('runs examples/embed/%s, which is typed', async (file) => {
+    const example = `node_modules/millrace/examples/embed/${file}`;
+    expect((await project.node(example)).code).toBe(0);
+    // The compiler does not look at programs in node_modules.
+    for (const name of ['masked.mjs', file]) {
+      const text = readFileSync(join(ROOT, 'examples/embed', name), 'utf8');
+      project.write({ [join('embed', name)]: text });
+    }
+    const options = { module: 'nodenext', moduleResolution: 'nodenext', allowJs: true, checkJs: true };
+    expect(await project.typeErrors([join('embed', file)], options)).toBe('');
+  });
+});

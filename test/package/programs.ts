@@ -1,0 +1,109 @@
+// Programs of a stranger, who has installed millrace and rxjs.
+
+/** Masks, delays and runs a pipeline; prints what came out. The same in both module systems. */
+const work = `
+const mask = regexMask({ rules: { PIN: '[0-9]{4}' } });
+const isOneRxjs = of('a').pipe(mask) instanceof Observable;
+
+registerPlugin('forward', 'here', {
+  get_config_schema: () => ForwardConfigBase,
+  forward: ({ event }) => void forwarded.push(event.data.count),
+});
+const forwarded = [];
+const manager = new Manager(
+  parseConfig({
+    collectors: { ticks: { plugin: 'test', count: 3, interval: 0.001 } },
+    forwarders: { here: { plugin: 'here' } },
+    pipelines: { main: { collect: 'ticks', forward: 'here' } },
+    host_config: {},
+  }),
+  { once: true },
+);
+manager.start();
+
+Promise.all([
+  lastValueFrom(of('pin 1234').pipe(mask, delayRange({ minimum: 0, maximum: 0.01 }))),
+  firstValueFrom(manager.finished$),
+]).then(([masked, [{ state }]]) => {
+  const files = typeof followFiles;
+  console.log(JSON.stringify({ masked, isOneRxjs, state, forwarded, files }));
+});
+`;
+
+export const PRINTED = {
+  masked: 'pin <:PIN:>',
+  isOneRxjs: true,
+  state: 'completed',
+  forwarded: [1, 2, 3],
+  files: 'function',
+};
+
+export const ESM = `
+import { ForwardConfigBase, Manager, parseConfig, registerPlugin } from 'millrace';
+import { delayRange, regexMask } from 'millrace/operators';
+import { followFiles } from 'millrace/operators/node';
+import { firstValueFrom, lastValueFrom, Observable, of } from 'rxjs';
+${work}`;
+
+export const COMMONJS = `
+const { ForwardConfigBase, Manager, parseConfig, registerPlugin } = require('millrace');
+const { delayRange, regexMask } = require('millrace/operators');
+const { followFiles } = require('millrace/operators/node');
+const { firstValueFrom, lastValueFrom, Observable, of } = require('rxjs');
+${work}`;
+
+/** Wrong in each line that expects an error: types that are lost are \`any\`, and \`any\` is never wrong. */
+export const PAGE = `
+import { delayRange, entropyMask, regexMask } from 'millrace/operators';
+import { type Observable, of } from 'rxjs';
+
+interface Login { readonly timestamp: string; readonly data: { readonly user: string } }
+declare const logins$: Observable<Login>;
+const rules = { PIN: '[0-9]{4}' };
+
+export const texts$: Observable<string> = of('a').pipe(regexMask({ rules }), entropyMask());
+export const masked$: Observable<Login> = logins$.pipe(
+  regexMask({ rules }),
+  entropyMask({ h_threshold: 0.8 }),
+  delayRange({ minimum: 0, maximum: 1 }),
+);
+// @ts-expect-error: events in, events out
+export const wrong$: Observable<string> = masked$;
+// @ts-expect-error: neither a text nor an event
+of(1).pipe(regexMask({ rules }));
+// @ts-expect-error: no such option
+entropyMask({ threshold: 1 });
+`;
+
+export const TYPED = `${PAGE}
+import { type CollectedEvent, type Host, Manager, parseConfig, registerPlugin } from 'millrace';
+import { followFiles } from 'millrace/operators/node';
+
+export const lines: readonly string[][] = [];
+export const batches$ = followFiles(['a.log'], {
+  positions: { startAt: () => 0, forget: () => {} },
+});
+export const manager = new Manager(parseConfig({}), { once: true });
+export const states: Readonly<Record<string, { readonly state: string }>> = manager.states();
+export const event: CollectedEvent = { timestamp: '', data: {} };
+// @ts-expect-error: no such kind of plugin
+registerPlugin('collector', 'a', {});
+// @ts-expect-error: a host has more than that
+export const host: Host = { id: 'a' };
+`;
+
+/** A program that imports all that there is. */
+export const imports = (entries: readonly string[]) =>
+  entries.map((entry, i) => `export * as entry${i} from '${entry}';\n`).join('');
+
+export const PIPELINES = `
+collectors:
+  ticks: { plugin: test, count: 2, interval: 0.001 }
+processors:
+  mask: { plugin: regex_mask, rules: { NAME: ticks } }
+forwarders:
+  out: { plugin: stdout }
+pipelines:
+  main: { collect: ticks, process: mask, forward: out }
+host_config: {}
+`;

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { upToDateBuild } from '../build.ts';
+
+export interface ScriptResult {
+  readonly code: number;
+  /** Standard output and standard error together, as a terminal shows them. */
+  readonly output: string;
+}
+
+const TIMEOUT_MS = 45_000;
+
+/** Runs a shell script, in which `millrace` and `npx millrace` are the built command line. */
+export async function runScript(
+  script: string,
+  cwd: string,
+  variables: Readonly<Record<string, string>>,
+): Promise<ScriptResult> {
+  const prelude = [
+    'exec 2>&1',
+    `millrace() { '${process.execPath}' '${await upToDateBuild()}' "$@"; }`,
+    'npx() { if [ "$1" = millrace ]; then shift; millrace "$@"; else command npx "$@"; fi; }',
+    'set -eo pipefail',
+  ];
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...variables };
+  // A process group of its own: what a script leaves running is ended with it.
+  const child = spawn('bash', ['-c', [...prelude, script].join('\n')], {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const pid = child.pid as number;
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    process.kill(-pid, 'SIGKILL');
+  }, TIMEOUT_MS);
+  const [code] = await once(child, 'close');
+  clearTimeout(timer);
+  if (isLate) throw new Error(`did not end within ${TIMEOUT_MS / 1000} s:\n${script}\n${output}`);
+  return { code: code as number, output };
+}

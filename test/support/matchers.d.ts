@@ -1,0 +1,5 @@
+import type { MillraceMatchers } from '../../src/testing/jest.ts';
+
+declare module 'expect' {
+  interface Matchers<R extends void | Promise<void>, T = unknown> extends MillraceMatchers<R> {}
+}

@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../src/models/index.ts';
+import { builtinPlugins } from '../../src/registry.ts';
+import { type ConformanceOptions, conformanceTests } from '../../src/testing/conformance/index.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'millrace-conformance-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let folders = 0;
+
+function folder(): string {
+  const path = join(root, String(folders++));
+  mkdirSync(path);
+  return path;
+}
+
+function withLog(): { paths: string[]; backfill: boolean } {
+  const path = join(folder(), 'a.log');
+  writeFileSync(path, 'one\ntwo\nthree\nfour\nfive\nsix\n');
+  return { paths: [path], backfill: true };
+}
+
+/** What the files of a folder hold, by name. */
+function written(path: string): Record<string, string> {
+  return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]));
+}
+
+/** How each built-in plugin is to be run. A list has several configurations. */
+const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
+  'collect beacons': [{ config: { beacons: ['*'] } }],
+  'collect file': [{ config: withLog, time: 'real', patience: 500 }],
+  'collect test': [{}, { config: { interval: 60, count: 3 } }],
+  'collect host_exec': [{ config: { interval: 0.5 } }],
+  'process test': [
+    {},
+    { config: { delay: 2.5, child_events_count: 3 } },
+    { config: { delay_range: { minimum: 1, maximum: 9 } } },
+  ],
+  'process regex_mask': [{ config: { rules: { WORD: '[a-z]+' } } }],
+  'process entropy_mask': [{}],
+  'forward disk': [
+    {
+      config: () => ({ path: folder(), filename: 'events.jsonl' }),
+      time: 'real',
+      delivered: ({ path }) => written(String(path)),
+    },
+    { config: () => ({ path: folder() }), time: 'real', delivered: ({ path }) => written(String(path)) },
+  ],
+  'forward noop': [{}],
+  'forward stdout': [{ time: 'real' }],
+  'forward test': [
+    { config: { sleep: 3 } },
+    { config: { add_event_to_shared_cache: true } },
+    { config: () => ({ path: join(folder(), 'witness.txt'), dump_event: true }), time: 'real' },
+  ],
+};
+
+describe.each(['collect', 'process', 'forward'] as const)('built-in: %s', (kind) => {
+  describe.each([...builtinPlugins<typeof kind>(kind)])('%s', (name, plugin) => {
+    const lines: string[] = [];
+    if (name === 'stdout') captureOutput(lines);
+
+    const all = OPTIONS[`${kind} ${name}`] ?? [];
+    it('has options here', () => expect(all).not.toEqual([]));
+    for (const options of all) {
+      conformanceTests(kind, plugin as CollectPlugin & ProcessPlugin & ForwardPlugin, options, {
+        describe,
+        it,
+      });
+    }
+  });
+});
+
+/** The events of the stdout forwarder are not for the test's output. */
+function captureOutput(lines: string[]): void {
+  let write: ReturnType<typeof jest.spyOn> | undefined;
+  beforeAll(() => {
+    write = jest.spyOn(process.stdout, 'write').mockImplementation(((text: string, done?: () => void) => {
+      lines.push(text);
+      done?.();
+      return true;
+    }) as never);
+  });
+  afterAll(() => write?.mockRestore());
+}

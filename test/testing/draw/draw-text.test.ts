@@ -1,0 +1,311 @@
+import { describe, expect, it } from '@jest/globals';
+import { drawText } from '../../../src/testing/draw/index.ts';
+import type { Trace } from '../../../src/testing/index.ts';
+import { traces } from './runs.ts';
+
+/** The drawing, set off by a line break at its start. */
+const drawn = (trace: Trace, options?: Parameters<typeof drawText>[1]) => `\n${drawText(trace, options)}`;
+
+const ESCAPE = String.fromCharCode(27);
+
+describe('drawText', () => {
+  it('shows what a mask changed', () => {
+    expect(drawn(traces.masked(), { title: 'Keys are masked' })).toBe(`
+Keys are masked
+completed after 5.004s · 3 collected · delivered: archive 3
+
+  0  2ms ┄5s┄ 5.003s +1ms
+  ▸ running          ▸ completed
+collect web: file   paths: /var/log/web.log
+  a──b───┄┄┄┄─c──────│
+┌──────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: {KEY: k-[0-9]+} │
+└──────────────────────────────────────────────┘
+  a──b′──┄┄┄┄─c′──────
+forward archive: disk   path: /data
+        filename: a.jsonl
+  a──b′──┄┄┄┄─c′──────
+
+a   line: "one"
+b   line: "user k-123"
+b′  line: "user k-123" → "user <:KEY:>"   (secrets)
+c   n: 3, key: "k-9"
+c′  key: "k-9" → "<:KEY:>"   (secrets)
+│   the collector completed
+`);
+  });
+
+  it('shows delays and children', () => {
+    expect(drawn(traces.children())).toBe(`
+main
+completed after 14.001s · 2 collected · delivered: archive 6
+
+  0  ┄1s┄ 1s ┄2s┄ 3s ┄1s┄ 4s ┄6s┄ 10.001s +1ms     +999ms ┄2s┄ 13.001s ┄1s┄ 14.001s
+  ▸ running                                                                 ▸ completed
+collect web: file   paths: /var/log/web.log
+  a──┄┄┄┄────┄┄┄┄────┄┄┄┄────┄┄┄┄─b───────│
+┌───────────────────────────────────────────────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: {KEY: k-[0-9]+}                                          │
+└───────────────────────────────────────────────────────────────────────────────────────┘
+  a′─┄┄┄┄────┄┄┄┄────┄┄┄┄────┄┄┄┄─b───────────────────────┄┄┄┄─────────┄┄┄┄──
+┌───────────────────────────────────────────────────────────────────────────────────────┐
+│ children: test   delay: 1   child_events_count: 2                                     │
+└───────────────────────────────────────────────────────────────────────────────────────┘
+  ───┄┄┄┄─a′─┄┄┄┄─a″─┄┄┄┄─a‴─┄┄┄┄──────────────────b──────┄┄┄┄─b′──────┄┄┄┄─b″
+forward archive: disk   path: /data   filename: a.jsonl
+  ───┄┄┄┄─a′─┄┄┄┄─a″─┄┄┄┄─a‴─┄┄┄┄──────────────────b──────┄┄┄┄─b′──────┄┄┄┄─b″
+
+a      n: 1, key: "k-77"
+a′     key: "k-77" → "<:KEY:>"   (secrets)
+a″ b′  + children-child-count: 1   (children)
+a‴ b″  + children-child-count: 2   (children)
+│      the collector completed
+`);
+  });
+
+  it('shows a slow and a failing forwarder, and the window that they fill', () => {
+    expect(drawn(traces.fanOut())).toBe(`
+main
+completed after 12s · 4 collected, 2 retried · delivered: archive 4, live 4
+
+  0         314ms   317ms ┄2.7s┄ 3s ┄3s┄ 6s   ┄3s┄ 9s ┄3s┄ 12s
+  ▸ running                                                ▸ completed
+collect web: file   paths: /var/log/web.log
+  (ab)────────────────────┄┄┄┄┄┄─c──┄┄┄┄─(d│)
+┌──────────────────────────────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: {KEY: k-[0-9]+}                         │
+└──────────────────────────────────────────────────────────────────────┘
+  (ab)────────────────────┄┄┄┄┄┄─c──┄┄┄┄─d────┄┄┄┄────┄┄┄┄──
+forward archive: disk   path: /data   filename: a.jsonl
+  ────────────────────────┄┄┄┄┄┄─a──┄┄┄┄─b────┄┄┄┄─c──┄┄┄┄─d
+forward live: stdout
+  ↻1────────↻2──────(ab)──┄┄┄┄┄┄─c──┄┄┄┄─d────┄┄┄┄────┄┄┄┄──
+  314ms     3ms
+
+↻   an attempt failed; the next one after the time below
+│   the collector completed
+`);
+  });
+
+  it('shows errors, and restarts after backing off', () => {
+    expect(drawn(traces.restarts())).toBe(`
+main
+completed after 3h801ms · 6 collected · delivered: archive 6
+
+  0    1ms ┄1h┄ 1h1ms          +720ms +1ms +1ms           +77ms +1ms ┄2h┄ 3h801ms
+  ▸ running     ▸ backing_off  ▸ running   ▸ backing_off  ▸ running       ▸ completed
+collect web: file   paths: /var/log/web.log
+  a────────┄┄┄┄─#              b───────────#              c──────────┄┄┄┄─│
+collect api: beacons   beacons: *
+  x────│                       x──────│                   x─────│
+┌─────────────────────────────────────────────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: {KEY: k-[0-9]+}                                        │
+└─────────────────────────────────────────────────────────────────────────────────────┘
+  (ax)─────┄┄┄┄──              (bx)─────────              (cx)───────┄┄┄┄──
+forward archive: disk   path: /data   filename: a.jsonl
+  (ax)─────┄┄┄┄──              (bx)─────────              (cx)───────┄┄┄┄──
+
+#   the collector failed
+│   the collector completed
+`);
+  });
+
+  it('shows the dead letter', () => {
+    expect(drawn(traces.deadLetter())).toBe(`
+main
+completed after 316ms · 3 collected, 1 retried, 1 dead-lettered · delivered: archive 2
+
+  0  2ms   3ms 4ms     316ms
+  ▸ running            ▸ completed
+collect web: file   paths: /var/log/web.log
+  a──b─────c───│
+┌──────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: {KEY: k-[0-9]+} │
+└──────────────────────────────────────────────┘
+  a──b′────c────────────
+forward archive: disk   path: /data
+        filename: a.jsonl
+  a──↻1────────────────(↓b′ c)
+     314ms
+dead letter letters: noop
+  ─────────────────────b′
+
+b   line: "k-1"
+b′  line: "k-1" → "<:KEY:>"   (secrets)
+↻   an attempt failed; the next one after the time below
+↓   to the dead letter: "the test lets this forwarder fail"
+│   the collector completed
+`);
+  });
+
+  it('shows what was dropped, and why', () => {
+    expect(drawn(traces.drops())).toBe(`
+main
+completed after 3ms · 3 collected, 2 dropped · delivered: archive 1
+
+  0      1ms     2ms 3ms
+  ▸ running          ▸ completed
+collect web: file   paths: /var/log/web.log
+  a──────b───────c───│
+┌──────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: {KEY: k-[0-9]+} │
+└──────────────────────────────────────────────┘
+  ✗a─────b───────c────
+  failed
+forward archive: disk   path: /data
+        filename: a.jsonl
+  ───────✗b──────c────
+         gave up
+
+a   at: Uint8Array(1) [ 0 ]
+✗   dropped (failed: processor_failed, gave up: forwarder_failed)
+│   the collector completed
+`);
+  });
+
+  it('fits a day of virtual time on a page', () => {
+    expect(drawn(traces.day())).toBe(`
+main
+completed after 20h6ms · 6 collected · delivered: archive 6
+
+  0 ┄4h┄ 4h1ms ┄4h┄ 8h2ms ┄4h┄ 12h3ms ┄4h┄ 16h4ms ┄4h┄ 20h5ms +1ms
+  ▸ running                                                   ▸ completed
+collect web: file   paths: /var/log/web.log
+  a─┄┄┄┄─b─────┄┄┄┄─c─────┄┄┄┄─d──────┄┄┄┄─e──────┄┄┄┄─f──────│
+forward archive: disk   path: /data   filename: a.jsonl
+  a─┄┄┄┄─b─────┄┄┄┄─c─────┄┄┄┄─d──────┄┄┄┄─e──────┄┄┄┄─f───────
+
+│   the collector completed
+`);
+  });
+
+  it('collapses 500 events, and says how many', () => {
+    expect(drawn(traces.many())).toBe(`
+main
+completed after 51.9s · 500 collected · delivered: archive 500
+
+  0     100ms     200ms     300ms     400ms…49.7s     +100ms     +100ms +1ms     +99ms
+  ▸ running
+collect web: file   paths: /var/log/web.log
+  a─────b─────────c─────────d─────────e…d×494─────────e──────────f──────│
+┌─────────────────────────────────────────────────────────────────────────────────────┐
+│ slow: test   delay: 2                                                               │
+└─────────────────────────────────────────────────────────────────────────────────────┘
+  ────────────────────────────────────a…j×478─────────k──────────l───────────────m─────
+forward archive: disk   path: /data   filename: a.jsonl
+  ────────────────────────────────────a…j×478─────────k──────────l───────────────m─────
+
+      50.1s     +100ms     50.3s…51.6s     +100ms     +100ms     +100ms
+  ▸ running                                                      ▸ completed
+┌─────────────────────────────────────────────────────────────────────────────────────┐
+│ slow: test                                                                          │
+└─────────────────────────────────────────────────────────────────────────────────────┘
+  ────n─────────o──────────p…c×14──────────d──────────e──────────f
+forward archive: disk
+  ────n─────────o──────────p…c×14──────────d──────────e──────────f
+
+│   the collector completed
+`);
+  });
+
+  it('collapses thousands of retries of a run that does not end', () => {
+    expect(drawn(traces.neverDelivered())).toBe(`
+main
+still running at 23h59m19.925s · 1 collected, 2916 retried · delivered: archive 0
+
+  0     1ms     314ms   317ms ┄1.1s┄ 1.372s
+  ▸ running
+collect web: file   paths: /var/log/web.log
+  a─────│
+┌───────────────────────────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: {KEY: k-[0-9]+}                      │
+└───────────────────────────────────────────────────────────────────┘
+  a───────────────────────────┄┄┄┄┄┄────────
+forward archive: disk   path: /data   filename: a.jsonl
+  ↻1────────────↻2──────↻3────┄┄┄┄┄┄─↻4─────
+  314ms         3ms     1.1s         3.9s
+
+  ┄3.9s┄ 5.296s…23h58m11.596s ┄53s┄ 23h59m4.247s ┄16s┄ 23h59m19.925s
+  ▸ running
+┌───────────────────────────────────────────────────────────────────┐
+│ secrets: regex_mask                                               │
+└───────────────────────────────────────────────────────────────────┘
+  ┄┄┄┄┄┄──────────────────────┄┄┄┄┄──────────────┄┄┄┄┄───────────────▸
+forward archive: disk
+  ┄┄┄┄┄┄─↻5…2914×2910─────────┄┄┄┄┄─↻2915────────┄┄┄┄┄─↻2916─────────▸
+         41ms…60s                   16s                57s
+
+↻   an attempt failed; the next one after the time below
+│   the collector completed
+`);
+  });
+
+  it('escapes what a terminal would act upon', () => {
+    expect(drawn(traces.hostile(), { title: `bell ${String.fromCharCode(7)}` })).toBe(String.raw`
+bell \u0007
+completed after 3ms · 3 collected · delivered: archive 3
+
+  0  1ms 2ms 3ms
+  ▸ running  ▸ completed
+collect web: file   paths: /var/log/web.log
+  a──<───&───│
+┌────────────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: {<&": k-[0-9]+<&"\n?} │
+└────────────────────────────────────────────────────┘
+  a′─<───&────
+forward archive: disk   path: /data
+        filename: a.jsonl
+  a′─<───&────
+
+a   line: "k-1<&\"\n\u001b[31m\u202e"
+a′  line: "k-1<&\"\n\u001b[31m\u202e" → "<:<&\":>\u001b[31m\u202e"   (secrets)
+<   line: "]]>"
+&   line: "日本"
+│   the collector completed
+`);
+  });
+
+  it('breaks a run that is too wide into panels', () => {
+    expect(drawn(traces.day(), { width: 40 })).toBe(`
+main
+completed after 20h6ms · 6 collected ·
+delivered: archive 6
+
+  0 ┄4h┄ 4h1ms ┄4h┄ 8h2ms ┄4h┄ 12h3ms
+  ▸ running
+collect web: file
+        paths: /var/log/web.log
+  a─┄┄┄┄─b─────┄┄┄┄─c─────┄┄┄┄─d──────
+forward archive: disk   path: /data
+        filename: a.jsonl
+  a─┄┄┄┄─b─────┄┄┄┄─c─────┄┄┄┄─d──────
+
+  ┄4h┄ 16h4ms ┄4h┄ 20h5ms +1ms
+  ▸ running               ▸ completed
+collect web: file
+  ┄┄┄┄─e──────┄┄┄┄─f──────│
+forward archive: disk
+  ┄┄┄┄─e──────┄┄┄┄─f───────
+
+│   the collector completed
+`);
+  });
+
+  describe.each(Object.entries(traces))('of %s', (_, trace) => {
+    it.each([40, 60, 100, 200])('has no line over %i cells, and no spaces at the end of one', (width) => {
+      const lines = drawText(trace(), { width }).split('\n');
+      expect(lines.filter((line) => [...line].length > width)).toEqual([]);
+      expect(lines.filter((line) => /\s$/.test(line))).toEqual([]);
+    });
+
+    it('is the same with colours, apart from them', () => {
+      const coloured = drawText(trace(), { colours: true });
+      expect(coloured).toContain(ESCAPE);
+      expect(coloured.replaceAll(new RegExp(`${ESCAPE}\\[\\d+m`, 'g'), '')).toBe(drawText(trace()));
+    });
+  });
+
+  it('draws a run in which nothing happened', () => {
+    expect(drawText({ pipeline: 'empty', states: [], rows: [] })).toBe('empty\nidle after 0 · 0 collected\n');
+  });
+});

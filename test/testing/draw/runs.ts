@@ -1,0 +1,92 @@
+import { type TestPipelineOptions, type Trace, testPipeline } from '../../../src/testing/index.ts';
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+
+function traceOf(pipeline: object, options: TestPipelineOptions, more: object = {}): Trace {
+  const config = {
+    collectors: {
+      web: { plugin: 'file', paths: ['/var/log/web.log'] },
+      api: { plugin: 'beacons', beacons: ['*'] },
+    },
+    processors: {
+      secrets: { plugin: 'regex_mask', rules: { KEY: 'k-[0-9]+' } },
+      slow: { plugin: 'test', delay: 2 },
+      children: { plugin: 'test', delay: 1, child_events_count: 2 },
+    },
+    forwarders: {
+      archive: { plugin: 'disk', path: '/data', filename: 'a.jsonl' },
+      live: { plugin: 'stdout' },
+      letters: { plugin: 'noop' },
+    },
+    pipelines: { main: { collect: 'web', process: 'secrets', forward: 'archive', ...pipeline } },
+    host_config: {},
+    ...more,
+  };
+  return testPipeline(config, options).trace;
+}
+
+/** Typical runs, drawn by the tests of this folder. */
+export const traces = {
+  masked: () =>
+    traceOf(
+      {},
+      {
+        collect: {
+          web: { marbles: 'a-b 5s c|', values: { a: 'one', b: 'user k-123', c: { n: 3, key: 'k-9' } } },
+        },
+      },
+    ),
+  children: () =>
+    traceOf(
+      { process: ['secrets', 'children'] },
+      { collect: { web: { marbles: 'a 10s b|', values: { a: { n: 1, key: 'k-77' } } } } },
+    ),
+  fanOut: () =>
+    traceOf(
+      { forward: ['archive', 'live'], max_in_flight: 2 },
+      { collect: { web: { marbles: '(abcd|)' } }, forward: { archive: { takes: '3s' }, live: { fails: 2 } } },
+    ),
+  restarts: () =>
+    traceOf(
+      { collect: ['web', 'api'] },
+      { collect: { web: { marbles: ['a 1h #', 'b-#', 'c 2h |'] }, api: { marbles: 'x|' } }, seed: 3 },
+    ),
+  deadLetter: () =>
+    traceOf(
+      { delivery: { attempts: 2, dead_letter: 'letters' } },
+      {
+        collect: { web: { marbles: 'a-bc|', values: { b: 'k-1' } } },
+        forward: { archive: { fails: ({ event }) => event.data.line !== undefined } },
+      },
+    ),
+  drops: () =>
+    traceOf(
+      { delivery: { attempts: 1 } },
+      {
+        collect: { web: { marbles: 'abc|', values: { a: { at: new Uint8Array(1) } } } },
+        forward: { archive: { fails: 1 } },
+      },
+    ),
+  day: () => traceOf({ process: [] }, { collect: { web: { marbles: `${[...'abcdef'].join(' 4h ')}|` } } }),
+  many: () =>
+    traceOf(
+      { process: 'slow' },
+      {
+        collect: {
+          web: { marbles: `${Array.from({ length: 500 }, (_, i) => LETTERS[i % 26]).join(' 99ms ')}|` },
+        },
+      },
+    ),
+  neverDelivered: () =>
+    traceOf({}, { collect: { web: { marbles: 'a|' } }, forward: { archive: { fails: 'always' } } }),
+  hostile: () =>
+    traceOf(
+      {},
+      {
+        collect: {
+          web: { marbles: 'a<&|', values: { a: 'k-1<&"\n\u001b[31m\u202e', '<': ']]>', '&': '日本' } },
+        },
+      },
+      { processors: { secrets: { plugin: 'regex_mask', rules: { '<&"': 'k-[0-9]+<&"\n?' } } } },
+    ),
+};
