@@ -10,7 +10,7 @@ import {
   merge,
   type Observable,
   pipe,
-  Subject,
+  ReplaySubject,
   takeUntil,
   tap,
   throwError,
@@ -60,7 +60,8 @@ class PipelineRun {
   readonly #setup: PipelineSetup;
   readonly #window: InFlightWindow;
   readonly #working = new AbortController();
-  readonly #collectorFailed$ = new Subject<void>();
+  /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
+  readonly #collectorFailed$ = new ReplaySubject<void>(1);
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(setup: PipelineSetup) {

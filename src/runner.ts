@@ -1,4 +1,4 @@
-import { BehaviorSubject, type Observable, ReplaySubject, Subject, Subscription } from 'rxjs';
+import { BehaviorSubject, type Observable, ReplaySubject, Subscription } from 'rxjs';
 import { longTimer } from '../operators/long-timer.ts';
 import { type RestartPolicy, restartWithBackoff } from '../operators/restart-with-backoff.ts';
 import { MillraceError, safeReason } from './errors.ts';
@@ -23,8 +23,10 @@ export class PipelineRunner {
   readonly #options: RunnerOptions;
   readonly #status$: BehaviorSubject<PipelineStatus>;
   #running = Subscription.EMPTY;
-  #stop$ = new Subject<void>();
+  /** Replays: a stop may come while a run is being started. */
+  #stop$ = new ReplaySubject<void>(1);
   #stopped$: ReplaySubject<void> | undefined;
+  #failures = 0;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -44,7 +46,7 @@ export class PipelineRunner {
 
   /** The present status, then every change. Never completes. */
   get status$(): Observable<PipelineStatus> {
-    return this.#status$;
+    return this.#status$.asObservable();
   }
 
   /** @throws MillraceError if the pipeline is disabled. A pipeline that runs already goes on. */
@@ -56,9 +58,16 @@ export class PipelineRunner {
         `pipeline ${this.name} was not started: it has \`enabled: false\`; set it to true to run it`,
       );
     }
+    if (this.#stopped$ !== undefined && !isFinal(state)) {
+      throw new MillraceError(
+        'MILLRACE_PIPELINE_STOPPING',
+        `pipeline ${this.name} was not started: it is being stopped; start it when that has ended, which stop() tells`,
+      );
+    }
     if (state === 'running' || state === 'backing_off') return;
+    this.#failures = 0;
     const { setup, restart } = this.#options;
-    this.#stop$ = new Subject<void>();
+    this.#stop$ = new ReplaySubject<void>(1);
     this.#stopped$ = undefined;
     const running = new Subscription();
     this.#running = running;
@@ -66,7 +75,7 @@ export class PipelineRunner {
       runPipeline(setup, this.#stop$)
         .pipe(
           restartWithBackoff(restart, {
-            onStart: () => this.#enter('running', { failures: this.status.failures }),
+            onStart: () => this.#enter('running', { failures: this.#failures }),
             onWait: (retryIn, failures, error) => this.#wait(retryIn, failures, error),
           }),
         )
@@ -101,9 +110,10 @@ export class PipelineRunner {
 
   #wait(retryIn: number, failures: number, error: { readonly cause: unknown } | undefined): void {
     if (this.#stopped$ !== undefined) {
-      this.#finish('stopped');
+      this.#finish('stopped', error?.cause);
       return;
     }
+    this.#failures = failures;
     const { logger } = this.#options.setup.shared;
     const seconds = (retryIn / 1000).toFixed(1);
     if (error === undefined) {
@@ -136,7 +146,9 @@ export class PipelineRunner {
     for (const key of Object.keys(shared.shared_cache)) delete shared.shared_cache[key];
     const failures = state === 'failed' ? this.#options.restart.attempts : 0;
     if (state === 'failed') shared.logger.error(`${this.name}: failed: ${safeReason(error)}`);
-    else shared.logger.info(`${this.name}: ${state}`);
+    else if (error !== undefined) {
+      shared.logger.error(`${this.name}: ${state}, and failed meanwhile: ${safeReason(error)}`);
+    } else shared.logger.info(`${this.name}: ${state}`);
     this.#enter(state, error === undefined ? { failures } : { failures, error });
     if (this.#stopped$ !== undefined) settle(this.#stopped$);
   }

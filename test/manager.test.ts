@@ -222,6 +222,71 @@ describe('stop', () => {
   });
 });
 
+describe('starting and stopping at odd moments', () => {
+  const never = () => NEVER;
+
+  it.each([
+    ['first', { bad: failing, good: never }],
+    ['last', { good: never, bad: failing }],
+  ])('ends the run when a collector fails on subscription, standing %s', (_, collect) => {
+    const { seen } = states({ collect, forward: sink });
+    expect(seen.at(-1)).toBe('0 failed');
+  });
+
+  it('stops at once when it is told to on the very word that it runs', () => {
+    const { seen } = states({ collect: { source: never }, forward: sink }, (manager) => {
+      manager.states$.subscribe(({ state }) => {
+        if (state === 'running') manager.stop();
+      });
+    });
+    expect(seen).toEqual(['0 idle', '0 running', '0 stopped']);
+  });
+
+  it('refuses to start a pipeline that is being stopped', () => {
+    let message = '';
+    states(
+      { collect: { source: () => timer(0, 10).pipe(map(event)) }, forward: { out: () => timer(50) } },
+      (manager) => {
+        timer(20).subscribe(() => {
+          manager.stop();
+          try {
+            manager.start('main');
+          } catch (error) {
+            message = (error as Error).message;
+          }
+        });
+      },
+    );
+    expect(message).toBe(
+      'pipeline main was not started: it is being stopped; start it when that has ended, which stop() tells',
+    );
+  });
+
+  it('tells of a failure during a stop', () => {
+    const { logger, seen } = states(
+      {
+        collect: { source: () => concat(of(event(1)), timer(10).pipe(concatMap(failing))) },
+        forward: { out: () => timer(100) },
+      },
+      (manager) =>
+        timer(50)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe(),
+    );
+    expect(seen.at(-1)).toBe('100 stopped');
+    expect(logger.lines).toContain('error main: stopped, and failed meanwhile: the source is gone');
+  });
+
+  it('begins to count failures anew when it is started again', () => {
+    const { manager } = states(
+      { collect: { source: failing }, forward: sink, pipeline: { restart: true } },
+      (manager) => timer(HOUR).subscribe(() => manager.start('main')),
+    );
+    expect(manager.stats().main?.collected).toBe(0);
+    expect(manager.states().main).toMatchObject({ state: 'failed', failures: 5 });
+  });
+});
+
 describe('a forwarder that fails', () => {
   const flaky = (failures: number, error: unknown = new PluginError('busy')) => {
     let calls = 0;
@@ -287,6 +352,37 @@ describe('a forwarder that fails', () => {
     });
     expect(manager.stats().main).toMatchObject({ forwarded: { out: 1 }, retries: 1 });
     expect(logger.lines.join()).toContain('did not finish within delivery.timeout (30 s)');
+  });
+
+  it('has a timeout of months', () => {
+    const { manager } = states({
+      collect: { source: () => of(event(1)) },
+      forward: { out: () => timer(50) },
+      pipeline: { delivery: { timeout: 2_592_000, attempts: 2 } },
+    });
+    expect(manager.stats().main).toMatchObject({ forwarded: { out: 1 }, retries: 0, dropped: {} });
+  });
+
+  it('tries every event once with attempts: 1, batches or not', () => {
+    const calls: unknown[] = [];
+    const refuse = ({ event }: { event: CollectedEvent }) => {
+      calls.push(event.data.n);
+      throw new PluginError('busy');
+    };
+    states({
+      collect: { source: () => [event(1), event(2)] },
+      forward: {
+        out: {
+          get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true as const, data }) }),
+          forward: refuse,
+          forwardBatch: ({ events }) => {
+            for (const event of events) refuse({ event });
+          },
+        },
+      },
+      pipeline: { delivery: { attempts: 1 } },
+    });
+    expect(calls).toEqual([1, 2]);
   });
 
   it('gives the event to the dead letter, with the error, the plugin and the time', () => {

@@ -218,6 +218,13 @@ describe('a pipeline', () => {
     expect(seen).toEqual([1, 2]);
     expect(stats).toMatchObject({ collected: 2, dropped: { not_an_event: 5 } });
   });
+
+  it('counts a wrong result once, at hand or not', () => {
+    const dropped = (process: () => unknown) =>
+      run({ collect: { source: () => [event(1)] }, process: { wrong: process } }).stats?.dropped;
+    expect(dropped(() => [{ nope: 1 }])).toEqual({ not_an_event: 1 });
+    expect(dropped(() => of({ nope: 1 }))).toEqual({ not_an_event: 1 });
+  });
 });
 
 describe('the window and its buffer', () => {

@@ -1,4 +1,13 @@
-import { defer, ignoreElements, type Observable, retry, throwError, timeout } from 'rxjs';
+import {
+  concatMap,
+  defer,
+  identity,
+  ignoreElements,
+  type Observable,
+  raceWith,
+  retry,
+  throwError,
+} from 'rxjs';
 import { backoffDelay } from '../../operators/backoff.ts';
 import { longTimer } from '../../operators/long-timer.ts';
 import { isPermanent, PluginError } from '../errors.ts';
@@ -46,9 +55,7 @@ function attemptAgain(
     return atHand(returned) ?? eventually(returned as Observable<unknown>);
   }).pipe(
     ignoreElements(),
-    policy.timeout === undefined
-      ? (source) => source
-      : timeout({ first: policy.timeout * 1000, with: () => throwError(() => timedOut(policy.timeout)) }),
+    policy.timeout === undefined ? identity : raceWith(timeOut(policy.timeout)),
     retry({
       delay: (error) => {
         if (isPermanent(error) || attempts === policy.attempts) return throwError(() => error);
@@ -60,6 +67,8 @@ function attemptAgain(
   );
 }
 
-function timedOut(seconds: number | undefined): PluginError {
-  return new PluginError(`the forwarder did not finish within delivery.timeout (${seconds} s)`);
+/** Not rxjs's `timeout`: beyond 24 days Node's timers fire at once. */
+function timeOut(seconds: number): Observable<never> {
+  const message = `the forwarder did not finish within delivery.timeout (${seconds} s)`;
+  return longTimer(seconds * 1000).pipe(concatMap(() => throwError(() => new PluginError(message))));
 }

@@ -44,7 +44,8 @@ function deliver(
   const { forwardBatch, policy } = options;
   const events =
     batches.length === 1 ? (batches[0] as Batch).events : batches.flatMap((batch) => batch.events);
-  if (forwardBatch === undefined || events.length === 1) return deliverEach(batches, options);
+  if (forwardBatch === undefined || events.length === 1 || policy.attempts === 1)
+    return deliverEach(batches, options);
   // A bounded number of attempts is for single events: one of them may be what spoils the batch.
   const bounded = policy.attempts !== undefined;
   const pending = attempt(() => forwardBatch(events), bounded ? { ...policy, attempts: 1 } : policy);
@@ -54,14 +55,17 @@ function deliver(
   }
   return pending.pipe(
     tap({ complete: () => settleAll(batches, options) }),
-    catchError(() => deliverEach(batches, afterFirstAttempt(options))),
+    catchError((error) => {
+      policy.onRetry(1, 0, error);
+      return deliverEach(batches, afterFirstAttempt(options));
+    }),
   );
 }
 
 function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {
   const { attempts } = options.policy;
   if (attempts === undefined) return options;
-  return { ...options, policy: { ...options.policy, attempts: Math.max(1, attempts - 1) } };
+  return { ...options, policy: { ...options.policy, attempts: attempts - 1 } };
 }
 
 function settleAll(batches: readonly Batch[], { outcome, onDelivered, watch }: ForwardStageOptions): void {

@@ -103,6 +103,7 @@ function awaitedResults(
   { drop, onFailure }: ProcessStageOptions,
 ): Observable<CollectedEvent> {
   let results = 0;
+  let invalid = 0;
   let failed = false;
   return eventually<CollectedEvent>(returned).pipe(
     catchError((error) => {
@@ -112,6 +113,7 @@ function awaitedResults(
     }),
     filter((result) => {
       if (!isEvent(result)) {
+        invalid++;
         drop('not_an_event', 1, []);
         return false;
       }
@@ -122,7 +124,7 @@ function awaitedResults(
     tap({
       complete: () => {
         if (failed) return;
-        if (results === 0) drop('filtered', 1, [event]);
+        if (results + invalid === 0) drop('filtered', 1, [event]);
         delivery.settle(1, results === 0 ? 'dropped' : 'forwarded');
       },
     }),

@@ -14,7 +14,7 @@ export interface PipelineStatus {
   readonly state: PipelineState;
   /** When the state began: ISO 8601 UTC. */
   readonly since: string;
-  /** Consecutive failures up to now; 0 once a run has stayed up for the healthy period. */
+  /** Consecutive failures when the state began; a run that stays up for the healthy period begins the count anew. */
   readonly failures: number;
   /** Milliseconds until the next run, in `backing_off`. */
   readonly retryIn?: number;
