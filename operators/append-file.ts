@@ -1,15 +1,36 @@
-import fs from 'node:fs';
-import { dirname } from 'node:path';
-import type { Observable } from 'rxjs';
-import { type Job, SerialJobs } from './serial-jobs.ts';
+import { catchError, concat, concatMap, defer, EMPTY, type Observable, tap, throwError } from 'rxjs';
+import { BackgroundSync } from './output/background-sync.ts';
+import { outputStatus } from './output/open-output.ts';
+import { type Leftover, OutputFile, type OutputLog } from './output/output-file.ts';
+import { writeError } from './output/write-error.ts';
+import { SerialJobs } from './serial-jobs.ts';
+import { steadyClock } from './steady-clock.ts';
 
-type Done = Parameters<Job>[0];
+/** When what is written is forced to the disk: never, within a second, or before a write completes. */
+export type FsyncPolicy = 'never' | 'interval' | 'batch';
+
+export interface AppendOptions {
+  /** Default: never. What is written survives the death of the process in any case. */
+  readonly fsync?: FsyncPolicy;
+  /** Called when the file is open and about to be written to; the write waits for it, and fails with it. */
+  readonly before?: (file: OutputFile) => Observable<unknown>;
+}
+
+export interface AppenderOptions {
+  /** Told, once each time, of what was mended and of what could not be forced to the disk. Default: nobody. */
+  readonly log?: OutputLog;
+}
+
+/** Milliseconds. */
+const LOOK_EVERY = 1000;
 
 /**
- * Appends to one file, in order, through one descriptor. The file and its folder are made when first written to.
+ * Appends to one file, in order, through one descriptor. The file and its folder are made when first written to,
+ * and made anew when the file was renamed or removed, which is noticed within a second.
  *
- * A write is all or nothing: what a failed one left behind is cut off, so that trying again neither tears nor
- * doubles a line. Where that cannot be done (others write to the file as well), the next write begins a new line.
+ * A write is all or nothing: what a failed or cancelled one left behind is cut off, so that trying again neither
+ * tears nor doubles a line. What a crash left of one is cut off when the file is opened; text of others that lacks
+ * its newline gets one. Errors name the file and what to do; the next write tries again.
  *
  * @example
  * const appender = new FileAppender(`${folder}/out/events.jsonl`);
@@ -18,118 +39,130 @@ type Done = Parameters<Job>[0];
  * fs.readFileSync(`${folder}/out/events.jsonl`, 'utf8'); // '{"data":{}}\n'
  */
 export class FileAppender {
-  readonly #path: string;
-  readonly #jobs = new SerialJobs(() => this.#closeIfDone());
-  #fd: number | undefined;
-  /** Bytes in the file, if nobody else writes to it. */
-  #length = 0;
-  /** The file ends in the middle of a line. */
-  #isTorn = false;
-  #isClosing = false;
+  readonly path: string;
+  readonly #log: OutputLog;
+  readonly #jobs = new SerialJobs();
+  readonly #clock = steadyClock();
+  #file: OutputFile | undefined;
+  #leftover: Leftover | undefined;
+  #lookedAt = 0;
+  readonly #background: BackgroundSync;
 
-  constructor(path: string) {
-    this.#path = path;
+  constructor(path: string, { log = { warn: () => {} } }: AppenderOptions = {}) {
+    this.path = path;
+    this.#log = log;
+    this.#background = new BackgroundSync(path, log, () =>
+      this.#jobs.runAll(() => this.#background.run(this.#file)),
+    );
   }
 
-  /** Appends `text` on subscription; completes when the operating system has all of it, errors when it has none. */
-  append(text: string): Observable<never> {
-    return this.#jobs.run((done) => this.#open(text, done));
+  /**
+   * Appends `text` on subscription; completes when the operating system has all of it (with `batch`: when the disk
+   * has it), errors when the file has none of it.
+   */
+  append(text: string | Buffer, { fsync = 'never', before }: AppendOptions = {}): Observable<never> {
+    return this.#jobs.runAll((isCancelled) =>
+      this.#withFile((file) =>
+        concat(
+          defer(() => before?.(file) ?? EMPTY),
+          defer(() => file.append(typeof text === 'string' ? Buffer.from(text) : text)),
+          defer(() => (fsync === 'batch' ? this.#syncOrUndo(file) : EMPTY)),
+          defer(() => {
+            if (isCancelled()) return file.undo();
+            if (fsync === 'interval') this.#background.soon();
+            return EMPTY;
+          }),
+        ),
+      ),
+    );
   }
 
-  /** Closes the file when all writes are done. One that is asked for later opens and closes it again. */
+  /** Forces what was written to the disk. */
+  sync(): Observable<never> {
+    return this.#jobs.runAll(() => this.#explained(defer(() => this.#file?.sync() ?? EMPTY)));
+  }
+
+  /** Does `work` between two writes, with the file closed. */
+  aside(work: () => Observable<unknown>): Observable<never> {
+    return this.#jobs.runAll(() => concat(this.#leave(), defer(work)));
+  }
+
+  /** Closes the file when the writes asked for so far are done; the next one opens what is at the path by then. */
   close(): void {
-    this.#isClosing = true;
-    this.#closeIfDone();
+    this.aside(() => EMPTY).subscribe();
   }
 
-  #open(text: string, done: Done): void {
-    if (this.#fd !== undefined) {
-      this.#write(this.#fd, text, done);
-      return;
-    }
-    openToAppend(this.#path, (error, fd = -1) => {
-      if (error !== null) {
-        done(error);
-        return;
-      }
-      this.#fd = fd;
-      fs.fstat(fd, (failure, stats) => {
-        if (failure !== null) {
-          this.#fail(failure, done);
-          return;
-        }
-        this.#length = stats.size;
-        this.#write(fd, text, done);
-      });
+  #withFile(work: (file: OutputFile) => Observable<unknown>): Observable<unknown> {
+    return this.#explained(
+      concat(
+        defer(() => this.#leaveIfMoved()),
+        defer(() => (this.#file === undefined ? this.#open() : EMPTY)),
+        defer(() => (this.#file === undefined ? EMPTY : work(this.#file))),
+      ),
+    ).pipe(
+      // Whatever is wrong with the descriptor, the next write gets another one.
+      catchError((error) =>
+        concat(
+          this.#leave(),
+          throwError(() => error),
+        ),
+      ),
+    );
+  }
+
+  #open(): Observable<unknown> {
+    return OutputFile.open(this.path, this.#leftover, this.#log).pipe(
+      tap((file) => {
+        this.#file = file;
+        this.#leftover = undefined;
+        this.#lookedAt = this.#clock();
+      }),
+    );
+  }
+
+  /** Leaves a file that is no longer at the path. */
+  #leaveIfMoved(): Observable<unknown> {
+    const file = this.#file;
+    if (file === undefined || this.#clock() - this.#lookedAt < LOOK_EVERY) return EMPTY;
+    this.#lookedAt = this.#clock();
+    return outputStatus(this.path).pipe(
+      concatMap(({ id, size }) => {
+        if (id !== file.id) return this.#leave();
+        file.resized(size);
+        return EMPTY;
+      }),
+      catchError((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? this.#leave() : EMPTY)),
+    );
+  }
+
+  #syncOrUndo(file: OutputFile): Observable<never> {
+    return file.sync().pipe(
+      catchError((error) =>
+        concat(
+          file.undo(),
+          throwError(() => error),
+        ),
+      ),
+    );
+  }
+
+  /** Closes the file, if it is open; what waits to be forced to the disk is forced first. */
+  #leave(): Observable<never> {
+    return defer(() => {
+      const file = this.#file;
+      if (file === undefined) return EMPTY;
+      return concat(
+        this.#background.finish(file),
+        defer(() => {
+          this.#file = undefined;
+          this.#leftover = file.leftover;
+          return file.close();
+        }),
+      );
     });
   }
 
-  #write(fd: number, text: string, done: Done): void {
-    const bytes = Buffer.from(this.#isTorn ? `\n${text}` : text);
-    let written = 0;
-    const writeRest = () =>
-      fs.write(fd, bytes, written, bytes.length - written, null, (error, count) => {
-        if (error !== null) {
-          this.#undo(fd, written, () => this.#fail(error, done));
-          return;
-        }
-        written += count;
-        if (written < bytes.length) {
-          writeRest();
-          return;
-        }
-        this.#length += written;
-        this.#isTorn = false;
-        done(null);
-      });
-    writeRest();
+  #explained(work: Observable<unknown>): Observable<unknown> {
+    return work.pipe(catchError((error) => throwError(() => writeError(this.path, error))));
   }
-
-  #undo(fd: number, written: number, next: () => void): void {
-    if (written === 0) {
-      next();
-      return;
-    }
-    fs.fstat(fd, (error, stats) => {
-      this.#isTorn = true;
-      if (error !== null || stats.size !== this.#length + written) {
-        next();
-        return;
-      }
-      fs.ftruncate(fd, this.#length, (failure) => {
-        if (failure === null) this.#isTorn = false;
-        next();
-      });
-    });
-  }
-
-  /** Whatever is wrong with the descriptor, the next write gets another one. */
-  #fail(error: Error, done: Done): void {
-    this.#closeNow();
-    done(error);
-  }
-
-  #closeIfDone(): void {
-    if (this.#isClosing && !this.#jobs.isBusy) this.#closeNow();
-  }
-
-  #closeNow(): void {
-    if (this.#fd === undefined) return;
-    // All writes were confirmed, or reported as failed.
-    fs.close(this.#fd, () => {});
-    this.#fd = undefined;
-  }
-}
-
-function openToAppend(path: string, callback: (error: Error | null, fd?: number) => void): void {
-  fs.open(path, 'a', (error, fd) => {
-    if (error?.code !== 'ENOENT') {
-      callback(error, fd);
-      return;
-    }
-    fs.mkdir(dirname(path), { recursive: true }, (failure) => {
-      if (failure === null) fs.open(path, 'a', callback);
-      else callback(failure);
-    });
-  });
 }

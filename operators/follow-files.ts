@@ -3,8 +3,9 @@ import { FollowSession } from './file-lines/follow-session.ts';
 import type { FollowSettings, Positions } from './file-lines/follow-settings.ts';
 import type { LineBatch } from './file-lines/line-batch.ts';
 
-export type { FollowSettings, Positions } from './file-lines/follow-settings.ts';
-export type { FoundFile } from './file-lines/followed-file.ts';
+export type { Fingerprint } from './file-lines/fingerprint.ts';
+export type { FollowSettings, KnownFile, Positions } from './file-lines/follow-settings.ts';
+export type { FoundFile, StartPosition } from './file-lines/followed-file.ts';
 export type { LineBatch } from './file-lines/line-batch.ts';
 export type { FileId } from './file-lines/regular-file.ts';
 
@@ -15,6 +16,8 @@ const QUIET_POLLS = 5;
 const CHUNK_BYTES = 64 * 1024;
 /** Small enough for the stages of a pipeline to overlap, large enough to cost nothing per line. */
 const BATCH_LINES = 512;
+/** Whole lines of this length are passed on; it is what one file can hold in memory. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** Half of the usual limit of 1,024 for a process. */
 const MAX_OPEN_FILES = 512;
 
@@ -31,8 +34,10 @@ const DEFAULTS: FollowSettings = {
   once: false,
   log: { warn: ignore, info: ignore },
   onBacklog: ignore,
+  onGap: ignore,
   batchLines: BATCH_LINES,
   chunkBytes: CHUNK_BYTES,
+  maxLineBytes: MAX_LINE_BYTES,
   pollMs: POLL_MS,
   quietPolls: QUIET_POLLS,
   maxOpenFiles: MAX_OPEN_FILES,
@@ -43,8 +48,9 @@ const DEFAULTS: FollowSettings = {
  *
  * `paths` may be globs; files that appear later are picked up, files that are missing or cannot be read are waited
  * for: it never errors. A file is known by device and inode, so it is read once whatever its names, and one that is
- * rotated away is read to its end before the file that takes its place is begun. It emits no more lines than
- * `demand` has room for, and holds one chunk in memory.
+ * rotated away is read to its end before the file that takes its place is begun. One that was truncated is begun anew,
+ * even if it has grown past where it was. It emits no more lines than `demand` has room for, and holds one chunk in
+ * memory, and of each file a last line that has no end yet, up to `maxLineBytes`.
  *
  * Completes only with `once`. Unsubscribing closes all files.
  *

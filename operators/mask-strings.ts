@@ -1,5 +1,5 @@
 import { Refusal } from './mask-error.ts';
-import { plainForm } from './plain-form.ts';
+import { isUnusual, isUnusualArray, plainForm } from './plain-form.ts';
 
 /** Gives the text that may be seen in place of `text`; the same text when there is nothing to hide. */
 export type MaskText = (text: string) => string;
@@ -13,7 +13,8 @@ const MAX_DEPTH = 1000;
  *
  * Only what JSON shows of a value can be masked, so the result is made of that alone: objects with `toJSON` are
  * replaced by its masked result (a `Date` is kept), boxed values by what is in the box, an `Error` by its name,
- * message and own properties, and instances of any other class by plain objects.
+ * message and own properties, and instances of any other class by plain objects. Properties are read once; objects with
+ * accessors, symbols or hidden keys, and arrays with keys of their own, are always replaced by what was read.
  *
  * @throws MaskError for what cannot be masked: Map, Set, binary data, bigint, symbols, functions, sparse arrays,
  * a getter, `toJSON` or proxy that throws, cycles, and nesting deeper than 1,000 levels.
@@ -69,11 +70,12 @@ function walkRecord(
   depth: number,
   keep: KeepAtTop,
 ): unknown {
-  const keys = keysOf(source);
-  let copy: Record<string, unknown> | undefined;
+  const copy = copyOf(source);
+  const keys = Object.keys(copy);
+  let changed = false;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    const before = read(source, key);
+    const before = copy[key];
     let after: unknown;
     if (typeof before === 'string') {
       after = keep(key, before) ? before : maskText(before);
@@ -83,27 +85,28 @@ function walkRecord(
       after = walkInside(before, key, maskText, depth);
     }
     if (after === before) continue;
-    copy ??= copyOf(source);
-    if (key === '__proto__') defineOwn(copy, key, after);
-    else copy[key] = after;
+    // `__proto__` too: as an own property of the copy it is data.
+    copy[key] = after;
+    changed = true;
   }
-  return copy ?? source;
+  if (!changed && !isUnusual(source, keys)) return source;
+  return withoutSymbols(copy);
 }
 
 function walkArray(source: readonly unknown[], maskText: MaskText, depth: number): unknown {
-  let copy: unknown[] | undefined;
-  for (let i = 0; i < source.length; i++) {
-    const before = read(source as unknown as Record<number, unknown>, i);
-    if (isSimple(before)) {
-      if (before === undefined && !Object.hasOwn(source, i)) throw new Refusal('a sparse array');
-      continue;
-    }
-    const after = typeof before === 'string' ? maskText(before) : walkInside(before, i, maskText, depth);
-    if (after === before) continue;
-    copy ??= Array.from(source);
-    copy[i] = after;
+  const { length } = source;
+  const shown: unknown[] = [];
+  let changed = false;
+  for (let i = 0; i < length; i++) {
+    const before = read(source, i);
+    let after = before;
+    if (typeof before === 'string') after = maskText(before);
+    else if (!isSimple(before)) after = walkInside(before, i, maskText, depth);
+    else if (before === undefined && !Object.hasOwn(source, i)) throw new Refusal('a sparse array');
+    if (!Object.is(after, before)) changed = true;
+    shown.push(after);
   }
-  return copy ?? source;
+  return changed || isUnusualArray(source, length) ? shown : source;
 }
 
 function isSimple(value: unknown): boolean {
@@ -118,23 +121,15 @@ function walkInside(value: unknown, key: string | number, maskText: MaskText, de
   }
 }
 
-function keysOf(source: object): string[] {
+function read(source: readonly unknown[], index: number): unknown {
   try {
-    return Object.keys(source);
+    return source[index];
   } catch {
-    throw new Refusal('an object that cannot be read');
+    throw new Refusal('an item that cannot be read').inside(index);
   }
 }
 
-function read<K extends PropertyKey>(source: Readonly<Record<K, unknown>>, key: K): unknown {
-  try {
-    return source[key];
-  } catch {
-    throw new Refusal('a property that cannot be read').inside(key as string | number);
-  }
-}
-
-/** Own properties as data, `__proto__` among them: an object literal's spread never touches the prototype. */
+/** Reads each own property once, as data, `__proto__` among them: a getter may give something else the next time. */
 function copyOf(source: Readonly<Record<string, unknown>>): Record<string, unknown> {
   try {
     return { ...source };
@@ -143,6 +138,8 @@ function copyOf(source: Readonly<Record<string, unknown>>): Record<string, unkno
   }
 }
 
-function defineOwn(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+function withoutSymbols(copy: object): object {
+  const symbols = Object.getOwnPropertySymbols(copy);
+  for (let i = 0; i < symbols.length; i++) Reflect.deleteProperty(copy, symbols[i] as symbol);
+  return copy;
 }

@@ -16,6 +16,6 @@ export {
 
 // Writing: each write completes when the operating system has it.
 
-export { FileAppender } from './append-file.ts';
-export { NumberedFiles } from './numbered-files.ts';
+export { type AppenderOptions, type AppendOptions, FileAppender, type FsyncPolicy } from './append-file.ts';
+export { NumberedFiles, type NumberedFilesOptions } from './numbered-files.ts';
 export { writeToStream } from './write-to-stream.ts';

@@ -1,13 +1,32 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
-import type { Observable } from 'rxjs';
-import { type Job, SerialJobs } from './serial-jobs.ts';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  finalize,
+  from,
+  type Observable,
+  throwError,
+} from 'rxjs';
+import { fileCall } from './output/file-call.ts';
+import { FILE_MODE, FOLDER_MODE, syncFolder } from './output/open-output.ts';
+import { removeFile, takeName } from './output/take-name.ts';
+import { isAbandoned, temporaryName } from './output/temporary-name.ts';
+import { writeError } from './output/write-error.ts';
+import { SerialJobs } from './serial-jobs.ts';
 
-type Done = Parameters<Job>[0];
+export interface NumberedFilesOptions {
+  /** Forces each file to the disk before it gets its name. Default: false. */
+  readonly flush?: boolean;
+}
 
 /**
  * Writes each text to a file of its own, `<prefix><n><suffix>` in `folder`, where n goes on from the highest number
- * that is there. Never overwrites a file. The folder is made when first written to.
+ * that is there. A file gets its name when it is complete, so that nobody sees a part of one, and never the name of
+ * another one. The folder is made when first written to.
  *
  * @example
  * const files = new NumberedFiles(`${folder}/out`, 'event-dump-', '.json');
@@ -18,78 +37,87 @@ export class NumberedFiles {
   readonly #folder: string;
   readonly #prefix: string;
   readonly #suffix: string;
+  readonly #flush: boolean;
   readonly #jobs = new SerialJobs();
   /** The last number used; undefined until the folder was looked at. */
   #last: number | undefined;
 
-  constructor(folder: string, prefix: string, suffix: string) {
+  constructor(folder: string, prefix: string, suffix: string, { flush = false }: NumberedFilesOptions = {}) {
     this.#folder = folder;
     this.#prefix = prefix;
     this.#suffix = suffix;
+    this.#flush = flush;
   }
 
   /** Writes all of `texts` on subscription, in order, and completes; if one fails, none is left behind. */
   write(texts: readonly string[]): Observable<never> {
-    return this.#jobs.run((done) =>
-      this.#prepare((error) => {
-        if (error === null) this.#writeFrom(texts, [], done);
-        else done(error);
+    return this.#jobs.runAll((isCancelled) => {
+      const temporaries = texts.map(() => temporaryName(this.#prefix));
+      const paths = temporaries.map(({ name }) => join(this.#folder, name));
+      const finals: string[] = [];
+      const removeAll = (all: readonly string[]) => from(all).pipe(concatMap(removeFile));
+      return concat(
+        defer(() => (this.#last === undefined ? this.#prepare() : EMPTY)),
+        from(paths).pipe(concatMap((path, index) => this.#writeFile(path, texts[index] as string))),
+        from(paths).pipe(concatMap((path) => this.#number(path, finals))),
+        defer(() => (this.#flush ? syncFolder(this.#folder) : EMPTY)),
+        // Nobody takes it for written any more, so it will come again.
+        defer(() => (isCancelled() ? removeAll(finals) : EMPTY)),
+      ).pipe(
+        catchError((error) => {
+          // The folder may have to be made, or looked at, again.
+          this.#last = undefined;
+          return concat(
+            removeAll([...paths, ...finals]),
+            throwError(() => writeError(this.#folder, error)),
+          );
+        }),
+        finalize(() => {
+          for (const temporary of temporaries) temporary.release();
+        }),
+      );
+    });
+  }
+
+  #prepare(): Observable<unknown> {
+    const mkdir$ = fileCall<string | undefined>((done) =>
+      fs.mkdir(this.#folder, { recursive: true, mode: FOLDER_MODE }, done),
+    );
+    return mkdir$.pipe(
+      concatMap(() => fileCall<string[]>((done) => fs.readdir(this.#folder, done))),
+      concatMap((names) => {
+        this.#last = names.reduce((last, name) => Math.max(last, this.#numberOf(name)), 0);
+        const abandoned = names.filter((name) => isAbandoned(name, this.#prefix));
+        return from(abandoned).pipe(concatMap((name) => removeFile(join(this.#folder, name))));
       }),
     );
   }
 
-  #prepare(done: Done): void {
-    if (this.#last !== undefined) {
-      done(null);
-      return;
-    }
-    fs.mkdir(this.#folder, { recursive: true }, (error) => {
-      if (error !== null) {
-        done(error);
-        return;
-      }
-      fs.readdir(this.#folder, (failure, names) => {
-        if (failure === null)
-          this.#last = names.reduce((last, name) => Math.max(last, this.#number(name)), 0);
-        done(failure);
-      });
-    });
-  }
-
-  #number(name: string): number {
+  #numberOf(name: string): number {
     if (!name.startsWith(this.#prefix) || !name.endsWith(this.#suffix)) return 0;
     const digits = name.slice(this.#prefix.length, -this.#suffix.length);
     return /^\d{1,15}$/.test(digits) ? Number(digits) : 0;
   }
 
-  #writeFrom(texts: readonly string[], written: string[], done: Done): void {
-    const text = texts[written.length];
-    if (text === undefined) {
-      done(null);
-      return;
-    }
-    this.#last = (this.#last ?? 0) + 1;
-    const path = join(this.#folder, `${this.#prefix}${this.#last}${this.#suffix}`);
-    fs.writeFile(path, text, { flag: 'wx' }, (error) => {
-      if (error === null) {
-        this.#writeFrom(texts, [...written, path], done);
-      } else if (error.code === 'EEXIST') {
-        this.#writeFrom(texts, written, done);
-      } else {
-        // The folder may have to be made, or looked at, again.
-        this.#last = undefined;
-        removeAll([...written, path], () => done(error));
-      }
-    });
+  #writeFile(path: string, text: string): Observable<unknown> {
+    const options = { flag: 'wx', mode: FILE_MODE, flush: this.#flush };
+    return fileCall((done) => fs.writeFile(path, text, options, done));
   }
-}
 
-function removeAll(paths: readonly string[], done: () => void): void {
-  let open = paths.length;
-  for (const path of paths) {
-    fs.unlink(path, () => {
-      open--;
-      if (open === 0) done();
-    });
+  /** Gives a complete file the next number that is free. */
+  #number(path: string, finals: string[]): Observable<never> {
+    this.#last = (this.#last ?? 0) + 1;
+    const final = join(this.#folder, `${this.#prefix}${this.#last}${this.#suffix}`);
+    return concat(
+      takeName(path, final),
+      defer(() => {
+        finals.push(final);
+        return EMPTY;
+      }),
+    ).pipe(
+      catchError((error: NodeJS.ErrnoException) =>
+        error.code === 'EEXIST' ? this.#number(path, finals) : throwError(() => error),
+      ),
+    );
   }
 }

@@ -78,7 +78,12 @@ export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: De
       result.then((settled) => {
         awaiting = false;
         if (subscriber.closed) return;
-        take(settled);
+        try {
+          take(settled);
+        } catch (error) {
+          // Nothing else would catch it: a result that is no object, or whose getters throw.
+          fail(error);
+        }
         pull();
       }, fail);
     };

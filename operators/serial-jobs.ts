@@ -1,8 +1,8 @@
 import { Observable } from 'rxjs';
 import { Fifo } from './fifo.ts';
 
-/** Work that calls `done` once, later. */
-export type Job = (done: (error: Error | null) => void) => void;
+/** Work that calls `done` once, later. `isCancelled` tells whether anybody still waits for it. */
+export type Job = (done: (error: Error | null) => void, isCancelled: () => boolean) => void;
 
 interface Entry {
   readonly isCancelled: () => boolean;
@@ -36,6 +36,7 @@ export class SerialJobs {
   /** Runs `job` on subscription. Emits nothing; errors with what the job is done with, or completes. */
   run(job: Job): Observable<never> {
     return new Observable((subscriber) => {
+      const isCancelled = () => subscriber.closed;
       const done = (error: unknown) => {
         this.#isBusy = false;
         if (error === null) subscriber.complete();
@@ -44,13 +45,20 @@ export class SerialJobs {
       };
       const start = () => {
         try {
-          job(done);
+          job(done, isCancelled);
         } catch (error) {
           done(error);
         }
       };
-      this.#waiting.push({ isCancelled: () => subscriber.closed, start });
+      this.#waiting.push({ isCancelled, start });
       this.#next();
+    });
+  }
+
+  /** {@link run} for work that is an Observable: what it emits is ignored, and unsubscribing does not stop it. */
+  runAll(work: (isCancelled: () => boolean) => Observable<unknown>): Observable<never> {
+    return this.run((done, isCancelled) => {
+      work(isCancelled).subscribe({ error: done, complete: () => done(null) });
     });
   }
 

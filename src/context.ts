@@ -1,6 +1,14 @@
+import type { Observable } from 'rxjs';
 import type { Demand } from '../operators/demand.ts';
 import type { PluginConfig } from './models/analytics-config.ts';
-import type { Host, Logger, PipelineRunContext, PluginStats, RunInfo } from './models/index.ts';
+import type {
+  CollectorState,
+  Host,
+  Logger,
+  PipelineRunContext,
+  PluginStats,
+  RunInfo,
+} from './models/index.ts';
 
 /** What the contexts of all plugins of a pipeline have in common. */
 export interface SharedContext {
@@ -11,6 +19,8 @@ export interface SharedContext {
   readonly once: boolean;
   readonly random: () => number;
   readonly shared_cache: Record<string, unknown>;
+  /** Emits when output files are to be closed and opened anew. */
+  readonly reopen$?: Observable<unknown> | undefined;
 }
 
 export interface OwnContext {
@@ -19,6 +29,7 @@ export interface OwnContext {
   readonly signal: AbortSignal;
   readonly stats: PluginStats;
   readonly demand: Demand;
+  readonly state?: CollectorState | undefined;
 }
 
 /** Specification 2.6: the context of one plugin entry in one run of a pipeline. */

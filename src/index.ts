@@ -1,6 +1,7 @@
-export { ConfigError } from './config/config-error.ts';
-export { loadConfig } from './config/load-config.ts';
-export { parseConfig } from './config/parse-config.ts';
+export { ConfigError, type LocatedMistake } from './config/config-error.ts';
+export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
+export { type ParseConfigOptions, parseConfig } from './config/parse-config.ts';
+export type { PipelineProbe, StagePlace } from './delivery/probe.ts';
 export { isPermanent, MillraceError, PluginError, safeReason } from './errors.ts';
 export { Manager, type ManagerOptions } from './manager.ts';
 export * from './models/analytics-config.ts';
@@ -16,4 +17,6 @@ export * from './models/run-context.ts';
 export * from './models/serialise.ts';
 export * from './models/stamp.ts';
 export * from './models/status.ts';
-export { registerPlugin, unregisterPlugin } from './registry.ts';
+export { type PluginOf, registerPlugin, unregisterPlugin } from './registry.ts';
+export { openState, readState } from './state/open-state.ts';
+export type { StateStore } from './state/state-store.ts';

@@ -14,6 +14,7 @@ import {
 import { nearest } from './models/nearest.ts';
 import { isNoteworthy } from './noteworthy.ts';
 import { isFinal, PipelineRunner } from './runner.ts';
+import type { StateStore } from './state/state-store.ts';
 import { PipelineCounters } from './stats.ts';
 import { version } from './version.ts';
 
@@ -28,6 +29,10 @@ export interface ManagerOptions {
   readonly random?: () => number;
   /** Seconds that a stop waits for what is in flight. Default: 10. */
   readonly drainTimeout?: number;
+  /** What collectors remember over restarts, from `openState`; whoever opened it closes it. Default: nothing. */
+  readonly state?: StateStore | undefined;
+  /** Emits when files that are written to are to be opened anew, as after a rotation by logrotate. Default: never. */
+  readonly reopen$?: Observable<unknown> | undefined;
   /** Watches the named pipeline's runs stage by stage, for tests and pictures. Default: nobody does. */
   readonly probe?: (pipeline: string) => PipelineProbe;
 }
@@ -66,9 +71,17 @@ export class Manager {
   /** @throws MillraceError if the host does not have what the configuration names. */
   constructor(config: AnalyticsConfig, options: ManagerOptions = {}) {
     this.config = config;
-    const { logger = silentLogger, once = false, random = Math.random, drainTimeout = 10 } = options;
+    const {
+      logger = silentLogger,
+      once = false,
+      random = Math.random,
+      drainTimeout = 10,
+      state,
+      reopen$,
+    } = options;
     const host = options.host ?? defaultHost(config.host_config, { once, logger });
     checkAgainstHost(config, host);
+    checkState(config, state);
     const info = { version: version(), id: host.id, role: host.role };
 
     for (const [name, pipeline] of Object.entries(config.pipelines)) {
@@ -76,7 +89,7 @@ export class Manager {
         const what = DROPS[reason];
         if (what !== undefined && isNoteworthy(total, count)) logger.warn(`${name}: ${total} ${what}`);
       });
-      const shared = { pipeline: name, logger, host, info, once, random, shared_cache: {} };
+      const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
       const restart = pipeline.restart
         ? { ...RESTART, random, onComplete: !once }
         : { ...RESTART, random, onComplete: false, attempts: 1 };
@@ -91,6 +104,7 @@ export class Manager {
             counters,
             caches: new Map(),
             probe: options.probe?.(name),
+            state: state && ((collector) => state.of(name, collector)),
           },
           restart,
           drainTimeout: drainTimeout * 1000,
@@ -168,4 +182,17 @@ function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
     ),
   );
   if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', mistakes.join('\n'));
+}
+
+/** What is delivered exactly once is cut back after a crash to what a state folder says. */
+function checkState(config: AnalyticsConfig, state: StateStore | undefined): void {
+  if (state !== undefined) return;
+  const mistakes = Object.entries(config.pipelines)
+    .filter(([, { enabled, exactly_once, forward }]) => {
+      // In tests another plugin may stand in for the forwarder.
+      const plugin = config.forwarders[forward[0] as string]?.loaded_plugin;
+      return enabled && exactly_once && plugin?.exactly !== undefined;
+    })
+    .map(([name]) => `pipelines.${name}.exactly_once: wants a state folder; give one, or set it to false`);
+  if (mistakes.length > 0) throw new MillraceError('MILLRACE_STATE_REQUIRED', mistakes.join('\n'));
 }

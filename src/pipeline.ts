@@ -7,6 +7,7 @@ import {
   finalize,
   identity,
   type MonoTypeOperatorFunction,
+  map,
   merge,
   type Observable,
   pipe,
@@ -15,18 +16,23 @@ import {
   tap,
   throwError,
 } from 'rxjs';
+import { withoutUnsureTail } from '../operators/file-lines/unsure-tail.ts';
 import { InFlightWindow } from '../operators/in-flight-window.ts';
 import { createContext, type SharedContext } from './context.ts';
 import { collectStage } from './delivery/collect-stage.ts';
 import { collectedBy } from './delivery/collected-by.ts';
 import { DeadLetters } from './delivery/dead-letters.ts';
 import type { Batch } from './delivery/delivery.ts';
+import { ExactlyOnce } from './delivery/exactly-once.ts';
 import { forwardStage } from './delivery/forward-stage.ts';
+import { forgetRecord } from './delivery/output-record.ts';
 import type { Drop, PipelineProbe, StagePlace } from './delivery/probe.ts';
 import { processStage } from './delivery/process-stage.ts';
-import { safeReason } from './errors.ts';
+import { RetryLog } from './delivery/retry-log.ts';
 import type {
   AnalyticsConfig,
+  CollectedEvent,
+  CollectorState,
   Outcome,
   PipelineConfig,
   PipelineRunContext,
@@ -43,6 +49,8 @@ export interface PipelineSetup {
   /** The caches of the plugin entries, by kind and name. */
   readonly caches: Map<string, Record<string, unknown>>;
   readonly probe?: PipelineProbe | undefined;
+  /** What a collector of this pipeline remembers over restarts of the process. */
+  readonly state?: ((collector: string) => CollectorState) | undefined;
 }
 
 /**
@@ -62,11 +70,13 @@ class PipelineRun {
   readonly #working = new AbortController();
   /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
   readonly #collectorFailed$ = new ReplaySubject<void>(1);
+  readonly #exactly: ExactlyOnce | undefined;
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(setup: PipelineSetup) {
     this.#setup = setup;
     this.#window = new InFlightWindow(setup.config.max_in_flight);
+    this.#exactly = this.#exactlyOnce();
   }
 
   run(stop$: Observable<unknown>): Observable<never> {
@@ -92,6 +102,7 @@ class PipelineRun {
     });
 
     const forwarded$ = batches$.pipe(
+      map(cutTruncated),
       tap(({ events, delivery }) => delivery.add(events.length * (config.forward.length - 1))),
       connect((batch$) =>
         merge(...config.forward.map((name) => batch$.pipe(this.#forward(name, 'forwarded', deadLetters)))),
@@ -104,7 +115,7 @@ class PipelineRun {
         : merge(deadLetters.batch$.pipe(this.#forward(deadLetter, 'dead_lettered', deadLetters)), forwarded$);
 
     return concat(
-      settled$,
+      this.#exactly?.around(settled$) ?? settled$,
       defer(() => (this.#failure === undefined ? EMPTY : throwError(() => this.#failure?.cause))),
     ).pipe(finalize(() => this.#working.abort()));
   }
@@ -121,7 +132,13 @@ class PipelineRun {
         finalize(() => collecting.abort()),
       );
     }).pipe(
-      collectStage({ window: this.#window, buffer: config.buffer, counters, drop: this.#drop(place) }),
+      collectStage({
+        window: this.#window,
+        buffer: config.buffer,
+        counters,
+        drop: this.#drop(place),
+        settling: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).settling(release)),
+      }),
       this.#watch(place),
       catchError((cause) => {
         this.#failure ??= { cause };
@@ -140,7 +157,8 @@ class PipelineRun {
       ordered: this.#setup.config.ordered,
       drop: this.#drop(place),
       process: (event) => plugin.process({ ctx, event }),
-      onFailure: (event, delivery, error) => deadLetters.processorFailed(index, event, delivery, error),
+      onFailure: (event, delivery, error) =>
+        deadLetters.processorFailed(index, withoutUnsureTail(event), delivery, error),
     });
     return pipe(stage, this.#watch(place));
   }
@@ -152,11 +170,15 @@ class PipelineRun {
     const place: StagePlace = { kind: isDeadLetter ? 'dead_letter' : 'forward', name };
     const ctx = this.#context(place.kind, entry, this.#working.signal) as PipelineRunContext<never>;
     const plugin = entry.loaded_plugin;
+    const retryLog = new RetryLog(`${shared.pipeline}: forwarder ${name}`, shared.logger);
+    const exactly = isDeadLetter ? undefined : this.#exactly;
     return forwardStage({
       ordered: config.ordered,
       outcome,
-      forward: (event) => plugin.forward({ ctx, event }),
-      forwardBatch: plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
+      forward: (event) => (exactly === undefined ? plugin.forward({ ctx, event }) : exactly.write([event])),
+      forwardBatch: exactly
+        ? (events) => exactly.write(events)
+        : plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
       policy: {
         attempts: isDeadLetter ? undefined : config.delivery.attempts,
         timeout: config.delivery.timeout,
@@ -164,12 +186,12 @@ class PipelineRun {
         onRetry: (attempt, wait, error) => {
           counters.retries++;
           probe?.retried(place, attempt, wait);
-          shared.logger.warn(
-            `${shared.pipeline}: forwarder ${name} failed (attempt ${attempt}), trying again in ${Math.round(wait)} ms: ${safeReason(error)}`,
-          );
+          retryLog.failed(attempt, wait, error);
         },
       },
-      onDelivered: (count) => {
+      onDelivered: (count, delivery) => {
+        retryLog.delivered();
+        exactly?.written(count, delivery);
         if (isDeadLetter) counters.deadLettered += count;
         else counters.forward(name, count);
       },
@@ -178,6 +200,26 @@ class PipelineRun {
         isDeadLetter
           ? deadLetters.lost(name, delivery, error)
           : deadLetters.forwarderFailed(name, event, delivery, error),
+    });
+  }
+
+  /** Undefined unless the pipeline delivers exactly once. */
+  #exactlyOnce(): ExactlyOnce | undefined {
+    const { config, analytics, shared, state } = this.#setup;
+    const entry = analytics.forwarders[config.forward[0] as string] as AnalyticsConfig['forwarders'][string];
+    const { exactly } = entry.loaded_plugin;
+    if (!config.exactly_once || exactly === undefined || state === undefined) {
+      // What is written from now on must not be cut off by a later run.
+      if (state !== undefined) forgetRecord(state);
+      return undefined;
+    }
+    const ctx = this.#context('forward', entry, this.#working.signal) as PipelineRunContext<never>;
+    const log = new RetryLog(`${shared.pipeline}: cutting ${entry.name} back`, shared.logger);
+    return new ExactlyOnce({
+      state,
+      output: (begun) => exactly({ ctx, begun }),
+      random: shared.random,
+      log,
     });
   }
 
@@ -207,10 +249,21 @@ class PipelineRun {
       cache,
       signal,
       demand: this.#window,
+      state: kind === 'collect' ? this.#stateOf(config.name) : undefined,
       stats: {
         masked: (rule, count) => counters.mask(rule, count),
         backlog: (bytes) => counters.backlog(config.name, bytes),
       },
     });
   }
+
+  #stateOf(collector: string): CollectorState | undefined {
+    return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
+  }
+}
+
+/** Batches of whole lines, nearly all, stay what they are. */
+function cutTruncated(batch: Batch): Batch {
+  const isTruncated = (event: CollectedEvent) => (event as { truncated?: unknown }).truncated === true;
+  return batch.events.some(isTruncated) ? { ...batch, events: batch.events.map(withoutUnsureTail) } : batch;
 }

@@ -51,7 +51,10 @@ const LAYERS = {
       'manager',
     ],
   },
-  entry: { files: ['src/index.ts'], imports: ['models', 'config', 'registry', 'manager', 'state'] },
+  entry: {
+    files: ['src/index.ts'],
+    imports: ['models', 'config', 'registry', 'delivery', 'manager', 'state'],
+  },
   cli: {
     files: ['src/cli/'],
     imports: [

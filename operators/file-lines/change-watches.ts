@@ -1,4 +1,4 @@
-import type { FSWatcher } from 'node:fs';
+import fs, { type FSWatcher } from 'node:fs';
 import { Tail } from 'tail';
 import type { FollowedFile } from './followed-file.ts';
 
@@ -10,6 +10,7 @@ type Changed = (mayHaveMoved: boolean) => void;
  */
 class ChangeTail extends Tail {
   declare protected readonly watcher?: FSWatcher;
+  declare protected readonly isWatching: boolean;
   readonly #changed: Changed;
 
   constructor(path: string, changed: Changed) {
@@ -19,20 +20,36 @@ class ChangeTail extends Tail {
     this.watcher?.on('error', () => this.unwatch());
   }
 
+  /** Whether changes are still told of. */
+  get isAlive(): boolean {
+    return this.isWatching && this.watcher !== undefined;
+  }
+
   /** Replaces tail's own, which reads on a change and follows a rename to any name. */
   protected watchEvent(event: string): void {
     this.#changed(event === 'rename');
   }
 }
 
-/** Watches on files that tell when one may have grown, shrunk, moved or gone. The kernel has few: `limit` them. */
-export class ChangeWatches {
-  readonly #limit: number;
-  readonly #tails = new Map<FollowedFile, Tail>();
+/** At most this part of the user's watches: other programs need some. */
+const SHARE = 4;
+const FEWEST_WATCHES = 1024;
+const MOST_WATCHES = 16 * 1024;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+/** How many watches to use: what the kernel allows is not told everywhere. */
+function fairLimit(): number {
+  try {
+    const allowed = Number(fs.readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'));
+    return Math.min(MOST_WATCHES, Math.max(FEWEST_WATCHES, Math.floor(allowed / SHARE)));
+  } catch {
+    return FEWEST_WATCHES;
   }
+}
+
+/** Watches on files that tell when one may have grown, shrunk, moved or gone. The kernel has few. */
+export class ChangeWatches {
+  readonly #limit = fairLimit();
+  readonly #tails = new Map<FollowedFile, ChangeTail>();
 
   /** Calls `changed` from now on; not at all where no watch can be had. */
   start(file: FollowedFile, changed: Changed): void {
@@ -42,6 +59,10 @@ export class ChangeWatches {
     } catch {
       // The file is gone already, or the system has no watches left: the poll serves.
     }
+  }
+
+  has(file: FollowedFile): boolean {
+    return this.#tails.get(file)?.isAlive === true;
   }
 
   end(file: FollowedFile): void {

@@ -1,10 +1,14 @@
 import fs from 'node:fs';
 import type { Descriptors } from './descriptors.ts';
 import type { FollowedFile } from './followed-file.ts';
+import { OVERLAP_BYTES } from './overlap.ts';
 import { closeFile, openFile } from './regular-file.ts';
 
-/** The bytes read, in memory that the next read overwrites; none at the end of the file. */
-type Read = (error: Error | null, chunk: Buffer) => void;
+/**
+ * The bytes read, in memory that the next read overwrites; none at the end of the file. Undefined if the file is not
+ * any more what was read before: it was truncated.
+ */
+type Read = (error: Error | null, chunk: Buffer | undefined) => void;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -12,11 +16,13 @@ const NOTHING = Buffer.alloc(0);
 export class ChunkReader {
   readonly #descriptors: Descriptors;
   readonly #buffer: Buffer;
+  readonly #chunkBytes: number;
   #isClosed = false;
 
   constructor(descriptors: Descriptors, chunkBytes: number) {
     this.#descriptors = descriptors;
-    this.#buffer = Buffer.allocUnsafeSlow(chunkBytes);
+    this.#buffer = Buffer.allocUnsafeSlow(OVERLAP_BYTES + chunkBytes);
+    this.#chunkBytes = chunkBytes;
   }
 
   /** Calls back later, always, unless closed meanwhile. */
@@ -38,7 +44,7 @@ export class ChunkReader {
   }
 
   #open(file: FollowedFile, done: Read): void {
-    openFile(file.path, (error, opened) => {
+    openFile(file.path, file, (error, opened) => {
       if (opened === undefined) {
         done(error, NOTHING);
       } else if (opened.id === file.id && !this.#isClosed) {
@@ -56,9 +62,12 @@ export class ChunkReader {
     const position = file.lines.readOffset;
     // No chunk lies across the end of what was there at the start, so no batch does.
     const upTo = position < file.backfillEnd ? file.backfillEnd - position : Infinity;
-    const length = Math.min(this.#buffer.length, upTo);
-    fs.read(fd, this.#buffer, 0, length, position, (error, count) => {
-      done(error, error === null ? this.#buffer.subarray(0, count) : NOTHING);
+    const overlap = file.overlap.length;
+    const length = overlap + Math.min(this.#chunkBytes, upTo);
+    fs.read(fd, this.#buffer, 0, length, position - overlap, (error, count) => {
+      const read = this.#buffer.subarray(0, error === null ? count : 0);
+      if (error !== null) done(error, NOTHING);
+      else done(null, file.overlap.matches(read) ? read.subarray(overlap) : undefined);
     });
   }
 }

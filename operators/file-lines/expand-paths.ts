@@ -1,5 +1,4 @@
-import { isAbsolute } from 'node:path';
-import { glob } from 'tinyglobby';
+import type { GlobListings } from './glob-listings.ts';
 
 const GLOB = /[*?]|\[.+\]|\{.+[,.].+\}|[!@+]\(.+\)/;
 
@@ -14,19 +13,25 @@ export interface ExpandedPaths {
  * characters is taken literally, whatever else it contains. Hidden files match only patterns that spell out the
  * dot, as in a shell; folders that cannot be read match nothing.
  */
-export async function expandPaths(patterns: readonly string[]): Promise<ExpandedPaths> {
+export async function expandPaths(
+  patterns: readonly string[],
+  listings: GlobListings,
+): Promise<ExpandedPaths> {
   const paths = new Set<string>();
   const unmatched: string[] = [];
   for (const pattern of patterns) {
-    if (!GLOB.test(pattern)) {
+    if (!isGlob(pattern)) {
       paths.add(pattern);
       continue;
     }
-    const options = { absolute: isAbsolute(pattern), expandDirectories: false };
-    // A pattern that cannot be followed to the end must not stop the others.
-    const matches = await glob(pattern, options).catch(() => []);
+    const matches = await listings.matches(pattern);
     if (matches.length === 0) unmatched.push(pattern);
-    for (const path of matches.sort()) paths.add(path);
+    for (const path of matches) paths.add(path);
   }
   return { paths, unmatched };
+}
+
+/** Whether a pattern is more than the path of one file. */
+export function isGlob(pattern: string): boolean {
+  return GLOB.test(pattern);
 }

@@ -1,4 +1,4 @@
-import { FollowedFile, type FoundFile } from './followed-file.ts';
+import { FollowedFile, type FoundFile, type StartPosition } from './followed-file.ts';
 import type { FileId } from './regular-file.ts';
 
 /** The followed files by identity and by path, and the bytes left to read in them. */
@@ -6,7 +6,12 @@ export class FileTable {
   readonly #byId = new Map<FileId, FollowedFile>();
   /** Where each path led when it was last looked at. */
   readonly #byPath = new Map<string, FollowedFile>();
+  readonly #maxLineBytes: number;
   #unread = 0;
+
+  constructor(maxLineBytes: number) {
+    this.#maxLineBytes = maxLineBytes;
+  }
 
   get size(): number {
     return this.#byId.size;
@@ -30,8 +35,8 @@ export class FileTable {
     return this.#byId.values();
   }
 
-  add(found: FoundFile, offset: number): FollowedFile {
-    const file = new FollowedFile(found, offset);
+  add(found: FoundFile, start: StartPosition): FollowedFile {
+    const file = new FollowedFile(found, start, this.#maxLineBytes);
     this.#byId.set(file.id, file);
     this.count(file);
     return file;

@@ -1,19 +1,20 @@
-import { exhaustMap, of, Subscription, timer } from 'rxjs';
+import { concat, exhaustMap, ignoreElements, of, Subscription, tap, timer } from 'rxjs';
+import { Arrivals } from './arrivals.ts';
 import { ChangeWatches } from './change-watches.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { Descriptors } from './descriptors.ts';
+import { earlierFiles } from './earlier-files.ts';
 import { FileTable } from './file-table.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 import type { LineBatch } from './line-batch.ts';
+import { findMoved } from './moved-files.ts';
 import { PathChecks } from './path-checks.ts';
 import { PathScanner, type Seen } from './path-scanner.ts';
 import { Problems } from './problems.ts';
 import { ReadPump } from './read-pump.ts';
-import type { Probe } from './scan.ts';
-
-/** Watches save the wait for the next poll, which serves the files beyond. */
-const MOST_WATCHES = 1024;
+import { mayRest } from './resting.ts';
+import { truncate } from './truncation.ts';
 
 /** What a session emits to: a subscriber. */
 export interface LineOutput {
@@ -25,34 +26,49 @@ export interface LineOutput {
 export class FollowSession {
   readonly #settings: FollowSettings;
   readonly #output: LineOutput;
-  readonly #table = new FileTable();
+  readonly #table: FileTable;
   readonly #descriptors: Descriptors;
   readonly #pump: ReadPump;
   readonly #scanner: PathScanner;
   readonly #problems: Problems;
-  readonly #watches = new ChangeWatches(MOST_WATCHES);
+  readonly #watches = new ChangeWatches();
   readonly #checks: PathChecks;
   readonly #subscriptions = new Subscription();
-  #hasScanned = false;
+  readonly #arrivals: Arrivals;
   #reportedBacklog = 0;
 
   constructor(patterns: readonly string[], settings: FollowSettings, output: LineOutput) {
     this.#settings = settings;
     this.#output = output;
     this.#problems = new Problems(settings.log);
+    this.#table = new FileTable(settings.maxLineBytes);
     this.#descriptors = new Descriptors(settings.maxOpenFiles);
     this.#pump = new ReadPump(settings, new ChunkReader(this.#descriptors, settings.chunkBytes), {
       batch: (batch) => output.next(batch),
       progress: (file) => this.#progressed(file),
+      replaced: (file) => truncate(file, settings),
       failed: (file, error) => this.#report(file.path, error),
       finished: (file) => this.#forget(file),
       idle: () => this.#rest(),
     });
+    this.#arrivals = new Arrivals({
+      settings,
+      table: this.#table,
+      descriptors: this.#descriptors,
+      watches: this.#watches,
+      pump: this.#pump,
+      changed: (file, hasMoved) => this.#changed(file, hasMoved),
+    });
     this.#scanner = new PathScanner(patterns, {
       expected: (path) => this.#table.at(path),
+      isKnown: (id) => this.#table.get(id) !== undefined,
       // At once, so that it can be read even if it is rotated away before its turn comes.
-      mayOpen: ({ id }) => this.#table.get(id) === undefined && this.#descriptors.hasRoom,
-      found: (found) => this.#found(found),
+      mayKeepOpen: () => this.#descriptors.hasRoom,
+      resting: (path) => this.#resting(path),
+      found: (found) => {
+        if ('fd' in found.status) this.#problems.over(found.path);
+        return this.#arrivals.found(found);
+      },
       notFound: (path, error) => this.#notFound(path, error),
       unmatched: (pattern) => this.#missing(pattern, 'no file matches'),
       scanned: (seen) => this.#sweep(seen),
@@ -62,7 +78,13 @@ export class FollowSession {
 
   start(): void {
     const polls = this.#settings.once ? of(0) : timer(0, this.#settings.pollMs);
-    this.#subscriptions.add(polls.pipe(exhaustMap(() => this.#scanner.scan())).subscribe());
+    const earlier$ = earlierFiles(this.#settings.positions).pipe(
+      tap((earlier) => this.#arrivals.foundEarlier(earlier)),
+      ignoreElements(),
+    );
+    const scan = (poll: number) =>
+      poll === 0 ? concat(earlier$, this.#scanner.scan()) : this.#scanner.scan();
+    this.#subscriptions.add(polls.pipe(exhaustMap(scan)).subscribe());
     this.#subscriptions.add(this.#settings.demand.room$.subscribe(() => this.#pump.run()));
   }
 
@@ -77,6 +99,7 @@ export class FollowSession {
 
   #notFound(path: string, error: NodeJS.ErrnoException): FollowedFile | undefined {
     const file = this.#table.at(path);
+    if (file !== undefined) file.rests = 0;
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
       // One that was just rotated away is no news.
       if (file === undefined) this.#missing(path, 'there is no file');
@@ -86,47 +109,15 @@ export class FollowSession {
     return file;
   }
 
-  #found({ path, status, readBefore, expected }: Probe): FollowedFile {
-    const known = this.#table.get(status.id);
-    const file = known ?? this.#adopt(path, status);
-    if ('fd' in status) {
-      this.#problems.over(path);
-      this.#descriptors.attach(file, status.fd);
-    }
-    if (known !== undefined) this.#update(known, status.size, known === expected ? readBefore : 0);
-    this.#table.lead(path, file);
-    if (known === undefined) this.#pump.add(file);
-    return file;
-  }
-
-  #adopt(path: string, { id, size }: Probe['status']): FollowedFile {
-    const found = { id, size, path, existed: !this.#hasScanned };
-    const offset = this.#settings.positions.startAt(found);
-    const file = this.#table.add(found, offset <= size ? offset : 0);
-    file.isFinishing = this.#settings.once;
-    const previous = this.#table.at(path);
-    if (previous !== undefined) {
-      file.isHeldBack = true;
-      previous.successors.push(file);
-      this.#pump.add(previous);
-    }
-    if (!this.#settings.once) this.#watches.start(file, (hasMoved) => this.#changed(file, hasMoved));
-    return file;
-  }
-
-  #update(file: FollowedFile, size: number, readBefore: number): void {
-    if (size < readBefore) file.isTruncated = true;
-    file.size = file.isTruncated ? size : Math.max(size, file.lines.readOffset);
-    this.#table.count(file);
-    if (file.unread > 0 || file.isTruncated) this.#pump.add(file);
-  }
-
   /** All paths were looked at. */
   #sweep(seen: Seen): void {
     this.#table.prune(seen);
-    const { once, quietPolls, log } = this.#settings;
-    if (!this.#hasScanned) log.info(`following ${this.#table.size} files`, { files: this.#table.size });
-    this.#hasScanned = true;
+    const { once, quietPolls, log, positions } = this.#settings;
+    if (!this.#arrivals.hasBegun) {
+      log.info(`following ${this.#table.size} files`, { files: this.#table.size });
+      positions.found?.((id) => this.#table.get(id) !== undefined);
+    }
+    this.#arrivals.hasBegun = true;
     if (!once) for (const file of this.#table.files()) this.#inspect(file, !seen.has(file), quietPolls);
     this.#reportBacklog();
     this.#rest();
@@ -134,8 +125,8 @@ export class FollowSession {
 
   #inspect(file: FollowedFile, isGone: boolean, quietPolls: number): void {
     file.isGone = isGone;
-    if (isGone && file.fd === undefined && !file.isBusy) {
-      this.#forget(file);
+    if (isGone && file.fd === undefined && !file.isBusy && file.isMoved !== true) {
+      this.#seek(file);
       return;
     }
     if (file.isAtEnd) file.quietPolls++;
@@ -144,23 +135,40 @@ export class FollowSession {
     if (isGone || file.isFinishing) this.#pump.add(file);
   }
 
+  /** A file that was rotated away while it was not open is found by its new name, or given up. */
+  #seek(file: FollowedFile): void {
+    if (file.isMoved !== undefined) return;
+    file.isMoved = false;
+    const found = ({ path }: { path: string }) => {
+      file.isMoved = true;
+      file.path = path;
+    };
+    const complete = () => (file.isMoved ? this.#pump.add(file) : this.#forget(file));
+    this.#subscriptions.add(findMoved([file]).subscribe({ next: found, complete }));
+  }
+
+  #resting(path: string): FollowedFile | undefined {
+    const file = this.#table.at(path);
+    return file !== undefined && mayRest(file, this.#watches.has(file)) ? file : undefined;
+  }
+
   #changed(file: FollowedFile, mayHaveMoved: boolean): void {
     const wasAtEnd = file.isAtEnd;
+    file.rests = 0;
     // What is open is read whatever its path leads to by now.
     if (file.fd !== undefined) this.#pump.add(file);
     if (!file.isGone && (wasAtEnd || mayHaveMoved)) this.#checks.check(file);
   }
 
   #forget(file: FollowedFile): void {
-    if (file.unread > 0) {
-      const fields = { path: file.path, bytes: file.unread };
-      this.#settings.log.warn(`${file.path} went away or failed before it was read to its end`, fields);
-    }
+    const { path, unread: bytes } = file;
+    const { log } = this.#settings;
+    if (bytes > 0) log.warn(`${path} went away or failed before it was read to its end`, { path, bytes });
     this.#watches.end(file);
     this.#descriptors.release(file);
     this.#table.remove(file);
     this.#pump.remove(file);
-    if (file.isGone) this.#settings.positions.forget(file.id);
+    if (file.isGone) this.#settings.positions.forget(file.id, file.lines.offset);
     this.#reportBacklog();
   }
 
@@ -172,7 +180,7 @@ export class FollowSession {
   }
 
   #rest(): void {
-    if (this.#settings.once && this.#hasScanned && this.#pump.isIdle) this.#output.complete();
+    if (this.#settings.once && this.#arrivals.hasBegun && this.#pump.isIdle) this.#output.complete();
   }
 
   #missing(path: string, what: string): void {
@@ -185,9 +193,8 @@ export class FollowSession {
   }
 
   #reportBacklog(): void {
-    const { unread } = this.#table;
-    if (unread === this.#reportedBacklog) return;
-    this.#reportedBacklog = unread;
-    this.#settings.onBacklog(unread);
+    if (this.#table.unread === this.#reportedBacklog) return;
+    this.#reportedBacklog = this.#table.unread;
+    this.#settings.onBacklog(this.#reportedBacklog);
   }
 }

@@ -1,14 +1,27 @@
 import type { Demand } from '../demand.ts';
-import type { FoundFile } from './followed-file.ts';
+import type { FoundFile, StartPosition } from './followed-file.ts';
 import type { FollowLog } from './problems.ts';
 import type { FileId } from './regular-file.ts';
 
+/** A file whose position is known from before. */
+export interface KnownFile {
+  readonly id: FileId;
+  /** Where it was seen last. */
+  readonly path: string;
+  /** Whether a file of that identity which begins with these bytes is the one that is known. */
+  isSame(head: Buffer): boolean;
+}
+
 /** Remembers how far files were read. */
 export interface Positions {
-  /** The byte to begin at, for a file that was not followed until now. Past its end means the beginning. */
-  startAt(file: FoundFile): number;
-  /** The file is gone, and read to its end: its inode may be used for another one. */
-  forget(id: FileId): void;
+  /** Where to begin in a file that was not followed until now, as an offset in bytes or with more about it. */
+  startAt(file: FoundFile): number | StartPosition;
+  /** The file is gone, and read to its end, at this offset: its inode may be used for another one. */
+  forget(id: FileId, endOffset: number): void;
+  /** The files of before: those that are renamed by now, in the same folder, are read to their end first. */
+  known?(): Iterable<KnownFile>;
+  /** All files that are there when following begins were found. */
+  found?(isThere: (id: FileId) => boolean): void;
 }
 
 /** All that can be set when files are followed. */
@@ -23,10 +36,14 @@ export interface FollowSettings {
   readonly log: FollowLog;
   /** Told the bytes known of and not read, over all files, when that changes. */
   readonly onBacklog: (bytes: number) => void;
+  /** Told the bytes that are known to be lost: a file was truncated before they were read. */
+  readonly onGap: (bytes: number) => void;
   /** The most lines of a batch. */
   readonly batchLines: number;
   /** Bytes read at a time. */
   readonly chunkBytes: number;
+  /** Bytes kept of a line, at least `chunkBytes`: what is longer is cut there, and its batch says so. */
+  readonly maxLineBytes: number;
   /** Milliseconds between looks for new, truncated and rotated files. */
   readonly pollMs: number;
   /**

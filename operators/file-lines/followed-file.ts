@@ -1,4 +1,6 @@
+import { FileHead } from './file-head.ts';
 import { LineFramer } from './line-framer.ts';
+import { Overlap } from './overlap.ts';
 import type { FileId, FileStatus } from './regular-file.ts';
 
 /** What is known of a file when it is found, to decide where to begin. */
@@ -6,15 +8,30 @@ export interface FoundFile extends FileStatus {
   readonly path: string;
   /** It was there when following began. */
   readonly existed: boolean;
+  /** Its first bytes, at most 1,024; undefined if it cannot be read now. */
+  readonly head: Buffer | undefined;
+}
+
+/** Where to begin in a file. */
+export interface StartPosition {
+  /** Bytes. Past the end of the file means its begin. */
+  readonly offset: number;
+  /** What ends there is a line that was taken before its terminator came. */
+  readonly isUnterminated: boolean;
 }
 
 /** One file, by identity: how far it is read, and what has become of it. Its path may change. */
 export class FollowedFile {
   readonly id: FileId;
   readonly lines: LineFramer;
+  readonly head: FileHead;
+  readonly overlap = new Overlap();
   path: string;
   /** Bytes, as last seen. */
   size: number;
+  /** When it was last modified, as last seen. */
+  modified = 0n;
+  isLinked = false;
   fd: number | undefined;
   /** Lines that end at or before this offset were there when following began. */
   backfillEnd: number;
@@ -25,6 +42,8 @@ export class FollowedFile {
   isTruncated = false;
   /** No path leads to it any more; its descriptor is all there is. */
   isGone = false;
+  /** It was looked for where it was when it had gone unopened; true if it was found, renamed. */
+  isMoved: boolean | undefined;
   /** At its end, a line without a newline is a line; and if no path leads to the file, that is all of it. */
   isFinishing = false;
   /** It took over the path of another file, whose lines come first. */
@@ -33,15 +52,18 @@ export class FollowedFile {
   successors: FollowedFile[] = [];
   /** Polls since it was last seen to grow: a count, because clocks jump. */
   quietPolls = 0;
+  /** Polls until it is looked at again, as long as its watch is silent. */
+  rests = 0;
   /** What of `unread` is part of the table's sum. */
   counted = 0;
 
-  constructor(found: FoundFile, offset: number) {
+  constructor(found: FoundFile, { offset, isUnterminated }: StartPosition, maxLineBytes: number) {
     this.id = found.id;
     this.path = found.path;
     this.size = found.size;
     this.backfillEnd = found.existed ? found.size : 0;
-    this.lines = new LineFramer(offset);
+    this.head = new FileHead(found.head);
+    this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes });
   }
 
   /** Bytes known of and not read. */
@@ -49,9 +71,19 @@ export class FollowedFile {
     return this.isTruncated ? this.size : Math.max(0, this.size - this.lines.readOffset);
   }
 
+  /** `chunk` was read at the end of what was read before. */
+  feed(chunk: Buffer): void {
+    this.quietPolls = 0;
+    this.head.add(chunk, this.lines.readOffset);
+    this.overlap.add(chunk);
+    this.lines.feed(chunk);
+  }
+
   /** Begins anew after a truncation. */
   restart(): void {
     this.lines.restart();
+    this.head.clear();
+    this.overlap.clear();
     this.backfillEnd = 0;
     this.isTruncated = false;
     this.isAtEnd = false;

@@ -1,3 +1,4 @@
+import type { Fingerprint } from './fingerprint.ts';
 import type { FileId } from './regular-file.ts';
 
 /** Consecutive lines of one file. */
@@ -10,6 +11,12 @@ export interface LineBatch {
   readonly startOffset: number;
   /** Bytes from the begin of the file to the end of the last line, terminator included: where to resume. */
   readonly endOffset: number;
+  /** The last line has no terminator yet: one that follows belongs to it, and is no line. */
+  readonly isUnterminated: boolean;
+  /** The only line is the begin of one that was longer than `maxLineBytes`. */
+  readonly isTruncated: boolean;
   /** The lines were there when following began. */
   readonly backfill: boolean;
+  /** What the file begins with. */
+  readonly fingerprint: Fingerprint;
 }

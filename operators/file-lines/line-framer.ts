@@ -1,3 +1,5 @@
+import { HeldLine } from './held-line.ts';
+
 const LF = 0x0a;
 const CR = 0x0d;
 const NOTHING = Buffer.alloc(0);
@@ -7,7 +9,7 @@ const NOTHING = Buffer.alloc(0);
  *
  * Bytes are cut at LF, which no other character of UTF-8 contains, and only then decoded, whole lines at a time:
  * a character that two chunks share is never split. Invalid UTF-8 becomes U+FFFD. One CR before the LF belongs
- * to the terminator.
+ * to the terminator. Of a line longer than `maxLineBytes` only so many bytes are kept, in memory as well.
  *
  * @example
  * const framer = new LineFramer();
@@ -19,18 +21,31 @@ const NOTHING = Buffer.alloc(0);
 export class LineFramer {
   #offset: number;
   #readOffset: number;
-  /** Bytes of a line whose end has not come; a list, so that a long line is joined once. */
-  #held: Buffer[] = [];
+  /** What has come of a line whose end has not. */
+  readonly #held: HeldLine;
   #chunk: Buffer = NOTHING;
   #at = 0;
   #lastLf = -1;
   #ending = false;
-  /** The last line was returned before its terminator came. */
-  #cut = false;
+  #isUnterminated: boolean;
+  #isTruncated = false;
 
-  constructor(offset = 0) {
+  /** `isUnterminated`: what ends at `offset` is a line that was taken before its terminator came. */
+  constructor(offset = 0, { isUnterminated = false, maxLineBytes = Number.POSITIVE_INFINITY } = {}) {
     this.#offset = offset;
     this.#readOffset = offset;
+    this.#isUnterminated = isUnterminated;
+    this.#held = new HeldLine(maxLineBytes);
+  }
+
+  /** Whether the last line was taken before its terminator came. */
+  get isUnterminated(): boolean {
+    return this.#isUnterminated;
+  }
+
+  /** Whether the line taken last is the begin of a longer one; it was taken alone. */
+  get isTruncated(): boolean {
+    return this.#isTruncated;
   }
 
   /** Bytes from the begin of the file to the end of the last line taken, its terminator included. */
@@ -67,18 +82,19 @@ export class LineFramer {
    * terminator of a line that was taken early is no line.
    */
   take(max: number): string[] {
+    this.#isTruncated = false;
     if (this.#ending) return this.#takeUnterminated();
-    const begin = this.#at;
-    let end = begin;
-    for (let count = 0; count < max && end <= this.#lastLf; count++) {
+    const lines = this.#held.length > 0 && max > 0 && this.hasLines ? [this.#completeHeld()] : [];
+    let end = this.#at;
+    for (let count = lines.length; count < max && end <= this.#lastLf && !this.#isTruncated; count++) {
       end = this.#chunk.indexOf(LF, end) + 1;
     }
-    if (end === begin) return [];
-    const lines = this.#decode(begin, end);
-    this.#at = end;
-    this.#offset = this.#readOffset - (this.#chunk.length - end);
-    this.#holdRest();
-    return this.#finish(lines);
+    if (end > this.#at) {
+      const rest = this.#chunk.toString('utf8', this.#at, end - 1).split('\n');
+      this.#at = end;
+      return this.#finish(lines.length === 0 ? rest : lines.concat(rest));
+    }
+    return lines.length === 0 ? lines : this.#finish(lines);
   }
 
   /** Makes a line of what is held, without waiting for its terminator. */
@@ -90,44 +106,49 @@ export class LineFramer {
   restart(): void {
     this.#offset = 0;
     this.#readOffset = 0;
-    this.#held = [];
+    this.#held.clear();
     this.#release();
-    this.#cut = false;
+    this.#isUnterminated = false;
+    this.#isTruncated = false;
   }
 
   #takeUnterminated(): string[] {
-    const text = Buffer.concat(this.#held).toString();
-    this.#held = [];
+    const line = this.#takeHeld();
     this.#ending = false;
-    this.#offset = this.#readOffset;
-    const lines = this.#finish([text]);
-    this.#cut = true;
+    const lines = this.#finish([line]);
+    this.#isUnterminated = true;
     return lines;
   }
 
-  #decode(begin: number, end: number): string[] {
-    if (this.#held.length === 0) return this.#chunk.toString('utf8', begin, end - 1).split('\n');
-    const firstEnd = this.#chunk.indexOf(LF, begin);
-    const first = Buffer.concat([...this.#held, this.#chunk.subarray(begin, firstEnd)]).toString();
-    this.#held = [];
-    if (firstEnd + 1 === end) return [first];
-    return [first].concat(this.#chunk.toString('utf8', firstEnd + 1, end - 1).split('\n'));
+  #completeHeld(): string {
+    const end = this.#chunk.indexOf(LF, this.#at);
+    const line = this.#takeHeld(this.#chunk.subarray(this.#at, end));
+    this.#at = end + 1;
+    return line;
+  }
+
+  #takeHeld(end?: Buffer): string {
+    const { line, isTruncated } = this.#held.take(end);
+    this.#isTruncated = isTruncated;
+    return line;
   }
 
   #finish(lines: string[]): string[] {
+    this.#offset = this.#readOffset - (this.#chunk.length - this.#at);
+    this.#holdRest();
     for (let index = 0; index < lines.length; index++) {
       const line = lines[index] as string;
       if (line.charCodeAt(line.length - 1) === CR) lines[index] = line.slice(0, -1);
     }
-    if (this.#cut && lines[0] === '') lines.shift();
-    this.#cut = false;
+    if (this.#isUnterminated && lines[0] === '') lines.shift();
+    this.#isUnterminated = false;
     return lines;
   }
 
   /** Copies what follows the last LF, once all lines are taken: the chunk's memory is about to be reused. */
   #holdRest(): void {
     if (this.#at <= this.#lastLf) return;
-    if (this.#at < this.#chunk.length) this.#held.push(Buffer.from(this.#chunk.subarray(this.#at)));
+    if (this.#at < this.#chunk.length) this.#held.add(this.#chunk.subarray(this.#at));
     this.#release();
   }
 

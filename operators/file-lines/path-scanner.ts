@@ -1,7 +1,8 @@
 import { from, mergeMap, Observable } from 'rxjs';
 import { type ExpandedPaths, expandPaths } from './expand-paths.ts';
 import type { FollowedFile } from './followed-file.ts';
-import { closeFile } from './regular-file.ts';
+import { GlobListings } from './glob-listings.ts';
+import { closeFile, type FileId } from './regular-file.ts';
 import { eachLimited, type Probe, probe } from './scan.ts';
 
 /** Status calls under way at a time: more would make reads wait in the thread pool behind them. */
@@ -14,8 +15,11 @@ export type Seen = Map<FollowedFile, Set<string>>;
 export interface ScanEvents {
   /** The file that is expected at `path`. */
   expected(path: string): FollowedFile | undefined;
-  /** Whether a file that was found may be opened. */
-  mayOpen(status: Probe['status']): boolean;
+  isKnown(id: FileId): boolean;
+  /** Whether a file that is not known may be kept open. */
+  mayKeepOpen(): boolean;
+  /** The file at `path` if nothing can have happened to it unnoticed: it is not looked at this time. */
+  resting(path: string): FollowedFile | undefined;
   /** There is a file. Returns which one it is. */
   found(found: Probe): FollowedFile;
   /** There is none. Returns the one that is there all the same, though it cannot be looked at. */
@@ -29,6 +33,7 @@ export interface ScanEvents {
 export class PathScanner {
   readonly #patterns: readonly string[];
   readonly #events: ScanEvents;
+  readonly #listings = new GlobListings();
   #isClosed = false;
 
   constructor(patterns: readonly string[], events: ScanEvents) {
@@ -38,7 +43,9 @@ export class PathScanner {
 
   /** Looks at all paths once. The promise is tinyglobby's only interface that does not block. */
   scan(): Observable<never> {
-    return from(expandPaths(this.#patterns)).pipe(mergeMap((expanded) => this.#lookAtAll(expanded)));
+    return from(expandPaths(this.#patterns, this.#listings)).pipe(
+      mergeMap((expanded) => this.#lookAtAll(expanded)),
+    );
   }
 
   /** Looks at one path. */
@@ -64,11 +71,18 @@ export class PathScanner {
     return new Observable((subscriber) => {
       for (const pattern of unmatched) this.#events.unmatched(pattern);
       const seen: Seen = new Map();
-      const look = (path: string, next: () => void) =>
+      const look = (path: string, next: () => void) => {
+        const resting = this.#events.resting(path);
+        if (resting !== undefined) {
+          note(seen, resting, path);
+          next();
+          return;
+        }
         this.look(path, (file) => {
           if (file !== undefined) note(seen, file, path);
           next();
         });
+      };
       eachLimited(this.#isClosed ? [] : paths, PROBES_AT_A_TIME, look, () => {
         if (!this.#isClosed) this.#events.scanned(seen);
         subscriber.complete();

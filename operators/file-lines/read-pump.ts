@@ -16,6 +16,8 @@ export interface PumpEvents {
   batch(batch: LineBatch): void;
   /** `file` was read from, or begins anew. */
   progress(file: FollowedFile): void;
+  /** `file` is not any more what was read of it. */
+  replaced(file: FollowedFile): void;
   /** `file` cannot be read now. */
   failed(file: FollowedFile, error: Error): void;
   /** All of `file` is read, and it will not grow: it need not be followed any more. */
@@ -106,6 +108,7 @@ export class ReadPump {
       this.#isReading = false;
       this.#current = file;
       if (error !== null) this.#fail(file, error);
+      else if (chunk === undefined) this.#events.replaced(file);
       else if (chunk.length > 0) this.#feed(file, chunk);
       else this.#reachEnd(file);
       this.run();
@@ -121,15 +124,27 @@ export class ReadPump {
     const endOffset = file.lines.offset;
     const backfill = endOffset <= file.backfillEnd;
     if (lines.length > 0) {
-      this.#events.batch({ id: file.id, path: file.path, lines, startOffset, endOffset, backfill });
+      const { id, path, head } = file;
+      const { isUnterminated, isTruncated } = file.lines;
+      const { fingerprint } = head;
+      this.#events.batch({
+        id,
+        path,
+        lines,
+        startOffset,
+        endOffset,
+        isUnterminated,
+        isTruncated,
+        backfill,
+        fingerprint,
+      });
     }
     return true;
   }
 
   #feed(file: FollowedFile, chunk: Buffer): void {
-    file.quietPolls = 0;
     file.isFinishing = this.#settings.once;
-    file.lines.feed(chunk);
+    file.feed(chunk);
     this.#events.progress(file);
   }
 

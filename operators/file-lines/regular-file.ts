@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { HEAD_BYTES } from './fingerprint.ts';
 
 /** What names a file whatever its path: device and inode, as digits because they may exceed 2^53. */
 export type FileId = `${bigint}:${bigint}`;
@@ -9,8 +10,18 @@ export interface FileStatus {
   readonly size: number;
 }
 
-export interface OpenFile extends FileStatus {
+/** What tells whether a file may have changed since it was last looked at. */
+export interface FileChange extends FileStatus {
+  /** Nanoseconds; to be compared only. */
+  readonly modified: bigint;
+  /** A symbolic link leads to it, which may be led elsewhere without a trace on the file. */
+  readonly isLinked: boolean;
+}
+
+export interface OpenFile extends FileChange {
   readonly fd: number;
+  /** The first bytes of it. */
+  readonly head: Buffer;
 }
 
 type Callback<T> = (error: NodeJS.ErrnoException | null, result?: T) => void;
@@ -18,21 +29,29 @@ type Callback<T> = (error: NodeJS.ErrnoException | null, result?: T) => void;
 const ignore = () => {};
 
 /** The status of the file at a path, symbolic links followed. Errors on anything that is not a regular file. */
-export function statFile(path: string, callback: Callback<FileStatus>): void {
+export function statFile(path: string, callback: Callback<FileChange>): void {
   if (path.includes('\0')) {
     // fs.stat would throw.
     callback(Object.assign(new Error('a path with a NUL character names no file'), { code: 'ENOENT' }));
     return;
   }
-  fs.stat(path, { bigint: true }, (error, stats) => {
-    if (error) callback(error);
-    else if (stats.isFile()) callback(null, statusOf(stats));
+  const done = (isLinked: boolean) => (error: NodeJS.ErrnoException | null, stats?: fs.BigIntStats) => {
+    if (stats === undefined) callback(error);
+    else if (stats.isFile()) callback(null, statusOf(stats, isLinked));
     else callback(notRegular(path));
+  };
+  fs.lstat(path, { bigint: true }, (error, stats) => {
+    if (stats?.isSymbolicLink() === true) fs.stat(path, { bigint: true }, done(true));
+    else done(false)(error, stats);
   });
 }
 
 /** Opens a regular file for reading; the status is of what was opened, whatever the path leads to by then. */
-export function openFile(path: string, callback: Callback<OpenFile>): void {
+export function openFile(
+  path: string,
+  { isLinked }: { isLinked: boolean },
+  callback: Callback<OpenFile>,
+): void {
   // O_NONBLOCK: opening a pipe nobody writes to would hold a thread of the pool for ever.
   fs.open(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK, (error, fd) => {
     if (error) {
@@ -40,12 +59,17 @@ export function openFile(path: string, callback: Callback<OpenFile>): void {
       return;
     }
     fs.fstat(fd, { bigint: true }, (failure, stats) => {
-      if (failure === null && stats.isFile()) {
-        callback(null, { ...statusOf(stats), fd });
+      if (failure !== null || !stats.isFile()) {
+        closeFile(fd);
+        callback(failure ?? notRegular(path));
         return;
       }
-      closeFile(fd);
-      callback(failure ?? notRegular(path));
+      const head = Buffer.alloc(HEAD_BYTES);
+      fs.read(fd, head, 0, HEAD_BYTES, 0, (unreadable, count) => {
+        // The first read of lines will tell why.
+        const bytes = unreadable === null ? head.subarray(0, count) : head.subarray(0, 0);
+        callback(null, { ...statusOf(stats, isLinked), fd, head: bytes });
+      });
     });
   });
 }
@@ -55,8 +79,8 @@ export function closeFile(fd: number): void {
   fs.close(fd, ignore);
 }
 
-function statusOf(stats: fs.BigIntStats): FileStatus {
-  return { id: `${stats.dev}:${stats.ino}`, size: Number(stats.size) };
+function statusOf(stats: fs.BigIntStats, isLinked: boolean): FileChange {
+  return { id: `${stats.dev}:${stats.ino}`, size: Number(stats.size), modified: stats.mtimeNs, isLinked };
 }
 
 function notRegular(path: string): NodeJS.ErrnoException {

@@ -1,10 +1,19 @@
 import type { FollowedFile } from './followed-file.ts';
-import { type FileStatus, type OpenFile, openFile, statFile } from './regular-file.ts';
+import {
+  closeFile,
+  type FileChange,
+  type FileId,
+  type OpenFile,
+  openFile,
+  statFile,
+} from './regular-file.ts';
 
 /** What was found at a path. */
 export interface Probe {
   readonly path: string;
-  readonly status: FileStatus | OpenFile;
+  readonly status: FileChange | OpenFile;
+  /** The first bytes of a file that was not known; undefined if it cannot be read. */
+  readonly head: Buffer | undefined;
   /** Bytes that had been read of the file at this path when it was asked for: less than that has been cut off. */
   readonly readBefore: number;
   /** The file that was expected at this path. */
@@ -13,12 +22,14 @@ export interface Probe {
 
 interface Known {
   expected(path: string): FollowedFile | undefined;
-  mayOpen(status: FileStatus): boolean;
+  isKnown(id: FileId): boolean;
+  /** Whether a file that is not known may be kept open. */
+  mayKeepOpen(): boolean;
 }
 
 type Done = (error: NodeJS.ErrnoException | null, probe?: Probe) => void;
 
-/** Looks at a path, and opens the file there if that is wanted. */
+/** Looks at a path, and into the file there if it is not known. */
 export function probe(path: string, known: Known, done: Done): void {
   const expected = known.expected(path);
   const readBefore = expected?.lines.readOffset ?? 0;
@@ -27,12 +38,21 @@ export function probe(path: string, known: Known, done: Done): void {
       done(error);
       return;
     }
-    if (!known.mayOpen(status)) {
-      done(null, { path, status, readBefore, expected });
+    if (known.isKnown(status.id)) {
+      done(null, { path, status, head: undefined, readBefore, expected });
       return;
     }
-    // What cannot be opened now is followed all the same: its first read tells why.
-    openFile(path, (_, opened) => done(null, { path, status: opened ?? status, readBefore, expected }));
+    openFile(path, status, (_, opened) => {
+      const head = opened?.head;
+      // What cannot be opened now is followed all the same: its first read tells why.
+      if (opened === undefined) done(null, { path, status, head, readBefore, expected });
+      else if (known.mayKeepOpen()) done(null, { path, status: opened, head, readBefore, expected });
+      else {
+        closeFile(opened.fd);
+        const { fd: _fd, ...closed } = opened;
+        done(null, { path, status: closed, head, readBefore, expected });
+      }
+    });
   });
 }
 

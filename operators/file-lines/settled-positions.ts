@@ -1,46 +1,153 @@
-import type { Positions } from './follow-settings.ts';
-import type { FoundFile } from './followed-file.ts';
+import { asyncScheduler } from 'rxjs';
+import { type Fingerprint, fingerprintOf, hasFingerprint } from './fingerprint.ts';
+import type { KnownFile, Positions } from './follow-settings.ts';
+import type { FoundFile, StartPosition } from './followed-file.ts';
 import type { LineBatch } from './line-batch.ts';
 import type { FileId } from './regular-file.ts';
 
+/** Where one file is settled up to: JSON. */
+export type FilePosition = {
+  /** Bytes. */
+  readonly offset: number;
+  /** The last line was taken without a terminator: one at `offset` belongs to it. */
+  readonly isUnterminated: boolean;
+  /** Where the file was seen last. */
+  readonly path: string;
+  readonly fingerprint: Fingerprint;
+  /** Milliseconds since 1970: when following began and it was not there; null if it was. */
+  readonly missingSince: number | null;
+};
+
+/** What positions are kept in, by file; a Map, or something that outlives the process. */
+export interface PositionStore {
+  get(id: string): unknown;
+  set(id: string, position: FilePosition): void;
+  delete(id: string): void;
+  entries(): Iterable<[id: string, position: unknown]>;
+}
+
+export interface SettledPositionsOptions {
+  /** Read files that are there from their begin. */
+  readonly backfill: boolean;
+  /**
+   * Whether a file of this path was followed before, or would have been had it been there: then one that is not known
+   * has come since, and all of it is new. Default: yes, if anything is known.
+   */
+  readonly wasFollowed?: (path: string) => boolean;
+  /** Whether a file of this path would be followed now: no other is looked for if it was renamed. Default: yes. */
+  readonly isFollowed?: (path: string) => boolean;
+}
+
+/** Milliseconds that the position of a file is kept for that is not there: a mount may be late, an archive restored. */
+const KEPT_FOR = 7 * 24 * 3600 * 1000;
+
 /**
  * Where each file is settled up to, so that following can begin again there without losing a line.
- * `offsets` outlives a run: a run with the same map resumes, and files that it does not know are then new ones.
+ * `store` outlives a run: a run with the same one resumes. A file is known by device, inode and its first bytes: one
+ * that begins otherwise is another one, and read from its begin.
  *
  * @example
- * const offsets = new Map();
- * const positions = new SettledPositions(offsets, { backfill: true });
+ * const store = new Map();
+ * const positions = new SettledPositions(store, { backfill: true });
  * fs.writeFileSync(`${folder}/app.log`, 'one\ntwo\n');
  * const batch$ = followFiles([`${folder}/app.log`], { positions, once: true });
- * await lastValueFrom(batch$.pipe(tap((batch) => positions.settle(batch, true))));
- * [...offsets.values()]; // [8]
+ * await lastValueFrom(batch$.pipe(tap((batch) => positions.settle(batch))));
+ * [...store.values()].map(({ offset }) => offset); // [8]
  */
 export class SettledPositions implements Positions {
-  readonly #offsets: Map<FileId, number>;
-  readonly #isFromStart: boolean;
-  /** Files with lines that were not delivered: what comes after those must not be taken for settled. */
-  readonly #stuck = new Set<FileId>();
+  readonly #store: PositionStore;
+  readonly #backfill: boolean;
+  readonly #wasFollowed: (path: string) => boolean;
+  readonly #isFollowed: (path: string) => boolean;
+  /** Files that are done with, and where they end: forgotten when they are settled up to there. */
+  readonly #leaving = new Map<FileId, number>();
 
-  constructor(offsets: Map<FileId, number>, { backfill }: { backfill: boolean }) {
-    this.#isFromStart = backfill || offsets.size > 0;
-    this.#offsets = offsets;
+  constructor(store: PositionStore, options: SettledPositionsOptions) {
+    this.#store = store;
+    const isAnythingKnown = [...this.#positions()].length > 0;
+    const { backfill, wasFollowed = () => isAnythingKnown, isFollowed = () => true } = options;
+    this.#backfill = backfill;
+    this.#wasFollowed = wasFollowed;
+    this.#isFollowed = isFollowed;
   }
 
-  startAt(file: FoundFile): number {
-    const settled = this.#offsets.get(file.id);
-    if (settled !== undefined) return settled;
-    const offset = file.existed && !this.#isFromStart ? file.size : 0;
-    this.#offsets.set(file.id, offset);
-    return offset;
+  startAt(file: FoundFile): StartPosition {
+    const { id, path, size, head } = file;
+    this.#leaving.delete(id);
+    const known = this.#get(id);
+    if (known !== undefined && isSame(known, head) && known.offset <= size) {
+      this.#store.set(id, { ...known, path, missingSince: null });
+      return known;
+    }
+    // A file of that identity with other content has been truncated or replaced: all of it is new.
+    const isNew = !file.existed || known !== undefined || this.#backfill || this.#wasFollowed(path);
+    const offset = isNew ? 0 : size;
+    this.#store.set(id, {
+      offset,
+      isUnterminated: false,
+      path,
+      fingerprint: fingerprintOf(head ?? Buffer.alloc(0)),
+      missingSince: null,
+    });
+    return { offset, isUnterminated: false };
   }
 
-  /** To be called in the order of emission. `isDelivered` is false if the lines have to be read again. */
-  settle({ id, endOffset }: LineBatch, isDelivered: boolean): void {
-    if (!isDelivered) this.#stuck.add(id);
-    if (!this.#stuck.has(id)) this.#offsets.set(id, endOffset);
+  /** To be called in the order of emission, when nothing more has to be done for the lines. */
+  settle({ id, path, endOffset: offset, isUnterminated, fingerprint }: LineBatch): void {
+    const end = this.#leaving.get(id);
+    if (end === undefined || offset < end) {
+      this.#store.set(id, { offset, isUnterminated, path, fingerprint, missingSince: null });
+      return;
+    }
+    this.#leaving.delete(id);
+    this.#store.delete(id);
   }
 
-  forget(id: FileId): void {
-    if (!this.#stuck.has(id)) this.#offsets.delete(id);
+  forget(id: FileId, endOffset: number): void {
+    const known = this.#get(id);
+    if (known === undefined) return;
+    if (known.offset >= endOffset) this.#store.delete(id);
+    else this.#leaving.set(id, endOffset);
   }
+
+  *known(): Iterable<KnownFile> {
+    for (const [id, position] of this.#positions()) {
+      const { path } = position;
+      if (this.#isFollowed(path)) yield { id, path, isSame: (head) => isSame(position, head) };
+    }
+  }
+
+  /** All files that there are were found: the others are missing, and forgotten if they have been for 7 days. */
+  found(isThere: (id: FileId) => boolean): void {
+    const now = asyncScheduler.now();
+    for (const [id, position] of [...this.#positions()]) {
+      if (isThere(id)) continue;
+      const missingSince = position.missingSince ?? now;
+      if (now - missingSince > KEPT_FOR) this.#store.delete(id);
+      else if (position.missingSince === null) this.#store.set(id, { ...position, missingSince });
+    }
+  }
+
+  #get(id: FileId): FilePosition | undefined {
+    const found = this.#store.get(id);
+    return isPosition(found) ? found : undefined;
+  }
+
+  *#positions(): Iterable<[FileId, FilePosition]> {
+    for (const [id, position] of this.#store.entries()) {
+      if (isPosition(position)) yield [id as FileId, position];
+    }
+  }
+}
+
+/** A file that cannot be read now is taken for the same: there is nothing to be seen of another one. */
+function isSame({ fingerprint }: FilePosition, head: Buffer | undefined): boolean {
+  return head === undefined || hasFingerprint(head, fingerprint);
+}
+
+/** The store may hold other things as well. */
+function isPosition(value: unknown): value is FilePosition {
+  if (typeof value !== 'object' || value === null) return false;
+  const { offset, path, fingerprint } = value as Partial<FilePosition>;
+  return typeof offset === 'number' && typeof path === 'string' && typeof fingerprint?.hash === 'string';
 }

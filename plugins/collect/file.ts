@@ -1,16 +1,21 @@
 import { EMPTY, map, type Observable } from 'rxjs';
 import { z } from 'zod';
 import { SettledPositions } from '../../operators/file-lines/settled-positions.ts';
-import { type FileId, followFiles, type LineBatch } from '../../operators/follow-files.ts';
+import { UNSURE_CHARACTERS } from '../../operators/file-lines/unsure-tail.ts';
+import { followFiles, type LineBatch, type Positions } from '../../operators/follow-files.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,
   type CollectedLineEvent,
+  type CollectorState,
   EventBatch,
   isoNow,
   type PipelineRunContext,
   path,
 } from '../../src/models/index.ts';
+import { CommittedDemand } from '../committed-demand.ts';
+import { MemoryState } from '../memory-state.ts';
+import { namesPath } from '../named-paths.ts';
 
 export const description = 'Reads the lines of files, and follows them as they grow and are rotated.';
 
@@ -23,10 +28,17 @@ access-log:
   backfill: true
 `;
 
-/** Specification 2.7: file. `paths` may be globs. */
+/** Above what is taken off the end of a line that is cut. */
+const LEAST_LINE_BYTES = 2 * UNSURE_CHARACTERS;
+const MOST_LINE_BYTES = 16 * 1024 * 1024;
+/** The longest that fits into a string, whatever its characters. */
+const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
+
+/** Specification 2.7: file. `paths` may be globs. `max_line_bytes` is ours. */
 export const FileCollectConfig = CollectConfigBase.extend({
   paths: z.array(path()),
   backfill: z.boolean().default(false),
+  max_line_bytes: z.number().int().min(LEAST_LINE_BYTES).max(LONGEST_LINE_BYTES).optional(),
 });
 export type FileCollectConfig = Readonly<z.output<typeof FileCollectConfig>>;
 
@@ -36,39 +48,82 @@ export function get_config_schema(): typeof FileCollectConfig {
 
 /**
  * Emits one event for each line, in batches. With `backfill`, what is in the files at the start comes first and is
- * marked so; without, only what is written from then on. A run after a failed one goes on behind the last line
- * that was settled.
+ * marked so; without, only what is written from then on. A run goes on behind the last line that was settled by the
+ * one before, whatever `backfill` says; with a state folder that holds for runs of other processes as well. A line is
+ * settled when all that came of it was forwarded, given to the dead letter, or dropped and counted: what the pipeline
+ * has given up would not fare better after a restart, and would hold back all that follows for ever.
+ *
+ * A line longer than `max_line_bytes` is cut there and marked `truncated: true`. Masks see it as it is; behind them
+ * the engine takes off its last 64 Ki characters, where a secret might stand that the cut made unrecognisable.
  */
 export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): Observable<EventBatch> {
-  const { paths, backfill } = ctx.config;
+  const { paths, backfill, max_line_bytes: maxLineBytes = MOST_LINE_BYTES } = ctx.config;
   if (ctx.once && !backfill) {
     ctx.logger.warn(
       'nothing to read: a run that ends needs `backfill: true`, without it files start at their end',
     );
     return EMPTY;
   }
-  const positions = new SettledPositions(offsetsOf(ctx.cache), { backfill });
+  const state = ctx.state ?? stateIn(ctx.cache);
+  const settled = new SettledPositions(state, {
+    backfill,
+    wasFollowed: wasFollowed(state),
+    isFollowed: (path) => namesPath(paths, path),
+  });
+  const demand = new CommittedDemand(ctx.demand, state);
   return followFiles(paths, {
-    demand: ctx.demand,
+    demand,
     once: ctx.once,
-    positions,
+    maxLineBytes,
+    positions: noting(settled, () => state.set(PATHS, [...paths])),
     log: ctx.logger,
     onBacklog: (bytes) => ctx.stats.backlog(bytes),
   }).pipe(
-    map((batch) => toEvents(batch, positions)),
+    map((batch) =>
+      toEvents(batch, () => {
+        settled.settle(batch);
+        demand.settled(batch.lines.length);
+      }),
+    ),
     untilAborted(ctx.signal),
   );
 }
 
-/** Kept over restarts, so that no line is lost or doubled by one. */
-function offsetsOf(cache: Record<string, unknown>): Map<FileId, number> {
-  cache.offsets ??= new Map<FileId, number>();
-  return cache.offsets as Map<FileId, number>;
+/** Where the state has the paths that were followed last; the keys of positions are numbers. */
+const PATHS = 'paths';
+
+/** Without a state folder: kept over restarts within this process, so that no line is lost or doubled by one. */
+function stateIn(cache: Record<string, unknown>): CollectorState {
+  cache.state ??= new MemoryState();
+  return cache.state as MemoryState;
 }
 
-function toEvents(batch: LineBatch, positions: SettledPositions): EventBatch {
-  const { lines, path: source, backfill } = batch;
+/** A file at a path that the last run had has come since; one at another path may be as old as the configuration. */
+function wasFollowed(state: CollectorState): (path: string) => boolean {
+  const paths = state.get(PATHS);
+  if (!Array.isArray(paths)) return () => false;
+  const patterns = paths.filter((path) => typeof path === 'string');
+  return (path) => namesPath(patterns, path);
+}
+
+/** Calls `note` when all files have their positions: from then on one that has none is new. */
+function noting(settled: SettledPositions, note: () => void): Positions {
+  return {
+    startAt: (file) => settled.startAt(file),
+    forget: (id, endOffset) => settled.forget(id, endOffset),
+    known: () => settled.known(),
+    found: (isThere) => {
+      settled.found(isThere);
+      note();
+    },
+  };
+}
+
+function toEvents(batch: LineBatch, settle: () => void): EventBatch {
+  const { lines, path: source, backfill, isTruncated } = batch;
   const timestamp = isoNow();
-  const events = lines.map((line): CollectedLineEvent => ({ timestamp, data: { line, source }, backfill }));
-  return new EventBatch(events, (outcome) => positions.settle(batch, outcome !== 'failed'));
+  const events = isTruncated
+    ? lines.map((line) => ({ timestamp, data: { line, source }, backfill, truncated: true }))
+    : lines.map((line): CollectedLineEvent => ({ timestamp, data: { line, source }, backfill }));
+  return new EventBatch(events, settle);
 }

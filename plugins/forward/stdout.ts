@@ -1,5 +1,7 @@
+import fs from 'node:fs';
 import { catchError, defer, type Observable } from 'rxjs';
 import { z } from 'zod';
+import { ResumingWriter } from '../../operators/output/resuming-writer.ts';
 import { writeToStream } from '../../operators/write-to-stream.ts';
 import { PluginError } from '../../src/errors.ts';
 import { type CollectedEvent, ForwardConfigBase, type PipelineRunContext } from '../../src/models/index.ts';
@@ -41,8 +43,31 @@ export function forwardBatch({
   const indent = ctx.config.pretty_print ? 2 : undefined;
   return defer(() => {
     const text = events.map((event) => `${serialise(event, indent)}\n`).join('');
-    return writeToStream(process.stdout, text).pipe(catchError(explain));
+    return fileOnStdout()?.write(text) ?? writeToStream(process.stdout, text).pipe(catchError(explain));
   });
+}
+
+let fileWriter: ResumingWriter | undefined;
+
+/**
+ * The writer of a file that standard output was redirected to; undefined for anything else. Node's own stream takes
+ * a write for done that a full disk took a part of, and never writes again after an error.
+ */
+function fileOnStdout(): ResumingWriter | undefined {
+  const { fd } = process.stdout;
+  if (fileWriter === undefined && isFile(fd)) {
+    fileWriter = new ResumingWriter(fd, 'standard output');
+  }
+  return fileWriter;
+}
+
+function isFile(fd: number): boolean {
+  try {
+    // Not asynchronous: it asks the kernel about a descriptor, not a disk.
+    return fs.fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
 }
 
 const CLOSED = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);

@@ -3,8 +3,10 @@ import { version } from '../version.ts';
 import { examples, hinted } from './command-help.ts';
 import { addGraph } from './commands/graph.ts';
 import { addPlugins } from './commands/plugins.ts';
+import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
 import { addSchema } from './commands/schema.ts';
+import { addState } from './commands/state.ts';
 import { addTest } from './commands/test.ts';
 import { addValidate } from './commands/validate.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
@@ -42,7 +44,8 @@ export function buildProgram(ended: Ended): Command {
     .helpOption('-h, --help', 'print this help')
     .exitOverride();
 
-  for (const add of [addRun, addValidate, addGraph, addTest, addPlugins, addSchema]) add(program, ended);
+  for (const add of [addRun, addValidate, addGraph, addTest, addReplay, addState, addPlugins, addSchema])
+    add(program, ended);
   return hinted(program)
     .addHelpText(
       'after',

@@ -3,6 +3,7 @@ import { nameListing, truncate } from '../checks/wording.ts';
 import { nearest } from '../models/nearest.ts';
 import type { ConfigMistake, PluginKind } from '../models/plugin.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
+import { type Entries, validateExactlyOnce } from './validate-exactly-once.ts';
 
 /** The names of the entries of each kind; undefined for a section that could not be read. */
 export type EntryNames = Readonly<Record<PluginKind, readonly string[] | undefined>>;
@@ -13,7 +14,7 @@ const KINDS = Object.keys(NOUNS) as PluginKind[];
 /**
  * Specification 2.1: checks what pipelines say of the rest of the configuration. The strings in `collect`,
  * `process` and `forward` name entries of their sections, a pipeline has at least one collector and one
- * forwarder, and `delivery.dead_letter` names a forwarder.
+ * forwarder, `delivery.dead_letter` names a forwarder, and a pipeline with `exactly_once` has what that needs.
  *
  * Takes the pipelines as they are written and leaves what has the wrong type to their schema. Paths of the
  * mistakes begin at `pipelines`.
@@ -21,14 +22,16 @@ const KINDS = Object.keys(NOUNS) as PluginKind[];
 export function _validate_pipelines(
   pipelines: Readonly<Record<string, unknown>>,
   names: EntryNames,
+  entries?: Entries,
 ): ConfigMistake[] {
-  return Object.entries(pipelines).flatMap(([pipelineName, pipeline]) => {
+  const references = Object.entries(pipelines).flatMap(([pipelineName, pipeline]) => {
     if (!isMapping(pipeline)) return [];
     const path: Path = ['pipelines', pipelineName];
     const mistakes = KINDS.flatMap((kind) => checkList(pipeline[kind], kind, names, [...path, kind]));
     const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
     return [...mistakes, ...checkName(deadLetter, 'forward', names, [...path, 'delivery', 'dead_letter'])];
   });
+  return entries === undefined ? references : [...references, ...validateExactlyOnce(pipelines, entries)];
 }
 
 function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {

@@ -52,7 +52,13 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       process: entryNames('process', config),
       forward: entryNames('forward', config),
     };
-    for (const mistake of _validate_pipelines(written, names)) config.add({ ...mistake, foreign: true });
+    const asWritten = {
+      collect: config.sections.get(PLUGIN_SECTIONS.collect),
+      process: config.sections.get(PLUGIN_SECTIONS.process),
+      forward: config.sections.get(PLUGIN_SECTIONS.forward),
+    };
+    const mistakes = _validate_pipelines(written, names, asWritten);
+    for (const mistake of mistakes) config.add({ ...mistake, foreign: true });
   }
   return buildConfig({ entries, pipelines, host_config: config.sections.get('host_config') ?? {} });
 }

@@ -18,6 +18,8 @@ export interface CollectStageOptions {
   readonly buffer: PipelineConfig['buffer'];
   readonly counters: PipelineCounters;
   readonly drop: Drop;
+  /** The queue that settles what this collector emits. Default: one of its own. */
+  readonly settling?: ((release: (events: number) => void) => Pick<SettleQueue, 'open'>) | undefined;
 }
 
 /** What came while the window was full. Units of single events are joined when there is room again. */
@@ -35,10 +37,11 @@ export function collectStage({
   buffer,
   counters,
   drop,
+  settling: settlingBy = (release) => new SettleQueue(release),
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
   return (source) =>
     new Observable<Batch>((subscriber) => {
-      const settling = new SettleQueue((events) => {
+      const settling = settlingBy((events) => {
         counters.inFlight -= events;
         window.release(events);
       });

@@ -30,7 +30,7 @@ export class DeadLetters {
 
   /** Entries for the dead letter's forwarder: `{ error, pipeline, plugin, time, event }`. */
   get batch$(): Observable<Batch> {
-    return this.#batch$;
+    return this.#batch$.asObservable();
   }
 
   close(): void {

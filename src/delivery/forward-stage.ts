@@ -13,7 +13,8 @@ export interface ForwardStageOptions {
   readonly forwardBatch: ((events: readonly CollectedEvent[]) => unknown) | undefined;
   /** The outcome of what was delivered: `dead_lettered` for the dead letter's own stage. */
   readonly outcome: Outcome;
-  readonly onDelivered: (count: number) => void;
+  /** Called in the order of delivery, ahead of settling. */
+  readonly onDelivered: (count: number, delivery: Delivery) => void;
   /** Sees what was delivered; for tests and pictures. */
   readonly watch: ((events: readonly CollectedEvent[]) => void) | undefined;
   /** Takes an event that could not be delivered, with its part of the delivery. */
@@ -70,7 +71,7 @@ function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {
 
 function settleAll(batches: readonly Batch[], { outcome, onDelivered, watch }: ForwardStageOptions): void {
   for (const { events, delivery } of batches) {
-    onDelivered(events.length);
+    onDelivered(events.length, delivery);
     watch?.(events);
     delivery.settle(events.length, outcome);
   }
@@ -135,7 +136,7 @@ function delivered(
   delivery: Delivery,
   { onDelivered, watch, outcome }: ForwardStageOptions,
 ): void {
-  onDelivered(1);
+  onDelivered(1, delivery);
   watch?.([event]);
   delivery.settle(1, outcome);
 }

@@ -1,41 +1,11 @@
 import { isMapping } from '../checks/path.ts';
+import { shownFields } from '../checks/shown-fields.ts';
 import { formatNumber } from '../checks/wording.ts';
 import { MAX_COUNT, type PipelineConfig, type PluginKind } from '../models/index.ts';
 import type { GraphSetting } from './graph.ts';
 import { visibleText } from './visible-text.ts';
 
-/** A field that is shown, with what follows its number, if anything. */
-interface Field {
-  readonly key: string;
-  readonly unit?: string;
-}
-
-const field = (key: string): Field => ({ key });
-const seconds = (key: string): Field => ({ key, unit: ' s' });
-
-/** What tells the built-in plugins' entries apart. Expressions and arguments are not among them: they may be secret. */
-const SHOWN: Readonly<Record<PluginKind, Readonly<Record<string, readonly Field[]>>>> = {
-  collect: {
-    beacons: [field('beacons')],
-    file: [field('paths'), field('backfill')],
-    host_exec: [field('fn'), seconds('interval')],
-    test: [seconds('interval'), field('count')],
-  },
-  process: {
-    regex_mask: [field('rules'), field('mask_char')],
-    entropy_mask: [field('h_threshold'), field('length_threshold'), field('mask_char')],
-    test: [seconds('delay'), seconds('delay_range'), field('child_events_count')],
-  },
-  forward: {
-    disk: [field('path'), field('filename'), field('pretty_print')],
-    noop: [],
-    stdout: [field('pretty_print')],
-    test: [seconds('sleep'), field('path'), field('add_event_to_shared_cache')],
-  },
-};
-
 const MOST_VALUES = 12;
-const SECRETIVE = /pass|secret|token|key|credential|auth|pin/i;
 
 /**
  * The settings of an entry that may be shown. Of a plugin that is not built in nobody knows what is secret: only its
@@ -50,19 +20,7 @@ export function entrySettings(
   plugin: string,
   values: Readonly<Record<string, unknown>>,
 ): GraphSetting[] {
-  const shown = SHOWN[kind];
-  const fields = Object.hasOwn(shown, plugin) ? (shown[plugin] as readonly Field[]) : harmless(values);
-  return fields.flatMap(({ key, unit = '' }) => setting(key, values[key], unit));
-}
-
-function harmless(values: Readonly<Record<string, unknown>>): Field[] {
-  return Object.entries(values)
-    .filter(([key, value]) => {
-      if (key === 'plugin') return false;
-      if (typeof value === 'string') return /^\$\{\w+\}$/.test(value);
-      return (typeof value === 'number' || typeof value === 'boolean') && !SECRETIVE.test(key);
-    })
-    .map(([key]) => field(key));
+  return shownFields(kind, plugin, values).flatMap(({ key, unit = '' }) => setting(key, values[key], unit));
 }
 
 /** The settings of a pipeline: those that always matter, and those that are set. */

@@ -2,6 +2,7 @@ export * from './analytics-config.ts';
 export * from './clock.ts';
 export * from './event-batch.ts';
 export * from './events.ts';
+export * from './exact-output.ts';
 export * from './host.ts';
 export * from './logger.ts';
 export * from './pipeline-config.ts';

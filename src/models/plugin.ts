@@ -1,6 +1,7 @@
-import type { ObservableInput } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
 import type { EventBatch } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
+import type { ExactOutput, OutputMark } from './exact-output.ts';
 import type { Host } from './host.ts';
 import type { PipelineRunContext } from './run-context.ts';
 
@@ -59,6 +60,14 @@ export interface ForwardPlugin extends PluginBase {
     ctx: PipelineRunContext<never>;
     events: readonly CollectedEvent[];
   }): Returned<unknown>;
+  /**
+   * Ours, optional: takes the place of `forward` in a pipeline with `exactly_once`. `begun` is called ahead of the
+   * first write to each file, and waited for.
+   */
+  exactly?(args: {
+    ctx: PipelineRunContext<never>;
+    begun: (mark: OutputMark) => Observable<never>;
+  }): ExactOutput;
 }
 
 export type Plugin = CollectPlugin | ProcessPlugin | ForwardPlugin;

@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs';
 import { z } from 'zod';
 import type { Demand } from '../../operators/demand.ts';
 import type { AnalyticsConfig, PluginConfig } from './analytics-config.ts';
@@ -17,6 +18,32 @@ export interface PluginStats {
   masked(rule: string, count: number): void;
   /** Bytes that this collector knows of and has not read yet. */
   backlog(bytes: number): void;
+}
+
+/** What can be remembered: JSON. */
+export type StateValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly StateValue[]
+  | { readonly [key: string]: StateValue };
+
+/**
+ * What a collector remembers over restarts of the process, such as how far it has come. It should move on in
+ * `EventBatch.settled`, which is called in order when all that came of the events is done. What is set is committed
+ * within a millisecond or two, and then survives a crash of the process.
+ */
+export interface CollectorState {
+  get(key: string): StateValue | undefined;
+  /** Values are not copied: a new one each time. */
+  set(key: string, value: StateValue): void;
+  delete(key: string): void;
+  entries(): IterableIterator<[key: string, value: StateValue]>;
+  /** Whether something was set that a crash would undo. */
+  readonly isPending: boolean;
+  /** Commits now, in some 15 µs, instead of within a millisecond or two. */
+  commit(): void;
 }
 
 /** Facts about the process that a pipeline runs in. */
@@ -44,6 +71,10 @@ export interface PipelineRunContext<C = PluginConfig> {
   readonly stats: PluginStats;
   /** Collectors that can wait emit at most `demand.room` events at a time. */
   readonly demand: Demand;
+  /** What this collector of this pipeline remembers; undefined without a state folder, and for other plugins. */
+  readonly state?: CollectorState | undefined;
+  /** Emits when files that are written to are to be closed and opened anew, as after a rotation by logrotate. */
+  readonly reopen$?: Observable<unknown> | undefined;
   /** Collectors complete once they have reached the end of what there is. */
   readonly once: boolean;
   /** A number in [0, 1): the source of every random choice, so that a seed makes a run repeatable. */

@@ -23,12 +23,22 @@ export function serialise(event: CollectedEvent, indent?: number): string {
  */
 export function toJson(value: unknown, indent?: number): string {
   try {
-    return JSON.stringify(value, digits, indent) ?? 'null';
+    return stringify(value, indent) ?? 'null';
   } catch {
     // Not as the cause: its message names keys of the event.
     throw new PluginError('an event cannot be written as JSON: it contains itself, or its toJSON fails', {
       permanent: true,
     });
+  }
+}
+
+/** The replacer is costly, and few events hold a bigint: only what fails without it is tried with it. */
+function stringify(value: unknown, indent?: number): string | undefined {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(value, digits, indent);
   }
 }
 

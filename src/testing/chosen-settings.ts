@@ -1,15 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
+import { withReferences } from '../checks/as-written.ts';
 import { jsonSchemaOf } from '../checks/known-keys.ts';
 import { isMapping } from '../checks/path.ts';
-import type { PluginConfig } from '../models/index.ts';
+import { shownFields } from '../checks/shown-fields.ts';
+import type { PluginConfig, PluginKind } from '../models/index.ts';
 
-/** An entry's settings without `plugin` and without those that are as its schema has them by default. */
-export function chosenSettings(entry: PluginConfig): Record<string, unknown> {
-  const { plugin: _, ...settings } = entry;
+/** What may be shown of an entry: no secrets, and no values of environment variables. */
+export interface ShownEntry {
+  readonly plugin: string;
+  /** Without those that are as the schema has them by default. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** @param written the entry with references where values of environment variables would stand */
+export function shownEntry(kind: PluginKind, entry: PluginConfig, written: unknown): ShownEntry {
+  const shown = withReferences(entry, written);
+  const values: Readonly<Record<string, unknown>> = isMapping(shown) ? shown : {};
   const properties = jsonSchemaOf(entry.loaded_plugin.get_config_schema())?.properties;
-  const isDefault = (key: string, value: unknown) => {
+  const isDefault = (key: string) => {
     const property = isMapping(properties) ? properties[key] : undefined;
-    return isMapping(property) && isDeepStrictEqual(property.default, value);
+    return isMapping(property) && isDeepStrictEqual(property.default, values[key]);
   };
-  return Object.fromEntries(Object.entries(settings).filter(([key, value]) => !isDefault(key, value)));
+  const keys = new Set(shownFields(kind, entry.plugin, values).map(({ key }) => key));
+  const settings = Object.entries(values).filter(([key]) => keys.has(key) && !isDefault(key));
+  return {
+    plugin: String(values.plugin),
+    settings: Object.fromEntries(settings.map(([key, value]) => [key, namesOf(value)])),
+  };
+}
+
+/** Of a mapping only the names: the expressions of rules may be secret. Ranges of numbers stay. */
+function namesOf(value: unknown): unknown {
+  if (!isMapping(value)) return value;
+  return Object.values(value).every((inner) => typeof inner === 'number') ? value : Object.keys(value);
 }

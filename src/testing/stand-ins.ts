@@ -51,11 +51,10 @@ export function marbleCollector(
 }
 
 /** Takes events as told, and delivers them nowhere. */
-export function standInForwarder({
-  takes = 0,
-  fails = 0,
-  permanent = false,
-}: ForwarderBehaviour): ForwardPlugin {
+export function standInForwarder(
+  { takes = 0, fails = 0, permanent = false }: ForwarderBehaviour,
+  onEvent: (event: CollectedEvent) => void,
+): ForwardPlugin {
   const duration = toMilliseconds(takes);
   let calls = 0;
   const failsNow = (event: CollectedEvent) => {
@@ -67,6 +66,7 @@ export function standInForwarder({
   return {
     get_config_schema: anything,
     forward: ({ event }) => {
+      onEvent(event);
       const end = defer(() => (failsNow(event) ? failure() : of()));
       return duration === 0 ? end : longTimer(duration).pipe(concatMap(() => end));
     },

@@ -1,12 +1,13 @@
 import { asyncScheduler, type Observable, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
+import type { WrittenSections } from '../checks/as-written.ts';
 import { parseConfig } from '../config/parse-config.ts';
 import type { StagePlace } from '../delivery/probe.ts';
 import { MillraceError } from '../errors.ts';
 import { Manager } from '../manager.ts';
-import type { AnalyticsConfig, Host, PipelineConfig, PluginConfig } from '../models/index.ts';
+import type { AnalyticsConfig, CollectedEvent, Host, PipelineConfig, PluginConfig } from '../models/index.ts';
 import { nearest } from '../models/nearest.ts';
-import { chosenSettings } from './chosen-settings.ts';
+import { shownEntry } from './chosen-settings.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import type { MarbleValues } from './event-values.ts';
 import { parseMarbleRow, rxjsMarbles } from './marbles.ts';
@@ -71,8 +72,19 @@ export function testPipeline(
   config: AnalyticsConfig | object,
   options: TestPipelineOptions = {},
 ): PipelineRun {
-  return new PipelineTest(isParsed(config) ? config : parseConfig(config), options).run();
+  return runPipeline(isParsed(config) ? config : parseConfig(config), options);
 }
+
+/** The same, for a configuration of which `written` says what came from the environment: that is not drawn. */
+export function runPipeline(
+  config: AnalyticsConfig,
+  options: TestPipelineOptions,
+  written: WrittenSections = new Map(),
+): PipelineRun {
+  return new PipelineTest(config, options, written).run();
+}
+
+const SECTIONS = { collect: 'collectors', process: 'processors', forward: 'forwarders' } as const;
 
 class PipelineTest {
   readonly #config: AnalyticsConfig;
@@ -84,17 +96,18 @@ class PipelineTest {
   readonly #promises = new Set<string>();
   #isCut = false;
 
-  constructor(config: AnalyticsConfig, options: TestPipelineOptions) {
-    this.#config = config;
+  constructor(config: AnalyticsConfig, options: TestPipelineOptions, written: WrittenSections) {
     this.#options = options;
     this.#name = pipelineName(config, options.pipeline);
-    this.#pipeline = config.pipelines[this.#name] as PipelineConfig;
+    // One that a run does not start can be tested all the same.
+    this.#pipeline = { ...(config.pipelines[this.#name] as PipelineConfig), enabled: true };
+    this.#config = { ...config, pipelines: { ...config.pipelines, [this.#name]: this.#pipeline } };
     const { dead_letter } = this.#pipeline.delivery;
     const forwarders = [...this.#pipeline.forward, ...(dead_letter === undefined ? [] : [dead_letter])];
     checkNames('collect', options.collect, this.#pipeline.collect, this.#name);
     checkNames('forward', options.forward, forwarders, this.#name);
     this.#letters = new Letters(usedLetters(options));
-    this.#recorder = new TraceRecorder(this.#letters, this.#stages());
+    this.#recorder = new TraceRecorder(this.#letters, this.#stages(written));
   }
 
   run(): PipelineRun {
@@ -173,17 +186,20 @@ class PipelineTest {
       ),
       forwarders: replacePlugins(this.#config.forwarders, ({ name }) => {
         const given = forward[name] ?? {};
-        return given === 'keep' ? undefined : standInForwarder(given);
+        const onEvent = (event: CollectedEvent) => this.#recorder.handed(name, event);
+        return given === 'keep' ? undefined : standInForwarder(given, onEvent);
       }),
     };
   }
 
-  #stages() {
+  #stages(written: WrittenSections) {
     const { collectors, processors, forwarders } = this.#config;
     const { collect, process = [], forward, delivery } = this.#pipeline;
     const stage = (kind: StagePlace['kind'], entry: PluginConfig | undefined) => {
       const known = entry as PluginConfig;
-      return { place: { kind, name: known.name }, plugin: known.plugin, settings: chosenSettings(known) };
+      const pluginKind = kind === 'dead_letter' ? 'forward' : kind;
+      const own = written.get(SECTIONS[pluginKind])?.[known.name];
+      return { place: { kind, name: known.name }, ...shownEntry(pluginKind, known, own) };
     };
     return [
       ...collect.map((name) => stage('collect', collectors[name])),

@@ -33,6 +33,13 @@ export interface TraceRow {
   /** The entry's settings, without `plugin` and without defaults. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly marks: readonly TraceMark[];
+  /** What a forwarder of the test was given, at every attempt: also what it has not delivered. */
+  readonly handed?: readonly HandedEvent[];
+}
+
+export interface HandedEvent {
+  readonly at: number;
+  readonly event: CollectedEvent;
 }
 
 /** A run of a pipeline, stage by stage in the order of the data's way; what pictures are drawn from. */
@@ -80,6 +87,7 @@ export class Letters {
 export class TraceRecorder implements PipelineProbe {
   readonly #letters: Letters;
   readonly #rows = new Map<string, { row: Omit<TraceRow, 'marks'>; marks: TraceMark[] }>();
+  readonly #handed = new Map<string, HandedEvent[]>();
   #isClosed = false;
 
   constructor(letters: Letters, rows: readonly Omit<TraceRow, 'marks'>[]) {
@@ -88,7 +96,12 @@ export class TraceRecorder implements PipelineProbe {
   }
 
   get rows(): TraceRow[] {
-    return [...this.#rows.values()].map(({ row, marks }) => ({ ...row, marks }));
+    return [...this.#rows.values()].map(({ row, marks }) => {
+      const handed = ['forward', 'dead_letter'].includes(row.place.kind)
+        ? this.#handed.get(row.place.name)
+        : undefined;
+      return { ...row, marks, ...(handed === undefined ? {} : { handed }) };
+    });
   }
 
   /** From now on nothing is written down. */
@@ -111,6 +124,13 @@ export class TraceRecorder implements PipelineProbe {
   deadLettered(place: StagePlace, event: CollectedEvent, entry: CollectedEvent): void {
     this.#letters.inherit(entry, event);
     this.#mark(place, { kind: 'dead_letter', at: now(), letter: this.#letters.of(event), event });
+  }
+
+  handed(forwarder: string, event: CollectedEvent): void {
+    if (this.#isClosed) return;
+    const before = this.#handed.get(forwarder) ?? [];
+    this.#handed.set(forwarder, before);
+    before.push({ at: now(), event });
   }
 
   retried(place: StagePlace, attempt: number, wait: number): void {

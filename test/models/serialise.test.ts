@@ -17,6 +17,22 @@ describe('serialise', () => {
     expect(serialise({ timestamp, data })).toContain('"data":{"big":"18446744073709551616","list":[null]}');
   });
 
+  it('runs each toJSON once where there is no bigint, and takes one that gives a bigint', () => {
+    let runs = 0;
+    const counted = { toJSON: () => ++runs };
+    expect(serialise({ timestamp, data: { counted } })).toContain('"counted":1}');
+    expect(runs).toBe(1);
+    expect(serialise({ timestamp, data: { big: { toJSON: () => 5n } } }, 1)).toContain('"big": "5"');
+  });
+
+  it('fails for good, and without content, where a toJSON fails', () => {
+    const toJSON = () => {
+      throw new RangeError('secret');
+    };
+    expect(() => serialise({ timestamp, data: { a: { toJSON } } })).toThrow('its toJSON fails');
+    expect(() => serialise({ timestamp, data: { big: 1n, a: { toJSON } } })).toThrow('its toJSON fails');
+  });
+
   it('keeps __proto__ as data', () => {
     const event = JSON.parse(`{"__proto__":{"x":1},"data":{"__proto__":1},"timestamp":"${timestamp}"}`);
     expect(serialise(event)).toBe(`{"timestamp":"${timestamp}","data":{"__proto__":1},"__proto__":{"x":1}}`);

@@ -96,4 +96,47 @@ describe('followFiles, as files are rotated', () => {
     fs.writeFileSync(folder('a'), '2\n');
     await eventually(() => expect(lines()).toEqual(['1', '2']));
   });
+
+  it('begins anew a file that was truncated and has grown past where it was', async () => {
+    fs.writeFileSync(folder('a'), 'old 1\nold 2\n');
+    const { lines, ready } = follow([folder('a')], { quietPolls: 1e9 });
+    await ready;
+    await eventually(() => expect(lines().length).toBe(2));
+    // In one step, so that no look can see the file while it is short.
+    fs.writeFileSync(folder('b'), 'new 1\nnew 2\nnew 3\n');
+    const fd = fs.openSync(folder('a'), 'r+');
+    fs.writeSync(fd, fs.readFileSync(folder('b')), 0, undefined, 0);
+    fs.closeSync(fd);
+    await eventually(() => expect(lines().slice(2)).toEqual(['new 1', 'new 2', 'new 3']));
+  });
+
+  it('counts what was cut off before it was read', async () => {
+    fs.writeFileSync(folder('a'), 'line\n'.repeat(100));
+    const demand = new InFlightWindow(1);
+    const gaps: number[] = [];
+    const settings = { demand, chunkBytes: 5, onGap: (bytes: number) => void gaps.push(bytes) };
+    const { lines, warnings } = follow([folder('a')], settings, () => demand.take(1));
+    await eventually(() => expect(lines().length).toBe(1));
+    fs.truncateSync(folder('a'), 0);
+    await eventually(() => expect(gaps.length).toBe(1));
+    expect(gaps[0]).toBeGreaterThan(400);
+    expect(warnings).toEqual(['undefined']);
+    fs.appendFileSync(folder('a'), 'new\n');
+    await eventually(() => {
+      demand.release(demand.open);
+      expect(lines().at(-1)).toBe('new');
+    });
+  });
+
+  it('finds a file by its new name that was rotated away while it was not open', async () => {
+    for (const name of ['a', 'b', 'c', 'd']) fs.writeFileSync(folder(name), `${name}1\n`);
+    const { lines } = follow(['a', 'b', 'c', 'd'].map(folder), { maxOpenFiles: 1 });
+    await eventually(() => expect(lines().length).toBe(4));
+    for (const name of ['a', 'b', 'c', 'd']) {
+      fs.appendFileSync(folder(name), `${name}2\n`);
+      fs.renameSync(folder(name), folder(`${name}.1`));
+    }
+    await eventually(() => expect(lines().sort()).toEqual(['a1', 'a2', 'b1', 'b2', 'c1', 'c2', 'd1', 'd2']));
+    await eventually(() => expect(openFiles(folder())).toBe(0));
+  });
 });

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { maskStrings } from '../../operators/mask-strings.ts';
@@ -84,5 +85,47 @@ describe('maskStrings', () => {
         expect(maskStrings(value, same)).toBe(value);
       }),
     );
+  });
+
+  it('reads every property once, and passes on what it read', () => {
+    const reads: Record<string, number> = {};
+    const turning = (key: string) => {
+      reads[key] = (reads[key] ?? 0) + 1;
+      return reads[key] === 1 ? 'ok' : SECRET;
+    };
+    const getter = { enumerable: true, get: () => turning('a') };
+    const beside = Object.defineProperty({ b: SECRET }, 'a', getter);
+    const alone = Object.defineProperty({}, 'a', { ...getter, get: () => turning('alone') });
+    const list = Object.defineProperty([SECRET, 'x'], 1, { ...getter, get: () => turning('list') });
+    const sole = Object.defineProperty(['x'], 0, { ...getter, get: () => turning('sole') });
+    const masked = maskStrings([beside, alone, list, sole], hide);
+    for (let i = 0; i < 2; i++)
+      expect(masked).toEqual([{ b: '***', a: 'ok' }, { a: 'ok' }, ['***', 'ok'], ['ok']]);
+    expect(reads).toEqual({ a: 1, alone: 1, list: 1, sole: 1 });
+  });
+
+  it.each<[string, object, unknown]>([
+    ['a symbol', { a: 'x', [Symbol('s')]: SECRET }, { a: 'x' }],
+    ['a symbol beside what changes', { a: SECRET, [Symbol('s')]: SECRET }, { a: '***' }],
+    ['a hidden key', Object.defineProperty({ a: 'x' }, 'h', { value: SECRET }), { a: 'x' }],
+    ['a setter alone', Object.defineProperty({}, 'a', { enumerable: true, set() {} }), { a: undefined }],
+    ['an array with a key', Object.assign(['x'], { k: SECRET }), ['x']],
+    ['an array with a symbol', Object.assign(['x'], { [Symbol('s')]: SECRET }), ['x']],
+    ['an array with a hidden key', Object.defineProperty(['x'], 'h', { value: SECRET }), ['x']],
+    [
+      'an error with a symbol',
+      Object.assign(new Error('x'), { [Symbol('s')]: SECRET }),
+      { name: 'Error', message: 'x' },
+    ],
+  ])('rebuilds %s out of what JSON shows', (_, value, wanted) => {
+    const masked = maskStrings({ value }, hide).value;
+    expect(masked).not.toBe(value);
+    expect(masked).toStrictEqual(wanted);
+    expect(inspect(masked, { showHidden: true, depth: 9 })).not.toContain(SECRET);
+  });
+
+  it('shows a Date with own symbols as text', () => {
+    const date = Object.assign(new Date(0), { [Symbol('s')]: SECRET });
+    expect(maskStrings({ date }, hide)).toEqual({ date: '1970-01-01T00:00:00.000Z' });
   });
 });

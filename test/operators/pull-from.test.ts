@@ -110,6 +110,24 @@ describe('pullFrom', () => {
     await expect(lastValueFrom(pullFrom(rejecting(), new InFlightWindow(10)))).rejects.toThrow('no more');
   });
 
+  it.each([null, undefined])('fails on a promise of %p in place of a result', async (result) => {
+    const broken = {
+      [Symbol.asyncIterator]: () => ({ next: async () => result as unknown as IteratorResult<number> }),
+    };
+    await expect(lastValueFrom(pullFrom(broken, new InFlightWindow(10)))).rejects.toThrow(TypeError);
+  });
+
+  it('passes on what the getters of an awaited result throw', async () => {
+    const result = {
+      get done(): boolean {
+        throw new Error('no result');
+      },
+      value: 1,
+    };
+    const broken = { [Symbol.asyncIterator]: () => ({ next: async () => result as IteratorResult<number> }) };
+    await expect(lastValueFrom(pullFrom(broken, new InFlightWindow(10)))).rejects.toThrow('no result');
+  });
+
   it('waits without end where there is never room', () => {
     let pulled = 0;
     pullFrom(naturals(), { room: 0, room$: NEVER }).subscribe(() => pulled++);

@@ -110,7 +110,13 @@ export async function runShell(script: string, options: CliOptions = {}): Promis
 
 /** Any other process, under the same conditions: no colours, and an environment that the test decides. */
 export function startProcess(command: string, args: readonly string[], options: CliOptions = {}): CliProcess {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...options.env };
+  // Each has checkpoints of its own, and none those of the user.
+  const env = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    XDG_STATE_HOME: folderWith(),
+    ...options.env,
+  };
   return new CliProcess(
     spawn(command, args, { cwd: options.cwd ?? ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] }),
   );

@@ -1,60 +1,92 @@
-import { firstValueFrom } from 'rxjs';
-import { loadConfig } from '../../config/load-config.ts';
-import { Manager } from '../../manager.ts';
+import { concatMap, EMPTY, firstValueFrom, fromEvent, merge, Subject } from 'rxjs';
 import { abandonWriters, outputClosed, writersToOutput } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
 import type { RunOptions } from '../commands/run.ts';
+import { hasTerminal } from '../controlling-terminal.ts';
 import { ExitCode } from '../exit-code.ts';
 import { liveLine } from '../live-line.ts';
 import { createLogger } from '../logger.ts';
+import { Fleet } from '../reload/fleet.ts';
+import { fileChanges } from '../reload/reload-requests.ts';
+import { Reloader } from '../reload/reloader.ts';
 import { pipelineResults, reportResults } from '../run-report.ts';
+import { RunState } from '../run-state.ts';
 import { RunTimes } from '../run-times.ts';
-import { selectPipelines } from '../select-pipelines.ts';
+import { stateFolder } from '../state-folder.ts';
 import { StatusTerminal } from '../status-terminal.ts';
 import { signalExitCode, stopSignals } from '../stop-signals.ts';
 
 /** `millrace run FILE…`: runs pipelines until all of them have ended. */
 export async function run(files: readonly string[], options: RunOptions): Promise<number> {
-  const { logLevel: level, logFormat: format, once = false, pipeline = [], drainTimeout } = options;
+  const { logLevel: level, logFormat: format, once = false, pipeline = [], drainTimeout, watch } = options;
   const terminal = new StatusTerminal(process.stderr);
   const colours = coloursFor(process.stderr);
   const write = (line: string) => terminal.write(line);
   const logger = createLogger({ level, format, colours, terminal: terminal.isTerminal, write });
-  const { config, host } = await loadConfig(files, { once, logger });
-  const names = selectPipelines(config, pipeline, files);
-  const manager = new Manager(config, { host, logger, once, drainTimeout });
-  const times = new RunTimes();
-  times.follow(manager.states$);
+  const state = new RunState(stateFolder(options), logger);
+  const reopen$ = new Subject<void>();
+  const fleet = new Fleet();
+  const reloader = new Reloader(fleet, {
+    files,
+    pipelines: pipeline,
+    state,
+    logger,
+    manager: { logger, once, drainTimeout, reopen$ },
+  });
+  try {
+    const loaded = await reloader.load();
+    const times = new RunTimes();
+    times.follow(fleet.states$);
 
-  const writers = writersToOutput(config, names);
-  // Events on the same terminal show well enough that it runs, and would garble the live line.
-  const showsLive =
-    terminal.isTerminal && format === 'pretty' && !(writers.length > 0 && process.stdout.isTTY);
-  const live = showsLive ? liveLine(manager, (text) => terminal.live(text)) : undefined;
-  for (const end of ['exit', 'uncaughtExceptionMonitor']) process.once(end, () => terminal.live(''));
+    const writers = () => [...fleet.configs()].flatMap(([name, config]) => writersToOutput(config, [name]));
+    // Events on the same terminal show well enough that it runs, and would garble the live line.
+    const garbles = process.stdout.isTTY && writersToOutput(loaded.manager.config, loaded.names).length > 0;
+    const showsLive = terminal.isTerminal && format === 'pretty' && !garbles;
+    const live = showsLive ? liveLine(fleet, (text) => terminal.live(text)) : undefined;
+    for (const end of ['exit', 'uncaughtExceptionMonitor']) process.once(end, () => terminal.live(''));
 
-  let stopping = false;
-  const signals = stopSignals().subscribe((signal) => {
-    if (stopping) process.exit(signalExitCode(signal));
-    stopping = true;
-    logger.info(
-      `${signal}: stopping; up to ${drainTimeout} s for what is in flight; a second signal exits at once`,
+    let stopping = false;
+    const stop = (why: string) => {
+      stopping = true;
+      logger.info(
+        `${why}: stopping; up to ${drainTimeout} s for what is in flight; a second signal exits at once`,
+      );
+      fleet.stop();
+    };
+    const signals = stopSignals().subscribe((signal) => {
+      if (stopping) process.exit(signalExitCode(signal));
+      stop(signal);
+    });
+    const hadTerminal = hasTerminal();
+    // Until the process ends: without it, a hang-up would end it.
+    fromEvent(process, 'SIGHUP').subscribe(() => {
+      if (stopping) return;
+      if (hadTerminal && !hasTerminal()) stop('the terminal was closed');
+      else reopen$.next();
+    });
+    const reloads = merge(reopen$, watch === true ? fileChanges(files) : EMPTY)
+      .pipe(concatMap(() => (stopping ? EMPTY : reloader.reload())))
+      .subscribe();
+    const readerLeft = outputClosed(process.stdout).then(() => {
+      logger.info('standard output was closed by its reader: stopping');
+      fleet.stop();
+      const theirs = writers();
+      const others = fleet.names.filter((name) => !theirs.includes(name));
+      return firstValueFrom(abandonWriters(others.map((name) => fleet.stopThose([name]))));
+    });
+    reloader.start(loaded);
+    await Promise.race([firstValueFrom(fleet.finished$), readerLeft]);
+
+    live?.unsubscribe();
+    terminal.live('');
+    signals.unsubscribe();
+    reloads.unsubscribe();
+    const results = [...fleet.configs()].flatMap(([name, config]) =>
+      pipelineResults(config, [name], fleet, times),
     );
-    manager.stop();
-  });
-  const readerLeft = outputClosed(process.stdout).then(() => {
-    logger.info('standard output was closed by its reader: stopping');
-    manager.stop();
-    const others = names.filter((name) => !writers.includes(name));
-    return firstValueFrom(abandonWriters(others.map((name) => manager.stop(name))));
-  });
-  for (const name of names) manager.start(name);
-  await Promise.race([firstValueFrom(manager.finished$), readerLeft]);
-
-  live?.unsubscribe();
-  terminal.live('');
-  signals.unsubscribe();
-  const results = pipelineResults(config, names, manager, times);
-  reportResults(results, { level, format, colours, logger, write });
-  return results.some(({ state }) => state === 'failed') ? ExitCode.failed : ExitCode.ok;
+    reportResults(results, { level, format, colours, logger, write });
+    return results.some(({ state }) => state === 'failed') ? ExitCode.failed : ExitCode.ok;
+  } finally {
+    await state.close();
+  }
 }

@@ -1,13 +1,15 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { examples, hinted } from '../command-help.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
 import { requireFiles } from '../require-files.ts';
+import type { StateOptions } from '../state-folder.ts';
 
-export interface RunOptions extends GlobalOptions {
+export interface RunOptions extends GlobalOptions, StateOptions {
   readonly once?: boolean;
   readonly pipeline?: readonly string[];
   /** Seconds. */
   readonly drainTimeout: number;
+  readonly watch?: boolean;
 }
 
 export function addRun(program: Command, ended: Ended): void {
@@ -16,17 +18,25 @@ export function addRun(program: Command, ended: Ended): void {
     .summary('run the pipelines of configuration files')
     .description(
       'Runs every enabled pipeline until it ends, or until SIGTERM or SIGINT (Ctrl-C): then what is in flight ' +
-        'drains, and a second signal exits at once. The exit code is 0, or 1 if a pipeline failed, or 2 if the ' +
-        'configuration or the command line is wrong.',
+        'drains, and a second signal exits at once. SIGHUP loads the configuration again and reopens output files. ' +
+        'How far files were read is kept in a state folder, so that the next run goes on there. The exit code is ' +
+        '0, or 1 if a pipeline failed, or 2 if the configuration or the command line is wrong.',
     )
     .option('--once', 'end when every collector has reached the end of what there is')
     .option('--pipeline <name>', 'run only this pipeline; may be given several times', append)
     .option('--drain-timeout <seconds>', 'how long in-flight events may drain on stop', seconds, 10)
+    .option('--watch', 'load the configuration again when a FILE changes')
+    .option(
+      '--state-dir <folder>',
+      'where to keep how far files were read (default: $XDG_STATE_HOME/millrace, or ~/.local/state/millrace)',
+    )
+    .addOption(new Option('--no-state', 'keep nothing: each run begins anew').conflicts('stateDir'))
     .addHelpText(
       'after',
       examples(
         'millrace run pipelines.yaml',
         'millrace run base.yaml site.yaml --pipeline web --once',
+        'millrace run pipelines.yaml --watch --state-dir /var/lib/millrace',
         'millrace run pipelines.yaml --log-format json 2>run.log',
       ),
     )
@@ -41,7 +51,8 @@ function append(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value];
 }
 
-function seconds(text: string): number {
+/** A time-out in seconds. */
+export function seconds(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
     throw new InvalidArgumentError('It must be a number of seconds, 0 or more.');

@@ -9,12 +9,24 @@ import { valueText } from './value-text.ts';
 
 const CONTEXT = 24;
 
-/** No event contains the texts, in any value or key at any depth. Only the timestamp is not looked at. */
+/** A timestamp of this form tells nothing but the time. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?$/;
+
+/**
+ * No event contains the texts, in any value or key at any depth. Only a timestamp that is a date and time is not
+ * looked at. Without any event there is nothing that it could hold for, unless none is wanted.
+ */
 export function checkContainsNo(
   texts: readonly string[],
   received: readonly (ReceivedEvent & { readonly by?: string })[],
   path: ItemPath,
+  isNoneWanted: boolean,
 ): Finding[] {
+  if (received.length === 0 && !isNoneWanted) {
+    const message =
+      'there was no event to look at; if that is right, say so with `count: 0` or an empty list';
+    return [{ path: ['contains_no'], message }];
+  }
   return texts.flatMap((text, index) => {
     const found = received.flatMap((event) => {
       const place = findText(text, event.event);
@@ -40,7 +52,9 @@ interface FoundText {
   readonly excerpt: string;
 }
 
-function findText(text: string, { timestamp: _, ...event }: CollectedEvent): FoundText | undefined {
+function findText(text: string, whole: CollectedEvent): FoundText | undefined {
+  const { timestamp, ...others } = whole;
+  const event = DATE_TIME.test(String(timestamp)) ? others : whole;
   const expression = expressionIn(text);
   for (const { path, content, isKey } of textsIn(event, [])) {
     const excerpt = excerptAround(text, expression, content);

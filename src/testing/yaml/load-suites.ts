@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { WrittenSections } from '../../checks/as-written.ts';
 import { isMapping } from '../../checks/path.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { Environment } from '../../config/environment.ts';
@@ -9,6 +10,7 @@ import { variablesIn } from '../../config/test-environment.ts';
 import { isTestFile, testFilesBeside } from '../../config/test-file.ts';
 import { groupBy } from '../draw/group-by.ts';
 import { checkTest } from './check-test.ts';
+import { readWritten } from './read-written.ts';
 import type { LoadedTest, TestSuite } from './test-suite.ts';
 
 /**
@@ -53,8 +55,9 @@ async function loadSuite(file: string, env: Environment): Promise<TestSuite | un
     const own = group[0]?.[1] ?? {};
     const loaded = await loadConfig([file], { env: { ...env, ...own }, checkTest });
     for (const used of loaded.files) all.add(used);
+    const written = await readWritten(loaded.files);
     for (const [name] of group) {
-      const test = loadedTest(name, loaded);
+      const test = loadedTest(name, loaded, written);
       if (test !== undefined) tests.set(name, test);
     }
   }
@@ -65,9 +68,14 @@ async function loadSuite(file: string, env: Environment): Promise<TestSuite | un
   };
 }
 
-function loadedTest(name: string, { config, host, tests }: LoadedConfig): LoadedTest | undefined {
+function loadedTest(
+  name: string,
+  { config, host, tests }: LoadedConfig,
+  written: WrittenSections,
+): LoadedTest | undefined {
   const definition = tests.definitions.get(name);
-  return definition && { name, definition, config, host, place: (path) => tests.place([name, ...path]) };
+  const place: LoadedTest['place'] = (path) => tests.place([name, ...path]);
+  return definition && { name, definition, config, written, host, place };
 }
 
 /** Each test with the environment variables that it brings; undefined if the file has no tests. */

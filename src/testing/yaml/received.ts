@@ -36,6 +36,18 @@ export function receivedBy({ trace }: PipelineRun, name: string): ReceivedEvent[
     .sort((a, b) => a.at - b.at);
 }
 
+/** What the named entry has handed on or, if it is a forwarder, was handed: also what it refused or failed on. */
+export function handedTo(run: PipelineRun, name: string): ReceivedEvent[] {
+  const rows = run.trace.rows.filter(({ place }) => place.name === name && FORWARDERS.includes(place.kind));
+  if (rows.length === 0) return receivedBy(run, name);
+  const marks = rows.flatMap(({ marks }) => marks).filter((mark) => 'event' in mark);
+  const seen = new Map<CollectedEvent, ReceivedEvent>();
+  for (const { at, event } of [...marks, ...rows.flatMap(({ handed = [] }) => handed)]) {
+    if (!seen.has(event)) seen.set(event, { at: Math.round(at), event });
+  }
+  return [...seen.values()].sort((a, b) => a.at - b.at);
+}
+
 /** `1 event`, `2 events` */
 export function countedEvents(count: number): string {
   return `${count} event${count === 1 ? '' : 's'}`;

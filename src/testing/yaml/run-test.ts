@@ -1,10 +1,9 @@
 import { asyncScheduler } from 'rxjs';
 import { formatPath } from '../../checks/path.ts';
 import { safeReason } from '../../errors.ts';
-import type { AnalyticsConfig } from '../../models/index.ts';
 import type { TestDefinition } from '../../models/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
-import { type TestPipelineOptions, testPipeline } from '../test-pipeline.ts';
+import { runPipeline, type TestPipelineOptions } from '../test-pipeline.ts';
 import { checkExpectations } from './check-expectations.ts';
 import { collectorMarbles } from './letters.ts';
 import type { Finding } from './received.ts';
@@ -17,7 +16,7 @@ export function runTest(test: LoadedTest, file: string): TestResult {
   let run: PipelineRun | undefined;
   let findings: readonly Finding[];
   try {
-    run = testPipeline(enabled(test.config, definition.pipeline), pipelineOptions(test));
+    run = runPipeline(test.config, pipelineOptions(test), test.written);
     findings = [...checkExpectations(definition, run), ...checkKept(definition, run)];
   } catch (error) {
     findings = [{ path: [], message: `the test could not be run: ${safeReason(error)}` }];
@@ -53,14 +52,6 @@ function pipelineOptions({ definition, host }: LoadedTest): TestPipelineOptions 
 function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
-}
-
-/** A pipeline that is not started by a run can be tested all the same. */
-function enabled(config: AnalyticsConfig, wanted: string | undefined): AnalyticsConfig {
-  const name = wanted ?? Object.keys(config.pipelines)[0] ?? '';
-  const pipeline = config.pipelines[name];
-  if (pipeline === undefined || pipeline.enabled) return config;
-  return { ...config, pipelines: { ...config.pipelines, [name]: { ...pipeline, enabled: true } } };
 }
 
 /** A real collector or forwarder that waits for the real world never ends in virtual time. */

@@ -1,3 +1,4 @@
+import type { WrittenSections } from '../../checks/as-written.ts';
 import type { Path } from '../../checks/path.ts';
 import type { Place } from '../../config/source-text.ts';
 import type { AnalyticsConfig, Host } from '../../models/index.ts';
@@ -15,6 +16,8 @@ export interface LoadedTest {
   readonly name: string;
   readonly definition: TestDefinition;
   readonly config: AnalyticsConfig;
+  /** What is shown of the configuration: references in the place of environment variables. */
+  readonly written: WrittenSections;
   readonly host: Host;
   /** Where a part of the test stands; the path begins inside the test. */
   place(path: Path): TestPlace;

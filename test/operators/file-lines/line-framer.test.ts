@@ -100,4 +100,45 @@ describe('LineFramer', () => {
     framer.restart();
     expect([framer.offset, framer.readOffset, framer.isHolding]).toEqual([0, 0, false]);
   });
+
+  it('keeps no more of a line than it may, says so, and takes it alone', () => {
+    const framer = new LineFramer(0, { maxLineBytes: 6 });
+    const text = `one\n${'x'.repeat(20)}\nsixsix\nend`;
+    const found: [string[], boolean, number][] = [];
+    for (const byte of Buffer.from(text)) {
+      framer.feed(Buffer.of(byte));
+      while (framer.hasLines) found.push([framer.take(9), framer.isTruncated, framer.offset]);
+    }
+    expect(found).toEqual([
+      [['one'], false, 4],
+      [['xxxxxx'], true, 25],
+      [['sixsix'], false, 32],
+    ]);
+  });
+
+  it('takes a line that was cut alone, before the others of the chunk', () => {
+    const framer = new LineFramer(0, { maxLineBytes: 6 });
+    framer.feed(Buffer.from('xxxxxxxx'));
+    framer.feed(Buffer.from('xx\na\nb\n'));
+    expect([framer.take(9), framer.isTruncated]).toEqual([['xxxxxx'], true]);
+    expect([framer.take(9), framer.isTruncated]).toEqual([['a', 'b'], false]);
+  });
+
+  it('cuts a line that is ended early as well', () => {
+    const framer = new LineFramer(0, { maxLineBytes: 3 });
+    framer.feed(Buffer.from('12345'));
+    framer.end();
+    expect([framer.take(9), framer.isTruncated, framer.isUnterminated]).toEqual([['123'], true, true]);
+    expect(framer.offset).toBe(5);
+  });
+
+  it('can begin behind a line that was taken early', () => {
+    const framer = new LineFramer(5, { isUnterminated: true });
+    framer.feed(Buffer.from('\nnext\n'));
+    expect(framer.take(9)).toEqual(['next']);
+    const other = new LineFramer(5, { isUnterminated: true });
+    other.feed(Buffer.from('\n'));
+    expect(other.take(9)).toEqual([]);
+    expect([other.offset, other.isUnterminated]).toEqual([6, false]);
+  });
 });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { upToDateBuild } from '../build.ts';
 
 export interface ScriptResult {
@@ -22,7 +23,9 @@ export async function runScript(
     'npx() { if [ "$1" = millrace ]; then shift; millrace "$@"; else command npx "$@"; fi; }',
     'set -eo pipefail',
   ];
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...variables };
+  // Checkpoints belong to the page, never to the user.
+  const XDG_STATE_HOME = join(cwd, '.state');
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, XDG_STATE_HOME, ...variables };
   // A process group of its own: what a script leaves running is ended with it.
   const child = spawn('bash', ['-c', [...prelude, script].join('\n')], {
     cwd,

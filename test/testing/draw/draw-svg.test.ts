@@ -73,7 +73,7 @@ describe('drawSvg', () => {
       ...['0', '2ms', '5.003s', '5s', '+1ms', 'running', 'completed'],
       'collect web: file   paths: /var/log/web.log',
       ...['c', 'b', 'a'],
-      'secrets: regex_mask   rules: {KEY: k-[0-9]+}',
+      'secrets: regex_mask   rules: KEY',
       ...['c′', 'b′', 'a'],
       'forward archive: disk   path: /data   filename: a.jsonl',
       ...['c′', 'b′', 'a'],

@@ -16,11 +16,12 @@ completed after 5.004s · 3 collected · delivered: archive 3
 
   0  2ms ┄5s┄ 5.003s +1ms
   ▸ running          ▸ completed
-collect web: file   paths: /var/log/web.log
+collect web: file
+        paths: /var/log/web.log
   a──b───┄┄┄┄─c──────│
-┌──────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: {KEY: k-[0-9]+} │
-└──────────────────────────────────────────────┘
+┌──────────────────────────────────┐
+│ secrets: regex_mask   rules: KEY │
+└──────────────────────────────────┘
   a──b′──┄┄┄┄─c′──────
 forward archive: disk   path: /data
         filename: a.jsonl
@@ -45,7 +46,7 @@ completed after 14.001s · 2 collected · delivered: archive 6
 collect web: file   paths: /var/log/web.log
   a──┄┄┄┄────┄┄┄┄────┄┄┄┄────┄┄┄┄─b───────│
 ┌───────────────────────────────────────────────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: {KEY: k-[0-9]+}                                          │
+│ secrets: regex_mask   rules: KEY                                                      │
 └───────────────────────────────────────────────────────────────────────────────────────┘
   a′─┄┄┄┄────┄┄┄┄────┄┄┄┄────┄┄┄┄─b───────────────────────┄┄┄┄─────────┄┄┄┄──
 ┌───────────────────────────────────────────────────────────────────────────────────────┐
@@ -73,7 +74,7 @@ completed after 12s · 4 collected, 2 retried · delivered: archive 4, live 4
 collect web: file   paths: /var/log/web.log
   (ab)────────────────────┄┄┄┄┄┄─c──┄┄┄┄─(d│)
 ┌──────────────────────────────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: {KEY: k-[0-9]+}                         │
+│ secrets: regex_mask   rules: KEY                                     │
 └──────────────────────────────────────────────────────────────────────┘
   (ab)────────────────────┄┄┄┄┄┄─c──┄┄┄┄─d────┄┄┄┄────┄┄┄┄──
 forward archive: disk   path: /data   filename: a.jsonl
@@ -99,7 +100,7 @@ collect web: file   paths: /var/log/web.log
 collect api: beacons   beacons: *
   x────│                       x──────│                   x─────│
 ┌─────────────────────────────────────────────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: {KEY: k-[0-9]+}                                        │
+│ secrets: regex_mask   rules: KEY                                                    │
 └─────────────────────────────────────────────────────────────────────────────────────┘
   (ax)─────┄┄┄┄──              (bx)─────────              (cx)───────┄┄┄┄──
 forward archive: disk   path: /data   filename: a.jsonl
@@ -117,11 +118,12 @@ completed after 316ms · 3 collected, 1 retried, 1 dead-lettered · delivered: a
 
   0  2ms   3ms 4ms     316ms
   ▸ running            ▸ completed
-collect web: file   paths: /var/log/web.log
+collect web: file
+        paths: /var/log/web.log
   a──b─────c───│
-┌──────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: {KEY: k-[0-9]+} │
-└──────────────────────────────────────────────┘
+┌──────────────────────────────────┐
+│ secrets: regex_mask   rules: KEY │
+└──────────────────────────────────┘
   a──b′────c────────────
 forward archive: disk   path: /data
         filename: a.jsonl
@@ -145,11 +147,12 @@ completed after 3ms · 3 collected, 2 dropped · delivered: archive 1
 
   0      1ms     2ms 3ms
   ▸ running          ▸ completed
-collect web: file   paths: /var/log/web.log
+collect web: file
+        paths: /var/log/web.log
   a──────b───────c───│
-┌──────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: {KEY: k-[0-9]+} │
-└──────────────────────────────────────────────┘
+┌──────────────────────────────────┐
+│ secrets: regex_mask   rules: KEY │
+└──────────────────────────────────┘
   ✗a─────b───────c────
   failed
 forward archive: disk   path: /data
@@ -218,7 +221,7 @@ still running at 23h59m19.925s · 1 collected, 2916 retried · delivered: archiv
 collect web: file   paths: /var/log/web.log
   a─────│
 ┌───────────────────────────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: {KEY: k-[0-9]+}                      │
+│ secrets: regex_mask   rules: KEY                                  │
 └───────────────────────────────────────────────────────────────────┘
   a───────────────────────────┄┄┄┄┄┄────────
 forward archive: disk   path: /data   filename: a.jsonl
@@ -247,11 +250,12 @@ completed after 3ms · 3 collected · delivered: archive 3
 
   0  1ms 2ms 3ms
   ▸ running  ▸ completed
-collect web: file   paths: /var/log/web.log
+collect web: file
+        paths: /var/log/web.log
   a──<───&───│
-┌────────────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: {<&": k-[0-9]+<&"\n?} │
-└────────────────────────────────────────────────────┘
+┌──────────────────────────────────┐
+│ secrets: regex_mask   rules: <&" │
+└──────────────────────────────────┘
   a′─<───&────
 forward archive: disk   path: /data
         filename: a.jsonl

@@ -1,0 +1,93 @@
+import type { ChangeWatches } from './change-watches.ts';
+import type { Descriptors } from './descriptors.ts';
+import type { EarlierFile } from './earlier-files.ts';
+import type { FileTable } from './file-table.ts';
+import type { FollowSettings } from './follow-settings.ts';
+import type { FollowedFile, StartPosition } from './followed-file.ts';
+import type { ReadPump } from './read-pump.ts';
+import type { FileChange } from './regular-file.ts';
+import { firstRests } from './resting.ts';
+import type { Probe } from './scan.ts';
+import { truncate } from './truncation.ts';
+
+/** What files arrive at. */
+export interface ArrivalParts {
+  readonly settings: FollowSettings;
+  readonly table: FileTable;
+  readonly descriptors: Descriptors;
+  readonly watches: ChangeWatches;
+  readonly pump: ReadPump;
+  /** A watched file has changed, or may have been moved. */
+  changed(file: FollowedFile, mayHaveMoved: boolean): void;
+}
+
+/** Takes in the files that are found: new ones from where they are to be read, known ones as they are now. */
+export class Arrivals {
+  readonly #parts: ArrivalParts;
+  /** What is found from now on was not there when following began. */
+  hasBegun = false;
+
+  constructor(parts: ArrivalParts) {
+    this.#parts = parts;
+  }
+
+  /** The file that was found at a path. */
+  found({ path, status, head, readBefore, expected }: Probe): FollowedFile {
+    const { table, descriptors, pump } = this.#parts;
+    const known = table.get(status.id);
+    const file = known ?? this.#adopt(path, status, head);
+    if ('fd' in status) descriptors.attach(file, status.fd);
+    if (known !== undefined) this.#update(known, status, known === expected ? readBefore : 0);
+    table.lead(path, file);
+    if (known === undefined) pump.add(file);
+    return file;
+  }
+
+  /** A file of an earlier run that was renamed since: what took its path comes after it. */
+  foundEarlier({ known, path, opened }: EarlierFile): void {
+    const { table, descriptors, pump } = this.#parts;
+    const file = this.#adopt(path, opened, opened.head);
+    descriptors.attach(file, opened.fd);
+    table.lead(path, file);
+    table.lead(known.path, file);
+    pump.add(file);
+  }
+
+  #adopt(path: string, status: FileChange, head: Buffer | undefined): FollowedFile {
+    const { settings, table, watches, pump, changed } = this.#parts;
+    const { id, size, modified, isLinked } = status;
+    const found = { id, size, path, head, existed: !this.hasBegun };
+    const file = table.add(found, within(size, settings.positions.startAt(found)));
+    file.modified = modified;
+    file.isLinked = isLinked;
+    file.rests = firstRests(table.size);
+    file.isFinishing = settings.once;
+    const previous = table.at(path);
+    if (previous !== undefined) {
+      file.isHeldBack = true;
+      previous.successors.push(file);
+      pump.add(previous);
+    }
+    if (!settings.once) watches.start(file, (hasMoved) => changed(file, hasMoved));
+    return file;
+  }
+
+  #update(file: FollowedFile, { size, modified, isLinked }: FileChange, readBefore: number): void {
+    const { settings, table, pump } = this.#parts;
+    if (size < readBefore) truncate(file, settings);
+    const isTouched = file.modified !== modified;
+    file.modified = modified;
+    file.isLinked = isLinked;
+    file.size = file.isTruncated ? size : Math.max(size, file.lines.readOffset);
+    table.count(file);
+    // One that was touched, yet is no larger, may have been truncated and have grown again.
+    if (file.unread > 0 || file.isTruncated || isTouched) pump.add(file);
+  }
+}
+
+/** A file that is shorter than that has begun anew. */
+function within(size: number, start: number | StartPosition): StartPosition {
+  const { offset, isUnterminated } =
+    typeof start === 'number' ? { offset: start, isUnterminated: false } : start;
+  return offset <= size ? { offset, isUnterminated } : { offset: 0, isUnterminated: false };
+}

@@ -1,0 +1,33 @@
+import { type Fingerprint, fingerprintOf, HEAD_BYTES } from './fingerprint.ts';
+
+const NOTHING = Buffer.alloc(0);
+
+/** The first bytes of one file, as far as they are known, and the fingerprint that they give. */
+export class FileHead {
+  #bytes: Buffer;
+  #fingerprint: Fingerprint | undefined;
+
+  constructor(bytes: Buffer = NOTHING) {
+    this.#bytes = bytes;
+  }
+
+  get fingerprint(): Fingerprint {
+    this.#fingerprint ??= fingerprintOf(this.#bytes);
+    return this.#fingerprint;
+  }
+
+  /** `chunk` was read at `position`; it is copied, as far as it adds something. */
+  add(chunk: Buffer, position: number): void {
+    const known = this.#bytes.length;
+    if (known >= HEAD_BYTES || position > known) return;
+    const rest = chunk.subarray(known - position, HEAD_BYTES - position);
+    if (rest.length === 0) return;
+    this.#bytes = Buffer.concat([this.#bytes, rest]);
+    this.#fingerprint = undefined;
+  }
+
+  clear(): void {
+    this.#bytes = NOTHING;
+    this.#fingerprint = undefined;
+  }
+}

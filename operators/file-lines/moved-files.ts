@@ -1,0 +1,49 @@
+import fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Observable } from 'rxjs';
+import { type FileId, statFile } from './regular-file.ts';
+import { eachLimited } from './scan.ts';
+
+/** Status calls under way at a time. */
+const LOOKS_AT_A_TIME = 16;
+
+/** A file by identity, and a path of it. */
+export interface PlacedFile {
+  readonly id: FileId;
+  readonly path: string;
+}
+
+/**
+ * Of the files that are not at their path any more, those that are elsewhere in the same folder, with the path
+ * there: rotation renames them. Never errors; a folder that cannot be read has none.
+ */
+export function findMoved<T extends PlacedFile>(
+  files: Iterable<T>,
+): Observable<{ readonly file: T; readonly path: string }> {
+  return new Observable((subscriber) => {
+    const missing = new Map<string, Map<FileId, T>>();
+    const miss = (file: T, next: () => void) =>
+      statFile(file.path, (_, status) => {
+        if (status?.id !== file.id) {
+          const folder = dirname(file.path);
+          const others = missing.get(folder) ?? new Map<FileId, T>();
+          missing.set(folder, others.set(file.id, file));
+        }
+        next();
+      });
+    const look = (path: string, sought: Map<FileId, T>, next: () => void) =>
+      statFile(path, (_, status) => {
+        const file = status === undefined ? undefined : sought.get(status.id);
+        if (file !== undefined && sought.delete(file.id)) subscriber.next({ file, path });
+        next();
+      });
+    const search = ([folder, sought]: [string, Map<FileId, T>], next: () => void) =>
+      fs.readdir(folder, (_, names = []) => {
+        const visit = (name: string, done: () => void) => look(join(folder, name), sought, done);
+        eachLimited(names, LOOKS_AT_A_TIME, visit, next);
+      });
+    eachLimited(files, LOOKS_AT_A_TIME, miss, () => {
+      eachLimited(missing, 1, search, () => subscriber.complete());
+    });
+  });
+}

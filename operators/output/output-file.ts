@@ -1,0 +1,189 @@
+import fs from 'node:fs';
+import { dirname } from 'node:path';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  type Observable,
+  of,
+  tap,
+  throwError,
+} from 'rxjs';
+import { fileCall } from './file-call.ts';
+import { mendTail, readAt } from './mend-tail.ts';
+import {
+  closeOutput,
+  type OpenOutput,
+  type OutputId,
+  openOutput,
+  openStatus,
+  syncFolder,
+} from './open-output.ts';
+import { type BrokenWrite, writeAll } from './write-all.ts';
+
+/** Where the next write to a file goes. */
+export interface OutputPlace {
+  readonly id: OutputId;
+  /** Bytes from the begin of the file. */
+  readonly length: number;
+}
+
+/** What a failed write left at the end of a file, and could not be cut off yet. */
+export interface Leftover extends OutputPlace {
+  readonly end: number;
+}
+
+export interface OutputLog {
+  warn(message: string): void;
+}
+
+const NEWLINE = Buffer.from('\n');
+
+/** A file open for appending, that keeps no more than what was confirmed. One operation at a time. */
+export class OutputFile {
+  readonly path: string;
+  readonly id: OutputId;
+  leftover: Leftover | undefined;
+  readonly #fd: number;
+  /** Bytes, if nobody else writes to it. */
+  #length: number;
+  #lengthBefore: number;
+  #isDirty: boolean;
+  /** Its entry in the folder was not forced to the disk. */
+  #isNew: boolean;
+
+  private constructor(path: string, { fd, id, size, isNew }: OpenOutput) {
+    this.path = path;
+    this.id = id;
+    this.#fd = fd;
+    this.#length = size;
+    this.#lengthBefore = size;
+    this.#isNew = isNew;
+    this.#isDirty = isNew;
+  }
+
+  /** Opens and mends a file. `leftover` is what the last write to this path left behind. */
+  static open(path: string, leftover: Leftover | undefined, log: OutputLog): Observable<OutputFile> {
+    return openOutput(path).pipe(
+      concatMap((opened) => {
+        const file = new OutputFile(path, opened);
+        return concat(
+          defer(() => file.#cut(leftover)),
+          defer(() => file.#mend(log)),
+          of(file),
+        ).pipe(
+          catchError((error) =>
+            concat(
+              file.close(),
+              throwError(() => error),
+            ),
+          ),
+        );
+      }),
+    );
+  }
+
+  get place(): OutputPlace {
+    return { id: this.id, length: this.#length };
+  }
+
+  /** Appends all of `bytes`. When it errors, the file has none of it, or `leftover` tells what it still has. */
+  append(bytes: Buffer): Observable<never> {
+    this.#lengthBefore = this.#length;
+    this.#isDirty = true;
+    return writeAll(this.#fd, bytes).pipe(
+      tap({
+        complete: () => {
+          this.#length += bytes.length;
+        },
+      }),
+      catchError((error: BrokenWrite) => {
+        this.#length += error.written;
+        return concat(
+          this.undo(),
+          throwError(() => error.cause),
+        );
+      }),
+    );
+  }
+
+  /** Cuts off what the last `append` has written, unless somebody else has written since. Never errors. */
+  undo(): Observable<never> {
+    const length = this.#lengthBefore;
+    const end = this.#length;
+    if (end === length) return EMPTY;
+    return openStatus(this.#fd).pipe(
+      concatMap(({ size }) => (size === end ? this.#truncate(length) : EMPTY)),
+      catchError(() => {
+        this.leftover = { id: this.id, length, end };
+        return EMPTY;
+      }),
+    );
+  }
+
+  /** Up to `length` bytes from its begin. */
+  read(length: number): Observable<Buffer> {
+    return readAt(this.#fd, 0, length);
+  }
+
+  /** Forces what was written to the disk. */
+  sync(): Observable<never> {
+    if (!this.#isDirty) return EMPTY;
+    const folder$ = defer(() => (this.#isNew ? syncFolder(dirname(this.path)) : EMPTY));
+    return concat(
+      fileCall((done) => fs.fdatasync(this.#fd, done)),
+      folder$,
+    ).pipe(
+      ignoreElements(),
+      tap({
+        complete: () => {
+          this.#isDirty = false;
+          this.#isNew = false;
+        },
+      }),
+    );
+  }
+
+  /** Takes note of what others did to it: `size` is that of the file now. */
+  resized(size: number): void {
+    this.#length = size;
+  }
+
+  close(): Observable<never> {
+    return closeOutput(this.#fd);
+  }
+
+  #cut(leftover: Leftover | undefined): Observable<never> {
+    const isThere = leftover?.id === this.id && leftover.end === this.#length;
+    return isThere ? this.#truncate(leftover.length) : EMPTY;
+  }
+
+  #mend(log: OutputLog): Observable<never> {
+    return mendTail(this.#fd, this.#length).pipe(
+      concatMap(({ length, isTerminated }) => {
+        const torn = this.#length - length;
+        this.#length = length;
+        if (torn > 0) {
+          log.warn(
+            `${this.path} ended with ${torn} bytes of a write that was never confirmed; they were cut off`,
+          );
+        }
+        if (isTerminated) return EMPTY;
+        const text = `${this.path} ended in the middle of a line that is not ours; it got a newline`;
+        return this.append(NEWLINE).pipe(tap({ complete: () => log.warn(text) }));
+      }),
+    );
+  }
+
+  #truncate(length: number): Observable<never> {
+    return fileCall((done) => fs.ftruncate(this.#fd, length, done)).pipe(
+      tap(() => {
+        this.#length = length;
+      }),
+      ignoreElements(),
+    );
+  }
+}

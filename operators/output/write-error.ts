@@ -1,0 +1,20 @@
+const HINTS: Readonly<Record<string, string>> = {
+  EACCES: 'give this process the right to write there',
+  EDQUOT: 'raise the quota or make room',
+  EIO: 'look at that disk',
+  EISDIR: 'give the name of a file',
+  ELOOP: 'it is a symbolic link, and none is followed: give the place that it leads to',
+  ENOSPC: 'make room on that disk',
+  ENOTDIR: 'a part of the path is no folder',
+  ENXIO: 'it is not a regular file',
+  EPERM: 'give this process the right to write there',
+  EROFS: 'make that file system writable',
+};
+
+/** An error of the operating system that names the file and what to do, since its own message often does neither. */
+export function writeError(path: string, cause: NodeJS.ErrnoException): NodeJS.ErrnoException {
+  const { code, syscall, message } = cause;
+  const hint = code === undefined ? undefined : HINTS[code];
+  const text = `cannot write to ${path}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
+  return Object.assign(new Error(text, { cause }), { code, syscall, path });
+}

@@ -1,0 +1,58 @@
+import { MillraceError } from '../errors.ts';
+import type { AnalyticsConfig, Logger } from '../models/index.ts';
+import { openState } from '../state/open-state.ts';
+import type { StateStore } from '../state/state-store.ts';
+import { UsageError } from './exit-code.ts';
+import { memoryStore } from './memory-store.ts';
+
+/** What the pipelines of one process remember: on disk from the first pipeline on that reads files. */
+export class RunState {
+  readonly #folder: string | undefined;
+  readonly #logger: Logger;
+  readonly #memory = memoryStore();
+  #store: StateStore | undefined;
+
+  /** Without a folder, nothing outlives the process. */
+  constructor(folder: string | undefined, logger: Logger) {
+    this.#folder = folder;
+    this.#logger = logger;
+  }
+
+  /**
+   * The store for these pipelines.
+   *
+   * @throws MillraceError if its folder cannot be used, another process has it, or a pipeline cannot do without it
+   */
+  async storeFor({ pipelines, collectors }: AnalyticsConfig, names: readonly string[]): Promise<StateStore> {
+    const readsFiles = names.some((name) =>
+      pipelines[name]?.collect.some((collector) => collectors[collector]?.plugin === 'file'),
+    );
+    if (this.#store !== undefined) return this.#store;
+    if (this.#folder === undefined) {
+      const exact = names.find((name) => pipelines[name]?.exactly_once);
+      if (exact === undefined) return this.#memory;
+      throw new UsageError(
+        `--no-state: pipeline ${exact} says "exactly_once: true", which wants a state folder. ` +
+          'Leave out --no-state, or set exactly_once to false.',
+      );
+    }
+    if (!readsFiles) return this.#memory;
+    this.#store = await openFolder(this.#folder, this.#logger);
+    return this.#store;
+  }
+
+  /** To be called when everything has stopped. */
+  async close(): Promise<void> {
+    await this.#store?.close();
+  }
+}
+
+/** {@link openState}, whose refusal names the option that helps. */
+export async function openFolder(folder: string, logger: Logger): Promise<StateStore> {
+  try {
+    return await openState(folder, { logger });
+  } catch (error) {
+    if (!(error instanceof MillraceError) || error.code !== 'MILLRACE_STATE_LOCKED') throw error;
+    throw new MillraceError(error.code, `${error.message} with --state-dir`, { cause: error });
+  }
+}

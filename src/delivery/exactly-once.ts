@@ -1,0 +1,192 @@
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  merge,
+  type Observable,
+  Subject,
+  type Subscription,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import { PluginError } from '../errors.ts';
+import type { CollectedEvent, CollectorState, ExactOutput, OutputMark } from '../models/index.ts';
+import { type AttemptPolicy, attempt } from './attempts.ts';
+import type { Delivery } from './delivery.ts';
+import { keepRecord, readRecord } from './output-record.ts';
+import type { RetryLog } from './retry-log.ts';
+import { SettleQueue } from './settle-queue.ts';
+import { StagedState } from './staged-state.ts';
+
+export interface ExactlyOnceOptions {
+  /** What is remembered for this pipeline, by collector; its own record is beside that. */
+  readonly state: (scope: string) => CollectorState;
+  /** The forwarder's output; `begun` is to be called ahead of the first write to each file, and waited for. */
+  readonly output: (begun: (mark: OutputMark) => Observable<never>) => ExactOutput;
+  readonly random: () => number;
+  /** Told that the output cannot be cut back, which is tried again without end. */
+  readonly log: RetryLog;
+}
+
+/** Milliseconds from what is settled to its commit: that much is done again after a crash. */
+const COMMIT_AFTER = 250;
+
+/**
+ * Commits how far collectors have come together with how far the output goes. After a crash the output is cut back
+ * to what was committed, and collectors go on from there: nothing is lost and nothing comes twice.
+ *
+ * The deliveries of all collectors are settled in one order, that in which their events are written. So whatever is
+ * settled ends somewhere in the output, all before is settled and nothing behind it is: that is where it is cut.
+ */
+export class ExactlyOnce {
+  readonly #options: ExactlyOnceOptions;
+  readonly #output: ExactOutput;
+  readonly #staged = new Map<string, StagedState>();
+  readonly #queue = new SettleQueue(() => {});
+  /** Where the events of open deliveries end that were written. */
+  readonly #ends = new Map<Delivery, OutputMark>();
+  readonly #commits$ = new Subject<void>();
+  /** The marks behind the events of the last write, and how many of those are accounted for. */
+  #written: readonly OutputMark[] = [];
+  #counted = 0;
+  /** Where what is settled ends; undefined until something of this run is. */
+  #cut: OutputMark | undefined;
+  #marks: readonly OutputMark[];
+  /** Nothing was written since a run that ended with all of it committed. */
+  #isUntouched: boolean;
+  #hasEnded = false;
+  #hasMoved = false;
+  #isCommitting = false;
+  #waiting: Subscription | undefined;
+
+  constructor(options: ExactlyOnceOptions) {
+    this.#options = options;
+    const record = readRecord(options.state);
+    this.#marks = record?.marks ?? [];
+    this.#isUntouched = record?.isComplete ?? true;
+    this.#output = options.output((mark) => this.#begin(mark));
+  }
+
+  /** What a collector remembers. */
+  stateOf(collector: string): CollectorState {
+    const known = this.#staged.get(collector);
+    if (known !== undefined) return known;
+    const staged = new StagedState(this.#options.state(collector), () => this.#commitSoon());
+    this.#staged.set(collector, staged);
+    return staged;
+  }
+
+  /**
+   * Cuts the output back, lets the run go on, and commits what it settles; at its end, all of it. Errors if the output
+   * can never be cut back, or if the disk does not confirm what was written: then another run has to do that again.
+   */
+  around(run$: Observable<never>): Observable<never> {
+    const ending$ = run$.pipe(
+      tap({
+        complete: () => {
+          this.#hasEnded = true;
+          this.#hasMoved = true;
+          this.#commits$.next();
+          this.#commits$.complete();
+        },
+      }),
+    );
+    const committing$ = this.#commits$.pipe(concatMap(() => this.#commit()));
+    return concat(this.#restore(), merge(committing$, ending$)).pipe(
+      finalize(() => this.#waiting?.unsubscribe()),
+    );
+  }
+
+  /** The queue in which a collector's deliveries are opened. */
+  settling(release: (events: number) => void): Pick<SettleQueue, 'open'> {
+    return {
+      open: (events, onSettled) => {
+        const delivery: Delivery = this.#queue.open(events, (outcome) => {
+          onSettled?.(outcome);
+          this.#cut = this.#ends.get(delivery) ?? this.#cut;
+          this.#ends.delete(delivery);
+          this.#hasMoved = true;
+          this.#commitSoon();
+          release(events);
+        });
+        return delivery;
+      },
+    };
+  }
+
+  /** Writes all events or none. Its caller then tells, in the same order, whose they were. */
+  write(events: readonly CollectedEvent[]): Observable<never> {
+    return this.#output.write(events).pipe(
+      tap((marks) => {
+        this.#written = marks;
+        this.#counted = 0;
+      }),
+      ignoreElements(),
+    );
+  }
+
+  /** The next `count` events of the last write belong to `delivery`. */
+  written(count: number, delivery: Delivery): void {
+    this.#counted += count;
+    this.#ends.set(delivery, this.#written[this.#counted - 1] as OutputMark);
+  }
+
+  #restore(): Observable<never> {
+    if (this.#isUntouched) return EMPTY;
+    const { log, random } = this.#options;
+    const onRetry: AttemptPolicy['onRetry'] = (...what) => log.failed(...what);
+    const policy = { attempts: undefined, timeout: undefined, random, onRetry };
+    const restoring$ = attempt(() => this.#output.restore(this.#marks), policy) ?? EMPTY;
+    return restoring$.pipe(tap({ complete: () => log.delivered() }));
+  }
+
+  /** A file that is not in the record would not be cut back: the record comes first. */
+  #begin(mark: OutputMark): Observable<never> {
+    this.#marks = [...this.#marks.filter(({ id }) => id !== mark.id), mark];
+    this.#isUntouched = false;
+    if (keepRecord(this.#options.state, { marks: this.#marks, isComplete: false })) return EMPTY;
+    return throwError(
+      () => new PluginError(`nothing is written to ${mark.path} while the state folder cannot be written to`),
+    );
+  }
+
+  #commitSoon(): void {
+    if (this.#isCommitting) return;
+    this.#waiting ??= timer(COMMIT_AFTER).subscribe(() => {
+      this.#waiting = undefined;
+      this.#commits$.next();
+    });
+  }
+
+  #commit(): Observable<never> {
+    return defer(() => {
+      const staged = [...this.#staged.values()].map((state) => ({ state, changes: state.take() }));
+      if (!this.#hasMoved && staged.every(({ changes }) => changes.length === 0)) return EMPTY;
+      const cut = this.#cut;
+      const isLast = this.#hasEnded;
+      this.#hasMoved = false;
+      this.#isCommitting = true;
+      const keep$ = defer(() => {
+        // One transaction, because nothing comes between.
+        for (const { state, changes } of staged) state.keep(changes);
+        if (cut !== undefined) this.#marks = marksFrom(cut, this.#marks);
+        // As it is now: a file may have been begun since.
+        keepRecord(this.#options.state, { marks: this.#marks, isComplete: isLast || this.#isUntouched });
+        this.#isCommitting = false;
+        if (this.#hasMoved) this.#commitSoon();
+        return EMPTY;
+      });
+      // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it anew.
+      return concat(this.#output.sync(), keep$);
+    });
+  }
+}
+
+/** The cut in place of the mark of its file; files before that one are done with. */
+function marksFrom(cut: OutputMark, marks: readonly OutputMark[]): readonly OutputMark[] {
+  return [cut, ...marks.slice(marks.findIndex(({ id }) => id === cut.id) + 1)];
+}

@@ -1,0 +1,61 @@
+import type { CollectorState, StateValue } from '../models/index.ts';
+
+/** What a collector has set, with what it is now; undefined for what it has deleted. */
+export type StagedChanges = readonly (readonly [key: string, value: StateValue | undefined])[];
+
+/**
+ * What a collector remembers, of which nothing is kept until it is committed together with the output. The collector
+ * sees what it has set at once.
+ */
+export class StagedState implements CollectorState {
+  /** A crash undoes the output of what it undoes here: nothing comes twice. */
+  readonly isPending = false;
+  readonly #kept: CollectorState;
+  readonly #values: Map<string, StateValue>;
+  readonly #changed = new Set<string>();
+  readonly #onChange: () => void;
+
+  constructor(kept: CollectorState, onChange: () => void) {
+    this.#kept = kept;
+    this.#onChange = onChange;
+    this.#values = new Map(kept.entries());
+  }
+
+  get(key: string): StateValue | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: StateValue): void {
+    this.#values.set(key, value);
+    this.#changed.add(key);
+    this.#onChange();
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+    this.#changed.add(key);
+    this.#onChange();
+  }
+
+  entries(): IterableIterator<[key: string, value: StateValue]> {
+    return this.#values.entries();
+  }
+
+  /** The pipeline commits, when the output is on the disk. */
+  commit(): void {}
+
+  /** What has changed since the last call. */
+  take(): StagedChanges {
+    const changes = [...this.#changed].map((key) => [key, this.#values.get(key)] as const);
+    this.#changed.clear();
+    return changes;
+  }
+
+  /** Keeps changes that were taken. */
+  keep(changes: StagedChanges): void {
+    for (const [key, value] of changes) {
+      if (value === undefined) this.#kept.delete(key);
+      else this.#kept.set(key, value);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { Observable } from 'rxjs';
+import type { CollectedEvent } from './events.ts';
+
+/** How far one file of an output goes: JSON. */
+export type OutputMark = {
+  /** What names the file, whatever its path. */
+  readonly id: string;
+  readonly path: string;
+  /** Bytes. */
+  readonly length: number;
+  /** A digest of its first bytes. */
+  readonly head: string;
+};
+
+/** An output that can be cut back to what was committed, so that a pipeline can deliver exactly once. */
+export interface ExactOutput {
+  /** Cuts off what lies past these marks. Errors, permanently if it can never be done. Before anything is written. */
+  restore(marks: readonly OutputMark[]): Observable<never>;
+  /** Writes all events or none, in order, and emits the marks behind each of them, once. */
+  write(events: readonly CollectedEvent[]): Observable<readonly OutputMark[]>;
+  /** Forces what was written to the disk. */
+  sync(): Observable<never>;
+}

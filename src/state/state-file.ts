@@ -1,0 +1,65 @@
+import fs from 'node:fs';
+import type { Database, RootDatabaseOptionsWithPath } from 'lmdb';
+import { encode, HEADER_KEY, type Header, recordKey, type StateEntry } from './record.ts';
+import { checkRoom } from './room-check.ts';
+import { copyText } from './state-copy.ts';
+
+/** What of lmdb is used; loaded only when there is a state folder. */
+export type Lmdb = Pick<typeof import('lmdb'), 'open'>;
+
+/** An entry that is there now, or one that is gone. */
+export type Change = StateEntry | (Omit<StateEntry, 'value'> & { readonly value?: undefined });
+
+/**
+ * The store on disk. One transaction takes about 15 µs, because it is not flushed: what is committed survives the
+ * death of the process, and the copies beside it survive that of the machine.
+ */
+export class StateFile {
+  readonly #database: Database<string, string>;
+
+  private constructor(database: Database<string, string>) {
+    this.#database = database;
+  }
+
+  /**
+   * Makes a new store with these entries, in place of what is at `path`: LMDB never maps a file into this process
+   * that another one left. Not asynchronous, because LMDB is not, and the events have not begun.
+   */
+  static create({ open }: Lmdb, path: string, header: Header, entries: readonly StateEntry[]): StateFile {
+    const begun = `${path}.new`;
+    for (const old of [begun, `${begun}-lock`, `${path}-lock`]) fs.rmSync(old, { force: true });
+    // Keys, pages that are half full: twice the text is enough.
+    checkRoom(begun, 2 * copyText(header, entries).length);
+    const file = new StateFile(open(options(begun)));
+    try {
+      file.commit(header, entries);
+    } finally {
+      file.close();
+    }
+    fs.rmSync(`${begun}-lock`, { force: true });
+    fs.renameSync(begun, path);
+    return new StateFile(open(options(path)));
+  }
+
+  /** All or nothing. @throws an error of the operating system */
+  commit(header: Header, changes: Iterable<Change>): void {
+    const database = this.#database;
+    database.transactionSync(() => {
+      for (const change of changes) {
+        const key = recordKey(change);
+        if (change.value === undefined) database.removeSync(key);
+        else database.putSync(key, encode(change as StateEntry));
+      }
+      database.putSync(HEADER_KEY, encode(header));
+    });
+  }
+
+  close(): void {
+    // Without transactions under way it is done when it returns; its promise never fails.
+    void this.#database.close();
+  }
+}
+
+function options(path: string): RootDatabaseOptionsWithPath {
+  return { path, noSubdir: true, encoding: 'string', cache: false, noSync: true, overlappingSync: false };
+}

@@ -1,0 +1,18 @@
+import type { CollectorState } from '../models/index.ts';
+import type { StateEntry } from './record.ts';
+
+// Apart from the class, whose types are lmdb's: those who only name a store need not have them.
+
+/** What collectors remember over restarts, in a folder that this process alone writes to. */
+export interface StateStore {
+  readonly folder: string;
+  /** What one collector of one pipeline remembers. */
+  of(pipeline: string, collector: string): CollectorState;
+  entries(): StateEntry[];
+  /** Forgets all entries that agree with what is given; returns how many. */
+  forget(which: Partial<Pick<StateEntry, 'pipeline' | 'collector' | 'key'>>): number;
+  /** Commits what has changed now, instead of within a millisecond or two. */
+  flush(): void;
+  /** Commits, makes the copy that the next start trusts, and lets go of the folder. Never fails. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,48 @@
+import fs from 'node:fs';
+import { isNativeError } from 'node:util/types';
+import type { Logger } from '../models/index.ts';
+
+/** What of a state folder cannot be written. */
+type Part = 'store' | 'copies';
+
+/** Reports that a state folder cannot be written to, once, and that it can again. */
+export class StateTrouble {
+  readonly #folder: string;
+  readonly #logger: Logger;
+  readonly #parts = new Set<Part>();
+
+  constructor(folder: string, logger: Logger) {
+    this.#folder = folder;
+    this.#logger = logger;
+  }
+
+  has(part: Part): boolean {
+    return this.#parts.has(part);
+  }
+
+  report(part: Part, error: unknown): void {
+    const isKnown = this.#parts.size > 0;
+    this.#parts.add(part);
+    if (isKnown) return;
+    const reason = isNativeError(error) ? error.message : 'an unknown error';
+    this.#logger.error(
+      `cannot write checkpoints to ${this.#folder}: ${reason}${this.#isFull() ? ' (the disk is full)' : ''}. ` +
+        'Delivery goes on; until this is over, a crash makes lines come twice. Free space, or make it writable',
+    );
+  }
+
+  over(part: Part): void {
+    if (this.#parts.delete(part) && this.#parts.size === 0) {
+      this.#logger.info(`${this.#folder}: checkpoints are written again`);
+    }
+  }
+
+  /** LMDB reports a full disk as an input/output error. */
+  #isFull(): boolean {
+    try {
+      return fs.statfsSync(this.#folder).bavail === 0;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { folderWith, runCli } from '../support/cli.ts';
+import { MODULES } from './configs.ts';
+
+const REFUSING = `
+export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export const forward = () => { throw Object.assign(new Error('no'), { permanent: true }); };
+`;
+const config = (forwarder: string) => `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+processors: { mask: { plugin: regex_mask, rules: { digits: '[0-9]+' } } }
+forwarders:
+  target: ${forwarder}
+  dead: { plugin: disk, path: out, filename: dead.jsonl }
+pipelines:
+  web: { collect: log, process: mask, forward: target, delivery: { dead_letter: dead } }
+host_config: {}
+`;
+const GOOD = config('{ plugin: disk, path: out, filename: good.jsonl }');
+const BAD = config('{ plugin: ./refusing.mjs }');
+
+const entry = (data: object) => `${JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', data })}\n`;
+const failed = (line: string, pipeline = 'web') =>
+  entry({ error: 'no', pipeline, plugin: 'target', time: '', event: { data: { line } } });
+const WITHHELD = entry({ error: 'no', pipeline: 'web', plugin: 'mask', time: '', withheld: 'not masked' });
+
+const linesIn = (path: string) =>
+  readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((text) => JSON.parse(text).data.line);
+
+function folder(dead: string, yaml = GOOD) {
+  const cwd = folderWith({ ...MODULES, 'refusing.mjs': REFUSING, 'p.yaml': yaml, 'out/dead.jsonl': dead });
+  const replay = (...args: string[]) =>
+    runCli(['replay', 'out/dead.jsonl', '--pipeline', 'web', 'p.yaml', ...args], { cwd });
+  return { cwd, replay, good: join(cwd, 'out/good.jsonl'), dead: join(cwd, 'out/dead.jsonl') };
+}
+
+describe('millrace replay', () => {
+  it('sends what a forwarder refused through the pipeline again, once that is repaired', async () => {
+    const { cwd, replay, good, dead } = folder('', BAD);
+    writeFileSync(join(cwd, 'in.log'), 'a 1\nb 2\nc 3\n');
+    expect((await runCli(['run', 'p.yaml', '--once'], { cwd })).code).toBe(0);
+    const letters = readFileSync(dead, 'utf8');
+    writeFileSync(join(cwd, 'p.yaml'), GOOD);
+    const { code, stderr } = await replay();
+    expect(code).toBe(0);
+    expect(linesIn(good)).toEqual(['a <:digits:>', 'b <:digits:>', 'c <:digits:>']);
+    expect(stderr).toMatch(/out\/dead\.jsonl: 3 sent\n$/);
+    expect(readFileSync(dead, 'utf8')).toBe(letters);
+  });
+
+  it('masks what it sends', async () => {
+    const { replay, good } = folder(failed('secret 4711'));
+    expect((await replay()).code).toBe(0);
+    expect(linesIn(good)).toEqual(['secret <:digits:>']);
+  });
+
+  it('names withheld entries and unreadable lines by their number, and never quotes them', async () => {
+    const { replay, good, dead } = folder(
+      `${failed('a')}{"data": 4711 hunter2\n${WITHHELD}"hunter2"\n\n{"data":{"line":"hunter2"}}\n`,
+    );
+    appendFileSync(dead, failed('b').trimEnd());
+    const { code, stderr } = await replay();
+    expect(code).toBe(1);
+    expect(linesIn(good)).toEqual(['a', 'b']);
+    expect(stderr).toContain('out/dead.jsonl:2: cannot be sent: it is no JSON');
+    expect(stderr).toContain('out/dead.jsonl:3: cannot be sent: its event was withheld, because mask failed');
+    expect(stderr).toContain('out/dead.jsonl:4: cannot be sent: it is no event');
+    expect(stderr).toContain('out/dead.jsonl:6: cannot be sent: it is no entry of a dead letter');
+    expect(stderr).toContain('2 sent, 1 withheld, 3 unreadable');
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it('names ten such lines, and counts the rest', async () => {
+    const { replay } = folder('x\n'.repeat(25));
+    const { code, stderr } = await replay();
+    expect(code).toBe(1);
+    expect(stderr.match(/it is no JSON/g)).toHaveLength(10);
+    expect(stderr).toContain('0 sent, 25 unreadable');
+  });
+
+  it('leaves out the entries of other pipelines, unless --from asks for them', async () => {
+    const { replay, good } = folder(failed('a') + failed('b', 'api') + failed('c', 'api'));
+    const own = await replay();
+    expect(own.code).toBe(0);
+    expect(own.stderr).toContain('1 sent, 2 of pipeline api left out');
+    expect(linesIn(good)).toEqual(['a']);
+    await replay('--from', 'api');
+    expect(linesIn(good)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('ends when what fails again goes to the file that is replayed, with exit code 1', async () => {
+    const { replay, dead } = folder(failed('a') + failed('b'), BAD);
+    const { code, stderr } = await replay();
+    expect(code).toBe(1);
+    expect(stderr).toContain('dead-lettered');
+    expect(stderr).toContain('2 sent');
+    expect(readFileSync(dead, 'utf8').trimEnd().split('\n')).toHaveLength(4);
+  });
+
+  it.each([
+    [['replay', '--pipeline', 'web'], 'replay needs a file of dead letters'],
+    [['replay', 'out/dead.jsonl', 'p.yaml'], '--pipeline'],
+    [['replay', 'out/dead.jsonl', '--pipeline', 'web'], 'replay needs at least one configuration file'],
+    [['replay', 'none.jsonl', '--pipeline', 'web', 'p.yaml'], 'ENOENT'],
+    [['replay', 'out', '--pipeline', 'web', 'p.yaml'], 'out: it is no file'],
+    [['replay', 'out/dead.jsonl', '--pipeline', 'wep', 'p.yaml'], 'Did you mean `web`?'],
+  ])('refuses %j with exit code 2', async (args, message) => {
+    const { cwd, good } = folder(failed('a'));
+    const { code, stderr } = await runCli(args, { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(existsSync(good)).toBe(false);
+  });
+
+  it('refuses a pipeline that delivers exactly once: its next run would cut off what is sent', async () => {
+    const yaml = GOOD.replace('forward: target,', 'forward: target, exactly_once: true,');
+    const { replay } = folder(failed('a'), yaml);
+    const { code, stderr } = await replay();
+    expect(code).toBe(2);
+    expect(stderr).toContain('exactly_once');
+  });
+});

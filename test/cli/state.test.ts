@@ -1,0 +1,143 @@
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { folderWith, runCli, startCli } from '../support/cli.ts';
+import { countTo } from './configs.ts';
+
+const TAIL = `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+forwarders: { screen: { plugin: stdout } }
+pipelines: { web: { collect: log, forward: screen } }
+host_config: {}
+`;
+
+const linesOf = (stdout: string) =>
+  stdout.split('\n').flatMap((text) => (text === '' ? [] : (JSON.parse(text).data.line as string)));
+
+describe('the state folder of millrace run', () => {
+  it('lets the next run go on where this one ended', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\ntwo\n' });
+    const run = () => runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    expect(linesOf((await run()).stdout)).toEqual(['one', 'two']);
+    appendFileSync(join(cwd, 'in.log'), 'three\n');
+    expect(linesOf((await run()).stdout)).toEqual(['three']);
+    const { code, stdout } = await run();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  });
+
+  it('is by default in XDG_STATE_HOME, else in ~/.local/state', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
+    await runCli(['run', 'p.yaml', '--once'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'xdg') } });
+    expect(existsSync(join(cwd, 'xdg/millrace/state.mdb'))).toBe(true);
+    for (const XDG_STATE_HOME of [undefined, '', 'relative']) {
+      const HOME = folderWith();
+      const { stdout } = await runCli(['run', 'p.yaml', '--once'], { cwd, env: { HOME, XDG_STATE_HOME } });
+      expect(linesOf(stdout)).toEqual(['one']);
+      expect(existsSync(join(HOME, '.local/state/millrace/state.mdb'))).toBe(true);
+    }
+  });
+
+  it('is not made with --no-state, nor if no pipeline that runs reads files', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n', 'count.yaml': countTo(1) });
+    const env = { XDG_STATE_HOME: join(cwd, 'xdg') };
+    for (let i = 0; i < 2; i++) {
+      const { stdout } = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd, env });
+      expect(linesOf(stdout)).toEqual(['one']);
+    }
+    await runCli(['run', 'count.yaml'], { cwd, env });
+    expect(existsSync(env.XDG_STATE_HOME)).toBe(false);
+    const both = await runCli(['run', 'p.yaml', '--no-state', '--state-dir', 'state'], { cwd });
+    expect(both.code).toBe(2);
+  });
+
+  it('is refused to a second process, which is told of the first', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
+    const args = ['run', 'p.yaml', '--state-dir', 'state'];
+    const first = await startCli(args, { cwd });
+    await first.shows('stdout', /one/);
+    const second = await runCli(args, { cwd });
+    expect({ code: second.code, stdout: second.stdout }).toEqual({ code: 2, stdout: '' });
+    expect(second.stderr).toMatch(
+      new RegExp(
+        `state folder ${join(cwd, 'state')} is in use by process ${first.child.pid}: .*--state-dir\n$`,
+      ),
+    );
+    first.kill('SIGTERM');
+    expect((await first.ended()).code).toBe(0);
+    expect((await runCli([...args, '--once'], { cwd })).code).toBe(0);
+  });
+
+  it('is what exactly_once needs', async () => {
+    const exact = TAIL.replace('plugin: stdout', 'plugin: disk, path: out, filename: o.jsonl').replace(
+      'forward: screen }',
+      'forward: screen, exactly_once: true }',
+    );
+    const cwd = folderWith({ 'p.yaml': exact, 'in.log': 'one\n' });
+    const { code, stderr } = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--no-state: pipeline web says "exactly_once: true"');
+    for (let i = 0; i < 2; i++) {
+      expect((await runCli(['run', 'p.yaml', '--once', '--state-dir', 's'], { cwd })).code).toBe(0);
+    }
+    expect(linesOf(readFileSync(join(cwd, 'out/o.jsonl'), 'utf8'))).toEqual(['one']);
+  });
+});
+
+describe('millrace state', () => {
+  async function afterRun() {
+    const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\ntwo\n' });
+    await runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    const state = (...args: string[]) => runCli(['state', ...args, '--state-dir', 'state'], { cwd });
+    return { cwd, state, path: join(cwd, 'in.log') };
+  }
+
+  it('lists how far each file was read, and what is left', async () => {
+    const { state, path } = await afterRun();
+    appendFileSync(path, 'three\n');
+    const { code, stdout } = await state();
+    expect(code).toBe(0);
+    const [head, row, ...more] = stdout.trimEnd().split('\n');
+    expect(head).toMatch(/^PIPELINE +COLLECTOR +OFFSET +SIZE +BEHIND +KEY +PATH$/);
+    expect(row).toMatch(/^web +log +8 +14 +6 +\d+:\d+ +\S*in\.log$/);
+    expect(more).toEqual([]);
+  });
+
+  it('says of a file that is gone, or that another one has its path', async () => {
+    const { cwd, state, path } = await afterRun();
+    renameSync(path, join(cwd, 'in.log.1'));
+    expect((await state()).stdout).toMatch(/ gone +- /);
+    writeFileSync(path, 'x\n');
+    expect((await state()).stdout).toMatch(/ another file +- /);
+  });
+
+  it('has nothing to list where there is no folder, and makes none', async () => {
+    const cwd = folderWith();
+    const { code, stdout, stderr } = await runCli(['state', '--state-dir', 'state'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe(`${join(cwd, 'state')}: no checkpoints\n`);
+    expect(existsSync(join(cwd, 'state'))).toBe(false);
+  });
+
+  it.each(['path', 'key'])('forget makes the next run read a file again, named by its %s', async (by) => {
+    const { cwd, state } = await afterRun();
+    const key = /\d+:\d+/.exec((await state()).stdout)?.[0] as string;
+    const { code, stdout } = await state('forget', by === 'path' ? 'in.log' : key);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^web: log: forgot .*in\.log, read up to 8\n$/);
+    const again = await runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    expect(linesOf(again.stdout)).toEqual(['one', 'two']);
+  });
+
+  it('forget refuses what is not there, and a folder in use', async () => {
+    const { cwd, state } = await afterRun();
+    const other = await state('forget', 'in.log', '--pipeline', 'api');
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain('no checkpoint of pipeline api for the path or key in.log');
+    const run = await startCli(['run', 'p.yaml', '--state-dir', 'state'], { cwd });
+    await run.shows('stderr', /web: running/);
+    const used = await state('forget', 'in.log', '--collector', 'log');
+    expect(used.code).toBe(2);
+    expect(used.stderr).toContain(`in use by process ${run.child.pid}`);
+    expect((await state()).stdout).toMatch(/^web +log +8 /m);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ConfigError } from '../../src/config/config-error.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { Manager } from '../../src/manager.ts';
+
+const base = {
+  collectors: { log: { plugin: 'file', paths: ['in.log'] }, ticks: { plugin: 'test' } },
+  forwarders: {
+    out: { plugin: 'disk', path: 'out', filename: 'events' },
+    same: { plugin: 'disk', path: './out/', filename: 'events' },
+    dumps: { plugin: 'disk', path: 'out' },
+    none: { plugin: 'noop' },
+  },
+  host_config: {},
+};
+const config = (main: object, others: object = {}) => ({
+  ...base,
+  pipelines: { main: { collect: ['log'], forward: 'out', exactly_once: true, ...main }, ...others },
+});
+
+function mistakes(input: unknown): string[] {
+  try {
+    parseConfig(input);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+  }
+}
+
+describe('exactly_once', () => {
+  it('is off by default, and good for files to a file', () => {
+    const { pipelines } = parseConfig(config({}, { other: { collect: 'ticks', forward: 'none' } }));
+    expect([pipelines.main?.exactly_once, pipelines.other?.exactly_once]).toEqual([true, false]);
+  });
+
+  it.each([
+    [
+      { collect: ['log', 'ticks'] },
+      /^pipelines\.main\.collect\[1\]: `ticks` is a `test` collector; .* `file` only/,
+    ],
+    [{ forward: ['out', 'none'] }, /^pipelines\.main\.forward: found 2 forwarders; .* wants one/],
+    [
+      { forward: 'none' },
+      /^pipelines\.main\.forward: `none` is a `noop` forwarder; .* `disk` forwarder with/,
+    ],
+    [
+      { forward: ['dumps'] },
+      /^pipelines\.main\.forward\[0\]: `dumps` is a `disk` forwarder without `filename`/,
+    ],
+    [{ ordered: false }, /^pipelines\.main\.ordered: found false; `exactly_once` wants true/],
+    [{ delivery: { dead_letter: 'same' } }, /out\/events is also written to by its own dead letter/],
+  ])('is refused, with the reason, for %j', (main, message) => {
+    expect(mistakes(config(main))).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('is refused where another pipeline writes to the same file', () => {
+    const other = { collect: 'ticks', forward: ['none', 'same'] };
+    expect(mistakes(config({}, { other }))).toEqual([
+      expect.stringMatching(/^pipelines\.main\.forward: out\/events is also written to by pipeline `other`/),
+    ]);
+  });
+
+  it('leaves names that are unknown, and values of a wrong type, to their own checks', () => {
+    expect(mistakes(config({ collect: 'lgo' })).length).toBe(1);
+    expect(mistakes(config({ forward: 7 })).length).toBe(1);
+  });
+
+  it('wants a state folder', () => {
+    const parsed = parseConfig(config({}));
+    expect(() => new Manager(parsed)).toThrow(/pipelines\.main\.exactly_once: wants a state folder/);
+    expect(() => new Manager(parseConfig(config({ enabled: false })))).not.toThrow();
+  });
+});

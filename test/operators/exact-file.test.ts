@@ -1,0 +1,95 @@
+import fs from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { EMPTY, lastValueFrom, type Observable, toArray } from 'rxjs';
+import { FileAppender } from '../../operators/append-file.ts';
+import { ExactFile } from '../../operators/output/exact-file.ts';
+import type { FileMark } from '../../operators/output/file-mark.ts';
+import { recordingLogger } from '../support/pipelines.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const folder = tempFolder();
+const path = () => folder('out/events');
+const text = (name = 'out/events') => fs.readFileSync(folder(name), 'utf8');
+const done = <T>(work: Observable<T>) => lastValueFrom(work.pipe(toArray()));
+
+function exactFile() {
+  const begun: FileMark[] = [];
+  const appender = new FileAppender(path());
+  const log = recordingLogger();
+  const file = new ExactFile(appender, {
+    log,
+    begun: (mark) => {
+      begun.push(mark);
+      return EMPTY;
+    },
+  });
+  const write = async (...texts: string[]) => (await done(file.write(texts)))[0] as readonly FileMark[];
+  return { file, appender, begun, write, log };
+}
+
+describe('an output that can be cut back', () => {
+  it('tells where each text ends, and of each file before it is written to', async () => {
+    fs.mkdirSync(folder('out'));
+    fs.writeFileSync(path(), 'theirs');
+    const { begun, write, appender } = exactFile();
+    const marks = await write('é\n', 'two\n');
+    expect(marks.map(({ length }) => length)).toEqual([10, 14]);
+    expect(begun.map(({ length }) => length)).toEqual([7]);
+    fs.renameSync(path(), folder('out/old'));
+    appender.close();
+    const [next] = await write('three\n');
+    expect(begun[1]).toMatchObject({ id: next?.id, length: 0 });
+    expect(text('out/old')).toBe('theirs\né\ntwo\n');
+    expect(text()).toBe('three\n');
+    appender.close();
+  });
+
+  it('is cut back to any mark, under whatever name it has in its folder', async () => {
+    const first = exactFile();
+    const texts = Array.from({ length: 300 }, (_, n) => `text ${n}\n`);
+    const marks = await first.write(...texts);
+    first.appender.close();
+    fs.renameSync(path(), folder('out/renamed'));
+    for (let n = texts.length - 1; n >= 0; n -= 17) {
+      const { file, log } = exactFile();
+      await done(file.restore([marks[n] as FileMark]));
+      expect(text('out/renamed')).toBe(texts.slice(0, n + 1).join(''));
+      expect(log.lines.length).toBe(n === texts.length - 1 ? 0 : 1);
+    }
+  });
+
+  it.each([
+    ['shorter', () => fs.truncateSync(path(), 3), /it has 3 bytes of 8 that were confirmed/],
+    ['another one', () => fs.writeFileSync(path(), 'one\nTWO\nthree\n'), /it begins otherwise/],
+    ['gone', () => fs.rmSync(path()), /it is gone/],
+    ['in a folder that is gone', () => fs.rmSync(folder('out'), { recursive: true }), /it is gone/],
+  ])('is refused for good if it is %s', async (_, change, message) => {
+    const { write, appender } = exactFile();
+    const [, mark] = await write('one\n', 'two\n');
+    appender.close();
+    change();
+    const restored = done(exactFile().file.restore([mark as FileMark]));
+    await expect(restored).rejects.toMatchObject({
+      permanent: true,
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('needs not be there if nothing of it was confirmed', async () => {
+    const { begun, write, appender } = exactFile();
+    await write('one\n');
+    appender.close();
+    fs.rmSync(path());
+    expect(await done(exactFile().file.restore(begun))).toEqual([]);
+  });
+
+  it('begins anew when somebody cuts it off', async () => {
+    const { begun, write, appender } = exactFile();
+    await write('one\n', 'two\n');
+    fs.truncateSync(path());
+    appender.close();
+    const [mark] = await write('three\n');
+    expect([begun.length, begun[1]?.length, mark?.length, text()]).toEqual([2, 0, 6, 'three\n']);
+    appender.close();
+  });
+});

@@ -1,0 +1,207 @@
+import fs from 'node:fs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler } from 'rxjs';
+import {
+  type FilePosition,
+  SettledPositions,
+  type SettledPositionsOptions,
+} from '../../operators/file-lines/settled-positions.ts';
+import type { FollowSettings } from '../../operators/follow-files.ts';
+import { eventually } from '../support/eventually.ts';
+import { Followers, openFiles } from '../support/follow.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const folder = tempFolder();
+const followers = new Followers();
+let store = new Map<string, FilePosition>();
+afterEach(() => {
+  followers.stopAll();
+  store = new Map();
+  jest.restoreAllMocks();
+});
+
+/** One run; every line is settled at once, unless `settles` says no. Positions are kept as JSON. */
+function run(
+  paths: string[],
+  options: Partial<SettledPositionsOptions & FollowSettings> & { settles?: (line: string) => boolean } = {},
+) {
+  store = new Map(JSON.parse(JSON.stringify([...store])));
+  const { backfill = true, settles = () => true, ...rest } = options;
+  const positions = new SettledPositions(store, { backfill, ...rest });
+  let isSettling = true;
+  const run = followers.follow(paths.map(folder), { ...rest, positions }, (batch) => {
+    isSettling &&= batch.lines.every(settles);
+    if (isSettling) positions.settle(batch);
+  });
+  return { ...run, stop: () => run.subscription.unsubscribe() };
+}
+
+/** Runs until these lines have come, then stops. */
+async function read(paths: string[], lines: string[], options: Parameters<typeof run>[1] = {}) {
+  const { lines: found, stop } = run(paths, { quietPolls: 1e9, ...options });
+  await eventually(() => expect(found()).toEqual(lines));
+  stop();
+}
+
+const append = (name: string, text: string) => fs.appendFileSync(folder(name), text);
+const rename = (from: string, to: string) => fs.renameSync(folder(from), folder(to));
+const offsets = () => [...store.values()].map(({ offset }) => offset);
+
+describe('followFiles, across a restart', () => {
+  it('goes on behind what is settled, and not behind what is not', async () => {
+    append('a', '1\n2\n3\n');
+    await read(['a'], ['1', '2', '3'], { batchLines: 1, settles: (line) => line !== '2' });
+    expect(offsets()).toEqual([2]);
+    append('a', '4\n');
+    await read(['a'], ['2', '3', '4']);
+  });
+
+  it('finishes a file that was renamed meanwhile, before the one that took its path', async () => {
+    append('a.log', '1\n2\n');
+    await read(['a.log'], ['1', '2']);
+    append('a.log', '3\n'.repeat(3000));
+    rename('a.log', 'a.log.1');
+    append('a.log', 'new\n');
+    const { lines } = run(['a.log'], { chunkBytes: 64 });
+    await eventually(() => expect(lines()).toEqual([...Array(3000).fill('3'), 'new']));
+    await eventually(() => expect(offsets()).toEqual([4]));
+    await eventually(() => expect(openFiles(folder())).toBe(1));
+  });
+
+  it('finishes several that were renamed within reach of the glob', async () => {
+    append('a.log', '1\n');
+    await read(['a*'], ['1']);
+    append('a.log', '2\n');
+    rename('a.log', 'a.log.1');
+    append('a.log', '3\n');
+    rename('a.log.1', 'a.log.2');
+    rename('a.log', 'a.log.1');
+    append('a.log', '4\n');
+    const { lines } = run(['a*']);
+    await eventually(() => expect(lines().sort()).toEqual(['2', '3', '4']));
+    expect(store.size).toBe(3);
+  });
+
+  it('reads nothing of a file that only has the inode of one that is gone', async () => {
+    append('a.log', '1\n');
+    await read(['a.log'], ['1']);
+    rename('a.log', 'unrelated');
+    fs.writeFileSync(folder('unrelated'), 'secret\n');
+    append('a.log', '2\n');
+    await read(['a.log'], ['2']);
+  });
+
+  it('does not look for files of paths that are not followed any more', async () => {
+    append('a.log', '1\n');
+    await read(['a.log'], ['1']);
+    append('a.log', '2\n');
+    rename('a.log', 'a.log.1');
+    append('b.log', 'b\n');
+    await read(['b.log'], ['b'], { isFollowed: (path) => path.endsWith('b.log') });
+  });
+
+  it.each([
+    ['shorter', 'x\n'],
+    ['as long', '9\n8\n7\n'],
+    ['longer', 'new 1\nnew 2\nnew 3\n'],
+  ])('begins anew a file that was truncated and has grown: %s', async (_, text) => {
+    append('a', '1\n2\n3\n');
+    await read(['a'], ['1', '2', '3']);
+    fs.writeFileSync(folder('a'), text);
+    await read(['a'], text.trimEnd().split('\n'), { backfill: false });
+  });
+
+  it('knows a file that has only grown, however short it was', async () => {
+    append('a', '1\n');
+    await read(['a'], ['1']);
+    append('a', `${'x'.repeat(600)}\n`);
+    await read(['a'], ['x'.repeat(600)]);
+    append('a', `${'y'.repeat(600)}\n`);
+    await read(['a'], ['y'.repeat(600)]);
+    expect([...store.values()][0]?.fingerprint.length).toBe(1024);
+    append('a', 'z\n');
+    await read(['a'], ['z']);
+  });
+
+  it('follows a link that was led elsewhere', async () => {
+    append('one', '1\n');
+    append('two', '2\n');
+    fs.symlinkSync(folder('one'), folder('link'));
+    await read(['link'], ['1']);
+    fs.rmSync(folder('link'));
+    fs.symlinkSync(folder('two'), folder('link'));
+    const { lines } = run(['link']);
+    await eventually(() => expect(lines()).toContain('2'));
+    expect(lines()).not.toContain('1');
+  });
+
+  it('makes no line of the newline that comes after a last line that was taken without it', async () => {
+    append('a', 'first\nlast');
+    await read(['a'], ['first', 'last'], { quietPolls: 2 });
+    append('a', '\r\n');
+    const { lines, stop } = run(['a']);
+    await eventually(() => expect(openFiles(folder())).toBe(1));
+    stop();
+    append('a', 'next\n\n');
+    await read(['a'], ['next', '']);
+    expect(lines()).toEqual([]);
+  });
+
+  it('keeps a last line that was not taken yet', async () => {
+    append('a', 'first\nla');
+    await read(['a'], ['first']);
+    append('a', 'st\n');
+    await read(['a'], ['last']);
+  });
+
+  it('starts at the end of what was there, and reads all of what has come since', async () => {
+    append('a.log', 'old\n');
+    const first = run(['*.log'], { backfill: false });
+    await first.ready;
+    first.stop();
+    append('a.log', 'new\n');
+    append('b.log', 'b\n');
+    append('other', 'old\n');
+    const wasFollowed = (path: string) => path.endsWith('.log');
+    const { lines } = run(['*.log', 'other'], { backfill: false, wasFollowed });
+    await eventually(() => expect(lines().sort()).toEqual(['b', 'new']));
+  });
+
+  it('keeps the position of a file that is missing for 7 days', async () => {
+    const now = jest.spyOn(asyncScheduler, 'now').mockReturnValue(1e12);
+    append('a', '1\n');
+    await read(['a'], ['1']);
+    rename('a', 'elsewhere');
+    fs.mkdirSync(folder('far'));
+    rename('elsewhere', 'far/a');
+    const look = async () => {
+      const { ready, stop } = run(['a']);
+      await ready;
+      stop();
+    };
+    await look();
+    now.mockReturnValue(1e12 + 7 * 86_400_000);
+    await look();
+    expect(store.size).toBe(1);
+    rename('far/a', 'a');
+    append('a', '2\n');
+    await read(['a'], ['2']);
+    rename('a', 'far/a');
+    await look();
+    now.mockReturnValue(1e12 + 15 * 86_400_000);
+    await look();
+    expect(store.size).toBe(0);
+  });
+
+  it('forgets a file that is done with only when its last line is settled', async () => {
+    append('a', '1\n2\n');
+    const positions = new SettledPositions(store, { backfill: true });
+    const { batches } = followers.follow([folder('a')], { positions, batchLines: 1 });
+    await eventually(() => expect(batches.length).toBe(2));
+    fs.rmSync(folder('a'));
+    await eventually(() => expect(openFiles(folder())).toBe(0));
+    expect(store.size).toBe(1);
+    for (const batch of batches) positions.settle(batch);
+    expect(store.size).toBe(0);
+  });
+});

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from '@jest/globals';
+
+/** A file system of its own, so small that it is soon full. */
+export interface SmallDisk {
+  readonly path: string;
+  /** Takes all room but `bytes`. Call again with more to make room. */
+  leave(bytes: number): void;
+  readOnly(isReadOnly: boolean): void;
+}
+
+const mounted: string[] = [];
+
+/** Why small disks cannot be made here; undefined if they can. */
+export const noSmallDisk: string | undefined = whyNot();
+
+/** Mounts a tmpfs of `kilobytes`; unmounted after the test. */
+export function smallDisk(kilobytes: number): SmallDisk {
+  const path = mountTmpfs(kilobytes);
+  const filler = join(path, '.filler');
+  return {
+    path,
+    leave: (bytes) => {
+      fs.rmSync(filler, { force: true });
+      const { bavail, bsize } = fs.statfsSync(path);
+      const left = Math.ceil(bytes / bsize);
+      if (bavail > left) fs.writeFileSync(filler, Buffer.alloc((bavail - left) * bsize));
+    },
+    readOnly: (isReadOnly) => {
+      execFileSync('mount', ['-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, path], { stdio: 'pipe' });
+    },
+  };
+}
+
+function mountTmpfs(kilobytes: number): string {
+  const path = fs.mkdtempSync(join(tmpdir(), 'millrace-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', path], { stdio: 'pipe' });
+  } catch (error) {
+    fs.rmdirSync(path);
+    throw error;
+  }
+  mounted.push(path);
+  return path;
+}
+
+function unmountAll(): void {
+  for (const path of mounted.splice(0)) {
+    // Lazily, because a test that failed may have left a file open.
+    execFileSync('umount', ['-l', path], { stdio: 'pipe' });
+    fs.rmdirSync(path);
+  }
+}
+
+function whyNot(): string | undefined {
+  try {
+    mountTmpfs(4);
+    return undefined;
+  } catch (error) {
+    return `a tmpfs cannot be mounted here: ${String((error as { stderr?: unknown }).stderr ?? error).trim()}`;
+  } finally {
+    unmountAll();
+  }
+}
+
+afterEach(unmountAll);
