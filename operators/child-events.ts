@@ -7,7 +7,7 @@ export interface ChildEventsOptions {
   readonly name: string;
   /** How many children follow an event. */
   readonly count: number;
-  /** Seconds before the event; child n comes delay × (count ÷ n) after the one before it. 0 by default. */
+  /** Milliseconds before the event; child n comes delay × (count ÷ n) after the one before it. 0 by default. */
   readonly delay?: number | undefined;
 }
 
@@ -42,8 +42,8 @@ export function withChildren<E extends ParentEvent>(
   return [event, ...Array.from({ length: count }, (_, i) => child(i + 1))];
 }
 
-function after<T>(seconds: number, value: T): Observable<T> {
-  return wait(seconds).pipe(map(() => value));
+function after<T>(ms: number, value: T): Observable<T> {
+  return wait(ms).pipe(map(() => value));
 }
 
 /**
@@ -52,7 +52,7 @@ function after<T>(seconds: number, value: T): Observable<T> {
  * own delays at most, and no more is held than comes in that time.
  *
  * @example
- * of({ data: {} }).pipe(childEvents({ name: 'part', count: 2, delay: 0.5 }));
+ * of({ data: {} }).pipe(childEvents({ name: 'part', count: 2, delay: 500 }));
  * // { data: {} } at 0.5 s,
  * // { data: { 'part-child-count': 1 } } at 1.5 s,
  * // { data: { 'part-child-count': 2 } } at 2 s
