@@ -82,6 +82,15 @@ describe('childEvents', () => {
     });
   });
 
+  it('takes whole numbers of children, and no negative wait', () => {
+    for (const count of [-1, 1.5, Number.NaN]) {
+      expect(() => childEvents({ name: 'x', count })).toThrow(RangeError);
+    }
+    for (const delay of [-1, Number.NaN]) {
+      expect(() => childEvents({ name: 'x', count: 1, delay })).toThrow(RangeError);
+    }
+  });
+
   it('gives children in the same instant without a delay', () => {
     marbles(({ cold, expectObservable }) => {
       const e1 = cold('                                                   -e------|', values);
