@@ -20,7 +20,7 @@ const RENDERERS: Readonly<Record<GraphOptions['format'], (graph: PipelineGraph) 
 
 /** `millrace graph FILE…`: the pipelines of a configuration on standard output, or a ConfigError. */
 export async function graph(files: readonly string[], { format }: GraphOptions): Promise<number> {
-  const { config } = await loadConfig(files);
+  const { config } = await loadConfig(files, { ignoreTests: true });
   const pipelines = buildGraph(config, await readAsWritten(files));
   process.stdout.write(RENDERERS[format](pipelines));
   return ExitCode.ok;
