@@ -1,4 +1,5 @@
 import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
+import { formatPath } from './checks/path.ts';
 import type { PipelineProbe } from './delivery/probe.ts';
 import { MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
@@ -9,6 +10,7 @@ import {
   type Logger,
   type PipelineStats,
   type PipelineStatus,
+  type PluginConfig,
   silentLogger,
 } from './models/index.ts';
 import { nearest } from './models/nearest.ts';
@@ -175,10 +177,13 @@ export class Manager {
 
 /** What a schema cannot know: an embedding program's host may lack a function that the configuration names. */
 function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
-  const mistakes = Object.values(config.collectors).flatMap((entry) =>
-    (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? []).map(
-      ({ path, message, suggestion }) =>
-        `collectors.${[entry.name, ...path].join('.')}: ${message}${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
+  const { collectors, processors, forwarders } = config;
+  const mistakes = Object.entries({ collectors, processors, forwarders }).flatMap(([section, entries]) =>
+    Object.values<PluginConfig>(entries).flatMap((entry) =>
+      (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? []).map(
+        ({ path, message, suggestion }) =>
+          `${formatPath([section, entry.name, ...path])}: ${message}${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
+      ),
     ),
   );
   if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', mistakes.join('\n'));

@@ -1,9 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, concat, concatMap, defer, map, NEVER, of, throwError, timer } from 'rxjs';
 import { parseConfig } from '../src/config/parse-config.ts';
+import { defineForwarder, defineProcessor } from '../src/define-plugin.ts';
 import { PluginError } from '../src/errors.ts';
 import { Manager } from '../src/manager.ts';
-import { type CollectedEvent, collectedEvent, type PipelineStatus } from '../src/models/index.ts';
+import {
+  type CollectedEvent,
+  collectedEvent,
+  type PipelineStatus,
+  type ProcessPlugin,
+} from '../src/models/index.ts';
+import { registerPlugin, unregisterPlugin } from '../src/registry.ts';
 import { marbles } from './support/marbles.ts';
 import { bareHost, recordingLogger, type TestPlugins, testManager } from './support/pipelines.ts';
 
@@ -589,6 +596,31 @@ describe('Manager', () => {
   it('names the nearest pipeline for an unknown one', () => {
     const manager = new Manager(config({ archive: pipeline }), { host: bareHost });
     expect(() => manager.start('archiv')).toThrow('there is no pipeline archiv; did you mean archive?');
+  });
+
+  it('asks every plugin that wants to know whether the host has what it needs', () => {
+    const checkConfig: ProcessPlugin['checkConfig'] = ({ host }) =>
+      host === undefined ? [] : [{ path: ['plugin'], message: 'is for the core' }];
+    registerPlugin('process', 'core_only', defineProcessor({ checkConfig, process: () => [] }));
+    registerPlugin('forward', 'core_only', defineForwarder({ checkConfig, forward() {} }));
+    try {
+      const config = parseConfig({
+        collectors: { ticks: { plugin: 'test' } },
+        processors: { look: { plugin: 'core_only' } },
+        forwarders: { out: { plugin: 'core_only' } },
+        pipelines: { main: { collect: 'ticks', process: 'look', forward: 'out' } },
+        host_config: {},
+      });
+      expect(() => new Manager(config, { host: bareHost })).toThrow(
+        expect.objectContaining({
+          code: 'MILLRACE_HOST',
+          message: 'processors.look.plugin: is for the core\nforwarders.out.plugin: is for the core',
+        }),
+      );
+    } finally {
+      unregisterPlugin('process', 'core_only');
+      unregisterPlugin('forward', 'core_only');
+    }
   });
 
   it('refuses a configuration that names a function which the host lacks', () => {

@@ -16,5 +16,6 @@ export function writeError(path: string, cause: NodeJS.ErrnoException): NodeJS.E
   const { code, syscall, message } = cause;
   const hint = code === undefined ? undefined : HINTS[code];
   const text = `cannot write to ${path}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
-  return Object.assign(new Error(text, { cause }), { code, syscall, path });
+  // The path is one of the configuration: nothing of an event is in the message.
+  return Object.assign(new Error(text, { cause }), { code, syscall, path, loggable: true });
 }

@@ -34,17 +34,18 @@ function refuseLostRule(rules: unknown, ctx: z.RefinementCtx): unknown {
   return rules;
 }
 
-const Rules = z.record(z.string(), z.string()).check((ctx) => {
-  for (const [name, expression] of Object.entries(ctx.value)) {
-    try {
-      compileExpression(expression);
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      const message = `a valid regular expression (${error.reason})`;
-      ctx.issues.push({ code: 'custom', input: expression, path: [name], message });
-    }
+/** Each by itself, so that all mistakes are told at once, also beside a rule that is no text. */
+const Expression = z.string().check((ctx) => {
+  try {
+    compileExpression(ctx.value);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const message = `a valid regular expression (${error.reason})`;
+    ctx.issues.push({ code: 'custom', input: ctx.value, message });
   }
 });
+
+const Rules = z.record(z.string(), Expression);
 
 /** Specification 2.8: regex_mask. */
 export const RegexMaskProcessConfig = ProcessConfigBase.extend({

@@ -5,7 +5,9 @@ import type { Host } from '../models/host.ts';
 import { type Logger, silentLogger } from '../models/logger.ts';
 import type { ConfigMistake } from '../models/plugin.ts';
 import type { TestDefinition } from '../models/tests-config.ts';
+import type { LocatedMistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
+import { findWarnings } from './find-warnings.ts';
 import { MergedConfig } from './merged-config.ts';
 import { MistakeLog } from './mistake-log.ts';
 import { loadModules } from './plugin-lookup.ts';
@@ -24,6 +26,11 @@ export interface LoadConfigOptions {
   readonly host?: Host;
   /** What the standalone host logs to. Default: silent. */
   readonly logger?: Logger;
+  /**
+   * Whether mistakes in the section `tests` are a warning, as for a run, which does not look at them. Default: they
+   * are mistakes like all others.
+   */
+  readonly ignoreTests?: boolean;
   /** Says what is wrong with a test beyond its schema, at paths inside it. Default: nothing is. */
   readonly checkTest?: (test: TestDefinition) => readonly (ConfigMistake & { readonly at?: 'key' })[];
 }
@@ -43,6 +50,8 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** Only `millrace test` looks at them. */
   readonly tests: LoadedTests;
+  /** What is right and hardly meant: entries that no pipeline uses, no pipelines at all. */
+  readonly warnings: readonly LocatedMistake[];
 }
 
 /**
@@ -59,7 +68,7 @@ export async function loadConfig(
   files: readonly string[],
   options: LoadConfigOptions = {},
 ): Promise<LoadedConfig> {
-  const { env = process.env } = options;
+  const { env = process.env, ignoreTests = false } = options;
   const log = new MistakeLog();
   if (files.length === 0) log.addAt('configuration', undefined, [], 'no file is given; wanted at least one');
   const { sources, isComplete, files: allFiles } = await readSources(files, env, log);
@@ -70,9 +79,17 @@ export async function loadConfig(
   const host = options.host ?? (await standaloneHost(merged, options));
   const config = validateConfig(merged, { lookup: await loadModules(merged), host });
   const tests = loadTests(merged, options);
+  const wrongTests = ignoreTests ? log.withdraw('tests') : 0;
   log.throwIfAny(allFiles);
   if (host === undefined) throw new Error('a configuration without mistakes has a host');
-  return { config, host, files: allFiles, tests };
+
+  for (const warning of findWarnings(merged)) merged.add(warning);
+  if (wrongTests > 0) {
+    const mistakes = wrongTests === 1 ? '1 mistake' : `${wrongTests} mistakes`;
+    const message = `${mistakes} in the tests, which are ignored here; \`millrace validate\` shows them`;
+    merged.add({ path: ['tests'], at: 'key', message });
+  }
+  return { config, host, files: allFiles, tests, warnings: log.inOrder(allFiles) };
 }
 
 function loadTests(merged: MergedConfig, { checkTest }: LoadConfigOptions): LoadedTests {

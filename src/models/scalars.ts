@@ -42,12 +42,22 @@ export const oneCharacter = () =>
     .meta({ minLength: 1, maxLength: 1 });
 
 /**
- * A file system path. An empty one would silently mean the working folder.
+ * A file system path. An empty one would silently mean the working folder, and `~`, which shells alone expand, a
+ * folder of that name.
  *
  * @example
  * path().safeParse('').success; // false
+ * path().safeParse('~/app.log').success; // false
+ * path().safeParse('./~/app.log').success; // true
  */
-export const path = () => z.string().min(1);
+export const path = () =>
+  z
+    .string()
+    .min(1)
+    .refine((text) => !/^~(?:\/|$)/.test(text), {
+      message:
+        'a path without `~`, which only shells expand; write ${HOME}, or ./~ for a folder of that name',
+    });
 
 /**
  * A list of names; a single string stands for a list of one.

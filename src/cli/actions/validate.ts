@@ -1,12 +1,14 @@
+import { mistakeLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { AnalyticsConfig } from '../../models/index.ts';
 import { checkTest } from '../../testing/yaml/check-test.ts';
 import { ExitCode } from '../exit-code.ts';
-import { counted } from '../format.ts';
+import { counted, printable } from '../format.ts';
 
 /** `millrace validate FILE…`: one line on standard output, or a ConfigError with every mistake. */
 export async function validate(files: readonly string[]): Promise<number> {
-  const { config, files: all, tests } = await loadConfig(files, { checkTest });
+  const { config, files: all, tests, warnings } = await loadConfig(files, { checkTest });
+  for (const warning of warnings) process.stderr.write(`${printable(mistakeLine(warning, 'warning: '))}\n`);
   process.stdout.write(
     `${all.join(' + ')}: valid: ${inventory(config)}${testCount(tests.definitions.size)}\n`,
   );
