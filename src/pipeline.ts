@@ -254,6 +254,7 @@ class PipelineRun {
       stats: {
         masked: (rule, count) => counters.mask(rule, count),
         backlog: (bytes) => counters.backlog(config.name, bytes),
+        lost: (bytes) => counters.lose(bytes),
       },
     });
   }
