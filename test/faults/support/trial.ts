@@ -58,6 +58,8 @@ host_config: {}
 export class Trial {
   readonly oracle = new Oracle();
   readonly folder: string;
+  /** More variables for the processes that are started from now on. */
+  env: Readonly<Record<string, string>> = {};
   readonly #processes: CliProcess[] = [];
 
   constructor(config: string, files: Readonly<Record<string, string>> = {}) {
@@ -92,7 +94,7 @@ export class Trial {
 
   /** Any command of the built program, in the folder of the trial. */
   async start(...args: string[]): Promise<CliProcess> {
-    const child = await startCli(args, { cwd: this.folder });
+    const child = await startCli(args, { cwd: this.folder, env: this.env });
     this.#processes.push(child);
     return child;
   }
