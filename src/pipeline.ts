@@ -155,6 +155,7 @@ class PipelineRun {
     const place: StagePlace = { kind: 'process', name: entry.name };
     const stage = processStage({
       ordered: this.#setup.config.ordered,
+      maxInFlight: this.#setup.config.max_in_flight,
       drop: this.#drop(place),
       process: (event) => plugin.process({ ctx, event }),
       onFailure: (event, delivery, error) =>
@@ -253,6 +254,7 @@ class PipelineRun {
       stats: {
         masked: (rule, count) => counters.mask(rule, count),
         backlog: (bytes) => counters.backlog(config.name, bytes),
+        lost: (bytes) => counters.lose(bytes),
       },
     });
   }

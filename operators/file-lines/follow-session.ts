@@ -162,7 +162,8 @@ export class FollowSession {
 
   #forget(file: FollowedFile): void {
     const { path, unread: bytes } = file;
-    const { log } = this.#settings;
+    const { log, onGap } = this.#settings;
+    if (bytes > 0 && file.isGone) onGap(bytes);
     if (bytes > 0) log.warn(`${path} went away or failed before it was read to its end`, { path, bytes });
     this.#watches.end(file);
     this.#descriptors.release(file);

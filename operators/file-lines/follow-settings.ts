@@ -36,7 +36,7 @@ export interface FollowSettings {
   readonly log: FollowLog;
   /** Told the bytes known of and not read, over all files, when that changes. */
   readonly onBacklog: (bytes: number) => void;
-  /** Told the bytes that are known to be lost: a file was truncated before they were read. */
+  /** Told the bytes that are known to be lost: a file was truncated, or went away, before they were read. */
   readonly onGap: (bytes: number) => void;
   /** The most lines of a batch. */
   readonly batchLines: number;

@@ -78,6 +78,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     positions: noting(settled, () => state.set(PATHS, [...paths])),
     log: ctx.logger,
     onBacklog: (bytes) => ctx.stats.backlog(bytes),
+    onGap: (bytes) => ctx.stats.lost(bytes),
   }).pipe(
     map((batch) =>
       toEvents(batch, () => {

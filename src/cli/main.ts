@@ -3,7 +3,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { MillraceError } from '../errors.ts';
 import { ExitCode } from './exit-code.ts';
 import { counted, printable } from './format.ts';
-import { internalErrorText } from './internal-error.ts';
+import { internalErrorText, UNSETTLED_TEXT } from './internal-error.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
 
 /** Runs one command line and leaves its result in `process.exitCode`. */
@@ -15,7 +15,12 @@ export async function main(args: readonly string[]): Promise<void> {
     process.stderr.write(internalErrorText(error, program.opts<GlobalOptions>().logLevel === 'debug'));
     process.exit(ExitCode.internal);
   };
+  const unsettled = () => {
+    process.stderr.write(UNSETTLED_TEXT);
+    process.exit(ExitCode.internal);
+  };
   process.on('uncaughtException', crash);
+  process.on('beforeExit', unsettled);
   surviveClosedOutput();
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -29,6 +34,7 @@ export async function main(args: readonly string[]): Promise<void> {
       crash(error);
     }
   }
+  process.off('beforeExit', unsettled);
   // A plugin's open socket, or one that never returned, must not keep the process.
   // An error of writing is told one turn after the write.
   process.stdout.write('', () => setImmediate(() => process.exit()));

@@ -7,11 +7,14 @@ const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead
  * The worst outcome of all is the delivery's.
  */
 export class Delivery {
+  /** That of the batch: this one, unless it is a part. */
+  readonly root: Delivery;
   #open: number;
   #outcome: Outcome = 'forwarded';
   readonly #onSettled: (outcome: Outcome) => void;
 
-  constructor(events: number, onSettled: (outcome: Outcome) => void) {
+  constructor(events: number, onSettled: (outcome: Outcome) => void, root?: Delivery) {
+    this.root = root ?? this;
     this.#open = events;
     this.#onSettled = onSettled;
   }
@@ -19,6 +22,16 @@ export class Delivery {
   /** More came of the batch: further events, or further forwarders that have them. */
   add(count: number): void {
     this.#open += count;
+  }
+
+  /** One more event came of the batch, and its maker is told when it is settled. */
+  part(onSettled: () => void): Delivery {
+    this.add(1);
+    const settled = (outcome: Outcome) => {
+      this.settle(1, outcome);
+      onSettled();
+    };
+    return new Delivery(1, settled, this.root);
   }
 
   settle(count: number, outcome: Outcome): void {

@@ -20,7 +20,7 @@ const INTERNAL = [
   'operators/python-escapes.ts', // steps of compileExpression
   'operators/python-syntax.ts',
   'operators/serial-jobs.ts', // the order of FileAppender and NumberedFiles
-  'operators/steady-clock.ts', // the scheduler's time, never backwards
+  'operators/steady-clock.ts', // time that nobody can set
   'operators/subscribe-for.ts', // what these operators have in common
   'operators/token-bucket.ts', // how rateLimit counts
 ];

@@ -1,4 +1,5 @@
-const ANY_SETTINGS =
+/** The schema of a module that takes any settings. */
+export const ANY_SETTINGS =
   'export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });';
 
 /** Writes at once, and confirms a random while later, as a remote does: what a kill finds open comes again. */

@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { jest } from '@jest/globals';
+import { readState } from '../../../src/state/open-state.ts';
+import type { StateEntry } from '../../../src/state/record.ts';
 import { type CliProcess, type CliResult, folderWith, startCli } from '../../support/cli.ts';
 import { eventually } from '../../support/eventually.ts';
 import { byForm } from './form.ts';
@@ -21,8 +23,8 @@ export interface FileToDisk {
   readonly paths?: string;
   /** More settings of the pipeline, as in `exactly_once: true`. */
   readonly pipeline?: string;
-  /** More settings of the collector. */
-  readonly collector?: string;
+  /** Default: true. */
+  readonly backfill?: boolean;
   /** The forwarder. Default: `disk` to `out/out.jsonl`. */
   readonly forwarder?: string;
   /** Seconds that a random delay of each event may take; 0: no delay. */
@@ -31,13 +33,13 @@ export interface FileToDisk {
 
 /** The pipeline `main`, from files by the mask to a file. */
 export function fileToDisk(settings: FileToDisk = {}): string {
-  const { paths = 'in/*.log*', delay = 0 } = settings;
+  const { paths = 'in/*.log*', backfill = true, delay = 0 } = settings;
   const { forwarder = 'plugin: disk, path: out, filename: out.jsonl' } = settings;
   const more = (text?: string) => (text === undefined ? '' : `, ${text}`);
   const slow = `slow: { plugin: test, delay_range: { minimum: 0, maximum: ${delay} } }`;
   return `
 collectors:
-  log: { plugin: file, paths: ['${paths}'], backfill: true${more(settings.collector)} }
+  log: { plugin: file, paths: ['${paths}'], backfill: ${backfill} }
 processors:
   ${MASK}
   ${delay > 0 ? slow : ''}
@@ -56,6 +58,8 @@ host_config: {}
 export class Trial {
   readonly oracle = new Oracle();
   readonly folder: string;
+  /** More variables for the processes that are started from now on. */
+  env: Readonly<Record<string, string>> = {};
   readonly #processes: CliProcess[] = [];
 
   constructor(config: string, files: Readonly<Record<string, string>> = {}) {
@@ -90,15 +94,15 @@ export class Trial {
 
   /** Any command of the built program, in the folder of the trial. */
   async start(...args: string[]): Promise<CliProcess> {
-    const child = await startCli(args, { cwd: this.folder });
+    const child = await startCli(args, { cwd: this.folder, env: this.env });
     this.#processes.push(child);
     return child;
   }
 
-  /** `millrace run`, as soon as its pipelines run. */
+  /** `millrace run`, as soon as it follows the files that there are. */
   async run(...args: string[]): Promise<CliProcess> {
     const child = await this.start('run', 'p.yaml', '--state-dir', 'state', ...args);
-    await child.shows('stderr', /: running/);
+    await child.shows('stderr', /following \d+ files/);
     return child;
   }
 
@@ -125,9 +129,32 @@ export class Trial {
     await this.until(() => this.delivered >= this.oracle.written);
   }
 
+  /** Waits until the checkpoints say that every file is read to its end: no crash undoes it. */
+  async allSettled(): Promise<void> {
+    await this.allDelivered();
+    let positions: readonly StateEntry[] = [];
+    const isBehind = ({ key, value }: StateEntry) => {
+      const { path, offset } = value as { path?: string; offset?: number };
+      if (path === undefined || offset === undefined) return false;
+      const stats = fs.statSync(join(this.folder, path), { throwIfNoEntry: false });
+      return stats !== undefined && `${stats.dev}:${stats.ino}` === key && offset < stats.size;
+    };
+    const end = performance.now() + PATIENCE;
+    do {
+      if (performance.now() > end) throw new Error(`not settled within ${PATIENCE} ms`);
+      positions = await readState(this.path('state'));
+    } while (positions.some(isBehind));
+  }
+
   /** Waits for a condition, with the patience of the suite. */
   async until(condition: () => unknown): Promise<void> {
-    await eventually(condition, PATIENCE);
+    try {
+      await eventually(condition, PATIENCE);
+    } catch (error) {
+      const { stderr = '' } = this.#processes.at(-1) ?? {};
+      const state = JSON.stringify(this.verdict());
+      throw new Error(`${(error as Error).message}\n${state}\n${stderr}`, { cause: error });
+    }
   }
 
   /** The oracle's, over all that is in the folder and all that its processes said. */
