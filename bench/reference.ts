@@ -10,14 +10,26 @@ export interface Reference {
   readonly sorted: string;
 }
 
-/**
- * The plain way to mask: the expression of each rule over the whole line, one rule after the other.
- *
- * @param rules expressions that have the `g` flag.
- */
-export function masksInTurn(rules: Readonly<Record<string, RegExp>>): (line: string) => string {
-  const steps = Object.entries(rules).map(([name, expression]) => ({ expression, to: () => `<:${name}:>` }));
-  return (line) => steps.reduce((text, { expression, to }) => text.replace(expression, to), line);
+/** Rules as JavaScript has them: `(?i)` at the start, which other languages know, is a flag there. */
+function expressions(rules: Readonly<Record<string, string>>): Record<string, RegExp> {
+  const compiled = Object.entries(rules).map(([name, source]) => {
+    const body = source.replace(/^\(\?i\)/, '');
+    return [name, new RegExp(body, body === source ? 'g' : 'gi')];
+  });
+  return Object.fromEntries(compiled);
+}
+
+/** The plain way to mask: the expression of each rule over the whole line, one rule after the other. */
+export function masksInTurn(rules: Readonly<Record<string, string>>): (line: string) => string {
+  const steps = Object.entries(expressions(rules)).map(([name, expression]) => ({
+    expression,
+    to: `<:${name}:>`,
+  }));
+  return (line) => {
+    let masked = line;
+    for (const { expression, to } of steps) masked = masked.replace(expression, to);
+    return masked;
+  };
 }
 
 export function referenceOf(input: string, mask: (line: string) => string): Reference {

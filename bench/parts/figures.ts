@@ -35,3 +35,8 @@ export function range({ min, median, max }: Spread, format: (value: number) => s
 export function perSecond(n: number, ms: number): number {
   return (n / ms) * 1000;
 }
+
+/** `340 ns`. */
+export function nanoseconds(value: number): string {
+  return `${count(value)} ns`;
+}
