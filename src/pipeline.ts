@@ -22,7 +22,7 @@ import { createContext, type SharedContext } from './context.ts';
 import { collectStage } from './delivery/collect-stage.ts';
 import { collectedBy } from './delivery/collected-by.ts';
 import { DeadLetters } from './delivery/dead-letters.ts';
-import type { Batch } from './delivery/delivery.ts';
+import { type Batch, sizeOf } from './delivery/delivery.ts';
 import { ExactlyOnce } from './delivery/exactly-once.ts';
 import { forwardStage } from './delivery/forward-stage.ts';
 import { forgetRecord } from './delivery/output-record.ts';
@@ -103,7 +103,7 @@ class PipelineRun {
 
     const forwarded$ = batches$.pipe(
       map(cutTruncated),
-      tap(({ events, delivery }) => delivery.add(events.length * (config.forward.length - 1))),
+      tap((batch) => batch.delivery.add(sizeOf(batch) * (config.forward.length - 1))),
       connect((batch$) =>
         merge(...config.forward.map((name) => batch$.pipe(this.#forward(name, 'forwarded', deadLetters)))),
       ),
@@ -157,6 +157,7 @@ class PipelineRun {
       ordered: this.#setup.config.ordered,
       drop: this.#drop(place),
       process: (event) => plugin.process({ ctx, event }),
+      mapLines: plugin.mapLines && ((envelope) => plugin.mapLines?.({ ctx, envelope })),
       onFailure: (event, delivery, error) =>
         deadLetters.processorFailed(index, withoutUnsureTail(event), delivery, error),
     });
@@ -179,6 +180,7 @@ class PipelineRun {
       forwardBatch: exactly
         ? (events) => exactly.write(events)
         : plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
+      forwardJsonLines: exactly ? undefined : plugin.forwardJsonLines?.({ ctx }),
       policy: {
         attempts: isDeadLetter ? undefined : config.delivery.attempts,
         timeout: config.delivery.timeout,
@@ -265,5 +267,6 @@ class PipelineRun {
 /** Batches of whole lines, nearly all, stay what they are. */
 function cutTruncated(batch: Batch): Batch {
   const isTruncated = (event: CollectedEvent) => (event as { truncated?: unknown }).truncated === true;
-  return batch.events.some(isTruncated) ? { ...batch, events: batch.events.map(withoutUnsureTail) } : batch;
+  if (!(batch.lines?.envelope.isTruncated ?? batch.events.some(isTruncated))) return batch;
+  return { events: batch.events.map(withoutUnsureTail), delivery: batch.delivery };
 }

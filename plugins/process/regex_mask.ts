@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
 import { regexMasker } from '../../operators/regex-mask.ts';
 import { oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
-import { maskingProcess } from '../masking.ts';
+import { masking } from '../masking.ts';
 
 export const description = 'Masks what matches regular expressions, in all text of an event.';
 
@@ -55,7 +55,11 @@ export function get_config_schema(): typeof RegexMaskProcessConfig {
   return RegexMaskProcessConfig;
 }
 
-/** Emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
-export const process = maskingProcess<RegexMaskProcessConfig>((config, ctx) =>
-  regexMasker({ ...config, onMask: (rule, count) => ctx.stats.masked(rule, count) }),
-);
+/** `process` emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
+export const { process, mapLines } = masking<RegexMaskProcessConfig>({
+  compile: (config, onMask) => regexMasker({ ...config, onMask }),
+  replacements: ({ rules, mask_char, mask_prefix, mask_suffix }) =>
+    mask_char === undefined
+      ? Object.keys(rules).map((rule) => mask_prefix + rule + mask_suffix)
+      : [mask_char],
+});

@@ -10,16 +10,19 @@ import {
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { type CollectedEvent, isEvent } from '../models/index.ts';
+import { type CollectedEvent, isEvent, type LineEnvelope, type LineMapping } from '../models/index.ts';
 import { atHand, eventually } from '../returned.ts';
 import type { Batch, Delivery } from './delivery.ts';
 import type { Drop } from './probe.ts';
+import { processLines } from './process-lines.ts';
 
 export interface ProcessStageOptions {
   readonly ordered: boolean;
   readonly drop: Drop;
   /** The plugin's entry function, bound to its context. */
   readonly process: (event: CollectedEvent) => unknown;
+  /** The same for the lines of events with this envelope, if they need not be seen as events. */
+  readonly mapLines: ((envelope: LineEnvelope) => LineMapping | undefined) | undefined;
   /** Takes an event that the processor failed on, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -33,7 +36,13 @@ const NO_BATCHES: readonly Batch[] = [];
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
   const { ordered } = options;
   return orderedMap(
-    ({ events, delivery }: Batch): readonly Batch[] | Observable<Batch> => {
+    (batch: Batch): readonly Batch[] | Observable<Batch> => {
+      const { lines, delivery } = batch;
+      const mapping = lines && options.mapLines?.(lines.envelope);
+      if (lines !== undefined && mapping !== undefined) {
+        return processLines(lines, mapping, delivery, options.onFailure);
+      }
+      const { events } = batch;
       const done: CollectedEvent[] = [];
       for (let i = 0; i < events.length; i++) {
         const results = resultsOf(events[i] as CollectedEvent, delivery, options);
