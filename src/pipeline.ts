@@ -10,6 +10,7 @@ import {
   map,
   merge,
   type Observable,
+  type OperatorFunction,
   pipe,
   ReplaySubject,
   takeUntil,
@@ -104,9 +105,7 @@ class PipelineRun {
     const forwarded$ = batches$.pipe(
       map(cutTruncated),
       tap((batch) => batch.delivery.add(sizeOf(batch) * (config.forward.length - 1))),
-      connect((batch$) =>
-        merge(...config.forward.map((name) => batch$.pipe(this.#forward(name, 'forwarded', deadLetters)))),
-      ),
+      this.#forwardToAll(deadLetters),
       tap({ complete: () => deadLetters.close() }),
     );
     const settled$ =
@@ -162,6 +161,13 @@ class PipelineRun {
         deadLetters.processorFailed(index, withoutUnsureTail(event), delivery, error),
     });
     return pipe(stage, this.#watch(place));
+  }
+
+  #forwardToAll(deadLetters: DeadLetters): OperatorFunction<Batch, never> {
+    const stages = this.#setup.config.forward.map((name) => this.#forward(name, 'forwarded', deadLetters));
+    const [only, ...others] = stages;
+    if (only !== undefined && others.length === 0) return only;
+    return connect((batch$) => merge(...stages.map((stage) => batch$.pipe(stage))));
   }
 
   #forward(name: string, outcome: Outcome, deadLetters: DeadLetters) {
