@@ -15,6 +15,8 @@ export interface LineBatch {
   readonly isUnterminated: boolean;
   /** The only line is the begin of one that was longer than `maxLineBytes`. */
   readonly isTruncated: boolean;
+  /** JSON holds the lines as they stand: they are ASCII without quotes, backslashes and control characters. */
+  readonly areVerbatim: boolean;
   /** The lines were there when following began. */
   readonly backfill: boolean;
   /** What the file begins with. */

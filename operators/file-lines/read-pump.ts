@@ -125,7 +125,7 @@ export class ReadPump {
     const backfill = endOffset <= file.backfillEnd;
     if (lines.length > 0) {
       const { id, path, head } = file;
-      const { isUnterminated, isTruncated } = file.lines;
+      const { isUnterminated, isTruncated, areVerbatim } = file.lines;
       const { fingerprint } = head;
       this.#events.batch({
         id,
@@ -135,6 +135,7 @@ export class ReadPump {
         endOffset,
         isUnterminated,
         isTruncated,
+        areVerbatim,
         backfill,
         fingerprint,
       });

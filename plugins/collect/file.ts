@@ -6,10 +6,10 @@ import { followFiles, type LineBatch, type Positions } from '../../operators/fol
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,
-  type CollectedLineEvent,
   type CollectorState,
   EventBatch,
   isoNow,
+  LineEvents,
   type PipelineRunContext,
   path,
 } from '../../src/models/index.ts';
@@ -121,10 +121,7 @@ function noting(settled: SettledPositions, note: () => void): Positions {
 }
 
 function toEvents(batch: LineBatch, settle: () => void): EventBatch {
-  const { lines, path: source, backfill, isTruncated } = batch;
-  const timestamp = isoNow();
-  const events = isTruncated
-    ? lines.map((line) => ({ timestamp, data: { line, source }, backfill, truncated: true }))
-    : lines.map((line): CollectedLineEvent => ({ timestamp, data: { line, source }, backfill }));
-  return new EventBatch(events, settle);
+  const { lines, path: source, backfill, isTruncated, areVerbatim } = batch;
+  const envelope = { timestamp: isoNow(), source, backfill, isTruncated };
+  return new EventBatch(new LineEvents(lines, envelope, areVerbatim), settle);
 }

@@ -6,7 +6,7 @@ import { regexMasker } from '../../operators/regex-mask.ts';
 import { type ConfigMistake, oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
 import { inBoundedTime } from '../bounded-time.ts';
 import { takesOverInLinearTime } from '../linear-time.ts';
-import { maskingProcess } from '../masking.ts';
+import { masking } from '../masking.ts';
 
 export const description = 'Masks what matches regular expressions, in all text of an event.';
 
@@ -79,11 +79,11 @@ function explain({ part, text }: Ambiguity): string {
   );
 }
 
-/** Emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
-export const process = maskingProcess<RegexMaskProcessConfig>((config, ctx) =>
-  regexMasker({
-    ...config,
-    boundTime: inBoundedTime,
-    onMask: (rule, count) => ctx.stats.masked(rule, count),
-  }),
-);
+/** `process` emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
+export const { process, mapLines } = masking<RegexMaskProcessConfig>({
+  compile: (config, onMask) => regexMasker({ ...config, boundTime: inBoundedTime, onMask }),
+  replacements: ({ rules, mask_char, mask_prefix, mask_suffix }) =>
+    mask_char === undefined
+      ? Object.keys(rules).map((rule) => mask_prefix + rule + mask_suffix)
+      : [mask_char],
+});
