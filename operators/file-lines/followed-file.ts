@@ -40,6 +40,8 @@ export class FollowedFile {
   isAtEnd = false;
   /** It shrank: what is held is a line, then it begins anew. */
   isTruncated = false;
+  /** How often it was begun anew. */
+  life = 0;
   /** No path leads to it any more; its descriptor is all there is. */
   isGone = false;
   /** It was looked for where it was when it had gone unopened; true if it was found, renamed. */
@@ -81,6 +83,7 @@ export class FollowedFile {
 
   /** Begins anew after a truncation. */
   restart(): void {
+    this.life++;
     this.lines.restart();
     this.head.clear();
     this.overlap.clear();

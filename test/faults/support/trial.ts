@@ -131,17 +131,17 @@ export class Trial {
   async allSettled(): Promise<void> {
     await this.allDelivered();
     let positions: readonly StateEntry[] = [];
-    const isBehind = ({ key, value }: StateEntry) => {
+    const isElsewhere = ({ key, value }: StateEntry) => {
       const { path, offset } = value as { path?: string; offset?: number };
       if (path === undefined || offset === undefined) return false;
       const stats = fs.statSync(join(this.folder, path), { throwIfNoEntry: false });
-      return stats !== undefined && `${stats.dev}:${stats.ino}` === key && offset < stats.size;
+      return stats !== undefined && `${stats.dev}:${stats.ino}` === key && offset !== stats.size;
     };
     const end = performance.now() + PATIENCE;
     do {
       if (performance.now() > end) throw new Error(`not settled within ${PATIENCE} ms`);
       positions = await readState(this.path('state'));
-    } while (positions.some(isBehind));
+    } while (positions.some(isElsewhere));
   }
 
   /** Waits for a condition, with the patience of the suite. */
