@@ -25,6 +25,8 @@ export interface FileToDisk {
   readonly pipeline?: string;
   /** Default: true. */
   readonly backfill?: boolean;
+  /** More settings of the collector. */
+  readonly collector?: string;
   /** The forwarder. Default: `disk` to `out/out.jsonl`. */
   readonly forwarder?: string;
   /** Seconds that a random delay of each event may take; 0: no delay. */
@@ -39,7 +41,7 @@ export function fileToDisk(settings: FileToDisk = {}): string {
   const slow = `slow: { plugin: test, delay_range: { minimum: 0, maximum: ${delay} } }`;
   return `
 collectors:
-  log: { plugin: file, paths: ['${paths}'], backfill: ${backfill} }
+  log: { plugin: file, paths: ['${paths}'], backfill: ${backfill}${more(settings.collector)} }
 processors:
   ${MASK}
   ${delay > 0 ? slow : ''}
