@@ -40,6 +40,8 @@ export class FollowedFile {
   isAtEnd = false;
   /** It shrank: what is held is a line, then it begins anew. */
   isTruncated = false;
+  /** Not all of it was read before: what is held has lost its end. */
+  isCut = false;
   /** How often it was begun anew. */
   life = 0;
   /** No path leads to it any more; its descriptor is all there is. */
@@ -89,6 +91,7 @@ export class FollowedFile {
     this.overlap.clear();
     this.backfillEnd = 0;
     this.isTruncated = false;
+    this.isCut = false;
     this.isAtEnd = false;
   }
 }
