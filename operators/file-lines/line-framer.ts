@@ -30,6 +30,7 @@ export class LineFramer {
   /** What of the chunk is decoded. */
   #decoded: ChunkLines | undefined;
   #ending = false;
+  #isCut = false;
   #isUnterminated: boolean;
   #isTruncated = false;
   #areVerbatim = false;
@@ -100,9 +101,10 @@ export class LineFramer {
     return this.#finish(isFull ? first : first.concat(this.#takeDecoded(max - first.length)));
   }
 
-  /** Makes a line of what is held, without waiting for its terminator. */
-  end(): void {
+  /** Makes a line of what is held, without waiting for its terminator. `isCut`: its rest is known to be lost. */
+  end({ isCut = false } = {}): void {
     this.#ending = this.isHolding;
+    this.#isCut = isCut;
   }
 
   /** Forgets everything: the file begins anew. */
@@ -118,6 +120,7 @@ export class LineFramer {
   #takeUnterminated(): string[] {
     const line = this.#takeHeld();
     this.#areVerbatim = isVerbatim(line);
+    this.#isTruncated ||= this.#isCut;
     this.#ending = false;
     const lines = this.#finish([line]);
     this.#isUnterminated = true;
@@ -166,5 +169,6 @@ export class LineFramer {
     this.#lastLf = -1;
     this.#decoded = undefined;
     this.#ending = false;
+    this.#isCut = false;
   }
 }
