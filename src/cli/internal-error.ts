@@ -19,7 +19,7 @@ export function internalErrorText(error: unknown, debug: boolean): string {
   } else {
     lines.push('Run the same command with --log-level debug and report what it prints here.');
   }
-  return `${lines.join('\n')}\n`;
+  return lines.join('\n');
 }
 
 function stackPlaces(error: unknown): string[] {
