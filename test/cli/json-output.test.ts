@@ -34,7 +34,7 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
 
   it('of a configuration with mistakes, each with its place', async () => {
     const cwd = folderWith(files);
-    for (const command of ['run', 'validate', 'graph', 'test']) {
+    for (const command of ['run', 'validate', 'graph']) {
       const { code, stderr } = await runCli(['--log-format=json', command, 'bad.yaml'], { cwd });
       expect(code).toBe(2);
       const entries = entriesOf(stderr);
