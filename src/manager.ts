@@ -1,5 +1,6 @@
 import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
-import { formatPath } from './checks/path.ts';
+import { checkFunctions, checkOptions, refuseArgument } from './checks/arguments.ts';
+import { formatPath, isMapping } from './checks/path.ts';
 import type { PipelineProbe } from './delivery/probe.ts';
 import { MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
@@ -70,8 +71,12 @@ export class Manager {
   readonly #counters = new Map<string, PipelineCounters>();
   readonly #started = new Set<PipelineRunner>();
 
-  /** @throws MillraceError if the host does not have what the configuration names. */
+  /**
+   * @throws MillraceError `MILLRACE_HOST` if the host does not have what the configuration names,
+   * `MILLRACE_STATE_REQUIRED`, or `MILLRACE_ARGUMENT` for what is no configuration or no option.
+   */
   constructor(config: AnalyticsConfig, options: ManagerOptions = {}) {
+    checkArguments(config, options);
     this.config = config;
     const {
       logger = silentLogger,
@@ -172,6 +177,40 @@ export class Manager {
       'MILLRACE_PIPELINE_UNKNOWN',
       `there is no pipeline ${name}; ${near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`}`,
     );
+  }
+}
+
+/** All of them: the compiler misses one that is added. */
+const OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
+  host: true,
+  logger: true,
+  once: true,
+  random: true,
+  drainTimeout: true,
+  state: true,
+  reopen$: true,
+  probe: true,
+};
+
+function checkArguments(config: AnalyticsConfig, options: ManagerOptions): void {
+  const sections: unknown[] = isMapping(config)
+    ? [config.collectors, config.processors, config.forwarders, config.pipelines]
+    : [];
+  const entries = sections
+    .slice(0, 3)
+    .flatMap((section) => (isMapping(section) ? Object.values(section) : []));
+  const isChecked = entries.every((entry) => isMapping(entry) && entry.loaded_plugin !== undefined);
+  if (sections.length === 0 || !sections.every(isMapping) || !isChecked) {
+    const isLoaded = isMapping(config) && isMapping(config.config);
+    const wanted = isLoaded ? 'its part `config`' : 'a configuration, as parseConfig and loadConfig give it';
+    refuseArgument('new Manager', config, wanted);
+  }
+  checkOptions('new Manager', options, Object.keys(OPTIONS));
+  checkFunctions('new Manager, option `host`', options.host, ['events', 'functions', 'call']);
+  checkFunctions('new Manager, option `logger`', options.logger, ['error', 'warn', 'info', 'debug']);
+  const { drainTimeout = 0 } = options;
+  if (!(typeof drainTimeout === 'number' && drainTimeout >= 0)) {
+    refuseArgument('new Manager, option `drainTimeout`', drainTimeout, 'a number of seconds, 0 or more');
   }
 }
 

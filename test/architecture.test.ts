@@ -17,7 +17,7 @@ const LAYERS = {
     files: ['src/config/plugin-contract.ts', 'src/config/plugin-module.ts', 'src/define-plugin.ts'],
     imports: ['models', 'checks'],
   },
-  registry: { files: ['src/registry.ts'], imports: ['models', 'contract', 'plugins'] },
+  registry: { files: ['src/registry.ts'], imports: ['models', 'checks', 'contract', 'plugins'] },
   /** Small parts of the engine that know one pipeline at most. */
   parts: {
     files: ['src/returned.ts', 'src/noteworthy.ts', 'src/context.ts', 'src/stats.ts'],

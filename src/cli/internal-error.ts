@@ -19,7 +19,7 @@ export function internalErrorText(error: unknown, debug: boolean): string {
   } else {
     lines.push('Run the same command with --log-level debug and report what it prints here.');
   }
-  return `${lines.join('\n')}\n`;
+  return lines.join('\n');
 }
 
 /** What is printed when Node ends because nothing is left that could go on, while the command still waits. */

@@ -1,3 +1,4 @@
+import { checkOptions, refuseArgument } from '../checks/arguments.ts';
 import type { Path } from '../checks/path.ts';
 import { createStandaloneHost } from '../host/standalone-host.ts';
 import type { AnalyticsConfig } from '../models/analytics-config.ts';
@@ -35,6 +36,16 @@ export interface LoadConfigOptions {
   readonly checkTest?: (test: TestDefinition) => readonly (ConfigMistake & { readonly at?: 'key' })[];
 }
 
+/** All of them: the compiler misses one that is added. */
+const OPTIONS: Readonly<Record<keyof LoadConfigOptions, true>> = {
+  env: true,
+  once: true,
+  host: true,
+  logger: true,
+  ignoreTests: true,
+  checkTest: true,
+};
+
 /** The section `tests` of a configuration. */
 export interface LoadedTests {
   readonly definitions: ReadonlyMap<string, TestDefinition>;
@@ -58,7 +69,7 @@ export interface LoadedConfig {
  * Loads a configuration from YAML files, whose sections are merged, with the modules that it names as plugins.
  * Starts nothing.
  *
- * @throws ConfigError with all mistakes of all files at once
+ * @throws ConfigError with all mistakes of all files at once; MillraceError `MILLRACE_ARGUMENT` for wrong arguments
  *
  * @example
  * const { config } = await loadConfig(['examples/quickstart.yaml']);
@@ -68,6 +79,10 @@ export async function loadConfig(
   files: readonly string[],
   options: LoadConfigOptions = {},
 ): Promise<LoadedConfig> {
+  if (!Array.isArray(files) || !files.every((file) => typeof file === 'string')) {
+    refuseArgument('loadConfig', files, "a list of paths, such as ['pipelines.yaml']");
+  }
+  checkOptions('loadConfig', options, Object.keys(OPTIONS));
   const { env = process.env, ignoreTests = false } = options;
   const log = new MistakeLog();
   if (files.length === 0) log.addAt('configuration', undefined, [], 'no file is given; wanted at least one');
