@@ -41,3 +41,8 @@ export function perSecond(n: number, ms: number): number {
 export function nanoseconds(value: number): string {
   return `${count(value)} ns`;
 }
+
+/** `3.4 µs`. */
+export function microseconds(value: number): string {
+  return `${value < 100 ? value.toFixed(1) : count(value)} µs`;
+}

@@ -1,10 +1,12 @@
+import { rounds } from '../measure/rounds.ts';
 import type { Run } from '../measure/run-command.ts';
-import { count, megabytes, seconds, times } from './figures.ts';
+import { median } from '../measure/statistics.ts';
+import { count, megabytes, microseconds, seconds, times } from './figures.ts';
 import { type Growth, growthOfFiles, growthOfLines, growthOfPipelines } from './growth.ts';
-import { atMost, type Part, type Table, type Target } from './part.ts';
+import { atMost, notMeasured, type Part, type Table, type Target } from './part.ts';
 
 const MOST_BYTES = 150e6;
-/** One more costs no more than this many times what one more has cost at the size before. */
+/** How many times as much one more may cost at the largest size as at the one before, and still be called linear. */
 const LINEAR = 1.5;
 
 /** Peak memory, and how time and memory grow with lines, files and pipelines. */
@@ -12,17 +14,19 @@ export const memory: Part = {
   name: 'memory',
   title: 'memory and growth: lines, files, pipelines',
   async run({ quick, progress }) {
-    const lines = growthOfLines(quick ? [10_000, 100_000, 200_000] : [100_000, 1_000_000, 10_000_000]);
-    const files = growthOfFiles(quick ? [1, 100, 1000] : [1, 100, 1000, 10_000]);
-    const pipelines = growthOfPipelines(quick ? [1, 10, 100] : [1, 10, 100, 1000]);
-    const measured = new Map<Growth, Step[]>();
+    const lines = growthOfLines(quick ? [10_000, 50_000, 200_000] : [100_000, 1_000_000, 10_000_000]);
+    const files = growthOfFiles(quick ? [1, 300, 1000] : [1, 100, 1000, 10_000]);
+    const pipelines = growthOfPipelines(quick ? [1, 50, 150] : [1, 10, 100, 1000]);
+    const measured = new Map<Growth, readonly Step[]>();
     for (const growth of [lines, files, pipelines]) {
-      const steps: Step[] = [];
-      for (const size of growth.sizes) {
-        progress(`${count(size)} ${growth.of}`);
-        steps.push({ size, run: await growth.run(size) });
-      }
-      measured.set(growth, steps);
+      const runs = await rounds(growth.sizes, quick ? 1 : 3, (size, round) => {
+        progress(`${count(size)} ${growth.of}, round ${round + 1}`);
+        return growth.run(size);
+      });
+      measured.set(
+        growth,
+        growth.sizes.map((size) => step(size, runs.get(size) ?? [])),
+      );
     }
     return {
       tables: [...measured].map(([growth, steps]) => growthTable(growth, steps)),
@@ -31,55 +35,62 @@ export const memory: Part = {
         ...[...measured].map(([growth, steps]) => linearTarget(growth, steps)),
       ],
       notes: [
-        'One run each. "One more" is the difference to the row above, for each line, file or pipeline that came on ' +
-          'top: growth is linear where it stays the same. Files and pipelines have ten lines each.',
+        'Processor time and memory of the whole process, start included. "Each" is what came on top of the first ' +
+          'row, for each line, file or pipeline that came on top: growth is linear where it stays the same or ' +
+          'falls. A file has ten lines; each pipeline has a file and an output of its own.',
       ],
     };
   },
 };
 
+/** The medians of the runs of one size. */
 interface Step {
   readonly size: number;
-  readonly run: Run;
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakBytes: number;
 }
 
-/** What one more has cost, between two sizes. */
-function onePerMore(before: Step, after: Step): { us: number; bytes: number } {
-  const more = after.size - before.size;
+function step(size: number, runs: readonly Run[]): Step {
+  const of = (value: (run: Run) => number) => median(runs.map(value));
   return {
-    us: ((after.run.wallMs - before.run.wallMs) * 1000) / more,
-    bytes: (after.run.peakBytes - before.run.peakBytes) / more,
+    size,
+    wallMs: of(({ wallMs }) => wallMs),
+    cpuMs: of(({ cpuMs }) => cpuMs),
+    peakBytes: of(({ peakBytes }) => peakBytes),
   };
+}
+
+function each(value: 'cpuMs' | 'peakBytes', first: Step, { size, ...after }: Step): number {
+  return (after[value] - first[value]) / (size - first.size);
 }
 
 function growthTable({ of }: Growth, steps: readonly Step[]): Table {
+  const [first, ...more] = steps as [Step, ...Step[]];
+  const row = (at: Step) => [
+    count(at.size),
+    seconds(at.wallMs),
+    seconds(at.cpuMs),
+    at === first ? '' : microseconds(each('cpuMs', first, at) * 1000),
+    megabytes(at.peakBytes),
+    at === first ? '' : `${count(each('peakBytes', first, at))} bytes`,
+  ];
   return {
     cells: 'figures',
-    columns: [of, 'time', 'one more', 'peak memory', 'one more'],
-    rows: steps.map((step, index) => {
-      const before = steps[index - 1];
-      const more = before && onePerMore(before, step);
-      return [
-        count(step.size),
-        seconds(step.run.wallMs),
-        more === undefined ? '' : `${more.us.toFixed(1)} µs`,
-        megabytes(step.run.peakBytes),
-        more === undefined ? '' : `${more.bytes.toFixed(more.bytes < 10 ? 1 : 0)} bytes`,
-      ];
-    }),
+    columns: [of, 'time', 'processor time', 'each', 'peak memory', 'each'],
+    rows: [first, ...more].map(row),
   };
 }
 
-function peakTarget({ size, run }: Step): Target {
-  return atMost(`peak memory, ${count(size)} lines`, run.peakBytes, MOST_BYTES, megabytes);
+function peakTarget({ size, peakBytes }: Step): Target {
+  return atMost(`peak memory, ${count(size)} lines`, peakBytes, MOST_BYTES, megabytes);
 }
 
 function linearTarget({ of }: Growth, steps: readonly Step[]): Target {
-  const [a, b, c] = steps.slice(-3) as [Step, Step, Step];
-  return atMost(
-    `time of one more of ${of}, at ${count(c.size)} against ${count(b.size)}`,
-    onePerMore(b, c).us / onePerMore(a, b).us,
-    LINEAR,
-    times,
-  );
+  const [first] = steps as [Step];
+  const [before, last] = steps.slice(-2) as [Step, Step];
+  const what = `processor time for each of ${count(last.size)} ${of}, against ${count(before.size)}`;
+  const eachBefore = each('cpuMs', first, before);
+  if (eachBefore <= 0) return notMeasured(what, `≤ ${times(LINEAR)}`, 'too few to tell');
+  return atMost(what, each('cpuMs', first, last) / eachBefore, LINEAR, times);
 }
