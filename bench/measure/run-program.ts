@@ -5,9 +5,9 @@ import { program } from '../places.ts';
 /**
  * Runs one of bench/programs in a process of its own, where nothing is compiled yet and no garbage is left of others.
  *
- * @returns the number that it prints.
+ * @returns what it prints, which is JSON: a number, say.
  */
-export async function runProgram(name: string, ...args: readonly (string | number)[]): Promise<number> {
+export async function runProgram<T>(name: string, ...args: readonly (string | number)[]): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, [program(name), ...args.map(String)]);
-  return Number(stdout);
+  return JSON.parse(stdout);
 }

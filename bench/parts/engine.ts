@@ -16,7 +16,7 @@ export const engine: Part = {
     const names = Object.keys(ENGINES) as EngineName[];
     const measured = await rounds(names, quick ? 2 : 5, (name, round) => {
       progress(`${name}, round ${round + 1}`);
-      return runProgram('engine', name, events);
+      return runProgram<number>('engine', name, events);
     });
     const speeds = (name: EngineName) => (measured.get(name) ?? []).map((ms) => perSecond(events, ms));
     return {

@@ -16,7 +16,7 @@ export const entropy: Part = {
     const lines = quick ? 20_000 : 200_000;
     const measured = await rounds<SubjectName, number>([MASK, BY_HAND], quick ? 3 : 7, (name, round) => {
       progress(`${name}, round ${round + 1}`);
-      return runProgram('subject', name, lines);
+      return runProgram<number>('subject', name, lines);
     });
     const of = (name: SubjectName) => measured.get(name) ?? [];
     return {

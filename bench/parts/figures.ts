@@ -26,8 +26,9 @@ export function megabytes(bytes: number): string {
   return `${count(bytes / 1e6)} MB`;
 }
 
-/** `120 (110–130)`: the median and the range. */
+/** `120 (110–130)`: the median and the range, if there is one. */
 export function range({ min, median, max }: Spread, format: (value: number) => string): string {
+  if (min === max) return format(median);
   return `${format(median)} (${format(min)}–${format(max)})`;
 }
 
@@ -39,4 +40,9 @@ export function perSecond(n: number, ms: number): number {
 /** `340 ns`. */
 export function nanoseconds(value: number): string {
   return `${count(value)} ns`;
+}
+
+/** `3.4 µs`. */
+export function microseconds(value: number): string {
+  return `${value < 100 ? value.toFixed(1) : count(value)} µs`;
 }

@@ -35,7 +35,7 @@ export function mainJobResult(measured: MainJobRuns): PartResult {
       ...missing.map(({ peer, reason }) => `Not measured: ${peer.name}, because ${reason}.`),
     ],
     chart: {
-      title: 'The main job: lines per second',
+      title: `The main job: lines per second, of ${count(lines)} lines`,
       unit: 'lines/s',
       bars: order.map(({ peer }) => bar(peer, measured)),
     },
@@ -45,16 +45,12 @@ export function mainJobResult(measured: MainJobRuns): PartResult {
 type Row = FoundPeers['there'][number];
 
 function inOrderOfSpeed(measured: MainJobRuns): Row[] {
-  const ms = ({ peer }: Row) => median(walls(peer, measured));
-  return [...measured.there].sort((a, b) => ms(a) - ms(b));
+  const speed = ({ peer }: Row) => median(speeds(peer, measured));
+  return [...measured.there].sort((a, b) => speed(b) - speed(a));
 }
 
-function walls(peer: Peer, { runs }: MainJobRuns): number[] {
-  return (runs.get(peer) ?? []).map(({ wallMs }) => wallMs);
-}
-
-function speeds(peer: Peer, measured: MainJobRuns): number[] {
-  return walls(peer, measured).map((ms) => perSecond(measured.lines, ms));
+function speeds(peer: Peer, { lines, runs }: MainJobRuns): number[] {
+  return (runs.get(peer) ?? []).map(({ wallMs }) => perSecond(lines, wallMs));
 }
 
 function speedTable(measured: MainJobRuns, order: readonly Row[]) {

@@ -13,7 +13,7 @@ export const micro: Part = {
     const names = Object.keys(SUBJECTS) as SubjectName[];
     const measured = await rounds(names, quick ? 1 : 5, (name, round) => {
       progress(`${name}, round ${round + 1}`);
-      return runProgram('subject', name, quick ? 10_000 : 100_000);
+      return runProgram<number>('subject', name, quick ? 5_000 : 20_000);
     });
     const rows = names.map((name) => [name, range(spread(measured.get(name) ?? []), nanoseconds)]);
     return {

@@ -4,50 +4,54 @@ import { basename, dirname, join } from 'node:path';
 import { version } from '../../src/version.ts';
 import type { Command } from '../measure/run-command.ts';
 import { MILLRACE, withFolder } from '../places.ts';
+import { maskingConfig } from './masking-config.ts';
 import type { Found, Job, Peer } from './peer.ts';
+
+type Settings = Readonly<Record<string, unknown>>;
 
 export const millrace = millraceWith('millrace', {});
 export const millraceWithWorkers = millraceWith('millrace, `workers: 2`', { workers: 2 });
 
-function millraceWith(name: string, pipeline: Readonly<Record<string, unknown>>): Peer {
+/** `millrace run --once` with deliveries and checkpoints, which are on always. */
+function millraceWith(name: string, settings: Settings): Peer {
   return {
     name,
     writes: 'events',
     isOrdered: true,
     isDaemon: false,
     leavesOut: 'nothing',
-    find: () => accepts(pipeline),
-    command: (job) => millraceCommand(job, pipeline),
+    find: () => withFolder(async (folder) => accepts(folder, settings)),
+    command: (job) => runCommand(job.folder, configuration(job, settings), '--once'),
   };
 }
 
-/** `millrace run --once` on the main job: deliveries and checkpoints are on, as they always are. */
-export function millraceCommand(job: Job, pipeline: Readonly<Record<string, unknown>> = {}): Command {
-  const path = join(job.folder, 'millrace.json');
-  writeFileSync(path, configuration(job, pipeline));
-  const state = join(job.folder, 'state');
-  return { command: process.execPath, args: [MILLRACE, 'run', path, '--once', '--state-dir', state] };
+/** `millrace run` of a configuration, which is put into `folder` beside the state. */
+export function runCommand(folder: string, config: object, ...options: readonly string[]): Command {
+  return {
+    command: process.execPath,
+    args: [MILLRACE, 'run', save(folder, config), ...options, '--state-dir', join(folder, 'state')],
+  };
 }
 
-/** Whether this version's configuration knows the settings of the pipeline. */
-function accepts(pipeline: Readonly<Record<string, unknown>>): Promise<Found> {
-  return withFolder(async (folder) => {
-    const job = { input: join(folder, 'in.log'), output: join(folder, 'out.jsonl'), folder, rules: {} };
-    const path = join(folder, 'millrace.json');
-    writeFileSync(path, configuration(job, pipeline));
-    const { status } = spawnSync(process.execPath, [MILLRACE, 'validate', path]);
-    const settings = Object.keys(pipeline).join(', ');
-    return status === 0 ? { version: version() } : { missing: `this version has no \`${settings}\`` };
-  });
+/** JSON is YAML too. */
+function save(folder: string, config: object): string {
+  const path = join(folder, 'millrace.json');
+  writeFileSync(path, JSON.stringify(config));
+  return path;
 }
 
-/** JSON, which is YAML too. */
-function configuration({ input, output, rules }: Job, pipeline: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify({
-    collectors: { log: { plugin: 'file', paths: [input], backfill: true } },
-    processors: { mask: { plugin: 'regex_mask', rules } },
-    forwarders: { events: { plugin: 'disk', path: dirname(output), filename: basename(output) } },
-    pipelines: { main: { collect: 'log', process: 'mask', forward: 'events', restart: false, ...pipeline } },
-    host_config: {},
-  });
+/** Whether this version's configuration knows the settings. */
+function accepts(folder: string, settings: Settings): Found {
+  const job = { input: join(folder, 'in.log'), output: join(folder, 'out.jsonl'), folder, rules: {} };
+  const { status } = spawnSync(process.execPath, [
+    MILLRACE,
+    'validate',
+    save(folder, configuration(job, settings)),
+  ]);
+  if (status === 0) return { version: version() };
+  return { missing: `this version has no \`${Object.keys(settings).join(', ')}\` for a pipeline` };
+}
+
+function configuration({ input, output, rules }: Job, settings: Settings): object {
+  return maskingConfig(dirname(output), { [basename(output, '.jsonl')]: [input] }, rules, settings);
 }

@@ -23,7 +23,7 @@ export function runPeer(
   size?: number,
 ): Promise<PeerRun> {
   return withFolder(async (folder) => {
-    const output = join(folder, 'output');
+    const output = join(folder, 'events.jsonl');
     const command = peer.command({ input: reference.input, output, folder, rules });
     const isComplete = (written: number) =>
       size === undefined ? written > 0 && countLines(output) >= reference.lines : written >= size;

@@ -4,7 +4,7 @@ import { SUBJECTS, type SubjectName } from '../subjects/index.ts';
 
 /** The first ones are for the compiler, and are not counted. */
 const WARM_UP = 3;
-const PASSES = 7;
+const PASSES = 15;
 
 const [name, count] = process.argv.slice(2) as [SubjectName, string];
 const pass = SUBJECTS[name].prepare(Number(count));
