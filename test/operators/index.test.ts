@@ -22,7 +22,8 @@ const INTERNAL = [
   'operators/serial-jobs.ts', // the order of FileAppender and NumberedFiles
   'operators/steady-clock.ts', // time that nobody can set
   'operators/subscribe-for.ts', // what these operators have in common
-  'operators/token-bucket.ts', // how rateLimit counts
+  'operators/token-bucket.ts',
+  'operators/verbatim.ts', // how rateLimit counts
 ];
 
 /** An entry and all files that it imports, types included: what a bundler or a type checker opens. */
