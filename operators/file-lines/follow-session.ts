@@ -114,8 +114,8 @@ export class FollowSession {
     this.#table.prune(seen);
     const { once, quietPolls, log, positions } = this.#settings;
     if (!this.#arrivals.hasBegun) {
-      log.info(`following ${this.#table.size} files`, { files: this.#table.size });
       positions.found?.((id) => this.#table.get(id) !== undefined);
+      log.info(`following ${this.#table.size} files`, { files: this.#table.size });
     }
     this.#arrivals.hasBegun = true;
     if (!once) for (const file of this.#table.files()) this.#inspect(file, !seen.has(file), quietPolls);

@@ -6,7 +6,7 @@ import type { FileId } from './regular-file.ts';
 /** A file whose position is known from before. */
 export interface KnownFile {
   readonly id: FileId;
-  /** Where it was seen last. */
+  /** Where it was followed. */
   readonly path: string;
   /** Whether a file of that identity which begins with these bytes is the one that is known. */
   isSame(head: Buffer): boolean;

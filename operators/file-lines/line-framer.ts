@@ -27,6 +27,7 @@ export class LineFramer {
   #at = 0;
   #lastLf = -1;
   #ending = false;
+  #isCut = false;
   #isUnterminated: boolean;
   #isTruncated = false;
 
@@ -97,9 +98,10 @@ export class LineFramer {
     return lines.length === 0 ? lines : this.#finish(lines);
   }
 
-  /** Makes a line of what is held, without waiting for its terminator. */
-  end(): void {
+  /** Makes a line of what is held, without waiting for its terminator. `isCut`: its rest is known to be lost. */
+  end({ isCut = false } = {}): void {
     this.#ending = this.isHolding;
+    this.#isCut = isCut;
   }
 
   /** Forgets everything: the file begins anew. */
@@ -114,6 +116,7 @@ export class LineFramer {
 
   #takeUnterminated(): string[] {
     const line = this.#takeHeld();
+    this.#isTruncated ||= this.#isCut;
     this.#ending = false;
     const lines = this.#finish([line]);
     this.#isUnterminated = true;
@@ -157,5 +160,6 @@ export class LineFramer {
     this.#at = 0;
     this.#lastLf = -1;
     this.#ending = false;
+    this.#isCut = false;
   }
 }

@@ -75,7 +75,10 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     demand,
     once: ctx.once,
     maxLineBytes,
-    positions: noting(settled, () => state.set(PATHS, [...paths])),
+    positions: noting(settled, () => {
+      state.set(PATHS, [...paths]);
+      state.commit();
+    }),
     log: ctx.logger,
     onBacklog: (bytes) => ctx.stats.backlog(bytes),
     onGap: (bytes) => ctx.stats.lost(bytes),

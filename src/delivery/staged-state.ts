@@ -44,8 +44,10 @@ export class StagedState implements CollectorState {
     return this.#values.entries();
   }
 
-  /** The pipeline commits, when the output is on the disk. */
-  commit(): void {}
+  /** Where a collector begins; all else the pipeline commits, when the output is on the disk. */
+  commit(): void {
+    this.#kept.commit();
+  }
 
   /** What has changed since the last call. */
   take(): StagedChanges {

@@ -26,6 +26,8 @@ export interface FileToDisk {
   readonly pipeline?: string;
   /** Default: true. */
   readonly backfill?: boolean;
+  /** More settings of the collector. */
+  readonly collector?: string;
   /** The forwarder. Default: `disk` to `out/out.jsonl`. */
   readonly forwarder?: string;
   /** Seconds that a random delay of each event may take; 0: no delay. */
@@ -40,7 +42,7 @@ export function fileToDisk(settings: FileToDisk = {}): string {
   const slow = `slow: { plugin: test, delay_range: { minimum: 0, maximum: ${delay} } }`;
   return `
 collectors:
-  log: { plugin: file, paths: ['${paths}'], backfill: ${backfill} }
+  log: { plugin: file, paths: ['${paths}'], backfill: ${backfill}${more(settings.collector)} }
 processors:
   ${MASK}
   ${delay > 0 ? slow : ''}
@@ -137,17 +139,17 @@ export class Trial {
   async allSettled(): Promise<void> {
     await this.allDelivered();
     let positions: readonly StateEntry[] = [];
-    const isBehind = ({ key, value }: StateEntry) => {
+    const isElsewhere = ({ key, value }: StateEntry) => {
       const { path, offset } = value as { path?: string; offset?: number };
       if (path === undefined || offset === undefined) return false;
       const stats = fs.statSync(join(this.folder, path), { throwIfNoEntry: false });
-      return stats !== undefined && `${stats.dev}:${stats.ino}` === key && offset < stats.size;
+      return stats !== undefined && `${stats.dev}:${stats.ino}` === key && offset !== stats.size;
     };
     const end = performance.now() + PATIENCE;
     do {
       if (performance.now() > end) throw new Error(`not settled within ${PATIENCE} ms`);
       positions = await readState(this.path('state'));
-    } while (positions.some(isBehind));
+    } while (positions.some(isElsewhere));
   }
 
   /** Waits for a condition, with the patience of the suite. */
