@@ -10,6 +10,8 @@ const LINES = byForm({ short: 500_000, long: 5_000_000 });
 const SECONDS = byForm({ short: 8, long: 120 });
 /** Megabytes above an idle run. */
 const ALLOWED = 150;
+/** The same where millions of events come and go: V8 lets garbage wait. */
+const ALLOWED_AT_FULL_SPEED = 300;
 
 /** Takes 10 ms for each event, and writes it then. */
 const SLOW = `
@@ -57,11 +59,11 @@ async function idle(config: string, modules: Record<string, string>): Promise<nu
 }
 
 /** Lets it run for a while with far too much to do, then stops it. */
-async function expectFlatAndStoppable(child: CliProcess, idlePeak: number): Promise<void> {
+async function expectFlatAndStoppable(child: CliProcess, idlePeak: number, allowed = ALLOWED): Promise<void> {
   await delay(SECONDS * 1000);
   const { peak } = residentMemory(child);
   process.stderr.write(`resident: ${peak.toFixed(0)} MB at most, ${idlePeak.toFixed(0)} MB when idle\n`);
-  expect(peak - idlePeak).toBeLessThan(ALLOWED);
+  expect(peak - idlePeak).toBeLessThan(allowed);
   const stoppedAt = performance.now();
   const { code, stderr } = await kill(child, 'SIGTERM');
   expect(code).toBe(0);
@@ -84,14 +86,14 @@ it(`${LINES} lines wait and a forwarder takes 10 ms for each: memory stays flat,
 });
 
 it.each([
-  ['ten million events', '1e7', '', './slow.mjs'],
-  ['events without end', 'Infinity', 'async ', './slow.mjs'],
-  ['events without end, which are delivered at once', 'Infinity', '', 'noop'],
+  ['ten million events', '1e7', '', './slow.mjs', ALLOWED],
+  ['events without end', 'Infinity', 'async ', './slow.mjs', ALLOWED],
+  ['events without end, which are delivered at once', 'Infinity', '', 'noop', ALLOWED_AT_FULL_SPEED],
 ] as const)('a processor makes %s: memory stays flat, and a stop keeps its deadline', async (...setting) => {
-  const [, results, kind, forwarder] = setting;
+  const [, results, kind, forwarder, allowed] = setting;
   const modules = { 'slow.mjs': SLOW, 'many.mjs': generator(results, kind) };
   const idlePeak = await idle(generating(forwarder), modules);
   const trial = new Trial(generating(forwarder), modules);
   trial.appendLines('in/a.log', 2000);
-  await expectFlatAndStoppable(await start(trial), idlePeak);
+  await expectFlatAndStoppable(await start(trial), idlePeak, allowed);
 });
