@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { jest } from '@jest/globals';
 import { readState } from '../../../src/state/open-state.ts';
 import type { StateEntry } from '../../../src/state/record.ts';
-import { type CliProcess, type CliResult, folderWith, startCli } from '../../support/cli.ts';
+import { upToDateBuild } from '../../support/build.ts';
+import { type CliProcess, type CliResult, folderWith, startProcess } from '../../support/cli.ts';
 import { eventually } from '../../support/eventually.ts';
 import { byForm } from './form.ts';
 import { KEY_RULE, Oracle, type Places, type Verdict } from './oracle.ts';
@@ -62,6 +63,8 @@ export class Trial {
   readonly folder: string;
   /** More variables for the processes that are started from now on. */
   env: Readonly<Record<string, string>> = {};
+  /** The command and first arguments that start them, ahead of Node. */
+  launcher: readonly string[] = [];
   readonly #processes: CliProcess[] = [];
 
   constructor(config: string, files: Readonly<Record<string, string>> = {}) {
@@ -101,7 +104,8 @@ export class Trial {
 
   /** Any command of the built program, in the folder of the trial. */
   async start(...args: string[]): Promise<CliProcess> {
-    const child = await startCli(args, { cwd: this.folder, env: this.env });
+    const [command = '', ...rest] = [...this.launcher, process.execPath, await upToDateBuild(), ...args];
+    const child = startProcess(command, rest, { cwd: this.folder, env: this.env });
     this.#processes.push(child);
     return child;
   }
