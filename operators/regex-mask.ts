@@ -2,6 +2,7 @@ import { type MonoTypeOperatorFunction, map } from 'rxjs';
 import { type Masker, maskerOf } from './mask-event.ts';
 import { compileExpression } from './python-regex.ts';
 import { costOf } from './regex/cost.ts';
+import { JoinedGates } from './regex/joined-gates.ts';
 import { type Plan, planSearch } from './regex/plan.ts';
 import { Replacement, type ReplacementOptions } from './replacement.ts';
 
@@ -40,16 +41,23 @@ interface Rule extends Plan {
 export function regexMasker(options: RegexMaskOptions): Masker {
   const { onMask, boundTime } = options;
   const expressions = Object.entries(options.rules).map(([name, source]) => compileExpression(source, name));
+  const plans = expressions.map(planSearch);
+  const gates = new JoinedGates(plans);
   const rules: Rule[] = Object.keys(options.rules).map((name, i) => ({
     name,
-    ...planSearch(expressions[i] as RegExp),
+    ...(plans[i] as Plan),
     replacement: new Replacement(name, options),
   }));
   const maskText = (text: string): string => {
     let masked = text;
+    gates.reset();
     for (let i = 0; i < rules.length; i++) {
+      if (gates.reject(i, masked)) continue;
       const rule = rules[i] as Rule;
-      if (rule.needs === '' || masked.includes(rule.needs)) masked = applyRule(rule, masked, onMask);
+      if (rule.literal !== '' && !masked.includes(rule.literal)) continue;
+      const before = masked;
+      masked = applyRule(rule, before, onMask);
+      if (masked !== before) gates.reset();
     }
     return masked;
   };
