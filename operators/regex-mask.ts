@@ -1,10 +1,11 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
+import { assertKnownOptions, assertTexts } from './check-options.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import { compileExpression } from './python-regex.ts';
 import { costOf } from './regex/cost.ts';
 import { JoinedGates } from './regex/joined-gates.ts';
 import { type Plan, planSearch } from './regex/plan.ts';
-import { Replacement, type ReplacementOptions } from './replacement.ts';
+import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
   /**
@@ -21,6 +22,8 @@ export interface RegexMaskOptions extends ReplacementOptions {
   readonly boundTime?: ((mask: () => string, length: number) => string) | undefined;
 }
 
+const OPTIONS = ['rules', 'onMask', 'boundTime', ...REPLACEMENT_OPTIONS];
+
 interface Rule extends Plan {
   readonly name: string;
   readonly replacement: Replacement;
@@ -31,6 +34,7 @@ interface Rule extends Plan {
  * character. An empty match masks nothing. Works on a text, or on all text of an event: see `maskEvent`.
  *
  * @throws ExpressionError for a rule that is no regular expression, naming the rule.
+ * @throws TypeError for an option that is not known, and for rules that are not strings.
  * @throws RangeError if `mask_char` is not exactly one character.
  *
  * @example
@@ -39,6 +43,8 @@ interface Rule extends Plan {
  * mask({ data: { pins: ['1234'] } }); // { data: { pins: ['<:PIN:>'] } }
  */
 export function regexMasker(options: RegexMaskOptions): Masker {
+  assertKnownOptions('regexMasker', options, OPTIONS);
+  assertTexts('rules', options.rules, "{ PIN: '[0-9]{4}' }");
   const { onMask, boundTime } = options;
   const expressions = Object.entries(options.rules).map(([name, source]) => compileExpression(source, name));
   const plans = expressions.map(planSearch);

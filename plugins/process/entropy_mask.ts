@@ -35,5 +35,15 @@ export function get_config_schema(): typeof EntropyMaskProcessConfig {
 
 /** Emits the event with every token that looks random masked, in every field. Fails on what cannot be masked. */
 export const process = maskingProcess<EntropyMaskProcessConfig>((config, ctx) =>
-  entropyMasker({ ...config, onMask: (rule, count) => ctx.stats.masked(rule, count) }),
+  entropyMasker({
+    mask_str: config.mask_str,
+    mask_char: config.mask_char,
+    mask_prefix: config.mask_prefix,
+    mask_suffix: config.mask_suffix,
+    h_threshold: config.h_threshold,
+    length_threshold: config.length_threshold,
+    delimeter: config.delimeter,
+    alphabet: config.alphabet,
+    onMask: (rule, count) => ctx.stats.masked(rule, count),
+  }),
 );

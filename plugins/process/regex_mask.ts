@@ -81,7 +81,10 @@ function explain({ part, text }: Ambiguity): string {
 /** Emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
 export const process = maskingProcess<RegexMaskProcessConfig>((config, ctx) =>
   regexMasker({
-    ...config,
+    rules: config.rules,
+    mask_char: config.mask_char,
+    mask_prefix: config.mask_prefix,
+    mask_suffix: config.mask_suffix,
     boundTime: inBoundedTime,
     onMask: (rule, count) => ctx.stats.masked(rule, count),
   }),
