@@ -45,6 +45,8 @@ function emailsByHand(text: string): string {
 const SLOT = new Uint8Array(128);
 for (let i = 0; i < DEFAULT_ALPHABET.length; i++) SLOT[DEFAULT_ALPHABET.charCodeAt(i)] = i + 1;
 const C_LN_C = Float64Array.from({ length: 4096 }, (_, c) => (c === 0 ? 0 : c * Math.log(c)));
+/** What c·ln c grows by with the next occurrence. */
+const STEP = C_LN_C.map((value, c) => (C_LN_C[c + 1] ?? 0) - value);
 const counts = new Uint16Array(DEFAULT_ALPHABET.length + 1);
 
 /**
@@ -67,16 +69,16 @@ export function entropyByHand(text: string): string {
 }
 
 function indexByHand(text: string, start: number, end: number): number {
-  for (let i = start; i < end; i++) (counts[SLOT[text.charCodeAt(i)] as number] as number)++;
   let sum = 0;
-  let inAlphabet = 0;
-  for (let slot = 1; slot < counts.length; slot++) {
+  for (let i = start; i < end; i++) {
+    const slot = SLOT[text.charCodeAt(i)] as number;
     const count = counts[slot] as number;
-    inAlphabet += count;
-    sum += C_LN_C[count] as number;
+    sum += STEP[count] as number;
+    counts[slot] = count + 1;
   }
+  const outside = counts[0] as number;
   counts.fill(0);
   const length = end - start;
   const best = C_LN_C[length] as number;
-  return ((inAlphabet / length) * best - sum) / best;
+  return (((length - outside) / length) * best - sum + (C_LN_C[outside] as number)) / best;
 }

@@ -7,6 +7,8 @@ const cLnC = (c: number): number => (c < TABLE ? (C_LN_C[c] as number) : c * Mat
 const ASCII = 128;
 /** Floating point leaves an evenly spread token a few ulps off 1; no real index is this near to it. */
 const SNAP = 1e-12;
+/** Far more than floating point loses in a sum, relative to the whole. */
+const SLACK = 1e-9;
 
 /**
  * Measures tokens against an alphabet: how evenly a token's characters are spread, relative to the best that a
@@ -36,6 +38,33 @@ export class EntropyMeter {
       if (code < ASCII) this.#ascii[code] = i + 1;
       else this.#other.set(code, i + 1);
     });
+  }
+
+  /**
+   * Whether the index of `text` between two positions may be a threshold or more. It gives up where what is left of
+   * the text cannot make up for what was repeated, or is not of the alphabet: early in most words.
+   */
+  canReach(threshold: number, text: string, start: number, end: number): boolean {
+    const counts = this.#counts;
+    const ascii = this.#ascii;
+    const length = end - start;
+    const nLnN = cLnC(length);
+    const perCharacter = nLnN / length;
+    // What the sum may lose at most, and a little, since it is added up in another order than that of the index.
+    let left = nLnN - threshold * this.#best(length) + SLACK * nLnN;
+    let isOpen = true;
+    for (let i = start; i < end && isOpen; i++) {
+      const unit = text.charCodeAt(i);
+      // Pairs make the length another one.
+      if (unit >= ASCII) break;
+      const slot = ascii[unit] as number;
+      const count = counts[slot] as number;
+      counts[slot] = count + 1;
+      left -= slot === 0 ? perCharacter : cLnC(count + 1) - cLnC(count);
+      isOpen = left >= 0;
+    }
+    counts.fill(0);
+    return isOpen;
   }
 
   /** The index of `text` between two positions, in [0, 1]; −1 for fewer characters than `shortest`. */
@@ -73,22 +102,27 @@ export class EntropyMeter {
 
   #ratio(length: number, most: number): number {
     const reached = this.#reached;
-    const size = this.#size;
     let inAlphabet = 0;
     let sum = 0;
     for (let k = 1; k <= most; k++) {
       inAlphabet += reached[k] as number;
       sum += (reached[k] as number) * (cLnC(k) - cLnC(k - 1));
     }
-    const quotient = Math.floor(length / size);
-    const remainder = length % size;
     const nLnN = cLnC(length);
-    const best = nLnN - remainder * cLnC(quotient + 1) - (size - remainder) * cLnC(quotient);
+    const best = this.#best(length);
     if (best <= 0) return 0;
     // Characters outside the alphabet count in the length alone, and can push the raw ratio above 1.
     const index = ((inAlphabet / length) * nLnN - sum) / best;
     if (index < SNAP) return 0;
     return index > 1 - SNAP ? 1 : index;
+  }
+
+  /** n·Hmax: of characters that are spread over the alphabet as evenly as n of them can be. */
+  #best(length: number): number {
+    const size = this.#size;
+    const quotient = Math.floor(length / size);
+    const remainder = length % size;
+    return cLnC(length) - remainder * cLnC(quotient + 1) - (size - remainder) * cLnC(quotient);
   }
 }
 

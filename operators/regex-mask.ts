@@ -1,9 +1,11 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
+import { assertKnownOptions, assertTexts } from './check-options.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import { compileExpression } from './python-regex.ts';
 import { costOf } from './regex/cost.ts';
+import { JoinedGates } from './regex/joined-gates.ts';
 import { type Plan, planSearch } from './regex/plan.ts';
-import { Replacement, type ReplacementOptions } from './replacement.ts';
+import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
   /**
@@ -20,6 +22,8 @@ export interface RegexMaskOptions extends ReplacementOptions {
   readonly boundTime?: ((mask: () => string, length: number) => string) | undefined;
 }
 
+const OPTIONS = ['rules', 'onMask', 'boundTime', ...REPLACEMENT_OPTIONS];
+
 interface Rule extends Plan {
   readonly name: string;
   readonly replacement: Replacement;
@@ -30,6 +34,7 @@ interface Rule extends Plan {
  * character. An empty match masks nothing. Works on a text, or on all text of an event: see `maskEvent`.
  *
  * @throws ExpressionError for a rule that is no regular expression, naming the rule.
+ * @throws TypeError for an option that is not known, and for rules that are not strings.
  * @throws RangeError if `mask_char` is not exactly one character.
  *
  * @example
@@ -38,18 +43,27 @@ interface Rule extends Plan {
  * mask({ data: { pins: ['1234'] } }); // { data: { pins: ['<:PIN:>'] } }
  */
 export function regexMasker(options: RegexMaskOptions): Masker {
+  assertKnownOptions('regexMasker', options, OPTIONS);
+  assertTexts('rules', options.rules, "{ PIN: '[0-9]{4}' }");
   const { onMask, boundTime } = options;
   const expressions = Object.entries(options.rules).map(([name, source]) => compileExpression(source, name));
+  const plans = expressions.map(planSearch);
+  const gates = new JoinedGates(plans);
   const rules: Rule[] = Object.keys(options.rules).map((name, i) => ({
     name,
-    ...planSearch(expressions[i] as RegExp),
+    ...(plans[i] as Plan),
     replacement: new Replacement(name, options),
   }));
   const maskText = (text: string): string => {
     let masked = text;
+    gates.reset();
     for (let i = 0; i < rules.length; i++) {
+      if (gates.reject(i, masked)) continue;
       const rule = rules[i] as Rule;
-      if (rule.needs === '' || masked.includes(rule.needs)) masked = applyRule(rule, masked, onMask);
+      if (rule.literal !== '' && !masked.includes(rule.literal)) continue;
+      const before = masked;
+      masked = applyRule(rule, before, onMask);
+      if (masked !== before) gates.reset();
     }
     return masked;
   };

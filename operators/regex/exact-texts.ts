@@ -26,10 +26,14 @@ export function exactTexts(pattern: Pattern, most: number): Exact | undefined {
     }
     case 'repetition': {
       const { min, max } = pattern;
-      if (min !== max || min > 64) return undefined;
+      if (max > 64) return undefined;
       const exact = exactTexts(pattern.item, most);
-      let all: Exact | undefined = NOTHING;
-      for (let i = 0; i < min; i++) all = all && exact && product(all, exact, most);
+      if (exact === undefined) return undefined;
+      let all: Exact | undefined = power(exact, min, most);
+      for (let times = min + 1; times <= max; times++) {
+        const longer = power(exact, times, most);
+        all = all && longer && sum([all, longer], most);
+      }
       return all;
     }
     default:
@@ -47,6 +51,12 @@ function textsOf(members: readonly string[] | undefined, most: number): Exact | 
 }
 
 const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
+function power(exact: Exact, times: number, most: number): Exact | undefined {
+  let all: Exact | undefined = NOTHING;
+  for (let i = 0; i < times; i++) all = all && product(all, exact, most);
+  return all;
+}
 
 /** Each text of one, and behind it each of the other. */
 export function product(a: Exact, b: Exact, most: number): Exact | undefined {

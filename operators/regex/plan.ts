@@ -1,27 +1,30 @@
 import { type Finder, OnePosition, PlainFinder } from './finder.ts';
 import { checksBeside, fixedPositions } from './fixed-positions.ts';
 import { shareOf, shareOfText } from './frequency.ts';
+import type { Needs } from './joined-gates.ts';
 import { leadingRuns } from './leading-run.ts';
 import { FixedFinder, LowerCaseFinder, NeededLiteral, RunFinder } from './literal-finders.ts';
 import { type LiteralSearch, literalSearch } from './literal-search.ts';
 import { itemsOf, type Literal, type LiteralSet, literalSets, occurrences } from './literals.ts';
 import type { Length } from './measure.ts';
 import { neededRuns } from './needed-runs.ts';
+import { needleOf } from './needle.ts';
 import { type ParsedExpression, parseExpression, withoutCaptures } from './pattern.ts';
-import { RunGate } from './run-gate.ts';
+import { type NeededRun, RunGate } from './run-gate.ts';
 
 /** A way to find an expression's matches, with what it is expected to cost. */
 export interface Way {
   /** Nanoseconds on a line of a log, roughly: they only have to be right against each other. */
   readonly cost: number;
   /** A text that every match has, or an empty one: to ask for it is quicker than to ask the finder. */
-  readonly needs: string;
+  readonly literal: string;
   readonly make: () => Finder;
 }
 
 /** How the matches of an expression are found. */
-export interface Plan {
-  readonly needs: string;
+export interface Plan extends Needs {
+  /** A text that every match has, or an empty one. */
+  readonly literal: string;
   readonly finder: Finder;
 }
 
@@ -45,26 +48,36 @@ const LOOK_COST = 8;
  * @param expression global.
  *
  * @example
- * const { needs, finder } = planSearch(/[a-z]+@[a-z]+/g);
- * needs; // '@'
+ * const { literal, finder } = planSearch(/[a-z]+@[a-z]+/g);
+ * literal; // '@'
  * finder.next('to ada@example', 0); // 3
  * finder.end; // 14
  */
 export function planSearch(expression: RegExp): Plan {
-  const { needs, make } = waysToFind(expression).reduce((best, way) => (way.cost < best.cost ? way : best));
-  return { needs, finder: make() };
+  const { literal, make } = waysToFind(expression).reduce((best, way) => (way.cost < best.cost ? way : best));
+  return { literal, finder: make(), ...needsOf(expression) };
+}
+
+/** What can be searched for together with what other expressions need. */
+function needsOf(expression: RegExp): Needs {
+  const parsed = parseExpression(expression);
+  if (parsed === undefined) return { needle: undefined, run: undefined };
+  const [run] = neededRuns(parsed.pattern).sort((a, b) => runCost(a) - runCost(b));
+  const isQuick = run !== undefined && runCost(run) < plainCost(parsed);
+  return { needle: needleOf(parsed), run: isQuick ? run : undefined };
 }
 
 /** All ways that are right for an expression: each finds the same matches. */
 export function waysToFind(expression: RegExp): Way[] {
   const parsed = parseExpression(expression);
-  if (parsed === undefined) return [{ cost: PLAIN_COST, needs: '', make: () => new PlainFinder(expression) }];
+  if (parsed === undefined)
+    return [{ cost: PLAIN_COST, literal: '', make: () => new PlainFinder(expression) }];
   const source = withoutCaptures(parsed);
   const { flags } = expression;
   const plain = new PlainFinder(new RegExp(source, flags));
   const position = new OnePosition(new RegExp(source, flags.replace('g', 'y')));
   return [
-    { cost: plainCost(parsed), needs: '', make: () => plain },
+    { cost: plainCost(parsed), literal: '', make: () => plain },
     ...literalWays(parsed, plain, position),
     ...runWays(parsed, plain),
   ];
@@ -86,8 +99,8 @@ function literalWays(parsed: ParsedExpression, plain: PlainFinder, position: One
   const add = (set: LiteralSet, perHit: number, make: () => Finder) => {
     const cost = searchCost(set) + LINE * perHit * occurrences(set);
     const [only, second] = textsOf(set);
-    const needs = set.lowered || second !== undefined ? '' : (only as string);
-    ways.push({ cost, needs, make: () => (set.lowered ? new LowerCaseFinder(make(), plain) : make()) });
+    const literal = set.lowered || second !== undefined ? '' : (only as string);
+    ways.push({ cost, literal, make: () => (set.lowered ? new LowerCaseFinder(make(), plain) : make()) });
   };
   const fixed = fixedPositions(parsed.pattern);
   for (const set of literalSets(parsed.pattern)) {
@@ -114,13 +127,19 @@ function literalWays(parsed: ParsedExpression, plain: PlainFinder, position: One
 const isSameLength = (a: Length, b: Length): boolean => a.min === b.min && a.max === b.max;
 
 function runWays({ pattern }: ParsedExpression, plain: PlainFinder): Way[] {
-  return neededRuns(pattern).map((run) => {
-    const share = shareOf(run.units);
-    // A look at a character of the set goes on to both sides, as far as the run is.
-    const looks = (LINE / run.length) * (1 + (2 * share) / (1 - share));
-    const found = Math.min(1, LINE * share ** run.length * CLUSTERING);
-    return { cost: looks * LOOK_COST + found * PLAIN_COST, needs: '', make: () => new RunGate(run, plain) };
-  });
+  return neededRuns(pattern).map((run) => ({
+    cost: runCost(run),
+    literal: '',
+    make: () => new RunGate(run, plain),
+  }));
+}
+
+function runCost({ units, length }: NeededRun): number {
+  const share = shareOf(units);
+  // A look at a character of the set goes on to both sides, as far as the run is.
+  const looks = (LINE / length) * (1 + (2 * share) / (1 - share));
+  const found = Math.min(1, LINE * share ** length * CLUSTERING);
+  return looks * LOOK_COST + found * PLAIN_COST;
 }
 
 const textsOf = ({ literals }: LiteralSet): string[] => literals.map(({ text }) => text);

@@ -35,7 +35,18 @@ export function get_config_schema(): typeof EntropyMaskProcessConfig {
 
 /** `process` emits the event with every token that looks random masked, in every field. Fails on what cannot be masked. */
 export const { process, mapLines } = masking<EntropyMaskProcessConfig>({
-  compile: (config, onMask) => entropyMasker({ ...config, onMask }),
+  compile: (config, onMask) =>
+    entropyMasker({
+      mask_str: config.mask_str,
+      mask_char: config.mask_char,
+      mask_prefix: config.mask_prefix,
+      mask_suffix: config.mask_suffix,
+      h_threshold: config.h_threshold,
+      length_threshold: config.length_threshold,
+      delimeter: config.delimeter,
+      alphabet: config.alphabet,
+      onMask,
+    }),
   replacements: ({ mask_str, mask_char, mask_prefix, mask_suffix }) => [
     mask_char ?? mask_prefix + mask_str + mask_suffix,
   ],

@@ -81,7 +81,15 @@ function explain({ part, text }: Ambiguity): string {
 
 /** `process` emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
 export const { process, mapLines } = masking<RegexMaskProcessConfig>({
-  compile: (config, onMask) => regexMasker({ ...config, boundTime: inBoundedTime, onMask }),
+  compile: (config, onMask) =>
+    regexMasker({
+      rules: config.rules,
+      mask_char: config.mask_char,
+      mask_prefix: config.mask_prefix,
+      mask_suffix: config.mask_suffix,
+      boundTime: inBoundedTime,
+      onMask,
+    }),
   replacements: ({ rules, mask_char, mask_prefix, mask_suffix }) =>
     mask_char === undefined
       ? Object.keys(rules).map((rule) => mask_prefix + rule + mask_suffix)

@@ -49,7 +49,7 @@ export const oneCharacter = () =>
  * path().safeParse('').success; // false
  * path().safeParse('~/app.log').success; // false
  * path().safeParse('./~/app.log').success; // true
- * path().safeParse('a\\0b').success; // false
+ * path().safeParse('a\0b').success; // false
  */
 export const path = () =>
   z

@@ -1,13 +1,11 @@
-import { describe, it } from '@jest/globals';
+import { describe, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { costOf } from '../../../operators/regex/cost.ts';
 import type { Finder } from '../../../operators/regex/finder.ts';
 import { waysToFind } from '../../../operators/regex/plan.ts';
-import { expressions, textsNear } from '../../support/expressions.ts';
+import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
 
-/** `MILLRACE_LONG_RUNS=100000` looks at as many expressions. */
-const RUNS = Number(process.env.MILLRACE_LONG_RUNS ?? 1000);
-const LONGEST_MS = RUNS * 100;
+jest.setTimeout(longRuns(60_000));
 
 /** All matches that are not empty, as the engine finds them without any plan. */
 function plainly(expression: RegExp, text: string): string {
@@ -33,33 +31,29 @@ function affordableLength(expression: RegExp): number {
 }
 
 describe('a planned search', () => {
-  it(
-    'finds the very matches that the engine finds, in each way that it has',
-    () => {
-      const cases = expressions().chain((drawn) =>
-        fc.record({
-          drawn: fc.constant(drawn),
-          texts: fc.array(textsNear([drawn]), { minLength: 3, maxLength: 3 }),
-        }),
-      );
-      fc.assert(
-        fc.property(cases, ({ drawn: { source, flags }, texts }) => {
-          const expression = new RegExp(source, flags);
-          const length = affordableLength(expression);
-          const finders = waysToFind(expression).map(({ make }) => make());
-          for (const text of texts.map((text) => text.slice(0, length))) {
-            const wanted = plainly(expression, text);
-            for (const finder of finders) {
-              const found = planned(finder, text);
-              if (found === wanted) continue;
-              const name = finder.constructor.name;
-              throw new Error(`${name} of ${expression} in ${JSON.stringify(text)}: ${found} for ${wanted}`);
-            }
+  it('finds the very matches that the engine finds, in each way that it has', () => {
+    const cases = expressions().chain((drawn) =>
+      fc.record({
+        drawn: fc.constant(drawn),
+        texts: fc.array(textsNear([drawn]), { minLength: 3, maxLength: 3 }),
+      }),
+    );
+    fc.assert(
+      fc.property(cases, ({ drawn: { source, flags }, texts }) => {
+        const expression = new RegExp(source, flags);
+        const length = affordableLength(expression);
+        const finders = waysToFind(expression).map(({ make }) => make());
+        for (const text of texts.map((text) => text.slice(0, length))) {
+          const wanted = plainly(expression, text);
+          for (const finder of finders) {
+            const found = planned(finder, text);
+            if (found === wanted) continue;
+            const name = finder.constructor.name;
+            throw new Error(`${name} of ${expression} in ${JSON.stringify(text)}: ${found} for ${wanted}`);
           }
-        }),
-        { numRuns: RUNS },
-      );
-    },
-    LONGEST_MS,
-  );
+        }
+      }),
+      { numRuns: longRuns(1000) },
+    );
+  });
 });
