@@ -46,11 +46,10 @@ export interface FollowSettings {
   readonly maxLineBytes: number;
   /** Milliseconds between looks for new, truncated and rotated files. */
   readonly pollMs: number;
-  /**
-   * Polls without growth after which a last line without a newline is a line, and a file that was rotated away
-   * is done with.
-   */
+  /** Polls without growth after which a file that was rotated away is done with. */
   readonly quietPolls: number;
+  /** Polls without growth after which a last line without a newline is a line; `Infinity`: never. */
+  readonly flushPolls: number;
   /** Descriptors kept open, as far as that is safe. */
   readonly maxOpenFiles: number;
 }
