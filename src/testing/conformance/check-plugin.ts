@@ -6,6 +6,7 @@ import { DEMAND_CHECKS } from './checks/demand.ts';
 import { ERROR_CHECKS } from './checks/errors.ts';
 import { EVENT_CHECKS } from './checks/events.ts';
 import { FORWARD_CHECKS } from './checks/forward.ts';
+import { MASK_CHECKS } from './checks/masks.ts';
 import { SCHEMA_CHECKS } from './checks/schema.ts';
 import { TIME_CHECKS } from './checks/time.ts';
 import { type CheckResult, ConformanceError, type ConformanceReport } from './report.ts';
@@ -19,6 +20,7 @@ const CHECKS: readonly Check[] = [
   ...TIME_CHECKS,
   ...CANCELLATION_CHECKS,
   ...ERROR_CHECKS,
+  ...MASK_CHECKS,
 ];
 
 /** The checks that a kind of plugin has to pass, in their order. */
