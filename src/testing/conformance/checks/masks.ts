@@ -1,4 +1,4 @@
-import type { CollectedEvent, ProcessPlugin } from '../../../models/index.ts';
+import type { CollectedEvent, Plugin, ProcessPlugin } from '../../../models/index.ts';
 import { type Check, demand } from '../check.ts';
 import { handled, observe } from '../observe.ts';
 import type { Subject } from '../subject.ts';
@@ -10,8 +10,8 @@ export const MASK_CHECKS: readonly Check[] = [
   {
     name: 'masks: what it cannot look into goes no further',
     kinds: ['process'],
+    applies: isMask,
     async run(subject) {
-      if (!isMask(subject)) return 'it does not say `masks: true`';
       for (const [what, value] of opaqueValues()) {
         const events = await results(subject, { timestamp: TIMESTAMP, data: { nested: [{ value }] } });
         demand(
@@ -26,8 +26,8 @@ export const MASK_CHECKS: readonly Check[] = [
   {
     name: 'masks: the secret goes no further, wherever it stands',
     kinds: ['process'],
+    applies: isMask,
     async run(subject) {
-      if (!isMask(subject)) return 'it does not say `masks: true`';
       const { secret } = subject;
       if (secret === undefined) return 'give the option `secret`: a text that it must not let pass';
       for (const [where, event] of eventsWith(secret)) {
@@ -42,8 +42,8 @@ export const MASK_CHECKS: readonly Check[] = [
   },
 ];
 
-function isMask({ plugin }: Subject): boolean {
-  return (plugin as ProcessPlugin).masks === true;
+function isMask(plugin: Plugin): boolean {
+  return (plugin as ProcessPlugin | undefined)?.masks === true;
 }
 
 /** What came of an event; none if the plugin failed on it, as it may. */
