@@ -4,7 +4,9 @@ import { orderedMap } from './ordered-map.ts';
 
 /** Bounds of a wait in milliseconds, 0 ≤ minimum ≤ maximum. Equal bounds make a fixed wait. */
 export interface DelayBounds {
+  /** Milliseconds. */
   readonly minimum: number;
+  /** Milliseconds. */
   readonly maximum: number;
 }
 

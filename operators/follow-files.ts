@@ -40,6 +40,7 @@ const DEFAULTS: FollowSettings = {
   maxLineBytes: MAX_LINE_BYTES,
   pollMs: POLL_MS,
   quietPolls: QUIET_POLLS,
+  flushPolls: QUIET_POLLS,
   maxOpenFiles: MAX_OPEN_FILES,
 };
 

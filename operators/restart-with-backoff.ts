@@ -15,6 +15,7 @@ export interface RestartPolicy extends Backoff {
 }
 
 export interface RestartObserver {
+  /** A run begins. */
   readonly onStart?: () => void;
   /** A run ended, and the next one begins in `wait` ms. `error` is absent if the run completed. */
   readonly onWait?: (wait: number, failures: number, error?: { readonly cause: unknown }) => void;

@@ -4,6 +4,7 @@ import { formatPath, isMapping } from './checks/path.ts';
 import type { PipelineProbe } from './delivery/probe.ts';
 import { MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
+import { counted } from './models/counted.ts';
 import {
   type AnalyticsConfig,
   type DropReason,
@@ -43,9 +44,9 @@ export interface ManagerOptions {
 /** Backoff of restarts: see DESIGN's rows on `restart`. Milliseconds. */
 const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
 
-const DROPS: Readonly<Partial<Record<DropReason, string>>> = {
-  buffer_full: 'events dropped: they come faster than the pipeline takes them; raise `buffer.max_events`',
-  not_an_event: 'values dropped: a plugin emitted something that is no event (`{ data: { … } }`)',
+const DROPS: Readonly<Partial<Record<DropReason, readonly [noun: string, why: string]>>> = {
+  buffer_full: ['event', 'dropped: they come faster than the pipeline takes them; raise `buffer.max_events`'],
+  not_an_event: ['value', 'dropped: a plugin emitted something that is no event (`{ data: { … } }`)'],
 };
 
 /**
@@ -93,8 +94,10 @@ export class Manager {
 
     for (const [name, pipeline] of Object.entries(config.pipelines)) {
       const counters = new PipelineCounters((reason, count, total) => {
-        const what = DROPS[reason];
-        if (what !== undefined && isNoteworthy(total, count)) logger.warn(`${name}: ${total} ${what}`);
+        const drop = DROPS[reason];
+        if (drop === undefined || !isNoteworthy(total, count)) return;
+        const [noun, why] = drop;
+        logger.warn(`${name}: ${counted(total, noun)} ${why}`);
       });
       const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
       const restart = pipeline.restart

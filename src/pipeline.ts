@@ -126,7 +126,8 @@ class PipelineRun {
     return defer(() => {
       const collecting = new AbortController();
       const ctx = this.#context('collect', entry, collecting.signal);
-      return collectedBy(() => entry.loaded_plugin.collect({ ctx: ctx as never }), this.#window).pipe(
+      const collect = () => entry.loaded_plugin.collect({ ctx: ctx as never });
+      return collectedBy(collect, this.#window, name).pipe(
         takeUntil(end$),
         finalize(() => collecting.abort()),
       );
@@ -195,7 +196,7 @@ class PipelineRun {
         onRetry: (attempt, wait, error) => {
           counters.retries++;
           probe?.retried(place, attempt, wait);
-          retryLog.failed(attempt, wait, error);
+          retryLog.failed(attempt, wait, error, isDeadLetter ? undefined : config.delivery.attempts);
         },
       },
       onDelivered: (count, delivery) => {

@@ -32,6 +32,26 @@ function states(plugins: TestPlugins, during: (manager: Manager) => void = () =>
   return { seen, logger, manager: manager as Manager };
 }
 
+describe('a collector that returns what holds no events', () => {
+  it.each([
+    [7, 'a number'],
+    ['text', 'a string'],
+    [true, 'a boolean'],
+    [{ line: 'x' }, 'an object that is no event (`{ data: { … } }`)'],
+    [Promise.resolve, 'a function'],
+  ])('fails with what it returned and what it may return: %p', (returned, what) => {
+    const { logger } = states({
+      collect: { source: () => returned as never },
+      forward: { out: () => undefined },
+      pipeline: { restart: false },
+    });
+    expect(logger.lines).toContain(
+      `error main: failed: collect of source returned ${what}; wanted an Observable, an iterable or async iterable ` +
+        'of events, a promise of one of these, one event, or nothing',
+    );
+  });
+});
+
 const sink = { out: () => undefined };
 const failing = () => throwError(() => new PluginError('the source is gone'));
 
@@ -174,9 +194,7 @@ describe('stop', () => {
           .subscribe(),
     );
     expect(seen.at(-1)).toBe('2035 stopped');
-    expect(logger.lines).toContain(
-      'warn main: 3 events were not delivered within 2 s of the stop and were given up',
-    );
+    expect(logger.lines).toContain('warn main: gave up 3 events not delivered within 2 s of the stop');
     expect(manager.stats().main).toMatchObject({ collected: 3, given_up: 3, in_flight: 0 });
   });
 
@@ -314,7 +332,7 @@ describe('a forwarder that fails', () => {
     expect(delivered).toEqual([1, 2]);
     expect(manager.stats().main).toMatchObject({ retries: 20, forwarded: { out: 2 }, dropped: {} });
     expect(logger.lines).toContain(
-      'warn main: forwarder out failed (attempt 1), trying again in 250 ms: busy',
+      'warn main: forwarder out: attempt 1 failed, trying again in 250 ms: busy',
     );
   });
 
@@ -342,6 +360,21 @@ describe('a forwarder that fails', () => {
     expect(delivered).toEqual([2]);
     expect(calls()).toBe(4);
     expect(manager.stats().main).toMatchObject({ dropped: { forwarder_failed: 1 }, in_flight: 0 });
+  });
+
+  it('is told in the log which of how many attempts failed, one batch or not', () => {
+    const { out } = flaky(1);
+    const one = states({
+      collect: { source: () => of(event(1)) },
+      forward: { out },
+      pipeline: { delivery: { attempts: 3 } },
+    });
+    expect(one.logger.lines).toEqual(
+      expect.arrayContaining([
+        'warn main: forwarder out: attempt 1 of 3 failed, trying again in 250 ms: busy',
+        'info main: forwarder out: works again, after 1 failed attempt',
+      ]),
+    );
   });
 
   it('is not tried again after a permanent error', () => {

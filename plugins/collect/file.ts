@@ -31,14 +31,18 @@ access-log:
 /** Above what is taken off the end of a line that is cut. */
 const LEAST_LINE_BYTES = 2 * UNSURE_CHARACTERS;
 const MOST_LINE_BYTES = 16 * 1024 * 1024;
+/** Seconds. */
+const FLUSH_TIMEOUT = 5;
+const POLL_MS = 1000;
 /** The longest that fits into a string, whatever its characters. */
 const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
 
-/** Specification 2.7: file. `paths` may be globs. `max_line_bytes` is ours. */
+/** Specification 2.7: file. `paths` may be globs. `max_line_bytes` and `flush_timeout`, in seconds, are ours. */
 export const FileCollectConfig = CollectConfigBase.extend({
   paths: z.array(path()),
   backfill: z.boolean().default(false),
   max_line_bytes: z.number().int().min(LEAST_LINE_BYTES).max(LONGEST_LINE_BYTES).optional(),
+  flush_timeout: z.number().min(1).nullable().optional(),
 });
 export type FileCollectConfig = Readonly<z.output<typeof FileCollectConfig>>;
 
@@ -53,11 +57,14 @@ export function get_config_schema(): typeof FileCollectConfig {
  * settled when all that came of it was forwarded, given to the dead letter, or dropped and counted: what the pipeline
  * has given up would not fare better after a restart, and would hold back all that follows for ever.
  *
+ * A last line without a newline is taken for one after `flush_timeout`, or at the end of a run with `once`.
+ *
  * A line longer than `max_line_bytes` is cut there and marked `truncated: true`. Masks see it as it is; behind them
  * the engine takes off its last 64 Ki characters, where a secret might stand that the cut made unrecognisable.
  */
 export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): Observable<EventBatch> {
   const { paths, backfill, max_line_bytes: maxLineBytes = MOST_LINE_BYTES } = ctx.config;
+  const { flush_timeout: flushTimeout = FLUSH_TIMEOUT } = ctx.config;
   if (ctx.once && !backfill) {
     ctx.logger.warn(
       'nothing to read: a run that ends needs `backfill: true`, without it files start at their end',
@@ -75,6 +82,8 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     demand,
     once: ctx.once,
     maxLineBytes,
+    pollMs: POLL_MS,
+    flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
     positions: noting(settled, () => {
       state.set(PATHS, [...paths]);
       state.commit();

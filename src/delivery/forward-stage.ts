@@ -88,9 +88,14 @@ function toJsonLine(event: CollectedEvent): string {
 }
 
 function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {
-  const { attempts } = options.policy;
+  const { attempts, onRetry } = options.policy;
   if (attempts === undefined) return options;
-  return { ...options, policy: { ...options.policy, attempts: attempts - 1 } };
+  const policy: AttemptPolicy = {
+    ...options.policy,
+    attempts: attempts - 1,
+    onRetry: (attempt, wait, error) => onRetry(attempt + 1, wait, error),
+  };
+  return { ...options, policy };
 }
 
 function settleAll(batches: readonly Batch[], { outcome, onDelivered, watch }: ForwardStageOptions): void {
