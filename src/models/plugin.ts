@@ -44,6 +44,8 @@ export type Returned<T> = ObservableInput<T> | T | undefined | void;
 
 export interface CollectPlugin extends PluginBase {
   collect(args: { ctx: PipelineRunContext<never> }): Returned<CollectedEvent | EventBatch>;
+  /** Ours, optional: whether it reads a file at this absolute path. A pipeline must not read what it writes. */
+  reads?(args: { config: never; path: string }): boolean;
 }
 
 /** What a processor does to the lines of events that have all else in common. */
@@ -74,6 +76,8 @@ export interface ForwardPlugin extends PluginBase {
     ctx: PipelineRunContext<never>;
     events: readonly CollectedEvent[];
   }): Returned<unknown>;
+  /** Ours, optional: the file that it writes, or one that is like all that it writes. */
+  writes?(args: { config: never }): string | undefined;
   /**
    * Ours, optional: takes the place of `forwardBatch` where the configuration wants events as `serialise` writes them;
    * undefined where it wants another form. `documents` has them in UTF-8, each with a newline behind it.
