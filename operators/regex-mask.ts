@@ -74,12 +74,13 @@ export function regexMasker(options: RegexMaskOptions): Masker {
   );
 }
 
-/** Up to how many characters an expression takes about a second at worst, by the power of its cost. */
-const HARMLESS_LENGTHS = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 8192, 1024];
-const HARMLESS_ABOVE = 256;
+/** What an engine does in less than a second. */
+const HARMLESS_STEPS = 5e7;
 
+/** Up to how many characters an expression takes less than a second at worst. */
 function harmlessLength(expression: RegExp): number {
-  return HARMLESS_LENGTHS[costOf(expression).degree] ?? HARMLESS_ABOVE;
+  const { degree, factor } = costOf(expression);
+  return (HARMLESS_STEPS / factor) ** (1 / degree);
 }
 
 /** Allocates nothing for a text without a match, and counts on the way. */

@@ -2,7 +2,7 @@ import vm from 'node:vm';
 import { MaskError } from '../operators/mask-error.ts';
 
 /** For all texts, and on top of it for each character: a second for a million. */
-const BASE_MS = 5000;
+const BASE_MS = 1000;
 const MS_PER_CHARACTER = 0.001;
 
 interface Watched {
@@ -15,7 +15,7 @@ let watched: Watched | undefined;
  * Runs work that may take too long, and stops it: V8 ends an expression that is being matched only for a time-out
  * of a script. To watch costs about 0.2 ms.
  *
- * @param length of the text, in characters. What is allowed is 5 s, and 1 s for each million of them.
+ * @param length of the text, in characters. What is allowed is 1 s, and 1 s for each million of them.
  * @throws MaskError if it took longer.
  *
  * @example

@@ -11,9 +11,11 @@ export interface Cost {
   readonly ambiguity: Ambiguity | undefined;
   /** Otherwise the steps are at most in proportion to this power of a text's length. */
   readonly degree: number;
+  /** Roughly how many steps that is for a text of one character. */
+  readonly factor: number;
 }
 
-const UNKNOWN: Cost = { ambiguity: undefined, degree: Number.POSITIVE_INFINITY };
+const UNKNOWN: Cost = { ambiguity: undefined, degree: Number.POSITIVE_INFINITY, factor: 1 };
 /** Every pair of them is looked at. */
 const MOST_LOOPS = 40;
 /** Shorter back-references are compared in no time. */
@@ -44,6 +46,7 @@ export function costOf(expression: RegExp): Cost {
       main.degree +
       looks.reduce((sum, { degree }) => sum + degree, 0) +
       (holds(pattern, comparesMuch) ? 1 : 0),
+    factor: [main, ...looks].reduce((product, { factor }) => product * factor, 1),
   };
 }
 
@@ -97,9 +100,10 @@ function costOfPart(pattern: Pattern, starts: UnitSet | undefined, endsAnywhere:
   const positions = positionsOf(pattern);
   const components = componentsOf(positions);
   const ambiguity = findAmbiguity(positions, components, endsAnywhere);
+  const { combinations: factor } = positions;
   if (components.loops.length > MOST_LOOPS) return { ...UNKNOWN, ambiguity };
-  if (starts === undefined && components.loops.length === 0) return { ambiguity, degree: 0 };
-  return { ambiguity, degree: 1 + rivalries(positions, components, starts) };
+  if (starts === undefined && components.loops.length === 0) return { ambiguity, degree: 0, factor };
+  return { ambiguity, degree: 1 + rivalries(positions, components, starts), factor };
 }
 
 /**

@@ -18,6 +18,8 @@ export interface Positions {
   readonly last: readonly number[];
   /** Back-references, which take what they take: there is nothing to choose. */
   readonly references: ReadonlySet<number>;
+  /** In how many ways all that varies a little may be combined, at most, on top of what the graph shows. */
+  readonly combinations: number;
   /** Whether a repetition must come more often than the graph says, so that it may end later. */
   readonly endsLater: boolean;
   /** A part whose ways to match are too many to be counted by a graph. */
@@ -76,6 +78,7 @@ class Builder {
       first,
       last,
       references: this.#references,
+      combinations: this.#combinations,
       endsLater: this.#endsLater,
       unclear: this.#unclear,
     };
