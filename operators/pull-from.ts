@@ -28,6 +28,7 @@ export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: De
     let pulling = false;
     let awaiting = false;
     let ended = false;
+    let pulled = 0;
     let pause: Subscription | undefined;
 
     const end = () => {
@@ -46,30 +47,40 @@ export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: De
       return !subscriber.closed && demand.room > 0;
     };
 
+    const isPaused = () =>
+      pulling || awaiting || pause !== undefined || subscriber.closed || demand.room === 0;
+
     const pull = () => {
-      if (pulling || awaiting || pause !== undefined || subscriber.closed || demand.room === 0) return;
+      if (isPaused()) return;
       pulling = true;
       try {
-        for (let pulled = 1; ; pulled++) {
+        for (;;) {
+          if (pulled === SLICE) {
+            pauseSlice();
+            break;
+          }
+          pulled++;
           const result = iterator.next();
           if (isPromise(result)) {
             awaitResult(result);
             break;
           }
           if (!take(result)) break;
-          if (pulled === SLICE) {
-            pause = asyncScheduler.schedule(() => {
-              pause = undefined;
-              pull();
-            });
-            break;
-          }
         }
       } catch (error) {
         fail(error);
       } finally {
         pulling = false;
       }
+    };
+
+    /** Promises as well as loops keep the timers of the process waiting. */
+    const pauseSlice = () => {
+      pause = asyncScheduler.schedule(() => {
+        pause = undefined;
+        pulled = 0;
+        pull();
+      });
     };
 
     // A promise, because an async iterator offers nothing else.

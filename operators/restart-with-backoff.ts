@@ -1,7 +1,8 @@
-import { asyncScheduler, type MonoTypeOperatorFunction, Observable, type Subscription } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable, type Subscription } from 'rxjs';
 import { type Backoff, backoffDelay } from './backoff.ts';
 import { assertCountOrInfinity, assertNotNegative } from './check-number.ts';
 import { longTimer } from './long-timer.ts';
+import { steadyClock } from './steady-clock.ts';
 import { subscribeFor } from './subscribe-for.ts';
 
 export interface RestartPolicy extends Backoff {
@@ -47,6 +48,7 @@ export function restartWithBackoff<T>(
   for (const name of ['base', 'cap', 'healthyAfter'] as const) assertNotNegative(name, policy[name]);
   return (source) =>
     new Observable<T>((subscriber) => {
+      const now = steadyClock();
       let failures = 0;
       let ends = 0;
       let run: Subscription | undefined;
@@ -61,7 +63,7 @@ export function restartWithBackoff<T>(
 
       const start = () => {
         run?.unsubscribe();
-        const startedAt = asyncScheduler.now();
+        const startedAt = now();
         onStart?.();
         run = subscribeFor(subscriber, source, {
           next: (value) => subscriber.next(value),
@@ -71,7 +73,7 @@ export function restartWithBackoff<T>(
       };
 
       const ended = (startedAt: number, error?: { readonly cause: unknown }) => {
-        if (asyncScheduler.now() - startedAt >= policy.healthyAfter) {
+        if (now() - startedAt >= policy.healthyAfter) {
           failures = 0;
           ends = 0;
         }

@@ -1,16 +1,24 @@
 import { asyncScheduler } from 'rxjs';
 
+/** Virtual time counts from 0; clocks of the world are past this, September 2001. */
+const VIRTUAL_BELOW = 1e12;
+
 /**
- * Milliseconds since the call, by the scheduler's clock, that never run backwards: while the system's clock is set
- * back, no window stays open and no limit holds for an hour more.
+ * Whole milliseconds since the call, unmoved by whoever sets the system's clock: no window stays open and no limit
+ * holds for a day more, or less. In virtual time it is the scheduler's.
  */
 export function steadyClock(): () => number {
-  let last = asyncScheduler.now();
+  let last = monotonicNow();
   let elapsed = 0;
   return () => {
-    const now = asyncScheduler.now();
+    const now = monotonicNow();
     if (now > last) elapsed += now - last;
     last = now;
     return elapsed;
   };
+}
+
+function monotonicNow(): number {
+  const scheduled = asyncScheduler.now();
+  return scheduled < VIRTUAL_BELOW ? scheduled : Math.floor(performance.now());
 }

@@ -1,4 +1,6 @@
-import { concatMap, from, Observable, type ObservableInput } from 'rxjs';
+import { concatMap, from, Observable, type ObservableInput, of } from 'rxjs';
+import type { Demand } from '../operators/demand.ts';
+import { pullFrom } from '../operators/pull-from.ts';
 
 /** Whether a plugin's return value is something to wait for: an Observable, a promise or an async iterable. */
 export function isAsync(value: unknown): value is ObservableInput<unknown> {
@@ -31,22 +33,49 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
 }
 
 /**
- * The results that a plugin's return value stands for, when they are at hand: nothing, one, or an iterable of
- * them. `undefined` means that they must be waited for: see {@link eventually}.
+ * The results that a plugin's return value stands for, when they are at hand: nothing, one, or an array of them.
+ * `undefined` means that they must be waited for, or pulled: see {@link eventually}.
  */
 export function atHand<T>(value: unknown): readonly T[] | undefined {
   if (Array.isArray(value)) return value;
   if (value === undefined || value === null) return [];
-  if (isAsync(value)) return undefined;
-  return isIterable(value) ? ([...value] as T[]) : [value as T];
+  return isAsync(value) || isIterable(value) ? undefined : [value as T];
 }
 
-/** The results of an Observable, an async iterable, or a promise of any of what a plugin may return. */
-export function eventually<T>(value: ObservableInput<unknown>): Observable<T> {
+/** Results of an iterable that are taken at once. Nearly all iterables have fewer, and then cost no Observable. */
+const AT_ONCE = 16;
+
+/** All results of an iterable if they are few; otherwise an iterable that goes on where this left off. */
+export function fewOrPulled<T>(iterable: Iterable<T>): readonly T[] | Iterable<T> {
+  const iterator = iterable[Symbol.iterator]();
+  const taken: T[] = [];
+  while (taken.length < AT_ONCE) {
+    const result = iterator.next();
+    if (result.done === true) return taken;
+    taken.push(result.value);
+  }
+  const next = (): IteratorResult<T> =>
+    taken.length > 0 ? { done: false, value: taken.shift() as T } : iterator.next();
+  const close = () => iterator.return?.() ?? { done: true, value: undefined };
+  return { [Symbol.iterator]: () => ({ next, return: close }) };
+}
+
+const WITHOUT_BOUND: Demand = { room: Number.POSITIVE_INFINITY, room$: of(Number.POSITIVE_INFINITY) };
+
+/**
+ * The results of an Observable, an iterable, or a promise of any of what a plugin may return. Iterables are pulled by
+ * demand: by default, to their end. Observables cannot be made to wait.
+ */
+export function eventually<T>(value: unknown, demand: Demand = WITHOUT_BOUND): Observable<T> {
+  if (isPulled(value)) return pullFrom(value as AsyncIterable<T>, demand);
+  const results = toObservable(value as ObservableInput<unknown>);
   const isPromise = typeof (value as { then?: unknown }).then === 'function';
-  const results = toObservable(value);
   if (!isPromise) return results as Observable<T>;
-  return results.pipe(
-    concatMap((result) => atHand<T>(result) ?? eventually<T>(result as ObservableInput<unknown>)),
-  );
+  return results.pipe(concatMap((result) => atHand<T>(result) ?? eventually<T>(result, demand)));
+}
+
+/** Some Observables are async iterables as well: they tell by themselves what comes. */
+function isPulled(value: unknown): boolean {
+  if (typeof (value as { subscribe?: unknown }).subscribe === 'function') return false;
+  return isIterable(value) || Symbol.asyncIterator in (value as object);
 }

@@ -11,6 +11,7 @@ export class PipelineCounters {
   readonly #dropped = new Map<DropReason, number>();
   readonly #masked = new Map<string, number>();
   readonly #backlogs = new Map<string, number>();
+  #lostBytes = 0;
   readonly #onDrop: (reason: DropReason, count: number, total: number) => void;
 
   constructor(onDrop: (reason: DropReason, count: number, total: number) => void) {
@@ -33,6 +34,10 @@ export class PipelineCounters {
     this.#backlogs.set(collector, bytes);
   }
 
+  lose(bytes: number): void {
+    this.#lostBytes += bytes;
+  }
+
   snapshot(): PipelineStats {
     return {
       collected: this.collected,
@@ -44,6 +49,7 @@ export class PipelineCounters {
       given_up: this.givenUp,
       in_flight: this.inFlight,
       backlog_bytes: this.#backlogs.size === 0 ? undefined : sum(this.#backlogs.values()),
+      lost_bytes: this.#lostBytes,
     };
   }
 }

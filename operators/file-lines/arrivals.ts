@@ -32,12 +32,14 @@ export class Arrivals {
   }
 
   /** The file that was found at a path. */
-  found({ path, status, head, readBefore, expected }: Probe): FollowedFile {
+  found({ path, status, head, before, expected }: Probe): FollowedFile {
     const { table, descriptors, pump } = this.#parts;
     const known = table.get(status.id);
     const file = known ?? this.#adopt(path, status, head);
     if ('fd' in status) descriptors.attach(file, status.fd);
-    if (known !== undefined) this.#update(known, status, known === expected ? readBefore : 0);
+    // In a new life, it was already begun anew for what was seen here.
+    const isComparable = known === expected && known?.life === before.life;
+    if (known !== undefined) this.#update(known, status, isComparable ? before.bytes : 0);
     table.lead(path, file);
     if (known === undefined) pump.add(file);
     return file;

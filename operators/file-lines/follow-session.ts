@@ -116,9 +116,9 @@ export class FollowSession {
     this.#table.prune(seen);
     const { once, log, positions } = this.#settings;
     if (!this.#arrivals.hasBegun) {
+      positions.found?.((id) => this.#table.get(id) !== undefined);
       const { size: files } = this.#table;
       log.info(`following ${files === 1 ? '1 file' : `${files} files`}`, { files });
-      positions.found?.((id) => this.#table.get(id) !== undefined);
     }
     this.#arrivals.hasBegun = true;
     if (!once) for (const file of this.#table.files()) this.#inspect(file, !seen.has(file));
@@ -168,7 +168,8 @@ export class FollowSession {
 
   #forget(file: FollowedFile): void {
     const { path, unread: bytes } = file;
-    const { log } = this.#settings;
+    const { log, onGap } = this.#settings;
+    if (bytes > 0 && file.isGone) onGap(bytes);
     if (bytes > 0) log.warn(`${path} went away or failed before it was read to its end`, { path, bytes });
     this.#watches.end(file);
     this.#descriptors.release(file);

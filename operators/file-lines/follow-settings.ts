@@ -6,7 +6,7 @@ import type { FileId } from './regular-file.ts';
 /** A file whose position is known from before. */
 export interface KnownFile {
   readonly id: FileId;
-  /** Where it was seen last. */
+  /** Where it was followed. */
   readonly path: string;
   /** Whether a file of that identity which begins with these bytes is the one that is known. */
   isSame(head: Buffer): boolean;
@@ -36,7 +36,7 @@ export interface FollowSettings {
   readonly log: FollowLog;
   /** Told the bytes known of and not read, over all files, when that changes. */
   readonly onBacklog: (bytes: number) => void;
-  /** Told the bytes that are known to be lost: a file was truncated before they were read. */
+  /** Told the bytes that are known to be lost: a file was truncated, or went away, before they were read. */
   readonly onGap: (bytes: number) => void;
   /** The most lines of a batch. Default: 512. */
   readonly batchLines: number;

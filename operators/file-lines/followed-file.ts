@@ -40,6 +40,10 @@ export class FollowedFile {
   isAtEnd = false;
   /** It shrank: what is held is a line, then it begins anew. */
   isTruncated = false;
+  /** Not all of it was read before: what is held has lost its end. */
+  isCut = false;
+  /** How often it was begun anew. */
+  life = 0;
   /** No path leads to it any more; its descriptor is all there is. */
   isGone = false;
   /** It was looked for where it was when it had gone unopened; true if it was found, renamed. */
@@ -81,11 +85,13 @@ export class FollowedFile {
 
   /** Begins anew after a truncation. */
   restart(): void {
+    this.life++;
     this.lines.restart();
     this.head.clear();
     this.overlap.clear();
     this.backfillEnd = 0;
     this.isTruncated = false;
+    this.isCut = false;
     this.isAtEnd = false;
   }
 }

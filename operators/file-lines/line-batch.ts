@@ -13,8 +13,10 @@ export interface LineBatch {
   readonly endOffset: number;
   /** The last line has no terminator yet: one that follows belongs to it, and is no line. */
   readonly isUnterminated: boolean;
-  /** The only line is the begin of one that was longer than `maxLineBytes`. */
+  /** The only line is the begin of one that was longer than `maxLineBytes`, or whose end was lost. */
   readonly isTruncated: boolean;
+  /** JSON holds the lines as they stand: they are ASCII without quotes, backslashes and control characters. */
+  readonly areVerbatim: boolean;
   /** The lines were there when following began. */
   readonly backfill: boolean;
   /** What the file begins with. */

@@ -1,7 +1,8 @@
+import { isVerbatim } from '../verbatim.ts';
+import { ChunkLines, withoutCr } from './chunk-lines.ts';
 import { HeldLine } from './held-line.ts';
 
 const LF = 0x0a;
-const CR = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -26,9 +27,13 @@ export class LineFramer {
   #chunk: Buffer = NOTHING;
   #at = 0;
   #lastLf = -1;
+  /** What of the chunk is decoded. */
+  #decoded: ChunkLines | undefined;
   #ending = false;
+  #isCut = false;
   #isUnterminated: boolean;
   #isTruncated = false;
+  #areVerbatim = false;
 
   /** `isUnterminated`: what ends at `offset` is a line that was taken before its terminator came. */
   constructor(offset = 0, { isUnterminated = false, maxLineBytes = Number.POSITIVE_INFINITY } = {}) {
@@ -46,6 +51,11 @@ export class LineFramer {
   /** Whether the line taken last is the begin of a longer one; it was taken alone. */
   get isTruncated(): boolean {
     return this.#isTruncated;
+  }
+
+  /** Whether JSON holds the lines taken last as they stand; false if that was not found out. */
+  get areVerbatim(): boolean {
+    return this.#areVerbatim;
   }
 
   /** Bytes from the begin of the file to the end of the last line taken, its terminator included. */
@@ -84,22 +94,17 @@ export class LineFramer {
   take(max: number): string[] {
     this.#isTruncated = false;
     if (this.#ending) return this.#takeUnterminated();
-    const lines = this.#held.length > 0 && max > 0 && this.hasLines ? [this.#completeHeld()] : [];
-    let end = this.#at;
-    for (let count = lines.length; count < max && end <= this.#lastLf && !this.#isTruncated; count++) {
-      end = this.#chunk.indexOf(LF, end) + 1;
-    }
-    if (end > this.#at) {
-      const rest = this.#chunk.toString('utf8', this.#at, end - 1).split('\n');
-      this.#at = end;
-      return this.#finish(lines.length === 0 ? rest : lines.concat(rest));
-    }
-    return lines.length === 0 ? lines : this.#finish(lines);
+    if (max < 1 || !this.hasLines) return [];
+    const first = this.#held.length > 0 ? [this.#completeHeld()] : [];
+    this.#areVerbatim = first.every(isVerbatim);
+    const isFull = first.length === max || this.#isTruncated || this.#at > this.#lastLf;
+    return this.#finish(isFull ? first : first.concat(this.#takeDecoded(max - first.length)));
   }
 
-  /** Makes a line of what is held, without waiting for its terminator. */
-  end(): void {
+  /** Makes a line of what is held, without waiting for its terminator. `isCut`: its rest is known to be lost. */
+  end({ isCut = false } = {}): void {
     this.#ending = this.isHolding;
+    this.#isCut = isCut;
   }
 
   /** Forgets everything: the file begins anew. */
@@ -114,6 +119,8 @@ export class LineFramer {
 
   #takeUnterminated(): string[] {
     const line = this.#takeHeld();
+    this.#areVerbatim = isVerbatim(line);
+    this.#isTruncated ||= this.#isCut;
     this.#ending = false;
     const lines = this.#finish([line]);
     this.#isUnterminated = true;
@@ -130,16 +137,20 @@ export class LineFramer {
   #takeHeld(end?: Buffer): string {
     const { line, isTruncated } = this.#held.take(end);
     this.#isTruncated = isTruncated;
-    return line;
+    return withoutCr(line);
+  }
+
+  #takeDecoded(max: number): string[] {
+    this.#decoded ??= new ChunkLines(this.#chunk, this.#at, this.#lastLf + 1);
+    const lines = this.#decoded.take(max);
+    this.#at = this.#decoded.at;
+    this.#areVerbatim &&= this.#decoded.areVerbatim;
+    return lines;
   }
 
   #finish(lines: string[]): string[] {
     this.#offset = this.#readOffset - (this.#chunk.length - this.#at);
     this.#holdRest();
-    for (let index = 0; index < lines.length; index++) {
-      const line = lines[index] as string;
-      if (line.charCodeAt(line.length - 1) === CR) lines[index] = line.slice(0, -1);
-    }
     if (this.#isUnterminated && lines[0] === '') lines.shift();
     this.#isUnterminated = false;
     return lines;
@@ -156,6 +167,8 @@ export class LineFramer {
     this.#chunk = NOTHING;
     this.#at = 0;
     this.#lastLf = -1;
+    this.#decoded = undefined;
     this.#ending = false;
+    this.#isCut = false;
   }
 }

@@ -127,7 +127,7 @@ export class ReadPump {
     const backfill = endOffset <= file.backfillEnd;
     if (lines.length > 0) {
       const { id, path, head } = file;
-      const { isUnterminated, isTruncated } = file.lines;
+      const { isUnterminated, isTruncated, areVerbatim } = file.lines;
       const { fingerprint } = head;
       this.#events.batch({
         id,
@@ -137,6 +137,7 @@ export class ReadPump {
         endOffset,
         isUnterminated,
         isTruncated,
+        areVerbatim,
         backfill,
         fingerprint,
       });
@@ -158,15 +159,15 @@ export class ReadPump {
 
   #fail(file: FollowedFile, error: Error): void {
     this.#events.failed(file, error);
-    // A file that may be read later keeps the begin of its last line; for the others this is the end.
-    if (this.#settings.once || file.isGone) this.#reachEnd(file);
-    else file.isAtEnd = true;
+    file.isAtEnd = true;
+    // A file that may be read later, if by another run, keeps the begin of its last line; one that is gone has no end.
+    if (file.isGone && !this.#settings.once) file.lines.end({ isCut: true });
   }
 
   /** Every line of `file` that was at hand is emitted. */
   #leave(file: FollowedFile): void {
     if (file.isTruncated && file.lines.isHolding) {
-      file.lines.end();
+      file.lines.end({ isCut: file.isCut });
       this.#current = file;
       return;
     }

@@ -14,10 +14,18 @@ export interface Probe {
   readonly status: FileChange | OpenFile;
   /** The first bytes of a file that was not known; undefined if it cannot be read. */
   readonly head: Buffer | undefined;
-  /** Bytes that had been read of the file at this path when it was asked for: less than that has been cut off. */
-  readonly readBefore: number;
+  /**
+   * Bytes that had been read of the file at this path, in which life of it, when it was asked for: if it has less, it
+   * was truncated.
+   */
+  readonly before: ReadBefore;
   /** The file that was expected at this path. */
   readonly expected: FollowedFile | undefined;
+}
+
+interface ReadBefore {
+  readonly bytes: number;
+  readonly life: number;
 }
 
 interface Known {
@@ -32,25 +40,25 @@ type Done = (error: NodeJS.ErrnoException | null, probe?: Probe) => void;
 /** Looks at a path, and into the file there if it is not known. */
 export function probe(path: string, known: Known, done: Done): void {
   const expected = known.expected(path);
-  const readBefore = expected?.lines.readOffset ?? 0;
+  const before = { bytes: expected?.lines.readOffset ?? 0, life: expected?.life ?? 0 };
   statFile(path, (error, status) => {
     if (status === undefined) {
       done(error);
       return;
     }
     if (known.isKnown(status.id)) {
-      done(null, { path, status, head: undefined, readBefore, expected });
+      done(null, { path, status, head: undefined, before, expected });
       return;
     }
     openFile(path, status, (_, opened) => {
       const head = opened?.head;
       // What cannot be opened now is followed all the same: its first read tells why.
-      if (opened === undefined) done(null, { path, status, head, readBefore, expected });
-      else if (known.mayKeepOpen()) done(null, { path, status: opened, head, readBefore, expected });
+      if (opened === undefined) done(null, { path, status, head, before, expected });
+      else if (known.mayKeepOpen()) done(null, { path, status: opened, head, before, expected });
       else {
         closeFile(opened.fd);
         const { fd: _fd, ...closed } = opened;
-        done(null, { path, status: closed, head, readBefore, expected });
+        done(null, { path, status: closed, head, before, expected });
       }
     });
   });

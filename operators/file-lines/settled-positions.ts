@@ -13,6 +13,8 @@ export type FilePosition = {
   readonly isUnterminated: boolean;
   /** Where the file was seen last. */
   readonly path: string;
+  /** Where it was followed: another path if it was renamed since, and is not read to its end. */
+  readonly followedAt: string;
   readonly fingerprint: Fingerprint;
   /** Milliseconds since 1970: when following began and it was not there; null if it was. */
   readonly missingSince: number | null;
@@ -76,7 +78,8 @@ export class SettledPositions implements Positions {
     this.#leaving.delete(id);
     const known = this.#get(id);
     if (known !== undefined && isSame(known, head) && known.offset <= size) {
-      this.#store.set(id, { ...known, path, missingSince: null });
+      const followedAt = this.#isFollowed(path) ? path : known.followedAt;
+      this.#store.set(id, { ...known, path, followedAt, missingSince: null });
       return known;
     }
     // A file of that identity with other content has been truncated or replaced: all of it is new.
@@ -86,6 +89,7 @@ export class SettledPositions implements Positions {
       offset,
       isUnterminated: false,
       path,
+      followedAt: path,
       fingerprint: fingerprintOf(head ?? Buffer.alloc(0)),
       missingSince: null,
     });
@@ -96,7 +100,8 @@ export class SettledPositions implements Positions {
   settle({ id, path, endOffset: offset, isUnterminated, fingerprint }: LineBatch): void {
     const end = this.#leaving.get(id);
     if (end === undefined || offset < end) {
-      this.#store.set(id, { offset, isUnterminated, path, fingerprint, missingSince: null });
+      const { followedAt } = this.#get(id) ?? { followedAt: path };
+      this.#store.set(id, { offset, isUnterminated, path, followedAt, fingerprint, missingSince: null });
       return;
     }
     this.#leaving.delete(id);
@@ -112,7 +117,7 @@ export class SettledPositions implements Positions {
 
   *known(): Iterable<KnownFile> {
     for (const [id, position] of this.#positions()) {
-      const { path } = position;
+      const { followedAt: path } = position;
       if (this.#isFollowed(path)) yield { id, path, isSame: (head) => isSame(position, head) };
     }
   }
@@ -148,6 +153,7 @@ function isSame({ fingerprint }: FilePosition, head: Buffer | undefined): boolea
 /** The store may hold other things as well. */
 function isPosition(value: unknown): value is FilePosition {
   if (typeof value !== 'object' || value === null) return false;
-  const { offset, path, fingerprint } = value as Partial<FilePosition>;
-  return typeof offset === 'number' && typeof path === 'string' && typeof fingerprint?.hash === 'string';
+  const { offset, path, followedAt, fingerprint } = value as Partial<FilePosition>;
+  const hasPaths = typeof path === 'string' && typeof followedAt === 'string';
+  return typeof offset === 'number' && hasPaths && typeof fingerprint?.hash === 'string';
 }

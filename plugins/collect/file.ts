@@ -6,10 +6,10 @@ import { followFiles, type LineBatch, type Positions } from '../../operators/fol
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,
-  type CollectedLineEvent,
   type CollectorState,
   EventBatch,
   isoNow,
+  LineEvents,
   type PipelineRunContext,
   path,
 } from '../../src/models/index.ts';
@@ -84,9 +84,13 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     maxLineBytes,
     pollMs: POLL_MS,
     flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
-    positions: noting(settled, () => state.set(PATHS, [...paths])),
+    positions: noting(settled, () => {
+      state.set(PATHS, [...paths]);
+      state.commit();
+    }),
     log: ctx.logger,
     onBacklog: (bytes) => ctx.stats.backlog(bytes),
+    onGap: (bytes) => ctx.stats.lost(bytes),
   }).pipe(
     map((batch) =>
       toEvents(batch, () => {
@@ -129,10 +133,7 @@ function noting(settled: SettledPositions, note: () => void): Positions {
 }
 
 function toEvents(batch: LineBatch, settle: () => void): EventBatch {
-  const { lines, path: source, backfill, isTruncated } = batch;
-  const timestamp = isoNow();
-  const events = isTruncated
-    ? lines.map((line) => ({ timestamp, data: { line, source }, backfill, truncated: true }))
-    : lines.map((line): CollectedLineEvent => ({ timestamp, data: { line, source }, backfill }));
-  return new EventBatch(events, settle);
+  const { lines, path: source, backfill, isTruncated, areVerbatim } = batch;
+  const envelope = { timestamp: isoNow(), source, backfill, isTruncated };
+  return new EventBatch(new LineEvents(lines, envelope, areVerbatim), settle);
 }

@@ -22,6 +22,11 @@ export function internalErrorText(error: unknown, debug: boolean): string {
   return lines.join('\n');
 }
 
+/** What is printed when Node ends because nothing is left that could go on, while the command still waits. */
+export const UNSETTLED_TEXT =
+  'millrace: ended before it was done: it waits for a promise that is never settled, most likely an `await` at the top ' +
+  'level of a plugin.';
+
 function stackPlaces(error: unknown): string[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return stack.split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));

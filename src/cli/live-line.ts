@@ -1,4 +1,5 @@
-import { asyncScheduler, interval, type Subscription } from 'rxjs';
+import { interval, type Subscription } from 'rxjs';
+import { steadyClock } from '../../operators/steady-clock.ts';
 import type { PipelineStats, PipelineStatus } from '../models/index.ts';
 import { bytes, count, counted, perSecond } from './format.ts';
 
@@ -40,11 +41,12 @@ export function liveText(figures: LiveFigures): string {
 /** Hands a new text to `show` five times a second until it is unsubscribed. */
 export function liveLine(source: LiveSource, show: (text: string) => void): Subscription {
   const samples: { time: number; collected: number }[] = [];
+  const now = steadyClock();
   const refresh = () => {
     const stats = Object.values(source.stats());
     const total = (pick: (of: PipelineStats) => number) => stats.reduce((sum, of) => sum + pick(of), 0);
     const backlogs = stats.flatMap((of) => of.backlog_bytes ?? []);
-    const sample = { time: asyncScheduler.now(), collected: total((of) => of.collected) };
+    const sample = { time: now(), collected: total((of) => of.collected) };
     samples.push(sample);
     if (samples.length > RATE_SAMPLES + 1) samples.shift();
     const first = samples[0] ?? sample;

@@ -3,7 +3,7 @@ import { ConfigError, mistakeLine, mistakeText } from '../config/config-error.ts
 import { MillraceError } from '../errors.ts';
 import { ExitCode } from './exit-code.ts';
 import { counted, printable } from './format.ts';
-import { internalErrorText } from './internal-error.ts';
+import { internalErrorText, UNSETTLED_TEXT } from './internal-error.ts';
 import { askedFormat, type Notice, noticesIn, type WriteNotice } from './notices.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
 
@@ -18,7 +18,12 @@ export async function main(args: readonly string[]): Promise<void> {
     notify({ level: 'error', text });
     process.exit(ExitCode.internal);
   };
+  const unsettled = () => {
+    notify({ level: 'error', text: UNSETTLED_TEXT });
+    process.exit(ExitCode.internal);
+  };
   process.on('uncaughtException', crash);
+  process.on('beforeExit', unsettled);
   surviveClosedOutput(notify);
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -32,6 +37,7 @@ export async function main(args: readonly string[]): Promise<void> {
       crash(error);
     }
   }
+  process.off('beforeExit', unsettled);
   // A plugin's open socket, or one that never returned, must not keep the process.
   // An error of writing is told one turn after the write.
   process.stdout.write('', () => setImmediate(() => process.exit()));

@@ -1,11 +1,13 @@
-import { asyncScheduler, type Observable, type Subscription } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
+import { steadyClock } from '../../operators/steady-clock.ts';
 import type { PipelineState, PipelineStatus } from '../models/index.ts';
 
 /** States that a pipeline leaves only when it is started anew. */
 export const FINAL_STATES: readonly PipelineState[] = ['completed', 'failed', 'stopped'];
 
-/** When each pipeline began to run and when it ended, by the scheduler's clock. */
+/** When each pipeline began to run and when it ended, by a clock that nobody can set. */
 export class RunTimes {
+  readonly #now = steadyClock();
   readonly #spans = new Map<string, { begin: number; end: number | undefined }>();
 
   /** Follows the manager's states; to be called before it starts anything. */
@@ -13,9 +15,9 @@ export class RunTimes {
     return states$.subscribe(({ pipeline, state }) => {
       const span = this.#spans.get(pipeline);
       if (state === 'running' && span === undefined) {
-        this.#spans.set(pipeline, { begin: asyncScheduler.now(), end: undefined });
+        this.#spans.set(pipeline, { begin: this.#now(), end: undefined });
       } else if (span !== undefined) {
-        span.end = FINAL_STATES.includes(state) ? asyncScheduler.now() : undefined;
+        span.end = FINAL_STATES.includes(state) ? this.#now() : undefined;
       }
     });
   }
@@ -23,6 +25,6 @@ export class RunTimes {
   /** Milliseconds from a pipeline's first start to its end, or to now. */
   elapsed(pipeline: string): number {
     const span = this.#spans.get(pipeline);
-    return span === undefined ? 0 : (span.end ?? asyncScheduler.now()) - span.begin;
+    return span === undefined ? 0 : (span.end ?? this.#now()) - span.begin;
   }
 }

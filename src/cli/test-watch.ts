@@ -3,7 +3,7 @@ import { watch } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
   concat,
-  debounceTime,
+  debounce,
   defer,
   firstValueFrom,
   map,
@@ -15,6 +15,7 @@ import {
   take,
   takeUntil,
   tap,
+  timer,
 } from 'rxjs';
 import { isMapping } from '../checks/path.ts';
 import { MistakeLog } from '../config/mistake-log.ts';
@@ -39,7 +40,10 @@ export async function watchTests(files: readonly string[], options: TestOptions)
   let last: number | undefined;
   const run$ = defer(() => watchedFolders(files)).pipe(
     switchMap((folders) => {
-      const again$ = merge(...folders.map(changesIn)).pipe(debounceTime(SETTLED_MS), take(1));
+      const again$ = merge(...folders.map(changesIn)).pipe(
+        debounce(() => timer(SETTLED_MS)),
+        take(1),
+      );
       const run = testProcess(files, options).pipe(
         tap((code) => {
           last = code ?? last;

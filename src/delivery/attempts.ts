@@ -35,7 +35,7 @@ export function attempt(call: () => unknown, policy: AttemptPolicy): Observable<
   try {
     const returned = call();
     if (atHand(returned) !== undefined) return undefined;
-    first = eventually(returned as Observable<unknown>);
+    first = eventually(returned);
   } catch (error) {
     first = throwError(() => error);
   }
@@ -52,7 +52,7 @@ function attemptAgain(
     attempts++;
     if (attempts === 1) return first;
     const returned = call();
-    return atHand(returned) ?? eventually(returned as Observable<unknown>);
+    return atHand(returned) ?? eventually(returned);
   }).pipe(
     ignoreElements(),
     policy.timeout === undefined ? identity : raceWith(timeOut(policy.timeout)),

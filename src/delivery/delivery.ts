@@ -1,4 +1,4 @@
-import type { CollectedEvent, Outcome } from '../models/index.ts';
+import type { CollectedEvent, LineEvents, Outcome } from '../models/index.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 
@@ -7,11 +7,14 @@ const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead
  * The worst outcome of all is the delivery's.
  */
 export class Delivery {
+  /** That of the batch: this one, unless it is a part. */
+  readonly root: Delivery;
   #open: number;
   #outcome: Outcome = 'forwarded';
   readonly #onSettled: (outcome: Outcome) => void;
 
-  constructor(events: number, onSettled: (outcome: Outcome) => void) {
+  constructor(events: number, onSettled: (outcome: Outcome) => void, root?: Delivery) {
+    this.root = root ?? this;
     this.#open = events;
     this.#onSettled = onSettled;
   }
@@ -19,6 +22,16 @@ export class Delivery {
   /** More came of the batch: further events, or further forwarders that have them. */
   add(count: number): void {
     this.#open += count;
+  }
+
+  /** One more event came of the batch, and its maker is told when it is settled. */
+  part(onSettled: () => void): Delivery {
+    this.add(1);
+    const settled = (outcome: Outcome) => {
+      this.settle(1, outcome);
+      onSettled();
+    };
+    return new Delivery(1, settled, this.root);
   }
 
   settle(count: number, outcome: Outcome): void {
@@ -30,6 +43,29 @@ export class Delivery {
 
 /** What travels between the engine's stages: events that came in together, with one delivery. */
 export interface Batch {
+  /** Made when first asked for, if they are events of lines: to be asked for only where they are needed. */
   readonly events: readonly CollectedEvent[];
+  /** The same, if they are events of lines. */
+  readonly lines?: LineEvents | undefined;
   readonly delivery: Delivery;
+}
+
+/** A batch of events of lines. A class, since V8 keeps a map for each object literal that has a getter. */
+export class LineBatch implements Batch {
+  readonly lines: LineEvents;
+  readonly delivery: Delivery;
+
+  constructor(lines: LineEvents, delivery: Delivery) {
+    this.lines = lines;
+    this.delivery = delivery;
+  }
+
+  get events(): readonly CollectedEvent[] {
+    return this.lines.events;
+  }
+}
+
+/** How many events there are. */
+export function sizeOf(batch: Batch): number {
+  return batch.lines?.size ?? batch.events.length;
 }

@@ -132,7 +132,7 @@ export class ExactlyOnce {
   /** The next `count` events of the last write belong to `delivery`. */
   written(count: number, delivery: Delivery): void {
     this.#counted += count;
-    this.#ends.set(delivery, this.#written[this.#counted - 1] as OutputMark);
+    this.#ends.set(delivery.root, this.#written[this.#counted - 1] as OutputMark);
   }
 
   #restore(): Observable<never> {

@@ -1,7 +1,9 @@
 import {
   catchError,
+  defer,
   EMPTY,
   filter,
+  finalize,
   map,
   type Observable,
   type OperatorFunction,
@@ -10,21 +12,32 @@ import {
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { type CollectedEvent, isEvent } from '../models/index.ts';
-import { atHand, eventually } from '../returned.ts';
+import { type CollectedEvent, isEvent, type LineEnvelope, type LineMapping } from '../models/index.ts';
+import { atHand, eventually, fewOrPulled, isAsync } from '../returned.ts';
 import type { Batch, Delivery } from './delivery.ts';
 import type { Drop } from './probe.ts';
+import { processLines } from './process-lines.ts';
+import { ResultWindow } from './result-window.ts';
 
 export interface ProcessStageOptions {
   readonly ordered: boolean;
+  /** Bounds the results that are pulled of iterables and not settled: see {@link ResultWindow}. */
+  readonly maxInFlight: number;
   readonly drop: Drop;
   /** The plugin's entry function, bound to its context. */
   readonly process: (event: CollectedEvent) => unknown;
+  /** The same for the lines of events with this envelope, if they need not be seen as events. */
+  readonly mapLines: ((envelope: LineEnvelope) => LineMapping | undefined) | undefined;
   /** Takes an event that the processor failed on, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
 
-type Results = readonly CollectedEvent[] | Observable<CollectedEvent>;
+/** What the functions below work with. */
+interface Stage extends ProcessStageOptions {
+  readonly window: ResultWindow;
+}
+
+type Results = readonly CollectedEvent[] | Observable<Batch>;
 
 const NO_EVENTS: readonly CollectedEvent[] = [];
 const NO_BATCHES: readonly Batch[] = [];
@@ -32,13 +45,20 @@ const NO_BATCHES: readonly Batch[] = [];
 /** Runs one processor over each event. A batch whose results are at hand stays one batch, without an Observable. */
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
   const { ordered } = options;
+  const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
   return orderedMap(
-    ({ events, delivery }: Batch): readonly Batch[] | Observable<Batch> => {
+    (batch: Batch): readonly Batch[] | Observable<Batch> => {
+      const { lines, delivery } = batch;
+      const mapping = lines && options.mapLines?.(lines.envelope);
+      if (lines !== undefined && mapping !== undefined) {
+        return processLines(lines, mapping, delivery, options.onFailure);
+      }
+      const { events } = batch;
       const done: CollectedEvent[] = [];
       for (let i = 0; i < events.length; i++) {
-        const results = resultsOf(events[i] as CollectedEvent, delivery, options);
+        const results = resultsOf(events[i] as CollectedEvent, delivery, stage);
         if (!Array.isArray(results)) {
-          const rest = restOfBatch(events, i, results as Observable<CollectedEvent>, delivery, options);
+          const rest = restOfBatch(events, i, results as Observable<Batch>, delivery, stage);
           return done.length === 0 ? rest : rest.pipe(startWith({ events: done, delivery }));
         }
         for (let j = 0; j < results.length; j++) done.push(results[j]);
@@ -53,32 +73,40 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
 function restOfBatch(
   events: readonly CollectedEvent[],
   start: number,
-  first: Observable<CollectedEvent>,
+  first: Observable<Batch>,
   delivery: Delivery,
-  options: ProcessStageOptions,
+  stage: Stage,
 ): Observable<Batch> {
   return range(start, events.length - start).pipe(
-    orderedMap((i) => (i === start ? first : resultsOf(events[i] as CollectedEvent, delivery, options)), {
-      ordered: options.ordered,
-    }),
-    map((event) => ({ events: [event], delivery })),
+    orderedMap(
+      (i): readonly Batch[] | Observable<Batch> => {
+        const results = i === start ? first : resultsOf(events[i] as CollectedEvent, delivery, stage);
+        if (!Array.isArray(results)) return results as Observable<Batch>;
+        return results.length === 0 ? NO_BATCHES : [{ events: results, delivery }];
+      },
+      { ordered: stage.ordered },
+    ),
   );
 }
 
 /** Results of one event: an array when at hand. Accounts for events that give none, and for failures. */
-function resultsOf(event: CollectedEvent, delivery: Delivery, options: ProcessStageOptions): Results {
+function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Results {
   let returned: unknown;
   let results: readonly CollectedEvent[] | undefined;
   try {
-    returned = options.process(event);
+    returned = stage.process(event);
     results = atHand<CollectedEvent>(returned);
+    if (results === undefined && !isAsync(returned)) {
+      returned = fewOrPulled(returned as Iterable<CollectedEvent>);
+      results = atHand<CollectedEvent>(returned);
+    }
   } catch (error) {
-    options.onFailure(event, delivery, error);
+    stage.onFailure(event, delivery, error);
     return NO_EVENTS;
   }
-  if (results === undefined) return awaitedResults(event, returned as Observable<unknown>, delivery, options);
+  if (results === undefined) return awaitedResults(event, returned, delivery, stage);
   if (results.length === 1 && isEvent(results[0])) return results;
-  return severalResults(event, results, delivery, options.drop);
+  return severalResults(event, results, delivery, stage.drop);
 }
 
 function severalResults(
@@ -98,35 +126,40 @@ function severalResults(
 /** The event itself stays open until its results have ended; each result opens one more. */
 function awaitedResults(
   event: CollectedEvent,
-  returned: Observable<unknown>,
+  returned: unknown,
   delivery: Delivery,
-  { drop, onFailure }: ProcessStageOptions,
-): Observable<CollectedEvent> {
-  let results = 0;
-  let invalid = 0;
-  let failed = false;
-  return eventually<CollectedEvent>(returned).pipe(
-    catchError((error) => {
-      failed = true;
-      onFailure(event, delivery, error);
-      return EMPTY;
-    }),
-    filter((result) => {
-      if (!isEvent(result)) {
+  { drop, onFailure, window }: Stage,
+): Observable<Batch> {
+  return defer(() => {
+    const demand = window.demand();
+    let results = 0;
+    let invalid = 0;
+    let failed = false;
+    return eventually<CollectedEvent>(returned, demand).pipe(
+      catchError((error) => {
+        failed = true;
+        onFailure(event, delivery, error);
+        return EMPTY;
+      }),
+      filter((result) => {
+        if (isEvent(result)) return true;
         invalid++;
         drop('not_an_event', 1, []);
         return false;
-      }
-      results++;
-      delivery.add(1);
-      return true;
-    }),
-    tap({
-      complete: () => {
-        if (failed) return;
-        if (results + invalid === 0) drop('filtered', 1, [event]);
-        delivery.settle(1, results === 0 ? 'dropped' : 'forwarded');
-      },
-    }),
-  );
+      }),
+      map((result) => {
+        results++;
+        demand.open();
+        return { events: [result], delivery: delivery.part(() => demand.settle()) };
+      }),
+      tap({
+        complete: () => {
+          if (failed) return;
+          if (results + invalid === 0) drop('filtered', 1, [event]);
+          delivery.settle(1, results === 0 ? 'dropped' : 'forwarded');
+        },
+      }),
+      finalize(() => demand.close()),
+    );
+  });
 }

@@ -4,8 +4,8 @@ import type { CollectorState, StateValue } from '../models/index.ts';
 export type StagedChanges = readonly (readonly [key: string, value: StateValue | undefined])[];
 
 /**
- * What a collector remembers, of which nothing is kept until it is committed together with the output. The collector
- * sees what it has set at once.
+ * What a collector remembers, of which nothing but the first value of a key is kept until it is committed together
+ * with the output. The collector sees what it has set at once.
  */
 export class StagedState implements CollectorState {
   /** A crash undoes the output of what it undoes here: nothing comes twice. */
@@ -26,6 +26,9 @@ export class StagedState implements CollectorState {
   }
 
   set(key: string, value: StateValue): void {
+    // Where a collector begins stands whatever becomes of the output, and a file that is renamed before the first
+    // commit would not be known again.
+    if (!this.#values.has(key) && this.#kept.get(key) === undefined) this.#kept.set(key, value);
     this.#values.set(key, value);
     this.#changed.add(key);
     this.#onChange();
@@ -41,8 +44,10 @@ export class StagedState implements CollectorState {
     return this.#values.entries();
   }
 
-  /** The pipeline commits, when the output is on the disk. */
-  commit(): void {}
+  /** Where a collector begins; all else the pipeline commits, when the output is on the disk. */
+  commit(): void {
+    this.#kept.commit();
+  }
 
   /** What has changed since the last call. */
   take(): StagedChanges {

@@ -10,6 +10,8 @@ export interface PluginStats {
   masked(rule: string, count: number): void;
   /** Bytes that this collector knows of and has not read yet. */
   backlog(bytes: number): void;
+  /** So many bytes more are gone that this collector knew of and has not read. */
+  lost(bytes: number): void;
 }
 
 /** What can be remembered: JSON. */

@@ -43,12 +43,13 @@ export const oneCharacter = () =>
 
 /**
  * A file system path. An empty one would silently mean the working folder, and `~`, which shells alone expand, a
- * folder of that name.
+ * folder of that name; one with a NUL character names nothing.
  *
  * @example
  * path().safeParse('').success; // false
  * path().safeParse('~/app.log').success; // false
  * path().safeParse('./~/app.log').success; // true
+ * path().safeParse('a\0b').success; // false
  */
 export const path = () =>
   z
@@ -57,7 +58,8 @@ export const path = () =>
     .refine((text) => !/^~(?:\/|$)/.test(text), {
       message:
         'a path without `~`, which only shells expand; write ${HOME}, or ./~ for a folder of that name',
-    });
+    })
+    .refine((text) => !text.includes('\0'), { message: 'a path without NUL characters' });
 
 /**
  * A list of names; a single string stands for a list of one.

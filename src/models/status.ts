@@ -51,4 +51,6 @@ export interface PipelineStats {
   readonly in_flight: number;
   /** Bytes that collectors know of and have not read; undefined where none of them reads bytes. */
   readonly backlog_bytes: number | undefined;
+  /** Bytes that were gone before they could be read, such as those of a file that was truncated too early. */
+  readonly lost_bytes: number;
 }

@@ -8,7 +8,7 @@ import type {
   ForwardPlugin,
   ProcessPlugin,
 } from '../models/index.ts';
-import { atHand, isAsync, toObservable } from '../returned.ts';
+import { atHand, isAsync, isIterable, toObservable } from '../returned.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import { letterValue, toEvent } from './event-values.ts';
 import type { Letters } from './trace.ts';
@@ -89,6 +89,9 @@ export function tracedProcessor(
         for (const result of results) letters.inherit(result, event);
         return results;
       }
+      if (!isAsync(returned) && isIterable(returned)) {
+        return noted(returned as Iterable<CollectedEvent>, (result) => letters.inherit(result, event));
+      }
       if (!isAsync(returned) || !isObservableLike(returned)) {
         onPromise();
         return returned as Observable<CollectedEvent>;
@@ -98,6 +101,14 @@ export function tracedProcessor(
       );
     },
   };
+}
+
+/** Still pulled one by one. */
+function* noted<T>(results: Iterable<T>, note: (result: T) => void): Generator<T> {
+  for (const result of results) {
+    note(result);
+    yield result;
+  }
 }
 
 function isObservableLike(value: object): boolean {

@@ -48,5 +48,12 @@ export const MODULES = {
     ctx.logger.info('holding an event');
     return new Promise(() => { setInterval(() => {}, 1000); });
   };`,
+  // Nothing of these keeps the process by itself.
+  'silent.mjs': `${SCHEMA} export const forward = ({ ctx }) => {
+    ctx.logger.info('holding an event');
+    return new Promise(() => {});
+  };`,
+  'one.mjs': `${SCHEMA} export const collect = () => [{ timestamp: '2026-01-01T00:00:00Z', data: {} }];`,
+  'unloaded.mjs': `${SCHEMA} export const forward = () => {}; await new Promise(() => {});`,
   'chatty.mjs': `${SCHEMA} export const forward = ({ ctx }) => ctx.logger.warn('one more event');`,
 };

@@ -13,6 +13,7 @@ const stats = (collected: number, backlog_bytes?: number): PipelineStats => ({
   given_up: 0,
   in_flight: 2,
   backlog_bytes,
+  lost_bytes: 0,
 });
 const status = (pipeline: string, state: PipelineState) => ({ pipeline, state, since: '', failures: 0 });
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { TestScheduler } from 'rxjs/testing';
 import { stopSignals } from '../../src/cli/stop-signals.ts';
-import { folderWith, startCli } from '../support/cli.ts';
+import { folderWith, runCli, startCli } from '../support/cli.ts';
 import { MODULES, THREE, withModules } from './configs.ts';
 
 describe('signals', () => {
@@ -41,6 +41,40 @@ describe('signals', () => {
     const { code, stderr } = await cli.ended();
     expect(code).toBe(0);
     expect(stderr).toMatch(/^web {2}stopped after /m);
+  });
+});
+
+describe('a promise of a plugin that is never settled', () => {
+  it('keeps the process until it is stopped', async () => {
+    const cwd = folderWith({
+      ...MODULES,
+      'p.yaml': withModules({ collect: './one.mjs', forward: './silent.mjs' }),
+    });
+    const cli = await startCli(['run', 'p.yaml', '--once', '--drain-timeout', '0.2'], { cwd });
+    await cli.shows('stderr', /holding an event/);
+    cli.kill('SIGTERM');
+    const { code, stderr } = await cli.ended();
+    expect(stderr).toContain('1 events were not delivered within 0.2 s of the stop and were given up');
+    expect(code).toBe(0);
+  });
+
+  it('is given up by delivery.timeout', async () => {
+    const config = withModules({ collect: './one.mjs', forward: './silent.mjs' });
+    const delivery = 'restart: false, delivery: { timeout: 0.05, attempts: 2 }';
+    const cwd = folderWith({ ...MODULES, 'p.yaml': config.replace('restart: false', delivery) });
+    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    expect(stderr).toContain('the forwarder did not finish within delivery.timeout (0.05 s)');
+    expect(code).toBe(0);
+  });
+
+  it('ends the process with an explanation where nothing runs yet', async () => {
+    const cwd = folderWith({ ...MODULES, 'p.yaml': withModules({ forward: './unloaded.mjs' }) });
+    const { code, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    expect(stderr).toBe(
+      'millrace: ended before it was done: it waits for a promise that is never settled, most likely an `await` at ' +
+        'the top level of a plugin.\n',
+    );
+    expect(code).toBe(70);
   });
 });
 

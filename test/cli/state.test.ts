@@ -67,6 +67,20 @@ describe('the state folder of millrace run', () => {
     expect((await runCli([...args, '--once'], { cwd })).code).toBe(0);
   });
 
+  it('stays refused while its process is stopped, and is free at once when that is killed', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
+    const args = ['run', 'p.yaml', '--state-dir', 'state'];
+    const first = await startCli(args, { cwd });
+    await first.shows('stdout', /one/);
+    first.kill('SIGSTOP');
+    const second = await runCli(args, { cwd });
+    expect(second.code).toBe(2);
+    expect(second.stderr).toContain('in use by a process that does not say its pid');
+    first.kill('SIGKILL');
+    await first.ended();
+    expect((await runCli([...args, '--once'], { cwd })).code).toBe(0);
+  });
+
   it('is what exactly_once needs', async () => {
     const exact = TAIL.replace('plugin: stdout', 'plugin: disk, path: out, filename: o.jsonl').replace(
       'forward: screen }',

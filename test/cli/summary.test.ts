@@ -15,6 +15,7 @@ const stats = (some: Partial<PipelineStats> = {}): PipelineStats => ({
   given_up: 0,
   in_flight: 0,
   backlog_bytes: undefined,
+  lost_bytes: 0,
   ...some,
 });
 

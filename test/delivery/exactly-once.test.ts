@@ -100,6 +100,25 @@ describe('exactly once', () => {
     });
   });
 
+  it('commits behind what was written of a batch in parts', () => {
+    marbles(({ flush }) => {
+      const { exactly, memory, output, open, write } = setUp();
+      exactly.around(NEVER).subscribe();
+      output.begin(mark(0)).subscribe();
+      const batch = open('one', 1, 10);
+      write(
+        batch.part(() => {}),
+        1,
+      );
+      write(batch, 1);
+      flush();
+      expect(memory.committed.at(-1)).toEqual({
+        'exactly_once output': record([mark(2)]),
+        'one position': 10,
+      });
+    });
+  });
+
   it('keeps the file that the commit ends in, and those begun since', () => {
     marbles(({ flush }) => {
       const { exactly, memory, output, open, write } = setUp();

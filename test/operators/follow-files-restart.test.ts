@@ -68,6 +68,19 @@ describe('followFiles, across a restart', () => {
     await eventually(() => expect(openFiles(folder())).toBe(1));
   });
 
+  it('finishes a file that was renamed, however many restarts that takes', async () => {
+    const isFollowed = (path: string) => path === folder('a.log');
+    append('a.log', '1\n2\n3\n4\n');
+    await read(['a.log'], ['1', '2', '3', '4'], { batchLines: 1, settles: (line) => line < '2', isFollowed });
+    rename('a.log', 'a.log.1');
+    append('a.log', 'new\n');
+    const rest = ['2', '3', '4', 'new'];
+    await read(['a.log'], rest, { batchLines: 1, settles: (line) => line < '3', isFollowed });
+    await read(['a.log'], rest.slice(1), { batchLines: 1, settles: () => false, isFollowed });
+    rename('a.log.1', 'a.log.2');
+    await read(['a.log'], rest.slice(1), { isFollowed });
+  });
+
   it('finishes several that were renamed within reach of the glob', async () => {
     append('a.log', '1\n');
     await read(['a*'], ['1']);

@@ -128,6 +128,23 @@ describe('followFiles, as files are rotated', () => {
     });
   });
 
+  it('marks a line whose end was cut off before it was read: half of a secret looks like none', async () => {
+    fs.writeFileSync(folder('a'), `one\ntwo\n${'x'.repeat(100)}\n`);
+    const demand = new InFlightWindow(1);
+    const { lines, batches, warnings } = follow([folder('a')], { demand, chunkBytes: 50 }, () =>
+      demand.take(1),
+    );
+    await eventually(() => expect(lines()).toEqual(['one']));
+    fs.truncateSync(folder('a'), 0);
+    await eventually(() => expect(warnings.length).toBe(1));
+    fs.appendFileSync(folder('a'), 'new\n');
+    await eventually(() => {
+      demand.release(demand.open);
+      expect(lines().at(-1)).toBe('new');
+    });
+    expect(batches.map(({ isTruncated }) => isTruncated)).toEqual([false, false, true, false]);
+  });
+
   it('finds a file by its new name that was rotated away while it was not open', async () => {
     for (const name of ['a', 'b', 'c', 'd']) fs.writeFileSync(folder(name), `${name}1\n`);
     const { lines } = follow(['a', 'b', 'c', 'd'].map(folder), { maxOpenFiles: 1 });

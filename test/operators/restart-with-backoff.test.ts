@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { concat, concatMap, defer, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
+import { describe, expect, it, jest } from '@jest/globals';
+import { concat, concatMap, defer, lastValueFrom, NEVER, of, takeUntil, throwError, timer } from 'rxjs';
 import { backoffDelay } from '../../operators/backoff.ts';
 import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
 import { marbles } from '../support/marbles.ts';
@@ -106,6 +106,21 @@ describe('restartWithBackoff', () => {
     });
     expect(failed).toBe(false);
     expect(runs).toBeGreaterThan(50);
+  });
+
+  it('takes no run for healthy because the system clock was set forward', async () => {
+    const today = Date.now();
+    let runs = 0;
+    jest.spyOn(Date, 'now').mockImplementation(() => today + runs * 24 * 3600 * 1000);
+    const source = defer(() => {
+      runs++;
+      return throwError(() => 'error');
+    });
+    await expect(lastValueFrom(source.pipe(restartWithBackoff({ ...policy, base: 0 })))).rejects.toBe(
+      'error',
+    );
+    jest.restoreAllMocks();
+    expect(runs).toBe(policy.attempts);
   });
 
   it('starts again what completed, without end and not in a hot loop, if asked to', () => {

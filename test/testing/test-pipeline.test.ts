@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { defineProcessor } from '../../src/define-plugin.ts';
 import { PluginError } from '../../src/errors.ts';
+import { ProcessConfigBase } from '../../src/models/index.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
 import { marbles, testPipeline } from '../../src/testing/index.ts';
 
@@ -217,6 +218,27 @@ describe('testPipeline', () => {
       ['x', 'y'],
       ['x', 'y'],
     ]);
+  });
+
+  it('gives the results of a generator the letter of its event', () => {
+    registerPlugin('process', 'twice', {
+      get_config_schema: () => ProcessConfigBase,
+      *process({ event }) {
+        yield { ...event };
+        yield { ...event };
+      },
+    });
+    const run = testPipeline(
+      config({ process: ['doubled'] }, { processors: { doubled: { plugin: 'twice' } } }),
+      {
+        collect: { web: { marbles: 'x|' } },
+      },
+    );
+    unregisterPlugin('process', 'twice');
+    const letters = run.trace.rows.map(({ marks }) =>
+      marks.flatMap((mark) => ('letter' in mark ? mark.letter : [])).join(''),
+    );
+    expect(letters).toEqual(['x', 'xx', 'xx']);
   });
 
   it.each([

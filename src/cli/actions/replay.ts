@@ -6,6 +6,7 @@ import { outputClosed } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
 import type { ReplayOptions } from '../commands/replay.ts';
 import { ExitCode, UsageError } from '../exit-code.ts';
+import { keepAlive } from '../keep-alive.ts';
 import { createLogger } from '../logger.ts';
 import { findDeadLetters } from '../replay/dead-letter-file.ts';
 import { replayConfig } from '../replay/replay-config.ts';
@@ -48,8 +49,10 @@ export async function replay(
     manager.stop();
   });
   void outputClosed(process.stdout).then(() => manager.stop());
+  const alive = keepAlive();
   manager.start(name);
   await firstValueFrom(manager.finished$);
+  alive.unsubscribe();
   signals.unsubscribe();
 
   const [result] = pipelineResults(replayed, [name], manager, times);

@@ -4,6 +4,7 @@ import { coloursFor } from '../colours.ts';
 import type { RunOptions } from '../commands/run.ts';
 import { hasTerminal } from '../controlling-terminal.ts';
 import { ExitCode } from '../exit-code.ts';
+import { keepAlive } from '../keep-alive.ts';
 import { liveLine } from '../live-line.ts';
 import { createLogger } from '../logger.ts';
 import { Fleet } from '../reload/fleet.ts';
@@ -74,9 +75,11 @@ export async function run(files: readonly string[], options: RunOptions): Promis
       const others = fleet.names.filter((name) => !theirs.includes(name));
       return firstValueFrom(abandonWriters(others.map((name) => fleet.stopThose([name]))));
     });
+    const alive = keepAlive();
     reloader.start(loaded);
     await Promise.race([firstValueFrom(fleet.finished$), readerLeft]);
 
+    alive.unsubscribe();
     live?.unsubscribe();
     terminal.live('');
     signals.unsubscribe();

@@ -14,6 +14,7 @@ export function addStats(before: PipelineStats | undefined, since: PipelineStats
     dead_lettered: before.dead_lettered + since.dead_lettered,
     retries: before.retries + since.retries,
     given_up: before.given_up + since.given_up,
+    lost_bytes: before.lost_bytes + since.lost_bytes,
   };
 }
 

@@ -3,7 +3,7 @@ import fs, { watch } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
   auditTime,
-  debounceTime,
+  debounce,
   defer,
   distinctUntilChanged,
   map,
@@ -11,6 +11,7 @@ import {
   Observable,
   skip,
   startWith,
+  timer,
 } from 'rxjs';
 
 /** Editors write a file in several steps. */
@@ -30,7 +31,8 @@ export function fileChanges(files: readonly string[]): Observable<unknown> {
       startWith(digestOf(files)),
       distinctUntilChanged(),
       skip(1),
-      debounceTime(SETTLED_MS),
+      // `debounceTime` asks the system's clock, which may be set back meanwhile.
+      debounce(() => timer(SETTLED_MS)),
     );
   });
 }

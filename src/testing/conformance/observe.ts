@@ -139,7 +139,7 @@ export function resultsOf(call: () => unknown): Observable<unknown> {
   return of(call).pipe(
     concatMap((make) => {
       const returned = make();
-      return from(atHand<unknown>(returned) ?? eventually<unknown>(returned as Observable<unknown>));
+      return from(atHand<unknown>(returned) ?? eventually<unknown>(returned));
     }),
   );
 }

@@ -14,7 +14,7 @@ export function processContext<C>(config: C, random: () => number = () => 0.5) {
     logger: silentLogger,
     host: { id: 'host', role: 'test', events: () => NEVER, functions: () => [], call: () => NEVER },
     info: { version: '0.0.0', id: 'host', role: 'test' },
-    stats: { masked: (rule, count) => masked.push([rule, count]), backlog: () => {} },
+    stats: { masked: (rule, count) => masked.push([rule, count]), backlog: () => {}, lost: () => {} },
     demand: { room: 0, room$: NEVER },
     once: false,
     random,

@@ -1,0 +1,89 @@
+import fs from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { byForm } from './support/form.ts';
+import { copiesOf, LATE_FORWARDER, MULTIPLYING_PROCESSOR } from './support/modules.ts';
+import { FLAWLESS, fileToDisk, kill, MASK, Trial } from './support/trial.ts';
+
+const KILLS = byForm({ short: 12, long: 100 });
+
+/** Events that may be open at a time. */
+const WINDOW = 200;
+
+/** Rotates `name` as logrotate does, and begins it anew with a few lines. */
+function rotate(trial: Trial, name: string, generation: number): void {
+  trial.rename(name, `${name}.${generation}`);
+  trial.appendLines(name, trial.oracle.between(1, 50));
+}
+
+/**
+ * Runs and kills it again and again while lines are written and inputs rotated, at any time: half of the kills while
+ * it starts and takes up its work, half when it has done some. Then lets it come to its end. Returns what the killed
+ * processes said.
+ */
+async function killAgainAndAgain(trial: Trial, whileRunning = () => {}): Promise<string[]> {
+  const { oracle } = trial;
+  const said: string[] = [];
+  let generation = 0;
+  trial.appendLines('in/a.log', 300);
+  trial.appendLines('in/b.log', 300);
+  for (let turn = 0; turn < KILLS; turn++) {
+    const child = await trial.start('run', 'p.yaml', '--state-dir', 'state');
+    for (const name of ['in/a.log', 'in/b.log']) trial.appendLines(name, oracle.between(100, 800));
+    if (oracle.random() < 0.3) rotate(trial, 'in/a.log', ++generation);
+    if (oracle.random() < 0.5) {
+      await delay(oracle.between(0, 1000));
+    } else {
+      const goal = trial.outputBytes + oracle.between(1, 200_000);
+      const deadline = performance.now() + 2000;
+      await eventually(() => trial.outputBytes >= goal || performance.now() > deadline);
+    }
+    whileRunning();
+    said.push((await kill(child)).stderr);
+    trial.appendLines('in/a.log', oracle.between(1, 50));
+    if (oracle.random() < 0.4) rotate(trial, 'in/b.log', ++generation);
+  }
+  expect(await trial.runOnce()).toMatchObject({ code: 0 });
+  return said;
+}
+
+it(`kill -9 at ${KILLS} points: nothing is lost, and no more comes twice than was open`, async () => {
+  const config = fileToDisk({ forwarder: 'plugin: ./late.mjs', pipeline: `max_in_flight: ${WINDOW}` });
+  const trial = new Trial(config, { 'late.mjs': LATE_FORWARDER });
+  await killAgainAndAgain(trial);
+  const verdict = trial.verdict();
+  expect(verdict).toEqual({ ...FLAWLESS, seed: verdict.seed, doubled: verdict.doubled });
+  expect(verdict.doubled).toBeGreaterThan(0);
+  expect(verdict.doubled).toBeLessThanOrEqual(KILLS * WINDOW);
+});
+
+it(`kill -9 at ${KILLS} points, exactly once: nothing is lost, nothing comes twice`, async () => {
+  const trial = new Trial(
+    `
+collectors:
+  a: { plugin: file, paths: ['in/a.log*'], backfill: true }
+  b: { plugin: file, paths: ['in/b.log*'], backfill: true }
+processors:
+  multiply: { plugin: ./multiply.mjs }
+  ${MASK}
+  slow: { plugin: test, delay_range: { minimum: 0.0001, maximum: 0.004 } }
+forwarders:
+  out: { plugin: disk, path: out, filename: events.jsonl }
+pipelines:
+  main: { collect: [a, b], process: [multiply, mask, slow], forward: out, exactly_once: true }
+host_config: {}
+`,
+    { 'multiply.mjs': MULTIPLYING_PROCESSOR },
+  );
+  let outputs = 0;
+  const rotateOutput = () => {
+    if (trial.oracle.random() < 0.5 || !fs.existsSync(trial.path('out/events.jsonl'))) return;
+    trial.rename('out/events.jsonl', `out/events.jsonl.${++outputs}`);
+  };
+  const said = await killAgainAndAgain(trial, rotateOutput);
+  const verdict = trial.verdict({ copies: copiesOf });
+  expect(verdict).toEqual({ ...FLAWLESS, seed: verdict.seed });
+  // Else no kill has left anything to be cut off, and the test has shown nothing.
+  expect(said.filter((text) => text.includes('bytes that were not confirmed were cut off'))).not.toEqual([]);
+});

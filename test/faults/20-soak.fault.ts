@@ -1,0 +1,105 @@
+import fs from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from '@jest/globals';
+import { byForm } from './support/form.ts';
+import { median, residentMemory } from './support/memory.ts';
+import { fileToDisk, kill, Trial } from './support/trial.ts';
+
+const SECONDS = byForm({ short: 40, long: 3600 });
+/** Lines that are written at a time; the next ones when these have come out. */
+const BURST = 2000;
+/** Bursts from one rotation to the next, of the input and of the output. */
+const BURSTS_PER_FILE = 15;
+
+/** Follows an output over its rotations, which it removes when they are read, and expects every line once, in order. */
+class OutputReader {
+  readonly #trial: Trial;
+  #offset = 0;
+  #rest = '';
+  #rotated: string | undefined;
+  /** The number of the line that comes next. */
+  next = 0;
+
+  constructor(trial: Trial) {
+    this.#trial = trial;
+  }
+
+  /** As logrotate does. The next `read` finishes the old file once there is a new one. */
+  rotate(): void {
+    this.#rotated = 'out/old.jsonl';
+    this.#trial.rename('out/out.jsonl', this.#rotated);
+  }
+
+  read(): void {
+    const isNew = fs.existsSync(this.#trial.path('out/out.jsonl'));
+    if (this.#rotated !== undefined) {
+      this.#readOn(this.#rotated);
+      if (!isNew) return;
+      fs.rmSync(this.#trial.path(this.#rotated));
+      this.#rotated = undefined;
+      this.#offset = 0;
+    }
+    if (isNew) this.#readOn('out/out.jsonl');
+  }
+
+  #readOn(name: string): void {
+    const fd = fs.openSync(this.#trial.path(name), 'r');
+    const buffer = Buffer.alloc(Math.max(0, fs.fstatSync(fd).size - this.#offset));
+    fs.readSync(fd, buffer, 0, buffer.length, this.#offset);
+    fs.closeSync(fd);
+    this.#offset += buffer.length;
+    const lines = (this.#rest + buffer.toString()).split('\n');
+    this.#rest = lines.pop() as string;
+    for (const line of lines) {
+      const { data } = JSON.parse(line) as { data: { line: string } };
+      if (
+        !data.line.startsWith(`id:${this.next}:${this.next};`) ||
+        !data.line.endsWith(`end:${this.next};`)
+      ) {
+        throw new Error(`wanted line ${this.next}, not ${data.line.slice(0, 30)}`);
+      }
+      if (/key_[0-9a-f]|[0-9a-f]_yek/.test(data.line)) throw new Error(`line ${this.next} is not masked`);
+      this.next++;
+    }
+  }
+}
+
+it(`${SECONDS} s at a high rate with rotations of input and output: every line once, in order, in memory that stays flat`, async () => {
+  const trial = new Trial(fileToDisk());
+  trial.append('in/a.log', '');
+  const child = await trial.run();
+  const output = new OutputReader(trial);
+  const resident: number[] = [];
+  const end = performance.now() + SECONDS * 1000;
+  for (let burst = 1; performance.now() < end; burst++) {
+    trial.append('in/a.log', trial.oracle.lines(BURST));
+    if (burst % BURSTS_PER_FILE === 0) {
+      fs.rmSync(trial.path('in/a.log.1'), { force: true });
+      trial.rename('in/a.log', 'in/a.log.1');
+      output.rotate();
+      child.kill('SIGHUP');
+    }
+    await trial.until(() => {
+      output.read();
+      // One burst ahead, so that there is always something to do.
+      return output.next >= trial.oracle.written - BURST;
+    });
+    resident.push(residentMemory(child).now);
+    await delay(1);
+  }
+  await trial.until(() => {
+    output.read();
+    return output.next === trial.oracle.written;
+  });
+  expect(await kill(child, 'SIGTERM')).toMatchObject({ code: 0 });
+  expect(trial.verdict().leaks).toEqual([]);
+
+  const quarter = Math.floor(resident.length / 4);
+  const second = median(resident.slice(quarter, 2 * quarter));
+  const last = median(resident.slice(-quarter));
+  process.stderr.write(
+    `${trial.oracle.written} lines in ${SECONDS} s; resident: ${second.toFixed(0)} MB in the second quarter, ` +
+      `${last.toFixed(0)} MB in the last\n`,
+  );
+  expect(last - second).toBeLessThan(15);
+});

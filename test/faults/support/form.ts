@@ -1,0 +1,15 @@
+/** The suite has two forms: the short one for CI, and the long one of `npm run test:faults`. */
+const isLong = process.env.MILLRACE_FAULTS === 'long';
+
+/**
+ * The setting of the form that runs, such as a number of rounds.
+ *
+ * @example
+ * const KILLS = byForm({ short: 12, long: 100 });
+ */
+export function byForm<T>({ short, long }: { readonly short: T; readonly long: T }): T {
+  return isLong ? long : short;
+}
+
+/** The seed of all that is random in a test. The configuration of the suite sets and prints it. */
+export const SEED = Number(process.env.MILLRACE_SEED);
