@@ -6,6 +6,9 @@ import { writeReport } from './report/write.ts';
 
 const names = PARTS.map(({ name }) => name);
 
+// An exit, unlike a signal, lets what runs be stopped and what was written be removed.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 try {
   const options = parseOptions(process.argv.slice(2), names);
   if (options.help) process.stdout.write(helpText(PARTS));

@@ -20,14 +20,17 @@ export function program(name: string): string {
   return join(ROOT, 'dist/bench/programs', `${name}.js`);
 }
 
-/** Calls `use` with a new folder, and removes the folder afterwards. */
+/** Calls `use` with a new folder, and removes the folder afterwards, also if the process is told to exit. */
 export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   mkdirSync(GENERATED, { recursive: true });
   const folder = mkdtempSync(join(GENERATED, 'run-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
   try {
     return await use(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 }
 

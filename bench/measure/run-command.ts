@@ -108,8 +108,12 @@ function start({ command, args, env, stdout }: Command): Started {
   child.stderr?.setEncoding('utf8').on('data', (text) => {
     stderr += text;
   });
+  // A daemon would run on for ever.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   const ended = new Promise<void>((resolve, reject) => {
     child.on('error', reject).on('close', (code, signal) => {
+      process.off('exit', kill);
       if (code === 0) resolve();
       else reject(new Error(`${command} ${args.join(' ')} ended with ${code ?? signal}:\n${stderr}`));
     });
