@@ -131,8 +131,9 @@ export class PipelineRunner {
   #giveUp(): void {
     const { setup, drainTimeout } = this.#options;
     const left = setup.counters.inFlight;
+    const were = left === 1 ? 'was' : 'were';
     setup.shared.logger.warn(
-      `${this.name}: gave up ${counted(left, 'event')} not delivered within ${drainTimeout / 1000} s of the stop`,
+      `${this.name}: ${counted(left, 'event')} ${were} not delivered within ${drainTimeout / 1000} s of the stop and ${were} given up`,
     );
     this.#finish('stopped');
   }

@@ -195,7 +195,9 @@ describe('stop', () => {
           .subscribe(),
     );
     expect(seen.at(-1)).toBe('2035 stopped');
-    expect(logger.lines).toContain('warn main: gave up 3 events not delivered within 2 s of the stop');
+    expect(logger.lines).toContain(
+      'warn main: 3 events were not delivered within 2 s of the stop and were given up',
+    );
     expect(manager.stats().main).toMatchObject({ collected: 3, given_up: 3, in_flight: 0 });
   });
 
