@@ -36,6 +36,7 @@ const DEFAULTS: FollowSettings = {
   onBacklog: ignore,
   onGap: ignore,
   batchLines: BATCH_LINES,
+  asBytes: false,
   chunkBytes: CHUNK_BYTES,
   maxLineBytes: MAX_LINE_BYTES,
   pollMs: POLL_MS,

@@ -276,6 +276,6 @@ class PipelineRun {
 /** Batches of whole lines, nearly all, stay what they are. */
 function cutTruncated(batch: Batch): Batch {
   const isTruncated = (event: CollectedEvent) => (event as { truncated?: unknown }).truncated === true;
-  if (!(batch.lines?.envelope.isTruncated ?? batch.events.some(isTruncated))) return batch;
+  if (!(batch.unmade?.isTruncated ?? batch.events.some(isTruncated))) return batch;
   return { events: batch.events.map(withoutUnsureTail), delivery: batch.delivery };
 }

@@ -40,7 +40,9 @@ export interface FollowSettings {
   readonly onGap: (bytes: number) => void;
   /** The most lines of a batch. Default: 512. */
   readonly batchLines: number;
-  /** Bytes read at a time. Default: 64 KiB. */
+  /** Emit lines as bytes, which are decoded when their texts are asked for: for those who hand them on. Default: false. */
+  readonly asBytes: boolean;
+  /** Bytes read at a time. Default: 128 KiB. */
   readonly chunkBytes: number;
   /** Bytes kept of a line, at least `chunkBytes`; a longer one is cut, and its batch says so. Default: 16 MiB. */
   readonly maxLineBytes: number;

@@ -1,6 +1,7 @@
 import { isVerbatim } from '../verbatim.ts';
 import { ChunkLines, withoutCr } from './chunk-lines.ts';
 import { HeldLine } from './held-line.ts';
+import { LineBlock } from './line-block.ts';
 
 const LF = 0x0a;
 const NOTHING = Buffer.alloc(0);
@@ -95,10 +96,32 @@ export class LineFramer {
     this.#isTruncated = false;
     if (this.#ending) return this.#takeUnterminated();
     if (max < 1 || !this.hasLines) return [];
-    const first = this.#held.length > 0 ? [this.#completeHeld()] : [];
-    this.#areVerbatim = first.every(isVerbatim);
-    const isFull = first.length === max || this.#isTruncated || this.#at > this.#lastLf;
-    return this.#finish(isFull ? first : first.concat(this.#takeDecoded(max - first.length)));
+    if (this.#held.length === 0) {
+      this.#areVerbatim = true;
+      return this.#finish(this.#takeDecoded(max));
+    }
+    const first = this.#completeHeld();
+    this.#areVerbatim = isVerbatim(first);
+    const isFull = max === 1 || this.#isTruncated || this.#at > this.#lastLf;
+    return this.#finish(isFull ? [first] : [first, ...this.#takeDecoded(max - 1)]);
+  }
+
+  /**
+   * The next lines as bytes, at most `max`, to be decoded elsewhere. Undefined where they are to be taken as text: at
+   * a line that is cut, or that has no terminator.
+   */
+  takeBlock(max: number): LineBlock | undefined {
+    if (max < 1 || this.#at > this.#lastLf || this.#ending || this.#isUnterminated) return undefined;
+    const firstEnd = this.#chunk.indexOf(LF, this.#at);
+    if (this.#decoded !== undefined || !this.#held.hasRoomFor(firstEnd - this.#at)) return undefined;
+    let end = firstEnd + 1;
+    let size = 1;
+    for (; size < max && end <= this.#lastLf; size++) end = this.#chunk.indexOf(LF, end) + 1;
+    const bytes = this.#held.takeBytes(this.#chunk.subarray(this.#at, end));
+    this.#at = end;
+    this.#isTruncated = false;
+    this.#finish([]);
+    return new LineBlock(bytes, size);
   }
 
   /** Makes a line of what is held, without waiting for its terminator. `isCut`: its rest is known to be lost. */

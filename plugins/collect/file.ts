@@ -105,7 +105,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     map((batch) =>
       toEvents(batch, () => {
         settled.settle(batch);
-        demand.settled(batch.lines.length);
+        demand.settled(batch.size);
       }),
     ),
     untilAborted(ctx.signal),
@@ -143,7 +143,7 @@ function noting(settled: SettledPositions, note: () => void): Positions {
 }
 
 function toEvents(batch: LineBatch, settle: () => void): EventBatch {
-  const { lines, path: source, backfill, isTruncated, areVerbatim } = batch;
+  const { path: source, backfill, isTruncated } = batch;
   const envelope = { timestamp: isoNow(), source, backfill, isTruncated };
-  return new EventBatch(new LineEvents(lines, envelope, areVerbatim), settle);
+  return new EventBatch(new LineEvents(batch, envelope), settle);
 }

@@ -9,7 +9,7 @@ import {
   type PipelineConfig,
 } from '../models/index.ts';
 import type { PipelineCounters } from '../stats.ts';
-import { type Batch, LineBatch } from './delivery.ts';
+import { type Batch, UnmadeBatch } from './delivery.ts';
 import type { Drop } from './probe.ts';
 import { SettleQueue } from './settle-queue.ts';
 
@@ -49,7 +49,7 @@ export function collectStage({
         counters.inFlight += size;
         const delivery = settling.open(size, settled);
         subscriber.next(
-          content instanceof LineEvents ? new LineBatch(content, delivery) : { events: content, delivery },
+          content instanceof LineEvents ? new UnmadeBatch(content, delivery) : { events: content, delivery },
         );
       };
 

@@ -1,4 +1,4 @@
-import type { CollectedEvent, LineEvents, Outcome } from '../models/index.ts';
+import type { CollectedEvent, Outcome, UnmadeEvents } from '../models/index.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 
@@ -43,29 +43,29 @@ export class Delivery {
 
 /** What travels between the engine's stages: events that came in together, with one delivery. */
 export interface Batch {
-  /** Made when first asked for, if they are events of lines: to be asked for only where they are needed. */
+  /** To be asked for only where they are needed: see `unmade`. */
   readonly events: readonly CollectedEvent[];
-  /** The same, if they are events of lines. */
-  readonly lines?: LineEvents | undefined;
+  /** The same, if they are made only when they are asked for. */
+  readonly unmade?: UnmadeEvents | undefined;
   readonly delivery: Delivery;
 }
 
-/** A batch of events of lines. A class, since V8 keeps a map for each object literal that has a getter. */
-export class LineBatch implements Batch {
-  readonly lines: LineEvents;
+/** A class, since V8 keeps a hidden class for each object literal that has a getter. */
+export class UnmadeBatch implements Batch {
+  readonly unmade: UnmadeEvents;
   readonly delivery: Delivery;
 
-  constructor(lines: LineEvents, delivery: Delivery) {
-    this.lines = lines;
+  constructor(unmade: UnmadeEvents, delivery: Delivery) {
+    this.unmade = unmade;
     this.delivery = delivery;
   }
 
   get events(): readonly CollectedEvent[] {
-    return this.lines.events;
+    return this.unmade.events;
   }
 }
 
 /** How many events there are. */
 export function sizeOf(batch: Batch): number {
-  return batch.lines?.size ?? batch.events.length;
+  return batch.unmade?.size ?? batch.events.length;
 }

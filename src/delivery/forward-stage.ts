@@ -81,7 +81,7 @@ function callForAll(
 
 function jsonLinesOf(batches: readonly Batch[]): Buffer {
   const parts = batches.map(
-    (batch) => batch.lines?.toJsonLines() ?? Buffer.from(batch.events.map(toJsonLine).join('')),
+    (batch) => batch.unmade?.toJsonLines() ?? Buffer.from(batch.events.map(toJsonLine).join('')),
   );
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }

@@ -12,7 +12,13 @@ import {
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { type CollectedEvent, isEvent, type LineEnvelope, type LineMapping } from '../models/index.ts';
+import {
+  type CollectedEvent,
+  isEvent,
+  type LineEnvelope,
+  LineEvents,
+  type LineMapping,
+} from '../models/index.ts';
 import { atHand, eventually, fewOrPulled, isAsync } from '../returned.ts';
 import type { Batch, Delivery } from './delivery.ts';
 import type { Drop } from './probe.ts';
@@ -48,10 +54,10 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
   const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
   return orderedMap(
     (batch: Batch): readonly Batch[] | Observable<Batch> => {
-      const { lines, delivery } = batch;
-      const mapping = lines && options.mapLines?.(lines.envelope);
-      if (lines !== undefined && mapping !== undefined) {
-        return processLines(lines, mapping, delivery, options.onFailure);
+      const { unmade, delivery } = batch;
+      if (unmade instanceof LineEvents) {
+        const mapping = options.mapLines?.(unmade.envelope);
+        if (mapping !== undefined) return processLines(unmade, mapping, delivery, options.onFailure);
       }
       const { events } = batch;
       const done: CollectedEvent[] = [];

@@ -14,3 +14,4 @@ export * from './scalars.ts';
 export * from './serialise.ts';
 export * from './stamp.ts';
 export * from './status.ts';
+export * from './written-events.ts';

@@ -55,7 +55,7 @@ async function run(batches: readonly (readonly string[])[], how: 'lines' | 'even
   const collect = () =>
     from(
       batches.map((lines, i) => {
-        const events = new LineEvents(lines, ENVELOPE);
+        const events = LineEvents.of(lines, ENVELOPE);
         return new EventBatch(how === 'lines' ? events : events.events, (outcome) =>
           settled.push(`${i} ${outcome}`),
         );

@@ -40,7 +40,7 @@ describe('LineEvents', () => {
   it('writes what serialise writes of its events, whatever the lines', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 200 }), envelope, (lines, common) => {
-        const events = new LineEvents(lines, common);
+        const events = LineEvents.of(lines, common);
         const written = events.events.map((event) => `${serialise(event)}\n`).join('');
         expect(events.toJsonLines().toString()).toBe(Buffer.from(written).toString());
       }),
@@ -51,8 +51,8 @@ describe('LineEvents', () => {
     const verbatim = text.filter(isVerbatim);
     fc.assert(
       fc.property(fc.array(verbatim, { minLength: 1, maxLength: 200 }), envelope, (lines, common) => {
-        const known = new LineEvents(lines, common, true);
-        expect(known.toJsonLines()).toEqual(new LineEvents(lines, common).toJsonLines());
+        const known = LineEvents.of(lines, common, true);
+        expect(known.toJsonLines()).toEqual(LineEvents.of(lines, common).toJsonLines());
       }),
     );
   });
@@ -64,10 +64,10 @@ describe('LineEvents', () => {
       backfill: false,
       isTruncated: false,
     };
-    expect(new LineEvents(['x'], common).events).toEqual([
+    expect(LineEvents.of(['x'], common).events).toEqual([
       { timestamp: common.timestamp, data: { line: 'x', source: 'a.log' }, backfill: false },
     ]);
-    expect(new LineEvents(['x'], { ...common, isTruncated: true }).events).toEqual([
+    expect(LineEvents.of(['x'], { ...common, isTruncated: true }).events).toEqual([
       { timestamp: common.timestamp, data: { line: 'x', source: 'a.log' }, backfill: false, truncated: true },
     ]);
   });

@@ -52,7 +52,7 @@ describe.each(['regex_mask', 'entropy_mask'] as const)('%s: mapLines', (name) =>
         const fast = processContext(config);
         const plain = processContext(config);
         const mapping = plugin.mapLines({ ctx: fast.ctx as never, envelope: common });
-        const events = new LineEvents(lines, common);
+        const events = LineEvents.of(lines, common);
         const expected = events.events.flatMap((event) => plugin.process({ ctx: plain.ctx as never, event }));
         if (mapping === undefined) {
           expect(fast.masked).toEqual([]);
