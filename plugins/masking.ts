@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MaskError } from '../operators/mask-error.ts';
 import type { Masker } from '../operators/mask-event.ts';
 import { isVerbatim } from '../operators/verbatim.ts';
@@ -33,7 +34,7 @@ class ContextMask<C> {
     const event = { ...fields, data: { line: '', source } };
     this.#noticed = false;
     try {
-      return this.mask(event) === event && !this.#noticed;
+      return isDeepStrictEqual(this.mask(event), event) && !this.#noticed;
     } catch {
       return false;
     } finally {
