@@ -47,12 +47,13 @@ const DEFAULTS: FollowSettings = {
  * The lines of files as they are written, in batches that know their place in the file to the byte.
  *
  * `paths` may be globs; files that appear later are picked up, files that are missing or cannot be read are waited
- * for: it never errors. A file is known by device and inode, so it is read once whatever its names, and one that is
+ * for. A file is known by device and inode, so it is read once whatever its names, and one that is
  * rotated away is read to its end before the file that takes its place is begun. One that was truncated is begun anew,
  * even if it has grown past where it was. It emits no more lines than `demand` has room for, and holds one chunk in
  * memory, and of each file a last line that has no end yet, up to `maxLineBytes`.
  *
- * Completes only with `once`. Unsubscribing closes all files.
+ * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.
+ * Unsubscribing closes all files.
  *
  * @example
  * fs.writeFileSync(`${folder}/access.log`, 'GET /\nGET /about\n');

@@ -12,7 +12,8 @@ import {
   throwError,
 } from 'rxjs';
 import { fileCall } from './output/file-call.ts';
-import { FILE_MODE, FOLDER_MODE, syncFolder } from './output/open-output.ts';
+import { makeFolder } from './output/make-folder.ts';
+import { FILE_MODE, syncFolder } from './output/open-output.ts';
 import { removeFile, takeName } from './output/take-name.ts';
 import { isAbandoned, temporaryName } from './output/temporary-name.ts';
 import { writeError } from './output/write-error.ts';
@@ -80,11 +81,10 @@ export class NumberedFiles {
   }
 
   #prepare(): Observable<unknown> {
-    const mkdir$ = fileCall<string | undefined>((done) =>
-      fs.mkdir(this.#folder, { recursive: true, mode: FOLDER_MODE }, done),
-    );
-    return mkdir$.pipe(
-      concatMap(() => fileCall<string[]>((done) => fs.readdir(this.#folder, done))),
+    return concat(
+      makeFolder(this.#folder),
+      fileCall<string[]>((done) => fs.readdir(this.#folder, done)),
+    ).pipe(
       concatMap((names) => {
         this.#last = names.reduce((last, name) => Math.max(last, this.#numberOf(name)), 0);
         const abandoned = names.filter((name) => isAbandoned(name, this.#prefix));

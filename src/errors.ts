@@ -64,6 +64,18 @@ export function isPermanent(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { permanent?: unknown }).permanent === true;
 }
 
+/**
+ * Whether an error says that all others of this forwarder will fail the same way: `fatal: true` on any error object.
+ * The run fails, and nothing is settled.
+ *
+ * @example
+ * isFatal(Object.assign(new Error('there is no such table'), { fatal: true })); // true
+ * isFatal(new Error('busy')); // false
+ */
+export function isFatal(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { fatal?: unknown }).fatal === true;
+}
+
 /** The stack without the message that it begins with: a message may hold what looks like a place. */
 function framesOf({ stack = '', message }: Error): string {
   const at = stack.indexOf(message);

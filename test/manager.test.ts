@@ -3,7 +3,7 @@ import { asyncScheduler, concat, concatMap, defer, map, NEVER, of, throwError, t
 import { parseConfig } from '../src/config/parse-config.ts';
 import { PluginError } from '../src/errors.ts';
 import { Manager } from '../src/manager.ts';
-import { type CollectedEvent, collectedEvent, type PipelineStatus } from '../src/models/index.ts';
+import { type CollectedEvent, collectedEvent, EventBatch, type PipelineStatus } from '../src/models/index.ts';
 import { marbles } from './support/marbles.ts';
 import { bareHost, recordingLogger, type TestPlugins, testManager } from './support/pipelines.ts';
 
@@ -323,6 +323,23 @@ describe('a forwarder that fails', () => {
       },
     });
     expect(times).toEqual(['0 1', '0 2']);
+  });
+
+  it('makes the run fail by an error that is fatal: nothing is dropped, and the collector keeps its place', () => {
+    for (const pipeline of [{}, { delivery: { attempts: 3 } }, { ordered: false }]) {
+      const settled: string[] = [];
+      const { out, delivered } = flaky(1, Object.assign(new PluginError('no such table'), { fatal: true }));
+      const { manager, seen } = states({
+        collect: {
+          source: () => of(new EventBatch([event(1), event(2)], (outcome) => settled.push(outcome))),
+        },
+        forward: { out },
+        pipeline,
+      });
+      expect(seen.at(-1)).toBe('0 failed');
+      expect({ settled, delivered }).toEqual({ settled: [], delivered: [] });
+      expect(manager.stats().main).toMatchObject({ dropped: {}, given_up: 2, in_flight: 0 });
+    }
   });
 
   it('loses the event after delivery.attempts, and counts it', () => {

@@ -16,10 +16,14 @@ import { ReadPump } from './read-pump.ts';
 import { mayRest } from './resting.ts';
 import { truncate } from './truncation.ts';
 
+/** With `once`, no reason to fail: what was never a file to be read, or was rotated just now. */
+const PASSED_OVER = new Set(['MOVED', 'NOT_A_FILE']);
+
 /** What a session emits to: a subscriber. */
 export interface LineOutput {
   next(batch: LineBatch): void;
   complete(): void;
+  error(error: Error): void;
 }
 
 /** One subscription to `followFiles`: finds the files, tells the pump which of them to read, and forgets them. */
@@ -35,6 +39,8 @@ export class FollowSession {
   readonly #checks: PathChecks;
   readonly #subscriptions = new Subscription();
   readonly #arrivals: Arrivals;
+  /** With `once`: what could not be read, by path. */
+  readonly #unreadable = new Map<string, NodeJS.ErrnoException>();
   #reportedBacklog = 0;
 
   constructor(patterns: readonly string[], settings: FollowSettings, output: LineOutput) {
@@ -181,7 +187,10 @@ export class FollowSession {
   }
 
   #rest(): void {
-    if (this.#settings.once && this.#arrivals.hasBegun && this.#pump.isIdle) this.#output.complete();
+    if (!this.#settings.once || !this.#arrivals.hasBegun || !this.#pump.isIdle) return;
+    const [first, ...others] = this.#unreadable;
+    if (first === undefined) this.#output.complete();
+    else this.#output.error(unreadable(first, others.length));
   }
 
   #missing(path: string, what: string): void {
@@ -190,6 +199,7 @@ export class FollowSession {
   }
 
   #report(path: string, error: NodeJS.ErrnoException): void {
+    if (this.#settings.once && !PASSED_OVER.has(error.code ?? '')) this.#unreadable.set(path, error);
     this.#problems.report(path, error.code ?? error.name, `cannot read ${path}: ${error.message}`);
   }
 
@@ -198,4 +208,10 @@ export class FollowSession {
     this.#reportedBacklog = this.#table.unread;
     this.#settings.onBacklog(this.#reportedBacklog);
   }
+}
+
+function unreadable([path, error]: [string, NodeJS.ErrnoException], others: number): Error {
+  const more = others === 0 ? '' : `; nor ${others} others`;
+  const { code, syscall = 'read' } = error;
+  return Object.assign(new Error(`cannot read ${path}: ${error.message}${more}`), { code, syscall, path });
 }

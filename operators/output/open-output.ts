@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import { dirname } from 'node:path';
-import { catchError, concat, concatMap, ignoreElements, map, type Observable, throwError } from 'rxjs';
+import { catchError, concat, concatMap, defer, ignoreElements, map, type Observable, throwError } from 'rxjs';
 import { fileCall } from './file-call.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** Events may be nobody else's business: the owner writes, the group reads. The umask can take away more. */
 export const FILE_MODE = 0o640;
-export const FOLDER_MODE = 0o750;
 
 /** Whoever puts a symbolic link in the place of an output must not choose what is written to. A pipe would block. */
 const FLAGS = fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
@@ -82,11 +82,10 @@ export function syncFolder(path: string): Observable<never> {
 }
 
 function create(path: string): Observable<{ fd: number; isNew: boolean }> {
-  const folder = dirname(path);
-  return fileCall<string | undefined>((done) =>
-    fs.mkdir(folder, { recursive: true, mode: FOLDER_MODE }, done),
+  return concat(
+    makeFolder(dirname(path)),
+    defer(() => open(path, FLAGS | fs.constants.O_CREAT | fs.constants.O_EXCL)),
   ).pipe(
-    concatMap(() => open(path, FLAGS | fs.constants.O_CREAT | fs.constants.O_EXCL)),
     map((fd) => ({ fd, isNew: true })),
     // Somebody else has just made it, or it is a symbolic link that leads nowhere.
     catchError((error: NodeJS.ErrnoException) =>

@@ -4,6 +4,8 @@ const HINTS: Readonly<Record<string, string>> = {
   EIO: 'look at that disk',
   EISDIR: 'give the name of a file',
   ELOOP: 'it is a symbolic link, and none is followed: give the place that it leads to',
+  ENAMETOOLONG: 'give a shorter path',
+  ENOENT: 'no folder can be made there',
   ENOSPC: 'make room on that disk',
   ENOTDIR: 'a part of the path is no folder',
   ENXIO: 'it is not a regular file',
@@ -11,10 +13,18 @@ const HINTS: Readonly<Record<string, string>> = {
   EROFS: 'make that file system writable',
 };
 
-/** An error of the operating system that names the file and what to do, since its own message often does neither. */
+/** What no retry changes: the path that was asked for is none. */
+const FATAL = new Set(['ENAMETOOLONG', 'ENOTDIR']);
+
+/**
+ * An error of the operating system that names the file and what to do, since its own message often does neither.
+ * `fatal` if trying again is of no use.
+ */
 export function writeError(path: string, cause: NodeJS.ErrnoException): NodeJS.ErrnoException {
   const { code, syscall, message } = cause;
   const hint = code === undefined ? undefined : HINTS[code];
   const text = `cannot write to ${path}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
-  return Object.assign(new Error(text, { cause }), { code, syscall, path });
+  // A file that is missing is only made anew; a folder that cannot be made, with one above it, never is.
+  const fatal = FATAL.has(code ?? '') || (code === 'ENOENT' && syscall === 'mkdir');
+  return Object.assign(new Error(text, { cause }), { code, syscall, path, fatal });
 }

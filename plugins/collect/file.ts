@@ -1,3 +1,4 @@
+import { isAbsolute, normalize, relative } from 'node:path';
 import { EMPTY, map, type Observable } from 'rxjs';
 import { z } from 'zod';
 import { SettledPositions } from '../../operators/file-lines/settled-positions.ts';
@@ -44,6 +45,15 @@ export type FileCollectConfig = Readonly<z.output<typeof FileCollectConfig>>;
 
 export function get_config_schema(): typeof FileCollectConfig {
   return FileCollectConfig;
+}
+
+/** Whether one of `paths` names a file at this absolute path, be it there or not. */
+export function reads({ config, path }: { config: FileCollectConfig; path: string }): boolean {
+  const isNamed = (pattern: string) => {
+    const from = isAbsolute(pattern) ? path : relative(process.cwd(), path);
+    return namesPath([normalize(pattern)], from);
+  };
+  return config.paths.some(isNamed);
 }
 
 /**

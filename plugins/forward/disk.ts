@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { defer, finalize, type Observable } from 'rxjs';
 import { z } from 'zod';
 import type { FileAppender } from '../../operators/append-file.ts';
@@ -24,6 +24,9 @@ archive:
   fsync: batch
 `;
 
+const DUMP_NAME = 'event-dump-';
+const DUMP_SUFFIX = '.json';
+
 /** A separator would lead out of `path`. The backslash is one on other systems. */
 const isBareName = (name: string) => !/^\.{0,2}$|[/\\\0]/.test(name);
 
@@ -41,6 +44,11 @@ export type DiskConfig = Readonly<z.output<typeof DiskConfig>>;
 
 export function get_config_schema(): typeof DiskConfig {
   return DiskConfig;
+}
+
+/** Its file, or the first of those that it numbers. */
+export function writes({ config }: { config: DiskConfig }): string {
+  return resolve(config.path, config.filename ?? `${DUMP_NAME}1${DUMP_SUFFIX}`);
 }
 
 type Context = PipelineRunContext<DiskConfig>;
@@ -112,6 +120,6 @@ function heldAppender(path: string, ctx: Context): FileAppender {
 }
 
 function dumps(folder: string, flush: boolean): Write {
-  const files = new NumberedFiles(folder, 'event-dump-', '.json', { flush });
+  const files = new NumberedFiles(folder, DUMP_NAME, DUMP_SUFFIX, { flush });
   return (documents) => files.write(documents);
 }

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { resolve } from 'node:path';
 import { bindNodeCallback, concat, defer, ignoreElements, type Observable } from 'rxjs';
 import { z } from 'zod';
 import { longTimer } from '../../operators/long-timer.ts';
@@ -47,6 +48,10 @@ export type TestForwardConfig = Readonly<z.output<typeof fields>>;
 
 export function get_config_schema(): typeof TestForwardConfig {
   return TestForwardConfig;
+}
+
+export function writes({ config }: { config: TestForwardConfig }): string | undefined {
+  return config.path === undefined ? undefined : resolve(config.path);
 }
 
 const appendFile = bindNodeCallback(fs.appendFile as AppendText);

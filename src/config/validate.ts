@@ -18,6 +18,7 @@ import { checkPlugin } from './plugin-check.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
 import { isReserved, removeReservedKeys } from './reserved-keys.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
+import { validateOwnOutput } from './validate-own-output.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
 
 /** What validation needs besides the configuration itself. */
@@ -58,7 +59,9 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       forward: config.sections.get(PLUGIN_SECTIONS.forward),
     };
     const mistakes = _validate_pipelines(written, names, asWritten);
-    for (const mistake of mistakes) config.add({ ...mistake, foreign: true });
+    for (const mistake of [...mistakes, ...validateOwnOutput(pipelines, entries)]) {
+      config.add({ ...mistake, foreign: true });
+    }
   }
   return buildConfig({ entries, pipelines, host_config: config.sections.get('host_config') ?? {} });
 }

@@ -10,7 +10,7 @@ import {
 } from 'rxjs';
 import { backoffDelay } from '../../operators/backoff.ts';
 import { longTimer } from '../../operators/long-timer.ts';
-import { isPermanent, PluginError } from '../errors.ts';
+import { isFatal, isPermanent, PluginError } from '../errors.ts';
 import { atHand, eventually } from '../returned.ts';
 
 export interface AttemptPolicy {
@@ -28,7 +28,7 @@ const LONGEST_WAIT = 60_000;
 /**
  * Calls until it succeeds, with backoff between. Returns undefined if the first call succeeded at once: then no
  * Observable was made. Otherwise an Observable that completes with success, or errors when the attempts are used
- * up or the error is permanent. It emits nothing.
+ * up or the error is permanent or fatal. It emits nothing.
  */
 export function attempt(call: () => unknown, policy: AttemptPolicy): Observable<never> | undefined {
   let first: Observable<unknown>;
@@ -58,7 +58,8 @@ function attemptAgain(
     policy.timeout === undefined ? identity : raceWith(timeOut(policy.timeout)),
     retry({
       delay: (error) => {
-        if (isPermanent(error) || attempts === policy.attempts) return throwError(() => error);
+        if (isFatal(error) || isPermanent(error) || attempts === policy.attempts)
+          return throwError(() => error);
         const wait = backoffDelay(attempts, { base: FIRST_WAIT, cap: LONGEST_WAIT, random: policy.random });
         policy.onRetry(attempts, wait, error);
         return longTimer(wait);

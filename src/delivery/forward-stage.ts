@@ -1,6 +1,7 @@
 import { catchError, EMPTY, from, type Observable, type OperatorFunction, tap } from 'rxjs';
 import { gatherMap } from '../../operators/gather-map.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
+import { isFatal } from '../errors.ts';
 import type { CollectedEvent, Outcome } from '../models/index.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
 import type { Batch, Delivery } from './delivery.ts';
@@ -27,7 +28,8 @@ const NOTHING: readonly never[] = [];
 
 /**
  * Delivers every event to one forwarder and settles it. In order, one call at a time, what arrives meanwhile
- * waiting in its queue; with `ordered: false` all at once. Emits nothing; the window bounds the queue.
+ * waiting in its queue; with `ordered: false` all at once. Emits nothing; the window bounds the queue. Errors with what
+ * a forwarder calls fatal.
  */
 export function forwardStage(options: ForwardStageOptions): OperatorFunction<Batch, never> {
   return options.ordered
@@ -57,6 +59,7 @@ function deliver(
   return pending.pipe(
     tap({ complete: () => settleAll(batches, options) }),
     catchError((error) => {
+      if (isFatal(error)) throw error;
       policy.onRetry(1, 0, error);
       return deliverEach(batches, afterFirstAttempt(options));
     }),
@@ -125,6 +128,7 @@ function deliverOne(
   return pending.pipe(
     tap({ complete: () => delivered(event, delivery, options) }),
     catchError((error) => {
+      if (isFatal(error)) throw error;
       options.onFailure(event, delivery, error);
       return EMPTY;
     }),

@@ -43,6 +43,8 @@ export type Returned<T> = ObservableInput<T> | T | undefined | void;
 
 export interface CollectPlugin extends PluginBase {
   collect(args: { ctx: PipelineRunContext<never> }): Returned<CollectedEvent | EventBatch>;
+  /** Ours, optional: whether it reads a file at this absolute path. A pipeline must not read what it writes. */
+  reads?(args: { config: never; path: string }): boolean;
 }
 
 export interface ProcessPlugin extends PluginBase {
@@ -60,6 +62,8 @@ export interface ForwardPlugin extends PluginBase {
     ctx: PipelineRunContext<never>;
     events: readonly CollectedEvent[];
   }): Returned<unknown>;
+  /** Ours, optional: the file that it writes, or one that is like all that it writes. */
+  writes?(args: { config: never }): string | undefined;
   /**
    * Ours, optional: takes the place of `forward` in a pipeline with `exactly_once`. `begun` is called ahead of the
    * first write to each file, and waited for.

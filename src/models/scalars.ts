@@ -42,12 +42,17 @@ export const oneCharacter = () =>
     .meta({ minLength: 1, maxLength: 1 });
 
 /**
- * A file system path. An empty one would silently mean the working folder.
+ * A file system path. An empty one would silently mean the working folder; one with a NUL character names nothing.
  *
  * @example
  * path().safeParse('').success; // false
+ * path().safeParse('a\0b').success; // false
  */
-export const path = () => z.string().min(1);
+export const path = () =>
+  z
+    .string()
+    .min(1)
+    .refine((text) => !text.includes('\0'), { message: 'a path without NUL characters' });
 
 /**
  * A list of names; a single string stands for a list of one.

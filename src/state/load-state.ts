@@ -45,6 +45,8 @@ export async function loadState(paths: StatePaths, boot: string, logger: Logger)
     if (backup !== undefined) logger.warn(`${paths.store} is missing. ${instead}`);
     return backup?.entries ?? [];
   }
+  // LMDB writes to its lock, which may be a symbolic link that somebody put there.
+  fs.rmSync(`${paths.store}-lock`, { force: true });
   const content = await readElsewhere(paths.store);
   if ('damage' in content) {
     keepAside(paths.store, content.damage, instead, logger);

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { decodeEntry, decodeHeader, encode, type Header, type StateEntry } from './record.ts';
 
@@ -18,7 +18,9 @@ export function copyText(header: Header, entries: readonly StateEntry[]): string
  * not wait for it.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const file = await open(`${path}.new`, 'w');
+  // Of a crash; or a symbolic link of somebody else's, which must not choose what is written to.
+  await rm(`${path}.new`, { force: true });
+  const file = await open(`${path}.new`, 'wx', 0o600);
   try {
     await file.writeFile(text);
     await file.sync();

@@ -153,7 +153,7 @@ class PipelineTest {
   }
 
   #letters$(name: string, runs: Map<string, number>, cold: ColdFactory): Observable<string> {
-    const given = this.#options.collect?.[name];
+    const given = ownOf(this.#options.collect, name);
     const { marbles, error } =
       given === undefined || given === 'keep' ? { marbles: '|', error: undefined } : given;
     const run = runs.get(name) ?? 0;
@@ -167,11 +167,11 @@ class PipelineTest {
   }
 
   #replaced(letters$: (collector: string) => Observable<string>): AnalyticsConfig {
-    const { collect = {}, forward = {} } = this.#options;
+    const { collect, forward } = this.#options;
     return {
       ...this.#config,
       collectors: replacePlugins(this.#config.collectors, ({ name }) => {
-        const given = collect[name];
+        const given = ownOf(collect, name);
         if (given === 'keep') return undefined;
         const place: StagePlace = { kind: 'collect', name };
         return marbleCollector(
@@ -185,7 +185,7 @@ class PipelineTest {
         tracedProcessor(loaded_plugin, this.#letters, () => this.#promises.add(name)),
       ),
       forwarders: replacePlugins(this.#config.forwarders, ({ name }) => {
-        const given = forward[name] ?? {};
+        const given = ownOf(forward, name) ?? {};
         const onEvent = (event: CollectedEvent) => this.#recorder.handed(name, event);
         return given === 'keep' ? undefined : standInForwarder(given, onEvent);
       }),
@@ -261,4 +261,9 @@ function checkNames(
     'MILLRACE_TEST_NAME',
     `${kind}: the pipeline ${pipeline} has no ${unknown}; ${hint}`,
   );
+}
+
+/** What a record has of its own under a name: names are free, and `constructor` is one. */
+function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }

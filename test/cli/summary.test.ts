@@ -45,6 +45,15 @@ describe('summaryText', () => {
     );
   });
 
+  it('takes names of Object.prototype for names', () => {
+    const text = summaryText(
+      [result({ stats: stats({ masked: { constructor: 1 } }), forwarders: ['toString'], masks: true })],
+      plain,
+    );
+    expect(text).toMatch(/^ {4}constructor +1$/m);
+    expect(text).toMatch(/^ {4}toString +0$/m);
+  });
+
   it('sorts counters, the largest first, and puts all numbers into one column', () => {
     const busy = stats({
       collected: 2_000_000,

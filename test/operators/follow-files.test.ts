@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { lastValueFrom, toArray } from 'rxjs';
+import { lastValueFrom, tap, toArray } from 'rxjs';
 import { type FollowSettings, followFiles } from '../../operators/follow-files.ts';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { eventually } from '../support/eventually.ts';
-import { Followers, fromStart, linesOf, openFiles } from '../support/follow.ts';
+import { FAST, Followers, fromStart, linesOf, openFiles } from '../support/follow.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const folder = tempFolder();
@@ -31,6 +31,21 @@ describe('followFiles, once', () => {
     expect(await readOnce([folder('empty'), folder('missing'), folder(), 'a\0b', folder('*.none')])).toEqual(
       [],
     );
+  });
+
+  it('errors after all the rest when there is a file that cannot be read', async () => {
+    fs.symlinkSync('loop', folder('loop'));
+    fs.writeFileSync(folder('z'), 'one\n');
+    const lines: string[] = [];
+    const paths = [folder('loop'), folder('z')];
+    const reading$ = followFiles(paths, { ...FAST, once: true }).pipe(
+      tap((batch) => void lines.push(...batch.lines)),
+    );
+    await expect(lastValueFrom(reading$)).rejects.toMatchObject({
+      code: 'ELOOP',
+      message: expect.stringMatching(/^cannot read .*loop: ELOOP/),
+    });
+    expect(lines).toEqual(['one']);
   });
 
   it('takes a path without glob characters literally, odd as it may be', async () => {

@@ -80,6 +80,11 @@ export class Trial {
     return fs.existsSync(this.path(name)) ? fs.readFileSync(this.path(name), 'utf8') : '';
   }
 
+  /** Replaces a file. */
+  write(name: string, text: string): void {
+    fs.writeFileSync(this.path(name), text);
+  }
+
   append(name: string, text: string | Buffer): void {
     fs.mkdirSync(dirname(this.path(name)), { recursive: true });
     fs.appendFileSync(this.path(name), text);
