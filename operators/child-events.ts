@@ -1,4 +1,5 @@
 import { concat, EMPTY, expand, type MonoTypeOperatorFunction, map, type Observable, of, range } from 'rxjs';
+import { assertNotNegative } from './check-number.ts';
 import { wait } from './delay-range.ts';
 import { orderedMap } from './ordered-map.ts';
 
@@ -7,7 +8,7 @@ export interface ChildEventsOptions {
   readonly name: string;
   /** How many children follow an event. */
   readonly count: number;
-  /** Seconds before the event; child n comes delay × (count ÷ n) after the one before it. 0 by default. */
+  /** Milliseconds before the event; child n comes delay × (count ÷ n) after the one before it. 0 by default. */
   readonly delay?: number | undefined;
 }
 
@@ -42,8 +43,8 @@ export function withChildren<E extends ParentEvent>(
   return [event, ...Array.from({ length: count }, (_, i) => child(i + 1))];
 }
 
-function after<T>(seconds: number, value: T): Observable<T> {
-  return wait(seconds).pipe(map(() => value));
+function after<T>(ms: number, value: T): Observable<T> {
+  return wait(ms).pipe(map(() => value));
 }
 
 /**
@@ -51,12 +52,19 @@ function after<T>(seconds: number, value: T): Observable<T> {
  * time, and what is due waits until all that belongs to the events before it has left. So an event is late by its
  * own delays at most, and no more is held than comes in that time.
  *
+ * @throws RangeError if `count` is not an integer of at least 0, or `delay` is not at least 0.
+ *
  * @example
- * of({ data: {} }).pipe(childEvents({ name: 'part', count: 2, delay: 0.5 }));
+ * of({ data: {} }).pipe(childEvents({ name: 'part', count: 2, delay: 500 }));
  * // { data: {} } at 0.5 s,
  * // { data: { 'part-child-count': 1 } } at 1.5 s,
  * // { data: { 'part-child-count': 2 } } at 2 s
  */
 export function childEvents<E extends ParentEvent>(options: ChildEventsOptions): MonoTypeOperatorFunction<E> {
+  const { count, delay = 0 } = options;
+  if (!Number.isInteger(count) || count < 0) {
+    throw new RangeError(`count must be an integer of at least 0, not ${count}`);
+  }
+  assertNotNegative('delay', delay);
   return orderedMap((event) => withChildren(event, options));
 }

@@ -1,11 +1,14 @@
+const TABLE = 1024;
 /** c·ln c for the counts that occur; 0·ln 0 = 0. */
-const C_LN_C = Float64Array.from({ length: 1024 }, (_, c) => (c === 0 ? 0 : c * Math.log(c)));
+const C_LN_C = Float64Array.from({ length: TABLE }, (_, c) => (c === 0 ? 0 : c * Math.log(c)));
 
-const cLnC = (c: number): number => (c < 1024 ? (C_LN_C[c] as number) : c * Math.log(c));
+const cLnC = (c: number): number => (c < TABLE ? (C_LN_C[c] as number) : c * Math.log(c));
 
 const ASCII = 128;
 /** Floating point leaves an evenly spread token a few ulps off 1; no real index is this near to it. */
 const SNAP = 1e-12;
+/** Far more than floating point loses in a sum, relative to the whole. */
+const SLACK = 1e-9;
 
 /**
  * Measures tokens against an alphabet: how evenly a token's characters are spread, relative to the best that a
@@ -19,6 +22,8 @@ export class EntropyMeter {
   readonly #ascii = new Uint8Array(ASCII);
   readonly #other = new Map<number, number>();
   readonly #counts: Int32Array;
+  /** How many characters of the alphabet were met k times or more. */
+  #reached = new Int32Array(TABLE);
   readonly #size: number;
 
   /** @throws RangeError if the alphabet is empty. */
@@ -35,44 +40,76 @@ export class EntropyMeter {
     });
   }
 
+  /**
+   * Whether the index of `text` between two positions may be a threshold or more. It gives up where what is left of
+   * the text cannot make up for what was repeated, or is not of the alphabet: early in most words.
+   */
+  canReach(threshold: number, text: string, start: number, end: number): boolean {
+    const counts = this.#counts;
+    const ascii = this.#ascii;
+    const length = end - start;
+    const nLnN = cLnC(length);
+    const perCharacter = nLnN / length;
+    // What the sum may lose at most, and a little, since it is added up in another order than that of the index.
+    let left = nLnN - threshold * this.#best(length) + SLACK * nLnN;
+    let isOpen = true;
+    for (let i = start; i < end && isOpen; i++) {
+      const unit = text.charCodeAt(i);
+      // Pairs make the length another one.
+      if (unit >= ASCII) break;
+      const slot = ascii[unit] as number;
+      const count = counts[slot] as number;
+      counts[slot] = count + 1;
+      left -= slot === 0 ? perCharacter : cLnC(count + 1) - cLnC(count);
+      isOpen = left >= 0;
+    }
+    counts.fill(0);
+    return isOpen;
+  }
+
   /** The index of `text` between two positions, in [0, 1]; −1 for fewer characters than `shortest`. */
   index(text: string, start = 0, end = text.length, shortest = 0): number {
     const counts = this.#counts;
     const ascii = this.#ascii;
+    if (end - start >= this.#reached.length) this.#reached = new Int32Array(2 * (end - start));
+    const reached = this.#reached;
     let length = end - start;
+    let most = 0;
     for (let i = start; i < end; i++) {
       const unit = text.charCodeAt(i);
+      let slot = 0;
       if (unit < ASCII) {
-        (counts[ascii[unit] as number] as number)++;
-        continue;
+        slot = ascii[unit] as number;
+      } else {
+        const code = i + 1 < end ? (text.codePointAt(i) as number) : unit;
+        if (code > 0xffff) {
+          i++;
+          length--;
+        }
+        slot = this.#other.get(code) ?? 0;
       }
-      const code = i + 1 < end ? (text.codePointAt(i) as number) : unit;
-      if (code > 0xffff) {
-        i++;
-        length--;
-      }
-      (counts[this.#other.get(code) ?? 0] as number)++;
+      if (slot === 0) continue;
+      const count = (counts[slot] as number) + 1;
+      counts[slot] = count;
+      (reached[count] as number)++;
+      if (count > most) most = count;
     }
-    counts[0] = 0;
-    return length < shortest ? this.#clear() : this.#ratio(length);
+    counts.fill(0);
+    const index = length < shortest ? -1 : this.#ratio(length, most);
+    reached.fill(0, 1, most + 1);
+    return index;
   }
 
-  #ratio(length: number): number {
-    const counts = this.#counts;
-    const size = this.#size;
+  #ratio(length: number, most: number): number {
+    const reached = this.#reached;
     let inAlphabet = 0;
     let sum = 0;
-    for (let slot = 1; slot <= size; slot++) {
-      const count = counts[slot] as number;
-      if (count === 0) continue;
-      inAlphabet += count;
-      sum += cLnC(count);
-      counts[slot] = 0;
+    for (let k = 1; k <= most; k++) {
+      inAlphabet += reached[k] as number;
+      sum += (reached[k] as number) * (cLnC(k) - cLnC(k - 1));
     }
-    const quotient = Math.floor(length / size);
-    const remainder = length % size;
     const nLnN = cLnC(length);
-    const best = nLnN - remainder * cLnC(quotient + 1) - (size - remainder) * cLnC(quotient);
+    const best = this.#best(length);
     if (best <= 0) return 0;
     // Characters outside the alphabet count in the length alone, and can push the raw ratio above 1.
     const index = ((inAlphabet / length) * nLnN - sum) / best;
@@ -80,9 +117,12 @@ export class EntropyMeter {
     return index > 1 - SNAP ? 1 : index;
   }
 
-  #clear(): number {
-    this.#counts.fill(0);
-    return -1;
+  /** n·Hmax: of characters that are spread over the alphabet as evenly as n of them can be. */
+  #best(length: number): number {
+    const size = this.#size;
+    const quotient = Math.floor(length / size);
+    const remainder = length % size;
+    return cLnC(length) - remainder * cLnC(quotient + 1) - (size - remainder) * cLnC(quotient);
   }
 }
 

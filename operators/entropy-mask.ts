@@ -1,7 +1,13 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
+import { assertKnownOptions } from './check-options.ts';
 import { EntropyMeter } from './entropy-index.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
-import { assertOneCharacter, Replacement, type ReplacementOptions } from './replacement.ts';
+import {
+  assertOneCharacter,
+  REPLACEMENT_OPTIONS,
+  Replacement,
+  type ReplacementOptions,
+} from './replacement.ts';
 
 export { entropyIndex } from './entropy-index.ts';
 
@@ -23,18 +29,30 @@ export interface EntropyMaskOptions extends ReplacementOptions {
 /** Letters, digits, `+`, `/` and `=`: what keys and base64 are written in. */
 export const DEFAULT_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=';
 
+const OPTIONS = [
+  'mask_str',
+  'h_threshold',
+  'length_threshold',
+  'delimeter',
+  'alphabet',
+  'onMask',
+  ...REPLACEMENT_OPTIONS,
+];
+
 /**
  * A mask that replaces tokens which look random: at least `length_threshold` characters, and an
  * {@link entropyIndex} of at least `h_threshold`. Only the token is replaced; delimiters stay as they are.
  * Works on a text, or on all text of an event: see `maskEvent`.
  *
  * @throws RangeError for an option out of its bounds, naming it.
+ * @throws TypeError for an option that is not known.
  *
  * @example
  * const mask = entropyMasker({ h_threshold: 0.8 });
  * mask('key qGr4Kd0xT9bLw2Zp5v ok'); // 'key <:HIGH-ENTROPY:> ok'
  */
 export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
+  assertKnownOptions('entropyMasker', options, OPTIONS);
   const {
     mask_str = 'HIGH-ENTROPY',
     h_threshold = 0.9,
@@ -50,6 +68,9 @@ export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
   assertOneCharacter('delimeter', delimeter);
   const meter = new EntropyMeter(alphabet);
   const replacement = new Replacement(mask_str, options);
+  const isRandom = (text: string, start: number, end: number) =>
+    meter.canReach(h_threshold, text, start, end) &&
+    meter.index(text, start, end, length_threshold) >= h_threshold;
 
   return maskerOf((text) => {
     if (text.length < length_threshold) return text;
@@ -59,7 +80,7 @@ export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
     for (let start = 0; start <= text.length; ) {
       let end = text.indexOf(delimeter, start);
       if (end === -1) end = text.length;
-      if (end - start >= length_threshold && meter.index(text, start, end, length_threshold) >= h_threshold) {
+      if (end - start >= length_threshold && isRandom(text, start, end)) {
         masked += text.slice(copied, start) + replacement.of(text, start, end);
         copied = end;
         count++;

@@ -16,17 +16,24 @@ export class Fifo<T> {
   }
 
   shift(): T | undefined {
-    if (this.#head === this.#items.length) return undefined;
+    const last = this.#items.length - 1;
+    if (this.#head > last) return undefined;
+    if (this.#head === last) return this.#takeLast();
     const item = this.#items[this.#head];
     this.#items[this.#head] = undefined;
     this.#head++;
-    if (this.#head === this.#items.length) {
-      this.#items.length = 0;
-      this.#head = 0;
-    } else if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
+    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }
+    return item;
+  }
+
+  /** Most queues hold one item at a time: `pop` keeps the memory for the next one, and setting `length` is slow. */
+  #takeLast(): T | undefined {
+    const item = this.#items.pop();
+    if (this.#head > 0) this.#items = [];
+    this.#head = 0;
     return item;
   }
 }

@@ -13,7 +13,7 @@ export type { FileId } from './file-lines/regular-file.ts';
 const POLL_MS = 1000;
 /** Polls, hence seconds, for which a last line may lack its newline, and a rotated file may still grow. */
 const QUIET_POLLS = 5;
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 128 * 1024;
 /** Small enough for the stages of a pipeline to overlap, large enough to cost nothing per line. */
 const BATCH_LINES = 512;
 /** Whole lines of this length are passed on; it is what one file can hold in memory. */
@@ -36,10 +36,12 @@ const DEFAULTS: FollowSettings = {
   onBacklog: ignore,
   onGap: ignore,
   batchLines: BATCH_LINES,
+  asBytes: false,
   chunkBytes: CHUNK_BYTES,
   maxLineBytes: MAX_LINE_BYTES,
   pollMs: POLL_MS,
   quietPolls: QUIET_POLLS,
+  flushPolls: QUIET_POLLS,
   maxOpenFiles: MAX_OPEN_FILES,
 };
 

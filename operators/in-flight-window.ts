@@ -72,6 +72,6 @@ export class InFlightWindow implements Demand {
 
   /** The one served now goes to the end, so that no source starves another. */
   #rotate(subscriber: Subscriber<number>): void {
-    if (this.#waiting.delete(subscriber)) this.#waiting.add(subscriber);
+    if (this.#waiting.size > 1 && this.#waiting.delete(subscriber)) this.#waiting.add(subscriber);
   }
 }

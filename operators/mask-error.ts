@@ -10,7 +10,6 @@ export class MaskError extends Error {
 }
 
 const MAX_SEGMENTS = 8;
-const FIELD_NAME = /^[A-Za-z_-]{1,32}$/;
 
 /** Thrown deep inside a value and caught at its top, so that the place is only worked out when it is needed. */
 export class Refusal {
@@ -36,8 +35,8 @@ export class Refusal {
   }
 }
 
-/** Keys are content too: one that does not look like a field's name is not shown. */
-function segment(key: string | number): string {
+/** Keys are content too, such as the names of users. Only "data", which every event has, is shown at the top. */
+function segment(key: string | number, depth: number): string {
   if (typeof key === 'number') return `[${key}]`;
-  return FIELD_NAME.test(key) ? `.${key}` : '.*';
+  return depth === 0 && key === 'data' ? '.data' : '.*';
 }

@@ -1,5 +1,5 @@
 import { Refusal } from './mask-error.ts';
-import { isUnusual, isUnusualArray, plainForm } from './plain-form.ts';
+import { plainForm } from './plain-form.ts';
 
 /** Gives the text that may be seen in place of `text`; the same text when there is nothing to hide. */
 export type MaskText = (text: string) => string;
@@ -8,13 +8,13 @@ export type MaskText = (text: string) => string;
 const MAX_DEPTH = 1000;
 
 /**
- * Applies `maskText` to every string in a value, at any depth; keys stay. The input is never written to: what
- * changed is copied, what did not is shared, and without a change the very same value is returned.
+ * Applies `maskText` to every string in a value, at any depth; keys stay. The input is never written to, and objects
+ * and arrays of the result are always new: what passes on is what was read, not something that may show more later.
  *
  * Only what JSON shows of a value can be masked, so the result is made of that alone: objects with `toJSON` are
  * replaced by its masked result (a `Date` is kept), boxed values by what is in the box, an `Error` by its name,
- * message and own properties, and instances of any other class by plain objects. Properties are read once; objects with
- * accessors, symbols or hidden keys, and arrays with keys of their own, are always replaced by what was read.
+ * message and own properties, and instances of any other class by plain objects. Properties are read once; accessors
+ * become what they gave, and symbols, hidden keys, and keys of arrays are left out.
  *
  * @throws MaskError for what cannot be masked: Map, Set, binary data, bigint, symbols, functions, sparse arrays,
  * a getter, `toJSON` or proxy that throws, cycles, and nesting deeper than 1,000 levels.
@@ -72,7 +72,6 @@ function walkRecord(
 ): unknown {
   const copy = copyOf(source);
   const keys = Object.keys(copy);
-  let changed = false;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
     const before = copy[key];
@@ -84,29 +83,24 @@ function walkRecord(
     } else {
       after = walkInside(before, key, maskText, depth);
     }
-    if (after === before) continue;
     // `__proto__` too: as an own property of the copy it is data.
-    copy[key] = after;
-    changed = true;
+    if (after !== before) copy[key] = after;
   }
-  if (!changed && !isUnusual(source, keys)) return source;
   return withoutSymbols(copy);
 }
 
 function walkArray(source: readonly unknown[], maskText: MaskText, depth: number): unknown {
   const { length } = source;
   const shown: unknown[] = [];
-  let changed = false;
   for (let i = 0; i < length; i++) {
     const before = read(source, i);
     let after = before;
     if (typeof before === 'string') after = maskText(before);
     else if (!isSimple(before)) after = walkInside(before, i, maskText, depth);
     else if (before === undefined && !Object.hasOwn(source, i)) throw new Refusal('a sparse array');
-    if (!Object.is(after, before)) changed = true;
     shown.push(after);
   }
-  return changed || isUnusualArray(source, length) ? shown : source;
+  return shown;
 }
 
 function isSimple(value: unknown): boolean {

@@ -49,38 +49,3 @@ function isPlainDate(value: object, prototype: object | null): boolean {
 function ownProperties(value: object): unknown {
   return Array.isArray(value) ? Array.from(value) : { ...value };
 }
-
-/**
- * Whether an object shows more, or may show something else the next time, than what was read at `keys`:
- * accessors, symbols, and keys that are not enumerable.
- *
- * @throws Refusal for what throws while it is read.
- */
-export function isUnusual(value: object, keys: readonly string[]): boolean {
-  try {
-    // Names and symbols apart: several times as fast as `Reflect.ownKeys`.
-    if (Object.getOwnPropertyNames(value).length !== keys.length) return true;
-    if (Object.getOwnPropertySymbols(value).length > 0) return true;
-    for (let i = 0; i < keys.length; i++) if (!isData(value, keys[i] as string)) return true;
-    return false;
-  } catch {
-    throw new Refusal('an object that cannot be read');
-  }
-}
-
-/** {@link isUnusual} of an array of which `length` items were read. */
-export function isUnusualArray(value: readonly unknown[], length: number): boolean {
-  try {
-    // The items and `length` itself.
-    if (Reflect.ownKeys(value).length !== length + 1) return true;
-    for (let i = 0; i < length; i++) if (!isData(value, i)) return true;
-    return false;
-  } catch {
-    throw new Refusal('an object that cannot be read');
-  }
-}
-
-function isData(value: object, key: PropertyKey): boolean {
-  const own = Object.getOwnPropertyDescriptor(value, key);
-  return own?.enumerable === true && own.get === undefined && own.set === undefined;
-}

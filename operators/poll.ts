@@ -13,9 +13,12 @@ export interface PollOptions {
  *
  * Never completes. Errors: what `fn` throws, and the first error of a result.
  *
+ * @throws RangeError if `interval` is NaN.
+ *
  * @example
  * poll(() => of('up'), { interval: 5000 }); // 'up' at 0 s, 'up' at 5 s, 'up' at 10 s, …
  */
 export function poll<T>(fn: () => ObservableInput<T>, { interval }: PollOptions): Observable<T> {
+  if (Number.isNaN(interval)) throw new RangeError('interval must be a number of milliseconds, not NaN');
   return concat(timer(0), longTimer(Math.max(1, interval)).pipe(repeat())).pipe(exhaustMap(() => fn()));
 }

@@ -1,7 +1,11 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
+import { assertKnownOptions, assertTexts } from './check-options.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import { compileExpression } from './python-regex.ts';
-import { Replacement, type ReplacementOptions } from './replacement.ts';
+import { costOf } from './regex/cost.ts';
+import { JoinedGates } from './regex/joined-gates.ts';
+import { type Plan, planSearch } from './regex/plan.ts';
+import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
   /**
@@ -11,11 +15,17 @@ export interface RegexMaskOptions extends ReplacementOptions {
   readonly rules: Readonly<Record<string, string>>;
   /** Called after a text in which `rule` masked `count` matches, at least one. */
   readonly onMask?: ((rule: string, count: number) => void) | undefined;
+  /**
+   * Runs what may take more than a moment: the masking of a text so long that backtracking over it could take
+   * time in proportion to a power of its length. It may throw. Without it, nothing bounds that time.
+   */
+  readonly boundTime?: ((mask: () => string, length: number) => string) | undefined;
 }
 
-interface Rule {
+const OPTIONS = ['rules', 'onMask', 'boundTime', ...REPLACEMENT_OPTIONS];
+
+interface Rule extends Plan {
   readonly name: string;
-  readonly expression: RegExp;
   readonly replacement: Replacement;
 }
 
@@ -24,6 +34,7 @@ interface Rule {
  * character. An empty match masks nothing. Works on a text, or on all text of an event: see `maskEvent`.
  *
  * @throws ExpressionError for a rule that is no regular expression, naming the rule.
+ * @throws TypeError for an option that is not known, and for rules that are not strings.
  * @throws RangeError if `mask_char` is not exactly one character.
  *
  * @example
@@ -32,48 +43,64 @@ interface Rule {
  * mask({ data: { pins: ['1234'] } }); // { data: { pins: ['<:PIN:>'] } }
  */
 export function regexMasker(options: RegexMaskOptions): Masker {
-  const { onMask } = options;
-  const rules: Rule[] = Object.entries(options.rules).map(([name, source]) => ({
+  assertKnownOptions('regexMasker', options, OPTIONS);
+  assertTexts('rules', options.rules, "{ PIN: '[0-9]{4}' }");
+  const { onMask, boundTime } = options;
+  const expressions = Object.entries(options.rules).map(([name, source]) => compileExpression(source, name));
+  const plans = expressions.map(planSearch);
+  const gates = new JoinedGates(plans);
+  const rules: Rule[] = Object.keys(options.rules).map((name, i) => ({
     name,
-    expression: compileExpression(source, name),
+    ...(plans[i] as Plan),
     replacement: new Replacement(name, options),
   }));
-  return maskerOf((text) => {
+  const maskText = (text: string): string => {
     let masked = text;
-    for (let i = 0; i < rules.length; i++) masked = applyRule(rules[i] as Rule, masked, onMask);
-    return masked;
-  });
-}
-
-/** A loop of `exec`: as quick as `replace` with a fixed text, and it counts, skips empty matches, allocates no closure. */
-function applyRule(rule: Rule, text: string, onMask: RegexMaskOptions['onMask']): string {
-  const { expression, replacement } = rule;
-  expression.lastIndex = 0;
-  let match = expression.exec(text);
-  if (match === null) return text;
-  let masked = '';
-  let end = 0;
-  let count = 0;
-  do {
-    const start = match.index;
-    const after = expression.lastIndex;
-    if (after === start) {
-      expression.lastIndex = next(text, expression);
-    } else {
-      masked += text.slice(end, start) + replacement.of(text, start, after);
-      end = after;
-      count++;
+    gates.reset();
+    for (let i = 0; i < rules.length; i++) {
+      if (gates.reject(i, masked)) continue;
+      const rule = rules[i] as Rule;
+      if (rule.literal !== '' && !masked.includes(rule.literal)) continue;
+      const before = masked;
+      masked = applyRule(rule, before, onMask);
+      if (masked !== before) gates.reset();
     }
-    match = expression.exec(text);
-  } while (match !== null);
-  if (count === 0) return text;
-  onMask?.(rule.name, count);
-  return masked + text.slice(end);
+    return masked;
+  };
+  if (boundTime === undefined) return maskerOf(maskText);
+  const harmless = Math.min(...expressions.map(harmlessLength));
+  return maskerOf((text) =>
+    text.length > harmless ? boundTime(() => maskText(text), text.length) : maskText(text),
+  );
 }
 
-/** The position after an empty match; with the `u` flag it must not fall into a surrogate pair. */
-function next(text: string, { lastIndex, unicode }: RegExp): number {
-  return lastIndex + (unicode && (text.codePointAt(lastIndex) ?? 0) > 0xffff ? 2 : 1);
+/** What an engine does in less than a second. */
+const HARMLESS_STEPS = 5e7;
+
+/** Up to how many characters an expression takes less than a second at worst. */
+function harmlessLength(expression: RegExp): number {
+  const { degree, factor } = costOf(expression);
+  return (HARMLESS_STEPS / factor) ** (1 / degree);
+}
+
+/** Allocates nothing for a text without a match, and counts on the way. */
+function applyRule(
+  { name, finder, replacement }: Rule,
+  text: string,
+  onMask: RegexMaskOptions['onMask'],
+): string {
+  let start = finder.next(text, 0);
+  if (start === -1) return text;
+  let masked = '';
+  let copied = 0;
+  let count = 0;
+  for (; start !== -1; start = finder.next(text, copied)) {
+    masked += text.slice(copied, start) + replacement.of(text, start, finder.end);
+    copied = finder.end;
+    count++;
+  }
+  onMask?.(name, count);
+  return masked + text.slice(copied);
 }
 
 /**

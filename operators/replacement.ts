@@ -8,6 +8,12 @@ export interface ReplacementOptions {
   readonly mask_suffix?: string | undefined;
 }
 
+export const REPLACEMENT_OPTIONS: readonly (keyof ReplacementOptions)[] = [
+  'mask_char',
+  'mask_prefix',
+  'mask_suffix',
+];
+
 /**
  * The text that replaces a masked one: fixed, or made to its length.
  *

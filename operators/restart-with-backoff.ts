@@ -1,11 +1,12 @@
 import { type MonoTypeOperatorFunction, Observable, type Subscription } from 'rxjs';
 import { type Backoff, backoffDelay } from './backoff.ts';
+import { assertCountOrInfinity, assertNotNegative } from './check-number.ts';
 import { longTimer } from './long-timer.ts';
 import { steadyClock } from './steady-clock.ts';
 import { subscribeFor } from './subscribe-for.ts';
 
 export interface RestartPolicy extends Backoff {
-  /** Consecutive failures at most: the last one is passed on. */
+  /** Consecutive failures at most: the last one is passed on. `Infinity`: none is. */
   readonly attempts: number;
   /** Milliseconds: a run that stayed up this long was healthy, and the count of failures begins anew. */
   readonly healthyAfter: number;
@@ -14,6 +15,7 @@ export interface RestartPolicy extends Backoff {
 }
 
 export interface RestartObserver {
+  /** A run begins. */
   readonly onStart?: () => void;
   /** A run ended, and the next one begins in `wait` ms. `error` is absent if the run completed. */
   readonly onWait?: (wait: number, failures: number, error?: { readonly cause: unknown }) => void;
@@ -27,6 +29,9 @@ export interface RestartObserver {
  * Errors: the last error, once there were `attempts` failures without a healthy run between them; what `random` or
  * the observer throws, at once.
  *
+ * @throws RangeError if `attempts` is neither an integer of at least 1 nor `Infinity`, or `base`, `cap` or
+ * `healthyAfter` is not at least 0.
+ *
  * @example
  * let runs = 0;
  * const connect$ = defer(() => (++runs < 3 ? throwError(() => new Error('down')) : of('up')));
@@ -39,6 +44,8 @@ export function restartWithBackoff<T>(
   policy: RestartPolicy,
   { onStart, onWait }: RestartObserver = {},
 ): MonoTypeOperatorFunction<T> {
+  assertCountOrInfinity('attempts', policy.attempts);
+  for (const name of ['base', 'cap', 'healthyAfter'] as const) assertNotNegative(name, policy[name]);
   return (source) =>
     new Observable<T>((subscriber) => {
       const now = steadyClock();

@@ -12,6 +12,8 @@ const DEFAULTS = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
  *
  * Errors: the last error, once there were `attempts` failures without a healthy run between them.
  *
+ * @throws RangeError as {@link restartWithBackoff} does.
+ *
  * @example
  * let calls = 0;
  * const call$ = defer(() => (++calls < 3 ? throwError(() => new Error('busy')) : of('done')));

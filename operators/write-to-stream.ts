@@ -13,7 +13,7 @@ const guarded = new WeakSet<Writable>();
  * await lastValueFrom(writeToStream(stream, 'line\n'), { defaultValue: 'written' }); // 'written'
  * stream.end();
  */
-export function writeToStream(stream: Writable, text: string): Observable<never> {
+export function writeToStream(stream: Writable, text: string | Buffer): Observable<never> {
   return new Observable((subscriber) => {
     if (!guarded.has(stream)) {
       guarded.add(stream);

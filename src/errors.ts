@@ -1,3 +1,4 @@
+import { getSystemErrorMap } from 'node:util';
 import { isNativeError } from 'node:util/types';
 
 /**
@@ -34,9 +35,12 @@ export class PluginError extends MillraceError {
 
 const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
 
+const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
 /**
  * What of an error may be logged. The message of a foreign error can quote an event (`JSON.parse` does), so it
- * is withheld unless the error is millrace's own or the operating system's.
+ * is withheld unless the error is millrace's own, or has `loggable: true`. Of one of the operating system the code,
+ * its meaning and the call are shown, but no path: a plugin may have made it of an event.
  *
  * @example
  * safeReason(new PluginError('there is no table `events`')); // 'there is no table `events`'
@@ -46,11 +50,37 @@ export function safeReason(error: unknown): string {
   if (error instanceof MillraceError) return error.message;
   if (!(error instanceof Error || isNativeError(error)))
     return `a thrown ${error === null ? 'null' : typeof error} (withheld)`;
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (typeof code === 'string' && typeof syscall === 'string') return error.message;
+  if ((error as { loggable?: unknown }).loggable === true) return error.message;
+  const system = systemReason(error);
+  if (system !== undefined) return system;
   const place = STACK_PLACE.exec(framesOf(error))?.[1];
-  const name = typeof code === 'string' ? `${error.name} ${code}` : error.name;
+  const code = codeOf(error);
+  const name = code === undefined ? error.name : `${error.name} ${code}`;
   return `${name}${place === undefined ? '' : ` at ${place}`} (message withheld: it could quote an event)`;
+}
+
+/**
+ * Marks an error whose message holds nothing of an event, such as one with a path of the configuration: it may be
+ * logged as it is.
+ */
+export function loggable<E extends object>(error: E): E {
+  return Object.assign(error, { loggable: true });
+}
+
+/** `ENOENT: no such file or directory, open`; undefined for an error that is none of the operating system's. */
+function systemReason(error: Error): string | undefined {
+  const { errno, syscall } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
+  // That of a process which cannot be started holds its path: `spawn /usr/bin/…`.
+  const call = typeof syscall === 'string' ? /^[a-z_]+(?= |$)/i.exec(syscall)?.[0] : undefined;
+  if (code === undefined || call === undefined) return undefined;
+  const [name, meaning] = (errno === undefined ? undefined : getSystemErrorMap().get(errno)) ?? [];
+  return name === code ? `${code}: ${meaning}, ${call}` : `${code}, ${call}`;
+}
+
+function codeOf(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' && CODE.test(code) ? code : undefined;
 }
 
 /**

@@ -1,7 +1,10 @@
 import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
+import { checkFunctions, checkOptions, refuseArgument } from './checks/arguments.ts';
+import { formatPath, isMapping } from './checks/path.ts';
 import type { PipelineProbe } from './delivery/probe.ts';
 import { MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
+import { counted } from './models/counted.ts';
 import {
   type AnalyticsConfig,
   type DropReason,
@@ -9,6 +12,7 @@ import {
   type Logger,
   type PipelineStats,
   type PipelineStatus,
+  type PluginConfig,
   silentLogger,
 } from './models/index.ts';
 import { nearest } from './models/nearest.ts';
@@ -40,9 +44,9 @@ export interface ManagerOptions {
 /** Backoff of restarts: see DESIGN's rows on `restart`. Milliseconds. */
 const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
 
-const DROPS: Readonly<Partial<Record<DropReason, string>>> = {
-  buffer_full: 'events dropped: they come faster than the pipeline takes them; raise `buffer.max_events`',
-  not_an_event: 'values dropped: a plugin emitted something that is no event (`{ data: { … } }`)',
+const DROPS: Readonly<Partial<Record<DropReason, readonly [noun: string, why: string]>>> = {
+  buffer_full: ['event', 'dropped: they come faster than the pipeline takes them; raise `buffer.max_events`'],
+  not_an_event: ['value', 'dropped: a plugin emitted something that is no event (`{ data: { … } }`)'],
 };
 
 /**
@@ -68,8 +72,12 @@ export class Manager {
   readonly #counters = new Map<string, PipelineCounters>();
   readonly #started = new Set<PipelineRunner>();
 
-  /** @throws MillraceError if the host does not have what the configuration names. */
+  /**
+   * @throws MillraceError `MILLRACE_HOST` if the host does not have what the configuration names,
+   * `MILLRACE_STATE_REQUIRED`, or `MILLRACE_ARGUMENT` for what is no configuration or no option.
+   */
   constructor(config: AnalyticsConfig, options: ManagerOptions = {}) {
+    checkArguments(config, options);
     this.config = config;
     const {
       logger = silentLogger,
@@ -86,8 +94,10 @@ export class Manager {
 
     for (const [name, pipeline] of Object.entries(config.pipelines)) {
       const counters = new PipelineCounters((reason, count, total) => {
-        const what = DROPS[reason];
-        if (what !== undefined && isNoteworthy(total, count)) logger.warn(`${name}: ${total} ${what}`);
+        const drop = DROPS[reason];
+        if (drop === undefined || !isNoteworthy(total, count)) return;
+        const [noun, why] = drop;
+        logger.warn(`${name}: ${counted(total, noun)} ${why}`);
       });
       const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
       const restart = pipeline.restart
@@ -173,12 +183,49 @@ export class Manager {
   }
 }
 
+/** All of them: the compiler misses one that is added. */
+const OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
+  host: true,
+  logger: true,
+  once: true,
+  random: true,
+  drainTimeout: true,
+  state: true,
+  reopen$: true,
+  probe: true,
+};
+
+function checkArguments(config: AnalyticsConfig, options: ManagerOptions): void {
+  const sections: unknown[] = isMapping(config)
+    ? [config.collectors, config.processors, config.forwarders, config.pipelines]
+    : [];
+  const entries = sections
+    .slice(0, 3)
+    .flatMap((section) => (isMapping(section) ? Object.values(section) : []));
+  const isChecked = entries.every((entry) => isMapping(entry) && entry.loaded_plugin !== undefined);
+  if (sections.length === 0 || !sections.every(isMapping) || !isChecked) {
+    const isLoaded = isMapping(config) && isMapping(config.config);
+    const wanted = isLoaded ? 'its part `config`' : 'a configuration, as parseConfig and loadConfig give it';
+    refuseArgument('new Manager', config, wanted);
+  }
+  checkOptions('new Manager', options, Object.keys(OPTIONS));
+  checkFunctions('new Manager, option `host`', options.host, ['events', 'functions', 'call']);
+  checkFunctions('new Manager, option `logger`', options.logger, ['error', 'warn', 'info', 'debug']);
+  const { drainTimeout = 0 } = options;
+  if (!(typeof drainTimeout === 'number' && drainTimeout >= 0)) {
+    refuseArgument('new Manager, option `drainTimeout`', drainTimeout, 'a number of seconds, 0 or more');
+  }
+}
+
 /** What a schema cannot know: an embedding program's host may lack a function that the configuration names. */
 function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
-  const mistakes = Object.values(config.collectors).flatMap((entry) =>
-    (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? []).map(
-      ({ path, message, suggestion }) =>
-        `collectors.${[entry.name, ...path].join('.')}: ${message}${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
+  const { collectors, processors, forwarders } = config;
+  const mistakes = Object.entries({ collectors, processors, forwarders }).flatMap(([section, entries]) =>
+    Object.values<PluginConfig>(entries).flatMap((entry) =>
+      (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? []).map(
+        ({ path, message, suggestion }) =>
+          `${formatPath([section, entry.name, ...path])}: ${message}${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
+      ),
     ),
   );
   if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', mistakes.join('\n'));

@@ -10,6 +10,7 @@ import {
   map,
   merge,
   type Observable,
+  type OperatorFunction,
   pipe,
   ReplaySubject,
   takeUntil,
@@ -22,7 +23,7 @@ import { createContext, type SharedContext } from './context.ts';
 import { collectStage } from './delivery/collect-stage.ts';
 import { collectedBy } from './delivery/collected-by.ts';
 import { DeadLetters } from './delivery/dead-letters.ts';
-import type { Batch } from './delivery/delivery.ts';
+import { type Batch, sizeOf } from './delivery/delivery.ts';
 import { ExactlyOnce } from './delivery/exactly-once.ts';
 import { forwardStage } from './delivery/forward-stage.ts';
 import { forgetRecord } from './delivery/output-record.ts';
@@ -103,10 +104,8 @@ class PipelineRun {
 
     const forwarded$ = batches$.pipe(
       map(cutTruncated),
-      tap(({ events, delivery }) => delivery.add(events.length * (config.forward.length - 1))),
-      connect((batch$) =>
-        merge(...config.forward.map((name) => batch$.pipe(this.#forward(name, 'forwarded', deadLetters)))),
-      ),
+      tap((batch) => batch.delivery.add(sizeOf(batch) * (config.forward.length - 1))),
+      this.#forwardToAll(deadLetters),
       tap({ complete: () => deadLetters.close() }),
     );
     const settled$ =
@@ -127,7 +126,8 @@ class PipelineRun {
     return defer(() => {
       const collecting = new AbortController();
       const ctx = this.#context('collect', entry, collecting.signal);
-      return collectedBy(() => entry.loaded_plugin.collect({ ctx: ctx as never }), this.#window).pipe(
+      const collect = () => entry.loaded_plugin.collect({ ctx: ctx as never });
+      return collectedBy(collect, this.#window, name).pipe(
         takeUntil(end$),
         finalize(() => collecting.abort()),
       );
@@ -158,10 +158,18 @@ class PipelineRun {
       maxInFlight: this.#setup.config.max_in_flight,
       drop: this.#drop(place),
       process: (event) => plugin.process({ ctx, event }),
+      mapLines: plugin.mapLines && ((envelope) => plugin.mapLines?.({ ctx, envelope })),
       onFailure: (event, delivery, error) =>
         deadLetters.processorFailed(index, withoutUnsureTail(event), delivery, error),
     });
     return pipe(stage, this.#watch(place));
+  }
+
+  #forwardToAll(deadLetters: DeadLetters): OperatorFunction<Batch, never> {
+    const stages = this.#setup.config.forward.map((name) => this.#forward(name, 'forwarded', deadLetters));
+    const [only, ...others] = stages;
+    if (only !== undefined && others.length === 0) return only;
+    return connect((batch$) => merge(...stages.map((stage) => batch$.pipe(stage))));
   }
 
   #forward(name: string, outcome: Outcome, deadLetters: DeadLetters) {
@@ -180,6 +188,7 @@ class PipelineRun {
       forwardBatch: exactly
         ? (events) => exactly.write(events)
         : plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
+      forwardJsonLines: exactly ? undefined : plugin.forwardJsonLines?.({ ctx }),
       policy: {
         attempts: isDeadLetter ? undefined : config.delivery.attempts,
         timeout: config.delivery.timeout,
@@ -187,7 +196,7 @@ class PipelineRun {
         onRetry: (attempt, wait, error) => {
           counters.retries++;
           probe?.retried(place, attempt, wait);
-          retryLog.failed(attempt, wait, error);
+          retryLog.failed(attempt, wait, error, isDeadLetter ? undefined : config.delivery.attempts);
         },
       },
       onDelivered: (count, delivery) => {
@@ -267,5 +276,6 @@ class PipelineRun {
 /** Batches of whole lines, nearly all, stay what they are. */
 function cutTruncated(batch: Batch): Batch {
   const isTruncated = (event: CollectedEvent) => (event as { truncated?: unknown }).truncated === true;
-  return batch.events.some(isTruncated) ? { ...batch, events: batch.events.map(withoutUnsureTail) } : batch;
+  if (!(batch.unmade?.isTruncated ?? batch.events.some(isTruncated))) return batch;
+  return { events: batch.events.map(withoutUnsureTail), delivery: batch.delivery };
 }

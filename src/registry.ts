@@ -9,6 +9,8 @@ import * as test_forward from '../plugins/forward/test.ts';
 import * as entropy_mask from '../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../plugins/process/regex_mask.ts';
 import * as test_process from '../plugins/process/test.ts';
+import { refuseArgument } from './checks/arguments.ts';
+import { either } from './checks/wording.ts';
 import { contractMistake } from './config/plugin-contract.ts';
 import { MillraceError } from './errors.ts';
 import type { CollectPlugin, ForwardPlugin, PluginKind, ProcessPlugin } from './models/plugin.ts';
@@ -70,13 +72,21 @@ export function pluginNames(kind: PluginKind): string[] {
  * Makes a program's own plugin known to configurations under a name.
  *
  * @throws MillraceError `MILLRACE_PLUGIN_NAME` if the name is taken, `MILLRACE_PLUGIN_CONTRACT` if the value
- * lacks a function that its kind must have.
+ * lacks a function that its kind must have, `MILLRACE_ARGUMENT` for another kind or a name that is no string.
  * @example
  * const shout = ({ event }) => ({ ...event, data: { text: event.data.text.toUpperCase() } });
  * registerPlugin('process', 'shout', { get_config_schema: () => ProcessConfigBase, process: shout });
  * findPlugin('process', 'shout').process; // shout
  */
 export function registerPlugin<K extends PluginKind>(kind: K, name: string, plugin: PluginOf[K]): void {
+  if (!Object.hasOwn(builtin, kind)) {
+    refuseArgument(
+      'registerPlugin',
+      kind,
+      `a kind of plugin: ${either(Object.keys(builtin).map((known) => `'${known}'`))}`,
+    );
+  }
+  if (typeof name !== 'string') refuseArgument('registerPlugin', name, 'the name of the plugin');
   if (name === '')
     throw new MillraceError('MILLRACE_PLUGIN_NAME', 'a plugin needs a name; found an empty string');
   if (findPlugin(kind, name) !== undefined) {

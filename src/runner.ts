@@ -2,6 +2,7 @@ import { BehaviorSubject, type Observable, ReplaySubject, Subscription } from 'r
 import { longTimer } from '../operators/long-timer.ts';
 import { type RestartPolicy, restartWithBackoff } from '../operators/restart-with-backoff.ts';
 import { MillraceError, safeReason } from './errors.ts';
+import { counted } from './models/counted.ts';
 import { isoNow, type PipelineState, type PipelineStatus } from './models/index.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';
 
@@ -130,8 +131,9 @@ export class PipelineRunner {
   #giveUp(): void {
     const { setup, drainTimeout } = this.#options;
     const left = setup.counters.inFlight;
+    const were = left === 1 ? 'was' : 'were';
     setup.shared.logger.warn(
-      `${this.name}: ${left} events were not delivered within ${drainTimeout / 1000} s of the stop and were given up`,
+      `${this.name}: ${counted(left, 'event')} ${were} not delivered within ${drainTimeout / 1000} s of the stop and ${were} given up`,
     );
     this.#finish('stopped');
   }

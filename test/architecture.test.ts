@@ -12,12 +12,12 @@ const LAYERS = {
   /** What several layers need to look at values and modules, without knowing a configuration. */
   checks: { files: ['src/checks/', 'src/modules/', 'src/version.ts'], imports: ['models'] },
   plugins: { files: ['plugins/'], imports: ['operators', 'models'] },
-  /** What a plugin must have, and its loading: the registry and the configuration both stand on it. */
+  /** What a plugin must have, its definition and loading: the registry and the configuration both stand on it. */
   contract: {
-    files: ['src/config/plugin-contract.ts', 'src/config/plugin-module.ts'],
+    files: ['src/config/plugin-contract.ts', 'src/config/plugin-module.ts', 'src/define-plugin.ts'],
     imports: ['models', 'checks'],
   },
-  registry: { files: ['src/registry.ts'], imports: ['models', 'contract', 'plugins'] },
+  registry: { files: ['src/registry.ts'], imports: ['models', 'checks', 'contract', 'plugins'] },
   /** Small parts of the engine that know one pipeline at most. */
   parts: {
     files: ['src/returned.ts', 'src/noteworthy.ts', 'src/context.ts', 'src/stats.ts'],
@@ -53,7 +53,7 @@ const LAYERS = {
   },
   entry: {
     files: ['src/index.ts'],
-    imports: ['models', 'config', 'registry', 'delivery', 'manager', 'state'],
+    imports: ['models', 'contract', 'config', 'registry', 'delivery', 'manager', 'state'],
   },
   cli: {
     files: ['src/cli/'],

@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { isPermanent, MillraceError, PluginError, safeReason } from '../src/errors.ts';
+import { isPermanent, loggable, MillraceError, PluginError, safeReason } from '../src/errors.ts';
 import { ROOT } from './support/build.ts';
 import { sourceFiles, withoutComments } from './support/sources.ts';
 
-const CODE = /\bMILLRACE_[A-Z_]*[A-Z]\b/g;
+/** Apart from MILLRACE_SEED, which is a variable of the fault tests. */
+const CODE = /\bMILLRACE_(?!SEED\b)[A-Z_]*[A-Z]\b/g;
 
 const sources = sourceFiles('operators', 'plugins', 'src');
 const codes = [...new Set(sources.flatMap(({ text }) => withoutComments(text).match(CODE) ?? []))].sort();
@@ -81,9 +84,32 @@ describe('safeReason', () => {
     expect(safeReason(error)).toBe('the message');
   });
 
-  it('shows the message of the operating system', () => {
-    const error = thrown(() => readFileSync('/no/such/file'));
-    expect(safeReason(error)).toBe("ENOENT: no such file or directory, open '/no/such/file'");
+  it('shows what the operating system says, without the path: a plugin may have made it of an event', () => {
+    const error = thrown(() => readFileSync(`/no/such/${SECRET}`));
+    expect((error as Error).message).toContain(SECRET);
+    expect(safeReason(error)).toBe('ENOENT: no such file or directory, open');
+  });
+
+  it('shows nothing of a command that cannot be started, or of a name that cannot be resolved', async () => {
+    const [notStarted] = await once(spawn(`/no/such/${SECRET}`), 'error');
+    expect(safeReason(notStarted)).toBe('ENOENT: no such file or directory, spawn');
+    const notFound = { errno: -3008, code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: SECRET };
+    const error = Object.assign(new Error(`getaddrinfo ENOTFOUND ${SECRET}`), notFound);
+    expect(safeReason(error)).toBe('ENOTFOUND, getaddrinfo');
+  });
+
+  it.each([
+    [{ code: SECRET, syscall: 'open' }, /^Error at \S+ \(message withheld/],
+    [{ code: 'EACCES', syscall: `/${SECRET}` }, /^Error EACCES at \S+ \(message withheld/],
+    [{ code: 'EOWN', syscall: 'open', errno: -2 }, /^EOWN, open$/],
+  ])('shows of %j what cannot be an event', (fields, shown) => {
+    const error = Object.assign(new Error(SECRET), fields);
+    expect(safeReason(error)).toMatch(shown);
+    expect(safeReason(error)).not.toContain(SECRET);
+  });
+
+  it('shows the message of an error that is marked as loggable', () => {
+    expect(safeReason(loggable(new Error('cannot write to /srv/out')))).toBe('cannot write to /srv/out');
   });
 
   it('withholds the message of any other error, and shows type, code and place', () => {

@@ -1,9 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { asyncScheduler, concat, concatMap, defer, map, NEVER, of, throwError, timer } from 'rxjs';
 import { parseConfig } from '../src/config/parse-config.ts';
+import { defineForwarder, defineProcessor } from '../src/define-plugin.ts';
 import { PluginError } from '../src/errors.ts';
 import { Manager } from '../src/manager.ts';
-import { type CollectedEvent, collectedEvent, EventBatch, type PipelineStatus } from '../src/models/index.ts';
+import {
+  type CollectedEvent,
+  collectedEvent,
+  EventBatch,
+  type PipelineStatus,
+  type ProcessPlugin,
+} from '../src/models/index.ts';
+import { registerPlugin, unregisterPlugin } from '../src/registry.ts';
 import { marbles } from './support/marbles.ts';
 import { bareHost, recordingLogger, type TestPlugins, testManager } from './support/pipelines.ts';
 
@@ -24,6 +32,26 @@ function states(plugins: TestPlugins, during: (manager: Manager) => void = () =>
   });
   return { seen, logger, manager: manager as Manager };
 }
+
+describe('a collector that returns what holds no events', () => {
+  it.each([
+    [7, 'a number'],
+    ['text', 'a string'],
+    [true, 'a boolean'],
+    [{ line: 'x' }, 'an object that is no event (`{ data: { … } }`)'],
+    [Promise.resolve, 'a function'],
+  ])('fails with what it returned and what it may return: %p', (returned, what) => {
+    const { logger } = states({
+      collect: { source: () => returned as never },
+      forward: { out: () => undefined },
+      pipeline: { restart: false },
+    });
+    expect(logger.lines).toContain(
+      `error main: failed: collect of source returned ${what}; wanted an Observable, an iterable or async iterable ` +
+        'of events, a promise of one of these, one event, or nothing',
+    );
+  });
+});
 
 const sink = { out: () => undefined };
 const failing = () => throwError(() => new PluginError('the source is gone'));
@@ -307,7 +335,7 @@ describe('a forwarder that fails', () => {
     expect(delivered).toEqual([1, 2]);
     expect(manager.stats().main).toMatchObject({ retries: 20, forwarded: { out: 2 }, dropped: {} });
     expect(logger.lines).toContain(
-      'warn main: forwarder out failed (attempt 1), trying again in 250 ms: busy',
+      'warn main: forwarder out: attempt 1 failed, trying again in 250 ms: busy',
     );
   });
 
@@ -352,6 +380,21 @@ describe('a forwarder that fails', () => {
     expect(delivered).toEqual([2]);
     expect(calls()).toBe(4);
     expect(manager.stats().main).toMatchObject({ dropped: { forwarder_failed: 1 }, in_flight: 0 });
+  });
+
+  it('is told in the log which of how many attempts failed, one batch or not', () => {
+    const { out } = flaky(1);
+    const one = states({
+      collect: { source: () => of(event(1)) },
+      forward: { out },
+      pipeline: { delivery: { attempts: 3 } },
+    });
+    expect(one.logger.lines).toEqual(
+      expect.arrayContaining([
+        'warn main: forwarder out: attempt 1 of 3 failed, trying again in 250 ms: busy',
+        'info main: forwarder out: works again, after 1 failed attempt',
+      ]),
+    );
   });
 
   it('is not tried again after a permanent error', () => {
@@ -606,6 +649,31 @@ describe('Manager', () => {
   it('names the nearest pipeline for an unknown one', () => {
     const manager = new Manager(config({ archive: pipeline }), { host: bareHost });
     expect(() => manager.start('archiv')).toThrow('there is no pipeline archiv; did you mean archive?');
+  });
+
+  it('asks every plugin that wants to know whether the host has what it needs', () => {
+    const checkConfig: ProcessPlugin['checkConfig'] = ({ host }) =>
+      host === undefined ? [] : [{ path: ['plugin'], message: 'is for the core' }];
+    registerPlugin('process', 'core_only', defineProcessor({ checkConfig, process: () => [] }));
+    registerPlugin('forward', 'core_only', defineForwarder({ checkConfig, forward() {} }));
+    try {
+      const config = parseConfig({
+        collectors: { ticks: { plugin: 'test' } },
+        processors: { look: { plugin: 'core_only' } },
+        forwarders: { out: { plugin: 'core_only' } },
+        pipelines: { main: { collect: 'ticks', process: 'look', forward: 'out' } },
+        host_config: {},
+      });
+      expect(() => new Manager(config, { host: bareHost })).toThrow(
+        expect.objectContaining({
+          code: 'MILLRACE_HOST',
+          message: 'processors.look.plugin: is for the core\nforwarders.out.plugin: is for the core',
+        }),
+      );
+    } finally {
+      unregisterPlugin('process', 'core_only');
+      unregisterPlugin('forward', 'core_only');
+    }
   });
 
   it('refuses a configuration that names a function which the host lacks', () => {

@@ -5,9 +5,9 @@
 // Its events come in, and masked ones come out, by plugins that it registers; its functions are the host's.
 
 import {
-  CollectConfigBase,
   collectedEvent,
-  ForwardConfigBase,
+  defineCollector,
+  defineForwarder,
   Manager,
   parseConfig,
   registerPlugin,
@@ -16,14 +16,16 @@ import { EMPTY, firstValueFrom, map, of } from 'rxjs';
 
 const logins$ = of({ user: 'ada@example.com', ok: true }, { user: 'grace@example.com', ok: false });
 
-registerPlugin('collect', 'logins', {
-  get_config_schema: () => CollectConfigBase,
-  collect: () => logins$.pipe(map((login) => collectedEvent(login))),
-});
-registerPlugin('forward', 'console', {
-  get_config_schema: () => ForwardConfigBase,
-  forward: ({ event }) => console.log(JSON.stringify(event.data)),
-});
+registerPlugin(
+  'collect',
+  'logins',
+  defineCollector({ collect: () => logins$.pipe(map((login) => collectedEvent(login))) }),
+);
+registerPlugin(
+  'forward',
+  'console',
+  defineForwarder({ forward: ({ event }) => console.log(JSON.stringify(event.data)) }),
+);
 
 /** @type {import('millrace').Host} */
 const host = {

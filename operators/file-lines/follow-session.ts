@@ -7,6 +7,7 @@ import { earlierFiles } from './earlier-files.ts';
 import { FileTable } from './file-table.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
+import { foreignFormat } from './foreign-format.ts';
 import type { LineBatch } from './line-batch.ts';
 import { findMoved } from './moved-files.ts';
 import { PathChecks } from './path-checks.ts';
@@ -51,6 +52,7 @@ export class FollowSession {
     this.#descriptors = new Descriptors(settings.maxOpenFiles);
     this.#pump = new ReadPump(settings, new ChunkReader(this.#descriptors, settings.chunkBytes), {
       batch: (batch) => output.next(batch),
+      begun: (file, chunk) => this.#begun(file, chunk),
       progress: (file) => this.#progressed(file),
       replaced: (file) => truncate(file, settings),
       failed: (file, error) => this.#report(file.path, error),
@@ -118,25 +120,29 @@ export class FollowSession {
   /** All paths were looked at. */
   #sweep(seen: Seen): void {
     this.#table.prune(seen);
-    const { once, quietPolls, log, positions } = this.#settings;
+    const { once, log, positions } = this.#settings;
     if (!this.#arrivals.hasBegun) {
       positions.found?.((id) => this.#table.get(id) !== undefined);
-      log.info(`following ${this.#table.size} files`, { files: this.#table.size });
+      const { size: files } = this.#table;
+      log.info(`following ${files === 1 ? '1 file' : `${files} files`}`, { files });
     }
     this.#arrivals.hasBegun = true;
-    if (!once) for (const file of this.#table.files()) this.#inspect(file, !seen.has(file), quietPolls);
+    if (!once) for (const file of this.#table.files()) this.#inspect(file, !seen.has(file));
     this.#reportBacklog();
     this.#rest();
   }
 
-  #inspect(file: FollowedFile, isGone: boolean, quietPolls: number): void {
+  #inspect(file: FollowedFile, isGone: boolean): void {
     file.isGone = isGone;
     if (isGone && file.fd === undefined && !file.isBusy && file.isMoved !== true) {
       this.#seek(file);
       return;
     }
     if (file.isAtEnd) file.quietPolls++;
-    file.isFinishing = file.quietPolls >= quietPolls && (isGone || file.lines.isHolding);
+    const { quietPolls, flushPolls } = this.#settings;
+    file.isFinishing = isGone
+      ? file.quietPolls >= quietPolls
+      : file.lines.isHolding && file.quietPolls >= flushPolls;
     // Whoever wrote to a file that was rotated away may go on for a while.
     if (isGone || file.isFinishing) this.#pump.add(file);
   }
@@ -177,6 +183,16 @@ export class FollowSession {
     this.#pump.remove(file);
     if (file.isGone) this.#settings.positions.forget(file.id, file.lines.offset);
     this.#reportBacklog();
+  }
+
+  #begun({ path }: FollowedFile, chunk: Buffer): void {
+    const format = foreignFormat(chunk);
+    if (format === undefined) return;
+    const { name, advice } = format;
+    this.#settings.log.warn(
+      `${path} looks like ${name}, and is read as lines of UTF-8, in which masks will not find what they look for; ${advice}`,
+      { path, format: name },
+    );
   }
 
   #progressed(file: FollowedFile): void {

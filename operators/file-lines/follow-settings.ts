@@ -30,27 +30,28 @@ export interface FollowSettings {
   readonly demand: Demand;
   /** Where to begin, file by file. Without one: at the end of files that existed, at the beginning of others. */
   readonly positions: Positions;
-  /** Complete when every file is read to its end; a last line without a newline is a line. */
+  /** Complete when every file is read to its end; a last line without a newline is a line. Default: false. */
   readonly once: boolean;
-  /** Told what cannot be read, once each time. */
+  /** Told what cannot be read, once each time. Default: nobody. */
   readonly log: FollowLog;
   /** Told the bytes known of and not read, over all files, when that changes. */
   readonly onBacklog: (bytes: number) => void;
   /** Told the bytes that are known to be lost: a file was truncated, or went away, before they were read. */
   readonly onGap: (bytes: number) => void;
-  /** The most lines of a batch. */
+  /** The most lines of a batch. Default: 512. */
   readonly batchLines: number;
-  /** Bytes read at a time. */
+  /** Emit lines as bytes, which are decoded when their texts are asked for: for those who hand them on. Default: false. */
+  readonly asBytes: boolean;
+  /** Bytes read at a time. Default: 128 KiB. */
   readonly chunkBytes: number;
-  /** Bytes kept of a line, at least `chunkBytes`: what is longer is cut there, and its batch says so. */
+  /** Bytes kept of a line, at least `chunkBytes`; a longer one is cut, and its batch says so. Default: 16 MiB. */
   readonly maxLineBytes: number;
-  /** Milliseconds between looks for new, truncated and rotated files. */
+  /** Milliseconds between looks for new, truncated and rotated files. Default: 1,000. */
   readonly pollMs: number;
-  /**
-   * Polls without growth after which a last line without a newline is a line, and a file that was rotated away
-   * is done with.
-   */
+  /** Polls without growth after which a file that was rotated away is done with. Default: 5. */
   readonly quietPolls: number;
-  /** Descriptors kept open, as far as that is safe. */
+  /** Polls without growth after which a last line without a newline is a line; `Infinity`: never. Default: 5. */
+  readonly flushPolls: number;
+  /** Descriptors kept open, as far as that is safe. Default: 512. */
   readonly maxOpenFiles: number;
 }

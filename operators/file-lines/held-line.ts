@@ -33,6 +33,18 @@ export class HeldLine {
     return { line, isTruncated };
   }
 
+  /** Whether all of the line would be kept if its last `length` bytes were these. */
+  hasRoomFor(length: number): boolean {
+    return this.#length + length <= this.#limit;
+  }
+
+  /** The bytes kept, with `rest` behind them, in memory of their own. Begins anew. */
+  takeBytes(rest: Buffer): Buffer {
+    const bytes = Buffer.concat([...this.#pieces, rest]);
+    this.clear();
+    return bytes;
+  }
+
   clear(): void {
     this.#pieces = [];
     this.#kept = 0;

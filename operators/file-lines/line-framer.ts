@@ -1,7 +1,9 @@
+import { isVerbatim } from '../verbatim.ts';
+import { ChunkLines, withoutCr } from './chunk-lines.ts';
 import { HeldLine } from './held-line.ts';
+import { LineBlock } from './line-block.ts';
 
 const LF = 0x0a;
-const CR = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -26,10 +28,13 @@ export class LineFramer {
   #chunk: Buffer = NOTHING;
   #at = 0;
   #lastLf = -1;
+  /** What of the chunk is decoded. */
+  #decoded: ChunkLines | undefined;
   #ending = false;
   #isCut = false;
   #isUnterminated: boolean;
   #isTruncated = false;
+  #areVerbatim = false;
 
   /** `isUnterminated`: what ends at `offset` is a line that was taken before its terminator came. */
   constructor(offset = 0, { isUnterminated = false, maxLineBytes = Number.POSITIVE_INFINITY } = {}) {
@@ -47,6 +52,11 @@ export class LineFramer {
   /** Whether the line taken last is the begin of a longer one; it was taken alone. */
   get isTruncated(): boolean {
     return this.#isTruncated;
+  }
+
+  /** Whether JSON holds the lines taken last as they stand; false if that was not found out. */
+  get areVerbatim(): boolean {
+    return this.#areVerbatim;
   }
 
   /** Bytes from the begin of the file to the end of the last line taken, its terminator included. */
@@ -85,17 +95,33 @@ export class LineFramer {
   take(max: number): string[] {
     this.#isTruncated = false;
     if (this.#ending) return this.#takeUnterminated();
-    const lines = this.#held.length > 0 && max > 0 && this.hasLines ? [this.#completeHeld()] : [];
-    let end = this.#at;
-    for (let count = lines.length; count < max && end <= this.#lastLf && !this.#isTruncated; count++) {
-      end = this.#chunk.indexOf(LF, end) + 1;
+    if (max < 1 || !this.hasLines) return [];
+    if (this.#held.length === 0) {
+      this.#areVerbatim = true;
+      return this.#finish(this.#takeDecoded(max));
     }
-    if (end > this.#at) {
-      const rest = this.#chunk.toString('utf8', this.#at, end - 1).split('\n');
-      this.#at = end;
-      return this.#finish(lines.length === 0 ? rest : lines.concat(rest));
-    }
-    return lines.length === 0 ? lines : this.#finish(lines);
+    const first = this.#completeHeld();
+    this.#areVerbatim = isVerbatim(first);
+    const isFull = max === 1 || this.#isTruncated || this.#at > this.#lastLf;
+    return this.#finish(isFull ? [first] : [first, ...this.#takeDecoded(max - 1)]);
+  }
+
+  /**
+   * The next lines as bytes, at most `max`, to be decoded elsewhere. Undefined where they are to be taken as text: at
+   * a line that is cut, or that has no terminator.
+   */
+  takeBlock(max: number): LineBlock | undefined {
+    if (max < 1 || this.#at > this.#lastLf || this.#ending || this.#isUnterminated) return undefined;
+    const firstEnd = this.#chunk.indexOf(LF, this.#at);
+    if (this.#decoded !== undefined || !this.#held.hasRoomFor(firstEnd - this.#at)) return undefined;
+    let end = firstEnd + 1;
+    let size = 1;
+    for (; size < max && end <= this.#lastLf; size++) end = this.#chunk.indexOf(LF, end) + 1;
+    const bytes = this.#held.takeBytes(this.#chunk.subarray(this.#at, end));
+    this.#at = end;
+    this.#isTruncated = false;
+    this.#finish([]);
+    return new LineBlock(bytes, size);
   }
 
   /** Makes a line of what is held, without waiting for its terminator. `isCut`: its rest is known to be lost. */
@@ -116,6 +142,7 @@ export class LineFramer {
 
   #takeUnterminated(): string[] {
     const line = this.#takeHeld();
+    this.#areVerbatim = isVerbatim(line);
     this.#isTruncated ||= this.#isCut;
     this.#ending = false;
     const lines = this.#finish([line]);
@@ -133,16 +160,20 @@ export class LineFramer {
   #takeHeld(end?: Buffer): string {
     const { line, isTruncated } = this.#held.take(end);
     this.#isTruncated = isTruncated;
-    return line;
+    return withoutCr(line);
+  }
+
+  #takeDecoded(max: number): string[] {
+    this.#decoded ??= new ChunkLines(this.#chunk, this.#at, this.#lastLf + 1);
+    const lines = this.#decoded.take(max);
+    this.#at = this.#decoded.at;
+    this.#areVerbatim &&= this.#decoded.areVerbatim;
+    return lines;
   }
 
   #finish(lines: string[]): string[] {
     this.#offset = this.#readOffset - (this.#chunk.length - this.#at);
     this.#holdRest();
-    for (let index = 0; index < lines.length; index++) {
-      const line = lines[index] as string;
-      if (line.charCodeAt(line.length - 1) === CR) lines[index] = line.slice(0, -1);
-    }
     if (this.#isUnterminated && lines[0] === '') lines.shift();
     this.#isUnterminated = false;
     return lines;
@@ -159,6 +190,7 @@ export class LineFramer {
     this.#chunk = NOTHING;
     this.#at = 0;
     this.#lastLf = -1;
+    this.#decoded = undefined;
     this.#ending = false;
     this.#isCut = false;
   }

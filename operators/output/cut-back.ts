@@ -97,7 +97,7 @@ function cutFile(path: string, mark: FileMark): Observable<number> {
 function refuse({ path }: FileMark, why: string): Observable<never> {
   const text = `cannot go on with ${path} exactly once: ${why}, or forget the pipeline's state to begin anew`;
   return throwError(() =>
-    Object.assign(new Error(text), { code: 'OUTPUT_CHANGED', syscall: 'open', permanent: true }),
+    Object.assign(new Error(text), { code: 'OUTPUT_CHANGED', permanent: true, loggable: true }),
   );
 }
 

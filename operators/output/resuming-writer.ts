@@ -24,8 +24,10 @@ export class ResumingWriter {
   }
 
   /** Writes `text` on subscription, all of it. */
-  write(text: string): Observable<never> {
-    return this.#jobs.runAll((isCancelled) => defer(() => this.#write(Buffer.from(text), isCancelled)));
+  write(text: string | Buffer): Observable<never> {
+    return this.#jobs.runAll((isCancelled) =>
+      defer(() => this.#write(typeof text === 'string' ? Buffer.from(text) : text, isCancelled)),
+    );
   }
 
   #write(bytes: Buffer, isCancelled: () => boolean): Observable<never> {

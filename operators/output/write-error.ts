@@ -26,5 +26,6 @@ export function writeError(path: string, cause: NodeJS.ErrnoException): NodeJS.E
   const text = `cannot write to ${path}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
   // A file that is missing is only made anew; a folder that cannot be made, with one above it, never is.
   const fatal = FATAL.has(code ?? '') || (code === 'ENOENT' && syscall === 'mkdir');
-  return Object.assign(new Error(text, { cause }), { code, syscall, path, fatal });
+  // The path is one of the configuration: nothing of an event is in the message.
+  return Object.assign(new Error(text, { cause }), { code, syscall, path, loggable: true, fatal });
 }

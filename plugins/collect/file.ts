@@ -7,10 +7,10 @@ import { followFiles, type LineBatch, type Positions } from '../../operators/fol
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,
-  type CollectedLineEvent,
   type CollectorState,
   EventBatch,
   isoNow,
+  LineEvents,
   type PipelineRunContext,
   path,
 } from '../../src/models/index.ts';
@@ -32,14 +32,18 @@ access-log:
 /** Above what is taken off the end of a line that is cut. */
 const LEAST_LINE_BYTES = 2 * UNSURE_CHARACTERS;
 const MOST_LINE_BYTES = 16 * 1024 * 1024;
+/** Seconds. */
+const FLUSH_TIMEOUT = 5;
+const POLL_MS = 1000;
 /** The longest that fits into a string, whatever its characters. */
 const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
 
-/** Specification 2.7: file. `paths` may be globs. `max_line_bytes` is ours. */
+/** Specification 2.7: file. `paths` may be globs. `max_line_bytes` and `flush_timeout`, in seconds, are ours. */
 export const FileCollectConfig = CollectConfigBase.extend({
   paths: z.array(path()),
   backfill: z.boolean().default(false),
   max_line_bytes: z.number().int().min(LEAST_LINE_BYTES).max(LONGEST_LINE_BYTES).optional(),
+  flush_timeout: z.number().min(1).nullable().optional(),
 });
 export type FileCollectConfig = Readonly<z.output<typeof FileCollectConfig>>;
 
@@ -63,11 +67,14 @@ export function reads({ config, path }: { config: FileCollectConfig; path: strin
  * settled when all that came of it was forwarded, given to the dead letter, or dropped and counted: what the pipeline
  * has given up would not fare better after a restart, and would hold back all that follows for ever.
  *
+ * A last line without a newline is taken for one after `flush_timeout`, or at the end of a run with `once`.
+ *
  * A line longer than `max_line_bytes` is cut there and marked `truncated: true`. Masks see it as it is; behind them
  * the engine takes off its last 64 Ki characters, where a secret might stand that the cut made unrecognisable.
  */
 export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): Observable<EventBatch> {
   const { paths, backfill, max_line_bytes: maxLineBytes = MOST_LINE_BYTES } = ctx.config;
+  const { flush_timeout: flushTimeout = FLUSH_TIMEOUT } = ctx.config;
   if (ctx.once && !backfill) {
     ctx.logger.warn(
       'nothing to read: a run that ends needs `backfill: true`, without it files start at their end',
@@ -85,6 +92,8 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     demand,
     once: ctx.once,
     maxLineBytes,
+    pollMs: POLL_MS,
+    flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
     positions: noting(settled, () => {
       state.set(PATHS, [...paths]);
       state.commit();
@@ -96,7 +105,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     map((batch) =>
       toEvents(batch, () => {
         settled.settle(batch);
-        demand.settled(batch.lines.length);
+        demand.settled(batch.size);
       }),
     ),
     untilAborted(ctx.signal),
@@ -134,10 +143,7 @@ function noting(settled: SettledPositions, note: () => void): Positions {
 }
 
 function toEvents(batch: LineBatch, settle: () => void): EventBatch {
-  const { lines, path: source, backfill, isTruncated } = batch;
-  const timestamp = isoNow();
-  const events = isTruncated
-    ? lines.map((line) => ({ timestamp, data: { line, source }, backfill, truncated: true }))
-    : lines.map((line): CollectedLineEvent => ({ timestamp, data: { line, source }, backfill }));
-  return new EventBatch(events, settle);
+  const { path: source, backfill, isTruncated } = batch;
+  const envelope = { timestamp: isoNow(), source, backfill, isTruncated };
+  return new EventBatch(new LineEvents(batch, envelope), settle);
 }

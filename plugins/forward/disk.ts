@@ -52,7 +52,7 @@ export function writes({ config }: { config: DiskConfig }): string {
 }
 
 type Context = PipelineRunContext<DiskConfig>;
-type Write = (documents: readonly string[]) => Observable<never>;
+type Write<T> = (documents: T) => Observable<never>;
 
 /** Appends the event to `filename`, or writes it to the next `event-dump-<n>.json`, in the order of the calls. */
 export function forward({ ctx, event }: { ctx: Context; event: CollectedEvent }): Observable<never> {
@@ -67,8 +67,19 @@ export function forwardBatch({
   ctx: Context;
   events: readonly CollectedEvent[];
 }): Observable<never> {
-  const indent = ctx.config.pretty_print ? 2 : undefined;
-  return defer(() => writerOf(ctx)(events.map((event) => serialise(event, indent))));
+  const { filename, pretty_print } = ctx.config;
+  const indent = pretty_print ? 2 : undefined;
+  return defer(() => {
+    const documents = events.map((event) => serialise(event, indent));
+    if (filename === undefined) return dumpsOf(ctx)(documents);
+    return linesOf(ctx)(documents.map((document) => `${document}\n`).join(''));
+  });
+}
+
+/** {@link forwardBatch} for documents on lines of their own, in one file. */
+export function forwardJsonLines({ ctx }: { ctx: Context }): Write<Buffer> | undefined {
+  const { filename, pretty_print } = ctx.config;
+  return filename === undefined || pretty_print ? undefined : (documents) => linesOf(ctx)(documents);
 }
 
 /** {@link forward} for a pipeline with `exactly_once`. Only with `filename`. */
@@ -84,26 +95,31 @@ export function exactly({ ctx, begun }: { ctx: Context; begun: ExactFileOptions[
   };
 }
 
-/** One for each context, because a context is one run: its file is closed when the run is over. */
-const writers = new WeakMap<Context, Write>();
+/** Both: one for each context, because a context is one run, and its file is closed when the run is over. */
+const dumpsOf = oncePerContext(dumps);
+const linesOf = oncePerContext(lines);
 
-function writerOf(ctx: Context): Write {
-  const known = writers.get(ctx);
-  if (known !== undefined) return known;
-  const { path, filename, fsync } = ctx.config;
-  const writer = filename === undefined ? dumps(path, fsync === 'batch') : lines(join(path, filename), ctx);
-  writers.set(ctx, writer);
-  return writer;
+function oncePerContext<T>(make: (ctx: Context) => T): (ctx: Context) => T {
+  const made = new WeakMap<Context, T>();
+  return (ctx) => {
+    let one = made.get(ctx);
+    if (one === undefined) {
+      one = make(ctx);
+      made.set(ctx, one);
+    }
+    return one;
+  };
 }
 
-function lines(path: string, ctx: Context): Write {
+function lines(ctx: Context): Write<string | Buffer> {
+  const { path: folder, filename = '', fsync } = ctx.config;
+  const path = join(folder, filename);
   if (!ctx.signal.aborted) heldAppender(path, ctx);
-  return (documents) =>
+  return (text) =>
     defer(() => {
       // A part of its own, because a write that was begun may outlast the run.
       const { appender, release } = leaseAppender(path, { log: ctx.logger });
-      const text = documents.map((document) => `${document}\n`).join('');
-      return appender.append(text, { fsync: ctx.config.fsync }).pipe(finalize(release));
+      return appender.append(text, { fsync }).pipe(finalize(release));
     });
 }
 
@@ -119,7 +135,8 @@ function heldAppender(path: string, ctx: Context): FileAppender {
   return appender;
 }
 
-function dumps(folder: string, flush: boolean): Write {
-  const files = new NumberedFiles(folder, DUMP_NAME, DUMP_SUFFIX, { flush });
+function dumps(ctx: Context): Write<readonly string[]> {
+  const { path, fsync } = ctx.config;
+  const files = new NumberedFiles(path, DUMP_NAME, DUMP_SUFFIX, { flush: fsync === 'batch' });
   return (documents) => files.write(documents);
 }

@@ -41,10 +41,20 @@ export function forwardBatch({
   events: readonly CollectedEvent[];
 }): Observable<never> {
   const indent = ctx.config.pretty_print ? 2 : undefined;
-  return defer(() => {
-    const text = events.map((event) => `${serialise(event, indent)}\n`).join('');
-    return fileOnStdout()?.write(text) ?? writeToStream(process.stdout, text).pipe(catchError(explain));
-  });
+  return defer(() => write(events.map((event) => `${serialise(event, indent)}\n`).join('')));
+}
+
+/** {@link forwardBatch} for documents on lines of their own. */
+export function forwardJsonLines({
+  ctx,
+}: {
+  ctx: Context;
+}): ((documents: Buffer) => Observable<never>) | undefined {
+  return ctx.config.pretty_print ? undefined : write;
+}
+
+function write(text: string | Buffer): Observable<never> {
+  return fileOnStdout()?.write(text) ?? writeToStream(process.stdout, text).pipe(catchError(explain));
 }
 
 let fileWriter: ResumingWriter | undefined;

@@ -1,8 +1,17 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
-import { bindNodeCallback, concat, defer, ignoreElements, type Observable } from 'rxjs';
+import {
+  bindNodeCallback,
+  catchError,
+  concat,
+  defer,
+  ignoreElements,
+  type Observable,
+  throwError,
+} from 'rxjs';
 import { z } from 'zod';
 import { longTimer } from '../../operators/long-timer.ts';
+import { writeError } from '../../operators/output/write-error.ts';
 import {
   type CollectedEvent,
   ForwardConfigBase,
@@ -72,7 +81,10 @@ export function forward({
   const act = defer(() => {
     if (config.add_event_to_shared_cache) remember(ctx.shared_cache, event);
     if (config.path === undefined) return [];
-    return appendFile(config.path, `${lineFor(config, event)}\n`);
+    const { path } = config;
+    return appendFile(path, `${lineFor(config, event)}\n`).pipe(
+      catchError((error) => throwError(() => writeError(path, error))),
+    );
   });
   const steps = config.sleep > 0 ? concat(longTimer(config.sleep * 1000), act) : act;
   return steps.pipe(ignoreElements());

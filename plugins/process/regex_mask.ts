@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
+import type { Ambiguity } from '../../operators/regex/ambiguity.ts';
+import { costOf } from '../../operators/regex/cost.ts';
 import { regexMasker } from '../../operators/regex-mask.ts';
-import { oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
-import { maskingProcess } from '../masking.ts';
+import { type ConfigMistake, oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
+import { inBoundedTime } from '../bounded-time.ts';
+import { takesOverInLinearTime } from '../linear-time.ts';
+import { masking } from '../masking.ts';
 
 export const description = 'Masks what matches regular expressions, in all text of an event.';
 
@@ -30,17 +34,18 @@ function refuseLostRule(rules: unknown, ctx: z.RefinementCtx): unknown {
   return rules;
 }
 
-const Rules = z.record(z.string(), z.string()).check((ctx) => {
-  for (const [name, expression] of Object.entries(ctx.value)) {
-    try {
-      compileExpression(expression);
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      const message = `a valid regular expression (${error.reason})`;
-      ctx.issues.push({ code: 'custom', input: expression, path: [name], message });
-    }
+/** Each by itself, so that all mistakes are told at once, also beside a rule that is no text. */
+const Expression = z.string().check((ctx) => {
+  try {
+    compileExpression(ctx.value);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const message = `a valid regular expression (${error.reason})`;
+    ctx.issues.push({ code: 'custom', input: ctx.value, message });
   }
 });
+
+const Rules = z.record(z.string(), Expression);
 
 /** Specification 2.8: regex_mask. */
 export const RegexMaskProcessConfig = ProcessConfigBase.extend({
@@ -55,7 +60,38 @@ export function get_config_schema(): typeof RegexMaskProcessConfig {
   return RegexMaskProcessConfig;
 }
 
-/** Emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
-export const process = maskingProcess<RegexMaskProcessConfig>((config, ctx) =>
-  regexMasker({ ...config, onMask: (rule, count) => ctx.stats.masked(rule, count) }),
-);
+/** Finds rules that a text could keep busy for ever: V8 cannot run them without going back, and they double. */
+export function checkConfig({ config }: { config: RegexMaskProcessConfig }): readonly ConfigMistake[] {
+  return Object.entries(config.rules).flatMap(([name, source]) => {
+    const expression = compileExpression(source, name);
+    const { ambiguity } = costOf(expression);
+    if (ambiguity === undefined || takesOverInLinearTime(expression)) return [];
+    return [{ path: ['rules', name], message: explain(ambiguity) }];
+  });
+}
+
+function explain({ part, text }: Ambiguity): string {
+  const shape = text === undefined ? 'a text' : `a text such as ${JSON.stringify(text.repeat(3))}`;
+  return (
+    `this expression could take for ever: ${part} can take ${shape} in ways that multiply with each repetition, ` +
+    'and all are tried where the rest does not match. Write it so that there is one way only, as (?:a+b)+ in ' +
+    'place of (?:a+b?)+, or without look-around, back-references, (?i), \\p{…} and counts above 16'
+  );
+}
+
+/** `process` emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
+export const { process, mapLines } = masking<RegexMaskProcessConfig>({
+  compile: (config, onMask) =>
+    regexMasker({
+      rules: config.rules,
+      mask_char: config.mask_char,
+      mask_prefix: config.mask_prefix,
+      mask_suffix: config.mask_suffix,
+      boundTime: inBoundedTime,
+      onMask,
+    }),
+  replacements: ({ rules, mask_char, mask_prefix, mask_suffix }) =>
+    mask_char === undefined
+      ? Object.keys(rules).map((rule) => mask_prefix + rule + mask_suffix)
+      : [mask_char],
+});

@@ -59,10 +59,11 @@ export function process({
   ctx: PipelineRunContext<TestProcessConfig & PluginConfig>;
   event: CollectedEvent;
 }): readonly CollectedEvent[] | Observable<CollectedEvent> {
-  const { name, delay, delay_range, child_events_count } = ctx.config;
+  const { name, delay = 0, delay_range, child_events_count } = ctx.config;
+  const seconds = delay_range === null ? delay : drawDelay(delay_range, ctx.random);
   return withChildren(event, {
     name,
     count: child_events_count ?? 0,
-    delay: delay_range === null ? delay : drawDelay(delay_range, ctx.random),
+    delay: seconds * 1000,
   });
 }

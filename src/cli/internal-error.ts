@@ -19,13 +19,13 @@ export function internalErrorText(error: unknown, debug: boolean): string {
   } else {
     lines.push('Run the same command with --log-level debug and report what it prints here.');
   }
-  return `${lines.join('\n')}\n`;
+  return lines.join('\n');
 }
 
 /** What is printed when Node ends because nothing is left that could go on, while the command still waits. */
 export const UNSETTLED_TEXT =
   'millrace: ended before it was done: it waits for a promise that is never settled, most likely an `await` at the top ' +
-  'level of a plugin.\n';
+  'level of a plugin.';
 
 function stackPlaces(error: unknown): string[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';

@@ -1,34 +1,37 @@
 import { CommanderError } from 'commander';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError, mistakeLine, mistakeText } from '../config/config-error.ts';
 import { MillraceError } from '../errors.ts';
 import { ExitCode } from './exit-code.ts';
 import { counted, printable } from './format.ts';
 import { internalErrorText, UNSETTLED_TEXT } from './internal-error.ts';
+import { askedFormat, type Notice, noticesIn, type WriteNotice } from './notices.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
 
 /** Runs one command line and leaves its result in `process.exitCode`. */
 export async function main(args: readonly string[]): Promise<void> {
+  const notify = await noticesIn(askedFormat(args));
   const program = buildProgram((code) => {
     process.exitCode = code;
-  });
+  }, notify);
   const crash = (error: unknown) => {
-    process.stderr.write(internalErrorText(error, program.opts<GlobalOptions>().logLevel === 'debug'));
+    const text = internalErrorText(error, program.opts<GlobalOptions>().logLevel === 'debug');
+    notify({ level: 'error', text });
     process.exit(ExitCode.internal);
   };
   const unsettled = () => {
-    process.stderr.write(UNSETTLED_TEXT);
+    notify({ level: 'error', text: UNSETTLED_TEXT });
     process.exit(ExitCode.internal);
   };
   process.on('uncaughtException', crash);
   process.on('beforeExit', unsettled);
-  surviveClosedOutput();
+  surviveClosedOutput(notify);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
     } else if (error instanceof MillraceError) {
-      process.stderr.write(mistakeReport(error));
+      for (const notice of mistakeNotices(error)) notify(notice);
       process.exitCode = ExitCode.usage;
     } else {
       crash(error);
@@ -41,18 +44,29 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 /** A configuration's mistakes begin with their place, so that editors and terminals can jump there. */
-function mistakeReport(error: MillraceError): string {
-  const message = printable(error.message);
-  if (!(error instanceof ConfigError)) return `millrace: ${message}\n`;
-  return `${message}\n\n${counted(error.mistakes.length, 'mistake')}. Nothing was started.\n`;
+function mistakeNotices(error: MillraceError): Notice[] {
+  const { code } = error;
+  const level = 'error';
+  if (!(error instanceof ConfigError)) {
+    const message = printable(error.message);
+    return [{ level, text: `millrace: ${message}`, message, fields: { code } }];
+  }
+  const mistakes = error.mistakes.map((mistake): Notice => {
+    const { file, line, column, path } = mistake;
+    const fields = { code, file, line, column, path };
+    return { level, text: printable(mistakeText(mistake)), message: printable(mistakeLine(mistake)), fields };
+  });
+  const sum = `${counted(mistakes.length, 'mistake')}. Nothing was started.`;
+  return [...mistakes, { level, text: `\n${sum}`, message: sum, fields: { code } }];
 }
 
 /** A reader that has had enough (`| head`) is no error. Anything else that keeps results from being written is. */
-function surviveClosedOutput(): void {
+function surviveClosedOutput(notify: WriteNotice): void {
   process.stderr.on('error', () => {});
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
-    process.stderr.write(`millrace: cannot write to standard output: ${error.message}\n`);
+    const message = `cannot write to standard output: ${error.message}`;
+    notify({ level: 'error', text: `millrace: ${message}`, message });
     process.exitCode = ExitCode.failed;
   });
 }

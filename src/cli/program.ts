@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { version } from '../version.ts';
 import { examples, hinted } from './command-help.ts';
 import { addGraph } from './commands/graph.ts';
+import { addHelp } from './commands/help.ts';
 import { addPlugins } from './commands/plugins.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
@@ -10,6 +11,7 @@ import { addState } from './commands/state.ts';
 import { addTest } from './commands/test.ts';
 import { addValidate } from './commands/validate.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
+import type { WriteNotice } from './notices.ts';
 
 /** Options of every command. */
 export interface GlobalOptions {
@@ -21,7 +23,7 @@ export interface GlobalOptions {
 export type Ended = (exitCode: number) => void;
 
 /** The command line as commander knows it. Each command loads its own code, and only when it is called. */
-export function buildProgram(ended: Ended): Command {
+export function buildProgram(ended: Ended, notify: WriteNotice): Command {
   const program = new Command('millrace')
     .description('Reactive event pipelines: collect events, mask the secrets in them, forward them.')
     .version(version(), '-V, --version', 'print the version')
@@ -39,12 +41,27 @@ export function buildProgram(ended: Ended): Command {
       showGlobalOptions: true,
       subcommandTerm: (command) => `${command.name()} ${command.usage()}`,
     })
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'millrace: ')) })
-    .helpCommand('help [command]', 'print the help of a command')
+    .configureOutput({
+      outputError: (text) => {
+        const message = text.trimEnd().replace(/^error: /, '');
+        notify({ level: 'error', text: `millrace: ${message}`, message, fields: { code: 'MILLRACE_USAGE' } });
+      },
+      writeErr: (text) => notify({ level: 'error', text: text.trimEnd() }),
+    })
     .helpOption('-h, --help', 'print this help')
     .exitOverride();
 
-  for (const add of [addRun, addValidate, addGraph, addTest, addReplay, addState, addPlugins, addSchema])
+  for (const add of [
+    addRun,
+    addValidate,
+    addGraph,
+    addTest,
+    addReplay,
+    addState,
+    addPlugins,
+    addSchema,
+    addHelp,
+  ])
     add(program, ended);
   return hinted(program)
     .addHelpText(

@@ -14,6 +14,12 @@ export function selectPipelines(
   if (wanted.length === 0) {
     const enabled = known.filter((name) => pipelines[name]?.enabled);
     if (enabled.length > 0) return enabled;
+    if (known.length === 0) {
+      throw new UsageError(
+        `${where}: nothing to run: \`pipelines\` is empty. Name what belongs together, such as ` +
+          '`pipelines: { main: { collect: NAME, forward: NAME } }`.',
+      );
+    }
     throw new UsageError(
       `${where}: nothing to run: every pipeline says "enabled: false" (${nameListing(known)}). ` +
         'Take that line away from those that are to run.',
@@ -32,5 +38,6 @@ export function selectPipelines(
 
 function hint(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
+  if (known.length === 0) return 'It has none at all.';
   return near === undefined ? `It has ${nameListing(known)}.` : `Did you mean \`${near}\`?`;
 }

@@ -1,4 +1,4 @@
-import type { PipelineState, PipelineStats } from '../models/index.ts';
+import type { DropReason, PipelineState, PipelineStats } from '../models/index.ts';
 import type { Colours } from './colours.ts';
 import { count, duration, perSecond, printable } from './format.ts';
 
@@ -19,16 +19,17 @@ export interface PipelineResult {
 /** A label, its number, and what follows the number. */
 type Row = readonly [label: string, value: string, note: string];
 
-// Maps, here and below: names are free, and `constructor` is one.
-const DROPS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    filtered: 'filtered out by a processor',
-    processor_failed: 'a processor failed on them',
-    forwarder_failed: 'a forwarder did not take them',
-    buffer_full: 'came faster than they were taken',
-    not_an_event: 'were no events',
-  }),
-);
+const DROPS = {
+  filtered: 'filtered out by a processor',
+  processor_failed: 'a processor failed on them',
+  forwarder_failed: 'a forwarder did not take them',
+  buffer_full: 'came faster than they were taken',
+  not_an_event: 'were no events',
+} satisfies Record<DropReason, string>;
+
+/** A map, because entries may have any name, `constructor` too. */
+const NOTES: ReadonlyMap<string, string> = new Map(Object.entries(DROPS));
+const NO_NOTES: typeof NOTES = new Map();
 
 /** The summaries of several pipelines, their numbers in one column. */
 export function summaryText(results: readonly PipelineResult[], colours: Colours): string {
@@ -61,7 +62,7 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
   ];
   if (masks || masked.length > 0) rows.push(['  masked', count(sum(masked)), 'values'], ...details(masked));
   rows.push(['  out', '', ''], ...details(forwarded));
-  rows.push(['  dropped', count(sum(dropped)), ''], ...details(dropped, DROPS));
+  rows.push(['  dropped', count(sum(dropped)), ''], ...details(dropped, NOTES));
   if (stats.dead_lettered > 0) rows.push(['  dead-lettered', count(stats.dead_lettered), '']);
   if (stats.retries > 0) rows.push(['  retries', count(stats.retries), 'of forwarders']);
   if (stats.given_up > 0)
@@ -72,10 +73,10 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
 }
 
 /** Counters under their heading, the largest first. */
-function details(counters: readonly [string, number][], notes?: ReadonlyMap<string, string>): Row[] {
+function details(counters: readonly [string, number][], notes = NO_NOTES): Row[] {
   return [...counters]
     .sort(([a, x], [b, y]) => y - x || a.localeCompare(b))
-    .map(([name, value]) => [`    ${printable(name)}`, count(value), notes?.get(name) ?? '']);
+    .map(([name, value]) => [`    ${printable(name)}`, count(value), notes.get(name) ?? '']);
 }
 
 function sum(counters: readonly [string, number][]): number {

@@ -23,6 +23,7 @@ import { readConfigFile } from '../config/read-file.ts';
 import { isModulePath } from '../modules/module-file.ts';
 import type { TestOptions } from './commands/test.ts';
 import { counted } from './format.ts';
+import { noticesIn } from './notices.ts';
 import { signalExitCode, stopSignals } from './stop-signals.ts';
 
 /** Editors write a file in several steps. */
@@ -35,6 +36,7 @@ const SOURCES = /\.(?:ya?ml|[cm]?[jt]s|json)$/;
  * because Node loads a plugin's module only once. Ends on SIGINT or SIGTERM with the last run's exit code.
  */
 export async function watchTests(files: readonly string[], options: TestOptions): Promise<number> {
+  const notify = await noticesIn(options.logFormat);
   let last: number | undefined;
   const run$ = defer(() => watchedFolders(files)).pipe(
     switchMap((folders) => {
@@ -45,7 +47,8 @@ export async function watchTests(files: readonly string[], options: TestOptions)
       const run = testProcess(files, options).pipe(
         tap((code) => {
           last = code ?? last;
-          process.stderr.write(`\nwatching ${counted(folders.length, 'folder')}; Ctrl-C ends\n\n`);
+          const message = `watching ${counted(folders.length, 'folder')}; Ctrl-C ends`;
+          notify({ level: 'info', text: `\n${message}\n`, message });
         }),
       );
       // The next change ends a run that is still going on.
@@ -65,10 +68,11 @@ export async function watchTests(files: readonly string[], options: TestOptions)
 
 /** One run without `--watch`; emits its exit code, or null if a signal ended it. Unsubscribing ends it. */
 function testProcess(files: readonly string[], options: TestOptions): Observable<number | null> {
-  const { filter, text, svg, junit, logLevel } = options;
+  const { filter, text, svg, junit, logLevel, logFormat } = options;
   const args = [
     'test',
     `--log-level=${logLevel}`,
+    `--log-format=${logFormat}`,
     ...(filter === undefined ? [] : [`--filter=${filter}`]),
     ...(text === true ? ['--text'] : []),
     ...(svg === undefined ? [] : [`--svg=${svg}`]),

@@ -29,9 +29,14 @@ export class ConfigError extends MillraceError {
 
 /** One mistake as text: `file:line:column: path: message; did you mean …?` and the excerpt. */
 export function mistakeText(mistake: LocatedMistake): string {
-  const { file, line, column, path, message, suggestion, excerpt } = mistake;
+  const { excerpt } = mistake;
+  return excerpt === undefined ? mistakeLine(mistake) : `${mistakeLine(mistake)}\n${excerpt}`;
+}
+
+/** {@link mistakeText} without the excerpt; `label` stands behind the place: `p.yaml:3:5: warning: …`. */
+export function mistakeLine(mistake: LocatedMistake, label = ''): string {
+  const { file, line, column, path, message, suggestion } = mistake;
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   const hint = suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`;
-  const head = `${place}: ${path === '' ? '' : `${path}: `}${message}${hint}`;
-  return excerpt === undefined ? head : `${head}\n${excerpt}`;
+  return `${place}: ${label}${path === '' ? '' : `${path}: `}${message}${hint}`;
 }

@@ -1,3 +1,4 @@
+import { checkOptions, refuseArgument } from '../checks/arguments.ts';
 import type { Path } from '../checks/path.ts';
 import { createStandaloneHost } from '../host/standalone-host.ts';
 import type { AnalyticsConfig } from '../models/analytics-config.ts';
@@ -5,7 +6,9 @@ import type { Host } from '../models/host.ts';
 import { type Logger, silentLogger } from '../models/logger.ts';
 import type { ConfigMistake } from '../models/plugin.ts';
 import type { TestDefinition } from '../models/tests-config.ts';
+import type { LocatedMistake } from './config-error.ts';
 import type { Environment } from './environment.ts';
+import { findWarnings } from './find-warnings.ts';
 import { MergedConfig } from './merged-config.ts';
 import { MistakeLog } from './mistake-log.ts';
 import { loadModules } from './plugin-lookup.ts';
@@ -24,9 +27,24 @@ export interface LoadConfigOptions {
   readonly host?: Host;
   /** What the standalone host logs to. Default: silent. */
   readonly logger?: Logger;
+  /**
+   * Whether mistakes in the section `tests` are a warning, as for a run, which does not look at them. Default: they
+   * are mistakes like all others.
+   */
+  readonly ignoreTests?: boolean;
   /** Says what is wrong with a test beyond its schema, at paths inside it. Default: nothing is. */
   readonly checkTest?: (test: TestDefinition) => readonly (ConfigMistake & { readonly at?: 'key' })[];
 }
+
+/** All of them: the compiler misses one that is added. */
+const OPTIONS: Readonly<Record<keyof LoadConfigOptions, true>> = {
+  env: true,
+  once: true,
+  host: true,
+  logger: true,
+  ignoreTests: true,
+  checkTest: true,
+};
 
 /** The section `tests` of a configuration. */
 export interface LoadedTests {
@@ -43,13 +61,15 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** Only `millrace test` looks at them. */
   readonly tests: LoadedTests;
+  /** What is right and hardly meant: entries that no pipeline uses, no pipelines at all. */
+  readonly warnings: readonly LocatedMistake[];
 }
 
 /**
  * Loads a configuration from YAML files, whose sections are merged, with the modules that it names as plugins.
  * Starts nothing.
  *
- * @throws ConfigError with all mistakes of all files at once
+ * @throws ConfigError with all mistakes of all files at once; MillraceError `MILLRACE_ARGUMENT` for wrong arguments
  *
  * @example
  * const { config } = await loadConfig(['examples/quickstart.yaml']);
@@ -59,7 +79,11 @@ export async function loadConfig(
   files: readonly string[],
   options: LoadConfigOptions = {},
 ): Promise<LoadedConfig> {
-  const { env = process.env } = options;
+  if (!Array.isArray(files) || !files.every((file) => typeof file === 'string')) {
+    refuseArgument('loadConfig', files, "a list of paths, such as ['pipelines.yaml']");
+  }
+  checkOptions('loadConfig', options, Object.keys(OPTIONS));
+  const { env = process.env, ignoreTests = false } = options;
   const log = new MistakeLog();
   if (files.length === 0) log.addAt('configuration', undefined, [], 'no file is given; wanted at least one');
   const { sources, isComplete, files: allFiles } = await readSources(files, env, log);
@@ -70,9 +94,17 @@ export async function loadConfig(
   const host = options.host ?? (await standaloneHost(merged, options));
   const config = validateConfig(merged, { lookup: await loadModules(merged), host });
   const tests = loadTests(merged, options);
+  const wrongTests = ignoreTests ? log.withdraw('tests') : 0;
   log.throwIfAny(allFiles);
   if (host === undefined) throw new Error('a configuration without mistakes has a host');
-  return { config, host, files: allFiles, tests };
+
+  for (const warning of findWarnings(merged)) merged.add(warning);
+  if (wrongTests > 0) {
+    const mistakes = wrongTests === 1 ? '1 mistake' : `${wrongTests} mistakes`;
+    const message = `${mistakes} in the tests, which are ignored here; \`millrace validate\` shows them`;
+    merged.add({ path: ['tests'], at: 'key', message });
+  }
+  return { config, host, files: allFiles, tests, warnings: log.inOrder(allFiles) };
 }
 
 function loadTests(merged: MergedConfig, { checkTest }: LoadConfigOptions): LoadedTests {

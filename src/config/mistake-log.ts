@@ -6,7 +6,7 @@ import type { Place } from './source-text.ts';
 
 /** Collects the mistakes of all files, so that they can be told at once. */
 export class MistakeLog {
-  readonly #mistakes: LocatedMistake[] = [];
+  #mistakes: { readonly section: string | number | undefined; readonly located: LocatedMistake }[] = [];
 
   get isEmpty(): boolean {
     return this.#mistakes.length === 0;
@@ -21,6 +21,13 @@ export class MistakeLog {
     this.addAt(source.file, source.place(path, at), path, text, suggestion);
   }
 
+  /** Takes back all mistakes in a section, and gives how many they were. */
+  withdraw(section: string): number {
+    const before = this.#mistakes.length;
+    this.#mistakes = this.#mistakes.filter((mistake) => mistake.section !== section);
+    return before - this.#mistakes.length;
+  }
+
   /** Adds a mistake at a place; without one it concerns the whole file. */
   addAt(
     file: string,
@@ -30,20 +37,26 @@ export class MistakeLog {
     suggestion: string | undefined = undefined,
   ): void {
     const { line, column, excerpt } = place ?? {};
-    this.#mistakes.push(
-      Object.freeze({ file, line, column, path: formatPath(path), message, suggestion, excerpt }),
-    );
+    const located = Object.freeze({
+      ...{ file, line, column, path: formatPath(path) },
+      ...{ message, suggestion, excerpt },
+    });
+    this.#mistakes.push({ section: path[0], located });
   }
 
   /** @throws ConfigError if there are mistakes: files in the order given, places from top to bottom. */
   throwIfAny(files: readonly string[]): void {
-    if (this.isEmpty) return;
+    if (!this.isEmpty) throw new ConfigError(this.inOrder(files));
+  }
+
+  /** All mistakes: files in the order given, places from top to bottom. */
+  inOrder(files: readonly string[]): LocatedMistake[] {
     const rank = ({ file, line = 0, column = 0 }: LocatedMistake) =>
       [files.indexOf(file), line, column] as const;
     const compare = (a: LocatedMistake, b: LocatedMistake) => {
       const [left, right] = [rank(a), rank(b)];
       return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
     };
-    throw new ConfigError(this.#mistakes.toSorted(compare));
+    return this.#mistakes.map(({ located }) => located).toSorted(compare);
   }
 }

@@ -1,3 +1,4 @@
+import { checkOptions } from '../checks/arguments.ts';
 import { isMapping } from '../checks/path.ts';
 import { describeValue } from '../checks/wording.ts';
 import type { AnalyticsConfig } from '../models/analytics-config.ts';
@@ -21,7 +22,7 @@ export interface ParseConfigOptions {
  * Makes a configuration of a plain object, for programs that embed millrace. Plugins are the built-in ones and
  * those of `registerPlugin`; environment variables are not looked at. The object is copied, never frozen.
  *
- * @throws ConfigError with all mistakes at once
+ * @throws ConfigError with all mistakes at once; MillraceError `MILLRACE_ARGUMENT` for wrong options
  * @example
  * const config = parseConfig({
  *   collectors: { ticks: { plugin: 'test', count: 3 } },
@@ -32,6 +33,7 @@ export interface ParseConfigOptions {
  * config.collectors.ticks.name; // 'ticks'
  */
 export function parseConfig(input: unknown, options: ParseConfigOptions = {}): AnalyticsConfig {
+  checkOptions('parseConfig', options, ['host', 'name']);
   const { host, name = 'configuration' } = options;
   const log = new MistakeLog();
   if (!isMapping(input)) {

@@ -9,12 +9,13 @@ import { type Entries, validateExactlyOnce } from './validate-exactly-once.ts';
 export type EntryNames = Readonly<Record<PluginKind, readonly string[] | undefined>>;
 
 const NOUNS = { collect: 'collector', process: 'processor', forward: 'forwarder' } as const;
+const TWICE = { collect: 'come', forward: 'go there' } as const;
 const KINDS = Object.keys(NOUNS) as PluginKind[];
 
 /**
  * Specification 2.1: checks what pipelines say of the rest of the configuration. The strings in `collect`,
  * `process` and `forward` name entries of their sections, a pipeline has at least one collector and one
- * forwarder, `delivery.dead_letter` names a forwarder, and a pipeline with `exactly_once` has what that needs.
+ * forwarder, and none of them twice, `delivery.dead_letter` names a forwarder, and a pipeline with `exactly_once` has what that needs.
  *
  * Takes the pipelines as they are written and leaves what has the wrong type to their schema. Paths of the
  * mistakes begin at `pipelines`.
@@ -39,7 +40,17 @@ function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Pat
   if (list.length === 0 && kind !== 'process') {
     return [{ path, message: `found an empty list; wanted at least one name of a ${NOUNS[kind]}` }];
   }
-  return list.flatMap((name, index) => checkName(name, kind, names, [...path, index]));
+  return list.flatMap((name, index) => {
+    const here = [...path, index];
+    const first = list.indexOf(name);
+    // The same processor may well be applied twice.
+    if (kind === 'process' || first === index || typeof name !== 'string') {
+      return checkName(name, kind, names, here);
+    }
+    return [
+      { path: here, message: `\`${truncate(name)}\` is named twice: each event would ${TWICE[kind]} twice` },
+    ];
+  });
 }
 
 function checkName(name: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {

@@ -5,11 +5,11 @@ import {
   type CollectedEvent,
   EventBatch,
   isEvent,
-  type Outcome,
+  LineEvents,
   type PipelineConfig,
 } from '../models/index.ts';
 import type { PipelineCounters } from '../stats.ts';
-import type { Batch } from './delivery.ts';
+import { type Batch, UnmadeBatch } from './delivery.ts';
 import type { Drop } from './probe.ts';
 import { SettleQueue } from './settle-queue.ts';
 
@@ -20,12 +20,6 @@ export interface CollectStageOptions {
   readonly drop: Drop;
   /** The queue that settles what this collector emits. Default: one of its own. */
   readonly settling?: ((release: (events: number) => void) => Pick<SettleQueue, 'open'>) | undefined;
-}
-
-/** What came while the window was full. Units of single events are joined when there is room again. */
-interface Unit {
-  readonly events: readonly CollectedEvent[];
-  readonly settled: ((outcome: Outcome) => void) | undefined;
 }
 
 /**
@@ -45,65 +39,68 @@ export function collectStage({
         counters.inFlight -= events;
         window.release(events);
       });
-      const waiting = new Fifo<Unit>();
+      // What came while the window was full. Single events are joined when there is room again.
+      const waiting = new Fifo<EventBatch>();
       let waitingEvents = 0;
       let end: (() => void) | undefined;
 
-      const emit = (events: readonly CollectedEvent[], settled?: (outcome: Outcome) => void) => {
-        window.take(events.length);
-        counters.inFlight += events.length;
-        subscriber.next({ events, delivery: settling.open(events.length, settled) });
+      const emit = ({ content, size, settled }: EventBatch) => {
+        window.take(size);
+        counters.inFlight += size;
+        const delivery = settling.open(size, settled);
+        subscriber.next(
+          content instanceof LineEvents ? new UnmadeBatch(content, delivery) : { events: content, delivery },
+        );
       };
 
-      const refuse = (unit: Unit) => {
-        drop('buffer_full', unit.events.length, unit.events);
+      const refuse = (unit: EventBatch) => {
+        drop('buffer_full', unit.size, unit.events);
         unit.settled?.('dropped');
       };
 
-      const enqueue = (unit: Unit) => {
-        const fits = () => waiting.size === 0 || waitingEvents + unit.events.length <= buffer.max_events;
+      const enqueue = (unit: EventBatch) => {
+        const fits = () => waiting.size === 0 || waitingEvents + unit.size <= buffer.max_events;
         if (buffer.when_full === 'drop_newest' && !fits()) {
           refuse(unit);
           return;
         }
         while (!fits()) {
-          const oldest = waiting.shift() as Unit;
-          waitingEvents -= oldest.events.length;
+          const oldest = waiting.shift() as EventBatch;
+          waitingEvents -= oldest.size;
           refuse(oldest);
         }
         waiting.push(unit);
-        waitingEvents += unit.events.length;
+        waitingEvents += unit.size;
       };
 
-      const dequeue = (): Unit => {
-        const first = waiting.shift() as Unit;
-        waitingEvents -= first.events.length;
+      const dequeue = (): EventBatch => {
+        const first = waiting.shift() as EventBatch;
+        waitingEvents -= first.size;
         if (first.settled !== undefined) return first;
         const events = [...first.events];
         for (let next = waiting.peek(); next !== undefined; next = waiting.peek()) {
-          if (next.settled !== undefined || events.length + next.events.length > window.room) break;
+          if (next.settled !== undefined || events.length + next.size > window.room) break;
           waiting.shift();
-          waitingEvents -= next.events.length;
+          waitingEvents -= next.size;
           events.push(...next.events);
         }
-        return { events, settled: undefined };
+        return new EventBatch(events);
       };
 
-      const admit = (unit: Unit) => {
-        if (unit.events.length === 0) {
+      const admit = (unit: EventBatch) => {
+        if (unit.size === 0) {
           unit.settled?.('forwarded');
           return;
         }
-        counters.collected += unit.events.length;
-        if (waiting.size === 0 && window.room > 0) emit(unit.events, unit.settled);
+        counters.collected += unit.size;
+        if (waiting.size === 0 && window.room > 0) emit(unit);
         else enqueue(unit);
       };
 
       subscriber.add(
         window.room$.subscribe(() => {
           while (waiting.size > 0 && window.room > 0) {
-            const unit = dequeue();
-            emit(unit.events, unit.settled);
+            emit(dequeue());
           }
           if (waiting.size === 0) end?.();
         }),
@@ -112,7 +109,7 @@ export function collectStage({
         source.subscribe({
           next: (value) => {
             if (value instanceof EventBatch) admit(value);
-            else if (isEvent(value)) admit({ events: [value], settled: undefined });
+            else if (isEvent(value)) admit(new EventBatch([value]));
             else drop('not_an_event', 1, []);
           },
           error: (error) => finish(() => subscriber.error(error)),

@@ -1,27 +1,40 @@
 import { concatMap, defer, EMPTY, from, type Observable, of } from 'rxjs';
 import type { Demand } from '../../operators/demand.ts';
 import { pullFrom } from '../../operators/pull-from.ts';
+import { MillraceError } from '../errors.ts';
 import { type CollectedEvent, EventBatch, isEvent } from '../models/index.ts';
-import { isIterable, toObservable } from '../returned.ts';
+import { isAsync, isIterable, toObservable } from '../returned.ts';
 
 type Collected = CollectedEvent | EventBatch;
+
+const WANTED =
+  'an Observable, an iterable or async iterable of events, a promise of one of these, one event, or nothing';
 
 /**
  * What a collector's entry function returned, as a cold Observable: Observables as they are, iterables pulled by
  * demand, a promise for either of them, a single event.
  */
-export function collectedBy(collect: () => unknown, demand: Demand): Observable<Collected> {
-  return defer(() => collectedFrom(collect(), demand));
+export function collectedBy(collect: () => unknown, demand: Demand, name: string): Observable<Collected> {
+  return defer(() => collectedFrom(collect(), demand, name));
 }
 
-function collectedFrom(returned: unknown, demand: Demand): Observable<Collected> {
+function collectedFrom(returned: unknown, demand: Demand, name: string): Observable<Collected> {
   if (returned === undefined || returned === null) return EMPTY;
   if (returned instanceof EventBatch || isEvent(returned)) return of(returned);
   if (typeof (returned as PromiseLike<unknown>).then === 'function') {
-    return from(returned as PromiseLike<unknown>).pipe(concatMap((result) => collectedFrom(result, demand)));
+    return from(returned as PromiseLike<unknown>).pipe(
+      concatMap((result) => collectedFrom(result, demand, name)),
+    );
   }
-  const iterable = isIterable(returned) || Symbol.asyncIterator in (returned as object);
-  return iterable
-    ? pullFrom(returned as Iterable<Collected> | AsyncIterable<Collected>, demand)
-    : toObservable(returned as Observable<Collected>);
+  if (isIterable(returned) || isAsyncIterable(returned)) {
+    return pullFrom(returned as Iterable<Collected> | AsyncIterable<Collected>, demand);
+  }
+  if (isAsync(returned)) return toObservable(returned as Observable<Collected>);
+  const what =
+    typeof returned === 'object' ? 'an object that is no event (`{ data: { … } }`)' : `a ${typeof returned}`;
+  throw new MillraceError('MILLRACE_PLUGIN_RETURN', `collect of ${name} returned ${what}; wanted ${WANTED}`);
+}
+
+function isAsyncIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

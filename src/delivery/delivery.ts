@@ -1,4 +1,4 @@
-import type { CollectedEvent, Outcome } from '../models/index.ts';
+import type { CollectedEvent, Outcome, UnmadeEvents } from '../models/index.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 
@@ -43,6 +43,29 @@ export class Delivery {
 
 /** What travels between the engine's stages: events that came in together, with one delivery. */
 export interface Batch {
+  /** To be asked for only where they are needed: see `unmade`. */
   readonly events: readonly CollectedEvent[];
+  /** The same, if they are made only when they are asked for. */
+  readonly unmade?: UnmadeEvents | undefined;
   readonly delivery: Delivery;
+}
+
+/** A class, since V8 keeps a hidden class for each object literal that has a getter. */
+export class UnmadeBatch implements Batch {
+  readonly unmade: UnmadeEvents;
+  readonly delivery: Delivery;
+
+  constructor(unmade: UnmadeEvents, delivery: Delivery) {
+    this.unmade = unmade;
+    this.delivery = delivery;
+  }
+
+  get events(): readonly CollectedEvent[] {
+    return this.unmade.events;
+  }
+}
+
+/** How many events there are. */
+export function sizeOf(batch: Batch): number {
+  return batch.unmade?.size ?? batch.events.length;
 }

@@ -2,9 +2,9 @@ import { catchError, EMPTY, from, type Observable, type OperatorFunction, tap } 
 import { gatherMap } from '../../operators/gather-map.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { isFatal } from '../errors.ts';
-import type { CollectedEvent, Outcome } from '../models/index.ts';
+import { type CollectedEvent, type Outcome, serialise } from '../models/index.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
-import type { Batch, Delivery } from './delivery.ts';
+import { type Batch, type Delivery, sizeOf } from './delivery.ts';
 
 export interface ForwardStageOptions {
   readonly ordered: boolean;
@@ -12,6 +12,8 @@ export interface ForwardStageOptions {
   /** The plugin's entry functions, bound to its context. */
   readonly forward: (event: CollectedEvent) => unknown;
   readonly forwardBatch: ((events: readonly CollectedEvent[]) => unknown) | undefined;
+  /** The same for events as JSON; takes the place of `forwardBatch`. */
+  readonly forwardJsonLines: ((documents: Buffer) => unknown) | undefined;
   /** The outcome of what was delivered: `dead_lettered` for the dead letter's own stage. */
   readonly outcome: Outcome;
   /** Called in the order of delivery, ahead of settling. */
@@ -34,7 +36,7 @@ const NOTHING: readonly never[] = [];
 export function forwardStage(options: ForwardStageOptions): OperatorFunction<Batch, never> {
   return options.ordered
     ? gatherMap((batches) => deliver(batches, options), {
-        weigh: (batch) => batch.events.length,
+        weigh: sizeOf,
         maxWeight: MAX_GATHERED,
       })
     : orderedMap((batch) => deliver([batch], options), { ordered: false });
@@ -44,14 +46,13 @@ function deliver(
   batches: readonly Batch[],
   options: ForwardStageOptions,
 ): readonly never[] | Observable<never> {
-  const { forwardBatch, policy } = options;
-  const events =
-    batches.length === 1 ? (batches[0] as Batch).events : batches.flatMap((batch) => batch.events);
-  if (forwardBatch === undefined || events.length === 1 || policy.attempts === 1)
-    return deliverEach(batches, options);
+  const { policy } = options;
+  const isSingle = batches.length === 1 && sizeOf(batches[0] as Batch) === 1;
+  const call = isSingle || policy.attempts === 1 ? undefined : callForAll(batches, options);
+  if (call === undefined) return deliverEach(batches, options);
   // A bounded number of attempts is for single events: one of them may be what spoils the batch.
   const bounded = policy.attempts !== undefined;
-  const pending = attempt(() => forwardBatch(events), bounded ? { ...policy, attempts: 1 } : policy);
+  const pending = attempt(call, bounded ? { ...policy, attempts: 1 } : policy);
   if (pending === undefined) {
     settleAll(batches, options);
     return NOTHING;
@@ -66,17 +67,47 @@ function deliver(
   );
 }
 
+/** Undefined if the forwarder takes single events only. */
+function callForAll(
+  batches: readonly Batch[],
+  { forwardBatch, forwardJsonLines }: ForwardStageOptions,
+): (() => unknown) | undefined {
+  if (forwardJsonLines !== undefined) return () => forwardJsonLines(jsonLinesOf(batches));
+  if (forwardBatch === undefined) return undefined;
+  const events =
+    batches.length === 1 ? (batches[0] as Batch).events : batches.flatMap((batch) => batch.events);
+  return () => forwardBatch(events);
+}
+
+function jsonLinesOf(batches: readonly Batch[]): Buffer {
+  const parts = batches.map(
+    (batch) => batch.unmade?.toJsonLines() ?? Buffer.from(batch.events.map(toJsonLine).join('')),
+  );
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+}
+
+function toJsonLine(event: CollectedEvent): string {
+  return `${serialise(event)}\n`;
+}
+
 function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {
-  const { attempts } = options.policy;
+  const { attempts, onRetry } = options.policy;
   if (attempts === undefined) return options;
-  return { ...options, policy: { ...options.policy, attempts: attempts - 1 } };
+  const policy: AttemptPolicy = {
+    ...options.policy,
+    attempts: attempts - 1,
+    onRetry: (attempt, wait, error) => onRetry(attempt + 1, wait, error),
+  };
+  return { ...options, policy };
 }
 
 function settleAll(batches: readonly Batch[], { outcome, onDelivered, watch }: ForwardStageOptions): void {
-  for (const { events, delivery } of batches) {
-    onDelivered(events.length, delivery);
-    watch?.(events);
-    delivery.settle(events.length, outcome);
+  for (const batch of batches) {
+    const { delivery } = batch;
+    const size = sizeOf(batch);
+    onDelivered(size, delivery);
+    watch?.(batch.events);
+    delivery.settle(size, outcome);
   }
 }
 

@@ -12,10 +12,17 @@ import {
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { type CollectedEvent, isEvent } from '../models/index.ts';
+import {
+  type CollectedEvent,
+  isEvent,
+  type LineEnvelope,
+  LineEvents,
+  type LineMapping,
+} from '../models/index.ts';
 import { atHand, eventually, fewOrPulled, isAsync } from '../returned.ts';
 import type { Batch, Delivery } from './delivery.ts';
 import type { Drop } from './probe.ts';
+import { processLines } from './process-lines.ts';
 import { ResultWindow } from './result-window.ts';
 
 export interface ProcessStageOptions {
@@ -25,6 +32,8 @@ export interface ProcessStageOptions {
   readonly drop: Drop;
   /** The plugin's entry function, bound to its context. */
   readonly process: (event: CollectedEvent) => unknown;
+  /** The same for the lines of events with this envelope, if they need not be seen as events. */
+  readonly mapLines: ((envelope: LineEnvelope) => LineMapping | undefined) | undefined;
   /** Takes an event that the processor failed on, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -44,7 +53,13 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
   const { ordered } = options;
   const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
   return orderedMap(
-    ({ events, delivery }: Batch): readonly Batch[] | Observable<Batch> => {
+    (batch: Batch): readonly Batch[] | Observable<Batch> => {
+      const { unmade, delivery } = batch;
+      if (unmade instanceof LineEvents) {
+        const mapping = options.mapLines?.(unmade.envelope);
+        if (mapping !== undefined) return processLines(unmade, mapping, delivery, options.onFailure);
+      }
+      const { events } = batch;
       const done: CollectedEvent[] = [];
       for (let i = 0; i < events.length; i++) {
         const results = resultsOf(events[i] as CollectedEvent, delivery, stage);

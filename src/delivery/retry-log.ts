@@ -1,4 +1,5 @@
 import { safeReason } from '../errors.ts';
+import { counted } from '../models/counted.ts';
 import type { Logger } from '../models/index.ts';
 import { isNoteworthy } from '../noteworthy.ts';
 
@@ -19,8 +20,8 @@ export class RetryLog {
     this.#logger = logger;
   }
 
-  /** `wait` is in milliseconds. */
-  failed(attempt: number, wait: number, error: unknown): void {
+  /** `wait` is in milliseconds. `attempts` is how many there may be; undefined: any number. */
+  failed(attempt: number, wait: number, error: unknown, attempts?: number): void {
     const text = safeReason(error);
     // A full disk fails now on writing and now on opening.
     const code = (error as { code?: unknown } | null | undefined)?.code;
@@ -30,15 +31,15 @@ export class RetryLog {
     this.#attempts++;
     this.#reason = reason;
     if (!isNew || !isNoteworthy(this.#troubles)) return;
-    this.#logger.warn(
-      `${this.#name} failed (attempt ${attempt}), trying again in ${Math.round(wait)} ms: ${text}`,
-    );
+    const which = attempts === undefined ? `attempt ${attempt}` : `attempt ${attempt} of ${attempts}`;
+    const next = wait === 0 ? 'trying again at once' : `trying again in ${Math.round(wait)} ms`;
+    this.#logger.warn(`${this.#name}: ${which} failed, ${next}: ${text}`);
   }
 
   delivered(): void {
     if (this.#reason === undefined) return;
     if (isNoteworthy(this.#troubles)) {
-      this.#logger.info(`${this.#name} works again, after ${this.#attempts} failed attempts`);
+      this.#logger.info(`${this.#name}: works again, after ${counted(this.#attempts, 'failed attempt')}`);
     }
     this.#reason = undefined;
     this.#attempts = 0;

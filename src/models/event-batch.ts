@@ -1,4 +1,5 @@
 import type { CollectedEvent } from './events.ts';
+import { LineEvents } from './line-events.ts';
 
 /** How the delivery of an event ended. The worst outcome of a batch is the batch's. */
 export type Outcome = 'forwarded' | 'dropped' | 'dead_lettered' | 'failed';
@@ -13,11 +14,19 @@ export type Outcome = 'forwarded' | 'dropped' | 'dead_lettered' | 'failed';
  * batch.events.length; // 2
  */
 export class EventBatch {
-  readonly events: readonly CollectedEvent[];
+  readonly content: readonly CollectedEvent[] | LineEvents;
   readonly settled: ((outcome: Outcome) => void) | undefined;
 
-  constructor(events: readonly CollectedEvent[], settled?: (outcome: Outcome) => void) {
-    this.events = events;
+  constructor(content: readonly CollectedEvent[] | LineEvents, settled?: (outcome: Outcome) => void) {
+    this.content = content;
     this.settled = settled;
+  }
+
+  get size(): number {
+    return this.content instanceof LineEvents ? this.content.size : this.content.length;
+  }
+
+  get events(): readonly CollectedEvent[] {
+    return this.content instanceof LineEvents ? this.content.events : this.content;
   }
 }

@@ -3,6 +3,7 @@ import type { EventBatch } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import type { ExactOutput, OutputMark } from './exact-output.ts';
 import type { Host } from './host.ts';
+import type { LineEnvelope } from './line-events.ts';
 import type { PipelineRunContext } from './run-context.ts';
 
 export type PluginKind = 'collect' | 'process' | 'forward';
@@ -47,12 +48,25 @@ export interface CollectPlugin extends PluginBase {
   reads?(args: { config: never; path: string }): boolean;
 }
 
+/** What a processor does to the lines of events that have all else in common. */
+export interface LineMapping {
+  /** Gives the line that stands in place of another one. */
+  readonly map: (line: string) => string;
+  /** What it adds to a line, JSON holds as it stands: printable ASCII without quotes and backslashes. */
+  readonly addsVerbatim: boolean;
+}
+
 export interface ProcessPlugin extends PluginBase {
   process(args: { ctx: PipelineRunContext<never>; event: CollectedEvent }): Returned<CollectedEvent>;
   /**
    * True for a plugin that removes secrets. An event that has not passed it is never put into a dead letter.
    */
   readonly masks?: boolean;
+  /**
+   * Ours, optional: takes the place of `process` for the events of lines, which then need not be made. To give what
+   * `process` would, line by line, with all else unchanged; undefined where that cannot be said beforehand.
+   */
+  mapLines?(args: { ctx: PipelineRunContext<never>; envelope: LineEnvelope }): LineMapping | undefined;
 }
 
 export interface ForwardPlugin extends PluginBase {
@@ -64,6 +78,13 @@ export interface ForwardPlugin extends PluginBase {
   }): Returned<unknown>;
   /** Ours, optional: the file that it writes, or one that is like all that it writes. */
   writes?(args: { config: never }): string | undefined;
+  /**
+   * Ours, optional: takes the place of `forwardBatch` where the configuration wants events as `serialise` writes them;
+   * undefined where it wants another form. `documents` has them in UTF-8, each with a newline behind it.
+   */
+  forwardJsonLines?(args: {
+    ctx: PipelineRunContext<never>;
+  }): ((documents: Buffer) => Returned<unknown>) | undefined;
   /**
    * Ours, optional: takes the place of `forward` in a pipeline with `exactly_once`. `begun` is called ahead of the
    * first write to each file, and waited for.

@@ -1,16 +1,8 @@
 import type { Observable } from 'rxjs';
-import { z } from 'zod';
 import type { Demand } from '../../operators/demand.ts';
 import type { AnalyticsConfig, PluginConfig } from './analytics-config.ts';
 import type { Host } from './host.ts';
 import type { Logger } from './logger.ts';
-
-/** Specification 2.6 as a schema: what a caller must pass to run a plugin's entry function by hand. */
-export const PipelineRunContextShape = z.object({
-  config: z.looseObject({ plugin: z.string() }),
-  cache: z.record(z.string(), z.unknown()).optional(),
-  shared_cache: z.record(z.string(), z.unknown()).optional(),
-});
 
 /** What a plugin reports of its work, beside its events. Shown in summaries, the live line and statistics. */
 export interface PluginStats {

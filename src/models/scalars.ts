@@ -42,16 +42,23 @@ export const oneCharacter = () =>
     .meta({ minLength: 1, maxLength: 1 });
 
 /**
- * A file system path. An empty one would silently mean the working folder; one with a NUL character names nothing.
+ * A file system path. An empty one would silently mean the working folder, and `~`, which shells alone expand, a
+ * folder of that name; one with a NUL character names nothing.
  *
  * @example
  * path().safeParse('').success; // false
+ * path().safeParse('~/app.log').success; // false
+ * path().safeParse('./~/app.log').success; // true
  * path().safeParse('a\0b').success; // false
  */
 export const path = () =>
   z
     .string()
     .min(1)
+    .refine((text) => !/^~(?:\/|$)/.test(text), {
+      message:
+        'a path without `~`, which only shells expand; write ${HOME}, or ./~ for a folder of that name',
+    })
     .refine((text) => !text.includes('\0'), { message: 'a path without NUL characters' });
 
 /**

@@ -41,7 +41,7 @@ export interface PipelineStats {
   readonly forwarded: Readonly<Record<string, number>>;
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
   readonly dead_lettered: number;
-  /** Values masked, by rule. */
+  /** Values masked, by rule: work that was done, also on events which failed or were dropped behind the mask. */
   readonly masked: Readonly<Record<string, number>>;
   /** Retries of forwarders. */
   readonly retries: number;

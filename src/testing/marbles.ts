@@ -1,4 +1,5 @@
 import { TestScheduler } from 'rxjs/testing';
+import { describeValue } from '../checks/wording.ts';
 import { MillraceError } from '../errors.ts';
 import { toMilliseconds } from './duration.ts';
 import { letterValue, type MarbleValues, toData } from './event-values.ts';
@@ -37,6 +38,9 @@ export function parseMarbleRow(text: string, values?: MarbleValues): MarbleRow {
 
 /** RxJS knows `ms`, `s` and `m` only, and no line breaks. Checks what its parser would let pass. */
 export function rxjsMarbles(text: string): string {
+  if (typeof text !== 'string') {
+    throw new MillraceError('MILLRACE_TEST_MARBLES', `marbles are a string; found ${describeValue(text)}`);
+  }
   const wrong = mistakeIn(text);
   if (wrong !== undefined) {
     const message = `the marbles '${text}' cannot be read: ${wrong}; see docs/testing.md for the syntax`;
@@ -49,6 +53,11 @@ export function rxjsMarbles(text: string): string {
 
 const TIME = /^\d+(?:\.\d+)?(?:ms|[smhd])$/;
 const GLUED_TIME = /^\d+(?:ms|[smhd])|\d(?:ms|[smhd])$/;
+/** What people write for a unit. Set off by spaces it would be taken for events called 1 and w. */
+const WRONG_UNIT =
+  /^(\d+(?:\.\d+)?)(?:ns|[uµ]s|msecs?|secs?|seconds?|mins?|minutes?|hrs?|hours?|days?|w|weeks?|mo|months?|y|years?|MS|[SMHD])$/;
+const BARE_NUMBER = /^\d{2,}$|^\d+\.\d+$/;
+const UNIT = /^(?:ms|[smhd])$/;
 
 function mistakeIn(text: string): string | undefined {
   if (/\([^)]*(?:\(|$)/.test(text)) return 'a ( is not closed';
@@ -57,8 +66,23 @@ function mistakeIn(text: string): string | undefined {
   if (/[\^!]/.test(text)) return '^ and ! mean nothing here';
   const tokens = text.trim().split(/\s+/);
   if (TIME.test(tokens.at(-1) ?? '')) return 'a time at the end, where nothing follows it';
+  const notATime = tokens.length === 1 ? undefined : timeMistakeIn(tokens);
+  if (notATime !== undefined) return notATime;
   if (tokens.some((token) => !TIME.test(token) && GLUED_TIME.test(token))) {
     return 'a time must be set off by spaces';
+  }
+  return undefined;
+}
+
+const UNITS = 'units are ms, s, m, h and d';
+
+function timeMistakeIn(tokens: readonly string[]): string | undefined {
+  for (const [i, token] of tokens.entries()) {
+    const next = tokens[i + 1] ?? '';
+    if (/^\d+(?:\.\d+)?$/.test(token) && UNIT.test(next))
+      return `${token} ${next} is written without a space: ${token}${next}`;
+    if (WRONG_UNIT.test(token)) return `${token} is no time; ${UNITS}`;
+    if (BARE_NUMBER.test(token)) return `${token} is a time without a unit; ${UNITS}`;
   }
   return undefined;
 }

@@ -1,12 +1,14 @@
 import { asyncScheduler, type Observable, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { WrittenSections } from '../checks/as-written.ts';
+import { isMapping } from '../checks/path.ts';
 import { parseConfig } from '../config/parse-config.ts';
 import type { StagePlace } from '../delivery/probe.ts';
 import { MillraceError } from '../errors.ts';
 import { Manager } from '../manager.ts';
 import type { AnalyticsConfig, CollectedEvent, Host, PipelineConfig, PluginConfig } from '../models/index.ts';
 import { nearest } from '../models/nearest.ts';
+import { checkTestOptions } from './check-test-options.ts';
 import { shownEntry } from './chosen-settings.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import type { MarbleValues } from './event-values.ts';
@@ -72,7 +74,8 @@ export function testPipeline(
   config: AnalyticsConfig | object,
   options: TestPipelineOptions = {},
 ): PipelineRun {
-  return runPipeline(isParsed(config) ? config : parseConfig(config), options);
+  checkTestOptions(options);
+  return runPipeline(isMapping(config) && isParsed(config) ? config : parseConfig(config), options);
 }
 
 /** The same, for a configuration of which `written` says what came from the environment: that is not drawn. */

@@ -68,6 +68,24 @@ host_config: {}
     expect(stderr).not.toContain('running');
   });
 
+  it('says that there are no pipelines', async () => {
+    const cwd = folderWith({ 'p.yaml': countTo(1).replace(/pipelines:\n.*\n/, 'pipelines: {}\n') });
+    const { code, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain('p.yaml: nothing to run: `pipelines` is empty');
+  });
+
+  it('runs a configuration whose tests are wrong, and warns of them and of what is not used', async () => {
+    const unused = countTo(2).replace('forwarders:', '  more: { plugin: test }\nforwarders:');
+    const cwd = folderWith({ 'p.yaml': `${unused}tests: { one: { colect: {} } }\n` });
+    const { code, stdout, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 2 });
+    expect(stderr).toMatch(/warn {2}p\.yaml:4:3: collectors\.more: no pipeline uses it$/m);
+    expect(stderr).toMatch(/warn {2}p\.yaml:10:1: tests: \d mistakes in the tests, which are ignored here/);
+    expect((await runCli(['graph', 'p.yaml'], { cwd })).code).toBe(0);
+    expect((await runCli(['validate', 'p.yaml'], { cwd })).code).toBe(2);
+  });
+
   it('says that every pipeline is disabled', async () => {
     const cwd = folderWith({ 'p.yaml': countTo(1, ', enabled: false') });
     const { code, stderr } = await runCli(['run', 'p.yaml'], { cwd });

@@ -31,6 +31,18 @@ const result = (some: Partial<PipelineResult> = {}): PipelineResult => ({
 });
 
 describe('summaryText', () => {
+  it('takes names that every object has, as those of forwarders and rules', () => {
+    const names = ['constructor', 'valueOf', '__proto__'];
+    const text = summaryText(
+      [result({ forwarders: names, stats: stats({ masked: Object.fromEntries([['toString', 2]]) }) })],
+      plain,
+    );
+    expect(text).toMatch(/^ {4}__proto__ +0$/m);
+    expect(text).toMatch(/^ {4}constructor +0$/m);
+    expect(text).toMatch(/^ {4}toString +2$/m);
+    expect(text).not.toMatch(/function|native/);
+  });
+
   it('shows what a quiet pipeline did, in five lines', () => {
     expect(summaryText([result()], plain)).toBe(
       [

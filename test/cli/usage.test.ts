@@ -16,6 +16,8 @@ describe('millrace', () => {
     [['help'], 'Usage: millrace [options] [command]'],
     [['run', '--help'], 'Usage: millrace run [options] FILE...'],
     [['help', 'validate'], 'Usage: millrace validate FILE...'],
+    [['help', 'state', 'forget'], 'Usage: millrace state forget [options] PATH|KEY'],
+    [['help', 'help'], 'Usage: millrace help [command]'],
     [['plugins', '-h'], 'Usage: millrace plugins [KIND [NAME]]'],
     [['schema', '--help'], 'Usage: millrace schema'],
   ])('%j prints help with examples', async (args, usage) => {
@@ -34,6 +36,9 @@ describe('millrace', () => {
 
   it.each([
     [['rum'], "unknown command 'rum'\n(Did you mean run?)\nTry: millrace --help"],
+    [['help', 'tset'], "unknown command 'tset'\n(Did you mean test?)\nTry: millrace --help"],
+    [['help', 'xyzzy'], "unknown command 'xyzzy'\nTry: millrace --help"],
+    [['help', 'state', 'forgte'], "unknown command 'forgte'\n(Did you mean forget?)"],
     [['run', '--onse'], "unknown option '--onse'\n(Did you mean --once?)\nTry: millrace run --help"],
     [['run'], 'run needs at least one configuration file, such as: millrace run pipelines.yaml'],
     [['validate'], 'validate needs at least one configuration file'],

@@ -22,6 +22,18 @@ describe('millrace validate', () => {
     });
   });
 
+  it('warns of what no pipeline uses, and accepts it', async () => {
+    const cwd = folderWith({
+      'p.yaml': THREE.replace('forwarders:', '  other: { plugin: test }\nforwarders:'),
+    });
+    const { code, stdout, stderr } = await runCli(['validate', 'p.yaml'], { cwd });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'p.yaml:6:3: warning: processors.other: no pipeline uses it\n',
+    });
+    expect(stdout).toMatch(/^p\.yaml: valid: /);
+  });
+
   it('reports all mistakes with their places on standard error, and how many they are', async () => {
     const wrong = THREE.replace('interval', 'intervall').replace(
       'collect: numbers, process',

@@ -151,6 +151,29 @@ describe('an entry', () => {
     expect(await refusedEntry(section, entry)).toBe(message);
   });
 
+  it('with a path that begins with ~, which nobody would expand', async () => {
+    const wanted =
+      'a path without `~`, which only shells expand; write $' + '{HOME}, or ./~ for a folder of that name';
+    expect(await refusedEntry('collectors', '{plugin: file, paths: [▸~/app.log]}')).toBe(
+      `collectors.x.paths[0]: found the string "~/app.log"; wanted ${wanted}`,
+    );
+    expect(await refusedEntry('forwarders', '{plugin: disk, path: ▸"~"}')).toContain('wanted a path without');
+    const { config } = await load(`collectors: {x: {plugin: file, paths: [./~/a, "~a"]}}\n${REST}`);
+    expect(config.collectors.x).toMatchObject({ paths: ['./~/a', '~a'] });
+  });
+
+  it('with wrong rules, of all kinds at once', async () => {
+    const message = await refusal(
+      `processors: {m: {plugin: regex_mask, mask_char: 7, rules: {A: '(', B: 7, C: 'x['}}}\ncollectors: {}\n${REST}`,
+    );
+    expect(message.match(/^<dir>.*$/gm)).toEqual([
+      expect.stringContaining('mask_char: found 7'),
+      expect.stringContaining('rules.A: found the string "("; wanted a valid regular expression'),
+      expect.stringContaining('rules.B: found 7; wanted a string'),
+      expect.stringContaining('rules.C: found the string "x["; wanted a valid regular expression'),
+    ]);
+  });
+
   it('with an unknown host function', async () => {
     const message = await refusedEntry('collectors', '{plugin: host_exec, fn: ▸test.pin}');
     expect(message).toMatch(/^collectors\.x\.fn: .*; did you mean `test\.ping`\?$/);
@@ -211,6 +234,14 @@ host_config: {}
       [
         'pipelines.main.collect: found an empty list; wanted at least one name of a collector',
         'pipelines.main.forward: found an empty list; wanted at least one name of a forwarder',
+      ],
+    ],
+    [
+      '{collect: [web, ▸web], forward: [disk, ▸disk, ▸oh]}',
+      [
+        'pipelines.main.collect[1]: `web` is named twice: each event would come twice',
+        'pipelines.main.forward[1]: `disk` is named twice: each event would go there twice',
+        'pipelines.main.forward[2]: unknown forwarder `oh`; there are `disk`',
       ],
     ],
     ['{collect: web}', ['pipelines.main.forward: missing; wanted a list or a string']],

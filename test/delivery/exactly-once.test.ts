@@ -173,8 +173,8 @@ describe('exactly once', () => {
       flush();
       expect(isOver).toBe(true);
       expect(lines.lines).toEqual([
-        'warn main: output failed (attempt 1), trying again in 250 ms: no room',
-        'info main: output works again, after 20 failed attempts',
+        'warn main: output: attempt 1 failed, trying again in 250 ms: no room',
+        'info main: output: works again, after 20 failed attempts',
       ]);
     });
   });

@@ -1,5 +1,5 @@
+import type { WrittenSections } from '../../src/checks/as-written.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import type { WrittenSections } from '../../src/graph/as-written.ts';
 import { buildGraph } from '../../src/graph/build-graph.ts';
 import type { PipelineGraph } from '../../src/graph/graph.ts';
 

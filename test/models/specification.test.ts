@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import * as beacons from '../../plugins/collect/beacons.ts';
 import * as file from '../../plugins/collect/file.ts';
@@ -11,6 +11,7 @@ import * as entropyMask from '../../plugins/process/entropy_mask.ts';
 import * as regexMask from '../../plugins/process/regex_mask.ts';
 import * as testProcess from '../../plugins/process/test.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
+import { defineProcessor } from '../../src/define-plugin.ts';
 import {
   AnalyticsConfigShape,
   BeaconCollectedEvent,
@@ -21,9 +22,11 @@ import {
   ForwardConfigBase,
   HostEvent,
   PipelineConfig,
-  PipelineRunContextShape,
+  type PipelineRunContext,
   ProcessConfigBase,
 } from '../../src/models/index.ts';
+import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
+import { testPipeline } from '../../src/testing/index.ts';
 
 // The tables of SPEC sections 2 and 8, typed from the page. A row is a line of it:
 // [field, type, required, default (NONE if the page has none), bounds].
@@ -105,16 +108,6 @@ const TABLES: readonly Table[] = [
       ['stamp', 'date-time', true, NONE],
       ['data', 'object', true, NONE],
       ['raw_data', 'object', true, NONE],
-    ],
-  ],
-  [
-    '2.6 PipelineRunContext',
-    PipelineRunContextShape,
-    { config: { plugin: 'p' } },
-    [
-      ['config', 'object', true, NONE],
-      ['cache', 'object', false, NONE],
-      ['shared_cache', 'object', false, NONE],
     ],
   ],
   [
@@ -437,6 +430,37 @@ describe('SPEC 2, objects of a given shape', () => {
     const schema = z.toJSONSchema(testCollect.get_config_schema(), { io: 'input', unrepresentable: 'any' });
     expect(schema.properties?.count).toMatchObject({ exclusiveMinimum: 0, exclusiveMaximum: 2 ** 63 });
   });
+});
+
+describe('SPEC 2.6 PipelineRunContext', () => {
+  it('has the configuration, both caches and the AnalyticsConfig, read-only', () => {
+    const config = parseConfig({
+      collectors: { ticks: { plugin: 'test', count: 1 } },
+      processors: { look: { plugin: 'look', word: 'a' } },
+      forwarders: { out: { plugin: 'noop' } },
+      pipelines: { main: { collect: 'ticks', process: 'look', forward: 'out' } },
+      host_config: {},
+    });
+    testPipeline(config, { collect: { ticks: { marbles: 'a|' } } });
+    const [ctx] = contexts;
+    expect(ctx).toMatchObject({ config: { plugin: 'look', word: 'a' }, cache: {}, shared_cache: {} });
+    expect(ctx?.pipeline_config).toEqual(config);
+    expect(ctx?.config.parent).toBe(ctx?.pipeline_config);
+    expect(() => Object.assign(ctx ?? {}, { pipeline_config: {} })).toThrow(TypeError);
+  });
+
+  const contexts: PipelineRunContext[] = [];
+  beforeAll(() => {
+    const look = defineProcessor({
+      schema: ProcessConfigBase.extend({ word: z.string() }),
+      process({ ctx, event }) {
+        contexts.push(ctx);
+        return event;
+      },
+    });
+    registerPlugin('process', 'look', look);
+  });
+  afterAll(() => void unregisterPlugin('process', 'look'));
 });
 
 describe('SPEC 2, all models', () => {

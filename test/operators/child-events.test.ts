@@ -36,14 +36,14 @@ describe('withChildren', () => {
 
   it('waits delay × (count ÷ n) before child n', () => {
     marbles(({ expectObservable }) => {
-      const all = withChildren(event, { name: 'x', count: 3, delay: 0.006 }) as Observable<unknown>;
+      const all = withChildren(event, { name: 'x', count: 3, delay: 6 }) as Observable<unknown>;
       expectObservable(all).toBe('6ms e 17ms 1 8ms 2 5ms (3|)', values);
     });
   });
 });
 
 testOperator('childEvents', {
-  operator: () => childEvents({ name: 'x', count: 2, delay: 0.003 }),
+  operator: () => childEvents({ name: 'x', count: 2, delay: 3 }),
   throwing: undefined,
   values,
   diagrams: {
@@ -77,9 +77,18 @@ describe('childEvents', () => {
       const source = cold(' e-------e---|', values);
       // The second event is due at 11 ms, and waits for the last child of the first.
       const expected = '    ---e-----1--(2e)-1--(2|)';
-      const childrenAfter = childEvents<typeof event>({ name: 'x', count: 2, delay: 0.003 });
+      const childrenAfter = childEvents<typeof event>({ name: 'x', count: 2, delay: 3 });
       expectObservable(source.pipe(childrenAfter)).toBe(expected, values);
     });
+  });
+
+  it('takes whole numbers of children, and no negative wait', () => {
+    for (const count of [-1, 1.5, Number.NaN]) {
+      expect(() => childEvents({ name: 'x', count })).toThrow(RangeError);
+    }
+    for (const delay of [-1, Number.NaN]) {
+      expect(() => childEvents({ name: 'x', count: 1, delay })).toThrow(RangeError);
+    }
   });
 
   it('gives children in the same instant without a delay', () => {

@@ -87,6 +87,43 @@ const KEY = 'qGr4Kd0xT9bLw2Zp5v';
 const SIXTEEN = 'abcdefghijklmnop';
 
 describe('entropyMasker', () => {
+  it('masks a token if and only if its index is the threshold or more', () => {
+    const characters = (token: string) => [...token].length;
+    const cases = fc
+      .tuple(
+        tokens.filter((token) => characters(token) > 1),
+        alphabets,
+      )
+      .chain(([token, alphabet]) => {
+        const index = entropyIndex(token, alphabet);
+        const near = fc.constantFrom(index, index + 1e-15, index - 1e-15, index + 1e-9, index - 1e-9);
+        const threshold = fc.oneof(near, fc.double({ min: 0, max: 1, noNaN: true }));
+        return fc.record({
+          token: fc.constant(token),
+          alphabet: fc.constant(alphabet),
+          h_threshold: threshold.map((value) => Math.min(1, Math.max(0, value))),
+        });
+      });
+    fc.assert(
+      fc.property(cases, ({ token, alphabet, h_threshold }) => {
+        const delimeter = '\u2028';
+        const mask = entropyMasker({ alphabet, h_threshold, length_threshold: 2, delimeter });
+        const isRandom = entropyIndex(token, alphabet) >= h_threshold;
+        expect(mask(`${token}${delimeter}a`)).toBe(`${isRandom ? '<:HIGH-ENTROPY:>' : token}${delimeter}a`);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('refuses an option that it does not have', () => {
+    expect(() => entropyMasker({ delimiter: '=' } as object)).toThrow(
+      new TypeError(
+        'entropyMasker has no option delimiter; it has mask_str, h_threshold, length_threshold, delimeter, ' +
+          'alphabet, onMask, mask_char, mask_prefix, mask_suffix',
+      ),
+    );
+  });
+
   it('replaces the token only, and keeps every delimiter', () => {
     const mask = entropyMasker();
     expect(mask(`  key  ${KEY} ok ${KEY}`)).toBe('  key  <:HIGH-ENTROPY:> ok <:HIGH-ENTROPY:>');

@@ -15,7 +15,7 @@ afterEach(() => {
 describe('followFiles, as files grow', () => {
   it('emits what is appended, when a line is whole', async () => {
     fs.writeFileSync(folder('a'), 'old\n');
-    const { lines, batches, ready } = follow([folder('a')], { quietPolls: 1e9 });
+    const { lines, batches, ready } = follow([folder('a')], { quietPolls: 1e9, flushPolls: 1e9 });
     await ready;
     fs.appendFileSync(folder('a'), 'new\npar');
     await eventually(() => expect(lines()).toEqual(['old', 'new']));
@@ -38,6 +38,21 @@ describe('followFiles, as files grow', () => {
     await eventually(() => expect(lines()).toEqual(['last']));
     fs.appendFileSync(folder('a'), '\nmore\n');
     await eventually(() => expect(lines()).toEqual(['last', 'more']));
+  });
+
+  it('with flushPolls: Infinity waits for the newline, as long as the file is there', async () => {
+    fs.writeFileSync(folder('a'), 'par');
+    const { lines } = follow([folder('*')], { flushPolls: Infinity });
+    // Each of these is found by a poll of its own.
+    for (let poll = 0; poll < 8; poll++) {
+      fs.writeFileSync(folder(`poll-${poll}`), `${poll}\n`);
+      await eventually(() => expect(lines()).toContain(`${poll}`));
+    }
+    expect(lines()).not.toContain('par');
+    fs.appendFileSync(folder('a'), 'tial\nheld');
+    await eventually(() => expect(lines()).toContain('partial'));
+    fs.rmSync(folder('a'));
+    await eventually(() => expect(lines()).toContain('held'));
   });
 
   it('starts at the end of files that exist, at the begin of files that come', async () => {

@@ -34,7 +34,7 @@ describe('followFiles, with what it needs', () => {
 
   it('reads on where it was when a read fails', async () => {
     fs.writeFileSync(folder('a'), 'one\ntw');
-    const { lines, warnings } = follow([folder('a')], { quietPolls: 1e9 });
+    const { lines, warnings } = follow([folder('a')], { quietPolls: 1e9, flushPolls: 1e9 });
     await eventually(() => expect(lines()).toEqual(['one']));
     const failing = jest.spyOn(fs, 'read').mockImplementation(((...args: unknown[]) => {
       const done = args.at(-1) as (error: Error, count: number) => void;

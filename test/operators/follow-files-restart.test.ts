@@ -38,7 +38,7 @@ function run(
 
 /** Runs until these lines have come, then stops. */
 async function read(paths: string[], lines: string[], options: Parameters<typeof run>[1] = {}) {
-  const { lines: found, stop } = run(paths, { quietPolls: 1e9, ...options });
+  const { lines: found, stop } = run(paths, { quietPolls: 1e9, flushPolls: 1e9, ...options });
   await eventually(() => expect(found()).toEqual(lines));
   stop();
 }
@@ -150,7 +150,7 @@ describe('followFiles, across a restart', () => {
 
   it('makes no line of the newline that comes after a last line that was taken without it', async () => {
     append('a', 'first\nlast');
-    await read(['a'], ['first', 'last'], { quietPolls: 2 });
+    await read(['a'], ['first', 'last'], { quietPolls: 2, flushPolls: 2 });
     append('a', '\r\n');
     const { lines, stop } = run(['a']);
     await eventually(() => expect(openFiles(folder())).toBe(1));

@@ -64,7 +64,7 @@ describe('followFiles, as files are rotated', () => {
 
   it('begins anew after a truncation, and keeps what was held', async () => {
     fs.writeFileSync(folder('a'), 'first line\nheld');
-    const { lines, batches } = follow([folder('a')], { quietPolls: 1e9 });
+    const { lines, batches } = follow([folder('a')], { quietPolls: 1e9, flushPolls: 1e9 });
     await eventually(() => expect(lines()).toEqual(['first line']));
     await eventually(() => expect(openFiles(folder())).toBe(1));
     fs.truncateSync(folder('a'), 0);
@@ -99,7 +99,7 @@ describe('followFiles, as files are rotated', () => {
 
   it('begins anew a file that was truncated and has grown past where it was', async () => {
     fs.writeFileSync(folder('a'), 'old 1\nold 2\n');
-    const { lines, ready } = follow([folder('a')], { quietPolls: 1e9 });
+    const { lines, ready } = follow([folder('a')], { quietPolls: 1e9, flushPolls: 1e9 });
     await ready;
     await eventually(() => expect(lines().length).toBe(2));
     // In one step, so that no look can see the file while it is short.

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { lastValueFrom, tap, toArray } from 'rxjs';
 import { type FollowSettings, followFiles } from '../../operators/follow-files.ts';
@@ -31,6 +32,41 @@ describe('followFiles, once', () => {
     expect(await readOnce([folder('empty'), folder('missing'), folder(), 'a\0b', folder('*.none')])).toEqual(
       [],
     );
+  });
+
+  it.each([
+    ['UTF-16', Buffer.from('\ufeffpin 1234\n', 'utf16le')],
+    ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0])],
+    ['gzip', gzipSync('pin 1234\n')],
+    ['zip', Buffer.from('PK\u0003\u0004 and more', 'latin1')],
+  ])('warns once of a file that looks like %s, and reads it all the same', async (name, bytes) => {
+    fs.writeFileSync(folder('a'), bytes);
+    fs.writeFileSync(folder('b'), 'plain\n');
+    const messages: string[] = [];
+    const log = { warn: (message: string) => messages.push(message), info: () => {} };
+    const lines = linesOf(await readOnce([folder('a'), folder('b')], { log, chunkBytes: 8 }));
+    expect(lines.length).toBeGreaterThan(1);
+    expect(messages).toEqual([
+      expect.stringMatching(new RegExp(`/a looks like ${name}, and is read as lines`)),
+    ]);
+  });
+
+  it('does not look into a file of which it reads the end alone', async () => {
+    fs.writeFileSync(folder('a'), gzipSync('x'));
+    const messages: string[] = [];
+    const log = { warn: (message: string) => messages.push(message), info: () => {} };
+    await readOnce([folder('a')], { log, positions: { startAt: ({ size }) => size - 2, forget: () => {} } });
+    expect(messages).toEqual([]);
+  });
+
+  it('counts the files that it follows', async () => {
+    const messages: string[] = [];
+    const log = { warn: () => {}, info: (message: string) => messages.push(message) };
+    fs.writeFileSync(folder('a'), '');
+    await readOnce([folder('a')], { log });
+    fs.writeFileSync(folder('b'), '');
+    await readOnce([folder('*')], { log });
+    expect(messages).toEqual(['following 1 file', 'following 2 files']);
   });
 
   it('errors after all the rest when there is a file that cannot be read', async () => {

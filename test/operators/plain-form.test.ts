@@ -142,7 +142,12 @@ describe('what cannot be masked', () => {
 
   it('names the place of the value itself, and does not spell out a deep one', () => {
     expect(() => maskStrings(5n, hide)).toThrow('(at the value itself)');
-    expect(() => maskStrings(cycle, hide)).toThrow(/at self(\.self){7}…\)/);
+    expect(() => maskStrings(cycle, hide)).toThrow(/at \*(\.\*){7}…\)/);
+  });
+
+  it('shows no key but that of the data, since names and letters may be content', () => {
+    expect(() => maskStrings({ data: { ada: { secret: [5n] } } }, hide)).toThrow('(at data.*.*[0])');
+    expect(() => maskStrings({ ada: { data: 5n } }, hide)).toThrow('(at *.*)');
   });
 
   it('lets through what the callback throws', () => {

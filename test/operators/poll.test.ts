@@ -128,6 +128,10 @@ describe('poll', () => {
     });
   });
 
+  it('refuses an interval that is no number', () => {
+    expect(() => poll(() => [], { interval: Number.NaN })).toThrow(RangeError);
+  });
+
   it('keeps intervals longer than a timer of Node can be', () => {
     const days = 40 * 24 * 3600 * 1000;
     const times: number[] = [];

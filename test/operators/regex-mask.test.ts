@@ -25,6 +25,22 @@ describe('regexMasker', () => {
     expect(mask('ab', { X: 'b' }, { mask_char: '$' })).toBe('a$');
   });
 
+  it.each([
+    [{ rules: { A: /a/i } }, '"A" of rules must be a string', 'not a value of type RegExp; write its source'],
+    [{ rules: new Map([['A', 'a']]) }, 'rules must be an object such as', 'not a value of type Map'],
+    [{ rules: [['A', 'a']] }, 'rules must be an object such as', 'not a value of type Array'],
+    [{ rules: 'a' }, 'rules must be an object such as', 'not a string'],
+    [{ rules: { A: undefined } }, '"A" of rules must be a string', 'not undefined'],
+    [{}, 'rules must be an object such as', 'not undefined'],
+    [{ rules: {}, mask: '*' }, 'regexMasker has no option mask', 'it has rules, onMask'],
+    [null, 'the options of regexMasker must be an object', 'not null'],
+  ])('refuses %p, which would mask nothing', (options, what, why) => {
+    const attempt = () => regexMasker(options as unknown as RegexMaskOptions);
+    expect(attempt).toThrow(TypeError);
+    expect(attempt).toThrow(what);
+    expect(attempt).toThrow(why);
+  });
+
   it('applies rules in order, each to what the one before left', () => {
     expect(mask('a', { B: 'a', C: 'B' })).toBe('<:<:C:>:>');
     expect(mask('a', { C: 'B', B: 'a' })).toBe('<:B:>');
@@ -77,12 +93,12 @@ describe('regexMasker', () => {
     expect(inner).toBe('x<:A:><:A:><:A:>');
   });
 
-  it('masks events, and hands on the very same one when nothing matched', () => {
+  it('masks events, and hands on an equal one when nothing matched', () => {
     const masker = regexMasker({ rules: { PIN: '\\d{4}' } });
     const event = deepFreeze({ timestamp: '2026-01-01T00:00:00.000Z', data: { pin: ['1234', 1234, null] } });
     expect(masker(event)).toEqual({ ...event, data: { pin: ['<:PIN:>', 1234, null] } });
     const clean = deepFreeze({ data: { a: 'x' } });
-    expect(masker(clean)).toBe(clean);
+    expect(masker(clean)).toStrictEqual(clean);
   });
 
   it('takes rules named __proto__ and constructor', () => {

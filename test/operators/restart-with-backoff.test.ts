@@ -189,6 +189,28 @@ describe('restartWithBackoff', () => {
     });
   });
 
+  it.each([
+    ['attempts', 0],
+    ['attempts', 1.5],
+    ['attempts', Number.NaN],
+    ['base', -1],
+    ['cap', Number.NaN],
+    ['healthyAfter', undefined],
+  ])('refuses %s of %p, which would never wait or never end', (name, value) => {
+    expect(() => restartWithBackoff({ ...policy, [name]: value })).toThrow(
+      new RegExp(`^${name} must be .*at least [01], not ${value}$`),
+    );
+  });
+
+  it('tries without end with Infinity', () => {
+    marbles(({ expectObservable }) => {
+      let runs = 0;
+      const source = defer(() => (++runs < 9 ? throwError(() => 'down') : of('a')));
+      const forever = { ...policy, attempts: Number.POSITIVE_INFINITY, base: 0, onComplete: false };
+      expectObservable(source.pipe(restartWithBackoff(forever))).toBe('(a|)');
+    });
+  });
+
   it('ends a wait and a run at unsubscription', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('    -a#');

@@ -22,7 +22,7 @@ const manager = new Manager(
 manager.start();
 
 Promise.all([
-  lastValueFrom(of('pin 1234').pipe(mask, delayRange({ minimum: 0, maximum: 0.01 }))),
+  lastValueFrom(of('pin 1234').pipe(mask, delayRange({ minimum: 0, maximum: 10 }))),
   firstValueFrom(manager.finished$),
 ]).then(([masked, [{ state }]]) => {
   const files = typeof followFiles;

@@ -5,7 +5,7 @@ import { type FollowSettings, followFiles, type LineBatch } from '../../operator
 /** Reads every file from its beginning. */
 export const fromStart = { startAt: () => 0, forget: () => {} };
 /** Polls, and loses patience, in milliseconds instead of seconds. */
-export const FAST = { pollMs: 20, quietPolls: 4, positions: fromStart };
+export const FAST = { pollMs: 20, quietPolls: 4, flushPolls: 4, positions: fromStart };
 
 export const linesOf = (batches: LineBatch[]) => batches.flatMap((batch) => batch.lines);
 

@@ -38,8 +38,8 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     { config: { delay: 2.5, child_events_count: 3 } },
     { config: { delay_range: { minimum: 1, maximum: 9 } } },
   ],
-  'process regex_mask': [{ config: { rules: { WORD: '[a-z]+' } } }],
-  'process entropy_mask': [{}],
+  'process regex_mask': [{ config: { rules: { WORD: '[a-z]+' } }, secret: 'hunter' }],
+  'process entropy_mask': [{ secret: 'qGr4Kd0xT9bLw2Zp5v' }],
   'forward disk': [
     {
       config: () => ({ path: folder(), filename: 'events.jsonl' }),

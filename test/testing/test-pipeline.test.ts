@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { defineProcessor } from '../../src/define-plugin.ts';
+import { PluginError } from '../../src/errors.ts';
 import { ProcessConfigBase } from '../../src/models/index.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
 import { marbles, testPipeline } from '../../src/testing/index.ts';
@@ -171,6 +173,38 @@ describe('testPipeline', () => {
         c: { name: 'web', count: 3 },
       }),
     );
+  });
+
+  it('counts what was masked in an event, whatever becomes of it behind the mask', () => {
+    const processors = {
+      mask: { plugin: 'regex_mask', rules: { KEY: 'k-[0-9]+' } },
+      fails: { plugin: 'fails' },
+    };
+    registerPlugin(
+      'process',
+      'fails',
+      defineProcessor({
+        process() {
+          throw new PluginError('no');
+        },
+      }),
+    );
+    try {
+      const pipelines = { main: { collect: 'web', process: ['mask', 'fails'], forward: 'archive' } };
+      const run = testPipeline(
+        { ...config(), processors, pipelines },
+        {
+          collect: { web: { marbles: 'a|', values: { a: 'k-1 k-2' } } },
+        },
+      );
+      expect(run.stats).toMatchObject({
+        masked: { KEY: 2 },
+        dropped: { processor_failed: 1 },
+        forwarded: {},
+      });
+    } finally {
+      unregisterPlugin('process', 'fails');
+    }
   });
 
   it('follows an event by its letter through the stages', () => {

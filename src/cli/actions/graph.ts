@@ -1,5 +1,5 @@
 import { loadConfig } from '../../config/load-config.ts';
-import { readAsWritten } from '../../graph/as-written.ts';
+import { readAsWritten } from '../../config/read-as-written.ts';
 import { buildGraph } from '../../graph/build-graph.ts';
 import { renderDot } from '../../graph/dot.ts';
 import type { PipelineGraph } from '../../graph/graph.ts';
@@ -20,7 +20,7 @@ const RENDERERS: Readonly<Record<GraphOptions['format'], (graph: PipelineGraph) 
 
 /** `millrace graph FILE…`: the pipelines of a configuration on standard output, or a ConfigError. */
 export async function graph(files: readonly string[], { format }: GraphOptions): Promise<number> {
-  const { config } = await loadConfig(files);
+  const { config } = await loadConfig(files, { ignoreTests: true });
   const pipelines = buildGraph(config, await readAsWritten(files));
   process.stdout.write(RENDERERS[format](pipelines));
   return ExitCode.ok;

@@ -26,7 +26,7 @@ export async function replay(
   const colours = coloursFor(process.stderr);
   const write = (line: string) => process.stderr.write(line);
   const logger = createLogger({ level, format, colours, terminal: process.stderr.isTTY === true, write });
-  const { config, host } = await loadConfig(files, { once: true, logger });
+  const { config, host } = await loadConfig(files, { once: true, logger, ignoreTests: true });
   selectPipelines(config, [name], files);
   if (config.pipelines[name]?.exactly_once) {
     throw new UsageError(

@@ -6,15 +6,18 @@ import type { ForgetOptions } from '../commands/state.ts';
 import { ExitCode, UsageError } from '../exit-code.ts';
 import { count, printable, table } from '../format.ts';
 import { createLogger } from '../logger.ts';
+import { noticesIn } from '../notices.ts';
+import type { GlobalOptions } from '../program.ts';
 import { openFolder } from '../run-state.ts';
 import { defaultStateFolder, type StateOptions } from '../state-folder.ts';
 
 /** `millrace state`: a table of all checkpoints. */
-export async function listState(options: StateOptions): Promise<number> {
+export async function listState(options: GlobalOptions & StateOptions): Promise<number> {
   const folder = folderOf(options);
   const checkpoints = checkpointsOf(await readState(folder));
   if (checkpoints.length === 0) {
-    process.stderr.write(`${printable(folder)}: no checkpoints\n`);
+    const notify = await noticesIn(options.logFormat);
+    notify({ level: 'info', text: `${printable(folder)}: no checkpoints` });
     return ExitCode.ok;
   }
   const head = ['PIPELINE', 'COLLECTOR', 'OFFSET', 'SIZE', 'BEHIND', 'KEY', 'PATH'];

@@ -1,12 +1,28 @@
+import { mistakeLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { AnalyticsConfig } from '../../models/index.ts';
 import { checkTest } from '../../testing/yaml/check-test.ts';
 import { ExitCode } from '../exit-code.ts';
-import { counted } from '../format.ts';
+import { counted, printable } from '../format.ts';
+import { noticesIn } from '../notices.ts';
+import type { GlobalOptions } from '../program.ts';
 
 /** `millrace validate FILE…`: one line on standard output, or a ConfigError with every mistake. */
-export async function validate(files: readonly string[]): Promise<number> {
-  const { config, files: all, tests } = await loadConfig(files, { checkTest });
+export async function validate(
+  files: readonly string[],
+  { logFormat, logLevel }: GlobalOptions,
+): Promise<number> {
+  const { config, files: all, tests, warnings } = await loadConfig(files, { checkTest });
+  const notify = await noticesIn(logFormat);
+  for (const warning of logLevel === 'error' ? [] : warnings) {
+    const { file, line, column, path } = warning;
+    notify({
+      level: 'warn',
+      text: printable(mistakeLine(warning, 'warning: ')),
+      message: printable(mistakeLine(warning)),
+      fields: { file, line, column, path },
+    });
+  }
   process.stdout.write(
     `${all.join(' + ')}: valid: ${inventory(config)}${testCount(tests.definitions.size)}\n`,
   );

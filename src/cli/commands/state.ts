@@ -23,7 +23,7 @@ export function addState(program: Command, ended: Ended): void {
     .addHelpText('after', examples('millrace state', 'millrace state forget /var/log/nginx/access.log'))
     .action(async (_options: unknown, command: Command) => {
       const { listState } = await import('../actions/state.ts');
-      ended(await listState(command.optsWithGlobals<StateOptions>()));
+      ended(await listState(command.optsWithGlobals<GlobalOptions & StateOptions>()));
     });
 
   hinted(state.command('forget <path-or-key>'), 'state forget')

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { examples, hinted } from '../command-help.ts';
-import type { Ended } from '../program.ts';
+import type { Ended, GlobalOptions } from '../program.ts';
 import { requireFiles } from '../require-files.ts';
 
 export function addValidate(program: Command, ended: Ended): void {
@@ -12,9 +12,9 @@ export function addValidate(program: Command, ended: Ended): void {
       'after',
       examples('millrace validate pipelines.yaml', 'millrace validate base.yaml site.yaml'),
     )
-    .action(async (files: string[]) => {
+    .action(async (files: string[], _options: unknown, command: Command) => {
       requireFiles('validate', files);
       const { validate } = await import('../actions/validate.ts');
-      ended(await validate(files));
+      ended(await validate(files, command.optsWithGlobals<GlobalOptions>()));
     });
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { concatMap, defer, EMPTY, type Observable } from 'rxjs';
+import { mistakeLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { safeReason } from '../../errors.ts';
 import { Manager, type ManagerOptions } from '../../manager.ts';
@@ -40,7 +41,10 @@ export class Reloader {
   /** Starts nothing. @throws MillraceError for all that is wrong */
   async load(): Promise<Loaded> {
     const { files, pipelines, state, logger, manager: options } = this.#options;
-    const { config, host: newHost } = await loadConfig(files, { once: options.once ?? false, logger });
+    const { once = false } = options;
+    const loaded = await loadConfig(files, { once, logger, ignoreTests: true });
+    const { config, host: newHost, warnings } = loaded;
+    for (const warning of warnings) logger.warn(mistakeLine(warning));
     const names = selectPipelines(config, pipelines, files);
     const last = this.#last;
     // The bus of a host is the pipelines' that run on: those that join them want its events as well.

@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
+import { loggable } from '../../errors.ts';
 import { path } from '../../models/scalars.ts';
 import { defineBeacon, interval, type Reader, type Reading } from './beacon.ts';
 
@@ -15,7 +16,7 @@ async function find(place: string): Promise<Found> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
+    throw loggable(error as Error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { z } from 'zod';
+import { loggable } from '../../errors.ts';
 import { path } from '../../models/scalars.ts';
 import { systemInformation } from '../system-information.ts';
 import { builtIn } from './host-function.ts';
@@ -20,7 +21,9 @@ export interface DiskUsage {
 
 /** The usage of the file system that a file or folder lies on. */
 export async function readDiskUsage(place: string): Promise<DiskUsage> {
-  const { bsize, blocks, bfree, bavail } = await statfs(place);
+  const { bsize, blocks, bfree, bavail } = await statfs(place).catch((error) => {
+    throw loggable(error);
+  });
   return usage(place, { size: blocks * bsize, used: (blocks - bfree) * bsize, available: bavail * bsize });
 }
 

@@ -1,4 +1,4 @@
-import type { PluginKind } from '../../models/index.ts';
+import type { Plugin, PluginKind } from '../../models/index.ts';
 import type { PluginOf } from '../../registry.ts';
 import { type Check, CheckFailure, reasonOf } from './check.ts';
 import { CANCELLATION_CHECKS } from './checks/cancellation.ts';
@@ -6,6 +6,7 @@ import { DEMAND_CHECKS } from './checks/demand.ts';
 import { ERROR_CHECKS } from './checks/errors.ts';
 import { EVENT_CHECKS } from './checks/events.ts';
 import { FORWARD_CHECKS } from './checks/forward.ts';
+import { MASK_CHECKS } from './checks/masks.ts';
 import { SCHEMA_CHECKS } from './checks/schema.ts';
 import { TIME_CHECKS } from './checks/time.ts';
 import { type CheckResult, ConformanceError, type ConformanceReport } from './report.ts';
@@ -19,11 +20,12 @@ const CHECKS: readonly Check[] = [
   ...TIME_CHECKS,
   ...CANCELLATION_CHECKS,
   ...ERROR_CHECKS,
+  ...MASK_CHECKS,
 ];
 
-/** The checks that a kind of plugin has to pass, in their order. */
-export function checksFor(kind: PluginKind): readonly Check[] {
-  return CHECKS.filter(({ kinds }) => kinds.includes(kind));
+/** The checks that a plugin of a kind has to pass, in their order. */
+export function checksFor(kind: PluginKind, plugin: Plugin): readonly Check[] {
+  return CHECKS.filter(({ kinds, applies }) => kinds.includes(kind) && (applies?.(plugin) ?? true));
 }
 
 /** Runs one check. */
@@ -54,7 +56,7 @@ export async function checkPlugin<K extends PluginKind>(
 ): Promise<ConformanceReport> {
   const subject = subjectOf(kind, plugin, options);
   const checks: CheckResult[] = [];
-  for (const check of checksFor(kind)) {
+  for (const check of checksFor(kind, plugin)) {
     const result = await runCheck(check, subject);
     checks.push(result);
     // Without these two there is nothing to run the others on.

@@ -1,11 +1,13 @@
 import { MillraceError } from '../../errors.ts';
-import type { PluginKind } from '../../models/index.ts';
+import type { Plugin, PluginKind } from '../../models/index.ts';
 import type { Subject } from './subject.ts';
 
 /** One thing that a plugin must do. */
 export interface Check {
   readonly name: string;
   readonly kinds: readonly PluginKind[];
+  /** Whether a plugin of these kinds has to pass it. Default: each of them. */
+  readonly applies?: (plugin: Plugin) => boolean;
   /** Throws if the plugin does not do it. Returns why it could not be looked at, if it could not. */
   readonly run: (subject: Subject) => undefined | string | Promise<undefined | string>;
 }

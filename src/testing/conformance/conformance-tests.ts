@@ -36,7 +36,7 @@ export function conformanceTests<K extends PluginKind>(
   }
   describe(`a ${kind} plugin of millrace`, () => {
     const subject = subjectOf(kind, plugin, options);
-    for (const check of checksFor(kind)) {
+    for (const check of checksFor(kind, plugin)) {
       it(check.name, async () => {
         const { outcome, note = '' } = await runCheck(check, subject);
         if (outcome === 'failed') throw new CheckFailure(note);

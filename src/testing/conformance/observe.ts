@@ -107,7 +107,7 @@ export function collected(
     onReturned(returned);
     return returned;
   };
-  return collectedBy(call, ctx.demand);
+  return collectedBy(call, ctx.demand, ctx.config.name);
 }
 
 /** What a processor makes of one event. A throw of the function is an error of the Observable. */

@@ -37,6 +37,8 @@ export interface ConformanceOptions {
   readonly time?: 'virtual' | 'real';
   /** What a forwarder has delivered in a run, to compare `forwardBatch` with `forward`. */
   readonly delivered?: (config: Fields) => unknown;
+  /** For a processor with `masks: true`: a text that it must not let pass. */
+  readonly secret?: string;
   /** How long something outside of virtual time may take, in milliseconds. Default: 2000. */
   readonly patience?: number;
 }
@@ -49,6 +51,7 @@ export interface Subject {
   readonly isVirtual: boolean;
   readonly patience: number;
   readonly delivered: ConformanceOptions['delivered'];
+  readonly secret: string | undefined;
   /** The fields of an entry, as a configuration file would have them. */
   readonly fields: () => Fields;
   /** A new context; its configuration is validated and deeply frozen. */
@@ -69,6 +72,7 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
     isVirtual: time === 'virtual',
     patience,
     delivered,
+    secret: options.secret,
     fields,
     context: (overrides = {}) => {
       const analytics = analyticsWith(kind, plugin, validated(plugin, fields()));

@@ -5,12 +5,12 @@ import { ConfigError } from '../../config/config-error.ts';
 import type { Environment } from '../../config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts';
 import { MistakeLog } from '../../config/mistake-log.ts';
+import { readAsWritten } from '../../config/read-as-written.ts';
 import { readConfigFile } from '../../config/read-file.ts';
 import { variablesIn } from '../../config/test-environment.ts';
 import { isTestFile, testFilesBeside } from '../../config/test-file.ts';
 import { groupBy } from '../draw/group-by.ts';
 import { checkTest } from './check-test.ts';
-import { readWritten } from './read-written.ts';
 import type { LoadedTest, TestSuite } from './test-suite.ts';
 
 /**
@@ -55,7 +55,7 @@ async function loadSuite(file: string, env: Environment): Promise<TestSuite | un
     const own = group[0]?.[1] ?? {};
     const loaded = await loadConfig([file], { env: { ...env, ...own }, checkTest });
     for (const used of loaded.files) all.add(used);
-    const written = await readWritten(loaded.files);
+    const written = await readAsWritten(loaded.files);
     for (const [name] of group) {
       const test = loadedTest(name, loaded, written);
       if (test !== undefined) tests.set(name, test);

@@ -12,4 +12,4 @@ export function byForm<T>({ short, long }: { readonly short: T; readonly long: T
 }
 
 /** The seed of all that is random in a test. The configuration of the suite sets and prints it. */
-export const SEED = Number(process.env.MILLRACE_SEED);
+export const SEED = Number(process.env.FAULTS_SEED);

@@ -78,6 +78,21 @@ describe('file collector', () => {
     expect(batches.flatMap(({ events }) => events)).toMatchObject([{ backfill: true }, { backfill: false }]);
   });
 
+  it('takes what has no newline for a line after flush_timeout, in seconds, or never', async () => {
+    fs.writeFileSync(folder('a'), 'par');
+    const soon = run(context({}, { flush_timeout: 1 }));
+    const never = run(context({}, { flush_timeout: null }));
+    await eventually(() => expect(soon.lines()).toEqual(['par']), 10_000);
+    fs.appendFileSync(folder('a'), 'tial\n');
+    await eventually(() => expect(soon.lines()).toEqual(['par', 'tial']));
+    await eventually(() => expect(never.lines()).toEqual(['partial']));
+    for (const flush_timeout of [0, 0.5, -1, '5']) {
+      expect(FileCollectConfig.safeParse({ plugin: 'file', paths: ['a'], flush_timeout }).success).toBe(
+        false,
+      );
+    }
+  });
+
   it('goes on behind the last settled line when it is run again', async () => {
     fs.writeFileSync(folder('a'), '1\n');
     const ctx = context();

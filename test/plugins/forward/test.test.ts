@@ -1,7 +1,9 @@
 import fs from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { forward, TestForwardConfig } from '../../../plugins/forward/test.ts';
+import { safeReason } from '../../../src/errors.ts';
 import { testContext } from '../../support/context.ts';
 import { marbles } from '../../support/marbles.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -38,6 +40,12 @@ describe('test forwarder', () => {
     const ctx = context({ ...input, path: folder('out') });
     for (let turn = 0; turn < 2; turn++) await lastValueFrom(forward({ ctx, event }), { defaultValue: 0 });
     expect(fs.readFileSync(folder('out'), 'utf8')).toBe(`${line}\n${line}\n`);
+  });
+
+  it('says which file it cannot write', async () => {
+    const path = join(folder('missing'), 'out');
+    const failure = await lastValueFrom(forward({ ctx: context({ path }), event })).catch(safeReason);
+    expect(failure).toBe(`cannot write to ${path}: ENOENT: no such file or directory, open '${path}'`);
   });
 
   it('sleeps, then adds the event to the shared cache', () => {

@@ -14,6 +14,10 @@ const EXCUSED_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['npm ci && npm start', 'what .ci/run does'],
   ['npm ci && npm test', 'what .ci/run does; these tests would run themselves'],
   ['npm install millrace rxjs', 'needs the registry'],
+  ['npm run bench', 'takes half an hour; test/bench has what can be tested of it'],
+  ['npm run bench -- --quick', 'the same, for minutes'],
+  ['npm run bench -- --only main', 'the same'],
+  ['npm run bench -- --help', 'the same'],
 ]);
 
 /** How a block of each language is run. Others are for reading. */

@@ -6,6 +6,19 @@ import { type Bad, type Ctx, collector, forwarder, one, processor } from './make
 /** Timers that bad plugins left, for the test to clear. */
 export const leaked: NodeJS.Timeout[] = [];
 
+/** The secret out of the texts of the data; what JSON does not show is kept, or not. */
+function masked(event: CollectedEvent, isPlain: boolean): CollectedEvent {
+  const walk = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replaceAll('hunter2', '***');
+    if (Array.isArray(value)) return value.map(walk);
+    const isRecord = typeof value === 'object' && value?.constructor === Object;
+    if (isRecord) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, walk(inner)]));
+    return value;
+  };
+  const data = isPlain ? JSON.parse(JSON.stringify(event.data)) : event.data;
+  return { ...event, data: walk(data) as CollectedEvent['data'] };
+}
+
 /** Plugins that go wrong while they run. */
 export const BAD_RUNNING: readonly Bad[] = [
   [
@@ -29,6 +42,19 @@ export const BAD_RUNNING: readonly Bad[] = [
         remember(ctx, events.slice(1)),
     },
     [/forwardBatch delivered .* where forward delivered/],
+  ],
+  [
+    'a mask that looks at texts alone',
+    'process',
+    { ...processor(({ event }) => [masked(event, false)]), masks: true },
+    [/it let a Map pass, in which a secret may stand; throw on what you cannot mask/],
+  ],
+  [
+    'a mask that looks at the data alone',
+    'process',
+    { ...processor(({ event }) => [masked(event, true)]), masks: true },
+    [/it let the secret pass beside the data; mask every text at any depth/],
+    { secret: 'hunter2' },
   ],
   [
     'no look at the room',

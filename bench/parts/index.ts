@@ -1,0 +1,12 @@
+import { engine } from './engine.ts';
+import { entropy } from './entropy.ts';
+import { latency } from './latency.ts';
+import { mainJob } from './main-job.ts';
+import { memory } from './memory.ts';
+import { micro } from './micro.ts';
+import type { Part } from './part.ts';
+import { rules } from './rules.ts';
+import { start } from './start.ts';
+
+/** All parts, in the order in which they run. */
+export const PARTS: readonly Part[] = [mainJob, rules, engine, entropy, memory, latency, start, micro];

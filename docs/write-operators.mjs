@@ -1,0 +1,146 @@
+// Writes docs/operators.md from the sources of operators/: their docstrings, options and examples, which are run as
+// tests. `npm run operators`; a test compares.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const root = new URL('..', import.meta.url).pathname;
+const page = process.argv[2] ?? join(root, 'docs/operators.md');
+const read = (path) => readFileSync(join(root, path), 'utf8');
+
+const INTRODUCTION = `# Operators
+
+What \`millrace/operators\` and \`millrace/operators/node\` export, with all options. Times are in milliseconds. This page
+is written from the sources by \`npm run operators\`, and its examples are run as tests: a comment behind a line is what
+it gives, with the virtual time at which it comes.
+
+Options that must be given say so; all others have the default that stands beside them.
+`;
+
+const ENTRIES = [
+  ['millrace/operators', 'operators/index.ts', 'They run anywhere RxJS does, browsers included.'],
+  ['millrace/operators/node', 'operators/node.ts', 'About files and streams: they need Node.'],
+];
+
+/** The text of a docstring, and the example in it. */
+function docstring(comment) {
+  const lines = comment.split('\n').map((line) =>
+    line
+      .replace(/^\s*\/\*\*\s?/, '')
+      .replace(/\s*\*\/$/, '')
+      .replace(/^\s*\* ?/, ''),
+  );
+  const [text, example] = lines
+    .join('\n')
+    .trim()
+    .split(/^@example\s*\n/m);
+  const prose = text
+    .replace(/\{@link (?:\w+\.)?([^}]+)\}/g, '`$1`')
+    .replace(/^@throws /gm, 'Throws ')
+    .replace(/^@param (\w+) /gm, '`$1` ')
+    .trim();
+  return { prose, example: example?.trim() };
+}
+
+/** What a file declares under a name, with the docstring before it; undefined if it does not. */
+function declared(text, name) {
+  const declaration = new RegExp(
+    `(/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\n)?export (?:(function|class|interface|type|const) ${name}\\b)`,
+  ).exec(text);
+  if (declaration === null) return undefined;
+  const [all, comment = '', kind] = declaration;
+  return { kind, ...docstring(comment), body: text.slice(declaration.index + all.length) };
+}
+
+/** The file that declares a name, which an exported file may have from another one. */
+function find(file, name) {
+  const text = read(file);
+  const found = declared(text, name);
+  if (found !== undefined) return { file, text, ...found };
+  const from = new RegExp(`\\b${name}\\b[^;]*? from '(\\.[^']+)'`).exec(text)?.[1];
+  return from === undefined ? undefined : find(join(dirname(file), from), name);
+}
+
+/** The members of an interface, those that it extends first. */
+function members(file, name) {
+  const found = find(file, name);
+  if (found?.kind !== 'interface') return [];
+  const [, parent] = /^[^{]*? extends (?:Partial<)?(?:Omit<)?(\w+)/.exec(found.body) ?? [];
+  const inherited = parent === undefined ? [] : members(found.file, parent);
+  const body = found.body.slice(found.body.indexOf('{') + 1, found.body.search(/^\}/m));
+  const own = [...body.matchAll(/(\/\*\*[\s\S]*?\*\/)?\s*readonly (\w+)(\??): ([^;]+);/g)].map(
+    ([, comment = '', member, optional, type]) => ({
+      member,
+      isRequired: optional === '',
+      type: type
+        .replace(/\s+/g, ' ')
+        .replace(/ \| undefined$/, '')
+        .replace(/^\((.*)\)$/, '$1'),
+      prose: docstring(comment).prose.replace(/\s+/g, ' '),
+    }),
+  );
+  return [...inherited, ...own];
+}
+
+/** What is given to an operator; other types are what it gives. Those that others extend stand with them. */
+const isGiven = (name) => /(?:Options|Policy|Settings|Bounds|Observer)$|^Backoff$/.test(name);
+const PARTS_OF_OTHERS = ['RandomOptions', 'ReplacementOptions'];
+const SHOWN_RESULTS = ['LineBatch'];
+
+const cell = (text) => text.replaceAll('|', '\\|');
+
+function optionsTable(file, name) {
+  if (PARTS_OF_OTHERS.includes(name) || !(isGiven(name) || SHOWN_RESULTS.includes(name))) return '';
+  const isPartial = !isGiven(name) || read(file).includes(`Partial<${name}>`);
+  const rows = members(file, name).map(
+    ({ member, isRequired, type, prose }) =>
+      `| \`${member}\` | \`${cell(type)}\` | ${isRequired && !isPartial ? '**Must be given.** ' : ''}${cell(prose)} |`,
+  );
+  if (rows.length === 0) return '';
+  const head = isGiven(name) ? 'Option' : 'Field';
+  return [`\`${name}\`:\n`, `| ${head} | Type | |`, '| --- | --- | --- |', ...rows].join('\n');
+}
+
+/** An alias of options of which nothing is required, such as `Partial<…>`. */
+function aliasOf(file, name) {
+  const found = find(file, name);
+  const target = found?.kind === 'type' ? /Partial<(?:Omit<)?(\w+)/.exec(found.body)?.[1] : undefined;
+  return target === undefined ? '' : `\`${name}\`: ${found.prose}`;
+}
+
+function section(file, names) {
+  const values = names.filter(({ isType }) => !isType).map(({ name }) => name);
+  const types = names.filter(({ isType }) => isType).map(({ name }) => name);
+  const parts = values.map((name) => {
+    const { prose, example } = find(file, name);
+    const code = example === undefined ? '' : `\`\`\`typescript\n${example}\n\`\`\``;
+    return [`### ${name}`, prose, code].filter((part) => part !== '').join('\n\n');
+  });
+  const tables = types.map((name) => optionsTable(file, name) || aliasOf(file, name));
+  return [...parts, ...tables].filter((part) => part !== '').join('\n\n');
+}
+
+function chapter([specifier, entry, about]) {
+  const text = read(entry);
+  const parts = [`## ${specifier}`, about];
+  const pattern = /^\/\/ (\w.*)$|^export (type )?\{([^}]*)\} from '(\.[^']+)';/gm;
+  for (const [, heading, allTypes, exported, from] of text.matchAll(pattern)) {
+    if (heading !== undefined) {
+      if (parts.length > 2 || heading.includes(':')) {
+        if (!/Those about files|All others/.test(heading)) parts.push(`**${heading.replace(/\.$/, '')}.**`);
+      }
+      continue;
+    }
+    const names = exported.split(',').flatMap((item) => {
+      const name = item.trim();
+      if (name === '') return [];
+      return [
+        { name: name.replace(/^type /, ''), isType: allTypes !== undefined || name.startsWith('type ') },
+      ];
+    });
+    const body = section(join(dirname(entry), from), names);
+    if (body !== '') parts.push(body);
+  }
+  return parts.join('\n\n');
+}
+
+writeFileSync(page, `${[INTRODUCTION.trim(), ...ENTRIES.map(chapter)].join('\n\n')}\n`);

@@ -1,0 +1,25 @@
+interface Format {
+  readonly name: string;
+  readonly magic: readonly number[];
+  readonly advice: string;
+}
+
+const CONVERT = 'convert it to UTF-8';
+const UNPACK = 'unpack it first';
+
+/** By their first bytes, the longer ones first. */
+const FORMATS: readonly Format[] = [
+  { name: 'UTF-32', magic: [0xff, 0xfe, 0x00, 0x00], advice: CONVERT },
+  { name: 'UTF-16', magic: [0xff, 0xfe], advice: CONVERT },
+  { name: 'UTF-16', magic: [0xfe, 0xff], advice: CONVERT },
+  { name: 'gzip', magic: [0x1f, 0x8b], advice: UNPACK },
+  { name: 'zstd', magic: [0x28, 0xb5, 0x2f, 0xfd], advice: UNPACK },
+  { name: 'bzip2', magic: [0x42, 0x5a, 0x68], advice: UNPACK },
+  { name: 'xz', magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], advice: UNPACK },
+  { name: 'zip', magic: [0x50, 0x4b, 0x03, 0x04], advice: UNPACK },
+];
+
+/** What a file is that begins with these bytes and is no UTF-8 text; undefined if it may be that. */
+export function foreignFormat(head: Buffer): { readonly name: string; readonly advice: string } | undefined {
+  return FORMATS.find(({ magic }) => magic.every((byte, i) => head[i] === byte));
+}

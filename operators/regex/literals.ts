@@ -1,0 +1,152 @@
+import { exactTexts, NOTHING, product } from './exact-texts.ts';
+import { shareOfText } from './frequency.ts';
+import { type Length, lengthOf, plus } from './measure.ts';
+import type { Pattern } from './pattern.ts';
+
+/** A text that stands in a match, and where: its position less that of the match's start, at least and at most. */
+export interface Literal {
+  readonly text: string;
+  readonly offset: Length;
+}
+
+/** Texts of which every match has one. */
+export interface LiteralSet {
+  readonly literals: readonly Literal[];
+  /** The texts are in lower case, and are to be found in the text in lower case. */
+  readonly lowered: boolean;
+}
+
+/** Each text is a search of its own. */
+const MOST_TEXTS = 6;
+
+/**
+ * The sets of literals that an expression needs, any one of which will do. What a look-behind at the very start
+ * needs counts too: it stands before the match, at an offset below 0.
+ */
+export function literalSets(pattern: Pattern): LiteralSet[] {
+  const items = itemsOf(pattern);
+  // Single texts as well as sets: `gh` in `gh[pousr]_` takes one search, the whole of it takes five.
+  const sets = [1, MOST_TEXTS].flatMap((most) => [
+    ...setsAmong(items, forwards(items), most),
+    ...leadingLookBehinds(items).flatMap((inside) => setsAmong(inside, backwards(inside), most)),
+  ]);
+  return [...sets, ...sets.flatMap(sharedEnds)];
+}
+
+/** `IA` of `AKIA` and `ASIA`: one search in place of two. */
+function sharedEnds({ literals, lowered }: LiteralSet): LiteralSet[] {
+  const [{ text: first, offset }, ...others] = literals as [Literal, ...Literal[]];
+  const isAlike = ({ text, offset: { min, max } }: Literal) =>
+    text.length === first.length && min === offset.min && max === offset.max;
+  if (others.length === 0 || !others.every(isAlike)) return [];
+  let from = first.length;
+  while (others.every(({ text }) => text.endsWith(first.slice(from - 1))) && from > 0) from--;
+  if (from === first.length) return [];
+  const shared = { text: first.slice(from), offset: { min: offset.min + from, max: offset.max + from } };
+  return [{ literals: [shared], lowered }];
+}
+
+export const itemsOf = (pattern: Pattern): readonly Pattern[] =>
+  pattern.kind === 'sequence' ? pattern.items : [pattern];
+
+function leadingLookBehinds(items: readonly Pattern[]): (readonly Pattern[])[] {
+  const found: (readonly Pattern[])[] = [];
+  for (const item of items) {
+    if (lengthOf(item).max > 0) break;
+    if (item.kind === 'look' && item.behind && !item.negative) found.push(itemsOf(item.inside));
+  }
+  return found;
+}
+
+/** Where in a sequence things stand: an item, and a text that ends in front of an item. */
+interface Offsets {
+  item(index: number): Length;
+  text(text: string, first: number, end: number): Length;
+}
+
+function forwards(items: readonly Pattern[], from: Length = { min: 0, max: 0 }): Offsets {
+  const item = (index: number) => items.slice(0, index).map(lengthOf).reduce(plus, from);
+  return { item, text: (_text, first) => item(first) };
+}
+
+/** In a look-behind, which ends where the match starts. */
+function backwards(items: readonly Pattern[]): Offsets {
+  const item = (index: number) => {
+    const { min, max } = items.slice(index).map(lengthOf).reduce(plus, { min: 0, max: 0 });
+    return { min: -max, max: -min };
+  };
+  const text = (text: string, _first: number, end: number) =>
+    plus(item(end), { min: -text.length, max: -text.length });
+  return { item, text };
+}
+
+function setsAmong(items: readonly Pattern[], offsets: Offsets, most: number): LiteralSet[] {
+  const found: LiteralSet[] = [];
+  let run = NOTHING;
+  let first = 0;
+  const end = (index: number) => {
+    if (!run.texts.includes('')) {
+      const literals = run.texts.map((text) => ({ text, offset: offsets.text(text, first, index) }));
+      found.push({ literals, lowered: run.lowered });
+    }
+    run = NOTHING;
+    first = index + 1;
+  };
+  items.forEach((item, index) => {
+    if (lengthOf(item).max === 0) return;
+    const exact = exactTexts(item, most);
+    const longer = exact && product(run, exact, most);
+    if (longer !== undefined) {
+      run = longer;
+      return;
+    }
+    end(index);
+    if (exact === undefined) {
+      found.push(...setsInside(item, offsets.item(index), most));
+    } else {
+      run = exact;
+      first = index;
+    }
+  });
+  end(items.length);
+  return found;
+}
+
+function setsInside(item: Pattern, at: Length, most: number): LiteralSet[] {
+  if (item.kind === 'repetition' && item.min > 0) {
+    const items = itemsOf(item.item);
+    return setsAmong(items, forwards(items, at), most);
+  }
+  if (item.kind !== 'choice') return [];
+  const rarest: LiteralSet[] = [];
+  for (const branch of item.branches) {
+    const items = itemsOf(branch);
+    const sets = setsAmong(items, forwards(items, at), most);
+    if (sets.length === 0) return [];
+    rarest.push(sets.reduce((a, b) => (occurrences(b) < occurrences(a) ? b : a)));
+  }
+  const lowered = rarest.some((set) => set.lowered);
+  const all = rarest.flatMap((set) => set.literals);
+  const literals = needed(lowered ? all.map((one) => ({ ...one, text: one.text.toLowerCase() })) : all);
+  return literals.length > MOST_TEXTS ? [] : [{ lowered, literals }];
+}
+
+/** Where `St` is searched for, `Street` at the same place is found by it. */
+function needed(literals: readonly Literal[]): Literal[] {
+  return literals.filter(
+    ({ text, offset }, index) =>
+      !literals.some(
+        (other, at) =>
+          at !== index &&
+          text.startsWith(other.text) &&
+          (other.text !== text || at < index) &&
+          other.offset.min === offset.min &&
+          other.offset.max === offset.max,
+      ),
+  );
+}
+
+/** How many of a set's literals are to be expected per character of a log. */
+export function occurrences(set: LiteralSet): number {
+  return set.literals.reduce((sum, { text }) => sum + shareOfText(text), 0);
+}

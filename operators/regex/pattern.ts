@@ -1,0 +1,170 @@
+import { type AST, RegExpParser } from '@eslint-community/regexpp';
+import { type OneCharacter, unitsOf } from './class-units.ts';
+import { lengthOf } from './measure.ts';
+import type { UnitSet } from './unit-set.ts';
+
+/** An expression, reduced to what analysis asks about. Groups are gone; what they hold stands in their place. */
+export type Pattern =
+  | { readonly kind: 'character'; readonly units: UnitSet; readonly mayBeTwo: boolean }
+  | { readonly kind: 'sequence'; readonly items: readonly Pattern[] }
+  | { readonly kind: 'choice'; readonly branches: readonly Pattern[] }
+  | Repetition
+  | { readonly kind: 'edge'; readonly edge: 'start' | 'end' | 'boundary' | 'inside' }
+  | Look
+  /** At most as long as the group that it refers to. */
+  | { readonly kind: 'reference'; readonly max: number };
+
+export interface Repetition {
+  readonly kind: 'repetition';
+  readonly item: Pattern;
+  readonly min: number;
+  readonly max: number;
+  /** As it is written, for messages. */
+  readonly written: string;
+}
+
+export interface Look {
+  readonly kind: 'look';
+  readonly behind: boolean;
+  readonly negative: boolean;
+  readonly inside: Pattern;
+}
+
+export interface ParsedExpression {
+  readonly pattern: Pattern;
+  readonly tree: AST.Pattern;
+  readonly hasReferences: boolean;
+}
+
+/** Thrown for syntax that analysis does not know. */
+class NotAnalysed extends Error {}
+
+/** The parts of an expression, or `undefined` for syntax that analysis does not know: then nothing is assumed. */
+export function parseExpression(expression: RegExp): ParsedExpression | undefined {
+  const { source, flags } = expression;
+  try {
+    const tree = new RegExpParser().parsePattern(source, undefined, undefined, {
+      unicode: flags.includes('u'),
+      unicodeSets: flags.includes('v'),
+    });
+    if (flags.includes('v')) return undefined;
+    const reader = new Reader();
+    const pattern = reader.choice(tree.alternatives, flags.replace(/[^imsu]/g, ''));
+    return { pattern, tree, hasReferences: reader.hasReferences };
+  } catch (error) {
+    if (error instanceof NotAnalysed || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+class Reader {
+  hasReferences = false;
+
+  choice(alternatives: readonly AST.Alternative[], flags: string): Pattern {
+    const branches = alternatives.map(({ elements }) => this.#sequence(elements, flags));
+    return branches.length === 1 ? (branches[0] as Pattern) : { kind: 'choice', branches };
+  }
+
+  #sequence(elements: readonly AST.Element[], flags: string): Pattern {
+    const items = elements
+      .map((element) => this.#element(element, flags))
+      .flatMap((item) => (item.kind === 'sequence' ? item.items : [item]));
+    return items.length === 1 ? (items[0] as Pattern) : { kind: 'sequence', items };
+  }
+
+  #element(element: AST.Element, flags: string): Pattern {
+    switch (element.type) {
+      case 'Character':
+      case 'CharacterSet':
+      case 'CharacterClass':
+        return { kind: 'character', ...unitsOf(element satisfies OneCharacter, flags) };
+      case 'CapturingGroup':
+        return this.choice(element.alternatives, flags);
+      case 'Group':
+        return this.choice(element.alternatives, changed(flags, element.modifiers));
+      case 'Quantifier': {
+        const { min, max, raw: written } = element;
+        const item = this.#element(element.element, flags);
+        if (min === 1 && max === 1) return item;
+        return { kind: 'repetition', item, min, max, written };
+      }
+      case 'Assertion':
+        return this.#assertion(element, flags);
+      case 'Backreference':
+        this.hasReferences = true;
+        return { kind: 'reference', max: this.#longest(element, flags) };
+      default:
+        throw new NotAnalysed();
+    }
+  }
+
+  #longest({ resolved, start }: AST.Backreference, flags: string): number {
+    const groups = Array.isArray(resolved) ? resolved : [resolved];
+    const lengths = groups.map((group) =>
+      // A group that refers to itself has no end that could be worked out.
+      group.start <= start && start < group.end
+        ? Number.POSITIVE_INFINITY
+        : lengthOf(this.choice(group.alternatives, flags)).max,
+    );
+    return Math.max(...lengths);
+  }
+
+  #assertion(assertion: AST.Assertion, flags: string): Pattern {
+    switch (assertion.kind) {
+      case 'start':
+        // At the start of a line, that can be anywhere.
+        return { kind: 'edge', edge: flags.includes('m') ? 'inside' : 'start' };
+      case 'end':
+        return { kind: 'edge', edge: 'end' };
+      case 'word':
+        return { kind: 'edge', edge: assertion.negate ? 'inside' : 'boundary' };
+      default:
+        return {
+          kind: 'look',
+          behind: assertion.kind === 'lookbehind',
+          negative: assertion.negate,
+          inside: this.choice(assertion.alternatives, flags),
+        };
+    }
+  }
+}
+
+/** Flags inside of `(?i-s:…)`. */
+function changed(flags: string, modifiers: AST.Modifiers | null): string {
+  if (modifiers === null) return flags;
+  const { add, remove } = modifiers;
+  const all = new Set(flags);
+  for (const flag of ['i', 'm', 's'] as const) {
+    const name = ({ i: 'ignoreCase', m: 'multiline', s: 'dotAll' } as const)[flag];
+    if (add?.[name]) all.add(flag);
+    if (remove?.[name]) all.delete(flag);
+  }
+  return [...all].join('');
+}
+
+/** The same expression without capturing groups, which cost time and are of no use where nothing refers to them. */
+export function withoutCaptures({ tree, hasReferences }: ParsedExpression): string {
+  if (hasReferences) return tree.raw;
+  const opened: { at: number; length: number }[] = [];
+  const visit = (alternatives: readonly AST.Alternative[]): void => {
+    for (const element of alternatives.flatMap(({ elements }) => elements)) visitElement(element);
+  };
+  const visitElement = (element: AST.Element): void => {
+    if (element.type === 'Quantifier') {
+      visitElement(element.element);
+      return;
+    }
+    if (element.type === 'CapturingGroup') {
+      opened.push({ at: element.start, length: element.name === null ? 1 : element.raw.indexOf('>') + 1 });
+    }
+    if ('alternatives' in element) visit(element.alternatives);
+  };
+  visit(tree.alternatives);
+  let source = '';
+  let copied = 0;
+  for (const { at, length } of opened.sort((a, b) => a.at - b.at)) {
+    source += `${tree.raw.slice(copied, at)}(?:`;
+    copied = at + length;
+  }
+  return source + tree.raw.slice(copied);
+}

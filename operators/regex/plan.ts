@@ -1,0 +1,185 @@
+import { type Finder, OnePosition, PlainFinder } from './finder.ts';
+import { checksBeside, fixedPositions } from './fixed-positions.ts';
+import { shareOf, shareOfText } from './frequency.ts';
+import type { Needs } from './joined-gates.ts';
+import { leadingRuns } from './leading-run.ts';
+import { FixedFinder, LowerCaseFinder, NeededLiteral, RunFinder } from './literal-finders.ts';
+import { type LiteralSearch, literalSearch } from './literal-search.ts';
+import { itemsOf, type Literal, type LiteralSet, literalSets, occurrences } from './literals.ts';
+import type { Length } from './measure.ts';
+import { neededRuns } from './needed-runs.ts';
+import { needleOf } from './needle.ts';
+import { type ParsedExpression, parseExpression, withoutCaptures } from './pattern.ts';
+import { type NeededRun, RunGate } from './run-gate.ts';
+
+/** A way to find an expression's matches, with what it is expected to cost. */
+export interface Way {
+  /** Nanoseconds on a line of a log, roughly: they only have to be right against each other. */
+  readonly cost: number;
+  /** A text that every match has, or an empty one: to ask for it is quicker than to ask the finder. */
+  readonly literal: string;
+  readonly make: () => Finder;
+}
+
+/** How the matches of an expression are found. */
+export interface Plan extends Needs {
+  /** A text that every match has, or an empty one. */
+  readonly literal: string;
+  readonly finder: Finder;
+}
+
+const LINE = 160;
+const PLAIN_COST = 400;
+const ONE_POSITION_COST = 60;
+const TRY_COST = 8;
+const HIT_COST = 50;
+/** Characters of one kind stand side by side more often than by chance. */
+const CLUSTERING = 100;
+const SEARCH_COST = 35;
+const LOWER_CASE_COST = 40;
+/** A search stops at each place where the first character of a literal stands. */
+const STOP_COST = 5;
+const LOOK_COST = 8;
+
+/**
+ * The cheapest way to find the matches of an expression. It is worked out once, from what every match must contain
+ * and where one can start.
+ *
+ * @param expression global.
+ *
+ * @example
+ * const { literal, finder } = planSearch(/[a-z]+@[a-z]+/g);
+ * literal; // '@'
+ * finder.next('to ada@example', 0); // 3
+ * finder.end; // 14
+ */
+export function planSearch(expression: RegExp): Plan {
+  const { literal, make } = waysToFind(expression).reduce((best, way) => (way.cost < best.cost ? way : best));
+  return { literal, finder: make(), ...needsOf(expression) };
+}
+
+/** What can be searched for together with what other expressions need. */
+function needsOf(expression: RegExp): Needs {
+  const parsed = parseExpression(expression);
+  if (parsed === undefined) return { needle: undefined, run: undefined };
+  const [run] = neededRuns(parsed.pattern).sort((a, b) => runCost(a) - runCost(b));
+  const isQuick = run !== undefined && runCost(run) < plainCost(parsed);
+  return { needle: needleOf(parsed), run: isQuick ? run : undefined };
+}
+
+/** All ways that are right for an expression: each finds the same matches. */
+export function waysToFind(expression: RegExp): Way[] {
+  const parsed = parseExpression(expression);
+  if (parsed === undefined)
+    return [{ cost: PLAIN_COST, literal: '', make: () => new PlainFinder(expression) }];
+  const source = withoutCaptures(parsed);
+  const { flags } = expression;
+  const plain = new PlainFinder(new RegExp(source, flags));
+  const position = new OnePosition(new RegExp(source, flags.replace('g', 'y')));
+  return [
+    { cost: plainCost(parsed), literal: '', make: () => plain },
+    ...literalWays(parsed, plain, position),
+    ...runWays(parsed, plain),
+  ];
+}
+
+/** The engine looks for what is rarest among the first characters, and tries wherever it stands. */
+function plainCost({ pattern }: ParsedExpression): number {
+  const [first] = itemsOf(pattern);
+  // It does not look ahead past a look-behind.
+  if (first?.kind === 'look' && first.behind && !first.negative) return 1.5 * PLAIN_COST;
+  const shares = fixedPositions(pattern)
+    .slice(0, 4)
+    .map(({ units }) => shareOf(units));
+  return SEARCH_COST + ONE_POSITION_COST + LINE * TRY_COST * Math.min(1, ...shares);
+}
+
+function literalWays(parsed: ParsedExpression, plain: PlainFinder, position: OnePosition): Way[] {
+  const ways: Way[] = [];
+  const add = (set: LiteralSet, perHit: number, make: () => Finder) => {
+    const cost = searchCost(set) + LINE * perHit * occurrences(set);
+    const [only, second] = textsOf(set);
+    const literal = set.lowered || second !== undefined ? '' : (only as string);
+    ways.push({ cost, literal, make: () => (set.lowered ? new LowerCaseFinder(make(), plain) : make()) });
+  };
+  const fixed = fixedPositions(parsed.pattern);
+  for (const set of literalSets(parsed.pattern)) {
+    for (const one of withSuffixes(set)) {
+      const [{ offset, text }] = one.literals as [Literal];
+      if (offset.min !== offset.max || one.literals.some((other) => !isSameLength(other.offset, offset)))
+        continue;
+      const checks = checksBeside(fixed, offset.min, text.length);
+      const perHit =
+        HIT_COST + ONE_POSITION_COST * checks.reduce((share, { units }) => share * shareOf(units), 1);
+      add(one, perHit, () => new FixedFinder(searchOf(one), offset.min, checks, position));
+    }
+    const rare = withRareStarts(set);
+    const [{ offset }] = rare.literals as [Literal];
+    add(rare, PLAIN_COST, () => new NeededLiteral(searchOf(rare), offset.min, offset.max, plain));
+  }
+  for (const { set, run } of leadingRuns(parsed)) {
+    const share = shareOf(run.units) * shareOf(run.after);
+    add(set, HIT_COST + ONE_POSITION_COST * share, () => new RunFinder(searchOf(set), run, position));
+  }
+  return ways;
+}
+
+const isSameLength = (a: Length, b: Length): boolean => a.min === b.min && a.max === b.max;
+
+function runWays({ pattern }: ParsedExpression, plain: PlainFinder): Way[] {
+  return neededRuns(pattern).map((run) => ({
+    cost: runCost(run),
+    literal: '',
+    make: () => new RunGate(run, plain),
+  }));
+}
+
+function runCost({ units, length }: NeededRun): number {
+  const share = shareOf(units);
+  // A look at a character of the set goes on to both sides, as far as the run is.
+  const looks = (LINE / length) * (1 + (2 * share) / (1 - share));
+  const found = Math.min(1, LINE * share ** length * CLUSTERING);
+  return looks * LOOK_COST + found * PLAIN_COST;
+}
+
+const textsOf = ({ literals }: LiteralSet): string[] => literals.map(({ text }) => text);
+
+const searchOf = (set: LiteralSet): LiteralSearch => literalSearch(textsOf(set), set.lowered);
+
+function searchCost(set: LiteralSet): number {
+  return textsOf(set)
+    .map(costOfSearch)
+    .reduce((sum, cost) => sum + cost, set.lowered ? LOWER_CASE_COST : 0);
+}
+
+const costOfSearch = (text: string): number =>
+  SEARCH_COST + LINE * STOP_COST * shareOfText(text[0] as string);
+
+/** A literal that begins with a rarer character is found faster: `_live_` rather than `sk_live_`. */
+function withSuffixes(set: LiteralSet): LiteralSet[] {
+  const [only, second] = set.literals;
+  if (only === undefined || second !== undefined) return [set];
+  return suffixesOf(only).map((literal) => ({ ...set, literals: [literal] }));
+}
+
+/** The same for each of several literals, which then stand anywhere in the range of all. */
+function withRareStarts(set: LiteralSet): LiteralSet {
+  const cost = ({ text }: Literal) => costOfSearch(text) + LINE * PLAIN_COST * shareOfText(text);
+  const literals = set.literals.map((literal) =>
+    suffixesOf(literal).reduce((best, one) => (cost(one) < cost(best) ? one : best)),
+  );
+  const texts = new Set(literals.map(({ text }) => text));
+  const least = Math.min(...literals.map(({ offset }) => offset.min));
+  const most = Math.max(...literals.map(({ offset }) => offset.max));
+  return {
+    ...set,
+    literals: [...texts].map((text) => ({ text, offset: { min: least, max: most } })),
+  };
+}
+
+function suffixesOf({ text, offset: { min, max } }: Literal): Literal[] {
+  return Array.from({ length: text.length }, (_, skipped) => ({
+    text: text.slice(skipped),
+    offset: { min: min + skipped, max: max + skipped },
+  }));
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig, Manager, parseConfig, registerPlugin } from '../src/index.ts';
+import { marbles, testPipeline } from '../src/testing/index.ts';
+
+const raw = {
+  collectors: { web: { plugin: 'test' } },
+  forwarders: { out: { plugin: 'noop' } },
+  pipelines: { main: { collect: 'web', forward: 'out' } },
+  host_config: {},
+};
+const collect = { web: { marbles: 'a|' } };
+
+const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unknown, message: string][] = [
+  [
+    'loadConfig',
+    (files) => loadConfig(files),
+    'p.yaml',
+    'loadConfig: found the string "p.yaml"; wanted a list of paths',
+  ],
+  [
+    'loadConfig',
+    (files) => loadConfig(files),
+    undefined,
+    'loadConfig: found nothing; wanted a list of paths',
+  ],
+  ['loadConfig', (files) => loadConfig(files), [7], 'loadConfig: found a list; wanted a list of paths'],
+  [
+    'loadConfig',
+    (options) => loadConfig([], options),
+    { onse: true },
+    'loadConfig: unknown option `onse`; did you mean `once`?',
+  ],
+  ['parseConfig', (options) => parseConfig(raw, options), 'name', 'parseConfig: found the string "name"'],
+  [
+    'Manager',
+    (config) => new Manager(config),
+    undefined,
+    'new Manager: found nothing; wanted a configuration',
+  ],
+  [
+    'Manager',
+    (config) => new Manager(config),
+    raw,
+    'new Manager: found an object; wanted a configuration, as',
+  ],
+  ['Manager', (config) => new Manager(config), 'p.yaml', 'new Manager: found the string "p.yaml"'],
+  [
+    'Manager',
+    (config) => new Manager(config),
+    { config: parseConfig(raw), host: {} },
+    'new Manager: found an object; wanted its part `config`',
+  ],
+  [
+    'Manager',
+    (config) => new Manager(config),
+    Promise.resolve(parseConfig(raw)),
+    'new Manager: found a promise (await it); wanted a configuration',
+  ],
+  [
+    'Manager',
+    (options) => new Manager(parseConfig(raw), options),
+    { drainTimeout: '10' },
+    'option `drainTimeout`: found the string "10"; wanted a number of seconds, 0 or more',
+  ],
+  [
+    'Manager',
+    (options) => new Manager(parseConfig(raw), options),
+    { host: { id: 'a' } },
+    'option `host`: found an object; wanted an object with the functions `events`, `functions`, `call`',
+  ],
+  [
+    'Manager',
+    (options) => new Manager(parseConfig(raw), options),
+    { logger: console.log },
+    'option `logger`: found a function; wanted an object with the functions `error`, `warn`, `info`, `debug`',
+  ],
+  [
+    'testPipeline',
+    (options) => testPipeline(raw, options),
+    { colect: collect },
+    'testPipeline: unknown option `colect`; did you mean `collect`?',
+  ],
+  [
+    'testPipeline',
+    (options) => testPipeline(raw, options),
+    { collect: 'a|' },
+    'testPipeline, collect: found the string "a|"; wanted an object of names',
+  ],
+  [
+    'testPipeline',
+    (options) => testPipeline(raw, options),
+    { collect: { web: 'a|' } },
+    'testPipeline, collect.web: found the string "a|"; wanted \'keep\', or an object such as { marbles:',
+  ],
+  [
+    'testPipeline',
+    (options) => testPipeline(raw, options),
+    { collect: { web: { value: 1 } } },
+    'testPipeline, collect.web: unknown option `value`; did you mean `values`?',
+  ],
+  [
+    'testPipeline',
+    (options) => testPipeline(raw, options),
+    { collect: { web: {} } },
+    'testPipeline, collect.web, marbles: found nothing; wanted a marble string',
+  ],
+  [
+    'testPipeline',
+    (options) => testPipeline(raw, options),
+    { collect, forward: { out: 'always' } },
+    'testPipeline, forward.out: found the string "always"; wanted \'keep\', or an object such as { takes:',
+  ],
+  [
+    'testPipeline',
+    (options) => testPipeline(raw, options),
+    { collect, forward: { out: { fail: 2 } } },
+    'testPipeline, forward.out: unknown option `fail`; did you mean `fails`?',
+  ],
+  [
+    'testPipeline',
+    (options) => testPipeline(raw, options),
+    { collect, forward: { out: { fails: 'twice' } } },
+    'testPipeline, forward.out, fails: found the string "twice"; wanted a number of calls',
+  ],
+  [
+    'registerPlugin',
+    (kind) => registerPlugin(kind, 'x', {} as never),
+    'collectors',
+    "registerPlugin: found the string \"collectors\"; wanted a kind of plugin: 'collect', 'process' or 'forward'",
+  ],
+  [
+    'registerPlugin',
+    (name) => registerPlugin('collect', name, {} as never),
+    undefined,
+    'registerPlugin: found nothing; wanted the name of the plugin',
+  ],
+];
+
+describe('a wrong argument', () => {
+  it.each(CALLS)('of %s is told in a sentence: %#', async (_, run, wrong, message) => {
+    await expect(async () => run(wrong as never)).rejects.toThrow(
+      expect.objectContaining({ code: 'MILLRACE_ARGUMENT', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('of testPipeline may be a configuration that is none: that has a message of its own', () => {
+    for (const config of [undefined, null, 'p.yaml', 7]) {
+      expect(() => testPipeline(config as never, { collect })).toThrow('wanted an object with collectors');
+    }
+    expect(() => marbles(undefined as never)).toThrow('marbles are a string; found');
+  });
+});
+
+describe('marbles with a time that is none', () => {
+  it.each([
+    ['a 1w b', '1w is no time; units are ms, s, m, h and d'],
+    ['a 5sec b', '5sec is no time'],
+    ['a 2min b', '2min is no time'],
+    ['a 1S b', '1S is no time'],
+    ['a 10 b', '10 is a time without a unit'],
+    ['a 1.5 b', '1.5 is a time without a unit'],
+    ['a 3 s b', '3 s is written without a space: 3s'],
+  ])('%s is refused', (text, message) => {
+    expect(() => marbles(text)).toThrow(`the marbles '${text}' cannot be read: ${message}`);
+  });
+
+  it.each(['1w', '12', 'a 1 b', '(12) 3s w', ' 1-2 ', 'a 1ms b 2s c 3m d 4h e 5d f'])(
+    '%s is read',
+    (text) => {
+      expect(marbles(text).length).toBeGreaterThan(0);
+    },
+  );
+});

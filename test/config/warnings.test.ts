@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { mistakeLine } from '../../src/config/config-error.ts';
+import { load, refusal } from './helpers.ts';
+
+const warnings = async (text: string, options = {}) => {
+  const loaded = await load(text, options);
+  return loaded.warnings.map((warning) => mistakeLine(warning).replace(/^.*\//, ''));
+};
+
+const WRONG_TESTS = `
+collectors: {a: {plugin: test}}
+forwarders: {out: {plugin: noop}}
+pipelines: {main: {collect: a, forward: out}}
+host_config: {}
+tests:
+  one: {collect: {b: []}, expect: {out: {count: many}}}
+  two: {collect: {a: ['\${NOT_SET}']}, expect: {contains_no: '/(/'}}
+`;
+
+describe('a valid configuration', () => {
+  it('is warned of entries that no pipeline uses, of each kind, at their names', async () => {
+    const text = `
+collectors: {a: {plugin: test}, b: {plugin: test}}
+processors: {p: {plugin: test}, q: {plugin: test}}
+forwarders: {out: {plugin: noop}, lost: {plugin: noop}, more: {plugin: noop}}
+pipelines:
+  main: {collect: a, process: [p], forward: [out], delivery: {dead_letter: lost}}
+host_config: {}
+`;
+    expect(await warnings(text)).toEqual([
+      'c.yaml:2:33: collectors.b: no pipeline uses it',
+      'c.yaml:3:33: processors.q: no pipeline uses it',
+      'c.yaml:4:57: forwarders.more: no pipeline uses it',
+    ]);
+  });
+
+  it('has none if all is used, if only by a pipeline that is disabled', async () => {
+    const text = `
+collectors: {a: {plugin: test}}
+forwarders: {out: {plugin: noop}}
+pipelines: {main: {collect: a, forward: out, enabled: false}}
+host_config: {}
+`;
+    expect(await warnings(text)).toEqual([]);
+  });
+
+  it('is warned once if there are no pipelines', async () => {
+    const text = 'collectors: {a: {plugin: test}}\nforwarders: {}\npipelines: {}\nhost_config: {}\n';
+    expect(await warnings(text)).toEqual(['c.yaml:3:12: pipelines: there are none, so nothing will run']);
+  });
+});
+
+describe('wrong tests', () => {
+  it('are one warning with ignoreTests, whatever is wrong with them', async () => {
+    expect(await warnings(WRONG_TESTS, { ignoreTests: true })).toEqual([
+      'c.yaml:6:1: tests: 4 mistakes in the tests, which are ignored here; `millrace validate` shows them',
+    ]);
+    const { tests } = await load(WRONG_TESTS, { ignoreTests: true });
+    expect([...tests.definitions.keys()]).toEqual([]);
+  });
+
+  it('are refused otherwise', async () => {
+    expect((await refusal(WRONG_TESTS)).match(/^<dir>/gm)).toHaveLength(4);
+  });
+
+  it('do not hide mistakes elsewhere', async () => {
+    const text = WRONG_TESTS.replace('forward: out', 'forward: oot');
+    expect(await refusal(text, { ignoreTests: true })).toMatch(
+      /^<dir>\/c\.yaml:4:41: .*did you mean `out`\?\n/,
+    );
+  });
+});

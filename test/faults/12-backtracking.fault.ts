@@ -1,0 +1,74 @@
+import fs from 'node:fs';
+import { expect, it } from '@jest/globals';
+import { Trial } from './support/trial.ts';
+
+const SECRET = 'key_0123456789012345';
+
+/** A pipeline with one rule of a user and one that names the secret. */
+const config = (rule: string) => `
+collectors:
+  log: { plugin: file, paths: ['in/*.log'], backfill: true }
+processors:
+  mask: { plugin: regex_mask, rules: { USER: '${rule}', KEY: 'key_[0-9]{16}' } }
+forwarders:
+  out: { plugin: disk, path: out, filename: out.jsonl }
+  rejected: { plugin: disk, path: dead, filename: dead.jsonl }
+pipelines:
+  main: { collect: log, process: mask, forward: out, delivery: { dead_letter: rejected } }
+host_config: {}
+`;
+
+/** The rule cannot be run in bounded time: none of it is started. */
+it.each([
+  ['nested, with a condition', '^(a+)+(?=b)'],
+  ['nested, in either case', '(?i)^(a+)+$'],
+  ['alternatives that overlap, with a reference', '^(a|aa)+(b?)\\2$'],
+  ['alternatives that overlap, with a look-behind', '(?<!x)(?:\\w|\\d)+$'],
+  ['within a condition', '^(?=(?:a*)*b)'],
+])('refuses an expression that doubles with each character: %s', async (_, rule) => {
+  const trial = new Trial(config(rule));
+  trial.append('in/a.log', `${'a'.repeat(40)}! ${SECRET}\n`);
+  const { code, stderr } = await trial.runOnce();
+  expect(code).toBe(2);
+  expect(stderr).toContain('p.yaml:5:');
+  expect(stderr).toContain('processors.mask.rules.USER');
+  expect(stderr).toContain('Write it so that there is one way only');
+  expect(fs.existsSync(trial.path('out'))).toBe(false);
+});
+
+/** The engine changes to one that never goes back. */
+it.each([
+  ['nested', '^(a+)+$', `${'a'.repeat(5000)}!`],
+  ['alternatives that overlap', '^(?:a|a|b)*$', `${'ab'.repeat(5000)}!`],
+  ['nested, of what may be empty', '(?:a*)*b', 'a'.repeat(5000)],
+])('masks all of a text that another engine would never leave: %s', async (_, rule, text) => {
+  const trial = new Trial(config(rule));
+  trial.append('in/a.log', `${text} ${SECRET}\n`.repeat(20));
+  const { code } = await trial.runOnce();
+  expect(code).toBe(0);
+  const lines = trial.text('out/out.jsonl').trimEnd().split('\n');
+  expect(lines).toHaveLength(20);
+  for (const line of lines) expect(JSON.parse(line).data.line).toBe(`${text} <:KEY:>`);
+  expect(trial.text('dead/dead.jsonl')).toBe('');
+});
+
+/** What takes time in proportion to a power of the length is stopped in time, and goes nowhere. */
+it.each([
+  ['cubic, with a condition', '(?<!x)\\w*\\w*\\w*(?=!)', 'a'.repeat(100_000)],
+  ['cubic, in either case', '(?i)[a-z]*[a-z]*[a-z]*[!-)]{3}', 'a'.repeat(100_000)],
+  ['with a reference', '(a*)b?\\1[!-)]{3}', 'a'.repeat(100_000)],
+])('withholds a long text that takes too long, and goes on: %s', async (_, rule, text) => {
+  const trial = new Trial(config(rule));
+  trial.append('in/a.log', `before ${SECRET}\n${text} ${SECRET}\nafter ${SECRET}\n`);
+  const { code, stderr } = await trial.runOnce();
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining('could not be masked within 1.1'),
+  });
+  const lines = trial.text('out/out.jsonl').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).data.line)).toEqual(['before <:KEY:>', 'after <:KEY:>']);
+  const dead = trial.text('dead/dead.jsonl');
+  expect(dead).toContain('could not be masked within 1.1');
+  expect(dead).not.toContain('aaaa');
+  for (const written of [dead, stderr, trial.text('out/out.jsonl')]) expect(written).not.toContain(SECRET);
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import * as millrace from '../src/index.ts';
+
+describe('millrace', () => {
+  it('exports these names and no others', () => {
+    expect(Object.keys(millrace).sort()).toEqual([
+      'CollectConfigBase',
+      'ConfigError',
+      'EventBatch',
+      'ForwardConfigBase',
+      'Manager',
+      'MillraceError',
+      'PluginError',
+      'ProcessConfigBase',
+      'collectedEvent',
+      'defineCollector',
+      'defineForwarder',
+      'defineProcessor',
+      'isEvent',
+      'isPermanent',
+      'isoNow',
+      'loadConfig',
+      'openState',
+      'parseConfig',
+      'readState',
+      'registerPlugin',
+      'safeReason',
+      'serialise',
+      'silentLogger',
+      'toUtc',
+      'unregisterPlugin',
+    ]);
+  });
+
+  it('has of zod what plugins extend, and nothing else: another schema library is a change inside', () => {
+    const schemas = Object.entries(millrace).filter(([, value]) => 'safeParse' in value);
+    expect(schemas.map(([name]) => name).sort()).toEqual([
+      'CollectConfigBase',
+      'ForwardConfigBase',
+      'ProcessConfigBase',
+    ]);
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { logLines } from '../../bench/log-generator.ts';
+import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
+import { costOf } from '../../operators/regex/cost.ts';
+import { regexMasker } from '../../operators/regex-mask.ts';
+import { expressions, longRuns, textsNear } from '../support/expressions.ts';
+import { nearMatches } from '../support/near-matches.ts';
+import { projectRules } from '../support/project-rules.ts';
+
+type Rules = Readonly<Record<string, string>>;
+
+/** Names alone take the place of matches, so that one can be what another rule looks for. */
+const NAMES_ALONE = { mask_prefix: '', mask_suffix: '' };
+
+/** The plain way: rule after rule, and what the engine finds of each. */
+function plainMask(rules: Rules) {
+  const compiled = Object.entries(rules).map(([name, source]) => ({
+    name,
+    expression: compileExpression(source),
+  }));
+  return (text: string) => {
+    const counts: [string, number][] = [];
+    let masked = text;
+    for (const { name, expression } of compiled) {
+      let count = 0;
+      masked = masked.replace(expression, (match: string) => {
+        if (match === '') return '';
+        count++;
+        return name;
+      });
+      if (count > 0) counts.push([name, count]);
+    }
+    return { masked, counts };
+  };
+}
+
+/** One mask for all texts, as a pipeline has it: what it knows of one must not serve for the next. */
+function expectSame(rules: Rules, texts: readonly string[]): void {
+  let counts: [string, number][] = [];
+  const mask = regexMasker({ ...NAMES_ALONE, rules, onMask: (...report) => counts.push(report) });
+  const plain = plainMask(rules);
+  for (const text of texts) {
+    counts = [];
+    const found = JSON.stringify({ masked: mask(text), counts });
+    const wanted = JSON.stringify(plain(text));
+    // To hand all of it to `expect` each time would take longer than the masks.
+    if (found !== wanted) expect({ rules, text, found }).toEqual({ rules, text, found: wanted });
+  }
+}
+
+const isSafe = (source: string): boolean => {
+  try {
+    const { ambiguity, degree } = costOf(compileExpression(source));
+    return ambiguity === undefined && degree <= 3;
+  } catch (error) {
+    if (error instanceof ExpressionError) return false;
+    throw error;
+  }
+};
+
+jest.setTimeout(longRuns(20_000));
+
+const sets = projectRules();
+const all = sets.flatMap((rules) => Object.values(rules));
+const ofProject = fc.constantFrom(
+  ...[...new Set(all)].map((source) => ({ source, near: nearMatches(compileExpression(source)) })),
+);
+const flags = fc.constantFrom('', '', '(?i)', '(?m)', '(?s)', '(?ims)');
+const drawn = fc
+  .tuple(flags, expressions())
+  .map(([flags, { source, near }]) => ({ source: flags + source, near }))
+  .filter(({ source }) => isSafe(source));
+
+describe('a regular mask with many rules', () => {
+  it('masks what the plain way masks, whatever the rules and the texts', () => {
+    const cases = fc
+      .array(fc.oneof({ weight: 3, arbitrary: ofProject }, { weight: 1, arbitrary: drawn }), {
+        minLength: 1,
+        maxLength: 12,
+      })
+      .chain((rules) =>
+        fc.record({
+          rules: fc
+            .tuple(...rules.map(() => fc.oneof(...rules.map(({ near }) => near))))
+            .map((names) => Object.fromEntries(rules.map(({ source }, i) => [`${i}${names[i]}`, source]))),
+          texts: fc.array(textsNear(rules), { minLength: 5, maxLength: 5 }),
+        }),
+      );
+    fc.assert(
+      fc.property(cases, ({ rules, texts }) => expectSame(rules, texts)),
+      { numRuns: longRuns(150) },
+    );
+  });
+
+  it.each(sets.map((rules) => [Object.keys(rules).slice(0, 8).join(), rules] as const))(
+    'masks what the plain way masks, with the rules of the project: %s',
+    (_, rules) => {
+      const near = Object.values(rules).map((source) => ({ near: nearMatches(compileExpression(source)) }));
+      const texts = fc.array(textsNear(near), { minLength: 10, maxLength: 10 });
+      fc.assert(
+        fc.property(texts, (texts) => expectSame(rules, texts)),
+        { numRuns: longRuns(10) },
+      );
+      expectSame(rules, [...logLines(200)]);
+    },
+  );
+});

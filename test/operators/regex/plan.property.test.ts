@@ -1,0 +1,59 @@
+import { describe, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { costOf } from '../../../operators/regex/cost.ts';
+import type { Finder } from '../../../operators/regex/finder.ts';
+import { waysToFind } from '../../../operators/regex/plan.ts';
+import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
+
+jest.setTimeout(longRuns(60_000));
+
+/** All matches that are not empty, as the engine finds them without any plan. */
+function plainly(expression: RegExp, text: string): string {
+  return [...text.matchAll(expression)]
+    .filter(([match]) => match !== '')
+    .map(({ index, 0: match }) => `${index}-${index + match.length}`)
+    .join();
+}
+
+function planned(finder: Finder, text: string): string {
+  const found: string[] = [];
+  for (let start = finder.next(text, 0); start !== -1; start = finder.next(text, finder.end)) {
+    found.push(`${start}-${finder.end}`);
+  }
+  return found.join();
+}
+
+/** How much of a text an expression is tried on: what can take for ever, or nearly so, sees little. */
+function affordableLength(expression: RegExp): number {
+  const { ambiguity, degree } = costOf(expression);
+  if (ambiguity !== undefined) return 10;
+  return degree > 3 ? 24 : 100;
+}
+
+describe('a planned search', () => {
+  it('finds the very matches that the engine finds, in each way that it has', () => {
+    const cases = expressions().chain((drawn) =>
+      fc.record({
+        drawn: fc.constant(drawn),
+        texts: fc.array(textsNear([drawn]), { minLength: 3, maxLength: 3 }),
+      }),
+    );
+    fc.assert(
+      fc.property(cases, ({ drawn: { source, flags }, texts }) => {
+        const expression = new RegExp(source, flags);
+        const length = affordableLength(expression);
+        const finders = waysToFind(expression).map(({ make }) => make());
+        for (const text of texts.map((text) => text.slice(0, length))) {
+          const wanted = plainly(expression, text);
+          for (const finder of finders) {
+            const found = planned(finder, text);
+            if (found === wanted) continue;
+            const name = finder.constructor.name;
+            throw new Error(`${name} of ${expression} in ${JSON.stringify(text)}: ${found} for ${wanted}`);
+          }
+        }
+      }),
+      { numRuns: longRuns(1000) },
+    );
+  });
+});
