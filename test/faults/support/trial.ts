@@ -113,7 +113,7 @@ export class Trial {
   /** `millrace run`, as soon as it follows the files that there are. */
   async run(...args: string[]): Promise<CliProcess> {
     const child = await this.start('run', 'p.yaml', '--state-dir', 'state', ...args);
-    await child.shows('stderr', /following \d+ files/);
+    await child.shows('stderr', /following \d+ files?/);
     return child;
   }
 
