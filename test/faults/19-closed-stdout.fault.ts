@@ -3,7 +3,7 @@ import { runShell } from '../support/cli.ts';
 import { byForm } from './support/form.ts';
 import { fileToDisk, Trial } from './support/trial.ts';
 
-const LINES = byForm({ short: 20_000, long: 500_000 });
+const LINES = byForm({ short: 20_000, long: 200_000 });
 /** Bytes that a pipe holds. What the kernel took nobody can take back: it is lost with the reader. */
 const PIPE = 64 * 1024;
 
