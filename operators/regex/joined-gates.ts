@@ -86,11 +86,14 @@ function runGroups(needs: readonly Needs[]): number[][] {
   return groups.filter((members) => members.length >= FEWEST_RULES);
 }
 
+const ALL = -1;
+
 /** A search and what it found, until the text changes. */
 class SharedSearch {
   readonly #search: JoinedSearch;
   isDone = false;
-  found = 0;
+  /** The bits of the rules that may match: all, as long as it is not known better. */
+  found = ALL;
   /** How many rules did not have to search themselves. */
   spared = 0;
   #asker: Gate | undefined;
@@ -109,6 +112,7 @@ class SharedSearch {
     if (!this.isDone) return;
     this.#asker?.learn(this.spared);
     this.isDone = false;
+    this.found = ALL;
     this.spared = 0;
   }
 }
@@ -138,11 +142,11 @@ class Gate {
 
   rejects(text: string): boolean {
     const shared = this.#shared;
-    if (!shared.isDone) {
-      if (!this.#isWorthwhile()) return false;
+    if ((shared.found & this.#bit) !== 0) {
+      if (shared.isDone || !this.#isWorthwhile()) return false;
       shared.run(text, this);
+      if ((shared.found & this.#bit) !== 0) return false;
     }
-    if ((shared.found & this.#bit) !== 0) return false;
     shared.spared++;
     return true;
   }
