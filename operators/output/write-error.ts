@@ -5,7 +5,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EISDIR: 'give the name of a file',
   ELOOP: 'it is a symbolic link, and none is followed: give the place that it leads to',
   ENAMETOOLONG: 'give a shorter path',
-  ENOENT: 'no folder can be made there',
+  ENOENT: 'its folder is missing',
   ENOSPC: 'make room on that disk',
   ENOTDIR: 'a part of the path is no folder',
   ENXIO: 'it is not a regular file',
@@ -22,10 +22,11 @@ const FATAL = new Set(['ENAMETOOLONG', 'ENOTDIR']);
  */
 export function writeError(path: string, cause: NodeJS.ErrnoException): NodeJS.ErrnoException {
   const { code, syscall, message } = cause;
-  const hint = code === undefined ? undefined : HINTS[code];
-  const text = `cannot write to ${path}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
   // A file that is missing is only made anew; a folder that cannot be made, with one above it, never is.
-  const fatal = FATAL.has(code ?? '') || (code === 'ENOENT' && syscall === 'mkdir');
+  const isUnmakeable = code === 'ENOENT' && syscall === 'mkdir';
+  const hint = isUnmakeable ? 'no folder can be made there' : HINTS[code ?? ''];
+  const text = `cannot write to ${path}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
+  const fatal = isUnmakeable || FATAL.has(code ?? '');
   // The path is one of the configuration: nothing of an event is in the message.
   return Object.assign(new Error(text, { cause }), { code, syscall, path, loggable: true, fatal });
 }

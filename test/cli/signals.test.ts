@@ -54,7 +54,7 @@ describe('a promise of a plugin that is never settled', () => {
     await cli.shows('stderr', /holding an event/);
     cli.kill('SIGTERM');
     const { code, stderr } = await cli.ended();
-    expect(stderr).toContain('1 events were not delivered within 0.2 s of the stop and were given up');
+    expect(stderr).toContain('1 event was not delivered within 0.2 s of the stop and was given up');
     expect(code).toBe(0);
   });
 

@@ -45,7 +45,9 @@ describe('test forwarder', () => {
   it('says which file it cannot write', async () => {
     const path = join(folder('missing'), 'out');
     const failure = await lastValueFrom(forward({ ctx: context({ path }), event })).catch(safeReason);
-    expect(failure).toBe(`cannot write to ${path}: ENOENT: no such file or directory, open '${path}'`);
+    expect(failure).toBe(
+      `cannot write to ${path}: ENOENT: no such file or directory, open '${path}'; its folder is missing`,
+    );
   });
 
   it('sleeps, then adds the event to the shared cache', () => {
