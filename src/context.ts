@@ -30,6 +30,7 @@ export interface OwnContext {
   readonly stats: PluginStats;
   readonly demand: Demand;
   readonly state?: CollectorState | undefined;
+  readonly blockLines?: number | undefined;
 }
 
 /** Specification 2.6: the context of one plugin entry in one run of a pipeline. */

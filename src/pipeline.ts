@@ -9,7 +9,7 @@ import {
   type MonoTypeOperatorFunction,
   map,
   merge,
-  type Observable,
+  Observable,
   type OperatorFunction,
   pipe,
   ReplaySubject,
@@ -30,6 +30,7 @@ import { forgetRecord } from './delivery/output-record.ts';
 import type { Drop, PipelineProbe, StagePlace } from './delivery/probe.ts';
 import { processStage } from './delivery/process-stage.ts';
 import { RetryLog } from './delivery/retry-log.ts';
+import { safeReason } from './errors.ts';
 import type {
   AnalyticsConfig,
   CollectedEvent,
@@ -40,6 +41,8 @@ import type {
   PluginConfig,
 } from './models/index.ts';
 import type { PipelineCounters } from './stats.ts';
+import { WorkerPool } from './workers/worker-pool.ts';
+import { workerStage } from './workers/worker-stage.ts';
 
 /** All that one run of a pipeline needs. Caches live here, so that they outlive a restart. */
 export interface PipelineSetup {
@@ -65,6 +68,11 @@ export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): O
   return defer(() => new PipelineRun(setup).run(stop$));
 }
 
+type Processor = AnalyticsConfig['processors'][string];
+
+/** What costs nothing per line any more. */
+const MOST_BLOCK_LINES = 512;
+
 class PipelineRun {
   readonly #setup: PipelineSetup;
   readonly #window: InFlightWindow;
@@ -76,7 +84,8 @@ class PipelineRun {
 
   constructor(setup: PipelineSetup) {
     this.#setup = setup;
-    this.#window = new InFlightWindow(setup.config.max_in_flight);
+    const { max_in_flight, workers } = setup.config;
+    this.#window = new InFlightWindow(this.#hasWorkers ? max_in_flight * workers : max_in_flight);
     this.#exactly = this.#exactlyOnce();
   }
 
@@ -97,12 +106,9 @@ class PipelineRun {
     });
 
     const endCollecting$ = merge(stop$, this.#collectorFailed$);
-    let batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$)));
-    processors.forEach((entry, index) => {
-      batches$ = batches$.pipe(this.#process(entry, index, deadLetters));
-    });
-
+    const batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$)));
     const forwarded$ = batches$.pipe(
+      this.#processAll(processors, deadLetters),
       map(cutTruncated),
       tap((batch) => batch.delivery.add(sizeOf(batch) * (config.forward.length - 1))),
       this.#forwardToAll(deadLetters),
@@ -147,6 +153,37 @@ class PipelineRun {
         return EMPTY;
       }),
     );
+  }
+
+  #processAll(processors: readonly Processor[], deadLetters: DeadLetters): MonoTypeOperatorFunction<Batch> {
+    const inThisThread = processors
+      .map((entry, index) => this.#process(entry, index, deadLetters))
+      .reduce<MonoTypeOperatorFunction<Batch>>((before, stage) => pipe(before, stage), identity);
+    const { config, counters, shared } = this.#setup;
+    if (!this.#hasWorkers) return inThisThread;
+    return (batches$) =>
+      new Observable((subscriber) => {
+        const pool = new WorkerPool({
+          size: config.workers,
+          masks: processors.map((entry) => ({ plugin: entry.plugin, config: { ...entry } })),
+          onLost: (error, isReplaced) => shared.logger.error(workerLost(shared.pipeline, error, isReplaced)),
+        });
+        subscriber.add(() => pool.close());
+        const stage = workerStage({
+          ordered: config.ordered,
+          pool,
+          inThisThread,
+          onMasked: (rule, count) => counters.mask(rule, count),
+          onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
+        });
+        subscriber.add(batches$.pipe(stage).subscribe(subscriber));
+      });
+  }
+
+  /** In virtual time everything is in one thread: what comes out is the same. */
+  get #hasWorkers(): boolean {
+    const { config, probe } = this.#setup;
+    return config.workers > 1 && probe === undefined;
   }
 
   #process(entry: AnalyticsConfig['processors'][string], index: number, deadLetters: DeadLetters) {
@@ -260,6 +297,7 @@ class PipelineRun {
       signal,
       demand: this.#window,
       state: kind === 'collect' ? this.#stateOf(config.name) : undefined,
+      blockLines: kind === 'collect' ? this.#blockLines : undefined,
       stats: {
         masked: (rule, count) => counters.mask(rule, count),
         backlog: (bytes) => counters.backlog(config.name, bytes),
@@ -268,9 +306,23 @@ class PipelineRun {
     });
   }
 
+  /** Two for each worker fill the window: one that it works on, and one that waits or is being written. */
+  get #blockLines(): number | undefined {
+    if (!this.#hasWorkers) return undefined;
+    return Math.min(MOST_BLOCK_LINES, Math.ceil(this.#setup.config.max_in_flight / 2));
+  }
+
   #stateOf(collector: string): CollectorState | undefined {
     return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
   }
+}
+
+function workerLost(pipeline: string, error: unknown, isReplaced: boolean): string {
+  const next = isReplaced
+    ? 'another one takes its place'
+    : 'too many have, so that the main thread does its work from now on';
+  const why = error === undefined ? '' : ` (${safeReason(error)})`;
+  return `${pipeline}: a worker ended${why}; what it had begun is done by the main thread, and ${next}`;
 }
 
 /** Batches of whole lines, nearly all, stay what they are. */

@@ -26,8 +26,10 @@ const LAYERS = {
   host: { files: ['src/host/'], imports: ['operators', 'models', 'checks', 'parts'] },
   config: { files: ['src/config/'], imports: ['models', 'checks', 'contract', 'registry', 'host'] },
   delivery: { files: ['src/delivery/'], imports: ['operators', 'models', 'parts'] },
+  /** Threads of a pipeline: what they run is a part of the plugins that they know by name. */
+  workers: { files: ['src/workers/'], imports: ['operators', 'models', 'plugins', 'delivery'] },
   /** Plugins reach a pipeline by its configuration (`loaded_plugin`), never by an import. */
-  pipeline: { files: ['src/pipeline.ts'], imports: ['operators', 'models', 'parts', 'delivery'] },
+  pipeline: { files: ['src/pipeline.ts'], imports: ['operators', 'models', 'parts', 'delivery', 'workers'] },
   runner: { files: ['src/runner.ts'], imports: ['operators', 'models', 'parts', 'pipeline'] },
   /** What collectors remember; a manager hands it to pipelines by its interface in the models. */
   state: { files: ['src/state/'], imports: ['models'] },

@@ -92,6 +92,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     demand,
     once: ctx.once,
     maxLineBytes,
+    ...(ctx.blockLines === undefined ? {} : { asBytes: true, batchLines: ctx.blockLines }),
     pollMs: POLL_MS,
     flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
     positions: noting(settled, () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DEFAULT_ALPHABET, entropyMasker } from '../../operators/entropy-mask.ts';
+import { DEFAULT_ALPHABET } from '../../operators/entropy-mask.ts';
 import { integer, oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
-import { masking } from '../masking.ts';
+import { entropyMasking } from '../masks/entropy_mask.ts';
 
 export const description =
   'Masks tokens that look random, such as keys and passwords, in all text of an event.';
@@ -34,20 +34,4 @@ export function get_config_schema(): typeof EntropyMaskProcessConfig {
 }
 
 /** `process` emits the event with every token that looks random masked, in every field. Fails on what cannot be masked. */
-export const { process, mapLines } = masking<EntropyMaskProcessConfig>({
-  compile: (config, onMask) =>
-    entropyMasker({
-      mask_str: config.mask_str,
-      mask_char: config.mask_char,
-      mask_prefix: config.mask_prefix,
-      mask_suffix: config.mask_suffix,
-      h_threshold: config.h_threshold,
-      length_threshold: config.length_threshold,
-      delimeter: config.delimeter,
-      alphabet: config.alphabet,
-      onMask,
-    }),
-  replacements: ({ mask_str, mask_char, mask_prefix, mask_suffix }) => [
-    mask_char ?? mask_prefix + mask_str + mask_suffix,
-  ],
-});
+export const { process, mapLines } = entropyMasking;

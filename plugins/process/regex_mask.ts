@@ -2,11 +2,9 @@ import { z } from 'zod';
 import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
 import type { Ambiguity } from '../../operators/regex/ambiguity.ts';
 import { costOf } from '../../operators/regex/cost.ts';
-import { regexMasker } from '../../operators/regex-mask.ts';
 import { type ConfigMistake, oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
-import { inBoundedTime } from '../bounded-time.ts';
 import { takesOverInLinearTime } from '../linear-time.ts';
-import { masking } from '../masking.ts';
+import { regexMasking } from '../masks/regex_mask.ts';
 
 export const description = 'Masks what matches regular expressions, in all text of an event.';
 
@@ -80,18 +78,4 @@ function explain({ part, text }: Ambiguity): string {
 }
 
 /** `process` emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
-export const { process, mapLines } = masking<RegexMaskProcessConfig>({
-  compile: (config, onMask) =>
-    regexMasker({
-      rules: config.rules,
-      mask_char: config.mask_char,
-      mask_prefix: config.mask_prefix,
-      mask_suffix: config.mask_suffix,
-      boundTime: inBoundedTime,
-      onMask,
-    }),
-  replacements: ({ rules, mask_char, mask_prefix, mask_suffix }) =>
-    mask_char === undefined
-      ? Object.keys(rules).map((rule) => mask_prefix + rule + mask_suffix)
-      : [mask_char],
-});
+export const { process, mapLines } = regexMasking;

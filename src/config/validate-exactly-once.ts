@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { isMapping, type Path } from '../checks/path.ts';
-import type { ConfigMistake, PluginKind } from '../models/plugin.ts';
-
-/** The entries of each kind as they are written; undefined for a section that could not be read. */
-export type Entries = Readonly<Record<PluginKind, Readonly<Record<string, unknown>> | undefined>>;
+import type { ConfigMistake } from '../models/plugin.ts';
+import { type Entries, namesIn, pluginOf } from './pipeline-entries.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -72,12 +70,6 @@ function checkSharing(own: string, pipelines: Mapping, entries: Entries): Config
   });
 }
 
-function namesIn(list: unknown): { readonly name: string; readonly at: Path }[] {
-  if (typeof list === 'string') return [{ name: list, at: [] }];
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((name, index) => (typeof name === 'string' ? [{ name, at: [index] }] : []));
-}
-
 function forwardersOf(pipeline: unknown): string[] {
   return isMapping(pipeline) ? namesIn(pipeline.forward).map(({ name }) => name) : [];
 }
@@ -85,10 +77,6 @@ function forwardersOf(pipeline: unknown): string[] {
 function deadLettersOf(pipeline: unknown): string[] {
   const delivery = isMapping(pipeline) ? pipeline.delivery : undefined;
   return isMapping(delivery) ? namesIn(delivery.dead_letter).map(({ name }) => name) : [];
-}
-
-function pluginOf(entry: unknown): string | undefined {
-  return isMapping(entry) && typeof entry.plugin === 'string' ? entry.plugin : undefined;
 }
 
 /** The file that a `disk` forwarder appends to. */

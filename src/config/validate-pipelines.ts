@@ -2,8 +2,10 @@ import { isMapping, type Path } from '../checks/path.ts';
 import { nameListing, truncate } from '../checks/wording.ts';
 import { nearest } from '../models/nearest.ts';
 import type { ConfigMistake, PluginKind } from '../models/plugin.ts';
+import type { Entries } from './pipeline-entries.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
-import { type Entries, validateExactlyOnce } from './validate-exactly-once.ts';
+import { validateExactlyOnce } from './validate-exactly-once.ts';
+import { validateWorkers } from './validate-workers.ts';
 
 /** The names of the entries of each kind; undefined for a section that could not be read. */
 export type EntryNames = Readonly<Record<PluginKind, readonly string[] | undefined>>;
@@ -15,7 +17,8 @@ const KINDS = Object.keys(NOUNS) as PluginKind[];
 /**
  * Specification 2.1: checks what pipelines say of the rest of the configuration. The strings in `collect`,
  * `process` and `forward` name entries of their sections, a pipeline has at least one collector and one
- * forwarder, and none of them twice, `delivery.dead_letter` names a forwarder, and a pipeline with `exactly_once` has what that needs.
+ * forwarder, and none of them twice, `delivery.dead_letter` names a forwarder, and a pipeline with `exactly_once` or `workers` has what
+ * that needs.
  *
  * Takes the pipelines as they are written and leaves what has the wrong type to their schema. Paths of the
  * mistakes begin at `pipelines`.
@@ -32,7 +35,8 @@ export function _validate_pipelines(
     const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
     return [...mistakes, ...checkName(deadLetter, 'forward', names, [...path, 'delivery', 'dead_letter'])];
   });
-  return entries === undefined ? references : [...references, ...validateExactlyOnce(pipelines, entries)];
+  if (entries === undefined) return references;
+  return [...references, ...validateExactlyOnce(pipelines, entries), ...validateWorkers(pipelines, entries)];
 }
 
 function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {

@@ -20,7 +20,7 @@ import {
   type LineMapping,
 } from '../models/index.ts';
 import { atHand, eventually, fewOrPulled, isAsync } from '../returned.ts';
-import type { Batch, Delivery } from './delivery.ts';
+import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
 import type { Drop } from './probe.ts';
 import { processLines } from './process-lines.ts';
 import { ResultWindow } from './result-window.ts';
@@ -57,7 +57,12 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
       const { unmade, delivery } = batch;
       if (unmade instanceof LineEvents) {
         const mapping = options.mapLines?.(unmade.envelope);
-        if (mapping !== undefined) return processLines(unmade, mapping, delivery, options.onFailure);
+        if (mapping !== undefined) {
+          const done = processLines(unmade, mapping, (index, error) =>
+            options.onFailure(unmade.events[index] as CollectedEvent, delivery, error),
+          );
+          return done.size === 0 ? NO_BATCHES : [new UnmadeBatch(done, delivery)];
+        }
       }
       const { events } = batch;
       const done: CollectedEvent[] = [];

@@ -14,7 +14,7 @@ export const BufferConfig = z.strictObject({
   when_full: z.enum(['drop_oldest', 'drop_newest']).default('drop_oldest'),
 });
 
-/** Specification 2.2, with the optional keys `max_in_flight`, `ordered`, `exactly_once`, `buffer` and `delivery` of ours. */
+/** Specification 2.2, with the optional keys `max_in_flight`, `ordered`, `exactly_once`, `workers`, `buffer` and `delivery` of ours. */
 export const PipelineConfig = z.strictObject({
   collect: nameList(),
   process: nameList().optional(),
@@ -24,6 +24,7 @@ export const PipelineConfig = z.strictObject({
   max_in_flight: integer().min(1).default(1000),
   ordered: z.boolean().default(true),
   exactly_once: z.boolean().default(false),
+  workers: integer().min(1).max(64).default(1),
   buffer: BufferConfig.prefault({}),
   delivery: DeliveryConfig.prefault({}),
 });

@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MaskError } from '../operators/mask-error.ts';
-import type { Masker } from '../operators/mask-event.ts';
-import { isVerbatim } from '../operators/verbatim.ts';
-import { PluginError } from '../src/errors.ts';
-import type { CollectedEvent, LineEnvelope, LineMapping, PipelineRunContext } from '../src/models/index.ts';
+import { MaskError } from '../../operators/mask-error.ts';
+import type { Masker } from '../../operators/mask-event.ts';
+import { isVerbatim } from '../../operators/verbatim.ts';
+import { PluginError } from '../../src/errors.ts';
+import type {
+  CollectedEvent,
+  LineEnvelope,
+  LineMapping,
+  PipelineRunContext,
+} from '../../src/models/index.ts';
 
 type OnMask = (rule: string, count: number) => void;
 

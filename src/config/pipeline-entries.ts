@@ -1,0 +1,16 @@
+import { isMapping, type Path } from '../checks/path.ts';
+import type { PluginKind } from '../models/plugin.ts';
+
+/** The entries of each kind as they are written; undefined for a section that could not be read. */
+export type Entries = Readonly<Record<PluginKind, Readonly<Record<string, unknown>> | undefined>>;
+
+/** The names in a list of a pipeline, or the only one, with their places in it. */
+export function namesIn(list: unknown): { readonly name: string; readonly at: Path }[] {
+  if (typeof list === 'string') return [{ name: list, at: [] }];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((name, index) => (typeof name === 'string' ? [{ name, at: [index] }] : []));
+}
+
+export function pluginOf(entry: unknown): string | undefined {
+  return isMapping(entry) && typeof entry.plugin === 'string' ? entry.plugin : undefined;
+}

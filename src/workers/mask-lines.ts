@@ -1,0 +1,71 @@
+import { LineBlock } from '../../operators/file-lines/line-block.ts';
+import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
+import { regexMasking } from '../../plugins/masks/regex_mask.ts';
+import { processLines } from '../delivery/process-lines.ts';
+import { safeReason } from '../errors.ts';
+import type { CollectedEvent } from '../models/events.ts';
+import { LineEvents } from '../models/line-events.ts';
+import type { ProcessPlugin } from '../models/plugin.ts';
+import { serialise } from '../models/serialise.ts';
+import type { LineResult, LineTask, WorkerMask } from './protocol.ts';
+
+type Masking = Required<Pick<ProcessPlugin, 'process' | 'mapLines'>>;
+type Content = LineEvents | readonly CollectedEvent[];
+
+const MASKS: Readonly<Record<string, Masking>> = {
+  entropy_mask: entropyMasking as unknown as Masking,
+  regex_mask: regexMasking as unknown as Masking,
+};
+
+/** Does in a worker what the processors of a pipeline and `serialise` do in the main thread. */
+export class LineMasker {
+  readonly #processors: readonly { readonly mask: Masking; readonly ctx: never }[];
+  #masked = new Map<string, [processor: number, rule: string, count: number]>();
+
+  constructor(masks: readonly WorkerMask[]) {
+    this.#processors = masks.map(({ plugin, config }, processor) => {
+      const masked = (rule: string, count: number) => this.#count(processor, rule, count);
+      // All of a context that masks use.
+      return { mask: MASKS[plugin] as Masking, ctx: { config, stats: { masked } } as never };
+    });
+  }
+
+  run({ id, bytes, size, envelope }: LineTask): LineResult {
+    const failures: { processor: number; reason: string }[] = [];
+    this.#masked = new Map();
+    let content: Content = new LineEvents(new LineBlock(bytes, size), envelope);
+    for (let i = 0; i < this.#processors.length; i++) {
+      content = this.#mask(i, content, (error) => failures.push({ processor: i, reason: safeReason(error) }));
+    }
+    const documents =
+      content instanceof LineEvents
+        ? content.toJsonLines()
+        : Buffer.from(content.map((event) => `${serialise(event)}\n`).join(''));
+    const left = content instanceof LineEvents ? content.size : content.length;
+    return { id, documents, size: left, masked: [...this.#masked.values()], failures };
+  }
+
+  #mask(index: number, content: Content, onFailure: (error: unknown) => void): Content {
+    const { mask, ctx } = this.#processors[index] as { mask: Masking; ctx: never };
+    if (content instanceof LineEvents) {
+      const mapping = mask.mapLines({ ctx, envelope: content.envelope });
+      if (mapping !== undefined) return processLines(content, mapping, (_, error) => onFailure(error));
+    }
+    const events = content instanceof LineEvents ? content.events : content;
+    return events.flatMap((event) => {
+      try {
+        return mask.process({ ctx, event }) as readonly CollectedEvent[];
+      } catch (error) {
+        onFailure(error);
+        return [];
+      }
+    });
+  }
+
+  #count(processor: number, rule: string, count: number): void {
+    const key = `${processor} ${rule}`;
+    const known = this.#masked.get(key);
+    if (known === undefined) this.#masked.set(key, [processor, rule, count]);
+    else known[2] += count;
+  }
+}

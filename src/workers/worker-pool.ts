@@ -1,0 +1,106 @@
+import { Worker } from 'node:worker_threads';
+import { Observable, type Subscriber } from 'rxjs';
+import type { LineResult, LineTask, WorkerMask } from './protocol.ts';
+
+export interface WorkerPoolOptions {
+  readonly size: number;
+  readonly masks: readonly WorkerMask[];
+  /** What a worker runs. Default: what masks lines. */
+  readonly file?: URL;
+  /** Told that a worker ended that was not to. Another one takes its place unless there were too many. */
+  readonly onLost: (error: unknown, isReplaced: boolean) => void;
+}
+
+/** A worker ended, and what it was to do is not done. */
+export class WorkerLost extends Error {}
+
+const FILE = new URL('./line-worker.js', import.meta.url);
+/** Workers that end are replaced so often in a run: what ends all of them would do so for ever. */
+const REPLACEMENTS = 5;
+
+interface Thread {
+  readonly worker: Worker;
+  readonly tasks: Map<number, Subscriber<LineResult>>;
+  isReady: boolean;
+}
+
+/** Worker threads that mask lines and write them as JSON. */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #threads = new Set<Thread>();
+  #replacements = REPLACEMENTS;
+  #nextId = 0;
+  #isClosed = false;
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+    for (let i = 0; i < options.size; i++) this.#start();
+  }
+
+  /** Whether there is a worker that takes tasks. */
+  get isReady(): boolean {
+    for (const { isReady } of this.#threads) if (isReady) return true;
+    return false;
+  }
+
+  /** Emits what came of a task; errors with `WorkerLost` if it has to be done elsewhere. */
+  run(task: Omit<LineTask, 'id'>): Observable<LineResult> {
+    return new Observable((subscriber) => {
+      const thread = this.#leastBusy();
+      if (thread === undefined) {
+        subscriber.error(new WorkerLost());
+        return undefined;
+      }
+      const id = this.#nextId++;
+      thread.tasks.set(id, subscriber);
+      thread.worker.postMessage({ id, ...task });
+      return () => thread.tasks.delete(id);
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const { worker } of this.#threads) void worker.terminate();
+    this.#threads.clear();
+  }
+
+  #leastBusy(): Thread | undefined {
+    let best: Thread | undefined;
+    for (const thread of this.#threads) {
+      if (thread.isReady && (best === undefined || thread.tasks.size < best.tasks.size)) best = thread;
+    }
+    return best;
+  }
+
+  #start(): void {
+    const { file = FILE, masks } = this.#options;
+    const worker = new Worker(file, { workerData: masks });
+    const thread: Thread = { worker, tasks: new Map(), isReady: false };
+    this.#threads.add(thread);
+    let failure: unknown;
+    worker.on('message', (message: 'ready' | LineResult) => {
+      if (message === 'ready') thread.isReady = true;
+      else this.#finish(thread, message);
+    });
+    worker.on('error', (error) => {
+      failure = error;
+    });
+    worker.on('exit', () => this.#lost(thread, failure));
+  }
+
+  #finish({ tasks }: Thread, result: LineResult): void {
+    const subscriber = tasks.get(result.id);
+    tasks.delete(result.id);
+    subscriber?.next(result);
+    subscriber?.complete();
+  }
+
+  #lost(thread: Thread, error: unknown): void {
+    this.#threads.delete(thread);
+    if (this.#isClosed) return;
+    const isReplaced = this.#replacements-- > 0;
+    this.#options.onLost(error, isReplaced);
+    if (isReplaced) this.#start();
+    for (const subscriber of [...thread.tasks.values()]) subscriber.error(new WorkerLost());
+  }
+}

@@ -1,0 +1,55 @@
+import { catchError, concatMap, type Observable, type OperatorFunction, of } from 'rxjs';
+import { orderedMap } from '../../operators/ordered-map.ts';
+import { type Batch, type Delivery, UnmadeBatch } from '../delivery/delivery.ts';
+import { PluginError } from '../errors.ts';
+import { type CollectedEvent, type LineEnvelope, LineEvents, WrittenEvents } from '../models/index.ts';
+import type { LineResult } from './protocol.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+export interface WorkerStageOptions {
+  readonly ordered: boolean;
+  readonly pool: WorkerPool;
+  /** All processors, in this thread. */
+  readonly inThisThread: OperatorFunction<Batch, Batch>;
+  readonly onMasked: (rule: string, count: number) => void;
+  /** Takes an event that a processor failed on. It comes without its line, which no mask has passed. */
+  readonly onFailure: (processor: number, event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+}
+
+/**
+ * Runs all processors over lines in workers, which write them as JSON as well. What is no line goes through the
+ * processors in this thread, and so do lines while no worker is ready, and those whose worker was lost.
+ */
+export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch, Batch> {
+  const { ordered, pool, inThisThread } = options;
+  return orderedMap(
+    (batch: Batch): Observable<Batch> => {
+      const here$ = of(batch).pipe(inThisThread);
+      const { unmade, delivery } = batch;
+      if (!(unmade instanceof LineEvents) || unmade.texts.bytes === undefined || !pool.isReady) return here$;
+      const { bytes, size } = unmade.texts;
+      const { envelope } = unmade;
+      return pool.run({ bytes, size, envelope }).pipe(
+        concatMap((result) => settled(result, envelope, delivery, options)),
+        catchError(() => here$),
+      );
+    },
+    { ordered },
+  );
+}
+
+function settled(
+  { documents, size, masked, failures }: LineResult,
+  { timestamp, source, backfill }: LineEnvelope,
+  delivery: Delivery,
+  { onMasked, onFailure }: WorkerStageOptions,
+): readonly Batch[] {
+  for (const [, rule, count] of masked) onMasked(rule, count);
+  for (const { processor, reason } of failures) {
+    const event = { timestamp, data: { source }, backfill };
+    onFailure(processor, event, delivery, new PluginError(reason));
+  }
+  if (size === 0) return [];
+  const { buffer, byteOffset, length } = documents;
+  return [new UnmadeBatch(new WrittenEvents(Buffer.from(buffer, byteOffset, length), size), delivery)];
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ConfigError } from '../../src/config/config-error.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+
+const config = (main: object) => ({
+  collectors: { log: { plugin: 'file', paths: ['in.log'] }, ticks: { plugin: 'test' } },
+  processors: {
+    mask: { plugin: 'regex_mask', rules: { A: 'b' } },
+    tokens: { plugin: 'entropy_mask' },
+    wait: { plugin: 'test' },
+  },
+  forwarders: { none: { plugin: 'noop' } },
+  pipelines: { main: { collect: ['log'], process: ['mask'], forward: 'none', workers: 2, ...main } },
+  host_config: {},
+});
+
+function mistakes(input: unknown): string[] {
+  try {
+    parseConfig(input);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+  }
+}
+
+describe('workers', () => {
+  it('are one by default: the main thread', () => {
+    expect(parseConfig(config({ workers: undefined })).pipelines.main?.workers).toBe(1);
+  });
+
+  it.each([{}, { process: ['mask', 'tokens'] }, { process: 'tokens', collect: ['ticks', 'log'] }])(
+    'are good for masks over files: %j',
+    (main) => expect(mistakes(config(main))).toEqual([]),
+  );
+
+  it.each([
+    [{ process: ['mask', 'wait'] }, /^pipelines\.main\.process\[1\]: `wait` is a `test` processor; .* only/],
+    [{ process: 'wait' }, /^pipelines\.main\.process: `wait` is a `test` processor/],
+    [{ process: [] }, /^pipelines\.main\.workers: there is no processor here/],
+    [{ process: undefined }, /^pipelines\.main\.workers: there is no processor here/],
+    [{ collect: 'ticks' }, /^pipelines\.main\.workers: no collector here is a `file`/],
+    [{ workers: 0 }, /^pipelines\.main\.workers: .*1/],
+    [{ workers: 65 }, /^pipelines\.main\.workers: .*64/],
+  ])('are refused, with the reason, for %j', (main, message) => {
+    expect(mistakes(config(main))).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('do not matter where they are one', () => {
+    expect(mistakes(config({ workers: 1, process: 'wait', collect: 'ticks' }))).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, jest } from '@jest/globals';
+import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { folderWith, runCli } from '../support/cli.ts';
+
+jest.setTimeout(60_000);
+
+const PIECES = [
+  'KEY::0123456789',
+  ' ',
+  'x@y.de',
+  '10.0.0.1',
+  '"',
+  '\\',
+  'ä',
+  '😀',
+  '\0',
+  '\t',
+  'text',
+  '\r',
+  '\xff',
+];
+
+/** Lines of all kinds, some long, the last one without a newline; bytes that are no UTF-8 among them. */
+function anyLines(count: number, random: () => number): Buffer {
+  const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
+  const parts: Buffer[] = [];
+  for (let i = 0; i < count; i++) {
+    const words = Array.from({ length: Math.floor(random() * 12) }, () => pick(PIECES));
+    for (const word of words) parts.push(Buffer.from(word, word === '\xff' ? 'latin1' : 'utf8'));
+    if (random() < 0.001) parts.push(Buffer.alloc(200_000, 'x'));
+    parts.push(Buffer.from(pick(['\n', '\n', '\r\n'])));
+  }
+  return Buffer.concat([...parts, Buffer.from('last KEY::0123456789')]);
+}
+
+const config = (folder: string, workers: number) => `
+collectors:
+  log: { plugin: file, paths: ['${folder}/*.log'], backfill: true, max_line_bytes: 131072 }
+  ticks: { plugin: test, interval: 0.001, count: 20 }
+processors:
+  secrets: { plugin: regex_mask, rules: { SECRET: 'KEY::[0-9]{10}', EMAIL: '[a-z]+@[a-z.]+' } }
+  tokens: { plugin: entropy_mask }
+forwarders:
+  out: { plugin: disk, path: '${folder}/out-${workers}', filename: out.jsonl }
+pipelines:
+  main: { collect: [log, ticks], process: [secrets, tokens], forward: out, workers: ${workers} }
+host_config: {}
+`;
+
+describe('workers', () => {
+  it('write the same bytes in the same order as the main thread, and count the same', async () => {
+    const random = seededRandom(7);
+    const folder = folderWith();
+    writeFileSync(join(folder, 'in.log'), anyLines(20_000, random));
+    const results = [];
+    for (const workers of [1, 2]) {
+      writeFileSync(join(folder, `${workers}.yaml`), config(folder, workers));
+      const { code, stderr } = await runCli(['run', join(folder, `${workers}.yaml`), '--once', '--no-state']);
+      expect(code).toBe(0);
+      const lines = readFileSync(join(folder, `out-${workers}`, 'out.jsonl'), 'utf8')
+        .replaceAll(/"timestamp":"[^"]*"/g, '')
+        .split('\n');
+      const isTick = (line: string) => line.includes('"count":');
+      results.push({
+        lines: lines.filter((line) => !isTick(line)),
+        ticks: lines.filter(isTick).length,
+        masked: /^ {2}masked[\s\S]*?(?=\n {2}out)/m.exec(stderr)?.[0],
+      });
+    }
+    expect(results[1]).toEqual(results[0]);
+    expect(results[0]?.lines).toHaveLength(20_002);
+    expect(results[0]?.masked).toMatch(/SECRET/);
+  });
+});

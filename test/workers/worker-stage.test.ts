@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import { from, lastValueFrom, map, toArray } from 'rxjs';
+import { LineBlock } from '../../operators/file-lines/line-block.ts';
+import { type Batch, Delivery, UnmadeBatch } from '../../src/delivery/delivery.ts';
+import { LineEvents } from '../../src/models/index.ts';
+import { WorkerPool } from '../../src/workers/worker-pool.ts';
+import { workerStage } from '../../src/workers/worker-stage.ts';
+import { eventually } from '../support/eventually.ts';
+
+const ENVELOPE = {
+  timestamp: '2026-01-01T00:00:00.000Z',
+  source: 'a.log',
+  backfill: true,
+  isTruncated: false,
+};
+
+function batchOf(text: string): Batch {
+  const bytes = Buffer.from(text);
+  const size = text.split('\n').length - 1;
+  return new UnmadeBatch(new LineEvents(new LineBlock(bytes, size), ENVELOPE), new Delivery(size, () => {}));
+}
+
+const lines = ({ events }: Batch) => events.map(({ data }) => data.line as string);
+
+/** Runs texts through two workers that end at `die`; what the main thread does is marked. */
+async function run(texts: readonly string[]) {
+  const lost: boolean[] = [];
+  const masked: string[] = [];
+  const file = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
+  const pool = new WorkerPool({ size: 2, masks: [], file, onLost: (_, isReplaced) => lost.push(isReplaced) });
+  try {
+    await eventually(() => pool.isReady);
+    const here = map((batch: Batch) => ({ ...batch, events: batch.events.map((event) => mark(event)) }));
+    const stage = workerStage({
+      ordered: true,
+      pool,
+      inThisThread: here,
+      onMasked: (rule, count) => masked.push(`${rule} ${count}`),
+      onFailure: () => {},
+    });
+    const done$ = from(texts.map(batchOf)).pipe(stage, map(lines), toArray());
+    const done = await lastValueFrom(done$);
+    return { done, lost, masked, pool };
+  } finally {
+    pool.close();
+  }
+}
+
+function mark<E extends { readonly data: object }>(event: E): E {
+  return { ...event, data: { line: `main: ${(event.data as { line: string }).line}` } };
+}
+
+describe('workerStage', () => {
+  it('keeps the order, whichever worker is done first', async () => {
+    const texts = Array.from({ length: 40 }, (_, i) => `${i}\n`.repeat(i % 2 === 0 ? 2000 : 1));
+    const { done, masked } = await run(texts);
+    expect(done.map(([first]) => first)).toEqual(texts.map((_, i) => `${i}`));
+    expect(done.map(({ length }) => length)).toEqual(texts.map((_, i) => (i % 2 === 0 ? 2000 : 1)));
+    expect(masked).toHaveLength(40);
+  });
+
+  it('does in the main thread what a worker had begun when it ended, in its place', async () => {
+    const { done, lost } = await run(['a\n', 'die\n', 'b\nc\n']);
+    expect(done[1]).toEqual(['main: die']);
+    expect(done.flat().map((line) => line.replace('main: ', '').toLowerCase())).toEqual([
+      'a',
+      'die',
+      'b',
+      'c',
+    ]);
+    expect(lost).toEqual([true]);
+  });
+
+  it('goes on without workers when too many have ended', async () => {
+    const { done, lost } = await run(Array.from({ length: 12 }, () => 'die\n'));
+    expect(done.flat()).toEqual(Array(12).fill('main: die'));
+    expect(lost.length).toBeGreaterThan(0);
+  });
+});
