@@ -49,10 +49,11 @@ function expectSame(rules: Rules, texts: readonly string[]): void {
   }
 }
 
+/** Whether texts of any length may be tried. */
 const isSafe = (source: string): boolean => {
   try {
-    const { ambiguity, degree } = costOf(compileExpression(source));
-    return ambiguity === undefined && degree <= 3;
+    const { ambiguity, degree, factor } = costOf(compileExpression(source));
+    return ambiguity === undefined && degree <= 2 && factor <= 100;
   } catch (error) {
     if (error instanceof ExpressionError) return false;
     throw error;
@@ -61,7 +62,11 @@ const isSafe = (source: string): boolean => {
 
 jest.setTimeout(longRuns(20_000));
 
-const sets = projectRules();
+/** The documentation shows one that is refused. */
+const isAccepted = (rules: Rules): boolean =>
+  Object.values(rules).every((source) => costOf(compileExpression(source)).ambiguity === undefined);
+
+const sets = projectRules().filter(isAccepted);
 const all = sets.flatMap((rules) => Object.values(rules));
 const ofProject = fc.constantFrom(
   ...[...new Set(all)].map((source) => ({ source, near: nearMatches(compileExpression(source)) })),
@@ -71,6 +76,11 @@ const drawn = fc
   .tuple(flags, expressions())
   .map(([flags, { source, near }]) => ({ source: flags + source, near }))
   .filter(({ source }) => isSafe(source));
+
+/** One rule has a name that others may match. Were there more, a text could double with each of them. */
+function named(rules: readonly { readonly source: string }[], at: number, name: string): Rules {
+  return Object.fromEntries(rules.map(({ source }, i) => [i === at ? `${i}${name}` : `${i}`, source]));
+}
 
 describe('a regular mask with many rules', () => {
   it('masks what the plain way masks, whatever the rules and the texts', () => {
@@ -82,8 +92,8 @@ describe('a regular mask with many rules', () => {
       .chain((rules) =>
         fc.record({
           rules: fc
-            .tuple(...rules.map(() => fc.oneof(...rules.map(({ near }) => near))))
-            .map((names) => Object.fromEntries(rules.map(({ source }, i) => [`${i}${names[i]}`, source]))),
+            .record({ at: fc.nat(rules.length - 1), name: fc.oneof(...rules.map(({ near }) => near)) })
+            .map(({ at, name }) => named(rules, at, name)),
           texts: fc.array(textsNear(rules), { minLength: 5, maxLength: 5 }),
         }),
       );

@@ -23,11 +23,13 @@ function planned(finder: Finder, text: string): string {
   return found.join();
 }
 
+const MOST_STEPS = 1e6;
+
 /** How much of a text an expression is tried on: what can take for ever, or nearly so, sees little. */
 function affordableLength(expression: RegExp): number {
-  const { ambiguity, degree } = costOf(expression);
+  const { ambiguity, degree, factor } = costOf(expression);
   if (ambiguity !== undefined) return 10;
-  return degree > 3 ? 24 : 100;
+  return Math.min(100, Math.max(10, (MOST_STEPS / factor) ** (1 / degree)));
 }
 
 describe('a planned search', () => {
