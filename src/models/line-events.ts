@@ -88,12 +88,17 @@ export class LineEvents implements UnmadeEvents {
     const lines = areVerbatim ? this.texts.lines : this.#escaped();
     // What is known to be ASCII is copied, anything else encoded. A path may be anything.
     const encoding = areVerbatim && isAscii(first + last) ? 'latin1' : 'utf8';
-    const parts: Buffer[] = [];
+    const texts: string[] = [];
+    let bytes = 0;
     for (let i = 0; i < lines.length; i += JOINED) {
       const text = first + lines.slice(i, i + JOINED).join(last + first) + last;
-      parts.push(Buffer.from(text, encoding));
+      bytes += Buffer.byteLength(text, encoding);
+      texts.push(text);
     }
-    return Buffer.concat(parts);
+    const documents = Buffer.allocUnsafeSlow(bytes);
+    let end = 0;
+    for (const text of texts) end += documents.write(text, end, encoding);
+    return documents;
   }
 
   /** Escaped together: one call for each line would cost twice as much. */

@@ -20,11 +20,18 @@ const MASKS: Readonly<Record<string, Masking>> = {
 /** Does in a worker what the processors of a pipeline and `serialise` do in the main thread. */
 export class LineMasker {
   readonly #processors: readonly { readonly mask: Masking; readonly ctx: never }[];
-  #masked = new Map<string, [processor: number, rule: string, count: number]>();
+  /** By processor: the counts of its rules in the task that is being done. */
+  readonly #counts: readonly Map<string, { count: number }>[];
 
   constructor(masks: readonly WorkerMask[]) {
+    this.#counts = masks.map(() => new Map());
     this.#processors = masks.map(({ plugin, config }, processor) => {
-      const masked = (rule: string, count: number) => this.#count(processor, rule, count);
+      const counts = this.#counts[processor] as Map<string, { count: number }>;
+      const masked = (rule: string, count: number) => {
+        const known = counts.get(rule);
+        if (known === undefined) counts.set(rule, { count });
+        else known.count += count;
+      };
       // All of a context that masks use.
       return { mask: MASKS[plugin] as Masking, ctx: { config, stats: { masked } } as never };
     });
@@ -32,7 +39,6 @@ export class LineMasker {
 
   run({ id, bytes, size, envelope }: LineTask): LineResult {
     const failures: { processor: number; reason: string }[] = [];
-    this.#masked = new Map();
     let content: Content = new LineEvents(new LineBlock(bytes, size), envelope);
     for (let i = 0; i < this.#processors.length; i++) {
       content = this.#mask(i, content, (error) => failures.push({ processor: i, reason: safeReason(error) }));
@@ -42,7 +48,7 @@ export class LineMasker {
         ? content.toJsonLines()
         : Buffer.from(content.map((event) => `${serialise(event)}\n`).join(''));
     const left = content instanceof LineEvents ? content.size : content.length;
-    return { id, documents, size: left, masked: [...this.#masked.values()], failures };
+    return { id, documents, size: left, masked: this.#takeCounts(), failures };
   }
 
   #mask(index: number, content: Content, onFailure: (error: unknown) => void): Content {
@@ -62,10 +68,11 @@ export class LineMasker {
     });
   }
 
-  #count(processor: number, rule: string, count: number): void {
-    const key = `${processor} ${rule}`;
-    const known = this.#masked.get(key);
-    if (known === undefined) this.#masked.set(key, [processor, rule, count]);
-    else known[2] += count;
+  #takeCounts(): LineResult['masked'] {
+    return this.#counts.flatMap((counts, processor) => {
+      const taken = Array.from(counts, ([rule, { count }]) => [processor, rule, count] as const);
+      counts.clear();
+      return taken;
+    });
   }
 }
