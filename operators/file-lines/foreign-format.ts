@@ -19,7 +19,26 @@ const FORMATS: readonly Format[] = [
   { name: 'zip', magic: [0x50, 0x4b, 0x03, 0x04], advice: UNPACK },
 ];
 
+type Foreign = Pick<Format, 'name' | 'advice'>;
+
 /** What a file is that begins with these bytes and is no UTF-8 text; undefined if it may be that. */
-export function foreignFormat(head: Buffer): { readonly name: string; readonly advice: string } | undefined {
-  return FORMATS.find(({ magic }) => magic.every((byte, i) => head[i] === byte));
+export function foreignFormat(head: Buffer): Foreign | undefined {
+  const marked = FORMATS.find(({ magic }) => magic.every((byte, i) => head[i] === byte));
+  return marked ?? (isUnmarkedUtf16(head) ? { name: 'UTF-16', advice: CONVERT } : undefined);
+}
+
+/** So many ASCII characters in a row are no accident. */
+const PAIRS = 4;
+
+/** Whether NUL is every other byte at the begin, as in ASCII text without a byte order mark. */
+function isUnmarkedUtf16(head: Buffer): boolean {
+  if (head.length < 2 * PAIRS) return false;
+  const isPair = [...head.subarray(0, 2)].filter((byte) => byte === 0).length === 1;
+  const nul = head[0] === 0 ? 0 : 1;
+  return (
+    isPair &&
+    Array.from({ length: PAIRS }, (_, i) => 2 * i).every(
+      (i) => head[i + nul] === 0 && head[i + 1 - nul] !== 0,
+    )
+  );
 }

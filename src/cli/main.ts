@@ -64,7 +64,8 @@ function mistakeNotices(error: MillraceError): Notice[] {
 function surviveClosedOutput(notify: WriteNotice): void {
   process.stderr.on('error', () => {});
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') return;
+    const isTold = process.exitCode === ExitCode.failed;
+    if (error.code === 'EPIPE' || isTold) return;
     const message = `cannot write to standard output: ${error.message}`;
     notify({ level: 'error', text: `millrace: ${message}`, message });
     process.exitCode = ExitCode.failed;

@@ -124,12 +124,23 @@ describe('millrace state', () => {
     expect((await state()).stdout).toMatch(/ another file +- /);
   });
 
-  it('has nothing to list where there is no folder, and makes none', async () => {
+  it.each(['missing', 'in.log'])('says that %s is no state folder, and makes none', async (name) => {
+    const cwd = folderWith({ 'in.log': '' });
+    const { code, stdout, stderr } = await runCli(['state', '--state-dir', name], { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(
+      `${join(cwd, name)} is no folder; give --state-dir the one that \`millrace run\` has`,
+    );
+    expect(existsSync(join(cwd, 'missing'))).toBe(false);
+  });
+
+  it('has nothing to list where nothing was kept yet', async () => {
     const cwd = folderWith();
-    const { code, stdout, stderr } = await runCli(['state', '--state-dir', 'state'], { cwd });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toBe(`${join(cwd, 'state')}: no checkpoints\n`);
-    expect(existsSync(join(cwd, 'state'))).toBe(false);
+    const { code, stderr } = await runCli(['state'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'home') } });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `${join(cwd, 'home', 'millrace')}: no checkpoints\n`,
+    });
   });
 
   it.each(['path', 'key'])('forget makes the next run read a file again, named by its %s', async (by) => {

@@ -36,6 +36,8 @@ describe('followFiles, once', () => {
 
   it.each([
     ['UTF-16', Buffer.from('\ufeffpin 1234\n', 'utf16le')],
+    ['UTF-16', Buffer.from('pin 1234\n', 'utf16le')],
+    ['UTF-16', Buffer.from('pin 1234\n', 'utf16le').swap16()],
     ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0])],
     ['gzip', gzipSync('pin 1234\n')],
     ['zip', Buffer.from('PK\u0003\u0004 and more', 'latin1')],

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { readState } from '../../state/open-state.ts';
 import { type Checkpoint, checkpointsOf, sizeNow } from '../checkpoint.ts';
@@ -14,6 +15,7 @@ import { defaultStateFolder, type StateOptions } from '../state-folder.ts';
 /** `millrace state`: a table of all checkpoints. */
 export async function listState(options: GlobalOptions & StateOptions): Promise<number> {
   const folder = folderOf(options);
+  if (options.stateDir !== undefined) checkFolder(folder);
   const checkpoints = checkpointsOf(await readState(folder));
   if (checkpoints.length === 0) {
     const notify = await noticesIn(options.logFormat);
@@ -50,6 +52,12 @@ export async function forgetState(wanted: string, options: ForgetOptions): Promi
     );
   }
   return ExitCode.ok;
+}
+
+/** One that was asked for and is not there is more likely a mistake than a clean start. */
+function checkFolder(folder: string): void {
+  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new UsageError(`${folder} is no folder; give --state-dir the one that \`millrace run\` has`);
 }
 
 function folderOf({ stateDir }: StateOptions): string {
