@@ -141,6 +141,11 @@ export class Manager {
     return Object.fromEntries([...this.#runners].map(([name, runner]) => [name, runner.status]));
   }
 
+  /** That of one pipeline; undefined if there is none of that name. */
+  state(name: string): PipelineStatus | undefined {
+    return this.#runners.get(name)?.status;
+  }
+
   /** Counters since the manager was made, restarts included. */
   stats(): Record<string, PipelineStats> {
     return Object.fromEntries([...this.#counters].map(([name, counters]) => [name, counters.snapshot()]));

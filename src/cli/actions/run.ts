@@ -84,8 +84,11 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     terminal.live('');
     signals.unsubscribe();
     reloads.unsubscribe();
+    const states = fleet.states();
+    const stats = fleet.stats();
+    const final = { states: () => states, stats: () => stats };
     const results = [...fleet.configs()].flatMap(([name, config]) =>
-      pipelineResults(config, [name], fleet, times),
+      pipelineResults(config, [name], final, times),
     );
     reportResults(results, { level, format, colours, logger, write });
     return results.some(({ state }) => state === 'failed') ? ExitCode.failed : ExitCode.ok;

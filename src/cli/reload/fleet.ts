@@ -72,7 +72,7 @@ export class Fleet implements LiveSource {
   }
 
   states(): Record<string, PipelineStatus> {
-    return this.#each(({ manager }, name) => manager.states()[name] as PipelineStatus);
+    return this.#each(({ manager }, name) => manager.state(name) as PipelineStatus);
   }
 
   /** Counters since the begin, over all that a pipeline ran in. */
@@ -148,7 +148,7 @@ export class Fleet implements LiveSource {
   }
 
   #hasEnded = (name: string): boolean => {
-    const state = this.#members.get(name)?.manager.states()[name]?.state;
+    const state = this.#members.get(name)?.manager.state(name)?.state;
     return state !== undefined && FINAL_STATES.includes(state);
   };
 
