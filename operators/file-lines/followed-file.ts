@@ -41,10 +41,8 @@ export class FollowedFile {
   /** An operation on the descriptor is under way: it must stay open. */
   isBusy = false;
   isAtEnd = false;
-  /** It shrank: what is held is a line, then it begins anew. */
+  /** It shrank: what is held has lost its end, then it begins anew. */
   isTruncated = false;
-  /** Not all of it was read before: what is held has lost its end. */
-  isCut = false;
   /** How often it was begun anew. */
   life = 0;
   /** No path leads to it any more; its descriptor is all there is. */
@@ -108,7 +106,6 @@ export class FollowedFile {
     this.overlap.clear();
     this.backfillEnd = 0;
     this.isTruncated = false;
-    this.isCut = false;
     this.isAtEnd = false;
   }
 }
