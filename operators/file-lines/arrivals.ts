@@ -5,7 +5,7 @@ import type { FileTable } from './file-table.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile, StartPosition } from './followed-file.ts';
 import type { ReadPump } from './read-pump.ts';
-import type { FileChange } from './regular-file.ts';
+import { closeFile, type FileChange } from './regular-file.ts';
 import { firstRests } from './resting.ts';
 import type { Probe } from './scan.ts';
 import { truncate } from './truncation.ts';
@@ -36,7 +36,11 @@ export class Arrivals {
     const { table, descriptors, pump } = this.#parts;
     const known = table.get(status.id);
     const file = known ?? this.#adopt(path, status, head);
-    if ('fd' in status) descriptors.attach(file, status.fd);
+    if ('fd' in status) {
+      // One that came to be known meanwhile, by another path, may still have to be told from the one of before.
+      if (known === undefined) descriptors.attach(file, status.fd);
+      else closeFile(status.fd);
+    }
     // In a new life, it was already begun anew for what was seen here.
     const isComparable = known === expected && known?.life === before.life;
     if (known !== undefined) this.#update(known, status, isComparable ? before.bytes : 0);
@@ -89,7 +93,6 @@ export class Arrivals {
 
 /** A file that is shorter than that has begun anew. */
 function within(size: number, start: number | StartPosition): StartPosition {
-  const { offset, isUnterminated } =
-    typeof start === 'number' ? { offset: start, isUnterminated: false } : start;
-  return offset <= size ? { offset, isUnterminated } : { offset: 0, isUnterminated: false };
+  const position = typeof start === 'number' ? { offset: start, isUnterminated: false } : start;
+  return position.offset <= size ? position : { offset: 0, isUnterminated: false };
 }

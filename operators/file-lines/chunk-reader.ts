@@ -17,12 +17,15 @@ export class ChunkReader {
   readonly #descriptors: Descriptors;
   readonly #buffer: Buffer;
   readonly #chunkBytes: number;
+  readonly #recognised: (file: FollowedFile) => void;
   #isClosed = false;
 
-  constructor(descriptors: Descriptors, chunkBytes: number) {
+  /** `recognised` is told of a file that was opened, and is the one it was taken for or begins anew. */
+  constructor(descriptors: Descriptors, chunkBytes: number, recognised: (file: FollowedFile) => void) {
     this.#descriptors = descriptors;
     this.#buffer = Buffer.allocUnsafeSlow(OVERLAP_BYTES + chunkBytes);
     this.#chunkBytes = chunkBytes;
+    this.#recognised = recognised;
   }
 
   /** Calls back later, always, unless closed meanwhile. */
@@ -49,6 +52,11 @@ export class ChunkReader {
         done(error, NOTHING);
       } else if (opened.id === file.id && !this.#isClosed) {
         this.#descriptors.attach(file, opened.fd);
+        if (!file.recognise(opened.head)) {
+          done(null, undefined);
+          return;
+        }
+        this.#recognised(file);
         this.#read(file, opened.fd, done);
       } else {
         closeFile(opened.fd);

@@ -1,4 +1,4 @@
-import { type Fingerprint, fingerprintOf, HEAD_BYTES } from './fingerprint.ts';
+import { type Fingerprint, fingerprintOf, HEAD_BYTES, hasFingerprint } from './fingerprint.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -7,13 +7,23 @@ export class FileHead {
   #bytes: Buffer;
   #fingerprint: Fingerprint | undefined;
 
-  constructor(bytes: Buffer = NOTHING) {
-    this.#bytes = bytes;
+  /** `expected`: the fingerprint from before, as long as the bytes are not known. */
+  constructor(bytes: Buffer | undefined, expected?: Fingerprint) {
+    this.#bytes = bytes ?? NOTHING;
+    if (bytes === undefined) this.#fingerprint = expected;
   }
 
   get fingerprint(): Fingerprint {
     this.#fingerprint ??= fingerprintOf(this.#bytes);
     return this.#fingerprint;
+  }
+
+  /** Whether a file that begins with `bytes` can be this one. Then they are known from now on. */
+  accept(bytes: Buffer): boolean {
+    if (!hasFingerprint(bytes, this.fingerprint)) return false;
+    this.#bytes = bytes;
+    this.#fingerprint = undefined;
+    return true;
   }
 
   /** `chunk` was read at `position`; it is copied, as far as it adds something. */

@@ -50,7 +50,10 @@ export class FollowSession {
     this.#problems = new Problems(settings.log);
     this.#table = new FileTable(settings.maxLineBytes);
     this.#descriptors = new Descriptors(settings.maxOpenFiles);
-    this.#pump = new ReadPump(settings, new ChunkReader(this.#descriptors, settings.chunkBytes), {
+    const reader = new ChunkReader(this.#descriptors, settings.chunkBytes, (file) => {
+      settings.positions.recognised?.(file.id, file.head.fingerprint);
+    });
+    this.#pump = new ReadPump(settings, reader, {
       batch: (batch) => output.next(batch),
       begun: (file, chunk) => this.#begun(file, chunk),
       progress: (file) => this.#progressed(file),

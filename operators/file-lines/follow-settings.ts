@@ -1,4 +1,5 @@
 import type { Demand } from '../demand.ts';
+import type { Fingerprint } from './fingerprint.ts';
 import type { FoundFile, StartPosition } from './followed-file.ts';
 import type { FollowLog } from './problems.ts';
 import type { FileId } from './regular-file.ts';
@@ -16,6 +17,8 @@ export interface KnownFile {
 export interface Positions {
   /** Where to begin in a file that was not followed until now, as an offset in bytes or with more about it. */
   startAt(file: FoundFile): number | StartPosition;
+  /** The file was opened to be read: what it begins with is known by now, if it was not when the file was found. */
+  recognised?(id: FileId, fingerprint: Fingerprint): void;
   /** The file is gone, and read to its end, at this offset: its inode may be used for another one. */
   forget(id: FileId, endOffset: number): void;
   /** The files of before: those that are renamed by now, in the same folder, are read to their end first. */

@@ -1,4 +1,5 @@
 import { FileHead } from './file-head.ts';
+import type { Fingerprint } from './fingerprint.ts';
 import { LineFramer } from './line-framer.ts';
 import { Overlap } from './overlap.ts';
 import type { FileId, FileStatus } from './regular-file.ts';
@@ -18,6 +19,8 @@ export interface StartPosition {
   readonly offset: number;
   /** What ends there is a line that was taken before its terminator came. */
   readonly isUnterminated: boolean;
+  /** What the file has to begin with for that to hold, if its first bytes could not be read when it was found. */
+  readonly fingerprint?: Fingerprint;
 }
 
 /** One file, by identity: how far it is read, and what has become of it. Its path may change. */
@@ -38,10 +41,8 @@ export class FollowedFile {
   /** An operation on the descriptor is under way: it must stay open. */
   isBusy = false;
   isAtEnd = false;
-  /** It shrank: what is held is a line, then it begins anew. */
+  /** It shrank: what is held has lost its end, then it begins anew. */
   isTruncated = false;
-  /** Not all of it was read before: what is held has lost its end. */
-  isCut = false;
   /** How often it was begun anew. */
   life = 0;
   /** No path leads to it any more; its descriptor is all there is. */
@@ -61,18 +62,32 @@ export class FollowedFile {
   /** What of `unread` is part of the table's sum. */
   counted = 0;
 
-  constructor(found: FoundFile, { offset, isUnterminated }: StartPosition, maxLineBytes: number) {
+  constructor(found: FoundFile, start: StartPosition, maxLineBytes: number) {
+    const { offset, isUnterminated, fingerprint } = start;
     this.id = found.id;
     this.path = found.path;
     this.size = found.size;
     this.backfillEnd = found.existed ? found.size : 0;
-    this.head = new FileHead(found.head);
+    this.head = new FileHead(found.head, fingerprint);
     this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes });
   }
 
   /** Bytes known of and not read. */
   get unread(): number {
     return this.isTruncated ? this.size : Math.max(0, this.size - this.lines.readOffset);
+  }
+
+  /**
+   * The file was opened, and begins with `head`. False if it is not any more what was read of it. One of which nothing
+   * was read in this run, and which is not the one of before, is read from its begin.
+   */
+  recognise(head: Buffer): boolean {
+    if (this.head.accept(head)) return true;
+    if (this.overlap.length > 0) return false;
+    const { backfillEnd } = this;
+    this.restart();
+    this.backfillEnd = backfillEnd;
+    return this.head.accept(head);
   }
 
   /** `chunk` was read at the end of what was read before. */
@@ -91,7 +106,6 @@ export class FollowedFile {
     this.overlap.clear();
     this.backfillEnd = 0;
     this.isTruncated = false;
-    this.isCut = false;
     this.isAtEnd = false;
   }
 }

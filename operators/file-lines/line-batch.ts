@@ -18,7 +18,7 @@ export interface LineBatch {
   readonly endOffset: number;
   /** The last line has no terminator yet: one that follows belongs to it, and is no line. */
   readonly isUnterminated: boolean;
-  /** The only line is the begin of one that was longer than `maxLineBytes`, or whose end was lost. */
+  /** The only line is the begin of one that was longer than `maxLineBytes`, or whose end was or may be lost. */
   readonly isTruncated: boolean;
   /** JSON holds the lines as they stand: they are ASCII without quotes, backslashes and control characters. */
   readonly areVerbatim: boolean;

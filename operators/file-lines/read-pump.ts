@@ -174,7 +174,8 @@ export class ReadPump {
   /** Every line of `file` that was at hand is emitted. */
   #leave(file: FollowedFile): void {
     if (file.isTruncated && file.lines.isHolding) {
-      file.lines.end({ isCut: file.isCut });
+      // Even if all was read: its end may have been cut off unseen, or come in the new life.
+      file.lines.end({ isCut: true });
       this.#current = file;
       return;
     }

@@ -46,7 +46,10 @@ export function statFile(path: string, callback: Callback<FileChange>): void {
   });
 }
 
-/** Opens a regular file for reading; the status is of what was opened, whatever the path leads to by then. */
+/**
+ * Opens a regular file for reading; the status is of what was opened, whatever the path leads to by then. Errors if its
+ * first bytes cannot be read: without them it cannot be told from another one.
+ */
 export function openFile(
   path: string,
   { isLinked }: { isLinked: boolean },
@@ -66,9 +69,12 @@ export function openFile(
       }
       const head = Buffer.alloc(HEAD_BYTES);
       fs.read(fd, head, 0, HEAD_BYTES, 0, (unreadable, count) => {
-        // The first read of lines will tell why.
-        const bytes = unreadable === null ? head.subarray(0, count) : head.subarray(0, 0);
-        callback(null, { ...statusOf(stats, isLinked), fd, head: bytes });
+        if (unreadable === null) {
+          callback(null, { ...statusOf(stats, isLinked), fd, head: head.subarray(0, count) });
+        } else {
+          closeFile(fd);
+          callback(unreadable);
+        }
       });
     });
   });

@@ -96,12 +96,27 @@ export class SettledPositions implements Positions {
     return { offset, isUnterminated: false };
   }
 
+  /** A file that was not read of yet is known by its first bytes from now on. */
+  recognised(id: FileId, fingerprint: Fingerprint): void {
+    const known = this.#get(id);
+    if (known === undefined || known.fingerprint.length > 0) return;
+    this.#store.set(id, { ...known, fingerprint });
+  }
+
   /** To be called in the order of emission, when nothing more has to be done for the lines. */
   settle({ id, path, endOffset: offset, isUnterminated, fingerprint }: LineBatch): void {
     const end = this.#leaving.get(id);
     if (end === undefined || offset < end) {
-      const { followedAt } = this.#get(id) ?? { followedAt: path };
-      this.#store.set(id, { offset, isUnterminated, path, followedAt, fingerprint, missingSince: null });
+      const known = this.#get(id);
+      this.#store.set(id, {
+        offset,
+        isUnterminated,
+        path,
+        followedAt: known?.followedAt ?? path,
+        // One of no bytes would match any file.
+        fingerprint: fingerprint.length > 0 ? fingerprint : (known?.fingerprint ?? fingerprint),
+        missingSince: null,
+      });
       return;
     }
     this.#leaving.delete(id);
@@ -145,9 +160,13 @@ export class SettledPositions implements Positions {
   }
 }
 
-/** A file that cannot be read now is taken for the same: there is nothing to be seen of another one. */
-function isSame({ fingerprint }: FilePosition, head: Buffer | undefined): boolean {
-  return head === undefined || hasFingerprint(head, fingerprint);
+/**
+ * A file that cannot be read now is taken for the same, until it is opened. One that was read of, yet left no first
+ * bytes to know it by, may be any.
+ */
+function isSame({ fingerprint, offset }: FilePosition, head: Buffer | undefined): boolean {
+  if (head === undefined) return true;
+  return (fingerprint.length > 0 || offset === 0) && hasFingerprint(head, fingerprint);
 }
 
 /** The store may hold other things as well. */

@@ -134,6 +134,7 @@ function wasFollowed(state: CollectorState): (path: string) => boolean {
 function noting(settled: SettledPositions, note: () => void): Positions {
   return {
     startAt: (file) => settled.startAt(file),
+    recognised: (id, fingerprint) => settled.recognised(id, fingerprint),
     forget: (id, endOffset) => settled.forget(id, endOffset),
     known: () => settled.known(),
     found: (isThere) => {

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
+import { fingerprintOf } from '../../operators/file-lines/fingerprint.ts';
 import {
   type FilePosition,
   SettledPositions,
@@ -38,9 +39,17 @@ function run(
 
 /** Runs until these lines have come, then stops. */
 async function read(paths: string[], lines: string[], options: Parameters<typeof run>[1] = {}) {
-  const { lines: found, stop } = run(paths, { quietPolls: 1e9, flushPolls: 1e9, ...options });
+  const { batches, lines: found, stop } = run(paths, { quietPolls: 1e9, flushPolls: 1e9, ...options });
   await eventually(() => expect(found()).toEqual(lines));
   stop();
+  return batches;
+}
+
+/** The next call fails that is made for a file. */
+function failOnce(call: 'open' | 'read', code: string) {
+  jest.spyOn(fs, call).mockImplementationOnce(((...args: unknown[]) => {
+    process.nextTick(args.at(-1) as (error: Error) => void, Object.assign(new Error(code), { code }));
+  }) as never);
 }
 
 const append = (name: string, text: string) => fs.appendFileSync(folder(name), text);
@@ -134,6 +143,54 @@ describe('followFiles, across a restart', () => {
     expect([...store.values()][0]?.fingerprint.length).toBe(1024);
     append('a', 'z\n');
     await read(['a'], ['z']);
+  });
+
+  it.each([
+    ['open', 'EACCES'],
+    ['read', 'EIO'],
+  ] as const)('begins anew a file that was replaced, though its first %s fails', async (call, code) => {
+    append('a', 'a1\na2\na3\n');
+    await read(['a'], ['a1', 'a2', 'a3']);
+    fs.writeFileSync(folder('a'), 'B1\nB2\nB3\nB4\n');
+    failOnce(call, code);
+    const batches = await read(['a'], ['B1', 'B2', 'B3', 'B4'], { backfill: false });
+    expect(batches.every(({ backfill }) => backfill)).toBe(true);
+  });
+
+  it.each([
+    ['open', 'EMFILE'],
+    ['read', 'EIO'],
+  ] as const)(
+    'goes on in a file that has only grown, though its first %s fails, and knows it later',
+    async (call, code) => {
+      append('a', 'a1\na2\na3\n');
+      await read(['a'], ['a1', 'a2', 'a3']);
+      append('a', 'a4\n');
+      failOnce(call, code);
+      await read(['a'], ['a4']);
+      fs.writeFileSync(folder('a'), 'B1\nB2\nB3\nB4\nB5\n');
+      await read(['a'], ['B1', 'B2', 'B3', 'B4', 'B5']);
+    },
+  );
+
+  it('starts at the end of what was there, and goes on from there, though the first open fails', async () => {
+    append('a', 'old\n');
+    failOnce('open', 'EMFILE');
+    const { stop } = run(['a'], { backfill: false });
+    await eventually(() => expect(openFiles(folder())).toBe(1));
+    await eventually(() => expect([...store.values()][0]?.fingerprint.length).toBe(4));
+    stop();
+    append('a', 'new\n');
+    await read(['a'], ['new'], { backfill: false });
+  });
+
+  it('does not resume in a file that nothing is known of but an offset', async () => {
+    append('a', '1\n2\n3\n');
+    await read(['a'], ['1', '2', '3']);
+    for (const [id, position] of store) {
+      store.set(id, { ...position, fingerprint: fingerprintOf(Buffer.alloc(0)) });
+    }
+    await read(['a'], ['1', '2', '3']);
   });
 
   it('follows a link that was led elsewhere', async () => {
