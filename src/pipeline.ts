@@ -4,6 +4,7 @@ import {
   connect,
   defer,
   EMPTY,
+  filter,
   finalize,
   identity,
   type MonoTypeOperatorFunction,
@@ -17,7 +18,6 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import { withoutUnsureTail } from '../operators/file-lines/unsure-tail.ts';
 import { InFlightWindow } from '../operators/in-flight-window.ts';
 import { createContext, type SharedContext } from './context.ts';
 import { collectStage } from './delivery/collect-stage.ts';
@@ -30,10 +30,10 @@ import { forgetRecord } from './delivery/output-record.ts';
 import type { Drop, PipelineProbe, StagePlace } from './delivery/probe.ts';
 import { processStage } from './delivery/process-stage.ts';
 import { RetryLog } from './delivery/retry-log.ts';
+import { TruncatedLines } from './delivery/truncated-lines.ts';
 import { safeReason } from './errors.ts';
 import type {
   AnalyticsConfig,
-  CollectedEvent,
   CollectorState,
   Outcome,
   PipelineConfig,
@@ -80,6 +80,7 @@ class PipelineRun {
   /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
   readonly #collectorFailed$ = new ReplaySubject<void>(1);
   readonly #exactly: ExactlyOnce | undefined;
+  readonly #truncated = new TruncatedLines();
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(setup: PipelineSetup) {
@@ -103,13 +104,15 @@ class PipelineRun {
       isOpen: deadLetter !== undefined,
       masks: processors.map((entry) => entry.loaded_plugin.masks === true),
       processors: processors.map((entry) => entry.name),
+      cut: (event, delivery) => this.#truncated.cut(event, delivery),
     });
 
     const endCollecting$ = merge(stop$, this.#collectorFailed$);
     const batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$)));
     const forwarded$ = batches$.pipe(
       this.#processAll(processors, deadLetters),
-      map(cutTruncated),
+      map((batch) => this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure))),
+      filter((batch) => sizeOf(batch) > 0),
       tap((batch) => batch.delivery.add(sizeOf(batch) * (config.forward.length - 1))),
       this.#forwardToAll(deadLetters),
       tap({ complete: () => deadLetters.close() }),
@@ -145,6 +148,7 @@ class PipelineRun {
         drop: this.#drop(place),
         settling: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).settling(release)),
       }),
+      tap((batch) => this.#truncated.note(batch)),
       this.#watch(place),
       catchError((cause) => {
         this.#failure ??= { cause };
@@ -196,8 +200,7 @@ class PipelineRun {
       drop: this.#drop(place),
       process: (event) => plugin.process({ ctx, event }),
       mapLines: plugin.mapLines && ((envelope) => plugin.mapLines?.({ ctx, envelope })),
-      onFailure: (event, delivery, error) =>
-        deadLetters.processorFailed(index, withoutUnsureTail(event), delivery, error),
+      onFailure: (...failure) => deadLetters.processorFailed(index, ...failure),
     });
     return pipe(stage, this.#watch(place));
   }
@@ -323,11 +326,4 @@ function workerLost(pipeline: string, error: unknown, isReplaced: boolean): stri
     : 'too many have, so that the main thread does its work from now on';
   const why = error === undefined ? '' : ` (${safeReason(error)})`;
   return `${pipeline}: a worker ended${why}; what it had begun is done by the main thread, and ${next}`;
-}
-
-/** Batches of whole lines, nearly all, stay what they are. */
-function cutTruncated(batch: Batch): Batch {
-  const isTruncated = (event: CollectedEvent) => (event as { truncated?: unknown }).truncated === true;
-  if (!(batch.unmade?.isTruncated ?? batch.events.some(isTruncated))) return batch;
-  return { events: batch.events.map(withoutUnsureTail), delivery: batch.delivery };
 }

@@ -16,7 +16,11 @@ export interface DeadLettersOptions {
   /** Names of the processors in their order, and which of them mask. */
   readonly processors: readonly string[];
   readonly masks: readonly boolean[];
+  /** What may be shown of an event that has passed all masks; throws if that cannot be told. */
+  readonly cut: (event: CollectedEvent, delivery: Delivery) => CollectedEvent;
 }
+
+const UNCUT = { withheld: 'the event came of a line that was cut, and its own end could not be taken off' };
 
 /** Takes the events that a plugin failed on: to the dead letter if there is one, else they are dropped. */
 export class DeadLetters {
@@ -39,13 +43,28 @@ export class DeadLetters {
 
   /** An event that has not passed every mask is withheld: the entry tells of the failure only. */
   processorFailed(index: number, event: CollectedEvent, delivery: Delivery, error: unknown): void {
-    const { processors, masks } = this.#options;
+    const { processors, masks, cut } = this.#options;
     const plugin = processors[index] as string;
     const unmasked = masks.indexOf(true, index);
+    const shown = () => {
+      try {
+        return { event: cut(event, delivery) };
+      } catch {
+        return UNCUT;
+      }
+    };
     this.#log(`processor ${plugin} failed on an event`, error);
     this.#take('processor_failed', { kind: 'process', name: plugin }, event, delivery, error, () =>
-      unmasked === -1 ? { event } : { withheld: `the event had not passed the mask ${processors[unmasked]}` },
+      unmasked === -1 ? shown() : { withheld: `the event had not passed the mask ${processors[unmasked]}` },
     );
+  }
+
+  /** An event that came of a truncated line and cannot be cut, behind the last processor. */
+  cutFailed(event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    const { pipeline, processors } = this.#options;
+    const name = processors.at(-1) ?? pipeline;
+    this.#log(`an event of a line that was cut could not be shown behind ${name}`, error);
+    this.#take('processor_failed', { kind: 'process', name }, event, delivery, error, () => UNCUT);
   }
 
   forwarderFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
