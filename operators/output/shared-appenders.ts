@@ -1,10 +1,15 @@
-import { resolve } from 'node:path';
+import fs from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { EMPTY } from 'rxjs';
 import { type AppenderOptions, FileAppender } from '../append-file.ts';
 
 interface Shared {
   readonly appender: FileAppender;
+  /** By which it is found: the paths asked for, and where their folders really are. */
+  readonly keys: Set<string>;
   users: number;
+  /** How often it was given back by the last user, and is not closed yet. */
+  closing: number;
 }
 
 /** A part in the appender of a file, until it is given back. */
@@ -17,22 +22,43 @@ const shared = new Map<string, Shared>();
 
 /**
  * The one appender that this process has for a file: two of them would tear each other's lines, and one would take
- * for torn what the other is about to write. Closed when nobody has a part in it any more.
+ * for torn what the other is about to write. Closed when nobody has a part in it any more. A file that is reached by
+ * way of symbolic links to its folder is the same file; the first path asked for is the one written to.
  */
 export function leaseAppender(path: string, options: AppenderOptions): AppenderLease {
-  const key = resolve(path);
-  const entry = shared.get(key) ?? { appender: new FileAppender(path, options), users: 0 };
-  shared.set(key, entry);
+  const name = resolve(path);
+  const entry = shared.get(name) ?? entryAt(join(realFolder(dirname(name)), basename(name)), path, options);
+  entry.keys.add(name);
+  for (const key of entry.keys) shared.set(key, entry);
   entry.users++;
-  return {
-    appender: entry.appender,
-    release: () => {
-      entry.users--;
-      if (entry.users > 0) return;
-      const forget = () => {
-        if (entry.users === 0) shared.delete(key);
-      };
-      entry.appender.aside(() => EMPTY).subscribe({ complete: forget });
-    },
+  return { appender: entry.appender, release: () => release(entry) };
+}
+
+function entryAt(realPath: string, path: string, options: AppenderOptions): Shared {
+  const known = shared.get(realPath);
+  if (known !== undefined) return known;
+  return { appender: new FileAppender(path, options), keys: new Set([realPath]), users: 0, closing: 0 };
+}
+
+function release(entry: Shared): void {
+  entry.users--;
+  if (entry.users > 0) return;
+  entry.closing++;
+  const forget = () => {
+    entry.closing--;
+    // Who comes before all it has to do is done has to share it: until then, another one could tear its lines.
+    if (entry.users > 0 || entry.closing > 0) return;
+    for (const key of entry.keys) shared.delete(key);
   };
+  entry.appender.aside(() => EMPTY).subscribe({ complete: forget });
+}
+
+/** Without symbolic links, as far as the folder exists: what is missing is made later, and is no link. */
+function realFolder(folder: string): string {
+  try {
+    return fs.realpathSync.native(folder);
+  } catch {
+    const parent = dirname(folder);
+    return parent === folder ? folder : join(realFolder(parent), basename(folder));
+  }
 }

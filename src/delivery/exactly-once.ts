@@ -162,10 +162,14 @@ export class ExactlyOnce {
     });
   }
 
+  get #hasNews(): boolean {
+    return this.#hasMoved || [...this.#staged.values()].some((state) => state.hasChanges);
+  }
+
   #commit(): Observable<never> {
     return defer(() => {
+      if (!this.#hasNews) return EMPTY;
       const staged = [...this.#staged.values()].map((state) => ({ state, changes: state.take() }));
-      if (!this.#hasMoved && staged.every(({ changes }) => changes.length === 0)) return EMPTY;
       const cut = this.#cut;
       const isLast = this.#hasEnded;
       this.#hasMoved = false;
@@ -177,7 +181,8 @@ export class ExactlyOnce {
         // As it is now: a file may have been begun since.
         keepRecord(this.#options.state, { marks: this.#marks, isComplete: isLast || this.#isUntouched });
         this.#isCommitting = false;
-        if (this.#hasMoved) this.#commitSoon();
+        // What came while this commit was under way waited for its end.
+        if (this.#hasNews) this.#commitSoon();
         return EMPTY;
       });
       // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it anew.

@@ -49,6 +49,11 @@ export class StagedState implements CollectorState {
     this.#kept.commit();
   }
 
+  /** Whether there is anything to take. */
+  get hasChanges(): boolean {
+    return this.#changed.size > 0;
+  }
+
   /** What has changed since the last call. */
   take(): StagedChanges {
     const changes = [...this.#changed].map((key) => [key, this.#values.get(key)] as const);

@@ -7,7 +7,10 @@ export interface WorkerPoolOptions {
   readonly masks: readonly WorkerMask[];
   /** What a worker runs. Default: what masks lines. */
   readonly file?: URL;
-  /** Told that a worker ended that was not to. Another one takes its place unless there were too many. */
+  /**
+   * Told that a worker ended that was not to, or that none could be started. Another one takes its place unless there
+   * were too many, or the machine has no thread for it.
+   */
   readonly onLost: (error: unknown, isReplaced: boolean) => void;
 }
 
@@ -34,7 +37,7 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    for (let i = 0; i < options.size; i++) this.#start();
+    for (let i = 0; i < options.size; i++) this.#tryStart();
   }
 
   /** Whether there is a worker that takes tasks. */
@@ -72,6 +75,17 @@ export class WorkerPool {
     return best;
   }
 
+  /** Whether there was a thread for it. Never throws: who calls this has tasks to hand back. */
+  #tryStart(): boolean {
+    try {
+      this.#start();
+      return true;
+    } catch (error) {
+      this.#options.onLost(error, false);
+      return false;
+    }
+  }
+
   #start(): void {
     const { file = FILE, masks } = this.#options;
     const worker = new Worker(file, { workerData: masks });
@@ -84,6 +98,11 @@ export class WorkerPool {
     });
     worker.on('error', (error) => {
       failure = error;
+    });
+    // A result that cannot be read would be waited for without end.
+    worker.on('messageerror', (error) => {
+      failure = error;
+      void worker.terminate();
     });
     worker.on('exit', () => this.#lost(thread, failure));
   }
@@ -98,9 +117,8 @@ export class WorkerPool {
   #lost(thread: Thread, error: unknown): void {
     this.#threads.delete(thread);
     if (this.#isClosed) return;
-    const isReplaced = this.#replacements-- > 0;
+    const isReplaced = this.#replacements-- > 0 && this.#tryStart();
     this.#options.onLost(error, isReplaced);
-    if (isReplaced) this.#start();
     for (const subscriber of [...thread.tasks.values()]) subscriber.error(new WorkerLost());
   }
 }

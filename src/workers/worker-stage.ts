@@ -1,10 +1,10 @@
-import { catchError, concatMap, type Observable, type OperatorFunction, of } from 'rxjs';
+import { catchError, concatMap, type Observable, type OperatorFunction, of, throwError } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { type Batch, type Delivery, UnmadeBatch } from '../delivery/delivery.ts';
 import { PluginError } from '../errors.ts';
 import { type CollectedEvent, type LineEnvelope, LineEvents, WrittenEvents } from '../models/index.ts';
 import type { LineResult } from './protocol.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import { WorkerLost, type WorkerPool } from './worker-pool.ts';
 
 export interface WorkerStageOptions {
   readonly ordered: boolean;
@@ -30,8 +30,9 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
       const { bytes, size } = unmade.texts;
       const { envelope } = unmade;
       return pool.run({ bytes, size, envelope }).pipe(
-        concatMap((result) => settled(result, envelope, delivery, options)),
-        catchError(() => here$),
+        catchError((error) => (error instanceof WorkerLost ? of(undefined) : throwError(() => error))),
+        // Once settled, a batch must not be done again: its events would be counted and settled twice.
+        concatMap((result) => (result === undefined ? here$ : settled(result, envelope, delivery, options))),
       );
     },
     { ordered },

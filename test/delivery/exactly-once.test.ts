@@ -226,6 +226,22 @@ describe('exactly once', () => {
     });
   });
 
+  it('commits soon what a collector set while a commit was under way, also if nothing comes behind it', () => {
+    marbles(({ flush }) => {
+      const { exactly, memory, output, open } = setUp();
+      const synced$ = new Subject<never>();
+      output.sync = () => synced$;
+      exactly.around(NEVER).subscribe();
+      open('one', 1, 10).settle(1, 'dropped');
+      flush();
+      exactly.stateOf('two').set('offset', 1);
+      exactly.stateOf('two').set('offset', 2);
+      synced$.complete();
+      flush();
+      expect(memory.committed.at(-1)).toMatchObject({ 'two offset': 2 });
+    });
+  });
+
   it('lets a collector see at once what is not committed yet', () => {
     const { exactly } = setUp();
     const state = exactly.stateOf('one');

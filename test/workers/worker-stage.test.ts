@@ -23,7 +23,7 @@ function batchOf(text: string): Batch {
 const lines = ({ events }: Batch) => events.map(({ data }) => data.line as string);
 
 /** Runs texts through two workers that end at `die`; what the main thread does is marked. */
-async function run(texts: readonly string[]) {
+async function run(texts: readonly string[], onMasked = (_rule: string) => {}) {
   const lost: boolean[] = [];
   const masked: string[] = [];
   const file = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
@@ -35,7 +35,10 @@ async function run(texts: readonly string[]) {
       ordered: true,
       pool,
       inThisThread: here,
-      onMasked: (rule, count) => masked.push(`${rule} ${count}`),
+      onMasked: (rule, count) => {
+        masked.push(`${rule} ${count}`);
+        onMasked(rule);
+      },
       onFailure: () => {},
     });
     const done$ = from(texts.map(batchOf)).pipe(stage, map(lines), toArray());
@@ -75,5 +78,15 @@ describe('workerStage', () => {
     const { done, lost } = await run(Array.from({ length: 12 }, () => 'die\n'));
     expect(done.flat()).toEqual(Array(12).fill('main: die'));
     expect(lost.length).toBeGreaterThan(0);
+  });
+
+  it('fails, and does nothing twice, when what a worker has done cannot be taken', async () => {
+    const results: string[] = [];
+    const onMasked = (rule: string) => {
+      results.push(rule);
+      throw new Error('no counter');
+    };
+    await expect(run(['a\n'], onMasked)).rejects.toThrow('no counter');
+    expect(results).toEqual(['UPPER']);
   });
 });

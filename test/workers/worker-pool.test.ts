@@ -1,0 +1,75 @@
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom } from 'rxjs';
+import { WorkerLost, WorkerPool } from '../../src/workers/worker-pool.ts';
+import { eventually } from '../support/eventually.ts';
+
+const WORKING = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
+/** `new Worker` throws for it, as it does where there is no thread left. */
+const IMPOSSIBLE = new URL('http://localhost/worker.mjs');
+const ENVELOPE = {
+  timestamp: '2026-01-01T00:00:00.000Z',
+  source: 'a.log',
+  backfill: true,
+  isTruncated: false,
+};
+
+const taskOf = (text: string) => ({ bytes: Buffer.from(text), size: 1, envelope: ENVELOPE });
+
+describe('WorkerPool', () => {
+  const pools: WorkerPool[] = [];
+  /** Each worker that is started takes the next file. */
+  const poolOf = (size: number, ...files: URL[]) => {
+    const lost: [reason: string, isReplaced: boolean][] = [];
+    const pool = new WorkerPool({
+      size,
+      masks: [],
+      get file() {
+        return files.shift() as URL;
+      },
+      onLost: (error, isReplaced) => lost.push([`${error}`, isReplaced]),
+    });
+    pools.push(pool);
+    return { pool, lost };
+  };
+  afterEach(() => {
+    for (const pool of pools.splice(0)) pool.close();
+    jest.restoreAllMocks();
+  });
+
+  it('hands tasks back when a worker ends and no other one can be started', async () => {
+    const { pool, lost } = poolOf(1, WORKING, IMPOSSIBLE);
+    await eventually(() => pool.isReady);
+    await expect(firstValueFrom(pool.run(taskOf('die\n')))).rejects.toThrow(WorkerLost);
+    expect(lost).toEqual([
+      [expect.stringMatching(/protocol|scheme|path/i), false],
+      ['undefined', false],
+    ]);
+    await expect(firstValueFrom(pool.run(taskOf('a\n')))).rejects.toThrow(WorkerLost);
+  });
+
+  it('has those workers that there were threads for', async () => {
+    const { pool, lost } = poolOf(2, WORKING, IMPOSSIBLE);
+    await eventually(() => pool.isReady);
+    expect(await firstValueFrom(pool.run(taskOf('a\n')))).toMatchObject({ size: 1 });
+    expect(lost).toEqual([[expect.any(String), false]]);
+  });
+
+  it('replaces a worker whose message cannot be read, and hands its tasks back', async () => {
+    const workers = new Set<Worker>();
+    const { on } = Worker.prototype;
+    jest.spyOn(Worker.prototype, 'on').mockImplementation(function (this: Worker, ...args: unknown[]) {
+      workers.add(this);
+      return Reflect.apply(on, this, args);
+    } as never);
+    const { pool, lost } = poolOf(1, WORKING, WORKING);
+    await eventually(() => pool.isReady);
+    const result = firstValueFrom(pool.run(taskOf('wait\n')));
+    const [first] = workers;
+    first?.emit('messageerror', new Error('not readable'));
+    await expect(result).rejects.toThrow(WorkerLost);
+    expect(lost).toEqual([['Error: not readable', true]]);
+    await eventually(() => pool.isReady);
+    expect(workers.size).toBe(2);
+  });
+});
