@@ -89,7 +89,7 @@ function runGroups(needs: readonly Needs[]): number[][] {
 const ALL = -1;
 
 /** A search and what it found, until the text changes. */
-class SharedSearch {
+export class SharedSearch {
   readonly #search: JoinedSearch;
   isDone = false;
   /** The bits of the rules that may match: all, as long as it is not known better. */
@@ -108,9 +108,9 @@ class SharedSearch {
     this.isDone = true;
   }
 
+  /** Whatever is known: a time-out may have ended the search of the text before at any point. */
   reset(): void {
-    if (!this.isDone) return;
-    this.#asker?.learn(this.spared);
+    if (this.isDone) this.#asker?.learn(this.spared);
     this.isDone = false;
     this.found = ALL;
     this.spared = 0;
