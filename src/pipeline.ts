@@ -323,7 +323,7 @@ class PipelineRun {
 function workerLost(pipeline: string, error: unknown, isReplaced: boolean): string {
   const next = isReplaced
     ? 'another one takes its place'
-    : 'too many have, so that the main thread does its work from now on';
+    : 'none takes its place, so that the main thread does its work from now on';
   const why = error === undefined ? '' : ` (${safeReason(error)})`;
-  return `${pipeline}: a worker ended${why}; what it had begun is done by the main thread, and ${next}`;
+  return `${pipeline}: a worker ended${why}; what it had begun is done by the main thread; ${next}`;
 }

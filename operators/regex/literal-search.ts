@@ -74,12 +74,14 @@ class Lowered implements LiteralSearch {
 }
 
 /** The last text, and its lower case: several rules ask for it in turn. */
-let original = '';
+let original: string | undefined;
 let lower = '';
 
 /** One letter, \u0130, is longer in lower case, and moves what is behind it. */
 export function lowerCaseOf(text: string): string {
   if (text !== original) {
+    // Neither belongs to the other if a time-out ends it in between.
+    original = undefined;
     lower = text.toLowerCase();
     original = text;
   }
