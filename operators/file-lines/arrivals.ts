@@ -49,17 +49,18 @@ export class Arrivals {
     return file;
   }
 
-  /** A file of an earlier run that was renamed since: what took its path comes after it. */
+  /** A file of an earlier run that was renamed since: what took its path comes after it. The earliest is told first. */
   foundEarlier({ known, path, opened }: EarlierFile): void {
     const { table, descriptors, pump } = this.#parts;
-    const file = this.#adopt(path, opened, opened.head);
+    const file = this.#adopt(path, opened, opened.head, known.path);
     descriptors.attach(file, opened.fd);
     table.lead(path, file);
     table.lead(known.path, file);
     pump.add(file);
   }
 
-  #adopt(path: string, status: FileChange, head: Buffer | undefined): FollowedFile {
+  /** Its lines come after those of the file that was at its path before, or at the one where it was followed. */
+  #adopt(path: string, status: FileChange, head: Buffer | undefined, followedAt = path): FollowedFile {
     const { settings, table, watches, pump, changed } = this.#parts;
     const { id, size, modified, isLinked } = status;
     const found = { id, size, path, head, existed: !this.hasBegun };
@@ -68,7 +69,7 @@ export class Arrivals {
     file.isLinked = isLinked;
     file.rests = firstRests(table.size);
     file.isFinishing = settings.once;
-    const previous = table.at(path);
+    const previous = table.at(followedAt) ?? table.at(path);
     if (previous !== undefined) {
       file.isHeldBack = true;
       previous.successors.push(file);

@@ -1,6 +1,6 @@
-import { concatMap, Observable } from 'rxjs';
+import { concatMap, mergeMap, Observable, toArray } from 'rxjs';
 import type { KnownFile, Positions } from './follow-settings.ts';
-import { findMoved } from './moved-files.ts';
+import { findMoved, type MovedFile } from './moved-files.ts';
 import { closeFile, type OpenFile, openFile } from './regular-file.ts';
 
 /** A file of an earlier run that was renamed since, open. */
@@ -11,9 +11,11 @@ export interface EarlierFile {
   readonly opened: OpenFile;
 }
 
-/** The files of earlier runs that were renamed since in their folders: most by rotation. */
+/** The files of earlier runs that were renamed since in their folders, most by rotation, in their order. */
 export function earlierFiles(positions: Positions): Observable<EarlierFile> {
   return findMoved(positions.known?.() ?? []).pipe(
+    toArray(),
+    mergeMap(inOrder),
     concatMap(
       ({ file, path }) =>
         new Observable<EarlierFile>((subscriber) => {
@@ -30,4 +32,35 @@ export function earlierFiles(positions: Positions): Observable<EarlierFile> {
         }),
     ),
   );
+}
+
+/**
+ * Those that were followed at one path by age, and each behind those that were followed where it is by now. Files that
+ * took each other's paths have no order.
+ */
+function inOrder(files: readonly MovedFile<KnownFile>[]): Iterable<MovedFile<KnownFile>> {
+  const sorted = [...files].sort(byAge);
+  const followedAt = new Map<string, MovedFile<KnownFile>[]>();
+  for (const moved of sorted) {
+    const { path } = moved.file;
+    const group = followedAt.get(path);
+    if (group === undefined) followedAt.set(path, [moved]);
+    else group.push(moved);
+  }
+  const visited = new Set<MovedFile<KnownFile>>();
+  const ordered = new Set<MovedFile<KnownFile>>();
+  const visit = (moved: MovedFile<KnownFile>) => {
+    if (visited.has(moved)) return;
+    visited.add(moved);
+    for (const before of followedAt.get(moved.path) ?? []) visit(before);
+    ordered.add(moved);
+  };
+  for (const moved of sorted) visit(moved);
+  return ordered;
+}
+
+/** Whoever wrote to a file may have gone on when it was renamed, so that its time tells less than its sequence. */
+function byAge(a: MovedFile<KnownFile>, b: MovedFile<KnownFile>): number {
+  const bySequence = a.file.sequence - b.file.sequence;
+  return bySequence === 0 ? Number(a.modified - b.modified) : bySequence;
 }

@@ -9,6 +9,8 @@ export interface KnownFile {
   readonly id: FileId;
   /** Where it was followed. */
   readonly path: string;
+  /** Of two files that were followed at one path, the one that came there first has the lower one. */
+  readonly sequence: number;
   /** Whether a file of that identity which begins with these bytes is the one that is known. */
   isSame(head: Buffer): boolean;
 }

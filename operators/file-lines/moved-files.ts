@@ -13,13 +13,19 @@ export interface PlacedFile {
   readonly path: string;
 }
 
+/** Where a file is by now. */
+export interface MovedFile<T> {
+  readonly file: T;
+  readonly path: string;
+  /** When it was last modified; nanoseconds, to be compared only. */
+  readonly modified: bigint;
+}
+
 /**
  * Of the files that are not at their path any more, those that are elsewhere in the same folder, with the path
  * there: rotation renames them. Never errors; a folder that cannot be read has none.
  */
-export function findMoved<T extends PlacedFile>(
-  files: Iterable<T>,
-): Observable<{ readonly file: T; readonly path: string }> {
+export function findMoved<T extends PlacedFile>(files: Iterable<T>): Observable<MovedFile<T>> {
   return new Observable((subscriber) => {
     const missing = new Map<string, Map<FileId, T>>();
     const miss = (file: T, next: () => void) =>
@@ -33,8 +39,11 @@ export function findMoved<T extends PlacedFile>(
       });
     const look = (path: string, sought: Map<FileId, T>, next: () => void) =>
       statFile(path, (_, status) => {
-        const file = status === undefined ? undefined : sought.get(status.id);
-        if (file !== undefined && sought.delete(file.id)) subscriber.next({ file, path });
+        if (status !== undefined) {
+          const file = sought.get(status.id);
+          const { modified } = status;
+          if (file !== undefined && sought.delete(file.id)) subscriber.next({ file, path, modified });
+        }
         next();
       });
     const search = ([folder, sought]: [string, Map<FileId, T>], next: () => void) =>

@@ -16,6 +16,8 @@ export type FilePosition = {
   /** Where it was followed: another path if it was renamed since, and is not read to its end. */
   readonly followedAt: string;
   readonly fingerprint: Fingerprint;
+  /** The number of the file among all that were followed; positions of earlier versions have none, which is the lowest. */
+  readonly sequence?: number;
   /** Milliseconds since 1970: when following began and it was not there; null if it was. */
   readonly missingSince: number | null;
 };
@@ -63,10 +65,14 @@ export class SettledPositions implements Positions {
   readonly #isFollowed: (path: string) => boolean;
   /** Files that are done with, and where they end: forgotten when they are settled up to there. */
   readonly #leaving = new Map<FileId, number>();
+  /** The highest that was given. */
+  #sequence: number;
 
   constructor(store: PositionStore, options: SettledPositionsOptions) {
     this.#store = store;
-    const isAnythingKnown = [...this.#positions()].length > 0;
+    const positions = [...this.#positions()];
+    const isAnythingKnown = positions.length > 0;
+    this.#sequence = positions.reduce((highest, [, { sequence = 0 }]) => Math.max(highest, sequence), 0);
     const { backfill, wasFollowed = () => isAnythingKnown, isFollowed = () => true } = options;
     this.#backfill = backfill;
     this.#wasFollowed = wasFollowed;
@@ -91,6 +97,7 @@ export class SettledPositions implements Positions {
       path,
       followedAt: path,
       fingerprint: fingerprintOf(head ?? Buffer.alloc(0)),
+      sequence: ++this.#sequence,
       missingSince: null,
     });
     return { offset, isUnterminated: false };
@@ -115,6 +122,7 @@ export class SettledPositions implements Positions {
         followedAt: known?.followedAt ?? path,
         // One of no bytes would match any file.
         fingerprint: fingerprint.length > 0 ? fingerprint : (known?.fingerprint ?? fingerprint),
+        sequence: known?.sequence ?? 0,
         missingSince: null,
       });
       return;
@@ -132,8 +140,8 @@ export class SettledPositions implements Positions {
 
   *known(): Iterable<KnownFile> {
     for (const [id, position] of this.#positions()) {
-      const { followedAt: path } = position;
-      if (this.#isFollowed(path)) yield { id, path, isSame: (head) => isSame(position, head) };
+      const { followedAt: path, sequence = 0 } = position;
+      if (this.#isFollowed(path)) yield { id, path, sequence, isSame: (head) => isSame(position, head) };
     }
   }
 

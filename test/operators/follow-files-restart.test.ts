@@ -90,6 +90,55 @@ describe('followFiles, across a restart', () => {
     await read(['a.log'], rest.slice(1), { isFollowed });
   });
 
+  it.each([
+    ['by the order in which they came', true],
+    ['by their times, where that is not known', false],
+  ])('finishes several that were followed at one path in their order: %s', async (_, hasSequence) => {
+    const isFollowed = (path: string) => path === folder('a.log');
+    const text = (letter: string) => `${letter}1\n${letter}2\n`;
+    append('a.log', text('a'));
+    const { lines, stop } = run(['a.log'], { settles: () => false, isFollowed });
+    await eventually(() => expect(lines()).toEqual(['a1', 'a2']));
+    rename('a.log', 'a.log.1');
+    append('a.log', text('b'));
+    await eventually(() => expect(lines()).toEqual(['a1', 'a2', 'b1', 'b2']));
+    stop();
+    // The order of the folder, and of what is known, may be any.
+    rename('a.log.1', 'z');
+    rename('a.log', 'b');
+    store = new Map([...store].reverse());
+    const [older, newer] = hasSequence ? [2000, 1000] : [1000, 2000];
+    fs.utimesSync(folder('z'), older, older);
+    fs.utimesSync(folder('b'), newer, newer);
+    if (!hasSequence) for (const [id, { sequence: _, ...rest }] of store) store.set(id, rest);
+    append('a.log', text('c'));
+    const all = ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'];
+    await read(['a.log'], all, { chunkBytes: 3, batchLines: 1, isFollowed });
+  });
+
+  it.each([
+    ['a.log', 'a.log.1'],
+    ['a.log.1', 'a.log'],
+  ])(
+    'finishes one before the other that has its path by now, whichever was found first: %s',
+    async (first, second) => {
+      const sequences = [first, second].map((name) => folder(name));
+      append('a.log.1', 'a1\na2\n');
+      append('a.log', 'b1\nb2\n');
+      const all = ['a1', 'a2', 'b1', 'b2'];
+      const { lines, stop } = run(['a.log.1', 'a.log'], { settles: () => false });
+      await eventually(() => expect(lines().sort()).toEqual(all));
+      stop();
+      for (const [id, position] of store) {
+        store.set(id, { ...position, sequence: sequences.indexOf(position.path) + 1 });
+      }
+      rename('a.log.1', 'a.log.2');
+      rename('a.log', 'a.log.1');
+      append('a.log', 'c1\n');
+      await read(['a.log.1', 'a.log'], [...all, 'c1'], { chunkBytes: 3, batchLines: 1 });
+    },
+  );
+
   it('finishes several that were renamed within reach of the glob', async () => {
     append('a.log', '1\n');
     await read(['a*'], ['1']);
