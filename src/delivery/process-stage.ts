@@ -1,5 +1,6 @@
 import {
   catchError,
+  concatMap,
   defer,
   EMPTY,
   filter,
@@ -7,8 +8,8 @@ import {
   map,
   type Observable,
   type OperatorFunction,
-  range,
   startWith,
+  takeWhile,
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
@@ -22,8 +23,9 @@ import {
 import { atHand, eventually, fewOrPulled, isAsync } from '../returned.ts';
 import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
 import type { Drop } from './probe.ts';
-import { processLines } from './process-lines.ts';
+import { type ProcessedLines, processLinesFrom } from './process-lines.ts';
 import { ResultWindow } from './result-window.ts';
+import { Turn, turn$ } from './turns.ts';
 
 export interface ProcessStageOptions {
   readonly ordered: boolean;
@@ -45,6 +47,9 @@ interface Stage extends ProcessStageOptions {
 
 type Results = readonly CollectedEvent[] | Observable<Batch>;
 
+/** Characters that an event is taken for: 16 of them go by between looks at the clock. */
+const EVENT = 160;
+/** Of an event that the processor failed on, which may have taken long. */
 const NO_EVENTS: readonly CollectedEvent[] = [];
 const NO_BATCHES: readonly Batch[] = [];
 
@@ -57,22 +62,19 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
       const { unmade, delivery } = batch;
       if (unmade instanceof LineEvents) {
         const mapping = options.mapLines?.(unmade.envelope);
-        if (mapping !== undefined) {
-          const done = processLines(unmade, mapping, (index, error) =>
-            options.onFailure(unmade.events[index] as CollectedEvent, delivery, error),
-          );
-          return done.size === 0 ? NO_BATCHES : [new UnmadeBatch(done, delivery)];
-        }
+        if (mapping !== undefined) return mappedLines(unmade, mapping, delivery, options.onFailure);
       }
       const { events } = batch;
       const done: CollectedEvent[] = [];
+      const turn = events.length > 1 ? new Turn() : undefined;
       for (let i = 0; i < events.length; i++) {
         const results = resultsOf(events[i] as CollectedEvent, delivery, stage);
         if (!Array.isArray(results)) {
-          const rest = restOfBatch(events, i, results as Observable<Batch>, delivery, stage);
-          return done.length === 0 ? rest : rest.pipe(startWith({ events: done, delivery }));
+          return restOfBatch(events, i, delivery, stage, done, results as Observable<Batch>);
         }
         for (let j = 0; j < results.length; j++) done.push(results[j]);
+        const isSpent = turn?.isSpent(results === NO_EVENTS ? Number.POSITIVE_INFINITY : EVENT);
+        if (isSpent && i + 1 < events.length) return restOfBatch(events, i + 1, delivery, stage, done);
       }
       return done.length === 0 ? NO_BATCHES : [{ events: done, delivery }];
     },
@@ -80,23 +82,68 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
   );
 }
 
-/** From the first event on whose results must be waited for, events go on one by one, as soon as they may. */
+/** The lines of a batch: as one batch if one turn is enough for them, else as one for each turn. */
+function mappedLines(
+  lines: LineEvents,
+  mapping: LineMapping,
+  delivery: Delivery,
+  onFailure: ProcessStageOptions['onFailure'],
+): readonly Batch[] | Observable<Batch> {
+  const failed = (index: number, error: unknown) =>
+    onFailure(lines.events[index] as CollectedEvent, delivery, error);
+  const batchesOf = ({ done }: ProcessedLines): readonly Batch[] =>
+    done.size === 0 ? NO_BATCHES : [new UnmadeBatch(done, delivery)];
+  const first = processLinesFrom(0, lines, mapping, failed, lines.size > 1 ? new Turn() : undefined);
+  let { next } = first;
+  if (next === lines.size) return batchesOf(first);
+  const rest$ = turn$.pipe(
+    map((turn) => {
+      const processed = processLinesFrom(next, lines, mapping, failed, turn);
+      next = processed.next;
+      return processed;
+    }),
+    takeWhile(() => next < lines.size, true),
+  );
+  return rest$.pipe(startWith(first), concatMap(batchesOf));
+}
+
+/**
+ * From the first event on whose results must be waited for, or for which there is no time in this turn, events go on
+ * one by one, as soon as they may.
+ */
 function restOfBatch(
   events: readonly CollectedEvent[],
   start: number,
-  first: Observable<Batch>,
   delivery: Delivery,
   stage: Stage,
+  done: readonly CollectedEvent[],
+  first?: Observable<Batch>,
 ): Observable<Batch> {
-  return range(start, events.length - start).pipe(
+  const rest$ = indexesInTurns(start, events.length, first === undefined ? undefined : new Turn()).pipe(
     orderedMap(
       (i): readonly Batch[] | Observable<Batch> => {
-        const results = i === start ? first : resultsOf(events[i] as CollectedEvent, delivery, stage);
+        const isFirst = i === start && first !== undefined;
+        const results = isFirst ? first : resultsOf(events[i] as CollectedEvent, delivery, stage);
         if (!Array.isArray(results)) return results as Observable<Batch>;
         return results.length === 0 ? NO_BATCHES : [{ events: results, delivery }];
       },
       { ordered: stage.ordered },
     ),
+  );
+  return done.length === 0 ? rest$ : rest$.pipe(startWith({ events: done, delivery }));
+}
+
+/** The numbers from `start` to below `end`: at once while there is time in this turn, the others in later ones. */
+function indexesInTurns(start: number, end: number, thisTurn: Turn | undefined): Observable<number> {
+  let next = start;
+  function* inTurn(turn: Turn) {
+    do yield next++;
+    while (next < end && !turn.isSpent(turn === thisTurn ? EVENT : Number.POSITIVE_INFINITY));
+  }
+  const turns$ = thisTurn === undefined ? turn$ : turn$.pipe(startWith(thisTurn));
+  return turns$.pipe(
+    concatMap(inTurn),
+    takeWhile(() => next < end, true),
   );
 }
 
