@@ -89,7 +89,7 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
 
   it('of an empty state folder', async () => {
     const cwd = folderWith(files);
-    const { stderr } = await runCli(['state', '--state-dir', 'none', '--log-format', 'json'], { cwd });
+    const { stderr } = await runCli(['state', '--log-format', 'json'], { cwd, env: { XDG_STATE_HOME: cwd } });
     expect(entriesOf(stderr)).toMatchObject([{ level: 'info' }]);
   });
 });
