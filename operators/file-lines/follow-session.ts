@@ -59,7 +59,7 @@ export class FollowSession {
       progress: (file) => this.#progressed(file),
       replaced: (file) => truncate(file, settings),
       failed: (file, error) => this.#report(file.path, error),
-      finished: (file) => this.#forget(file),
+      finished: (file) => this.#finished(file),
       idle: () => this.#rest(),
     });
     this.#arrivals = new Arrivals({
@@ -173,6 +173,12 @@ export class FollowSession {
     // What is open is read whatever its path leads to by now.
     if (file.fd !== undefined) this.#pump.add(file);
     if (!file.isGone && (wasAtEnd || mayHaveMoved)) this.#checks.check(file);
+  }
+
+  /** One that is read stays known until all paths were looked at: another of them may lead to it. */
+  #finished(file: FollowedFile): void {
+    if (this.#arrivals.hasBegun || file.isGone) this.#forget(file);
+    else this.#descriptors.release(file);
   }
 
   #forget(file: FollowedFile): void {
