@@ -238,5 +238,7 @@ export class FollowSession {
 function unreadable([path, error]: [string, NodeJS.ErrnoException], others: number): Error {
   const more = others === 0 ? '' : `; nor ${others} others`;
   const { code, syscall = 'read' } = error;
-  return Object.assign(new Error(`cannot read ${path}: ${error.message}${more}`), { code, syscall, path });
+  const text = `cannot read ${path}: ${error.message}${more}`;
+  // The path is one of the configuration: nothing of an event is in the message.
+  return Object.assign(new Error(text), { code, syscall, path, loggable: true });
 }
