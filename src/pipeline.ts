@@ -10,7 +10,7 @@ import {
   type MonoTypeOperatorFunction,
   map,
   merge,
-  Observable,
+  type Observable,
   type OperatorFunction,
   pipe,
   ReplaySubject,
@@ -31,7 +31,6 @@ import type { Drop, PipelineProbe, StagePlace } from './delivery/probe.ts';
 import { processStage } from './delivery/process-stage.ts';
 import { RetryLog } from './delivery/retry-log.ts';
 import { TruncatedLines } from './delivery/truncated-lines.ts';
-import { safeReason } from './errors.ts';
 import type {
   AnalyticsConfig,
   CollectorState,
@@ -41,8 +40,7 @@ import type {
   PluginConfig,
 } from './models/index.ts';
 import type { PipelineCounters } from './stats.ts';
-import { WorkerPool } from './workers/worker-pool.ts';
-import { workerStage } from './workers/worker-stage.ts';
+import { inWorkers } from './workers/in-workers.ts';
 
 /** All that one run of a pipeline needs. Caches live here, so that they outlive a restart. */
 export interface PipelineSetup {
@@ -92,9 +90,7 @@ class PipelineRun {
 
   run(stop$: Observable<unknown>): Observable<never> {
     const { config, analytics, shared, counters, probe } = this.#setup;
-    const processors = (config.process ?? []).map(
-      (name) => analytics.processors[name] as AnalyticsConfig['processors'][string],
-    );
+    const processors = (config.process ?? []).map((name) => analytics.processors[name] as Processor);
     const deadLetter = config.delivery.dead_letter;
     const deadLetters = new DeadLetters({
       pipeline: shared.pipeline,
@@ -165,23 +161,16 @@ class PipelineRun {
       .reduce<MonoTypeOperatorFunction<Batch>>((before, stage) => pipe(before, stage), identity);
     const { config, counters, shared } = this.#setup;
     if (!this.#hasWorkers) return inThisThread;
-    return (batches$) =>
-      new Observable((subscriber) => {
-        const pool = new WorkerPool({
-          size: config.workers,
-          masks: processors.map((entry) => ({ plugin: entry.plugin, config: { ...entry } })),
-          onLost: (error, isReplaced) => shared.logger.error(workerLost(shared.pipeline, error, isReplaced)),
-        });
-        subscriber.add(() => pool.close());
-        const stage = workerStage({
-          ordered: config.ordered,
-          pool,
-          inThisThread,
-          onMasked: (rule, count) => counters.mask(rule, count),
-          onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
-        });
-        subscriber.add(batches$.pipe(stage).subscribe(subscriber));
-      });
+    return inWorkers({
+      workers: config.workers,
+      masks: processors.map((entry) => ({ plugin: entry.plugin, config: { ...entry } })),
+      pipeline: shared.pipeline,
+      logger: shared.logger,
+      ordered: config.ordered,
+      inThisThread,
+      onMasked: (rule, count) => counters.mask(rule, count),
+      onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
+    });
   }
 
   /** In virtual time everything is in one thread: what comes out is the same. */
@@ -190,7 +179,7 @@ class PipelineRun {
     return config.workers > 1 && probe === undefined;
   }
 
-  #process(entry: AnalyticsConfig['processors'][string], index: number, deadLetters: DeadLetters) {
+  #process(entry: Processor, index: number, deadLetters: DeadLetters) {
     const ctx = this.#context('process', entry, this.#working.signal) as PipelineRunContext<never>;
     const plugin = entry.loaded_plugin;
     const place: StagePlace = { kind: 'process', name: entry.name };
@@ -318,12 +307,4 @@ class PipelineRun {
   #stateOf(collector: string): CollectorState | undefined {
     return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
   }
-}
-
-function workerLost(pipeline: string, error: unknown, isReplaced: boolean): string {
-  const next = isReplaced
-    ? 'another one takes its place'
-    : 'none takes its place, so that the main thread does its work from now on';
-  const why = error === undefined ? '' : ` (${safeReason(error)})`;
-  return `${pipeline}: a worker ended${why}; what it had begun is done by the main thread; ${next}`;
 }

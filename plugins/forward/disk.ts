@@ -12,7 +12,7 @@ import {
   type PipelineRunContext,
   path,
 } from '../../src/models/index.ts';
-import { serialise } from '../../src/models/serialise.ts';
+import { serialise, toJsonLine } from '../../src/models/serialise.ts';
 
 export const description = 'Writes events as JSON: line by line to one file, or each to a file of its own.';
 
@@ -70,9 +70,8 @@ export function forwardBatch({
   const { filename, pretty_print } = ctx.config;
   const indent = pretty_print ? 2 : undefined;
   return defer(() => {
-    const documents = events.map((event) => serialise(event, indent));
-    if (filename === undefined) return dumpsOf(ctx)(documents);
-    return linesOf(ctx)(documents.map((document) => `${document}\n`).join(''));
+    if (filename === undefined) return dumpsOf(ctx)(events.map((event) => serialise(event, indent)));
+    return linesOf(ctx)(events.map((event) => toJsonLine(event, indent)).join(''));
   });
 }
 
@@ -90,7 +89,7 @@ export function exactly({ ctx, begun }: { ctx: Context; begun: ExactFileOptions[
   const indent = pretty_print ? 2 : undefined;
   return {
     restore: (marks) => file.restore(marks),
-    write: (events) => defer(() => file.write(events.map((event) => `${serialise(event, indent)}\n`))),
+    write: (events) => defer(() => file.write(events.map((event) => toJsonLine(event, indent)))),
     sync: () => file.sync(),
   };
 }

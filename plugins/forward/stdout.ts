@@ -5,7 +5,7 @@ import { ResumingWriter } from '../../operators/output/resuming-writer.ts';
 import { writeToStream } from '../../operators/write-to-stream.ts';
 import { PluginError } from '../../src/errors.ts';
 import { type CollectedEvent, ForwardConfigBase, type PipelineRunContext } from '../../src/models/index.ts';
-import { serialise } from '../../src/models/serialise.ts';
+import { toJsonLine } from '../../src/models/serialise.ts';
 
 export const description = 'Writes events to standard output, one JSON document per line.';
 
@@ -41,7 +41,7 @@ export function forwardBatch({
   events: readonly CollectedEvent[];
 }): Observable<never> {
   const indent = ctx.config.pretty_print ? 2 : undefined;
-  return defer(() => write(events.map((event) => `${serialise(event, indent)}\n`).join('')));
+  return defer(() => write(events.map((event) => toJsonLine(event, indent)).join('')));
 }
 
 /** {@link forwardBatch} for documents on lines of their own. */

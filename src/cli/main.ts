@@ -63,9 +63,10 @@ function mistakeNotices(error: MillraceError): Notice[] {
 /** A reader that has had enough (`| head`) is no error. Anything else that keeps results from being written is. */
 function surviveClosedOutput(notify: WriteNotice): void {
   process.stderr.on('error', () => {});
+  let isTold = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    const isTold = process.exitCode === ExitCode.failed;
     if (error.code === 'EPIPE' || isTold) return;
+    isTold = true;
     const message = `cannot write to standard output: ${error.message}`;
     notify({ level: 'error', text: `millrace: ${message}`, message });
     process.exitCode = ExitCode.failed;

@@ -2,7 +2,7 @@ import { catchError, EMPTY, from, type Observable, type OperatorFunction, tap } 
 import { gatherMap } from '../../operators/gather-map.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { isFatal } from '../errors.ts';
-import { type CollectedEvent, type Outcome, serialise } from '../models/index.ts';
+import { type CollectedEvent, type Outcome, toJsonLine } from '../models/index.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
 
@@ -81,13 +81,10 @@ function callForAll(
 
 function jsonLinesOf(batches: readonly Batch[]): Buffer {
   const parts = batches.map(
-    (batch) => batch.unmade?.toJsonLines() ?? Buffer.from(batch.events.map(toJsonLine).join('')),
+    (batch) =>
+      batch.unmade?.toJsonLines() ?? Buffer.from(batch.events.map((event) => toJsonLine(event)).join('')),
   );
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-}
-
-function toJsonLine(event: CollectedEvent): string {
-  return `${serialise(event)}\n`;
 }
 
 function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {

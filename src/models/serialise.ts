@@ -16,6 +16,17 @@ export function serialise(event: CollectedEvent, indent?: number): string {
 }
 
 /**
+ * {@link serialise} with a newline behind it.
+ *
+ * @example
+ * toJsonLine({ timestamp: '2026-01-01T00:00:00.000Z', data: {} });
+ * // '{"timestamp":"2026-01-01T00:00:00.000Z","data":{}}\n'
+ */
+export function toJsonLine(event: CollectedEvent, indent?: number): string {
+  return `${serialise(event, indent)}\n`;
+}
+
+/**
  * {@link serialise} for other values that hold events.
  *
  * @example

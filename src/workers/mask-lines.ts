@@ -6,7 +6,7 @@ import { safeReason } from '../errors.ts';
 import type { CollectedEvent } from '../models/events.ts';
 import { LineEvents } from '../models/line-events.ts';
 import type { ProcessPlugin } from '../models/plugin.ts';
-import { serialise } from '../models/serialise.ts';
+import { toJsonLine } from '../models/serialise.ts';
 import type { LineResult, LineTask, WorkerMask } from './protocol.ts';
 
 type Masking = Required<Pick<ProcessPlugin, 'process' | 'mapLines'>>;
@@ -46,7 +46,7 @@ export class LineMasker {
     const documents =
       content instanceof LineEvents
         ? content.toJsonLines()
-        : Buffer.from(content.map((event) => `${serialise(event)}\n`).join(''));
+        : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
     const left = content instanceof LineEvents ? content.size : content.length;
     return { id, documents, size: left, masked: this.#takeCounts(), failures };
   }

@@ -42,6 +42,21 @@ describe('standard output closed by its reader', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^millrace: cannot write to standard output: ENOSPC.*\n$/);
   });
+
+  it('is said once, however often it is tried', async () => {
+    const cwd = folderWith({
+      'in.log': 'a\n',
+      'c.yaml': `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+forwarders: { screen: { plugin: stdout } }
+pipelines: { main: { collect: log, forward: screen, delivery: { attempts: 3 } } }
+host_config: {}
+`,
+    });
+    const { stderr } = await runShell('millrace run c.yaml --once --no-state > /dev/full', { cwd });
+    expect(stderr).toMatch(/^ {2}retries +2 /m);
+    expect(stderr.match(/^millrace: cannot write to standard output/gm)?.length).toBe(1);
+  });
 });
 
 describe('abandonWriters', () => {

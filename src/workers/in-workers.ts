@@ -1,0 +1,37 @@
+import { Observable, type OperatorFunction } from 'rxjs';
+import type { Batch } from '../delivery/delivery.ts';
+import { safeReason } from '../errors.ts';
+import type { Logger } from '../models/index.ts';
+import type { WorkerMask } from './protocol.ts';
+import { WorkerPool } from './worker-pool.ts';
+import { type WorkerStageOptions, workerStage } from './worker-stage.ts';
+
+export interface InWorkersOptions extends Omit<WorkerStageOptions, 'pool'> {
+  readonly workers: number;
+  readonly masks: readonly WorkerMask[];
+  readonly pipeline: string;
+  readonly logger: Logger;
+}
+
+/** {@link workerStage} with workers of its own, from subscription to its end. */
+export function inWorkers(options: InWorkersOptions): OperatorFunction<Batch, Batch> {
+  const { workers, masks, pipeline, logger } = options;
+  return (batches$) =>
+    new Observable((subscriber) => {
+      const pool = new WorkerPool({
+        size: workers,
+        masks,
+        onLost: (error, isReplaced) => logger.error(workerLost(pipeline, error, isReplaced)),
+      });
+      subscriber.add(() => pool.close());
+      subscriber.add(batches$.pipe(workerStage({ ...options, pool })).subscribe(subscriber));
+    });
+}
+
+function workerLost(pipeline: string, error: unknown, isReplaced: boolean): string {
+  const next = isReplaced
+    ? 'another one takes its place'
+    : 'none takes its place, so that the main thread does its work from now on';
+  const why = error === undefined ? '' : ` (${safeReason(error)})`;
+  return `${pipeline}: a worker ended${why}; what it had begun is done by the main thread; ${next}`;
+}
