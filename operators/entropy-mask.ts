@@ -1,6 +1,7 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
 import { assertKnownOptions } from './check-options.ts';
 import { EntropyMeter } from './entropy-index.ts';
+import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import {
   assertOneCharacter,
@@ -52,6 +53,11 @@ const OPTIONS = [
  * mask('key qGr4Kd0xT9bLw2Zp5v ok'); // 'key <:HIGH-ENTROPY:> ok'
  */
 export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
+  return entropyMasks(options).mask;
+}
+
+/** {@link entropyMasker}, and the same for many lines. */
+export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
   assertKnownOptions('entropyMasker', options, OPTIONS);
   const {
     mask_str = 'HIGH-ENTROPY',
@@ -72,25 +78,40 @@ export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
     meter.canReach(h_threshold, text, start, end) &&
     meter.index(text, start, end, length_threshold) >= h_threshold;
 
-  return maskerOf((text) => {
+  const maskTokens = (text: string, areLines: boolean): string => {
     if (text.length < length_threshold) return text;
     let masked = '';
     let copied = 0;
     let count = 0;
+    let delimiterAt = -1;
+    let lineEnd = areLines ? -1 : text.length;
     for (let start = 0; start <= text.length; ) {
-      let end = text.indexOf(delimeter, start);
-      if (end === -1) end = text.length;
+      if (delimiterAt < start) delimiterAt = indexOrEnd(text, delimeter, start);
+      if (lineEnd < start) lineEnd = indexOrEnd(text, '\n', start);
+      const end = Math.min(delimiterAt, lineEnd);
       if (end - start >= length_threshold && isRandom(text, start, end)) {
         masked += text.slice(copied, start) + replacement.of(text, start, end);
         copied = end;
         count++;
       }
-      start = end + delimeter.length;
+      start = end + (end === lineEnd ? 1 : delimeter.length);
     }
     if (count === 0) return text;
     onMask?.(mask_str, count);
     return masked + text.slice(copied);
-  });
+  };
+  return {
+    mask: maskerOf((text) => maskTokens(text, false)),
+    many: () =>
+      replacement.staysInLine
+        ? { map: (lines) => maskTokens(lines, true), maxLength: LONGEST_TEXT, maxLineLength: LONGEST_TEXT }
+        : undefined,
+  };
+}
+
+function indexOrEnd(text: string, part: string, from: number): number {
+  const at = text.indexOf(part, from);
+  return at === -1 ? text.length : at;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
 import { assertKnownOptions, assertTexts } from './check-options.ts';
+import { type LinesMasker, LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import { compileExpression } from './python-regex.ts';
-import { costOf } from './regex/cost.ts';
+import { type Cost, costOf } from './regex/cost.ts';
 import { JoinedGates } from './regex/joined-gates.ts';
-import { type Plan, planSearch } from './regex/plan.ts';
+import { type Plan, planSearch, planSearchOfLines } from './regex/plan.ts';
 import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
@@ -43,18 +44,45 @@ interface Rule extends Plan {
  * mask({ data: { pins: ['1234'] } }); // { data: { pins: ['<:PIN:>'] } }
  */
 export function regexMasker(options: RegexMaskOptions): Masker {
+  return regexMasks(options).mask;
+}
+
+/** {@link regexMasker}, and the same for many lines, if it can be said for them. */
+export function regexMasks(options: RegexMaskOptions): Masks {
   assertKnownOptions('regexMasker', options, OPTIONS);
   assertTexts('rules', options.rules, "{ PIN: '[0-9]{4}' }");
-  const { onMask, boundTime } = options;
-  const expressions = Object.entries(options.rules).map(([name, source]) => compileExpression(source, name));
-  const plans = expressions.map(planSearch);
-  const gates = new JoinedGates(plans);
-  const rules: Rule[] = Object.keys(options.rules).map((name, i) => ({
-    name,
-    ...(plans[i] as Plan),
-    replacement: new Replacement(name, options),
-  }));
-  const maskText = (text: string): string => {
+  const { boundTime } = options;
+  const names = Object.keys(options.rules);
+  const expressions = names.map((name) => compileExpression(options.rules[name] as string, name));
+  const replacements = names.map((name) => new Replacement(name, options));
+  const rulesOf = (plans: readonly Plan[]): readonly Rule[] =>
+    plans.map((plan, i) => ({
+      ...plan,
+      name: names[i] as string,
+      replacement: replacements[i] as Replacement,
+    }));
+  const maskText = applyRules(rulesOf(expressions.map(planSearch)), options.onMask);
+  const costs = expressions.map(costOf);
+  const harmless = Math.min(...costs.map(harmlessLength));
+  return {
+    mask: maskerOf((text) =>
+      text.length > harmless && boundTime !== undefined
+        ? boundTime(() => maskText(text), text.length)
+        : maskText(text),
+    ),
+    many: () => {
+      const plans = expressions.map(planSearchOfLines);
+      if (!plans.every((plan) => plan !== undefined)) return undefined;
+      if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
+      const limits = harmlessLines(costs);
+      return limits && { ...limits, map: applyAtOnce(rulesOf(plans), options.onMask) };
+    },
+  };
+}
+
+function applyRules(rules: readonly Rule[], onMask: RegexMaskOptions['onMask']): (text: string) => string {
+  const gates = new JoinedGates(rules);
+  return (text) => {
     let masked = text;
     gates.reset();
     for (let i = 0; i < rules.length; i++) {
@@ -67,20 +95,46 @@ export function regexMasker(options: RegexMaskOptions): Masker {
     }
     return masked;
   };
-  if (boundTime === undefined) return maskerOf(maskText);
-  const harmless = Math.min(...expressions.map(harmlessLength));
-  return maskerOf((text) =>
-    text.length > harmless ? boundTime(() => maskText(text), text.length) : maskText(text),
-  );
+}
+
+/** Tells what was masked only when nothing can fail any more: otherwise the lines are masked again, one by one. */
+function applyAtOnce(rules: readonly Rule[], onMask: RegexMaskOptions['onMask']): (text: string) => string {
+  const counts: [rule: string, count: number][] = [];
+  const apply = applyRules(rules, (...count) => counts.push(count));
+  return (text) => {
+    counts.length = 0;
+    const masked = apply(text);
+    for (let i = 0; i < counts.length; i++) onMask?.(...(counts[i] as [string, number]));
+    return masked;
+  };
 }
 
 /** What an engine does in less than a second. */
 const HARMLESS_STEPS = 5e7;
 
 /** Up to how many characters an expression takes less than a second at worst. */
-function harmlessLength(expression: RegExp): number {
-  const { degree, factor } = costOf(expression);
+function harmlessLength({ degree, factor }: Cost): number {
   return (HARMLESS_STEPS / factor) ** (1 / degree);
+}
+
+/** So many lines of the greatest length are in the longest text: a few at least. */
+const FEWEST_LINES = 8;
+/** What is shorter is not worth it. */
+const SHORTEST_LINE = 100;
+
+/** For which lines an expression takes less than a second at worst. */
+function harmlessLines(costs: readonly Cost[]): Omit<LinesMasker, 'map'> | undefined {
+  const maxLineLength = Math.floor(
+    Math.min(
+      LONGEST_TEXT / FEWEST_LINES,
+      ...costs.map(({ degree, factor }) => (HARMLESS_STEPS / factor / FEWEST_LINES) ** (1 / degree)),
+    ),
+  );
+  if (maxLineLength < SHORTEST_LINE) return undefined;
+  const ofLines = costs.map(
+    ({ degree, factor }) => HARMLESS_STEPS / factor / maxLineLength ** Math.max(0, degree - 1),
+  );
+  return { maxLineLength, maxLength: Math.min(LONGEST_TEXT, ...ofLines) };
 }
 
 /** Allocates nothing for a text without a match, and counts on the way. */

@@ -30,6 +30,11 @@ export class Replacement {
     this.#fixed = mask_prefix + name + mask_suffix;
   }
 
+  /** Whether it has no LF. */
+  get staysInLine(): boolean {
+    return !(this.#character ?? this.#fixed).includes('\n');
+  }
+
   /** The replacement of the part of `text` between two positions. */
   of(text: string, start: number, end: number): string {
     return this.#character === undefined

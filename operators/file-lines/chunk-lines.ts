@@ -1,4 +1,4 @@
-import { areLinesVerbatim } from '../verbatim.ts';
+import { JoinedLines } from './joined-lines.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -8,17 +8,15 @@ const CR = 0x0d;
  * and taken in parts.
  */
 export class ChunkLines {
-  /** JSON holds every line as it stands. */
-  readonly areVerbatim: boolean;
   readonly #chunk: Buffer;
   /** Behind the last terminator. */
   readonly #end: number;
-  /** Without LF. */
-  readonly #lines: string[];
+  /** Without the last LF. */
+  readonly #text: string;
   readonly #hasCr: boolean;
   /** Every byte is one character of the text: where a line lies is told by the lengths of those before it. */
   readonly #isBytewise: boolean;
-  #next = 0;
+  #from = 0;
   #at: number;
 
   /** The lines of `chunk` from `start` to `end`, which is behind an LF. */
@@ -26,12 +24,10 @@ export class ChunkLines {
     this.#chunk = chunk;
     this.#at = start;
     this.#end = end;
-    const text = chunk.toString('utf8', start, end - 1);
-    this.#lines = text.split('\n');
-    this.#hasCr = text.includes('\r');
+    this.#text = chunk.toString('utf8', start, end - 1);
+    this.#hasCr = this.#text.includes('\r');
     // No character has more units than bytes, so only single bytes give as many.
-    this.#isBytewise = text.length === end - 1 - start;
-    this.areVerbatim = this.#isBytewise && areLinesVerbatim(chunk, start, end);
+    this.#isBytewise = this.#text.length === end - 1 - start;
   }
 
   /** Where the lines end in the chunk that were taken, terminators included. */
@@ -39,20 +35,22 @@ export class ChunkLines {
     return this.#at;
   }
 
-  /** The next lines, at most `max`. */
-  take(max: number): string[] {
-    const isAll = this.#next === 0 && max >= this.#lines.length;
-    const lines = isAll ? this.#lines : this.#lines.slice(this.#next, this.#next + max);
-    this.#next += lines.length;
-    this.#at = this.#next === this.#lines.length ? this.#end : this.#endOf(lines);
-    if (this.#hasCr) for (let i = 0; i < lines.length; i++) lines[i] = withoutCr(lines[i] as string);
-    return lines;
+  /** The next lines, at most `max`, which is 1 or more. Only while there are any. */
+  take(max: number): JoinedLines {
+    const from = this.#from;
+    let size = 1;
+    let end = this.#text.indexOf('\n', from);
+    for (; size < max && end !== -1; size++) end = this.#text.indexOf('\n', end + 1);
+    const text = end === -1 ? this.#text.slice(from) : this.#text.slice(from, end);
+    this.#from = from + text.length + 1;
+    this.#at = end === -1 ? this.#end : this.#endOf(text, size);
+    return new JoinedLines(this.#hasCr ? withoutCrs(text) : text, size);
   }
 
-  #endOf(lines: readonly string[]): number {
+  #endOf(text: string, size: number): number {
+    if (this.#isBytewise) return this.#at + text.length + 1;
     let end = this.#at;
-    if (this.#isBytewise) for (let i = 0; i < lines.length; i++) end += (lines[i] as string).length + 1;
-    else for (let i = 0; i < lines.length; i++) end = this.#chunk.indexOf(LF, end) + 1;
+    for (let i = 0; i < size; i++) end = this.#chunk.indexOf(LF, end) + 1;
     return end;
   }
 }
@@ -60,4 +58,8 @@ export class ChunkLines {
 /** One CR ahead of the LF belongs to the terminator. */
 export function withoutCr(line: string): string {
   return line.charCodeAt(line.length - 1) === CR ? line.slice(0, -1) : line;
+}
+
+function withoutCrs(lines: string): string {
+  return withoutCr(lines.replaceAll('\r\n', '\n'));
 }

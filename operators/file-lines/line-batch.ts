@@ -1,13 +1,16 @@
 import type { Fingerprint } from './fingerprint.ts';
-import type { LineBlock } from './line-block.ts';
+import type { JoinedLines } from './joined-lines.ts';
+import { LineBlock } from './line-block.ts';
 import type { FileId } from './regular-file.ts';
 
 /** Consecutive lines of one file. */
 export interface LineBatch {
   readonly id: FileId;
   readonly path: string;
-  /** Without terminators. Never empty. Decoded when first asked for, if there is `bytes`. */
+  /** Without terminators. Never empty. Made when first asked for. */
   readonly lines: readonly string[];
+  /** The same as one text: LF stands between the lines. Decoded when first asked for, if there is `bytes`. */
+  readonly text: string;
   /** The number of lines. */
   readonly size: number;
   /** The same with their terminators, if they were asked for as bytes and are not special in any way. */
@@ -20,8 +23,6 @@ export interface LineBatch {
   readonly isUnterminated: boolean;
   /** The only line is the begin of one that was longer than `maxLineBytes`, or whose end was or may be lost. */
   readonly isTruncated: boolean;
-  /** JSON holds the lines as they stand: they are ASCII without quotes, backslashes and control characters. */
-  readonly areVerbatim: boolean;
   /** The lines were there when following began. */
   readonly backfill: boolean;
   /** What the file begins with. */
@@ -34,41 +35,47 @@ export type BatchPlace = Pick<
   'id' | 'path' | 'startOffset' | 'endOffset' | 'backfill' | 'fingerprint'
 >;
 
-/** A batch of bytes. A class: each object literal with a getter costs V8 a hidden class. */
-export class BlockBatch implements LineBatch {
+/** A class: an object literal with a getter costs V8 a hidden class each time. */
+export class TakenLines implements LineBatch {
   readonly id: FileId;
   readonly path: string;
   readonly startOffset: number;
   readonly endOffset: number;
-  readonly isUnterminated = false;
-  readonly isTruncated = false;
+  readonly isUnterminated: boolean;
+  readonly isTruncated: boolean;
   readonly backfill: boolean;
   readonly fingerprint: Fingerprint;
-  readonly #block: LineBlock;
+  readonly #taken: JoinedLines | LineBlock;
 
-  constructor(block: LineBlock, { id, path, startOffset, endOffset, backfill, fingerprint }: BatchPlace) {
-    this.#block = block;
+  constructor(
+    taken: JoinedLines | LineBlock,
+    { id, path, startOffset, endOffset, backfill, fingerprint }: BatchPlace,
+    { isUnterminated, isTruncated }: Pick<LineBatch, 'isUnterminated' | 'isTruncated'>,
+  ) {
+    this.#taken = taken;
     this.id = id;
     this.path = path;
     this.startOffset = startOffset;
     this.endOffset = endOffset;
+    this.isUnterminated = isUnterminated;
+    this.isTruncated = isTruncated;
     this.backfill = backfill;
     this.fingerprint = fingerprint;
   }
 
   get lines(): readonly string[] {
-    return this.#block.lines;
+    return this.#taken.lines;
   }
 
-  get areVerbatim(): boolean {
-    return this.#block.areVerbatim;
+  get text(): string {
+    return this.#taken.text;
   }
 
   get size(): number {
-    return this.#block.size;
+    return this.#taken.size;
   }
 
-  get bytes(): Uint8Array {
-    return this.#block.bytes;
+  get bytes(): Uint8Array | undefined {
+    return this.#taken instanceof LineBlock ? this.#taken.bytes : undefined;
   }
 }

@@ -1,6 +1,6 @@
-import { isVerbatim } from '../verbatim.ts';
 import { ChunkLines, withoutCr } from './chunk-lines.ts';
 import { HeldLine } from './held-line.ts';
+import { JoinedLines } from './joined-lines.ts';
 import { LineBlock } from './line-block.ts';
 
 const LF = 0x0a;
@@ -16,7 +16,7 @@ const NOTHING = Buffer.alloc(0);
  * @example
  * const framer = new LineFramer();
  * framer.feed(Buffer.from('one\ntw'));
- * framer.take(10); // ['one']
+ * framer.take(10).lines; // ['one']
  * framer.offset; // 4
  * framer.readOffset; // 6
  */
@@ -34,7 +34,6 @@ export class LineFramer {
   #isCut = false;
   #isUnterminated: boolean;
   #isTruncated = false;
-  #areVerbatim = false;
 
   /** `isUnterminated`: what ends at `offset` is a line that was taken before its terminator came. */
   constructor(offset = 0, { isUnterminated = false, maxLineBytes = Number.POSITIVE_INFINITY } = {}) {
@@ -52,11 +51,6 @@ export class LineFramer {
   /** Whether the line taken last is the begin of a longer one; it was taken alone. */
   get isTruncated(): boolean {
     return this.#isTruncated;
-  }
-
-  /** Whether JSON holds the lines taken last as they stand; false if that was not found out. */
-  get areVerbatim(): boolean {
-    return this.#areVerbatim;
   }
 
   /** Bytes from the begin of the file to the end of the last line taken, its terminator included. */
@@ -92,18 +86,14 @@ export class LineFramer {
    * The next lines, at most `max` of them, without terminators. May be empty even if `hasLines` was true: the
    * terminator of a line that was taken early is no line.
    */
-  take(max: number): string[] {
+  take(max: number): JoinedLines {
     this.#isTruncated = false;
     if (this.#ending) return this.#takeUnterminated();
-    if (max < 1 || !this.hasLines) return [];
-    if (this.#held.length === 0) {
-      this.#areVerbatim = true;
-      return this.#finish(this.#takeDecoded(max));
-    }
+    if (max < 1 || !this.hasLines) return JoinedLines.none;
+    if (this.#held.length === 0) return this.#finish(this.#takeDecoded(max));
     const first = this.#completeHeld();
-    this.#areVerbatim = isVerbatim(first);
     const isFull = max === 1 || this.#isTruncated || this.#at > this.#lastLf;
-    return this.#finish(isFull ? [first] : [first, ...this.#takeDecoded(max - 1)]);
+    return this.#finish((isFull ? JoinedLines.none : this.#takeDecoded(max - 1)).after(first));
   }
 
   /**
@@ -120,7 +110,7 @@ export class LineFramer {
     const bytes = this.#held.takeBytes(this.#chunk.subarray(this.#at, end));
     this.#at = end;
     this.#isTruncated = false;
-    this.#finish([]);
+    this.#finish(JoinedLines.none);
     return new LineBlock(bytes, size);
   }
 
@@ -140,12 +130,11 @@ export class LineFramer {
     this.#isTruncated = false;
   }
 
-  #takeUnterminated(): string[] {
+  #takeUnterminated(): JoinedLines {
     const line = this.#takeHeld();
-    this.#areVerbatim = isVerbatim(line);
     this.#isTruncated ||= this.#isCut;
     this.#ending = false;
-    const lines = this.#finish([line]);
+    const lines = this.#finish(new JoinedLines(line, 1));
     this.#isUnterminated = true;
     return lines;
   }
@@ -163,20 +152,19 @@ export class LineFramer {
     return withoutCr(line);
   }
 
-  #takeDecoded(max: number): string[] {
+  #takeDecoded(max: number): JoinedLines {
     this.#decoded ??= new ChunkLines(this.#chunk, this.#at, this.#lastLf + 1);
     const lines = this.#decoded.take(max);
     this.#at = this.#decoded.at;
-    this.#areVerbatim &&= this.#decoded.areVerbatim;
     return lines;
   }
 
-  #finish(lines: string[]): string[] {
+  #finish(lines: JoinedLines): JoinedLines {
     this.#offset = this.#readOffset - (this.#chunk.length - this.#at);
     this.#holdRest();
-    if (this.#isUnterminated && lines[0] === '') lines.shift();
+    const isTerminator = this.#isUnterminated && (lines.text === '' || lines.text.startsWith('\n'));
     this.#isUnterminated = false;
-    return lines;
+    return isTerminator ? lines.rest : lines;
   }
 
   /** Copies what follows the last LF, once all lines are taken: the chunk's memory is about to be reused. */

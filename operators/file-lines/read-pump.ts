@@ -1,7 +1,7 @@
 import type { Demand } from '../demand.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { FollowedFile } from './followed-file.ts';
-import { type BatchPlace, BlockBatch, type LineBatch } from './line-batch.ts';
+import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
 
 export interface PumpSettings {
   readonly demand: Demand;
@@ -126,30 +126,9 @@ export class ReadPump {
     if (room <= 0) return false;
     const max = Math.min(room, batchLines);
     const startOffset = file.lines.offset;
-    const block = asBytes ? file.lines.takeBlock(max) : undefined;
-    if (block !== undefined) this.#events.batch(new BlockBatch(block, placeOf(file, startOffset)));
-    else this.#emitLines(file, file.lines.take(max), startOffset);
+    const taken = (asBytes ? file.lines.takeBlock(max) : undefined) ?? file.lines.take(max);
+    if (taken.size > 0) this.#events.batch(new TakenLines(taken, placeOf(file, startOffset), file.lines));
     return true;
-  }
-
-  #emitLines(file: FollowedFile, lines: readonly string[], startOffset: number): void {
-    if (lines.length === 0) return;
-    const { id, path, endOffset, backfill, fingerprint } = placeOf(file, startOffset);
-    const { isUnterminated, isTruncated, areVerbatim } = file.lines;
-    // Not by spreading, which takes several microseconds.
-    this.#events.batch({
-      id,
-      path,
-      lines,
-      size: lines.length,
-      startOffset,
-      endOffset,
-      isUnterminated,
-      isTruncated,
-      areVerbatim,
-      backfill,
-      fingerprint,
-    });
   }
 
   #feed(file: FollowedFile, chunk: Buffer): void {

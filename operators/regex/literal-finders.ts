@@ -1,5 +1,6 @@
 import type { Finder, OnePosition, PlainFinder } from './finder.ts';
 import type { FixedPosition } from './fixed-positions.ts';
+import type { Gate } from './gated-finders.ts';
 import { type LiteralSearch, lowerCaseOf } from './literal-search.ts';
 import type { UnitSet } from './unit-set.ts';
 
@@ -99,29 +100,25 @@ export class RunFinder implements Finder {
   }
 }
 
-/** For literals of which it is known at most how far behind the start they are: skips what is before that. */
-export class NeededLiteral implements Finder {
-  end = 0;
+/** For literals of which it is known at most how far behind the start they are. */
+export class LiteralGate implements Gate {
+  readonly least: number;
+  readonly most: number;
   readonly #search: LiteralSearch;
-  readonly #least: number;
-  readonly #most: number;
-  readonly #plain: PlainFinder;
 
   /** @param least and `most`: the position of a literal less that of the match's start. */
-  constructor(search: LiteralSearch, least: number, most: number, plain: PlainFinder) {
+  constructor(search: LiteralSearch, least: number, most: number) {
     this.#search = search;
-    this.#least = least;
-    this.#most = most;
-    this.#plain = plain;
+    this.least = least;
+    this.most = most;
   }
 
-  next(text: string, from: number): number {
-    if (from === 0) this.#search.begin();
-    const at = this.#search.next(text, Math.max(0, from + this.#least));
-    if (at === -1) return -1;
-    const start = this.#plain.next(text, Math.max(from, at - this.#most));
-    this.end = this.#plain.end;
-    return start;
+  begin(): void {
+    this.#search.begin();
+  }
+
+  find(text: string, at: number): number {
+    return this.#search.next(text, at);
   }
 }
 

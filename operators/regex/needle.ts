@@ -2,7 +2,7 @@ import { type FixedPosition, fixedPositions } from './fixed-positions.ts';
 import { shareOf } from './frequency.ts';
 import { type LiteralSet, literalSets, occurrences } from './literals.ts';
 import type { ParsedExpression } from './pattern.ts';
-import type { UnitSet } from './unit-set.ts';
+import { codeOf } from './unit-set.ts';
 
 /** What every text with a match has somewhere in it, as an expression that can be joined with others by `|`. */
 export interface Needle {
@@ -58,16 +58,5 @@ function ofWindow(positions: readonly FixedPosition[]): Needle | undefined {
     .filter(({ offset }, i) => offset === (positions[from] as FixedPosition).offset + i);
   const expected = window.reduce((share, { units }) => share * shareOf(units), LINE);
   if (window.length < 2 || rarest > MOST_AT_START || expected > MOST_EXPECTED) return undefined;
-  return { source: window.map(({ units }) => classOf(units)).join(''), size: 1, kind: 'classes' };
+  return { source: window.map(({ units }) => units.source).join(''), size: 1, kind: 'classes' };
 }
-
-function classOf({ ascii, high }: UnitSet): string {
-  let source = '';
-  for (let unit = 0; unit < 128; unit++) if (ascii[unit] === 1) source += codeOf(unit);
-  for (let i = 0; i < high.length; i += 2) {
-    source += `${codeOf(high[i] as number)}-${codeOf(high[i + 1] as number)}`;
-  }
-  return `[${source}]`;
-}
-
-const codeOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;

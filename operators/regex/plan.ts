@@ -1,9 +1,11 @@
 import { type Finder, OnePosition, PlainFinder } from './finder.ts';
 import { checksBeside, fixedPositions } from './fixed-positions.ts';
 import { shareOf, shareOfText } from './frequency.ts';
+import { type Gate, GatedFinder, GatedLinesFinder } from './gated-finders.ts';
 import type { Needs } from './joined-gates.ts';
 import { leadingRuns } from './leading-run.ts';
-import { FixedFinder, LowerCaseFinder, NeededLiteral, RunFinder } from './literal-finders.ts';
+import { LineStartFinder } from './line-start-finder.ts';
+import { FixedFinder, LiteralGate, LowerCaseFinder, RunFinder } from './literal-finders.ts';
 import { type LiteralSearch, literalSearch } from './literal-search.ts';
 import { itemsOf, type Literal, type LiteralSet, literalSets, occurrences } from './literals.ts';
 import type { Length } from './measure.ts';
@@ -11,6 +13,7 @@ import { neededRuns } from './needed-runs.ts';
 import { needleOf } from './needle.ts';
 import { type ParsedExpression, parseExpression, withoutCaptures } from './pattern.ts';
 import { type NeededRun, RunGate } from './run-gate.ts';
+import { startsLine, withinLines } from './within-lines.ts';
 
 /** A way to find an expression's matches, with what it is expected to cost. */
 export interface Way {
@@ -54,7 +57,20 @@ const LOOK_COST = 8;
  * finder.end; // 14
  */
 export function planSearch(expression: RegExp): Plan {
-  const { literal, make } = waysToFind(expression).reduce((best, way) => (way.cost < best.cost ? way : best));
+  return planOf(expression, waysToFind(expression));
+}
+
+/**
+ * The same for lines that are joined by LF, in which it finds what it would find in each of them. Undefined if that
+ * cannot be said.
+ */
+export function planSearchOfLines(expression: RegExp): Plan | undefined {
+  const inLines = withinLines(expression);
+  return inLines && planOf(inLines, waysToFindInLines(expression));
+}
+
+function planOf(expression: RegExp, ways: readonly Way[]): Plan {
+  const { literal, make } = ways.reduce((best, way) => (way.cost < best.cost ? way : best));
   return { literal, finder: make(), ...needsOf(expression) };
 }
 
@@ -69,19 +85,38 @@ function needsOf(expression: RegExp): Needs {
 
 /** All ways that are right for an expression: each finds the same matches. */
 export function waysToFind(expression: RegExp): Way[] {
+  return waysThrough(GatedFinder, expression);
+}
+
+/** The same for lines that are joined by LF: none if it cannot be said what an expression finds in each of them. */
+export function waysToFindInLines(expression: RegExp): Way[] {
+  const inLines = withinLines(expression);
+  if (inLines === undefined) return [];
+  const ways = waysThrough(GatedLinesFinder, inLines);
+  if (!startsLine(expression)) return ways;
+  const make = () => new LineStartFinder(new OnePosition(sticky(inLines)));
+  return [{ cost: ONE_POSITION_COST, literal: '', make }, ...ways];
+}
+
+type GatedBy = new (gate: Gate, plain: PlainFinder) => Finder;
+
+function waysThrough(Gated: GatedBy, expression: RegExp): Way[] {
   const parsed = parseExpression(expression);
   if (parsed === undefined)
     return [{ cost: PLAIN_COST, literal: '', make: () => new PlainFinder(expression) }];
   const source = withoutCaptures(parsed);
   const { flags } = expression;
   const plain = new PlainFinder(new RegExp(source, flags));
-  const position = new OnePosition(new RegExp(source, flags.replace('g', 'y')));
+  const position = new OnePosition(sticky(new RegExp(source, flags)));
+  const gated = (gate: Gate) => new Gated(gate, plain);
   return [
     { cost: plainCost(parsed), literal: '', make: () => plain },
-    ...literalWays(parsed, plain, position),
-    ...runWays(parsed, plain),
+    ...literalWays(parsed, plain, position, gated),
+    ...runWays(parsed, gated),
   ];
 }
+
+const sticky = ({ source, flags }: RegExp): RegExp => new RegExp(source, flags.replace('g', 'y'));
 
 /** The engine looks for what is rarest among the first characters, and tries wherever it stands. */
 function plainCost({ pattern }: ParsedExpression): number {
@@ -94,7 +129,12 @@ function plainCost({ pattern }: ParsedExpression): number {
   return SEARCH_COST + ONE_POSITION_COST + LINE * TRY_COST * Math.min(1, ...shares);
 }
 
-function literalWays(parsed: ParsedExpression, plain: PlainFinder, position: OnePosition): Way[] {
+function literalWays(
+  parsed: ParsedExpression,
+  plain: PlainFinder,
+  position: OnePosition,
+  gated: (gate: Gate) => Finder,
+): Way[] {
   const ways: Way[] = [];
   const add = (set: LiteralSet, perHit: number, make: () => Finder) => {
     const cost = searchCost(set) + LINE * perHit * occurrences(set);
@@ -115,7 +155,7 @@ function literalWays(parsed: ParsedExpression, plain: PlainFinder, position: One
     }
     const rare = withRareStarts(set);
     const [{ offset }] = rare.literals as [Literal];
-    add(rare, PLAIN_COST, () => new NeededLiteral(searchOf(rare), offset.min, offset.max, plain));
+    add(rare, PLAIN_COST, () => gated(new LiteralGate(searchOf(rare), offset.min, offset.max)));
   }
   for (const { set, run } of leadingRuns(parsed)) {
     const share = shareOf(run.units) * shareOf(run.after);
@@ -126,11 +166,11 @@ function literalWays(parsed: ParsedExpression, plain: PlainFinder, position: One
 
 const isSameLength = (a: Length, b: Length): boolean => a.min === b.min && a.max === b.max;
 
-function runWays({ pattern }: ParsedExpression, plain: PlainFinder): Way[] {
+function runWays({ pattern }: ParsedExpression, gated: (gate: Gate) => Finder): Way[] {
   return neededRuns(pattern).map((run) => ({
     cost: runCost(run),
     literal: '',
-    make: () => new RunGate(run, plain),
+    make: () => gated(new RunGate(run)),
   }));
 }
 

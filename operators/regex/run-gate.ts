@@ -1,4 +1,4 @@
-import type { Finder, PlainFinder } from './finder.ts';
+import type { Gate } from './gated-finders.ts';
 import type { UnitSet } from './unit-set.ts';
 
 /** Characters of one set that stand side by side in every match, and how far behind its start at most. */
@@ -9,29 +9,22 @@ export interface NeededRun {
 }
 
 /** For a run of at least n characters of a set: where there are others, only each n-th has to be looked at. */
-export class RunGate implements Finder {
-  end = 0;
+export class RunGate implements Gate {
+  readonly least = 0;
   readonly #run: NeededRun;
-  readonly #plain: PlainFinder;
 
-  constructor(run: NeededRun, plain: PlainFinder) {
+  constructor(run: NeededRun) {
     this.#run = run;
-    this.#plain = plain;
   }
 
-  next(text: string, from: number): number {
-    const run = this.#startOfRun(text, from);
-    if (run === -1) return -1;
-    const start = this.#plain.next(text, Math.max(from, run - this.#run.most));
-    this.end = this.#plain.end;
-    return start;
+  get most(): number {
+    return this.#run.most;
   }
 
-  /**
-   * Where the first run at or after a position begins that is long enough, or −1. Each window of n characters is
-   * looked at from its end: one that is not in the set moves the window behind it.
-   */
-  #startOfRun(text: string, from: number): number {
+  begin(): void {}
+
+  /** Each window of n characters is looked at from its end: one that is not in the set moves the window behind it. */
+  find(text: string, from: number): number {
     const { units, length } = this.#run;
     const { ascii } = units;
     let known = from - 1;

@@ -75,6 +75,16 @@ export class UnitSet {
     return size(both) === size(this.high);
   }
 
+  /** As a class of an expression without the `u` flag. */
+  get source(): string {
+    let members = '';
+    for (let unit = 0; unit < 128; unit++) if (this.ascii[unit] === 1) members += codeOf(unit);
+    for (let i = 0; i < this.high.length; i += 2) {
+      members += `${codeOf(this.high[i] as number)}-${codeOf(this.high[i + 1] as number)}`;
+    }
+    return `[${members}]`;
+  }
+
   /** The members in ascending order, or `undefined` if there are more than `most`. */
   members(most: number): string[] | undefined {
     const members: string[] = [];
@@ -89,6 +99,9 @@ export class UnitSet {
     return members;
   }
 }
+
+/** One unit, as an expression spells it. */
+export const codeOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
 
 function size(ranges: readonly number[]): number {
   let total = 0;

@@ -1,4 +1,4 @@
-import { entropyMasker } from '../../operators/entropy-mask.ts';
+import { entropyMasks } from '../../operators/entropy-mask.ts';
 import { masking } from './masking.ts';
 
 /** The configuration, as far as the mask needs it. */
@@ -16,7 +16,7 @@ export interface EntropyMaskSettings {
 /** What `entropy_mask` does, without its schema: all that a worker loads. */
 export const entropyMasking = masking<EntropyMaskSettings>({
   compile: (config, onMask) =>
-    entropyMasker({
+    entropyMasks({
       mask_str: config.mask_str,
       mask_char: config.mask_char,
       mask_prefix: config.mask_prefix,
@@ -27,7 +27,4 @@ export const entropyMasking = masking<EntropyMaskSettings>({
       alphabet: config.alphabet,
       onMask,
     }),
-  replacements: ({ mask_str, mask_char, mask_prefix, mask_suffix }) => [
-    mask_char ?? mask_prefix + mask_str + mask_suffix,
-  ],
 });

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Masks } from '../../operators/lines-masker.ts';
 import { MaskError } from '../../operators/mask-error.ts';
-import type { Masker } from '../../operators/mask-event.ts';
-import { isVerbatim } from '../../operators/verbatim.ts';
 import { PluginError } from '../../src/errors.ts';
 import type {
   CollectedEvent,
@@ -14,24 +13,35 @@ type OnMask = (rule: string, count: number) => void;
 
 export interface MaskingOptions<C> {
   /** Compiles the configuration, once for each context that it runs in. */
-  readonly compile: (config: C, onMask: OnMask) => Masker;
-  /** All that the mask may put in place of text. */
-  readonly replacements: (config: C) => readonly string[];
+  readonly compile: (config: C, onMask: OnMask) => Masks;
 }
 
 /** The mask of one context. */
 class ContextMask<C> {
-  readonly mask: Masker;
-  readonly addsVerbatim: boolean;
+  readonly #masks: Masks;
+  #mapping: LineMapping | undefined;
   /** While it is undefined, what is masked counts. */
   #noticed: boolean | undefined;
 
-  constructor(ctx: PipelineRunContext<C>, { compile, replacements }: MaskingOptions<C>) {
-    this.mask = compile(ctx.config, (rule, count) => {
+  constructor(ctx: PipelineRunContext<C>, { compile }: MaskingOptions<C>) {
+    this.#masks = compile(ctx.config, (rule, count) => {
       if (this.#noticed === undefined) ctx.stats.masked(rule, count);
       else this.#noticed = true;
     });
-    this.addsVerbatim = replacements(ctx.config).every(isVerbatim);
+  }
+
+  get mapping(): LineMapping {
+    this.#mapping ??= { map: (line) => this.mask(line), many: this.#masks.many() };
+    return this.#mapping;
+  }
+
+  mask<T extends string | object>(value: T): T {
+    try {
+      return this.#masks.mask(value);
+    } catch (error) {
+      if (error instanceof MaskError) throw new PluginError(error.message);
+      throw error;
+    }
   }
 
   /** Whether it leaves everything but the line of an event as it is. */
@@ -39,7 +49,7 @@ class ContextMask<C> {
     const event = { ...fields, data: { line: '', source } };
     this.#noticed = false;
     try {
-      return isDeepStrictEqual(this.mask(event), event) && !this.#noticed;
+      return isDeepStrictEqual(this.#masks.mask(event), event) && !this.#noticed;
     } catch {
       return false;
     } finally {
@@ -61,15 +71,6 @@ export function masking<C>(options: MaskingOptions<C>) {
     return mask;
   };
 
-  const explained = <T extends string | object>(mask: Masker, value: T): T => {
-    try {
-      return mask(value);
-    } catch (error) {
-      if (error instanceof MaskError) throw new PluginError(error.message);
-      throw error;
-    }
-  };
-
   return {
     process: ({
       ctx,
@@ -77,7 +78,7 @@ export function masking<C>(options: MaskingOptions<C>) {
     }: {
       ctx: PipelineRunContext<C>;
       event: CollectedEvent;
-    }): readonly CollectedEvent[] => [explained(maskOf(ctx).mask, event)],
+    }): readonly CollectedEvent[] => [maskOf(ctx).mask(event)],
     mapLines: ({
       ctx,
       envelope,
@@ -86,8 +87,7 @@ export function masking<C>(options: MaskingOptions<C>) {
       envelope: LineEnvelope;
     }): LineMapping | undefined => {
       const mask = maskOf(ctx);
-      if (!mask.spares(envelope)) return undefined;
-      return { map: (line) => explained(mask.mask, line), addsVerbatim: mask.addsVerbatim };
+      return mask.spares(envelope) ? mask.mapping : undefined;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { regexMasker } from '../../operators/regex-mask.ts';
+import { regexMasks } from '../../operators/regex-mask.ts';
 import { inBoundedTime } from '../bounded-time.ts';
 import { masking } from './masking.ts';
 
@@ -13,9 +13,5 @@ export interface RegexMaskSettings {
 /** What `regex_mask` does, without its schema: all that a worker loads. */
 export const regexMasking = masking<RegexMaskSettings>({
   compile: ({ rules, mask_char, mask_prefix, mask_suffix }, onMask) =>
-    regexMasker({ rules, mask_char, mask_prefix, mask_suffix, boundTime: inBoundedTime, onMask }),
-  replacements: ({ rules, mask_char, mask_prefix, mask_suffix }) =>
-    mask_char === undefined
-      ? Object.keys(rules).map((rule) => mask_prefix + rule + mask_suffix)
-      : [mask_char],
+    regexMasks({ rules, mask_char, mask_prefix, mask_suffix, boundTime: inBoundedTime, onMask }),
 });

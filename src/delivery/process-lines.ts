@@ -1,47 +1,132 @@
-import type { LineMapping } from '../models/index.ts';
-import type { LineEvents } from '../models/line-events.ts';
+import { JoinedLines } from '../../operators/file-lines/joined-lines.ts';
+import type { LineMapping, ManyLines } from '../models/index.ts';
+import { type LineEvents, type LineTexts, textsOf } from '../models/line-events.ts';
 import type { Turn } from './turns.ts';
 
 type OnFailure = (index: number, error: unknown) => void;
-
-/** What came of some of a batch's lines. */
-export interface ProcessedLines {
-  readonly done: LineEvents;
-  /** The index of the first line that is left; the number of lines if none is. */
-  readonly next: number;
-}
 
 /**
  * Runs a processor over lines without making events of them. Lines that it fails on are left out; `onFailure` is told
  * which.
  */
 export function processLines(lines: LineEvents, mapping: LineMapping, onFailure: OnFailure): LineEvents {
-  return processLinesFrom(0, lines, mapping, onFailure).done;
+  return new LineProcessing(lines, mapping, onFailure).run();
 }
 
-/** The same from one line on, until the turn is used up: one line at least. Without a turn, to the last line. */
-export function processLinesFrom(
-  start: number,
-  lines: LineEvents,
-  { map, addsVerbatim }: LineMapping,
-  onFailure: OnFailure,
-  turn?: Turn,
-): ProcessedLines {
-  const { lines: texts, areVerbatim } = lines.texts;
-  const done: string[] = [];
-  let next = start;
-  let isSpent = false;
-  while (next < texts.length && !isSpent) {
-    const index = next++;
-    const text = texts[index] as string;
-    let work = text.length;
-    try {
-      done.push(map(text));
-    } catch (error) {
-      onFailure(index, error);
-      work = Number.POSITIVE_INFINITY;
-    }
-    isSpent = turn?.isSpent(work) ?? false;
+/** {@link processLines} in as many turns as it takes. */
+export class LineProcessing {
+  readonly #lines: LineEvents;
+  readonly #mapping: LineMapping;
+  readonly #onFailure: OnFailure;
+  /** Lines that are done. */
+  #index = 0;
+  /** Where the next one begins in the text of all; only where that is used. */
+  #offset = 0;
+  /** Up to here lines are mapped one by one: `many` has failed on them. */
+  #singleUntil = 0;
+
+  constructor(lines: LineEvents, mapping: LineMapping, onFailure: OnFailure) {
+    this.#lines = lines;
+    this.#mapping = mapping;
+    this.#onFailure = onFailure;
   }
-  return { done: lines.with(done, areVerbatim && addsVerbatim), next };
+
+  get isDone(): boolean {
+    return this.#index === this.#lines.size;
+  }
+
+  /** What comes of the next lines, until the turn is used up: of one at least. Without a turn, of all that are left. */
+  run(turn?: Turn): LineEvents {
+    const { many } = this.#mapping;
+    const { text } = this.#lines.texts;
+    const isJoined = many !== undefined && text !== undefined;
+    return this.#lines.with(isJoined ? this.#runMany(text, many, turn) : this.#runEach(turn));
+  }
+
+  #runEach(turn: Turn | undefined): LineTexts {
+    const { lines } = this.#lines.texts;
+    const done: string[] = [];
+    for (let isSpent = false; !isSpent && !this.isDone; ) {
+      const line = lines[this.#index] as string;
+      const isMapped = this.#mapOne(line, done);
+      isSpent = turn?.isSpent(isMapped ? line.length : Number.POSITIVE_INFINITY) ?? false;
+    }
+    return textsOf(done);
+  }
+
+  #runMany(text: string, many: ManyLines, turn: Turn | undefined): LineTexts {
+    const done: string[] = [];
+    let size = 0;
+    for (let isSpent = false; !isSpent && !this.isDone; ) {
+      const next =
+        this.#offset < this.#singleUntil ? oneLine(text, this.#offset) : nextLines(text, this.#offset, many);
+      size += next.areMany
+        ? this.#mapMany(text.slice(this.#offset, next.end), next, many, done)
+        : this.#mapOneOf(text, next, done);
+      isSpent = turn?.isSpent(Number.POSITIVE_INFINITY) ?? false;
+    }
+    return new JoinedLines(done.join('\n'), size);
+  }
+
+  /** Returns how many lines came of it. */
+  #mapMany(lines: string, { size, end }: Lines, many: ManyLines, done: string[]): number {
+    try {
+      done.push(many.map(lines));
+    } catch {
+      this.#singleUntil = end;
+      return 0;
+    }
+    this.#index += size;
+    this.#offset = end + 1;
+    return size;
+  }
+
+  #mapOneOf(text: string, { end }: Lines, done: string[]): number {
+    const line = text.slice(this.#offset, end);
+    this.#offset = end + 1;
+    return this.#mapOne(line, done) ? 1 : 0;
+  }
+
+  #mapOne(line: string, done: string[]): boolean {
+    const index = this.#index++;
+    try {
+      done.push(this.#mapping.map(line));
+      return true;
+    } catch (error) {
+      this.#onFailure(index, error);
+      return false;
+    }
+  }
+}
+
+interface Lines {
+  readonly size: number;
+  /** Where the last one ends. */
+  readonly end: number;
+  /** They may be mapped together. */
+  readonly areMany: boolean;
+}
+
+/** As many of the next lines as may be mapped together, or one that is too long for it. */
+function nextLines(text: string, start: number, { maxLength, maxLineLength }: ManyLines): Lines {
+  let size = 0;
+  let end = start - 1;
+  while (end < text.length) {
+    const next = endOfLine(text, end + 1);
+    if (next - end - 1 > maxLineLength || next - start > maxLength) break;
+    size++;
+    end = next;
+  }
+  return size === 0 ? oneLine(text, start) : { size, end, areMany: true };
+}
+
+const oneLine = (text: string, start: number): Lines => ({
+  size: 1,
+  end: endOfLine(text, start),
+  areMany: false,
+});
+
+function endOfLine(text: string, start: number): number {
+  const end = text.indexOf('\n', start);
+  return end === -1 ? text.length : end;
 }

@@ -23,7 +23,7 @@ import {
 import { atHand, eventually, fewOrPulled, isAsync } from '../returned.ts';
 import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
 import type { Drop } from './probe.ts';
-import { type ProcessedLines, processLinesFrom } from './process-lines.ts';
+import { LineProcessing } from './process-lines.ts';
 import { ResultWindow } from './result-window.ts';
 import { Turn, turn$ } from './turns.ts';
 
@@ -91,18 +91,14 @@ function mappedLines(
 ): readonly Batch[] | Observable<Batch> {
   const failed = (index: number, error: unknown) =>
     onFailure(lines.events[index] as CollectedEvent, delivery, error);
-  const batchesOf = ({ done }: ProcessedLines): readonly Batch[] =>
+  const batchesOf = (done: LineEvents): readonly Batch[] =>
     done.size === 0 ? NO_BATCHES : [new UnmadeBatch(done, delivery)];
-  const first = processLinesFrom(0, lines, mapping, failed, lines.size > 1 ? new Turn() : undefined);
-  let { next } = first;
-  if (next === lines.size) return batchesOf(first);
+  const processing = new LineProcessing(lines, mapping, failed);
+  const first = processing.run(lines.size > 1 ? new Turn() : undefined);
+  if (processing.isDone) return batchesOf(first);
   const rest$ = turn$.pipe(
-    map((turn) => {
-      const processed = processLinesFrom(next, lines, mapping, failed, turn);
-      next = processed.next;
-      return processed;
-    }),
-    takeWhile(() => next < lines.size, true),
+    map((turn) => processing.run(turn)),
+    takeWhile(() => !processing.isDone, true),
   );
   return rest$.pipe(startWith(first), concatMap(batchesOf));
 }

@@ -1,4 +1,5 @@
 import type { CollectedEvent, CollectedLineEvent } from './events.ts';
+import { writeJsonLines } from './json-lines.ts';
 
 /** What the events of consecutive lines of one file have in common. */
 export interface LineEnvelope {
@@ -9,18 +10,13 @@ export interface LineEnvelope {
   readonly isTruncated: boolean;
 }
 
-/** Not escaped by JSON, and rare in logs: where it stands, one line ends. */
-const SEPARATOR = '\x7f';
-/** Lines that become one text at a time: larger texts leave the caches of the processor. */
-const JOINED = 64;
-
 /** Consecutive lines. */
 export interface LineTexts {
   readonly lines: readonly string[];
   /** The number of lines. */
   readonly size: number;
-  /** JSON holds every line as it stands; false if that is not known. */
-  readonly areVerbatim: boolean;
+  /** The lines as one text, LF between them; undefined if one of them holds an LF itself. */
+  readonly text: string | undefined;
   /** The lines in UTF-8, each with its terminator, if they are at hand: then the texts may not be, until asked for. */
   readonly bytes?: Uint8Array | undefined;
 }
@@ -56,8 +52,8 @@ export class LineEvents implements UnmadeEvents {
     this.envelope = envelope;
   }
 
-  static of(lines: readonly string[], envelope: LineEnvelope, areVerbatim = false): LineEvents {
-    return new LineEvents({ lines, size: lines.length, areVerbatim }, envelope);
+  static of(lines: readonly string[], envelope: LineEnvelope): LineEvents {
+    return new LineEvents(textsOf(lines), envelope);
   }
 
   get size(): number {
@@ -74,40 +70,28 @@ export class LineEvents implements UnmadeEvents {
   }
 
   /** Other lines in the same envelope. */
-  with(lines: readonly string[], areVerbatim: boolean): LineEvents {
-    return LineEvents.of(lines, this.envelope, areVerbatim);
+  with(texts: LineTexts): LineEvents {
+    return new LineEvents(texts, this.envelope);
   }
 
   /** The events as `serialise` writes them, each with a newline behind it, in UTF-8. */
   toJsonLines(): Buffer {
+    const { text, size } = this.texts;
     const { timestamp, source, backfill, isTruncated } = this.envelope;
-    const first = `{"timestamp":${JSON.stringify(timestamp)},"data":{"line":"`;
     const truncated = isTruncated ? ',"truncated":true' : '';
-    const last = `","source":${JSON.stringify(source)}},"backfill":${backfill}${truncated}}\n`;
-    const { areVerbatim } = this.texts;
-    const lines = areVerbatim ? this.texts.lines : this.#escaped();
-    // What is known to be ASCII is copied, anything else encoded. A path may be anything.
-    const encoding = areVerbatim && isAscii(first + last) ? 'latin1' : 'utf8';
-    const texts: string[] = [];
-    let bytes = 0;
-    for (let i = 0; i < lines.length; i += JOINED) {
-      const text = first + lines.slice(i, i + JOINED).join(last + first) + last;
-      bytes += Buffer.byteLength(text, encoding);
-      texts.push(text);
-    }
-    const documents = Buffer.allocUnsafeSlow(bytes);
-    let end = 0;
-    for (const text of texts) end += documents.write(text, end, encoding);
-    return documents;
-  }
-
-  /** Escaped together: one call for each line would cost twice as much. */
-  #escaped(): readonly string[] {
+    const before = `{"timestamp":${JSON.stringify(timestamp)},"data":{"line":"`;
+    const after = `","source":${JSON.stringify(source)}},"backfill":${backfill}${truncated}}\n`;
+    // Half of a character, which an expression may leave, has an escape that UTF-8 cannot say.
+    if (size > 0 && text?.isWellFormed()) return writeJsonLines(text, size, before, after);
     const { lines } = this.texts;
-    const escaped = JSON.stringify(lines.join(SEPARATOR)).slice(1, -1).split(SEPARATOR);
-    if (escaped.length === lines.length) return escaped;
-    return lines.map((line) => JSON.stringify(line).slice(1, -1));
+    return Buffer.from(lines.map((line) => before + JSON.stringify(line).slice(1, -1) + after).join(''));
   }
+}
+
+/** Lines that may hold anything. */
+export function textsOf(lines: readonly string[]): LineTexts {
+  const areLines = !lines.some((line) => line.includes('\n'));
+  return { lines, size: lines.length, text: areLines ? lines.join('\n') : undefined };
 }
 
 function eventOf(
@@ -119,8 +103,4 @@ function eventOf(
     ? { timestamp, data, backfill, truncated: true }
     : { timestamp, data, backfill };
   return event;
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }

@@ -52,8 +52,19 @@ export interface CollectPlugin extends PluginBase {
 export interface LineMapping {
   /** Gives the line that stands in place of another one. */
   readonly map: (line: string) => string;
-  /** What it adds to a line, JSON holds as it stands: printable ASCII without quotes and backslashes. */
-  readonly addsVerbatim: boolean;
+  /**
+   * The same for many lines, where that is quicker: as one text with LF between the lines, and as many in what it
+   * gives. Where it throws, `map` is called for each.
+   */
+  readonly many?: ManyLines | undefined;
+}
+
+export interface ManyLines {
+  readonly map: (lines: string) => string;
+  /** The most characters of a text that is handed to `map`. */
+  readonly maxLength: number;
+  /** The most characters of a line in it: longer ones are for the `map` of single lines. */
+  readonly maxLineLength: number;
 }
 
 export interface ProcessPlugin extends PluginBase {

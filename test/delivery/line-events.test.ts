@@ -33,7 +33,7 @@ const picky: ProcessPlugin = {
     const { line } = event.data as { line: string };
     return { ...event, data: { ...event.data, line: refuse(line) } };
   },
-  mapLines: () => ({ map: refuse, addsVerbatim: true }),
+  mapLines: () => ({ map: refuse }),
 };
 
 function refuse(line: string): string {

@@ -41,7 +41,7 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
       slow(String(event.data.line));
       return way === 'events' ? [event] : from([event]);
     },
-    mapLines: way === 'lines' ? () => ({ map: slow, addsVerbatim: true }) : undefined,
+    mapLines: way === 'lines' ? () => ({ map: slow }) : undefined,
     onFailure: (_, delivery) => delivery.settle(1, 'failed'),
   });
   const input = Array.from({ length: batches }, (_, b): Batch => {
@@ -120,7 +120,6 @@ it('looks at the clock after each line that fails, however short', () => {
           worked++;
           throw new Error('no');
         },
-        addsVerbatim: true,
       }),
       onFailure: () => {},
     });

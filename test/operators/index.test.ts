@@ -16,6 +16,7 @@ const INTERNAL = [
   'operators/check-options.ts',
   'operators/fifo.ts', // the queue behind mapping operators
   'operators/hash-to-unit.ts', // how sampleRate chooses
+  'operators/lines-masker.ts',
   'operators/lru-map.ts', // the keys that dedupe, rateLimit and sampleFirst remember
   'operators/plain-form.ts', // a step of maskStrings
   'operators/python-escapes.ts', // steps of compileExpression
@@ -24,7 +25,6 @@ const INTERNAL = [
   'operators/steady-clock.ts', // time that nobody can set
   'operators/subscribe-for.ts', // what these operators have in common
   'operators/token-bucket.ts',
-  'operators/verbatim.ts', // how rateLimit counts
 ];
 
 /** An entry and all files that it imports, types included: what a bundler or a type checker opens. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { logLines } from '../../bench/log-generator.ts';
 import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
 import { costOf } from '../../operators/regex/cost.ts';
-import { regexMasker } from '../../operators/regex-mask.ts';
+import { regexMasker, regexMasks } from '../../operators/regex-mask.ts';
 import { expressions, longRuns, textsNear } from '../support/expressions.ts';
 import { nearMatches } from '../support/near-matches.ts';
 import { projectRules } from '../support/project-rules.ts';
@@ -47,6 +47,31 @@ function expectSame(rules: Rules, texts: readonly string[]): void {
     // To hand all of it to `expect` each time would take longer than the masks.
     if (found !== wanted) expect({ rules, text, found }).toEqual({ rules, text, found: wanted });
   }
+  expectSameOfLines(rules, texts);
+}
+
+/** The lines of all texts at once, as a batch of them is masked; if that is possible. */
+function expectSameOfLines(rules: Rules, texts: readonly string[]): void {
+  const counts = new Map<string, number>();
+  const count = (rule: string, more: number) => counts.set(rule, (counts.get(rule) ?? 0) + more);
+  const many = regexMasks({ ...NAMES_ALONE, rules, onMask: count }).many();
+  if (many === undefined) return;
+  const plain = plainMask(rules);
+  const lines = texts
+    .flatMap((text) => text.split('\n'))
+    .map((line) => line.slice(0, many.maxLineLength))
+    .slice(0, Math.max(1, Math.floor(many.maxLength / many.maxLineLength)));
+  const found = many.map(lines.join('\n'));
+  const foundCounts = JSON.stringify([...counts].sort());
+  counts.clear();
+  const plainly = lines.map(plain);
+  for (const one of plainly) for (const [rule, more] of one.counts) count(rule, more);
+  expect({ rules, lines, found, counts: foundCounts }).toEqual({
+    rules,
+    lines,
+    found: plainly.map(({ masked }) => masked).join('\n'),
+    counts: JSON.stringify([...counts].sort()),
+  });
 }
 
 /** Whether texts of any length may be tried. */

@@ -8,7 +8,7 @@ function frame(bytes: Buffer, chunkBytes: number, max = Infinity): string[] {
   const buffer = Buffer.alloc(chunkBytes);
   const lines: string[] = [];
   const drain = () => {
-    while (framer.hasLines) lines.push(...framer.take(max));
+    while (framer.hasLines) lines.push(...framer.take(max).lines);
   };
   for (let at = 0; at < bytes.length; at += chunkBytes) {
     framer.feed(buffer.subarray(0, bytes.copy(buffer, 0, at, at + chunkBytes)));
@@ -69,18 +69,18 @@ describe('LineFramer', () => {
     const framer = new LineFramer();
     framer.feed(Buffer.from('early\r'));
     framer.end();
-    expect(framer.take(9)).toEqual(['early']);
+    expect(framer.take(9).lines).toEqual(['early']);
     framer.feed(Buffer.from('\nnext\n'));
-    expect(framer.take(9)).toEqual(['next']);
+    expect(framer.take(9).lines).toEqual(['next']);
   });
 
   it('makes a line of what follows a line that was ended early', () => {
     const framer = new LineFramer();
     framer.feed(Buffer.from('one'));
     framer.end();
-    expect(framer.take(9)).toEqual(['one']);
+    expect(framer.take(9).lines).toEqual(['one']);
     framer.feed(Buffer.from('two\n\n'));
-    expect(framer.take(9)).toEqual(['two', '']);
+    expect(framer.take(9).lines).toEqual(['two', '']);
   });
 
   it('ends nothing where nothing is held', () => {
@@ -104,10 +104,10 @@ describe('LineFramer', () => {
   it('keeps no more of a line than it may, says so, and takes it alone', () => {
     const framer = new LineFramer(0, { maxLineBytes: 6 });
     const text = `one\n${'x'.repeat(20)}\nsixsix\nend`;
-    const found: [string[], boolean, number][] = [];
+    const found: [readonly string[], boolean, number][] = [];
     for (const byte of Buffer.from(text)) {
       framer.feed(Buffer.of(byte));
-      while (framer.hasLines) found.push([framer.take(9), framer.isTruncated, framer.offset]);
+      while (framer.hasLines) found.push([framer.take(9).lines, framer.isTruncated, framer.offset]);
     }
     expect(found).toEqual([
       [['one'], false, 4],
@@ -120,25 +120,25 @@ describe('LineFramer', () => {
     const framer = new LineFramer(0, { maxLineBytes: 6 });
     framer.feed(Buffer.from('xxxxxxxx'));
     framer.feed(Buffer.from('xx\na\nb\n'));
-    expect([framer.take(9), framer.isTruncated]).toEqual([['xxxxxx'], true]);
-    expect([framer.take(9), framer.isTruncated]).toEqual([['a', 'b'], false]);
+    expect([framer.take(9).lines, framer.isTruncated]).toEqual([['xxxxxx'], true]);
+    expect([framer.take(9).lines, framer.isTruncated]).toEqual([['a', 'b'], false]);
   });
 
   it('cuts a line that is ended early as well', () => {
     const framer = new LineFramer(0, { maxLineBytes: 3 });
     framer.feed(Buffer.from('12345'));
     framer.end();
-    expect([framer.take(9), framer.isTruncated, framer.isUnterminated]).toEqual([['123'], true, true]);
+    expect([framer.take(9).lines, framer.isTruncated, framer.isUnterminated]).toEqual([['123'], true, true]);
     expect(framer.offset).toBe(5);
   });
 
   it('can begin behind a line that was taken early', () => {
     const framer = new LineFramer(5, { isUnterminated: true });
     framer.feed(Buffer.from('\nnext\n'));
-    expect(framer.take(9)).toEqual(['next']);
+    expect(framer.take(9).lines).toEqual(['next']);
     const other = new LineFramer(5, { isUnterminated: true });
     other.feed(Buffer.from('\n'));
-    expect(other.take(9)).toEqual([]);
+    expect(other.take(9).lines).toEqual([]);
     expect([other.offset, other.isUnterminated]).toEqual([6, false]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { costOf } from '../../../operators/regex/cost.ts';
 import type { Finder } from '../../../operators/regex/finder.ts';
-import { waysToFind } from '../../../operators/regex/plan.ts';
+import { waysToFind, waysToFindInLines } from '../../../operators/regex/plan.ts';
 import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
 
 jest.setTimeout(longRuns(60_000));
@@ -13,6 +13,20 @@ function plainly(expression: RegExp, text: string): string {
     .filter(([match]) => match !== '')
     .map(({ index, 0: match }) => `${index}-${index + match.length}`)
     .join();
+}
+
+/** The same in each line, as positions in all of them. */
+function plainlyInLines(expression: RegExp, lines: readonly string[]): string {
+  let begin = 0;
+  const found: string[] = [];
+  for (const line of lines) {
+    for (const match of line.matchAll(expression)) {
+      const start = begin + match.index;
+      if (match[0] !== '') found.push(`${start}-${start + match[0].length}`);
+    }
+    begin += line.length + 1;
+  }
+  return found.join();
 }
 
 function planned(finder: Finder, text: string): string {
@@ -53,6 +67,31 @@ describe('a planned search', () => {
             const name = finder.constructor.name;
             throw new Error(`${name} of ${expression} in ${JSON.stringify(text)}: ${found} for ${wanted}`);
           }
+        }
+      }),
+      { numRuns: longRuns(1000) },
+    );
+  });
+
+  it('finds in lines that are joined what the engine finds in each of them, in each way that it has', () => {
+    const cases = expressions().chain((drawn) =>
+      fc.record({
+        drawn: fc.constant(drawn),
+        texts: fc.array(textsNear([drawn]), { minLength: 1, maxLength: 6 }),
+      }),
+    );
+    fc.assert(
+      fc.property(cases, ({ drawn: { source, flags }, texts }) => {
+        const expression = new RegExp(source, flags);
+        const length = affordableLength(expression) / texts.length;
+        const lines = texts.flatMap((text) => text.split('\n')).map((line) => line.slice(0, length));
+        const wanted = plainlyInLines(expression, lines);
+        for (const { make } of waysToFindInLines(expression)) {
+          const finder = make();
+          const found = planned(finder, lines.join('\n'));
+          if (found === wanted) continue;
+          const name = finder.constructor.name;
+          throw new Error(`${name} of ${expression} in ${JSON.stringify(lines)}: ${found} for ${wanted}`);
         }
       }),
       { numRuns: longRuns(1000) },

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as entropy_mask from '../../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../../plugins/process/regex_mask.ts';
+import { processLines } from '../../../src/delivery/process-lines.ts';
 import { LineEvents, serialise } from '../../../src/models/index.ts';
 import { processContext } from './context.ts';
 
@@ -21,6 +22,8 @@ const envelope = fc.record({
   backfill: fc.boolean(),
   isTruncated: fc.boolean(),
 });
+
+const COMMON = { timestamp: '2026-01-01T00:00:00.000Z', source: 'a.log', backfill: true, isTruncated: false };
 
 const MASKS = {
   regex_mask: {
@@ -59,7 +62,9 @@ describe.each(['regex_mask', 'entropy_mask'] as const)('%s: mapLines', (name) =>
           return;
         }
         mapped++;
-        const masked = events.with(lines.map(mapping.map), false);
+        const masked = processLines(events, mapping, (_, error) => {
+          throw error;
+        });
         expect(masked.events.map((event) => serialise(event))).toEqual(
           expected.map((event) => serialise(event)),
         );
@@ -70,31 +75,19 @@ describe.each(['regex_mask', 'entropy_mask'] as const)('%s: mapLines', (name) =>
     expect(mapped).toBeGreaterThan(0);
   });
 
-  it('says that it adds only what JSON holds as it stands, where it does', () => {
-    const common = {
-      timestamp: '2026-01-01T00:00:00.000Z',
-      source: 'a.log',
-      backfill: true,
-      isTruncated: false,
+  it('has another way for many lines, unless what it adds could end a line', () => {
+    const many = (how: object) => {
+      const { ctx } = processContext(schema.parse({ plugin: name, ...settings, ...how }));
+      return plugin.mapLines({ ctx: ctx as never, envelope: COMMON })?.many;
     };
-    const adds = (how: object) =>
-      plugin.mapLines({
-        ctx: processContext(schema.parse({ plugin: name, ...settings, ...how })).ctx as never,
-        envelope: common,
-      })?.addsVerbatim;
-    expect([adds({}), adds({ mask_char: '*' })]).toEqual([true, true]);
-    expect([adds({ mask_char: '"' }), adds({ mask_prefix: 'ß' }), adds({ mask_suffix: '\n' })]).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    expect([many({}), many({ mask_char: '*' })]).toEqual([expect.anything(), expect.anything()]);
+    expect([many({ mask_char: '\n' }), many({ mask_suffix: '\n' })]).toEqual([undefined, undefined]);
   });
 
   it('leaves to process what it would change besides lines', () => {
     const ctx = processContext(schema.parse({ plugin: name, ...settings })).ctx as never;
-    const common = { timestamp: '2026-01-01T00:00:00.000Z', backfill: true, isTruncated: false };
     const source = name === 'regex_mask' ? '/tmp/x@y.de' : 'qGr4Kd0xT9bLw2Zp5v';
-    expect(plugin.mapLines({ ctx, envelope: { ...common, source } })).toBeUndefined();
-    expect(plugin.mapLines({ ctx, envelope: { ...common, source: 'a.log' } })).toBeDefined();
+    expect(plugin.mapLines({ ctx, envelope: { ...COMMON, source } })).toBeUndefined();
+    expect(plugin.mapLines({ ctx, envelope: COMMON })).toBeDefined();
   });
 });

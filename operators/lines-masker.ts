@@ -1,0 +1,21 @@
+import type { Masker } from './mask-event.ts';
+
+/** A mask for many lines in one text, which gives what the mask for single lines gives for each. */
+export interface LinesMasker {
+  /** LF stands between the lines, and between those it returns, which are as many. */
+  readonly map: (lines: string) => string;
+  /** The most characters of a text that `map` is for. */
+  readonly maxLength: number;
+  /** The most characters of a line in it. */
+  readonly maxLineLength: number;
+}
+
+/** A mask in both forms. */
+export interface Masks {
+  readonly mask: Masker;
+  /** Works the other form out; undefined if it is not known to give the same. */
+  readonly many: () => LinesMasker | undefined;
+}
+
+/** Characters: larger texts leave the caches of the processor. */
+export const LONGEST_TEXT = 1 << 15;
