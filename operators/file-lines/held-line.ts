@@ -1,3 +1,5 @@
+import type { BlockMemory } from './block-memory.ts';
+
 const NOTHING = Buffer.alloc(0);
 
 /** Bytes of a line whose end has not come; a list, so that a long line is joined once. Keeps `limit` of them. */
@@ -38,9 +40,12 @@ export class HeldLine {
     return this.#length + length <= this.#limit;
   }
 
-  /** The bytes kept, with `rest` behind them, in memory of their own. Begins anew. */
-  takeBytes(rest: Buffer): Buffer {
-    const bytes = Buffer.concat([...this.#pieces, rest]);
+  /** Copies the bytes kept, and `rest` behind them. Begins anew. */
+  takeBytes(rest: Buffer, memory: BlockMemory): Buffer {
+    const bytes = memory.take(this.#kept + rest.length);
+    let end = 0;
+    for (const piece of this.#pieces) end += piece.copy(bytes, end);
+    rest.copy(bytes, end);
     this.clear();
     return bytes;
   }

@@ -27,6 +27,8 @@ export interface LineBatch {
   readonly backfill: boolean;
   /** What the file begins with. */
   readonly fingerprint: Fingerprint;
+  /** Says that `bytes`, `lines` and `text` are not asked for any more: the memory of `bytes` is used again. At most once. */
+  release(): void;
 }
 
 /** Where a batch lies, and in which file. */
@@ -73,6 +75,10 @@ export class TakenLines implements LineBatch {
 
   get size(): number {
     return this.#taken.size;
+  }
+
+  release(): void {
+    if (this.#taken instanceof LineBlock) this.#taken.release();
   }
 
   get bytes(): Uint8Array | undefined {

@@ -7,10 +7,18 @@ export class LineBlock {
   readonly size: number;
   #decoded: JoinedLines | undefined;
 
-  /** `bytes` is not written to any more. `size` is the number of its lines. */
-  constructor(bytes: Uint8Array, size: number) {
+  readonly #onRelease: () => void;
+
+  /** `bytes` is not written to until it is released. `size` is the number of its lines. */
+  constructor(bytes: Uint8Array, size: number, onRelease = () => {}) {
     this.bytes = bytes;
     this.size = size;
+    this.#onRelease = onRelease;
+  }
+
+  /** Nobody asks for its bytes any more, nor for texts. To be called once. */
+  release(): void {
+    this.#onRelease();
   }
 
   get text(): string {

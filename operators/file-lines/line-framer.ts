@@ -1,3 +1,4 @@
+import type { BlockMemory } from './block-memory.ts';
 import { ChunkLines, withoutCr } from './chunk-lines.ts';
 import { HeldLine } from './held-line.ts';
 import { JoinedLines } from './joined-lines.ts';
@@ -97,21 +98,21 @@ export class LineFramer {
   }
 
   /**
-   * The next lines as bytes, at most `max`, to be decoded elsewhere. Undefined where they are to be taken as text: at
+   * The next lines as bytes, at most `max`, to be decoded elsewhere. They are in `memory`. Undefined where they are to be taken as text: at
    * a line that is cut, or that has no terminator.
    */
-  takeBlock(max: number): LineBlock | undefined {
+  takeBlock(max: number, memory: BlockMemory): LineBlock | undefined {
     if (max < 1 || this.#at > this.#lastLf || this.#ending || this.#isUnterminated) return undefined;
     const firstEnd = this.#chunk.indexOf(LF, this.#at);
     if (this.#decoded !== undefined || !this.#held.hasRoomFor(firstEnd - this.#at)) return undefined;
     let end = firstEnd + 1;
     let size = 1;
     for (; size < max && end <= this.#lastLf; size++) end = this.#chunk.indexOf(LF, end) + 1;
-    const bytes = this.#held.takeBytes(this.#chunk.subarray(this.#at, end));
+    const bytes = this.#held.takeBytes(this.#chunk.subarray(this.#at, end), memory);
     this.#at = end;
     this.#isTruncated = false;
     this.#finish(JoinedLines.none);
-    return new LineBlock(bytes, size);
+    return new LineBlock(bytes, size, () => memory.give(bytes));
   }
 
   /** Makes a line of what is held, without waiting for its terminator. `isCut`: its rest is known to be lost. */

@@ -1,4 +1,5 @@
 import type { Demand } from '../demand.ts';
+import { BlockMemory } from './block-memory.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
@@ -41,6 +42,7 @@ export class ReadPump {
   readonly #settings: PumpSettings;
   readonly #reader: ChunkReader;
   readonly #events: PumpEvents;
+  readonly #memory = new BlockMemory();
   readonly #ready = new Set<FollowedFile>();
   /** The file whose lines are being emitted. */
   #current: FollowedFile | undefined;
@@ -126,7 +128,7 @@ export class ReadPump {
     if (room <= 0) return false;
     const max = Math.min(room, batchLines);
     const startOffset = file.lines.offset;
-    const taken = (asBytes ? file.lines.takeBlock(max) : undefined) ?? file.lines.take(max);
+    const taken = (asBytes ? file.lines.takeBlock(max, this.#memory) : undefined) ?? file.lines.take(max);
     if (taken.size > 0) this.#events.batch(new TakenLines(taken, placeOf(file, startOffset), file.lines));
     return true;
   }

@@ -107,6 +107,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
       toEvents(batch, () => {
         settled.settle(batch);
         demand.settled(batch.size);
+        batch.release();
       }),
     ),
     untilAborted(ctx.signal),

@@ -27,11 +27,16 @@ export class Delivery {
   /** One more event came of the batch, and its maker is told when it is settled. */
   part(onSettled: () => void): Delivery {
     this.add(1);
+    return this.share(1, onSettled);
+  }
+
+  /** Some of the events, for somebody who is told when they are settled. */
+  share(events: number, onSettled: () => void): Delivery {
     const settled = (outcome: Outcome) => {
-      this.settle(1, outcome);
+      this.settle(events, outcome);
       onSettled();
     };
-    return new Delivery(1, settled, this.root);
+    return new Delivery(events, settled, this.root);
   }
 
   settle(count: number, outcome: Outcome): void {

@@ -74,15 +74,19 @@ export class LineEvents implements UnmadeEvents {
     return new LineEvents(texts, this.envelope);
   }
 
-  /** The events as `serialise` writes them, each with a newline behind it, in UTF-8. */
-  toJsonLines(): Buffer {
+  /**
+   * The events as `serialise` writes them, each with a newline behind it, in UTF-8.
+   *
+   * @param into where they go, if they have room in it.
+   */
+  toJsonLines(into?: Buffer): Buffer {
     const { text, size } = this.texts;
     const { timestamp, source, backfill, isTruncated } = this.envelope;
     const truncated = isTruncated ? ',"truncated":true' : '';
     const before = `{"timestamp":${JSON.stringify(timestamp)},"data":{"line":"`;
     const after = `","source":${JSON.stringify(source)}},"backfill":${backfill}${truncated}}\n`;
     // Half of a character, which an expression may leave, has an escape that UTF-8 cannot say.
-    if (size > 0 && text?.isWellFormed()) return writeJsonLines(text, size, before, after);
+    if (size > 0 && text?.isWellFormed()) return writeJsonLines(text, before, after, into);
     const { lines } = this.texts;
     return Buffer.from(lines.map((line) => before + JSON.stringify(line).slice(1, -1) + after).join(''));
   }

@@ -1,14 +1,33 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { alone } from './hand-over.ts';
 import { LineMasker } from './mask-lines.ts';
-import type { LineTask, WorkerMask } from './protocol.ts';
+import type { LineResult, LineTask, WorkerMessage, WorkerSetup } from './protocol.ts';
+import { bytesIn } from './slots.ts';
 
-const masker = new LineMasker(workerData as readonly WorkerMask[]);
+const { masks, slots } = workerData as WorkerSetup;
+const masker = new LineMasker(masks);
 
 parentPort?.on('message', (task: LineTask) => {
-  const result = masker.run(task);
-  const documents = alone(result.documents);
-  // Handed over rather than copied.
-  parentPort?.postMessage({ ...result, documents }, [documents.buffer]);
+  const { bytes } = task;
+  if (bytes instanceof Uint8Array) {
+    handOver(masker.run({ ...task, bytes }));
+    return;
+  }
+  const memory = slots[bytes.slot] as SharedArrayBuffer;
+  // Its lines are read before anything is written.
+  const result = masker.run({ ...task, bytes: bytesIn(slots, bytes) }, Buffer.from(memory));
+  const { documents } = result;
+  if (documents.buffer !== memory) handOver(result);
+  else post({ ...result, documents: { slot: bytes.slot, length: documents.length } });
 });
-parentPort?.postMessage('ready');
+post('ready');
+
+/** Rather than copy. */
+function handOver(result: LineResult): void {
+  const documents = alone(result.documents);
+  post({ ...result, documents }, documents.buffer);
+}
+
+function post(message: WorkerMessage, ...transferred: ArrayBuffer[]): void {
+  parentPort?.postMessage(message, transferred);
+}

@@ -37,7 +37,8 @@ export class LineMasker {
     });
   }
 
-  run({ id, bytes, size, envelope }: LineTask): LineResult {
+  /** @param into where the documents go if they have room in it. It may be where `bytes` are. */
+  run({ id, bytes, size, envelope }: LineTask & { bytes: Uint8Array }, into?: Buffer): LineResult {
     const failures: { processor: number; reason: string }[] = [];
     let content: Content = new LineEvents(new LineBlock(bytes, size), envelope);
     for (let i = 0; i < this.#processors.length; i++) {
@@ -45,7 +46,7 @@ export class LineMasker {
     }
     const documents =
       content instanceof LineEvents
-        ? content.toJsonLines()
+        ? content.toJsonLines(into)
         : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
     const left = content instanceof LineEvents ? content.size : content.length;
     return { id, documents, size: left, masked: this.#takeCounts(), failures };

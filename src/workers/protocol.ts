@@ -7,24 +7,40 @@ export interface WorkerMask {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
+/** What a worker is started with. */
+export interface WorkerSetup {
+  readonly masks: readonly WorkerMask[];
+  /** Memory that both threads see. Each is used for one task at a time. */
+  readonly slots: readonly SharedArrayBuffer[];
+}
+
 /** Lines to be masked and written as JSON. */
 export interface LineTask {
   readonly id: number;
-  /** UTF-8, each line with its terminator. */
-  readonly bytes: Uint8Array;
+  /** UTF-8, each line with its terminator; or where it lies. */
+  readonly bytes: Uint8Array | InSlot;
   /** The number of lines. */
   readonly size: number;
   readonly envelope: LineEnvelope;
 }
 
+/** Bytes at the begin of a slot. */
+export interface InSlot {
+  readonly slot: number;
+  readonly length: number;
+}
+
 /** What came of a task. */
-export interface LineResult {
+export interface LineResult<Documents = Uint8Array> {
   readonly id: number;
   /** Events as `serialise` writes them, each with a newline behind it, in UTF-8. */
-  readonly documents: Uint8Array;
+  readonly documents: Documents;
   /** The number of events. */
   readonly size: number;
   readonly masked: readonly (readonly [processor: number, rule: string, count: number])[];
   /** One for each event that a processor failed on. `reason` may be logged. */
   readonly failures: readonly { readonly processor: number; readonly reason: string }[];
 }
+
+/** What a worker sends: once `ready`, then a result for each task, which lies in the slot of the task if it fits. */
+export type WorkerMessage = 'ready' | LineResult<Uint8Array | InSlot>;

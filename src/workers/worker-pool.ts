@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { Observable, type Subscriber } from 'rxjs';
-import type { LineResult, LineTask, WorkerMask } from './protocol.ts';
+import type { LineResult, LineTask, WorkerMask, WorkerMessage, WorkerSetup } from './protocol.ts';
+import { Slots } from './slots.ts';
 
 export interface WorkerPoolOptions {
   readonly size: number;
@@ -21,10 +22,27 @@ const FILE = new URL('./line-worker.js', import.meta.url);
 /** Workers that end are replaced so often in a run: what ends all of them would do so for ever. */
 const REPLACEMENTS = 5;
 
+/** One that it works on, one that waits, and one that is being written to an output. */
+const SLOTS = 3;
+/** To copy fewer bytes costs nothing, and many small batches may be in flight. */
+const FEWEST_IN_SLOT = 4096;
+
+/** A result, and what to call when its documents are not needed any more: their memory is used again. */
+export interface TakenResult extends LineResult<Buffer> {
+  readonly release: () => void;
+}
+
 interface Thread {
   readonly worker: Worker;
-  readonly tasks: Map<number, Subscriber<LineResult>>;
+  readonly slots: Slots;
+  readonly tasks: Map<number, Task>;
   isReady: boolean;
+}
+
+interface Task {
+  /** Undefined if nobody wants the result any more. */
+  subscriber: Subscriber<TakenResult> | undefined;
+  readonly slot: number | undefined;
 }
 
 /** Worker threads that mask lines and write them as JSON. */
@@ -47,7 +65,7 @@ export class WorkerPool {
   }
 
   /** Emits what came of a task; errors with `WorkerLost` if it has to be done elsewhere. */
-  run(task: Omit<LineTask, 'id'>): Observable<LineResult> {
+  run({ bytes, ...lines }: Omit<LineTask, 'id'> & { readonly bytes: Uint8Array }): Observable<TakenResult> {
     return new Observable((subscriber) => {
       const thread = this.#leastBusy();
       if (thread === undefined) {
@@ -55,9 +73,13 @@ export class WorkerPool {
         return undefined;
       }
       const id = this.#nextId++;
-      thread.tasks.set(id, subscriber);
-      thread.worker.postMessage({ id, ...task });
-      return () => thread.tasks.delete(id);
+      const placed = bytes.length < FEWEST_IN_SLOT ? undefined : thread.slots.put(bytes);
+      const task: Task = { subscriber, slot: placed?.slot };
+      thread.tasks.set(id, task);
+      thread.worker.postMessage({ id, ...lines, bytes: placed ?? bytes } satisfies LineTask);
+      return () => {
+        task.subscriber = undefined;
+      };
     });
   }
 
@@ -88,11 +110,12 @@ export class WorkerPool {
 
   #start(): void {
     const { file = FILE, masks } = this.#options;
-    const worker = new Worker(file, { workerData: masks });
-    const thread: Thread = { worker, tasks: new Map(), isReady: false };
+    const slots = new Slots(SLOTS);
+    const worker = new Worker(file, { workerData: { masks, slots: slots.memory } satisfies WorkerSetup });
+    const thread: Thread = { worker, slots, tasks: new Map(), isReady: false };
     this.#threads.add(thread);
     let failure: unknown;
-    worker.on('message', (message: 'ready' | LineResult) => {
+    worker.on('message', (message: WorkerMessage) => {
       if (message === 'ready') thread.isReady = true;
       else this.#finish(thread, message);
     });
@@ -107,10 +130,21 @@ export class WorkerPool {
     worker.on('exit', () => this.#lost(thread, failure));
   }
 
-  #finish({ tasks }: Thread, result: LineResult): void {
-    const subscriber = tasks.get(result.id);
+  #finish({ tasks, slots }: Thread, { documents, ...result }: Exclude<WorkerMessage, 'ready'>): void {
+    const { subscriber, slot } = tasks.get(result.id) as Task;
     tasks.delete(result.id);
-    subscriber?.next(result);
+    const isInSlot = !(documents instanceof Uint8Array);
+    const release = () => {
+      if (slot !== undefined) slots.free(slot);
+    };
+    if (!isInSlot || subscriber === undefined) release();
+    subscriber?.next({
+      ...result,
+      documents: isInSlot
+        ? slots.read(documents)
+        : Buffer.from(documents.buffer, documents.byteOffset, documents.length),
+      release: isInSlot ? release : () => {},
+    });
     subscriber?.complete();
   }
 
@@ -119,6 +153,6 @@ export class WorkerPool {
     if (this.#isClosed) return;
     const isReplaced = this.#replacements-- > 0 && this.#tryStart();
     this.#options.onLost(error, isReplaced);
-    for (const subscriber of [...thread.tasks.values()]) subscriber.error(new WorkerLost());
+    for (const { subscriber } of [...thread.tasks.values()]) subscriber?.error(new WorkerLost());
   }
 }

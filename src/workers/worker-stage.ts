@@ -3,8 +3,7 @@ import { orderedMap } from '../../operators/ordered-map.ts';
 import { type Batch, type Delivery, UnmadeBatch } from '../delivery/delivery.ts';
 import { PluginError } from '../errors.ts';
 import { type CollectedEvent, type LineEnvelope, LineEvents, WrittenEvents } from '../models/index.ts';
-import type { LineResult } from './protocol.ts';
-import { WorkerLost, type WorkerPool } from './worker-pool.ts';
+import { type TakenResult, WorkerLost, type WorkerPool } from './worker-pool.ts';
 
 export interface WorkerStageOptions {
   readonly ordered: boolean;
@@ -40,7 +39,7 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
 }
 
 function settled(
-  { documents, size, masked, failures }: LineResult,
+  { documents, size, masked, failures, release }: TakenResult,
   { timestamp, source, backfill }: LineEnvelope,
   delivery: Delivery,
   { onMasked, onFailure }: WorkerStageOptions,
@@ -50,7 +49,9 @@ function settled(
     const event = { timestamp, data: { source }, backfill };
     onFailure(processor, event, delivery, new PluginError(reason));
   }
-  if (size === 0) return [];
-  const { buffer, byteOffset, length } = documents;
-  return [new UnmadeBatch(new WrittenEvents(Buffer.from(buffer, byteOffset, length), size), delivery)];
+  if (size === 0) {
+    release();
+    return [];
+  }
+  return [new UnmadeBatch(new WrittenEvents(documents, size), delivery.share(size, release))];
 }

@@ -1,10 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
-import { WorkerLost, WorkerPool } from '../../src/workers/worker-pool.ts';
+import { type TakenResult, WorkerLost, WorkerPool } from '../../src/workers/worker-pool.ts';
 import { eventually } from '../support/eventually.ts';
 
 const WORKING = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
+/** Masks nothing, since it is given no masks. */
+const MASKING = new URL('../../dist/src/workers/line-worker.js', import.meta.url);
 /** `new Worker` throws for it, as it does where there is no thread left. */
 const IMPOSSIBLE = new URL('http://localhost/worker.mjs');
 const ENVELOPE = {
@@ -72,4 +74,49 @@ describe('WorkerPool', () => {
     await eventually(() => pool.isReady);
     expect(workers.size).toBe(2);
   });
+
+  it('uses shared memory again only when a result is released', async () => {
+    const { pool } = poolOf(1, MASKING);
+    await eventually(() => pool.isReady);
+    const text = (letter: string) => `${letter.repeat(5000)}\n`;
+    const results: TakenResult[] = [];
+    // More than there are slots.
+    for (const letter of 'abcdefgh') results.push(await firstValueFrom(pool.run(taskOf(text(letter)))));
+    expect(results.map(lineOf)).toEqual([...'abcdefgh'].map((letter) => letter.repeat(5000)));
+    const shared = (result: TakenResult) => result.documents.buffer instanceof SharedArrayBuffer;
+    expect(results.map(shared)).toEqual([true, true, true, false, false, false, false, false]);
+
+    results[1]?.release();
+    const next = await firstValueFrom(pool.run(taskOf(text('i'))));
+    expect([shared(next), next.documents.buffer === results[1]?.documents.buffer]).toEqual([true, true]);
+    expect([results[0], results[2], next].map((result) => lineOf(result as TakenResult)[0])).toEqual([
+      ...'aci',
+    ]);
+  });
+
+  it('frees the memory of a result that nobody waits for any more, not before the worker is done with it', async () => {
+    const { pool } = poolOf(1, MASKING);
+    await eventually(() => pool.isReady);
+    const text = (letter: string) => `${letter.repeat(5000)}\n`;
+    const abandoned = [...'abc'].map((letter) => pool.run(taskOf(text(letter))).subscribe());
+    for (const subscription of abandoned) subscription.unsubscribe();
+    const next = await firstValueFrom(pool.run(taskOf(text('d'))));
+    expect(next.documents.buffer).not.toBeInstanceOf(SharedArrayBuffer);
+    const last = await firstValueFrom(pool.run(taskOf(text('e'))));
+    expect(last.documents.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect([next, last].map((result) => lineOf(result)[0])).toEqual([...'de']);
+  });
+
+  it('takes a result that has no room where its lines were', async () => {
+    const { pool } = poolOf(1, MASKING);
+    await eventually(() => pool.isReady);
+    const line = '"'.repeat(400_000);
+    const result = await firstValueFrom(pool.run(taskOf(`${line}\n`)));
+    expect(lineOf(result)).toBe(line);
+  });
 });
+
+/** The line of a result of one. */
+function lineOf({ documents }: TakenResult): string {
+  return (JSON.parse(documents.toString()) as { data: { line: string } }).data.line;
+}
