@@ -7,7 +7,6 @@ import { earlierFiles } from './earlier-files.ts';
 import { FileTable } from './file-table.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
-import { foreignFormat } from './foreign-format.ts';
 import type { LineBatch } from './line-batch.ts';
 import { findMoved } from './moved-files.ts';
 import { PathChecks } from './path-checks.ts';
@@ -55,10 +54,9 @@ export class FollowSession {
     });
     this.#pump = new ReadPump(settings, reader, {
       batch: (batch) => output.next(batch),
-      begun: (file, chunk) => this.#begun(file, chunk),
       progress: (file) => this.#progressed(file),
       replaced: (file) => truncate(file, settings),
-      failed: (file, error) => this.#report(file.path, error),
+      failed: (file, error) => this.#failed(file, error),
       finished: (file) => this.#finished(file),
       idle: () => this.#rest(),
     });
@@ -194,14 +192,10 @@ export class FollowSession {
     this.#reportBacklog();
   }
 
-  #begun({ path }: FollowedFile, chunk: Buffer): void {
-    const format = foreignFormat(chunk);
-    if (format === undefined) return;
-    const { name, advice } = format;
-    this.#settings.log.warn(
-      `${path} looks like ${name}, and is read as lines of UTF-8, in which masks will not find what they look for; ${advice}`,
-      { path, format: name },
-    );
+  #failed(file: FollowedFile, error: NodeJS.ErrnoException): void {
+    this.#report(file.path, error);
+    this.#table.count(file);
+    this.#reportBacklog();
   }
 
   #progressed(file: FollowedFile): void {
