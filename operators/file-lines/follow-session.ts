@@ -1,4 +1,5 @@
 import { concat, exhaustMap, ignoreElements, of, Subscription, tap, timer } from 'rxjs';
+import { counted } from '../counted.ts';
 import { Arrivals } from './arrivals.ts';
 import { ChangeWatches } from './change-watches.ts';
 import { ChunkReader } from './chunk-reader.ts';
@@ -125,7 +126,7 @@ export class FollowSession {
     if (!this.#arrivals.hasBegun) {
       positions.found?.((id) => this.#table.get(id) !== undefined);
       const { size: files } = this.#table;
-      log.info(`following ${files === 1 ? '1 file' : `${files} files`}`, { files });
+      log.info(`following ${counted(files, 'file')}`, { files });
     }
     this.#arrivals.hasBegun = true;
     if (!once) for (const file of this.#table.files()) this.#inspect(file, !seen.has(file));
@@ -230,7 +231,7 @@ export class FollowSession {
 }
 
 function unreadable([path, error]: [string, NodeJS.ErrnoException], others: number): Error {
-  const more = others === 0 ? '' : `; nor ${others} others`;
+  const more = others === 0 ? '' : `; nor ${counted(others, 'other')}`;
   const { code, syscall = 'read' } = error;
   const text = `cannot read ${path}: ${error.message}${more}`;
   // The path is one of the configuration: nothing of an event is in the message.
