@@ -35,6 +35,7 @@ export * from './models/run-context.ts';
 export { serialise } from './models/serialise.ts';
 export { toUtc } from './models/stamp.ts';
 export * from './models/status.ts';
+export type { WrittenFile } from './models/written-file.ts';
 export { type PluginOf, registerPlugin, unregisterPlugin } from './registry.ts';
 export { openState, readState } from './state/open-state.ts';
 export type { StateStore } from './state/state-store.ts';

@@ -1,10 +1,10 @@
 import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
+import { counted } from '../operators/counted.ts';
 import { checkFunctions, checkOptions, refuseArgument } from './checks/arguments.ts';
 import { formatPath, isMapping } from './checks/path.ts';
 import type { PipelineProbe } from './delivery/probe.ts';
 import { MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
-import { counted } from './models/counted.ts';
 import {
   type AnalyticsConfig,
   type DropReason,

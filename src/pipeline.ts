@@ -25,7 +25,7 @@ import { collectedBy } from './delivery/collected-by.ts';
 import { DeadLetters } from './delivery/dead-letters.ts';
 import { type Batch, sizeOf } from './delivery/delivery.ts';
 import { ExactlyOnce } from './delivery/exactly-once.ts';
-import { forwardStage } from './delivery/forward-stage.ts';
+import { forwardTo } from './delivery/forward-to.ts';
 import { forgetRecord } from './delivery/output-record.ts';
 import type { Drop, PipelineProbe, StagePlace } from './delivery/probe.ts';
 import { processStage } from './delivery/process-stage.ts';
@@ -34,7 +34,6 @@ import { TruncatedLines } from './delivery/truncated-lines.ts';
 import type {
   AnalyticsConfig,
   CollectorState,
-  Outcome,
   PipelineConfig,
   PipelineRunContext,
   PluginConfig,
@@ -116,7 +115,7 @@ class PipelineRun {
     const settled$ =
       deadLetter === undefined
         ? forwarded$
-        : merge(deadLetters.batch$.pipe(this.#forward(deadLetter, 'dead_lettered', deadLetters)), forwarded$);
+        : merge(deadLetters.batch$.pipe(this.#forward(deadLetter, 'dead_letter', deadLetters)), forwarded$);
 
     return concat(
       this.#exactly?.around(settled$) ?? settled$,
@@ -195,51 +194,18 @@ class PipelineRun {
   }
 
   #forwardToAll(deadLetters: DeadLetters): OperatorFunction<Batch, never> {
-    const stages = this.#setup.config.forward.map((name) => this.#forward(name, 'forwarded', deadLetters));
+    const stages = this.#setup.config.forward.map((name) => this.#forward(name, 'forward', deadLetters));
     const [only, ...others] = stages;
     if (only !== undefined && others.length === 0) return only;
     return connect((batch$) => merge(...stages.map((stage) => batch$.pipe(stage))));
   }
 
-  #forward(name: string, outcome: Outcome, deadLetters: DeadLetters) {
+  #forward(name: string, kind: 'forward' | 'dead_letter', deadLetters: DeadLetters) {
     const { config, analytics, shared, counters, probe } = this.#setup;
     const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
-    const isDeadLetter = outcome === 'dead_lettered';
-    const place: StagePlace = { kind: isDeadLetter ? 'dead_letter' : 'forward', name };
-    const ctx = this.#context(place.kind, entry, this.#working.signal) as PipelineRunContext<never>;
-    const plugin = entry.loaded_plugin;
-    const retryLog = new RetryLog(`${shared.pipeline}: forwarder ${name}`, shared.logger);
-    const exactly = isDeadLetter ? undefined : this.#exactly;
-    return forwardStage({
-      ordered: config.ordered,
-      outcome,
-      forward: (event) => (exactly === undefined ? plugin.forward({ ctx, event }) : exactly.write([event])),
-      forwardBatch: exactly
-        ? (events) => exactly.write(events)
-        : plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
-      forwardJsonLines: exactly ? undefined : plugin.forwardJsonLines?.({ ctx }),
-      policy: {
-        attempts: isDeadLetter ? undefined : config.delivery.attempts,
-        timeout: config.delivery.timeout,
-        random: shared.random,
-        onRetry: (attempt, wait, error) => {
-          counters.retries++;
-          probe?.retried(place, attempt, wait);
-          retryLog.failed(attempt, wait, error, isDeadLetter ? undefined : config.delivery.attempts);
-        },
-      },
-      onDelivered: (count, delivery) => {
-        retryLog.delivered();
-        exactly?.written(count, delivery);
-        if (isDeadLetter) counters.deadLettered += count;
-        else counters.forward(name, count);
-      },
-      watch: probe && ((events) => probe.left(place, events)),
-      onFailure: (event, delivery, error) =>
-        isDeadLetter
-          ? deadLetters.lost(name, delivery, error)
-          : deadLetters.forwarderFailed(name, event, delivery, error),
-    });
+    const ctx = this.#context(kind, entry, this.#working.signal);
+    const exactly = kind === 'forward' ? this.#exactly : undefined;
+    return forwardTo(entry, { kind, config, shared, ctx, counters, deadLetters, probe, exactly });
   }
 
   /** Undefined unless the pipeline delivers exactly once. */

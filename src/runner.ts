@@ -1,8 +1,8 @@
 import { BehaviorSubject, type Observable, ReplaySubject, Subscription } from 'rxjs';
+import { counted } from '../operators/counted.ts';
 import { longTimer } from '../operators/long-timer.ts';
 import { type RestartPolicy, restartWithBackoff } from '../operators/restart-with-backoff.ts';
 import { MillraceError, safeReason } from './errors.ts';
-import { counted } from './models/counted.ts';
 import { isoNow, type PipelineState, type PipelineStatus } from './models/index.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';
 

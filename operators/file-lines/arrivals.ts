@@ -88,7 +88,7 @@ export class Arrivals {
     file.size = file.isTruncated ? size : Math.max(size, file.lines.readOffset);
     table.count(file);
     // One that was touched, yet is no larger, may have been truncated and have grown again.
-    if (file.unread > 0 || file.isTruncated || isTouched) pump.add(file);
+    if (file.unread > 0 || file.isTruncated || isTouched || file.mayBeText) pump.add(file);
   }
 }
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import type { Descriptors } from './descriptors.ts';
 import type { FollowedFile } from './followed-file.ts';
+import type { Foreign } from './foreign-format.ts';
 import { OVERLAP_BYTES } from './overlap.ts';
 import { closeFile, openFile } from './regular-file.ts';
 
@@ -74,12 +75,27 @@ export class ChunkReader {
     const length = overlap + Math.min(this.#chunkBytes, upTo);
     fs.read(fd, this.#buffer, 0, length, position - overlap, (error, count) => {
       const read = this.#buffer.subarray(0, error === null ? count : 0);
-      if (error !== null) done(error, NOTHING);
-      else done(null, file.overlap.matches(read) ? read.subarray(overlap) : undefined);
+      if (error !== null) {
+        done(error, NOTHING);
+        return;
+      }
+      const chunk = file.overlap.matches(read) ? read.subarray(overlap) : undefined;
+      if (chunk !== undefined) file.head.add(chunk, position);
+      const { foreign } = file.head;
+      if (chunk !== undefined && foreign !== undefined) {
+        file.refuse();
+        done(notText(file, foreign), NOTHING);
+      } else done(null, chunk);
     });
   }
 }
 
 function moved(file: FollowedFile): Error {
   return Object.assign(new Error('the path leads to another file now'), { code: 'MOVED', path: file.path });
+}
+
+/** What masks look for is not to be found in it, so it would pass. */
+function notText({ path }: FollowedFile, { name, advice }: Foreign): Error {
+  const message = `it looks like ${name}, in which masks find nothing; wanted UTF-8 text: ${advice}, or name it out of the paths`;
+  return Object.assign(new Error(message), { code: 'NOT_TEXT', path });
 }

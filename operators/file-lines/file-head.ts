@@ -1,4 +1,5 @@
 import { type Fingerprint, fingerprintOf, HEAD_BYTES, hasFingerprint } from './fingerprint.ts';
+import { type Foreign, foreignFormat } from './foreign-format.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -6,6 +7,8 @@ const NOTHING = Buffer.alloc(0);
 export class FileHead {
   #bytes: Buffer;
   #fingerprint: Fingerprint | undefined;
+  /** Null if these bytes were not looked at. */
+  #foreign: Foreign | undefined | null = null;
 
   /** `expected`: the fingerprint from before, as long as the bytes are not known. */
   constructor(bytes: Buffer | undefined, expected?: Fingerprint) {
@@ -18,11 +21,16 @@ export class FileHead {
     return this.#fingerprint;
   }
 
+  /** What the file is if it is no UTF-8 text, as far as its first bytes tell. */
+  get foreign(): Foreign | undefined {
+    if (this.#foreign === null) this.#foreign = foreignFormat(this.#bytes);
+    return this.#foreign;
+  }
+
   /** Whether a file that begins with `bytes` can be this one. Then they are known from now on. */
   accept(bytes: Buffer): boolean {
     if (!hasFingerprint(bytes, this.fingerprint)) return false;
-    this.#bytes = bytes;
-    this.#fingerprint = undefined;
+    this.#become(bytes);
     return true;
   }
 
@@ -32,12 +40,16 @@ export class FileHead {
     if (known >= HEAD_BYTES || position > known) return;
     const rest = chunk.subarray(known - position, HEAD_BYTES - position);
     if (rest.length === 0) return;
-    this.#bytes = Buffer.concat([this.#bytes, rest]);
-    this.#fingerprint = undefined;
+    this.#become(Buffer.concat([this.#bytes, rest]));
   }
 
   clear(): void {
-    this.#bytes = NOTHING;
+    this.#become(NOTHING);
+  }
+
+  #become(bytes: Buffer): void {
+    this.#bytes = bytes;
     this.#fingerprint = undefined;
+    this.#foreign = null;
   }
 }

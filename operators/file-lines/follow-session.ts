@@ -1,4 +1,5 @@
 import { concat, exhaustMap, ignoreElements, of, Subscription, tap, timer } from 'rxjs';
+import { counted } from '../counted.ts';
 import { Arrivals } from './arrivals.ts';
 import { ChangeWatches } from './change-watches.ts';
 import { ChunkReader } from './chunk-reader.ts';
@@ -7,7 +8,6 @@ import { earlierFiles } from './earlier-files.ts';
 import { FileTable } from './file-table.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
-import { foreignFormat } from './foreign-format.ts';
 import type { LineBatch } from './line-batch.ts';
 import { findMoved } from './moved-files.ts';
 import { PathChecks } from './path-checks.ts';
@@ -55,10 +55,9 @@ export class FollowSession {
     });
     this.#pump = new ReadPump(settings, reader, {
       batch: (batch) => output.next(batch),
-      begun: (file, chunk) => this.#begun(file, chunk),
       progress: (file) => this.#progressed(file),
       replaced: (file) => truncate(file, settings),
-      failed: (file, error) => this.#report(file.path, error),
+      failed: (file, error) => this.#failed(file, error),
       finished: (file) => this.#finished(file),
       idle: () => this.#rest(),
     });
@@ -127,7 +126,7 @@ export class FollowSession {
     if (!this.#arrivals.hasBegun) {
       positions.found?.((id) => this.#table.get(id) !== undefined);
       const { size: files } = this.#table;
-      log.info(`following ${files === 1 ? '1 file' : `${files} files`}`, { files });
+      log.info(`following ${counted(files, 'file')}`, { files });
     }
     this.#arrivals.hasBegun = true;
     if (!once) for (const file of this.#table.files()) this.#inspect(file, !seen.has(file));
@@ -194,14 +193,10 @@ export class FollowSession {
     this.#reportBacklog();
   }
 
-  #begun({ path }: FollowedFile, chunk: Buffer): void {
-    const format = foreignFormat(chunk);
-    if (format === undefined) return;
-    const { name, advice } = format;
-    this.#settings.log.warn(
-      `${path} looks like ${name}, and is read as lines of UTF-8, in which masks will not find what they look for; ${advice}`,
-      { path, format: name },
-    );
+  #failed(file: FollowedFile, error: NodeJS.ErrnoException): void {
+    this.#report(file.path, error);
+    this.#table.count(file);
+    this.#reportBacklog();
   }
 
   #progressed(file: FollowedFile): void {
@@ -236,7 +231,7 @@ export class FollowSession {
 }
 
 function unreadable([path, error]: [string, NodeJS.ErrnoException], others: number): Error {
-  const more = others === 0 ? '' : `; nor ${others} others`;
+  const more = others === 0 ? '' : `; nor ${counted(others, 'other')}`;
   const { code, syscall = 'read' } = error;
   const text = `cannot read ${path}: ${error.message}${more}`;
   // The path is one of the configuration: nothing of an event is in the message.

@@ -34,6 +34,8 @@ export class FollowedFile {
   size: number;
   /** When it was last modified, as last seen. */
   modified = 0n;
+  /** `modified` when it was found to be no text. */
+  refusedAt: bigint | undefined;
   isLinked = false;
   fd: number | undefined;
   /** Lines that end at or before this offset were there when following began. */
@@ -72,9 +74,15 @@ export class FollowedFile {
     this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes });
   }
 
-  /** Bytes known of and not read. */
+  /** Bytes known of and not read. Those that will not be read, because they are no text, do not count. */
   get unread(): number {
+    if (this.head.foreign !== undefined) return 0;
     return this.isTruncated ? this.size : Math.max(0, this.size - this.lines.readOffset);
+  }
+
+  /** It was no text when it was looked at, and may be another file since. */
+  get mayBeText(): boolean {
+    return this.head.foreign !== undefined && this.refusedAt !== this.modified;
   }
 
   /**
@@ -93,9 +101,15 @@ export class FollowedFile {
   /** `chunk` was read at the end of what was read before. */
   feed(chunk: Buffer): void {
     this.quietPolls = 0;
-    this.head.add(chunk, this.lines.readOffset);
     this.overlap.add(chunk);
     this.lines.feed(chunk);
+  }
+
+  /** It is no text: what was held of it goes nowhere. When it is opened again, it may be another one. */
+  refuse(): void {
+    this.refusedAt = this.modified;
+    this.lines.restart();
+    this.overlap.clear();
   }
 
   /** Begins anew after a truncation. */

@@ -17,8 +17,6 @@ export interface PumpSettings {
 /** What the pump tells its owner. */
 export interface PumpEvents {
   batch(batch: LineBatch): void;
-  /** `chunk` is what `file` begins with. */
-  begun(file: FollowedFile, chunk: Buffer): void;
   /** `file` was read from, or begins anew. */
   progress(file: FollowedFile): void;
   /** `file` is not any more what was read of it. */
@@ -135,7 +133,6 @@ export class ReadPump {
 
   #feed(file: FollowedFile, chunk: Buffer): void {
     file.isFinishing = this.#settings.once;
-    if (file.lines.readOffset === 0) this.#events.begun(file, chunk);
     file.feed(chunk);
     this.#events.progress(file);
   }

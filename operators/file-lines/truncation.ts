@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 
@@ -16,7 +17,7 @@ export function truncate(file: FollowedFile, { log, onGap }: Pick<FollowSettings
   }
   onGap(bytes);
   log.warn(
-    `${file.path} was truncated before it was read: at least ${bytes} bytes are lost; let logrotate rename files instead`,
+    `${file.path} was truncated before it was read: lost at least ${counted(bytes, 'byte')}; let logrotate rename files instead`,
     fields,
   );
 }

@@ -14,6 +14,7 @@ import {
   take,
   throwError,
 } from 'rxjs';
+import { counted } from '../counted.ts';
 import { fileCall } from './file-call.ts';
 import { type FileMark, HEAD_BYTES, headDigest } from './file-mark.ts';
 import { readAt } from './mend-tail.ts';
@@ -71,7 +72,7 @@ function cutFile(path: string, mark: FileMark): Observable<number> {
         readAt(fd, 0, Math.min(HEAD_BYTES, mark.length)).pipe(
           concatMap((head) => {
             if (size < mark.length)
-              return refuse(mark, `it has ${size} bytes of ${mark.length} that were confirmed`);
+              return refuse(mark, `it has ${counted(size, 'byte')}, of ${mark.length} that were confirmed`);
             if (headDigest(head, mark.length) !== mark.head)
               return refuse(mark, 'it begins otherwise than it did');
             if (size === mark.length) return EMPTY;

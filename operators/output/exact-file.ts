@@ -1,5 +1,6 @@
 import { concat, concatMap, defer, EMPTY, from, type Observable, of, tap } from 'rxjs';
 import type { FileAppender } from '../append-file.ts';
+import { counted } from '../counted.ts';
 import { cutBack } from './cut-back.ts';
 import { type FileMark, HEAD_BYTES, headDigest } from './file-mark.ts';
 import type { OutputFile, OutputLog } from './output-file.ts';
@@ -32,7 +33,9 @@ export class ExactFile {
       concatMap((mark) =>
         cutBack(mark).pipe(
           tap((bytes) =>
-            log.warn(`${mark.path}: ${bytes} bytes that were not confirmed were cut off; they come again`),
+            log.warn(
+              `${mark.path}: what was not confirmed, ${counted(bytes, 'byte')}, was cut off; it comes again`,
+            ),
           ),
         ),
       ),

@@ -12,6 +12,7 @@ import {
   tap,
   throwError,
 } from 'rxjs';
+import { counted } from '../counted.ts';
 import { fileCall } from './file-call.ts';
 import { mendTail, readAt } from './mend-tail.ts';
 import {
@@ -168,7 +169,7 @@ export class OutputFile {
         this.#length = length;
         if (torn > 0) {
           log.warn(
-            `${this.path} ended with ${torn} bytes of a write that was never confirmed; they were cut off`,
+            `${this.path} ended with ${counted(torn, 'byte')} of a write that was never confirmed; that was cut off`,
           );
         }
         if (isTerminated) return EMPTY;

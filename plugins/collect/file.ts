@@ -1,4 +1,3 @@
-import { isAbsolute, normalize, relative } from 'node:path';
 import { EMPTY, map, type Observable } from 'rxjs';
 import { z } from 'zod';
 import { SettledPositions } from '../../operators/file-lines/settled-positions.ts';
@@ -13,9 +12,11 @@ import {
   LineEvents,
   type PipelineRunContext,
   path,
+  type WrittenFile,
 } from '../../src/models/index.ts';
 import { CommittedDemand } from '../committed-demand.ts';
 import { MemoryState } from '../memory-state.ts';
+import { NamedFiles } from '../named-files.ts';
 import { namesPath } from '../named-paths.ts';
 
 export const description = 'Reads the lines of files, and follows them as they grow and are rotated.';
@@ -51,13 +52,16 @@ export function get_config_schema(): typeof FileCollectConfig {
   return FileCollectConfig;
 }
 
-/** Whether one of `paths` names a file at this absolute path, be it there or not. */
-export function reads({ config, path }: { config: FileCollectConfig; path: string }): boolean {
-  const isNamed = (pattern: string) => {
-    const from = isAbsolute(pattern) ? path : relative(process.cwd(), path);
-    return namesPath([normalize(pattern)], from);
-  };
-  return config.paths.some(isNamed);
+const namedFiles = new WeakMap<FileCollectConfig, NamedFiles>();
+
+/** Whether one of `paths` names this file, be it there or not, by whatever path it is written. */
+export function reads({ config, file }: { config: FileCollectConfig; file: WrittenFile }): boolean {
+  let named = namedFiles.get(config);
+  if (named === undefined) {
+    named = new NamedFiles(config.paths);
+    namedFiles.set(config, named);
+  }
+  return named.has(file);
 }
 
 /**

@@ -3,7 +3,7 @@ import { MillraceError } from '../errors.ts';
 /** What the process ends with; docs/cli.md lists these. A second signal ends it with 128 + the signal's number. */
 export const ExitCode = {
   ok: 0,
-  /** At least one pipeline failed, or standard output could not be written. */
+  /** At least one pipeline failed or lost events, or standard output could not be written. */
   failed: 1,
   /** A wrong command line or configuration. Nothing was started. */
   usage: 2,

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { jsonSchemaOf } from '../checks/known-keys.ts';
 import { formatNumber } from '../checks/wording.ts';
 import type { ConfigSchema } from '../models/plugin.ts';
+import { counted } from './format.ts';
 
 type Schema = z.core.JSONSchema.JSONSchema;
 
@@ -64,8 +65,16 @@ function need(schema: Schema, required: boolean): string {
   return required ? 'required' : 'optional';
 }
 
-/** `> 0, < 9223372036854775807`, `exactly 1 character` */
-export function bounds(schema: Schema): string {
+/** `> 0, < 9223372036854775807`, `exactly 1 character`, `each at least 1 character` */
+export function bounds(schema: Schema | boolean | undefined): string {
+  if (typeof schema !== 'object') return '';
+  const choices = (schema.anyOf ?? schema.oneOf ?? []).map(bounds).filter((text) => text !== '');
+  const items = [schema.additionalProperties, ...[schema.items].flat()].map(bounds);
+  const each = items.filter((text) => text !== '').map((text) => `each ${text}`);
+  return [...ownBounds(schema), ...new Set([...choices, ...each])].join(', ');
+}
+
+function ownBounds(schema: Schema): string[] {
   const found: string[] = [];
   const add = (words: string, value: unknown) => {
     if (typeof value === 'number') found.push(`${words} ${formatNumber(value)}`);
@@ -75,12 +84,14 @@ export function bounds(schema: Schema): string {
   add('<', schema.exclusiveMaximum);
   add('≤', schema.maximum);
   const { minLength, maxLength } = schema;
-  const characters = (n: number) => (n === 1 ? '1 character' : `${n} characters`);
+  const characters = (n: number) => counted(n, 'character');
   if (minLength !== undefined && minLength === maxLength) found.push(`exactly ${characters(minLength)}`);
   else {
     if (minLength !== undefined) found.push(`at least ${characters(minLength)}`);
     if (maxLength !== undefined) found.push(`at most ${characters(maxLength)}`);
   }
-  if (schema.minItems !== undefined) found.push(`at least ${schema.minItems}`);
-  return found.join(', ');
+  const { minItems, maxItems } = schema;
+  if (minItems !== undefined) found.push(`at least ${counted(minItems, 'item')}`);
+  if (maxItems !== undefined) found.push(`at most ${counted(maxItems, 'item')}`);
+  return found;
 }

@@ -1,35 +1,89 @@
 import { nameListing } from '../checks/wording.ts';
 import type { PipelineConfig } from '../models/pipeline-config.ts';
 import type { CollectPlugin, ConfigMistake, ForwardPlugin, PluginKind } from '../models/plugin.ts';
+import { WrittenFile } from '../models/written-file.ts';
 import type { ValidEntry } from './build-config.ts';
+import { findRings } from './find-rings.ts';
 
+type Pipelines = ReadonlyMap<string, PipelineConfig>;
 type ValidEntries = Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
+/** Whether a collector reads what a forwarder writes, both by name. */
+type IsReading = (collector: string, forwarder: string) => boolean;
 
-/** Refuses pipelines that read what they write: each event would become another one, without end. */
-export function validateOwnOutput(
-  pipelines: ReadonlyMap<string, PipelineConfig>,
-  entries: ValidEntries,
-): ConfigMistake[] {
-  return [...pipelines].flatMap(([name, { collect, forward, delivery }]) => {
-    const sinks = delivery.dead_letter === undefined ? forward : [...forward, delivery.dead_letter];
-    return collect.flatMap((collector, index) => {
-      const own = sinks.filter((sink) => isReading(entries, collector, sink));
+const WITHOUT_END =
+  'and each event would become another one, without end; write to a folder that no path of the collector names';
+
+/** Refuses pipelines whose output comes back to them, be it by way of others: events would go round without end. */
+export function validateOwnOutput(pipelines: Pipelines, entries: ValidEntries): ConfigMistake[] {
+  const isReading = readings(entries);
+  return [...ownOutputs(pipelines, isReading), ...rings(pipelines, isReading)];
+}
+
+function ownOutputs(pipelines: Pipelines, isReading: IsReading): ConfigMistake[] {
+  return [...pipelines].flatMap(([name, pipeline]) =>
+    pipeline.collect.flatMap((collector, index) => {
+      const own = outputsOf(pipeline).filter((forwarder) => isReading(collector, forwarder));
       if (own.length === 0) return [];
-      const message =
-        `\`${collector}\` reads what ${nameListing(own)} of the same pipeline writes, and each event would become ` +
-        'another one, without end; write to a folder that no path of the collector names';
+      const message = `\`${collector}\` reads what ${nameListing(own)} of the same pipeline writes, ${WITHOUT_END}`;
       return [{ path: ['pipelines', name, 'collect', index], message }];
-    });
+    }),
+  );
+}
+
+/** Of two pipelines or more, all of them enabled: one that is not may be the way back, kept for the time after. */
+function rings(pipelines: Pipelines, isReading: IsReading): ConfigMistake[] {
+  const enabled = [...pipelines].filter(([, { enabled }]) => enabled);
+  const readers = new Map<string, string[]>();
+  const readersOf = (forwarder: string) => {
+    const known =
+      readers.get(forwarder) ??
+      enabled.flatMap(([name, { collect }]) =>
+        collect.some((collector) => isReading(collector, forwarder)) ? [name] : [],
+      );
+    readers.set(forwarder, known);
+    return known;
+  };
+  const next = new Map(
+    enabled.map(([name, pipeline]) => [
+      name,
+      new Set(
+        outputsOf(pipeline)
+          .flatMap(readersOf)
+          .filter((reader) => reader !== name),
+      ),
+    ]),
+  );
+  return findRings(next).map((ring) => {
+    const [first = '', ...others] = ring;
+    const last = others.at(-1) ?? first;
+    const outputs = outputsOf(pipelines.get(last));
+    const collect = pipelines.get(first)?.collect ?? [];
+    const index = collect.findIndex((collector) => outputs.some((output) => isReading(collector, output)));
+    const writing = outputs.filter((output) => isReading(collect[index] ?? '', output));
+    const message =
+      `\`${collect[index]}\` reads what ${nameListing(writing)} of pipeline \`${last}\` writes, which comes from this ` +
+      `pipeline: ${[...ring, first].map((name) => `\`${name}\``).join(' → ')}, ${WITHOUT_END}`;
+    return { path: ['pipelines', first, 'collect', index], message };
   });
 }
 
-function isReading(entries: ValidEntries, collector: string, forwarder: string): boolean {
-  const from = entries.collect.get(collector);
-  const to = entries.forward.get(forwarder);
-  if (from === undefined || to === undefined) return false;
-  const path = (to.plugin as ForwardPlugin).writes?.({ config: to.data as never });
-  return (
-    path !== undefined &&
-    (from.plugin as CollectPlugin).reads?.({ config: from.data as never, path }) === true
-  );
+function outputsOf(pipeline: PipelineConfig | undefined): readonly string[] {
+  if (pipeline === undefined) return [];
+  const { forward, delivery } = pipeline;
+  return delivery.dead_letter === undefined ? forward : [...forward, delivery.dead_letter];
+}
+
+function readings(entries: ValidEntries): IsReading {
+  const files = new Map<string, WrittenFile>();
+  for (const [name, { plugin, data }] of entries.forward) {
+    const path = (plugin as ForwardPlugin).writes?.({ config: data as never });
+    if (path !== undefined) files.set(name, new WrittenFile(path));
+  }
+  return (collector, forwarder) => {
+    const file = files.get(forwarder);
+    const from = entries.collect.get(collector);
+    if (file === undefined || from === undefined) return false;
+    const { path } = file;
+    return (from.plugin as CollectPlugin).reads?.({ config: from.data as never, path, file }) === true;
+  };
 }

@@ -1,5 +1,5 @@
+import { counted } from '../../operators/counted.ts';
 import { safeReason } from '../errors.ts';
-import { counted } from '../models/counted.ts';
 import type { Logger } from '../models/index.ts';
 import { isNoteworthy } from '../noteworthy.ts';
 

@@ -15,3 +15,4 @@ export * from './serialise.ts';
 export * from './stamp.ts';
 export * from './status.ts';
 export * from './written-events.ts';
+export * from './written-file.ts';

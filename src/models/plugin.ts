@@ -5,6 +5,7 @@ import type { ExactOutput, OutputMark } from './exact-output.ts';
 import type { Host } from './host.ts';
 import type { LineEnvelope } from './line-events.ts';
 import type { PipelineRunContext } from './run-context.ts';
+import type { WrittenFile } from './written-file.ts';
 
 export type PluginKind = 'collect' | 'process' | 'forward';
 
@@ -44,8 +45,8 @@ export type Returned<T> = ObservableInput<T> | T | undefined | void;
 
 export interface CollectPlugin extends PluginBase {
   collect(args: { ctx: PipelineRunContext<never> }): Returned<CollectedEvent | EventBatch>;
-  /** Ours, optional: whether it reads a file at this absolute path. A pipeline must not read what it writes. */
-  reads?(args: { config: never; path: string }): boolean;
+  /** Ours, optional: whether it reads a file that is written at this absolute path. None must come back to its pipeline. */
+  reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
 }
 
 /** What a processor does to the lines of events that have all else in common. */

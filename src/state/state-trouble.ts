@@ -27,7 +27,8 @@ export class StateTrouble {
     const reason = isNativeError(error) ? error.message : 'an unknown error';
     this.#logger.error(
       `cannot write checkpoints to ${this.#folder}: ${reason}${this.#isFull() ? ' (the disk is full)' : ''}. ` +
-        'Delivery goes on; until this is over, a crash makes lines come twice. Free space, or make it writable',
+        'Delivery goes on; until this is over, a crash makes lines come twice. With `exactly_once` none does: a crash ' +
+        'undoes what was written meanwhile, and no new file is begun. Free space, or make it writable',
     );
   }
 

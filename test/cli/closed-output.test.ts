@@ -53,7 +53,8 @@ pipelines: { main: { collect: log, forward: screen, delivery: { attempts: 3 } } 
 host_config: {}
 `,
     });
-    const { stderr } = await runShell('millrace run c.yaml --once --no-state > /dev/full', { cwd });
+    const { code, stderr } = await runShell('millrace run c.yaml --once --no-state > /dev/full', { cwd });
+    expect(code).toBe(1);
     expect(stderr).toMatch(/^ {2}retries +2 /m);
     expect(stderr.match(/^millrace: cannot write to standard output/gm)?.length).toBe(1);
   });

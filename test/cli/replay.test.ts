@@ -59,6 +59,51 @@ describe('millrace replay', () => {
     expect(linesIn(good)).toEqual(['secret <:digits:>']);
   });
 
+  describe('in a pipeline with several forwarders', () => {
+    const TWO = GOOD.replace('forward: target', 'forward: [target, other]').replace(
+      '  dead:',
+      '  other: { plugin: disk, path: out, filename: other.jsonl }\n  dead:',
+    );
+    const by = (plugin: string, line: string) =>
+      failed(line).replace('"plugin":"target"', `"plugin":"${plugin}"`);
+
+    it('sends an event to the one that did not take it', async () => {
+      const { cwd, replay, good } = folder(by('target', 'a') + by('other', 'b') + by('target', 'c'), TWO);
+      const { code, stderr } = await replay();
+      expect(code).toBe(0);
+      expect(linesIn(good)).toEqual(['a', 'c']);
+      expect(linesIn(join(cwd, 'out/other.jsonl'))).toEqual(['b']);
+      expect(stderr).toMatch(/dead\.jsonl: 3 sent\n$/);
+    });
+
+    it('sends to all what a processor failed on, and, saying so once, what one failed on that is gone', async () => {
+      const { cwd, replay, good } = folder(by('mask', 'a') + by('gone', 'b') + by('gone', 'c'), TWO);
+      const { code, stderr } = await replay();
+      expect(code).toBe(0);
+      for (const path of [good, join(cwd, 'out/other.jsonl')]) expect(linesIn(path)).toEqual(['a', 'b', 'c']);
+      expect(stderr.match(/is no forwarder of pipeline web/g)).toHaveLength(1);
+      expect(stderr).toContain(
+        '`gone` is no forwarder of pipeline web: what it failed on goes to all forwarders',
+      );
+    });
+
+    it('sends all to all with --all-forwarders', async () => {
+      const { cwd, replay, good } = folder(by('target', 'a') + by('other', 'b'), TWO);
+      expect((await replay('--all-forwarders')).code).toBe(0);
+      for (const path of [good, join(cwd, 'out/other.jsonl')]) expect(linesIn(path)).toEqual(['a', 'b']);
+    });
+
+    it('sends on what comes behind a forwarder that refuses again, with exit code 1', async () => {
+      const yaml = TWO.replace(
+        '{ plugin: disk, path: out, filename: good.jsonl }',
+        '{ plugin: ./refusing.mjs }',
+      );
+      const { cwd, replay } = folder(by('target', 'a') + by('other', 'b'), yaml);
+      expect((await replay()).code).toBe(1);
+      expect(linesIn(join(cwd, 'out/other.jsonl'))).toEqual(['b']);
+    });
+  });
+
   it('names withheld entries and unreadable lines by their number, and never quotes them', async () => {
     const { replay, good, dead } = folder(
       `${failed('a')}{"data": 4711 hunter2\n${WITHHELD}"hunter2"\n\n{"data":{"line":"hunter2"}}\n`,

@@ -37,6 +37,46 @@ host_config: {}
     );
   });
 
+  describe('that a plugin fails on some events of', () => {
+    const failing = (delivery: string, once: 'processor' | 'forwarder') => `
+collectors: { numbers: { plugin: test, count: 3, interval: 0.001 } }
+processors: { picky: { plugin: ./picky.mjs } }
+forwarders: { none: { plugin: noop }, refusing: { plugin: ./refusing.mjs }, dead: { plugin: disk, path: dead } }
+pipelines:
+  main: { collect: numbers, ${once === 'processor' ? 'process: picky, forward: none' : 'forward: refusing'}, delivery: ${delivery} }
+host_config: {}
+`;
+    const modules = {
+      'picky.mjs': `export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export const process = ({ event }) => { if (event.data.count === 2) throw new Error('no'); return event; };`,
+      'refusing.mjs': `export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export const forward = ({ event }) => { if (event.data.count > 1) throw new Error('no'); };`,
+    };
+
+    it.each([
+      ['{}', 'processor', '1 event lost'],
+      ['{ attempts: 1 }', 'forwarder', '2 events lost'],
+    ] as const)(
+      'fails if nobody has them, and says so at any log level: %s',
+      async (delivery, which, lost) => {
+        const cwd = folderWith({ 'p.yaml': failing(delivery, which), ...modules });
+        const { code, stderr } = await runCli(['run', 'p.yaml', '--once', '--log-level', 'error'], { cwd });
+        expect(code).toBe(1);
+        expect(stderr).toContain(`main: ${lost}: a plugin failed on what no dead letter took`);
+      },
+    );
+
+    it.each([
+      ['{ dead_letter: dead }', 'processor'],
+      ['{ attempts: 1, dead_letter: dead }', 'forwarder'],
+    ] as const)('does not fail if a dead letter has them: %s', async (delivery, which) => {
+      const cwd = folderWith({ 'p.yaml': failing(delivery, which), ...modules });
+      const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+      expect(code).toBe(0);
+      expect(stderr).not.toContain('lost');
+    });
+  });
+
   it('with --pipeline runs the named pipelines only, disabled ones never', async () => {
     const config = `${countTo(3)}`.replace(
       'host_config',

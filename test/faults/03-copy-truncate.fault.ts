@@ -46,7 +46,7 @@ describe('a file that is truncated before it is read', () => {
     await trial.until(() => trial.delivered > 0);
     copyTruncate(trial);
     const last = trial.oracle.written;
-    await child.shows('stderr', /truncated before it was read: at least \d+ bytes are lost/);
+    await child.shows('stderr', /truncated before it was read: lost at least \d+ bytes?/);
     trial.append(INPUT, trial.oracle.lines(100));
     const found = () => trial.oracle.found([trial.path('out')]);
     await trial.until(() => found().has(last + 99));

@@ -59,7 +59,7 @@ describe('an output that can be cut back', () => {
   });
 
   it.each([
-    ['shorter', () => fs.truncateSync(path(), 3), /it has 3 bytes of 8 that were confirmed/],
+    ['shorter', () => fs.truncateSync(path(), 3), /it has 3 bytes, of 8 that were confirmed/],
     ['another one', () => fs.writeFileSync(path(), 'one\nTWO\nthree\n'), /it begins otherwise/],
     ['gone', () => fs.rmSync(path()), /it is gone/],
     ['in a folder that is gone', () => fs.rmSync(folder('out'), { recursive: true }), /it is gone/],

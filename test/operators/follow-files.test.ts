@@ -34,31 +34,49 @@ describe('followFiles, once', () => {
     );
   });
 
-  it.each([
-    ['UTF-16', Buffer.from('\ufeffpin 1234\n', 'utf16le')],
-    ['UTF-16', Buffer.from('pin 1234\n', 'utf16le')],
-    ['UTF-16', Buffer.from('pin 1234\n', 'utf16le').swap16()],
-    ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0])],
-    ['gzip', gzipSync('pin 1234\n')],
-    ['zip', Buffer.from('PK\u0003\u0004 and more', 'latin1')],
-  ])('warns once of a file that looks like %s, and reads it all the same', async (name, bytes) => {
-    fs.writeFileSync(folder('a'), bytes);
-    fs.writeFileSync(folder('b'), 'plain\n');
-    const messages: string[] = [];
-    const log = { warn: (message: string) => messages.push(message), info: () => {} };
-    const lines = linesOf(await readOnce([folder('a'), folder('b')], { log, chunkBytes: 8 }));
-    expect(lines.length).toBeGreaterThan(1);
-    expect(messages).toEqual([
-      expect.stringMatching(new RegExp(`/a looks like ${name}, and is read as lines`)),
-    ]);
-  });
+  describe('with a file that is no UTF-8 text', () => {
+    const FOREIGN: [string, Buffer][] = [
+      ['UTF-16', Buffer.from('\ufeffpin 1234\n', 'utf16le')],
+      ['UTF-16', Buffer.from('pin 1234\n', 'utf16le')],
+      ['UTF-16', Buffer.from('pin 1234\n', 'utf16le').swap16()],
+      ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0])],
+      ['gzip', gzipSync('pin 1234\n')],
+      ['bzip2', Buffer.from('BZh91AY&SY and more', 'latin1')],
+      ['zip', Buffer.from('PK\u0003\u0004 and more', 'latin1')],
+    ];
 
-  it('does not look into a file of which it reads the end alone', async () => {
-    fs.writeFileSync(folder('a'), gzipSync('x'));
-    const messages: string[] = [];
-    const log = { warn: (message: string) => messages.push(message), info: () => {} };
-    await readOnce([folder('a')], { log, positions: { startAt: ({ size }) => size - 2, forget: () => {} } });
-    expect(messages).toEqual([]);
+    it.each(FOREIGN)(
+      'reads nothing of one that looks like %s, and fails behind the others',
+      async (name, bytes) => {
+        fs.writeFileSync(folder('a'), bytes);
+        fs.writeFileSync(folder('b'), 'plain\n');
+        const messages: string[] = [];
+        const log = { warn: (message: string) => messages.push(message), info: () => {} };
+        const lines: string[] = [];
+        const reading$ = followFiles([folder('a'), folder('b')], {
+          ...{ positions: fromStart, once: true, log, chunkBytes: 8 },
+        }).pipe(tap((batch) => void lines.push(...batch.lines)));
+        await expect(lastValueFrom(reading$)).rejects.toMatchObject({ code: 'NOT_TEXT', loggable: true });
+        expect(lines).toEqual(['plain']);
+        expect(messages).toEqual([
+          expect.stringMatching(
+            new RegExp(`cannot read .*/a: it looks like ${name}, in which .* wanted UTF-8 text`),
+          ),
+        ]);
+        await eventually(() => expect(openFiles(folder())).toBe(0));
+      },
+    );
+
+    it('knows it by its begin, also where only the end would be read', async () => {
+      fs.writeFileSync(folder('a'), gzipSync('x'));
+      const positions = { startAt: ({ size }: { size: number }) => size - 2, forget: () => {} };
+      await expect(readOnce([folder('a')], { positions })).rejects.toMatchObject({ code: 'NOT_TEXT' });
+    });
+
+    it('reads text that only begins with the letters of one', async () => {
+      fs.writeFileSync(folder('a'), 'BZh9: the eponym\n');
+      expect(linesOf(await readOnce([folder('a')]))).toEqual(['BZh9: the eponym']);
+    });
   });
 
   it('counts the files that it follows', async () => {

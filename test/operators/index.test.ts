@@ -14,6 +14,7 @@ const INTERNAL = [
   'operators/byte-length.ts', // how batchBy weighs
   'operators/check-number.ts', // checks of options
   'operators/check-options.ts',
+  'operators/counted.ts', // numbers in messages
   'operators/fifo.ts', // the queue behind mapping operators
   'operators/hash-to-unit.ts', // how sampleRate chooses
   'operators/lines-masker.ts',

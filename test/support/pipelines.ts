@@ -1,3 +1,4 @@
+import { asyncScheduler } from 'rxjs';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { Manager, type ManagerOptions } from '../../src/manager.ts';
@@ -11,6 +12,7 @@ import type {
   ProcessPlugin,
 } from '../../src/models/index.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
+import { marbles } from './marbles.ts';
 
 type Args = { ctx: PipelineRunContext; event: CollectedEvent };
 type CollectFn = (args: { ctx: PipelineRunContext }) => unknown;
@@ -86,4 +88,19 @@ export function recordingLogger(): Logger & { readonly lines: string[] } {
     lines.push(`${level} ${message}`);
   };
   return { lines, error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug') };
+}
+
+/** Runs a manager of `main` in virtual time; its states as `time state`. */
+export function states(plugins: TestPlugins, during: (manager: Manager) => void = () => {}) {
+  const seen: string[] = [];
+  const logger = recordingLogger();
+  let manager: Manager | undefined;
+  marbles(({ flush }) => {
+    manager = testManager({ ...plugins, options: { logger, random: () => 0.5, ...plugins.options } });
+    manager.states$.subscribe(({ state }) => seen.push(`${asyncScheduler.now()} ${state}`));
+    during(manager);
+    manager.start();
+    flush();
+  });
+  return { seen, logger, manager: manager as Manager };
 }

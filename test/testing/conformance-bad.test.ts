@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { Plugin, PluginKind } from '../../src/models/index.ts';
 import { type ConformanceOptions, checkPlugin } from '../../src/testing/conformance/index.ts';
 import { BAD_CONTRACT } from './bad-plugins/contract.ts';
+import { BAD_FAST_WAYS } from './bad-plugins/fast-ways.ts';
 import { BAD_RUNNING, leaked } from './bad-plugins/running.ts';
 
 // A check waits for its patience more than once, on a machine that may be busy.
@@ -16,9 +17,12 @@ async function failures(kind: PluginKind, plugin: unknown, options?: Conformance
 }
 
 describe('a plugin with a mistake is told what to change', () => {
-  it.each([...BAD_CONTRACT, ...BAD_RUNNING])('%s (%s)', async (...[, kind, plugin, told, options]) => {
-    const message = await failures(kind, plugin, options);
-    for (const each of leaked.splice(0)) clearInterval(each);
-    for (const pattern of told) expect(message).toMatch(pattern);
-  });
+  it.each([...BAD_CONTRACT, ...BAD_FAST_WAYS, ...BAD_RUNNING])(
+    '%s (%s)',
+    async (...[, kind, plugin, told, options]) => {
+      const message = await failures(kind, plugin, options);
+      for (const each of leaked.splice(0)) clearInterval(each);
+      for (const pattern of told) expect(message).toMatch(pattern);
+    },
+  );
 });

@@ -2,9 +2,19 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../src/models/index.ts';
-import { builtinPlugins } from '../../src/registry.ts';
-import { type ConformanceOptions, conformanceTests } from '../../src/testing/conformance/index.ts';
+import {
+  type CollectedEvent,
+  type CollectPlugin,
+  type ForwardPlugin,
+  ProcessConfigBase,
+  type ProcessPlugin,
+} from '../../src/models/index.ts';
+import { builtinPlugins, findPlugin } from '../../src/registry.ts';
+import {
+  type ConformanceOptions,
+  checkPlugin,
+  conformanceTests,
+} from '../../src/testing/conformance/index.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-conformance-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -38,7 +48,11 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     { config: { delay: 2.5, child_events_count: 3 } },
     { config: { delay_range: { minimum: 1, maximum: 9 } } },
   ],
-  'process regex_mask': [{ config: { rules: { WORD: '[a-z]+' } }, secret: 'hunter' }],
+  'process regex_mask': [
+    { config: { rules: { PIN: 'hunter[0-9]' } }, secret: 'hunter2' },
+    // It leaves no path as it is, so that no line can be masked by itself.
+    { config: { rules: { WORD: '[a-z]+' } }, secret: 'hunter' },
+  ],
   'process entropy_mask': [{ secret: 'qGr4Kd0xT9bLw2Zp5v' }],
   'forward disk': [
     {
@@ -64,7 +78,8 @@ describe.each(['collect', 'process', 'forward'] as const)('built-in: %s', (kind)
 
     const all = OPTIONS[`${kind} ${name}`] ?? [];
     it('has options here', () => expect(all).not.toEqual([]));
-    for (const options of all) {
+    for (const own of all) {
+      const options = name === 'stdout' ? { ...own, ...captured(lines) } : own;
       conformanceTests(kind, plugin as CollectPlugin & ProcessPlugin & ForwardPlugin, options, {
         describe,
         it,
@@ -73,12 +88,59 @@ describe.each(['collect', 'process', 'forward'] as const)('built-in: %s', (kind)
   });
 });
 
+describe('the optional ways of a plugin', () => {
+  const fails = () => {
+    throw new TypeError('no');
+  };
+  const plugin = {
+    get_config_schema: () => ProcessConfigBase,
+    process: ({ event }: { event: CollectedEvent }) => (event.data.line === '' ? fails() : event),
+    mapLines: () => ({
+      addsVerbatim: true,
+      map(line: string) {
+        if (line === '') throw new TypeError('nor here');
+        return line;
+      },
+    }),
+  };
+
+  it('may fail in different places', async () => {
+    const { checks } = await checkPlugin('process', plugin);
+    expect(checks.find(({ name }) => name.startsWith('lines:'))).toMatchObject({ outcome: 'passed' });
+  });
+
+  it.each([
+    ['process', 'regex_mask', 'lines: mapLines does what process does'],
+    ['process', 'entropy_mask', 'lines: mapLines does what process does'],
+    ['forward', 'disk', 'forward: forwardJsonLines does what forward does for each event'],
+  ] as const)('are looked at: %s %s', async (kind, name, check) => {
+    const [options] = OPTIONS[`${kind} ${name}`] ?? [];
+    const { checks } = await checkPlugin(kind, findPlugin(kind, name) as never, options);
+    expect(checks.find((result) => result.name === check)).toMatchObject({ outcome: 'passed' });
+  });
+
+  it('are no check of a plugin without them', async () => {
+    const { mapLines: _, ...slow } = plugin;
+    const { checks } = await checkPlugin('process', slow);
+    expect(checks.filter(({ name }) => name.startsWith('lines:'))).toEqual([]);
+  });
+});
+
+/** What a run has written: each begins by making its configuration. */
+function captured(lines: string[]): ConformanceOptions {
+  const config = () => {
+    lines.length = 0;
+    return {};
+  };
+  return { config, delivered: () => lines.join('') };
+}
+
 /** The events of the stdout forwarder are not for the test's output. */
 function captureOutput(lines: string[]): void {
   let write: ReturnType<typeof jest.spyOn> | undefined;
   beforeAll(() => {
     write = jest.spyOn(process.stdout, 'write').mockImplementation(((text: string, done?: () => void) => {
-      lines.push(text);
+      lines.push(String(text));
       done?.();
       return true;
     }) as never);

@@ -1,6 +1,4 @@
-import { firstValueFrom } from 'rxjs';
 import { loadConfig } from '../../config/load-config.ts';
-import { Manager } from '../../manager.ts';
 import type { PipelineStats } from '../../models/index.ts';
 import { outputClosed } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
@@ -9,12 +7,14 @@ import { ExitCode, UsageError } from '../exit-code.ts';
 import { keepAlive } from '../keep-alive.ts';
 import { createLogger } from '../logger.ts';
 import { findDeadLetters } from '../replay/dead-letter-file.ts';
-import { replayConfig } from '../replay/replay-config.ts';
-import { countsText, replaySource } from '../replay/replay-source.ts';
-import { pipelineResults, reportResults } from '../run-report.ts';
-import { RunTimes } from '../run-times.ts';
+import { ReplayPasses } from '../replay/replay-passes.ts';
+import { replaySource } from '../replay/replay-source.ts';
+import { replayTargets } from '../replay/replay-targets.ts';
+import { countsText, surveyDeadLetters } from '../replay/survey.ts';
+import { reportResults } from '../run-report.ts';
 import { selectPipelines } from '../select-pipelines.ts';
 import { signalExitCode, stopSignals } from '../stop-signals.ts';
+import type { PipelineResult } from '../summary.ts';
 
 /** `millrace replay DEAD-LETTERS --pipeline NAME FILE…` */
 export async function replay(
@@ -23,6 +23,7 @@ export async function replay(
   options: ReplayOptions,
 ): Promise<number> {
   const { logLevel: level, logFormat: format, pipeline: name, from = name, drainTimeout } = options;
+  const { allForwarders = false } = options;
   const colours = coloursFor(process.stderr);
   const write = (line: string) => process.stderr.write(line);
   const logger = createLogger({ level, format, colours, terminal: process.stderr.isTTY === true, write });
@@ -35,33 +36,38 @@ export async function replay(
         `--pipeline THAT --from ${name}.`,
     );
   }
-  const { plugin, counts } = replaySource(findDeadLetters(deadLetters), { from, logger });
-  const replayed = replayConfig(config, name, plugin);
-  const manager = new Manager(replayed, { host, logger, once: true, drainTimeout });
-  const times = new RunTimes();
-  times.follow(manager.states$);
-
-  let stopping = false;
+  const file = findDeadLetters(deadLetters);
+  const passes = new ReplayPasses(config, name, { host, logger, once: true, drainTimeout });
   const signals = stopSignals().subscribe((signal) => {
-    if (stopping) process.exit(signalExitCode(signal));
-    stopping = true;
+    if (passes.isStopped) process.exit(signalExitCode(signal));
     logger.info(`${signal}: stopping; up to ${drainTimeout} s for what is in flight`);
-    manager.stop();
+    passes.stop();
   });
-  void outputClosed(process.stdout).then(() => manager.stop());
+  void outputClosed(process.stdout).then(() => passes.stop());
   const alive = keepAlive();
-  manager.start(name);
-  await firstValueFrom(manager.finished$);
+  const survey = await surveyDeadLetters(file, { from, logger });
+  const targetOf = replayTargets(config, { pipeline: name, from, allForwarders, logger });
+  const targets = new Set([...survey.plugins].map(targetOf));
+  const results: PipelineResult[] = [];
+  let sent = 0;
+  let isComplete = true;
+  for (const target of targets) {
+    const source = replaySource(file, { from, isWanted: (plugin) => targetOf(plugin) === target });
+    results.push(...(await passes.run(target, source.plugin)));
+    sent += source.progress.sent;
+    isComplete &&= source.progress.isComplete;
+  }
   alive.unsubscribe();
   signals.unsubscribe();
 
-  const [result] = pipelineResults(replayed, [name], manager, times);
-  if (result !== undefined) reportResults([result], { level, format, colours, logger, write });
-  const rest = counts.isComplete ? '' : '; the rest was not read, and a new replay begins at the first line';
-  logger.info(`${deadLetters}: ${countsText(counts)}${rest}`);
+  if (results.length > 0) reportResults(results, { level, format, colours, logger, write });
+  const rest = isComplete ? '' : '; the rest was not read, and a new replay begins at the first line';
+  logger.info(`${deadLetters}: ${countsText(sent, survey)}${rest}`);
   const isGood =
-    result?.state === 'completed' && counts.isComplete && counts.withheld + counts.unreadable === 0;
-  return isGood && failuresIn(result.stats) === 0 ? ExitCode.ok : ExitCode.failed;
+    isComplete &&
+    survey.withheld + survey.unreadable === 0 &&
+    results.every(({ state, stats }) => state === 'completed' && failuresIn(stats) === 0);
+  return isGood ? ExitCode.ok : ExitCode.failed;
 }
 
 /** Events that were not delivered; what a processor filters out on purpose was. */

@@ -3,13 +3,13 @@ import { abandonWriters, outputClosed, writersToOutput } from '../closed-output.
 import { coloursFor } from '../colours.ts';
 import type { RunOptions } from '../commands/run.ts';
 import { hasTerminal } from '../controlling-terminal.ts';
-import { ExitCode } from '../exit-code.ts';
 import { keepAlive } from '../keep-alive.ts';
 import { liveLine } from '../live-line.ts';
 import { createLogger } from '../logger.ts';
 import { Fleet } from '../reload/fleet.ts';
 import { fileChanges } from '../reload/reload-requests.ts';
 import { Reloader } from '../reload/reloader.ts';
+import { runExitCode } from '../run-exit-code.ts';
 import { pipelineResults, reportResults } from '../run-report.ts';
 import { RunState } from '../run-state.ts';
 import { RunTimes } from '../run-times.ts';
@@ -91,7 +91,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
       pipelineResults(config, [name], final, times),
     );
     reportResults(results, { level, format, colours, logger, write });
-    return results.some(({ state }) => state === 'failed') ? ExitCode.failed : ExitCode.ok;
+    return runExitCode(results, logger);
   } finally {
     await state.close();
   }

@@ -9,6 +9,8 @@ export interface ReplayOptions extends GlobalOptions {
   readonly pipeline: string;
   /** The pipeline whose entries are sent; `pipeline` if not given. */
   readonly from?: string;
+  /** Not only the one that did not take an event. */
+  readonly allForwarders?: boolean;
   /** Seconds. */
   readonly drainTimeout: number;
 }
@@ -18,12 +20,13 @@ export function addReplay(program: Command, ended: Ended): void {
     .usage('[options] DEAD-LETTERS --pipeline NAME FILE...')
     .summary('send the events of a dead-letter file through their pipeline again')
     .description(
-      'Sends the events in DEAD-LETTERS, a file that a dead letter wrote, through the processors and forwarders of ' +
-        'a pipeline again, once each. The file stays as it is. Collectors do not run. The exit code is 0, or 1 if ' +
+      'Sends the events in DEAD-LETTERS, a file that a dead letter wrote, through the processors of a pipeline ' +
+        'again, once each, and to the forwarder that did not take them. The file stays as it is. Collectors do not run. The exit code is 0, or 1 if ' +
         'an entry could not be sent or was not delivered, or 2 if the command line or the configuration is wrong.',
     )
     .requiredOption('--pipeline <name>', 'the pipeline to send them through')
     .option('--from <name>', 'send the entries of this pipeline, if not those of the same name')
+    .option('--all-forwarders', 'send every event to all forwarders of the pipeline')
     .option('--drain-timeout <seconds>', 'how long in-flight events may drain on stop', seconds, 10)
     .addHelpText(
       'after',

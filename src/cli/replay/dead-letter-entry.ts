@@ -2,7 +2,12 @@ import { type CollectedEvent, isEvent } from '../../models/index.ts';
 
 /** What one line of a dead-letter file is. */
 export type DeadLetterEntry =
-  | { readonly kind: 'event'; readonly pipeline: string; readonly event: CollectedEvent }
+  | {
+      readonly kind: 'event';
+      readonly pipeline: string;
+      readonly plugin: string;
+      readonly event: CollectedEvent;
+    }
   /** The event had not passed every mask: it is not there. */
   | { readonly kind: 'withheld'; readonly pipeline: string; readonly plugin: string }
   | { readonly kind: 'unreadable'; readonly reason: string };
@@ -23,7 +28,7 @@ export function readEntry(line: string): DeadLetterEntry {
       reason: 'it is no entry of a dead letter: `pipeline` or `plugin` is missing',
     };
   }
-  if (isEvent(event)) return { kind: 'event', pipeline, event };
+  if (isEvent(event)) return { kind: 'event', pipeline, plugin, event };
   if (event === undefined && withheld !== undefined) return { kind: 'withheld', pipeline, plugin };
   return { kind: 'unreadable', reason: 'it has no event, and does not say that one was withheld' };
 }

@@ -1,10 +1,16 @@
 import type { AnalyticsConfig, CollectPlugin, PluginConfig } from '../../models/index.ts';
+import { ALL, type ReplayTarget } from './replay-targets.ts';
 
 const COLLECTOR = 'dead_letters';
 
-/** The configuration with one pipeline in it, whose collectors are replaced by `plugin`. It runs once. */
-export function replayConfig(config: AnalyticsConfig, name: string, plugin: CollectPlugin): AnalyticsConfig {
+/** The configuration with one pipeline in it, which collects by `plugin` and forwards to the target. It runs once. */
+export function replayConfig(
+  config: AnalyticsConfig,
+  name: string,
+  { plugin, target }: { readonly plugin: CollectPlugin; readonly target: ReplayTarget },
+): AnalyticsConfig {
   const pipeline = config.pipelines[name] as AnalyticsConfig['pipelines'][string];
+  const forward = target === ALL ? pipeline.forward : [target];
   const replaced = { ...config };
   const entry = Object.defineProperties(
     { plugin: 'replay' },
@@ -12,6 +18,6 @@ export function replayConfig(config: AnalyticsConfig, name: string, plugin: Coll
   ) as unknown as PluginConfig<CollectPlugin>;
   return Object.assign(replaced, {
     collectors: { [COLLECTOR]: Object.freeze(entry) },
-    pipelines: { [name]: { ...pipeline, collect: [COLLECTOR], restart: false } },
+    pipelines: { [name]: { ...pipeline, collect: [COLLECTOR], forward, restart: false } },
   });
 }

@@ -6,6 +6,7 @@ import { DEMAND_CHECKS } from './checks/demand.ts';
 import { ERROR_CHECKS } from './checks/errors.ts';
 import { EVENT_CHECKS } from './checks/events.ts';
 import { FORWARD_CHECKS } from './checks/forward.ts';
+import { LINE_CHECKS } from './checks/lines.ts';
 import { MASK_CHECKS } from './checks/masks.ts';
 import { SCHEMA_CHECKS } from './checks/schema.ts';
 import { TIME_CHECKS } from './checks/time.ts';
@@ -15,6 +16,7 @@ import { type ConformanceOptions, type Subject, subjectOf } from './subject.ts';
 const CHECKS: readonly Check[] = [
   ...SCHEMA_CHECKS,
   ...EVENT_CHECKS,
+  ...LINE_CHECKS,
   ...FORWARD_CHECKS,
   ...DEMAND_CHECKS,
   ...TIME_CHECKS,

@@ -55,7 +55,7 @@ describe('what a crash left in the file', () => {
       await write(ctx, 3);
       expect(text(OUT)).toBe(document(1) + document(2) + document(3));
       expect(logger.lines).toEqual([
-        `warn ${folder(OUT)} ended with ${document(2).length - 9} bytes of a write that was never confirmed; they were cut off`,
+        `warn ${folder(OUT)} ended with ${document(2).length - 9} bytes of a write that was never confirmed; that was cut off`,
       ]);
     },
   );

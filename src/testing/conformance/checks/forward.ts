@@ -1,8 +1,14 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { concat, ignoreElements } from 'rxjs';
+import { concat, EMPTY, ignoreElements, type Observable } from 'rxjs';
 import { truncate } from '../../../checks/wording.ts';
 import { frozenCopy } from '../../../config/frozen.ts';
-import type { CollectedEvent, ForwardPlugin, PipelineRunContext } from '../../../models/index.ts';
+import {
+  type CollectedEvent,
+  type ForwardPlugin,
+  type PipelineRunContext,
+  type Plugin,
+  toJsonLine,
+} from '../../../models/index.ts';
 import { type Check, demand, reasonOf } from '../check.ts';
 import { handled, type Observed, observe, resultsOf } from '../observe.ts';
 import type { Subject } from '../subject.ts';
@@ -34,30 +40,59 @@ export const FORWARD_CHECKS: readonly Check[] = [
     async run(subject) {
       const { forwardBatch } = subject.plugin as ForwardPlugin;
       if (forwardBatch === undefined) return 'it has no forwardBatch';
-      const one = await deliver(subject, 'forward', (ctx, events) =>
-        concat(...events.map((event) => handled(subject, ctx, event).pipe(ignoreElements()))),
+      const { events } = subject;
+      const one = await deliverSingly(subject, events);
+      const batch = await deliver(subject, 'forwardBatch', (ctx) =>
+        resultsOf(() => forwardBatch({ ctx: ctx as never, events: frozenCopy(events) })),
       );
-      const batch = await deliver(subject, 'forwardBatch', (ctx, events) =>
-        resultsOf(() => forwardBatch({ ctx: ctx as never, events })),
-      );
-      demand(
-        isDeepStrictEqual(batch, one),
-        () => `forwardBatch delivered ${shown(batch)} where forward delivered ${shown(one)}`,
-      );
+      demandSame('forwardBatch', batch, one);
+      return undefined;
+    },
+  },
+  {
+    name: 'forward: forwardJsonLines does what forward does for each event',
+    kinds: ['forward'],
+    applies: (plugin: Plugin) => (plugin as ForwardPlugin | undefined)?.forwardJsonLines !== undefined,
+    async run(subject) {
+      const { forwardJsonLines } = subject.plugin as ForwardPlugin;
+      const documents = subject.events.map((event) => toJsonLine(event));
+      let isLeft = false;
+      const lines = await deliver(subject, 'forwardJsonLines', (ctx) => {
+        const write = forwardJsonLines?.({ ctx: ctx as never });
+        isLeft = write === undefined;
+        return write === undefined ? EMPTY : resultsOf(() => write(Buffer.from(documents.join(''))));
+      });
+      if (isLeft) return 'forwardJsonLines returns undefined for this configuration: forward does it all';
+      // What JSON does not hold, a document cannot tell.
+      const events = documents.map((document) => JSON.parse(document) as CollectedEvent);
+      demandSame('forwardJsonLines', lines, await deliverSingly(subject, events));
       return undefined;
     },
   },
 ];
 
-/** Delivers all events in a context of its own. Returns what that did, as far as it can be seen. */
+function demandSame(name: string, delivered: unknown, wanted: unknown): void {
+  demand(
+    isDeepStrictEqual(delivered, wanted),
+    () => `${name} delivered ${shown(delivered)} where forward delivered ${shown(wanted)}`,
+  );
+}
+
+function deliverSingly(subject: Subject, events: readonly CollectedEvent[]): Promise<unknown> {
+  return deliver(subject, 'forward', (ctx) =>
+    concat(...events.map((event) => handled(subject, ctx, frozenCopy(event)).pipe(ignoreElements()))),
+  );
+}
+
+/** Delivers in a context of its own. Returns what that did, as far as it can be seen. */
 async function deliver(
   subject: Subject,
   name: string,
-  run: (ctx: PipelineRunContext, events: readonly CollectedEvent[]) => ReturnType<typeof resultsOf>,
+  run: (ctx: PipelineRunContext) => Observable<unknown>,
 ): Promise<unknown> {
   const over = new AbortController();
   const ctx = subject.context({ signal: over.signal });
-  const observed = await observe(subject, () => run(ctx, frozenCopy(subject.events)));
+  const observed = await observe(subject, () => run(ctx));
   demandDelivered(observed, name, subject);
   over.abort();
   const delivered = await subject.delivered?.({ ...ctx.config });

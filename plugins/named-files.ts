@@ -1,0 +1,63 @@
+import { basename, dirname, join, normalize, resolve, sep } from 'node:path';
+import picomatch from 'picomatch';
+import { isGlob } from '../operators/file-lines/expand-paths.ts';
+import { listNow } from '../operators/file-lines/glob-listings.ts';
+import { fileId, folderId, type WrittenFile } from '../src/models/index.ts';
+
+/** The files that patterns name, to be asked whether a file that is written is one of them. */
+export class NamedFiles {
+  readonly #patterns: readonly NamedPattern[];
+  #ids: ReadonlySet<string> | undefined;
+
+  constructor(patterns: readonly string[]) {
+    this.#patterns = patterns.map((pattern) => new NamedPattern(normalize(pattern)));
+  }
+
+  /** By its path, by another path to one of its folders, or by its device and inode. */
+  has(file: WrittenFile): boolean {
+    if (this.#patterns.some((pattern) => pattern.names(file))) return true;
+    if (file.id === undefined) return false;
+    this.#ids ??= new Set(this.#patterns.flatMap((pattern) => pattern.ids()));
+    return this.#ids.has(file.id);
+  }
+}
+
+class NamedPattern {
+  readonly #pattern: string;
+  /** The folder from which the rest of the pattern leads on: absolute, with a separator behind it. */
+  readonly #folder: string;
+  readonly #folderId: string | undefined;
+  readonly #matchesRest: (path: string) => boolean;
+
+  constructor(pattern: string) {
+    const { base, rest } = split(pattern);
+    this.#pattern = pattern;
+    this.#folder = join(resolve(base), sep);
+    this.#folderId = folderId(this.#folder);
+    this.#matchesRest = matcher(rest);
+  }
+
+  names(file: WrittenFile): boolean {
+    if (file.path.startsWith(this.#folder) && this.#matchesRest(file.path.slice(this.#folder.length)))
+      return true;
+    if (this.#folderId === undefined) return false;
+    for (const path of file.below(this.#folderId)) if (this.#matchesRest(path)) return true;
+    return false;
+  }
+
+  /** Device and inode of each file that it names now. */
+  ids(): string[] {
+    const paths = isGlob(this.#pattern) ? listNow(this.#pattern) : [this.#pattern];
+    return paths.flatMap((path) => fileId(path) ?? []);
+  }
+}
+
+function matcher(pattern: string): (path: string) => boolean {
+  return isGlob(pattern) ? picomatch(pattern) : (path) => path === pattern;
+}
+
+function split(pattern: string): { base: string; rest: string } {
+  if (!isGlob(pattern)) return { base: dirname(pattern), rest: basename(pattern) };
+  const { base, glob } = picomatch.scan(pattern);
+  return { base, rest: glob };
+}

@@ -1,0 +1,118 @@
+import { isVerbatim } from '../../../../operators/verbatim.ts';
+import { describeValue } from '../../../checks/wording.ts';
+import { safeReason } from '../../../errors.ts';
+import {
+  type LineEnvelope,
+  LineEvents,
+  type LineMapping,
+  type Plugin,
+  type ProcessPlugin,
+  serialise,
+} from '../../../models/index.ts';
+import { type Check, demand } from '../check.ts';
+import { observe, processed } from '../observe.ts';
+import { sampleEnvelopes, sampleLines } from '../sample-lines.ts';
+import type { Subject } from '../subject.ts';
+
+/** What came of a line: the events as JSON, or a failure as the log would have it. */
+type Outcome = { readonly events: readonly string[] } | { readonly failure: string };
+
+const OR_LEAVE_IT = 'let it do the same, or return undefined where it cannot';
+
+/** The way of a processor past its events. */
+export const LINE_CHECKS: readonly Check[] = [
+  {
+    name: 'lines: mapLines does what process does',
+    kinds: ['process'],
+    applies: (plugin: Plugin) => (plugin as ProcessPlugin | undefined)?.mapLines !== undefined,
+    async run(subject) {
+      let mapped = 0;
+      for (const envelope of sampleEnvelopes(subject.secret)) {
+        if (await isMappedAlike(subject, envelope)) mapped++;
+      }
+      return mapped === 0 ? 'mapLines returns undefined for every sample: process does it all' : undefined;
+    },
+  },
+];
+
+/** Compares the two ways for the lines of an envelope; false if `mapLines` leaves them to `process`. */
+async function isMappedAlike(subject: Subject, envelope: LineEnvelope): Promise<boolean> {
+  const fast = counting(subject);
+  const plain = counting(subject);
+  const { mapLines } = subject.plugin as ProcessPlugin;
+  const mapping = mapLines?.({ ctx: fast.ctx as never, envelope });
+  if (mapping === undefined) {
+    demandCounts(fast.counts, {}, 'mapLines returned undefined, and yet');
+    return false;
+  }
+  for (const line of sampleLines(subject)) {
+    const events = LineEvents.of([line], envelope);
+    demandSame(line, mappedBy(mapping, line, events), await processedBy(subject, plain.ctx, events));
+  }
+  demandCounts(fast.counts, plain.counts, 'for the same lines');
+  return true;
+}
+
+function mappedBy({ map, addsVerbatim }: LineMapping, line: string, events: LineEvents): Outcome {
+  let mapped: string;
+  try {
+    mapped = map(line);
+  } catch (error) {
+    return { failure: failureText(error) };
+  }
+  demand(
+    !addsVerbatim || !isVerbatim(line) || isVerbatim(mapped),
+    () =>
+      `mapLines says \`addsVerbatim: true\`, and gave ${describeValue(mapped)} for ${describeValue(line)}, which JSON has to escape; say false`,
+  );
+  return { events: events.with([mapped], false).events.map((event) => serialise(event)) };
+}
+
+async function processedBy(
+  subject: Subject,
+  ctx: ReturnType<typeof counting>['ctx'],
+  { events: [event] }: LineEvents,
+): Promise<Outcome> {
+  const { values, end, error, crash } = await observe(subject, () => processed(subject, ctx, event as never));
+  if (crash !== undefined || end === 'failed') return { failure: failureText(crash?.error ?? error) };
+  return { events: values.map((value) => serialise(value as never)) };
+}
+
+/** As it is logged, less the place in the code, which is another one on either way. */
+function failureText(error: unknown): string {
+  return safeReason(error).replace(/ at \S+:\d+:\d+(?= \()/, '');
+}
+
+function demandSame(line: string, mapped: Outcome, wanted: Outcome): void {
+  demand(
+    JSON.stringify(mapped) === JSON.stringify(wanted),
+    () =>
+      `for the line ${describeValue(line)} mapLines ${shown(mapped)}, where process ${shown(wanted)}; ${OR_LEAVE_IT}`,
+  );
+}
+
+function shown(outcome: Outcome): string {
+  if ('failure' in outcome) return `failed with "${outcome.failure}"`;
+  return outcome.events.length === 0 ? 'gave no event' : `gave ${outcome.events.join(' and ')}`;
+}
+
+function demandCounts(found: Counts, wanted: Counts, when: string): void {
+  const text = (counts: Counts) => JSON.stringify(Object.entries(counts).toSorted());
+  demand(
+    text(found) === text(wanted),
+    () =>
+      `${when} it counted ${text(found)} as masked, where process counted ${text(wanted)}; call ctx.stats.masked for what is masked, and for nothing else`,
+  );
+}
+
+type Counts = Record<string, number>;
+
+/** A context that counts what is masked, by rule. */
+function counting(subject: Subject) {
+  const counts: Counts = {};
+  const masked = (rule: string, count: number) => {
+    counts[rule] = (counts[rule] ?? 0) + count;
+  };
+  const ctx = subject.context({ stats: { masked, backlog() {}, lost() {} } });
+  return { ctx, counts };
+}

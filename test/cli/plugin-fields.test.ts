@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { jsonSchemaOf } from '../../src/checks/known-keys.ts';
+import { formatNumber } from '../../src/checks/wording.ts';
+import { pluginFields } from '../../src/cli/plugin-fields.ts';
+import type { ConfigSchema } from '../../src/models/index.ts';
+import { builtinPlugins } from '../../src/registry.ts';
+
+const KINDS = ['collect', 'process', 'forward'] as const;
+const BOUNDS = [
+  ...['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum', 'multipleOf'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'pattern'],
+];
+
+/** Every bound in a JSON Schema, with the field that it is found in, however deep. */
+function boundsIn(schema: unknown, field = ''): { field: string; value: string }[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, value]) => {
+    if (key === 'properties') {
+      return Object.entries(value as object).flatMap(([name, property]) =>
+        boundsIn(property, field === '' ? name : `${field}.${name}`),
+      );
+    }
+    const isBound = BOUNDS.includes(key);
+    return isBound
+      ? [{ field, value: typeof value === 'number' ? formatNumber(value) : String(value) }]
+      : boundsIn(value, field);
+  });
+}
+
+const fieldsOf = (schema: ConfigSchema) => new Map(pluginFields(schema).map((field) => [field.name, field]));
+
+describe('the fields of a plugin', () => {
+  it.each(
+    KINDS.flatMap((kind) => [...builtinPlugins(kind)].map(([name, plugin]) => ({ kind, name, plugin }))),
+  )('have all bounds that there are: $kind $name', ({ plugin }) => {
+    const schema = plugin.get_config_schema();
+    const fields = fieldsOf(schema);
+    const found = boundsIn(jsonSchemaOf(schema));
+    expect(found.length).toBeGreaterThan(0);
+    for (const { field, value } of found) expect(fields.get(field)?.bounds).toContain(value);
+  });
+
+  it.each([
+    [z.number().min(1).nullable(), '≥ 1'],
+    [
+      z.array(z.string().min(1)).min(2).max(3),
+      'at least 2 items, at most 3 items, each at least 1 character',
+    ],
+    [z.record(z.string(), z.number().gt(0)), 'each > 0'],
+    [z.union([z.number().min(1), z.string().length(2)]), '≥ 1, exactly 2 characters'],
+    [z.boolean(), ''],
+  ])('has its bounds in words: %#', (type, bounds) => {
+    expect(fieldsOf(z.object({ field: type })).get('field')?.bounds).toBe(bounds);
+  });
+});

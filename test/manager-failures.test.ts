@@ -1,0 +1,405 @@
+import { describe, expect, it } from '@jest/globals';
+import { asyncScheduler, concat, concatMap, defer, NEVER, of, throwError, timer } from 'rxjs';
+import { PluginError } from '../src/errors.ts';
+import type { Manager } from '../src/manager.ts';
+import { type CollectedEvent, collectedEvent, EventBatch } from '../src/models/index.ts';
+import { states, type TestPlugins } from './support/pipelines.ts';
+
+const HOUR = 3_600_000;
+const event = (n: unknown): CollectedEvent => collectedEvent({ n });
+
+const sink = { out: () => undefined };
+const failing = () => throwError(() => new PluginError('the source is gone'));
+
+describe('a collector that returns what holds no events', () => {
+  it.each([
+    [7, 'a number'],
+    ['text', 'a string'],
+    [true, 'a boolean'],
+    [{ line: 'x' }, 'an object that is no event (`{ data: { … } }`)'],
+    [Promise.resolve, 'a function'],
+  ])('fails with what it returned and what it may return: %p', (returned, what) => {
+    const { logger } = states({
+      collect: { source: () => returned as never },
+      forward: { out: () => undefined },
+      pipeline: { restart: false },
+    });
+    expect(logger.lines).toContain(
+      `error main: failed: collect of source returned ${what}; wanted an Observable, an iterable or async iterable ` +
+        'of events, a promise of one of these, one event, or nothing',
+    );
+  });
+});
+
+describe('restart', () => {
+  it('starts a failing pipeline again with backoff, five failures at most, then it has failed', () => {
+    const { seen, logger, manager } = states({
+      collect: { source: () => concat(of(event(1)), failing()) },
+      forward: sink,
+      pipeline: { restart: true },
+    });
+    expect(seen).toEqual([
+      '0 idle',
+      '0 running',
+      '0 backing_off',
+      '500 running',
+      '500 backing_off',
+      '1500 running',
+      '1500 backing_off',
+      '3500 running',
+      '3500 backing_off',
+      '7500 running',
+      '7500 failed',
+    ]);
+    expect(manager.stats().main?.collected).toBe(5);
+    expect(manager.states().main).toMatchObject({ state: 'failed', failures: 5 });
+    expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([
+      'error main: failed: the source is gone',
+    ]);
+  });
+
+  it('begins to count anew after a healthy run, over virtual days', () => {
+    let runs = 0;
+    const { manager } = states(
+      {
+        collect: { source: () => defer(() => timer(++runs % 4 === 0 ? HOUR : 1).pipe(concatMap(failing))) },
+        forward: sink,
+        pipeline: { restart: true },
+      },
+      (manager) =>
+        timer(72 * HOUR)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe(),
+    );
+    expect(manager.states().main?.state).toBe('stopped');
+    expect(runs).toBeGreaterThan(250);
+  });
+
+  it('starts again what has ended, waiting longer while runs are short', () => {
+    const { seen } = states(
+      { collect: { source: () => [event(1)] }, forward: sink, pipeline: { restart: true } },
+      (manager) =>
+        timer(8000)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe(),
+    );
+    const starts = seen.filter((line) => line.endsWith('running'));
+    expect(starts).toEqual(['0 running', '500 running', '1500 running', '3500 running', '7500 running']);
+    expect(seen.at(-1)).toBe('8000 stopped');
+  });
+
+  it.each([
+    ['completed', () => [event(1)]],
+    ['failed', failing],
+  ])('has one run with restart: false, and ends as %s', (state, source) => {
+    const { seen } = states({ collect: { source }, forward: sink });
+    expect(seen).toEqual(['0 idle', '0 running', `0 ${state}`]);
+  });
+
+  it('does not start again what has ended under `once`, but what has failed', () => {
+    let runs = 0;
+    const { seen } = states({
+      collect: { source: () => (++runs < 3 ? failing() : [event(1)]) },
+      forward: sink,
+      pipeline: { restart: true },
+      options: { once: true },
+    });
+    expect(seen.filter((line) => line.endsWith('running'))).toHaveLength(3);
+    expect(seen.at(-1)).toBe('1500 completed');
+  });
+
+  it('keeps caches over a restart and drops them with the stop', () => {
+    const counts: unknown[] = [];
+    states(
+      {
+        collect: {
+          source: ({ ctx }) => {
+            ctx.cache.runs = ((ctx.cache.runs as number | undefined) ?? 0) + 1;
+            ctx.shared_cache.runs = ctx.cache.runs;
+            return of(event(ctx.cache.runs));
+          },
+        },
+        forward: {
+          out: ({ ctx, event }) => void counts.push([event.data.n, ctx.shared_cache.runs, ctx.cache.runs]),
+        },
+        pipeline: { restart: true },
+      },
+      (manager) => {
+        timer(600)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe(() => manager.start('main'));
+        timer(700)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe();
+      },
+    );
+    expect(counts.slice(0, 3)).toEqual([
+      [1, 1, undefined],
+      [2, 2, undefined],
+      [1, 1, undefined],
+    ]);
+  });
+});
+
+describe('a forwarder that fails', () => {
+  const flaky = (failures: number, error: unknown = new PluginError('busy')) => {
+    let calls = 0;
+    const delivered: unknown[] = [];
+    const out = ({ event }: { event: CollectedEvent }) => {
+      if (++calls <= failures) throw error;
+      delivered.push(event.data.n);
+    };
+    return { out, delivered, calls: () => calls };
+  };
+
+  it('is tried again with backoff and without end, holding back what follows', () => {
+    const { out, delivered } = flaky(20);
+    const { manager, logger } = states({
+      collect: { source: () => of(event(1), event(2)) },
+      forward: { out },
+    });
+    expect(delivered).toEqual([1, 2]);
+    expect(manager.stats().main).toMatchObject({ retries: 20, forwarded: { out: 2 }, dropped: {} });
+    expect(logger.lines).toContain(
+      'warn main: forwarder out: attempt 1 failed, trying again in 250 ms: busy',
+    );
+  });
+
+  it('holds back neither another forwarder nor another pipeline', () => {
+    const times: string[] = [];
+    states({
+      collect: { source: () => of(event(1), event(2)) },
+      forward: {
+        bad: () => {
+          if (asyncScheduler.now() < HOUR) throw new PluginError('busy');
+        },
+        good: ({ event }) => void times.push(`${asyncScheduler.now()} ${event.data.n}`),
+      },
+    });
+    expect(times).toEqual(['0 1', '0 2']);
+  });
+
+  it('makes the run fail by an error that is fatal: nothing is dropped, and the collector keeps its place', () => {
+    for (const pipeline of [{}, { delivery: { attempts: 3 } }, { ordered: false }]) {
+      const settled: string[] = [];
+      const { out, delivered } = flaky(1, Object.assign(new PluginError('no such table'), { fatal: true }));
+      const { manager, seen } = states({
+        collect: {
+          source: () => of(new EventBatch([event(1), event(2)], (outcome) => settled.push(outcome))),
+        },
+        forward: { out },
+        pipeline,
+      });
+      expect(seen.at(-1)).toBe('0 failed');
+      expect({ settled, delivered }).toEqual({ settled: [], delivered: [] });
+      expect(manager.stats().main).toMatchObject({ dropped: {}, given_up: 2, in_flight: 0 });
+    }
+  });
+
+  it('loses the event after delivery.attempts, and counts it', () => {
+    const { out, delivered, calls } = flaky(3);
+    const { manager } = states({
+      collect: { source: () => of(event(1), event(2)) },
+      forward: { out },
+      pipeline: { delivery: { attempts: 3 } },
+    });
+    expect(delivered).toEqual([2]);
+    expect(calls()).toBe(4);
+    expect(manager.stats().main).toMatchObject({ dropped: { forwarder_failed: 1 }, in_flight: 0 });
+  });
+
+  it('is told in the log which of how many attempts failed, one batch or not', () => {
+    const { out } = flaky(1);
+    const one = states({
+      collect: { source: () => of(event(1)) },
+      forward: { out },
+      pipeline: { delivery: { attempts: 3 } },
+    });
+    expect(one.logger.lines).toEqual(
+      expect.arrayContaining([
+        'warn main: forwarder out: attempt 1 of 3 failed, trying again in 250 ms: busy',
+        'info main: forwarder out: works again, after 1 failed attempt',
+      ]),
+    );
+  });
+
+  it('is not tried again after a permanent error', () => {
+    const { out, calls } = flaky(1, new PluginError('never', { permanent: true }));
+    states({ collect: { source: () => of(event(1)) }, forward: { out } });
+    expect(calls()).toBe(1);
+  });
+
+  it('has delivery.timeout seconds for an attempt', () => {
+    let calls = 0;
+    const { manager, logger } = states({
+      collect: { source: () => of(event(1)) },
+      forward: { out: () => (++calls === 1 ? NEVER : undefined) },
+      pipeline: { delivery: { timeout: 30 } },
+    });
+    expect(manager.stats().main).toMatchObject({ forwarded: { out: 1 }, retries: 1 });
+    expect(logger.lines.join()).toContain('did not finish within delivery.timeout (30 s)');
+  });
+
+  it('has a timeout of months', () => {
+    const { manager } = states({
+      collect: { source: () => of(event(1)) },
+      forward: { out: () => timer(50) },
+      pipeline: { delivery: { timeout: 2_592_000, attempts: 2 } },
+    });
+    expect(manager.stats().main).toMatchObject({ forwarded: { out: 1 }, retries: 0, dropped: {} });
+  });
+
+  it('tries every event once with attempts: 1, batches or not', () => {
+    const calls: unknown[] = [];
+    const refuse = ({ event }: { event: CollectedEvent }) => {
+      calls.push(event.data.n);
+      throw new PluginError('busy');
+    };
+    states({
+      collect: { source: () => [event(1), event(2)] },
+      forward: {
+        out: {
+          get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true as const, data }) }),
+          forward: refuse,
+          forwardBatch: ({ events }) => {
+            for (const event of events) refuse({ event });
+          },
+        },
+      },
+      pipeline: { delivery: { attempts: 1 } },
+    });
+    expect(calls).toEqual([1, 2]);
+  });
+
+  it('gives the event to the dead letter, with the error, the plugin and the time', () => {
+    const letters: unknown[] = [];
+    const { out } = flaky(1, new PluginError('never', { permanent: true }));
+    const manager = withDeadLetter(
+      { collect: { source: () => of(event(1), event(2)) }, forward: { out } },
+      letters,
+    );
+    expect(letters).toEqual([
+      {
+        error: 'never',
+        pipeline: 'main',
+        plugin: 'out',
+        time: '1970-01-01T00:00:00.000Z',
+        event: { timestamp: '1970-01-01T00:00:00.000Z', data: { n: 1 } },
+      },
+    ]);
+    expect(manager.stats().main).toMatchObject({ dead_lettered: 1, forwarded: { out: 1 }, dropped: {} });
+  });
+
+  it('gets a batch at once where it can take one, and single events once a batch has failed', () => {
+    const calls: unknown[][] = [];
+    const poison = (events: readonly CollectedEvent[]) => {
+      calls.push(events.map(({ data }) => data.n));
+      if (events.some(({ data }) => data.n === 2)) throw new PluginError('poison', { permanent: true });
+    };
+    const { manager } = states({
+      collect: { source: () => of(...[0, 1, 2, 3].map(event)) },
+      forward: {
+        out: {
+          get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true as const, data }) }),
+          forward: ({ event }) => (event.data.n === 0 ? timer(5) : poison([event])),
+          forwardBatch: ({ events }) => poison(events),
+        },
+      },
+    });
+    expect(calls).toEqual([[1, 2, 3], [1], [2], [3]]);
+    expect(manager.stats().main).toMatchObject({ forwarded: { out: 3 }, dropped: { forwarder_failed: 1 } });
+  });
+});
+
+/** The pipeline with a dead letter beside its forwarders. */
+function withDeadLetter(plugins: TestPlugins, letters: unknown[]): Manager {
+  return states({
+    ...plugins,
+    forward: { ...plugins.forward, letters: ({ event }) => void letters.push(event.data) },
+    pipeline: { forward: Object.keys(plugins.forward), delivery: { dead_letter: 'letters' } },
+  }).manager;
+}
+
+describe('a processor that fails', () => {
+  const secret = 'hunter2-the-secret';
+
+  it('drops the event alone, and logs it without its content', () => {
+    const seen: unknown[] = [];
+    const { manager, logger } = states({
+      collect: { source: () => of(event(1), event(secret), event(3)) },
+      process: {
+        picky: ({ event }) => {
+          if (event.data.n === secret) JSON.parse(secret);
+          return [event];
+        },
+      },
+      forward: { out: ({ event }) => void seen.push(event.data.n) },
+    });
+    expect(seen).toEqual([1, 3]);
+    expect(manager.stats().main).toMatchObject({ dropped: { processor_failed: 1 }, in_flight: 0 });
+    expect(manager.states().main?.state).toBe('completed');
+    expect(logger.lines.join()).toMatch(/error main: processor picky failed on an event: SyntaxError/);
+    expect(logger.lines.join()).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['rejects', () => throwError(() => new Error('no'))],
+    [
+      'fails after a first result',
+      ({ event }: { event: CollectedEvent }) =>
+        concat(
+          of(event),
+          throwError(() => 'no'),
+        ),
+    ],
+  ])('settles an event on which it %s', (_, process) => {
+    const { manager } = states({
+      collect: { source: () => of(event(1)) },
+      process: { bad: process },
+      forward: sink,
+    });
+    expect(manager.stats().main).toMatchObject({ dropped: { processor_failed: 1 }, in_flight: 0 });
+    expect(manager.states().main?.state).toBe('completed');
+  });
+
+  it('never puts an event into the dead letter that has not passed every mask', () => {
+    const letters: unknown[] = [];
+    const mask = {
+      get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true as const, data }) }),
+      process: () => {
+        throw new TypeError(`cannot mask ${secret}`);
+      },
+      masks: true,
+    };
+    withDeadLetter(
+      {
+        collect: { source: () => of(event(secret)) },
+        process: { first: ({ event }) => [event], mask },
+        forward: sink,
+      },
+      letters,
+    );
+    withDeadLetter(
+      {
+        collect: { source: () => of(event(secret)) },
+        process: { early: () => throwError(() => new Error(secret)), mask },
+        forward: sink,
+      },
+      letters,
+    );
+    expect(letters).toMatchObject([
+      { plugin: 'mask', withheld: 'the event had not passed the mask mask' },
+      { plugin: 'early', withheld: 'the event had not passed the mask mask' },
+    ]);
+    expect(JSON.stringify(letters)).not.toContain('hunter2');
+  });
+
+  it('does not flood the log when it fails on every event', () => {
+    const { logger } = states({
+      collect: { source: () => Array.from({ length: 1000 }, (_, i) => event(i)) },
+      process: { bad: () => throwError(() => new PluginError('no')) },
+      forward: sink,
+    });
+    expect(logger.lines.filter((line) => line.startsWith('error'))).toHaveLength(6);
+  });
+});

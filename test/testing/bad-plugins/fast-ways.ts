@@ -1,0 +1,119 @@
+import type { LineMapping } from '../../../src/models/index.ts';
+import { type Args, type Bad, type Ctx, forwarder, processor } from './make.ts';
+
+type Map = (line: string, ctx: Ctx) => string;
+
+const shouting = ({ ctx, event }: Args) => {
+  ctx.stats.masked('SHOUT', 1);
+  return { ...event, data: { ...event.data, line: String(event.data.line).toUpperCase() } };
+};
+
+/** A processor that takes lines by `map`, too. */
+const mapping = (process: (args: Args) => unknown, map: Map, addsVerbatim = false) => ({
+  ...processor(process),
+  mapLines: ({ ctx }: { ctx: Ctx }): LineMapping => ({ map: (line) => map(line, ctx), addsVerbatim }),
+});
+
+const kept = ({ ctx, event }: Args) => {
+  ctx.shared_cache.kept = [...((ctx.shared_cache.kept as unknown[] | undefined) ?? []), event];
+};
+
+/** Plugins whose optional ways do something else than the one that is always there. */
+export const BAD_FAST_WAYS: readonly Bad[] = [
+  [
+    'lines that become others than their events',
+    'process',
+    mapping(shouting, (line, ctx) => {
+      ctx.stats.masked('SHOUT', 1);
+      return line;
+    }),
+    [
+      /for the line the string "GET .*" mapLines gave {.*}, where process gave {.*GET \/INDEX\.HTML.*}; let it do the same/,
+    ],
+  ],
+  [
+    'lines whose events are dropped',
+    'process',
+    mapping(
+      ({ event }) => (event.data.line === '' ? [] : [event]),
+      (line) => line,
+    ),
+    [/for the line the string "" mapLines gave {.*}, where process gave no event/],
+  ],
+  [
+    'lines whose events it fails on',
+    'process',
+    mapping(
+      ({ event }) => {
+        if (event.data.line === '') throw new RangeError('empty');
+        return event;
+      },
+      (line) => line,
+    ),
+    [/for the line the string "" mapLines gave {.*}, where process failed with "RangeError/],
+  ],
+  [
+    'lines that it fails on, and not on their events',
+    'process',
+    mapping(
+      ({ event }) => event,
+      () => {
+        throw new RangeError('no lines');
+      },
+    ),
+    [/mapLines failed with "RangeError.*", where process gave {/],
+  ],
+  [
+    'lines of which it counts nothing',
+    'process',
+    mapping(shouting, (line) => line.toUpperCase()),
+    [/for the same lines it counted \[\] as masked, where process counted \[\["SHOUT",\d+\]\]/],
+  ],
+  [
+    'lines to which it adds what JSON escapes',
+    'process',
+    mapping(
+      ({ event }) => ({ ...event, data: { ...event.data, line: `"${event.data.line}"` } }),
+      (line) => `"${line}"`,
+      true,
+    ),
+    [/says `addsVerbatim: true`, and gave the string .*, which JSON has to escape; say false/],
+  ],
+  [
+    'lines that it only counts',
+    'process',
+    {
+      ...processor(({ event }) => event),
+      mapLines: ({ ctx }: { ctx: Ctx }) => {
+        ctx.stats.masked('ALL', 1);
+        return undefined;
+      },
+    },
+    [/mapLines returned undefined, and yet it counted \[\["ALL",1\]\]/],
+  ],
+  [
+    'documents of which it drops some',
+    'forward',
+    {
+      ...forwarder(kept),
+      forwardJsonLines:
+        ({ ctx }: { ctx: Ctx }) =>
+        (documents: Buffer) => {
+          const [first] = documents.toString().split('\n');
+          ctx.shared_cache.kept = [JSON.parse(first as string)];
+        },
+    },
+    [/forwardJsonLines delivered .* where forward delivered /],
+  ],
+  [
+    'documents that it fails on',
+    'forward',
+    {
+      ...forwarder(() => {}),
+      forwardJsonLines: () => () => {
+        throw new RangeError('no documents');
+      },
+    },
+    [/forwardJsonLines failed: RangeError: no documents/],
+  ],
+];
