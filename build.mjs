@@ -41,6 +41,7 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 removeOldChunks(Object.keys(metafile.outputs));
+for (const path of Object.keys(metafile.outputs)) if (path.endsWith('.map')) leaveOutPackages(path);
 writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)));
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
 
@@ -60,6 +61,14 @@ function removeOldChunks(written) {
   for (const name of readdirSync(join(OUT, CHUNKS))) {
     if (!written.includes(`${OUT}/${CHUNKS}/${name}`)) rmSync(join(OUT, CHUNKS, name));
   }
+}
+
+/** From a source map, the text of packages, which npm has: half of all. */
+function leaveOutPackages(path) {
+  const map = JSON.parse(readFileSync(path, 'utf8'));
+  const isOurs = (index) => !map.sources[index].includes('node_modules/');
+  const sourcesContent = map.sourcesContent.map((text, index) => (isOurs(index) ? text : null));
+  writeFileSync(path, JSON.stringify({ ...map, sourcesContent }));
 }
 
 /** The licences of the packages that are in the chunks, which want to go where the code goes. */
