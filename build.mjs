@@ -40,8 +40,9 @@ const { metafile } = await build({
   metafile: true,
   logLevel: 'warning',
 });
-removeOldChunks(Object.keys(metafile.outputs));
-for (const path of Object.keys(metafile.outputs)) if (path.endsWith('.map')) leaveOutPackages(path);
+const written = Object.keys(metafile.outputs);
+removeOthers(written);
+for (const path of written) if (path.endsWith('.map')) leaveOutPackages(path);
 writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)));
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
 
@@ -56,10 +57,11 @@ function provideBuiltinModules({ onLoad, onResolve }) {
   }));
 }
 
-/** Those of earlier builds. Not before the build: tests may be running the last one. */
-function removeOldChunks(written) {
-  for (const name of readdirSync(join(OUT, CHUNKS))) {
-    if (!written.includes(`${OUT}/${CHUNKS}/${name}`)) rmSync(join(OUT, CHUNKS, name));
+/** What earlier builds left. Not before the build: tests may be running the last one. */
+function removeOthers(written) {
+  for (const name of readdirSync(OUT, { recursive: true })) {
+    const path = `${OUT}/${name}`;
+    if (/\.js(?:\.map)?$/.test(name) && !written.includes(path)) rmSync(path);
   }
 }
 
