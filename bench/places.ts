@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The repository's folder, from the sources and from `dist/bench` alike. */
+/** The repository's folder, from the sources and from `out/bench` alike. */
 export const ROOT = repository(dirname(fileURLToPath(import.meta.url)));
 
 /** The built command line. */
@@ -17,7 +17,7 @@ export const UNPACKED_PEERS = join(process.env.XDG_CACHE_HOME ?? join(homedir(),
 
 /** A compiled program of the bench, such as `loop`. */
 export function program(name: string): string {
-  return join(ROOT, 'dist/bench/programs', `${name}.js`);
+  return join(ROOT, 'out/bench/bench/programs', `${name}.js`);
 }
 
 /** Calls `use` with a new folder, and removes the folder afterwards, also if the process is told to exit. */

@@ -1,7 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { isGlob } from '../operators/file-lines/expand-paths.ts';
-import { listNow } from '../operators/file-lines/glob-listings.ts';
 import { fileId, folderId, type WrittenFile } from '../src/models/index.ts';
 
 /** The files that patterns name, to be asked whether a file that is written is one of them. */
@@ -27,6 +27,8 @@ class NamedPattern {
   /** The folder from which the rest of the pattern leads on: absolute, with a separator behind it. */
   readonly #folder: string;
   readonly #folderId: string | undefined;
+  /** The rest leads through folders. */
+  readonly #isDeep: boolean;
   readonly #matchesRest: (path: string) => boolean;
 
   constructor(pattern: string) {
@@ -34,6 +36,7 @@ class NamedPattern {
     this.#pattern = pattern;
     this.#folder = join(resolve(base), sep);
     this.#folderId = folderId(this.#folder);
+    this.#isDeep = rest.includes('/');
     this.#matchesRest = matcher(rest);
   }
 
@@ -47,8 +50,21 @@ class NamedPattern {
 
   /** Device and inode of each file that it names now. */
   ids(): string[] {
-    const paths = isGlob(this.#pattern) ? listNow(this.#pattern) : [this.#pattern];
-    return paths.flatMap((path) => fileId(path) ?? []);
+    if (!isGlob(this.#pattern)) {
+      const id = fileId(this.#pattern);
+      return id === undefined ? [] : [id];
+    }
+    const paths = pathsIn(this.#folder, this.#isDeep).filter((path) => this.#matchesRest(path));
+    return paths.flatMap((path) => fileId(join(this.#folder, path)) ?? []);
+  }
+}
+
+/** What is below a folder now: at once, since nothing runs yet. None of a folder that cannot be read. */
+function pathsIn(folder: string, isDeep: boolean): string[] {
+  try {
+    return readdirSync(folder, { recursive: isDeep, encoding: 'utf8' });
+  } catch {
+    return [];
   }
 }
 

@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
-import { type GlobOptions, glob, globSync } from 'tinyglobby';
 
 /** Listings that are taken from before in a row: what a link leads to can appear without a trace on the folder. */
 const REUSES = 4;
@@ -36,23 +35,13 @@ export class GlobListings {
   }
 }
 
-/** The files that a glob matches, at once: for where nothing runs yet. */
-export function listNow(pattern: string): readonly string[] {
-  try {
-    return globSync(pattern, optionsFor(pattern));
-  } catch {
-    return [];
-  }
-}
-
 async function list(pattern: string): Promise<readonly string[]> {
+  // Not at the top: most paths are no globs.
+  const { glob } = await import('tinyglobby');
+  const options = { absolute: isAbsolute(pattern), expandDirectories: false };
   // A pattern that cannot be followed to the end must not stop the others.
-  const matches = await glob(pattern, optionsFor(pattern)).catch(() => []);
+  const matches = await glob(pattern, options).catch(() => []);
   return matches.sort();
-}
-
-function optionsFor(pattern: string): GlobOptions {
-  return { absolute: isAbsolute(pattern), expandDirectories: false };
 }
 
 function modifiedAt(folder: string): Promise<bigint | undefined> {

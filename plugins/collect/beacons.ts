@@ -1,5 +1,5 @@
 import { map, type Observable } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   type BeaconCollectedEvent,

@@ -1,5 +1,5 @@
 import { EMPTY, map, type Observable } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SettledPositions } from '../../operators/file-lines/settled-positions.ts';
 import { UNSURE_CHARACTERS } from '../../operators/file-lines/unsure-tail.ts';
 import { followFiles, type LineBatch, type Positions } from '../../operators/follow-files.ts';

@@ -1,5 +1,5 @@
 import { EMPTY, from, map, mergeMap, type Observable, take } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { poll } from '../../operators/poll.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {

@@ -1,5 +1,5 @@
 import { concatMap, filter, map, type Observable, repeat, take } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { longTimer } from '../../operators/long-timer.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { defer, finalize, type Observable } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FileAppender } from '../../operators/append-file.ts';
 import { NumberedFiles } from '../../operators/numbered-files.ts';
 import { ExactFile, type ExactFileOptions } from '../../operators/output/exact-file.ts';

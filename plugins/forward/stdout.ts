@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { catchError, defer, type Observable } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ResumingWriter } from '../../operators/output/resuming-writer.ts';
 import { writeToStream } from '../../operators/write-to-stream.ts';
 import { PluginError } from '../../src/errors.ts';

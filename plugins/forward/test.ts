@@ -9,7 +9,7 @@ import {
   type Observable,
   throwError,
 } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { longTimer } from '../../operators/long-timer.ts';
 import { writeError } from '../../operators/output/write-error.ts';
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_ALPHABET } from '../../operators/entropy-mask.ts';
 import { integer, oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
 import { entropyMasking } from '../masks/entropy_mask.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
 import type { Ambiguity } from '../../operators/regex/ambiguity.ts';
 import { costOf } from '../../operators/regex/cost.ts';

@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { withChildren } from '../../operators/child-events.ts';
 import { drawDelay } from '../../operators/delay-range.ts';
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ConfigSchema } from '../models/plugin.ts';
 import { isMapping, type Path } from './path.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { applySchema } from '../checks/apply-schema.ts';
 import { explainIssue } from '../checks/explain-issue.ts';
 import { knownKeys } from '../checks/known-keys.ts';

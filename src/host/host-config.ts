@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { applySchema } from '../checks/apply-schema.ts';
 import { explainIssue } from '../checks/explain-issue.ts';
 import { knownKeys } from '../checks/known-keys.ts';

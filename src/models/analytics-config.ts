@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PipelineConfig } from './pipeline-config.ts';
 import type { CollectPlugin, ForwardPlugin, Plugin, ProcessPlugin } from './plugin.ts';
 import { CollectConfigBase, ForwardConfigBase, ProcessConfigBase } from './plugin-config.ts';

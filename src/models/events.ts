@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoNow } from './clock.ts';
 import { path } from './scalars.ts';
 import { dateTime } from './stamp.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { integer, nameList } from './scalars.ts';
 
 /** Ours: what happens to events that a forwarder does not take. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const base = () => z.strictObject({ plugin: z.string().min(1) });
 

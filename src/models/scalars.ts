@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The largest count of the specification. A JavaScript number holds it as 2^63: see DESIGN's "The models". */
 export const MAX_COUNT = 2 ** 63;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { expressionMistakes } from './expression-text.ts';
 import { integer, oneCharacter } from './scalars.ts';
 

@@ -1,12 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { type TakenResult, WorkerLost, WorkerPool } from '../../src/workers/worker-pool.ts';
+import { upToDateBuild } from '../support/build.ts';
 import { eventually } from '../support/eventually.ts';
 
 const WORKING = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
 /** Masks nothing, since it is given no masks. */
-const MASKING = new URL('../../dist/src/workers/line-worker.js', import.meta.url);
+const MASKING = new URL('../../dist/src/chunks/line-worker.js', import.meta.url);
 /** `new Worker` throws for it, as it does where there is no thread left. */
 const IMPOSSIBLE = new URL('http://localhost/worker.mjs');
 const ENVELOPE = {
@@ -18,7 +19,11 @@ const ENVELOPE = {
 
 const taskOf = (text: string) => ({ bytes: Buffer.from(text), size: 1, envelope: ENVELOPE });
 
+jest.setTimeout(60_000);
+
 describe('WorkerPool', () => {
+  beforeAll(upToDateBuild);
+
   const pools: WorkerPool[] = [];
   /** Each worker that is started takes the next file. */
   const poolOf = (size: number, ...files: URL[]) => {

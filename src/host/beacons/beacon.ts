@@ -1,5 +1,5 @@
 import type { ObservableInput } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What a beacon found out in one round. */
 export interface Reading {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { path } from '../../models/scalars.ts';
 import { type DiskUsage, readAllDiskUsage, readDiskUsage } from '../functions/disk.ts';
 import { defineBeacon, interval, type Reading } from './beacon.ts';

@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { loggable } from '../../errors.ts';
 import { path } from '../../models/scalars.ts';
 import { defineBeacon, interval, type Reader, type Reading } from './beacon.ts';

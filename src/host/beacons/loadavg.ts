@@ -1,5 +1,5 @@
 import { of } from 'rxjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readLoadAverage } from '../functions/status.ts';
 import { defineBeacon, interval } from './beacon.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readMemoryInfo } from '../functions/status.ts';
 import { defineBeacon, interval } from './beacon.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MillraceError } from '../../errors.ts';
 import { type NetworkCounters, readNetworkCounters } from '../functions/network.ts';
 import { defineBeacon, interval, type Reader, type Reading } from './beacon.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readProcesses } from '../functions/process.ts';
 import { defineBeacon, interval, type Reading } from './beacon.ts';
 

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { loggable } from '../../errors.ts';
 import { path } from '../../models/scalars.ts';
 import { systemInformation } from '../system-information.ts';

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemInformation } from '../system-information.ts';
 import { builtIn } from './host-function.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MillraceError } from '../../errors.ts';
 import { systemInformation } from '../system-information.ts';
 import { builtIn } from './host-function.ts';

@@ -1,5 +1,5 @@
 import { availableParallelism, loadavg as osLoadavg, uptime as osUptime } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemInformation } from '../system-information.ts';
 import { builtIn } from './host-function.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { builtIn } from './host-function.ts';
 
 /** `test.ping()`: true. */

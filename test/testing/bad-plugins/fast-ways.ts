@@ -9,9 +9,12 @@ const shouting = ({ ctx, event }: Args) => {
 };
 
 /** A processor that takes lines by `map`, too. */
-const mapping = (process: (args: Args) => unknown, map: Map, addsVerbatim = false) => ({
+const mapping = (process: (args: Args) => unknown, map: Map, many?: Map) => ({
   ...processor(process),
-  mapLines: ({ ctx }: { ctx: Ctx }): LineMapping => ({ map: (line) => map(line, ctx), addsVerbatim }),
+  mapLines: ({ ctx }: { ctx: Ctx }): LineMapping => ({
+    map: (line) => map(line, ctx),
+    many: many && { map: (lines) => many(lines, ctx), maxLength: 100_000, maxLineLength: 100_000 },
+  }),
 });
 
 const kept = ({ ctx, event }: Args) => {
@@ -70,14 +73,29 @@ export const BAD_FAST_WAYS: readonly Bad[] = [
     [/for the same lines it counted \[\] as masked, where process counted \[\["SHOUT",\d+\]\]/],
   ],
   [
-    'lines to which it adds what JSON escapes',
+    'lines that become others together',
     'process',
     mapping(
-      ({ event }) => ({ ...event, data: { ...event.data, line: `"${event.data.line}"` } }),
-      (line) => `"${line}"`,
-      true,
+      ({ event }) => event,
+      (line) => line,
+      (lines) => lines.replace('GET', 'get'),
     ),
-    [/says `addsVerbatim: true`, and gave the string .*, which JSON has to escape; say false/],
+    [
+      /for the lines the string .* many\.map gave the string .*, where map gave the string .*; let it do the same/,
+    ],
+  ],
+  [
+    'lines of which it counts nothing together',
+    'process',
+    mapping(
+      shouting,
+      (line, ctx) => {
+        ctx.stats.masked('SHOUT', 1);
+        return line.toUpperCase();
+      },
+      (lines) => lines.toUpperCase(),
+    ),
+    [/as one text it counted \[\] as masked, where map counted \[\["SHOUT",\d+\]\]/],
   ],
   [
     'lines that it only counts',

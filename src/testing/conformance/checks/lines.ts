@@ -1,4 +1,3 @@
-import { isVerbatim } from '../../../../operators/verbatim.ts';
 import { describeValue } from '../../../checks/wording.ts';
 import { safeReason } from '../../../errors.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type Plugin,
   type ProcessPlugin,
   serialise,
+  textsOf,
 } from '../../../models/index.ts';
 import { type Check, demand } from '../check.ts';
 import { observe, processed } from '../observe.ts';
@@ -50,22 +50,47 @@ async function isMappedAlike(subject: Subject, envelope: LineEnvelope): Promise<
     demandSame(line, mappedBy(mapping, line, events), await processedBy(subject, plain.ctx, events));
   }
   demandCounts(fast.counts, plain.counts, 'for the same lines');
+  demandManyAlike(subject, envelope);
   return true;
 }
 
-function mappedBy({ map, addsVerbatim }: LineMapping, line: string, events: LineEvents): Outcome {
+function mappedBy({ map }: LineMapping, line: string, events: LineEvents): Outcome {
   let mapped: string;
   try {
     mapped = map(line);
   } catch (error) {
     return { failure: failureText(error) };
   }
+  return { events: events.with(textsOf([mapped])).events.map((event) => serialise(event)) };
+}
+
+/** Compares `many` with `map`, for those lines that `map` does not fail on. */
+function demandManyAlike(subject: Subject, envelope: LineEnvelope): void {
+  const { mapLines } = subject.plugin as ProcessPlugin;
+  const joined = counting(subject);
+  const single = counting(subject);
+  const many = mapLines?.({ ctx: joined.ctx as never, envelope })?.many;
+  const map = mapLines?.({ ctx: single.ctx as never, envelope })?.map;
+  if (many === undefined || map === undefined) return;
+  const lines: string[] = [];
+  const mapped: string[] = [];
+  for (const line of sampleLines(subject)) {
+    const length = lines.reduce((sum, { length }) => sum + length + 1, line.length);
+    if (line.length > many.maxLineLength || length > many.maxLength) continue;
+    try {
+      mapped.push(map(line));
+      lines.push(line);
+    } catch {
+      // Those are for `map` alone.
+    }
+  }
+  const found = many.map(lines.join('\n'));
   demand(
-    !addsVerbatim || !isVerbatim(line) || isVerbatim(mapped),
+    found === mapped.join('\n'),
     () =>
-      `mapLines says \`addsVerbatim: true\`, and gave ${describeValue(mapped)} for ${describeValue(line)}, which JSON has to escape; say false`,
+      `for the lines ${describeValue(lines.join('\n'))} many.map gave ${describeValue(found)}, where map gave ${describeValue(mapped.join('\n'))}; let it do the same, or leave \`many\` out`,
   );
-  return { events: events.with([mapped], false).events.map((event) => serialise(event)) };
+  demandCounts(joined.counts, single.counts, 'for the same lines as one text', 'map');
 }
 
 async function processedBy(
@@ -96,12 +121,12 @@ function shown(outcome: Outcome): string {
   return outcome.events.length === 0 ? 'gave no event' : `gave ${outcome.events.join(' and ')}`;
 }
 
-function demandCounts(found: Counts, wanted: Counts, when: string): void {
+function demandCounts(found: Counts, wanted: Counts, when: string, by = 'process'): void {
   const text = (counts: Counts) => JSON.stringify(Object.entries(counts).toSorted());
   demand(
     text(found) === text(wanted),
     () =>
-      `${when} it counted ${text(found)} as masked, where process counted ${text(wanted)}; call ctx.stats.masked for what is masked, and for nothing else`,
+      `${when} it counted ${text(found)} as masked, where ${by} counted ${text(wanted)}; call ctx.stats.masked for what is masked, and for nothing else`,
   );
 }
 

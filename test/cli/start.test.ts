@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { ROOT } from '../support/build.ts';
+import { folderWith, runCli } from '../support/cli.ts';
+
+const DIST = join(ROOT, 'dist');
+
+/** What a command loads, by what V8 writes down for coverage. */
+async function loadedBy(...args: readonly string[]) {
+  const folder = folderWith();
+  const result = await runCli(args, { cwd: maskingFolder(), env: { NODE_V8_COVERAGE: folder } });
+  expect(result).toMatchObject({ code: 0 });
+  const reports = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
+  const urls: string[] = reports.flatMap(({ result }) => result.map(({ url }: { url: string }) => url));
+  const files = [...new Set(urls)].filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
+  const chunks = files.filter((file) => !relative(DIST, file).startsWith('..'));
+  const packages = files.map((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1]);
+  return {
+    chunks,
+    /** The sources that are in the chunks. */
+    sources: chunks.flatMap(sourcesOf),
+    packages: [...new Set(packages)].filter((name) => name !== undefined),
+  };
+}
+
+function sourcesOf(chunk: string): string[] {
+  if (!existsSync(`${chunk}.map`)) return [];
+  const { sources }: { sources: string[] } = JSON.parse(readFileSync(`${chunk}.map`, 'utf8'));
+  return sources.map((source) => relative(ROOT, join(dirname(chunk), source)));
+}
+
+/** A folder with a configuration that masks a file, and the file. */
+const maskingFolder = () =>
+  folderWith({
+    'in.log': 'KEY::0123456789\n',
+    'p.yaml': `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+processors: { mask: { plugin: regex_mask, rules: { KEY: 'KEY::[0-9]{10}' } } }
+forwarders: { out: { plugin: disk, path: ., filename: out.jsonl } }
+pipelines: { main: { collect: log, process: mask, forward: out, restart: false } }
+host_config: {}
+`,
+  });
+
+describe('what is loaded', () => {
+  it('by --version: nothing but what tells it', async () => {
+    const { sources, packages } = await loadedBy('--version');
+    expect(sources.sort()).toEqual(['src/cli/bin.ts', 'src/version.ts']);
+    expect(packages).toEqual([]);
+  });
+
+  it('by a run: few files, and of packages RxJS alone', async () => {
+    const { chunks, packages } = await loadedBy('run', 'p.yaml', '--once', '--no-state');
+    expect(chunks.length).toBeLessThan(50);
+    expect(packages).toEqual(['rxjs']);
+  });
+
+  it('by a run: lmdb, where there is a state', async () => {
+    const { packages } = await loadedBy('run', 'p.yaml', '--once');
+    expect(packages).toEqual(expect.arrayContaining(['rxjs', 'lmdb']));
+  });
+
+  it('by a run: nothing of other commands, of plain paths no globs, and of zod one language', async () => {
+    const { sources } = await loadedBy('run', 'p.yaml', '--once', '--no-state');
+    expect(sources).toEqual(
+      expect.arrayContaining(['src/cli/actions/run.ts', 'plugins/process/regex_mask.ts']),
+    );
+    const others =
+      /^src\/(?:testing|graph)\/|^src\/cli\/(?:actions\/(?!run\.)|replay\/|test-)|\/tinyglobby\/|\/locales\/(?!en\.)/;
+    expect(sources.filter((source) => others.test(source))).toEqual([]);
+  });
+});
