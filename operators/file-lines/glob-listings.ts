@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
-import { glob } from 'tinyglobby';
 
 /** Listings that are taken from before in a row: what a link leads to can appear without a trace on the folder. */
 const REUSES = 4;
@@ -37,6 +36,8 @@ export class GlobListings {
 }
 
 async function list(pattern: string): Promise<readonly string[]> {
+  // Not at the top: most paths are no globs.
+  const { glob } = await import('tinyglobby');
   const options = { absolute: isAbsolute(pattern), expandDirectories: false };
   // A pattern that cannot be followed to the end must not stop the others.
   const matches = await glob(pattern, options).catch(() => []);
