@@ -16,18 +16,19 @@ let watched: Watched | undefined;
  * of a script. To watch costs about 0.2 ms.
  *
  * @param length of the text, in characters. What is allowed is 1 s, and 1 s for each million of them.
+ * @param share of that time which is allowed
  * @throws MaskError if it took longer.
  *
  * @example
  * inBoundedTime(() => 'a'.replace(/a/g, 'b'), 1); // 'b'
  */
-export function inBoundedTime(work: () => string, length: number, baseMs = BASE_MS): string {
+export function inBoundedTime(work: () => string, length: number, share = 1): string {
   watched ??= {
     script: new vm.Script('work()'),
     context: vm.createContext({ work: () => {} }) as Watched['context'],
   };
   const { script, context } = watched;
-  const timeout = Math.ceil(baseMs + length * MS_PER_CHARACTER);
+  const timeout = Math.ceil((BASE_MS + length * MS_PER_CHARACTER) * share);
   let result = '';
   const outer = context.work;
   context.work = () => {
@@ -38,8 +39,59 @@ export function inBoundedTime(work: () => string, length: number, baseMs = BASE_
     return result;
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw new MaskError(`a text could not be masked within ${timeout / 1000} s`);
+    throw new TimeOut(`a text could not be masked within ${timeout / 1000} s`);
   } finally {
     context.work = outer;
+  }
+}
+
+/** The work took longer than was allowed. */
+class TimeOut extends MaskError {}
+
+/**
+ * {@link inBoundedTime} for one mask, which loses patience with it: texts that take too long, one after the other, are
+ * given less and less time.
+ *
+ * @example
+ * const bound = boundedTime();
+ * bound(() => 'a'.replace(/a/g, 'b'), 1); // 'b'
+ */
+export function boundedTime(within = inBoundedTime): (work: () => string, length: number) => string {
+  const patience = new Patience();
+  return (work, length) => {
+    try {
+      const result = within(work, length, patience.share);
+      patience.restore();
+      return result;
+    } catch (error) {
+      if (error instanceof TimeOut) patience.lose();
+      throw error;
+    }
+  };
+}
+
+/** Time-outs in a row that cost the whole time. */
+const FORGIVEN = 3;
+const LEAST_SHARE = 1 / 16;
+/** One text in so many has the whole time: it may be one that needs it and is right. */
+const TRIAL = 16;
+
+/** What share of its time a mask is allowed after time-outs in a row: half as much with each, down to a sixteenth. */
+export class Patience {
+  #timeOuts = 0;
+
+  get share(): number {
+    const isTrial = this.#timeOuts % TRIAL === 0;
+    return isTrial ? 1 : Math.max(LEAST_SHARE, 2 ** Math.min(0, FORGIVEN - 1 - this.#timeOuts));
+  }
+
+  /** A text took too long. */
+  lose(): void {
+    this.#timeOuts++;
+  }
+
+  /** A text was masked in time. */
+  restore(): void {
+    this.#timeOuts = 0;
   }
 }

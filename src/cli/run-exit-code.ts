@@ -4,8 +4,8 @@ import { counted } from './format.ts';
 import type { PipelineResult } from './summary.ts';
 
 /**
- * What a run ends with, and a log line for each pipeline that came to its end without events that it failed on. One that
- * was stopped did not come to its end, and one that failed has said why.
+ * What a run ends with, and a log line for each pipeline that came to its end and lost events that a plugin failed on.
+ * One that was stopped did not come to its end, and one that failed has said why.
  */
 export function runExitCode(results: readonly PipelineResult[], logger: Logger): number {
   const lossy = results.filter((result) => result.state === 'completed' && lostEvents(result) > 0);

@@ -1,6 +1,6 @@
 /**
- * Ways that lead back to where they began: `['a', 'b']` for a → b → a. At least one if there is any; of rings that share
- * a way not each is found, but another one is when those are broken.
+ * Ways that lead back to where they began: `['a', 'b']` for a → b → a. At least one if there is any; of rings that
+ * share a way not each is found, but another one is when those are broken.
  */
 export function findRings(next: ReadonlyMap<string, Iterable<string>>): string[][] {
   const rings: string[][] = [];

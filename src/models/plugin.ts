@@ -45,7 +45,7 @@ export type Returned<T> = ObservableInput<T> | T | undefined | void;
 
 export interface CollectPlugin extends PluginBase {
   collect(args: { ctx: PipelineRunContext<never> }): Returned<CollectedEvent | EventBatch>;
-  /** Ours, optional: whether it reads a file that is written at this absolute path. None must come back to its pipeline. */
+  /** Ours, optional: whether it reads a file that is written. What a pipeline writes must not come back to it. */
   reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
 }
 

@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
 /**
- * A file that a forwarder writes, be it there yet or not, and by which other paths it can be reached. Looked up once, when
- * it is first asked for.
+ * A file that a forwarder writes, be it there yet or not, and by which other paths it can be reached. Looked up once,
+ * when it is first asked for.
  *
  * @example
  * new WrittenFile('/var/log/out.jsonl').path; // '/var/log/out.jsonl'

@@ -64,7 +64,8 @@ describe('a promise of a plugin that is never settled', () => {
     const cwd = folderWith({ ...MODULES, 'p.yaml': config.replace('restart: false', delivery) });
     const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
     expect(stderr).toContain('the forwarder did not finish within delivery.timeout (0.05 s)');
-    expect(code).toBe(0);
+    expect(stderr).toContain('web: 1 event lost');
+    expect(code).toBe(1);
   });
 
   it('ends the process with an explanation where nothing runs yet', async () => {

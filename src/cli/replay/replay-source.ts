@@ -8,7 +8,7 @@ interface ReplaySource {
   readonly progress: { sent: number; isComplete: boolean };
 }
 
-/** A collector of the events in a file of dead letters that come from the pipeline `from`, by plugins that are wanted. */
+/** A collector of the events in a file of dead letters of the pipeline `from`: those of the plugins that are wanted. */
 export function replaySource(
   file: DeadLetterFile,
   { from, isWanted }: { readonly from: string; isWanted(plugin: string): boolean },

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { boundedTime, inBoundedTime, Patience } from '../../plugins/bounded-time.ts';
+
+const forEver = (): string => {
+  for (;;) {}
+};
+
+/** The seconds that a text was given which takes for ever. */
+function given(bound: (work: () => string, length: number) => string, length = 0): number {
+  try {
+    bound(forEver, length);
+  } catch (error) {
+    return Number(/within ([\d.]+) s/.exec((error as Error).message)?.[1]);
+  }
+  return Number.NaN;
+}
+
+describe('inBoundedTime', () => {
+  it('stops what takes longer, and passes on what it throws', () => {
+    expect(given((work, length) => inBoundedTime(work, length, 0.01))).toBe(0.01);
+    expect(given((work, length) => inBoundedTime(work, length, 0.01), 1_000_000)).toBe(0.02);
+    const fail = () => {
+      throw new RangeError('no');
+    };
+    expect(() => inBoundedTime(fail, 1)).toThrow(new RangeError('no'));
+  });
+
+  it('can be used within itself', () => {
+    expect(inBoundedTime(() => `${inBoundedTime(() => 'a', 1)}b`, 1)).toBe('ab');
+  });
+});
+
+describe('patience with a mask', () => {
+  const sharesOf = (timeOuts: number) => {
+    const patience = new Patience();
+    return Array.from({ length: timeOuts }, () => {
+      const { share } = patience;
+      patience.lose();
+      return share;
+    });
+  };
+
+  it('halves its time with each time-out behind the third, down to a sixteenth', () => {
+    expect(sharesOf(9)).toEqual([1, 1, 1, 1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 16, 1 / 16]);
+  });
+
+  it('lets one text in sixteen have all of it', () => {
+    const shares = sharesOf(50);
+    expect([shares[16], shares[32], shares[48]]).toEqual([1, 1, 1]);
+    expect(shares.slice(7).filter((share) => share === 1)).toHaveLength(3);
+  });
+
+  it('is restored by a text that is masked in time', () => {
+    const patience = new Patience();
+    for (let i = 0; i < 10; i++) patience.lose();
+    patience.restore();
+    expect(patience.share).toBe(1);
+  });
+
+  it('is kept for each mask by itself; an error that is no time-out costs none', () => {
+    const quick: typeof inBoundedTime = (work, length, share = 1) => inBoundedTime(work, length, share / 50);
+    const bound = boundedTime(quick);
+    const other = boundedTime(quick);
+    const fail = () => {
+      throw new RangeError('no');
+    };
+    for (let i = 0; i < 5; i++) expect(() => bound(fail, 1)).toThrow(RangeError);
+    expect([given(bound), given(bound), given(bound), given(bound)]).toEqual([0.02, 0.02, 0.02, 0.01]);
+    expect(given(other)).toBe(0.02);
+    expect(bound(() => 'a', 1)).toBe('a');
+    expect(given(bound)).toBe(0.02);
+  });
+});
