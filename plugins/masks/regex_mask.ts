@@ -1,5 +1,5 @@
 import { regexMasks } from '../../operators/regex-mask.ts';
-import { inBoundedTime } from '../bounded-time.ts';
+import { boundedTime } from '../bounded-time.ts';
 import { masking } from './masking.ts';
 
 /** The configuration, as far as the mask needs it. */
@@ -13,5 +13,5 @@ export interface RegexMaskSettings {
 /** What `regex_mask` does, without its schema: all that a worker loads. */
 export const regexMasking = masking<RegexMaskSettings>({
   compile: ({ rules, mask_char, mask_prefix, mask_suffix }, onMask) =>
-    regexMasks({ rules, mask_char, mask_prefix, mask_suffix, boundTime: inBoundedTime, onMask }),
+    regexMasks({ rules, mask_char, mask_prefix, mask_suffix, boundTime: boundedTime(), onMask }),
 });
