@@ -2,9 +2,10 @@ import { catchError, EMPTY, from, type Observable, type OperatorFunction, tap } 
 import { gatherMap } from '../../operators/gather-map.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { isFatal } from '../errors.ts';
-import { type CollectedEvent, type Outcome, toJsonLine } from '../models/index.ts';
+import type { CollectedEvent, Outcome } from '../models/index.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
+import { DocumentMemory, type Documents } from './document-memory.ts';
 
 export interface ForwardStageOptions {
   readonly ordered: boolean;
@@ -24,6 +25,11 @@ export interface ForwardStageOptions {
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
 
+/** What the functions below work with. */
+interface Stage extends ForwardStageOptions {
+  readonly memory: DocumentMemory;
+}
+
 /** Events handed to a `forwardBatch` at a time, at most, when several batches wait. */
 const MAX_GATHERED = 1024;
 const NOTHING: readonly never[] = [];
@@ -34,31 +40,33 @@ const NOTHING: readonly never[] = [];
  * a forwarder calls fatal.
  */
 export function forwardStage(options: ForwardStageOptions): OperatorFunction<Batch, never> {
+  const stage: Stage = { ...options, memory: new DocumentMemory() };
   return options.ordered
-    ? gatherMap((batches) => deliver(batches, options), {
+    ? gatherMap((batches) => deliver(batches, stage), {
         weigh: sizeOf,
         maxWeight: MAX_GATHERED,
       })
-    : orderedMap((batch) => deliver([batch], options), { ordered: false });
+    : orderedMap((batch) => deliver([batch], stage), { ordered: false });
 }
 
-function deliver(
-  batches: readonly Batch[],
-  options: ForwardStageOptions,
-): readonly never[] | Observable<never> {
+function deliver(batches: readonly Batch[], options: Stage): readonly never[] | Observable<never> {
   const { policy } = options;
   const isSingle = batches.length === 1 && sizeOf(batches[0] as Batch) === 1;
   const call = isSingle || policy.attempts === 1 ? undefined : callForAll(batches, options);
   if (call === undefined) return deliverEach(batches, options);
   // A bounded number of attempts is for single events: one of them may be what spoils the batch.
   const bounded = policy.attempts !== undefined;
-  const pending = attempt(call, bounded ? { ...policy, attempts: 1 } : policy);
-  if (pending === undefined) {
+  const delivered = () => {
+    call.delivered();
     settleAll(batches, options);
+  };
+  const pending = attempt(call.run, bounded ? { ...policy, attempts: 1 } : policy);
+  if (pending === undefined) {
+    delivered();
     return NOTHING;
   }
   return pending.pipe(
-    tap({ complete: () => settleAll(batches, options) }),
+    tap({ complete: delivered }),
     catchError((error) => {
       if (isFatal(error)) throw error;
       policy.onRetry(1, 0, error);
@@ -67,24 +75,40 @@ function deliver(
   );
 }
 
+/** One way to deliver several batches in one call. */
+interface Call {
+  readonly run: () => unknown;
+  readonly delivered: () => void;
+}
+
 /** Undefined if the forwarder takes single events only. */
 function callForAll(
   batches: readonly Batch[],
-  { forwardBatch, forwardJsonLines }: ForwardStageOptions,
-): (() => unknown) | undefined {
-  if (forwardJsonLines !== undefined) return () => forwardJsonLines(jsonLinesOf(batches));
+  { forwardBatch, forwardJsonLines, memory }: Stage,
+): Call | undefined {
+  if (forwardJsonLines !== undefined) return callWithDocuments(batches, forwardJsonLines, memory);
   if (forwardBatch === undefined) return undefined;
   const events =
     batches.length === 1 ? (batches[0] as Batch).events : batches.flatMap((batch) => batch.events);
-  return () => forwardBatch(events);
+  return { run: () => forwardBatch(events), delivered: () => {} };
 }
 
-function jsonLinesOf(batches: readonly Batch[]): Buffer {
-  const parts = batches.map(
-    (batch) =>
-      batch.unmade?.toJsonLines() ?? Buffer.from(batch.events.map((event) => toJsonLine(event)).join('')),
-  );
-  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+function callWithDocuments(
+  batches: readonly Batch[],
+  forwardJsonLines: (documents: Buffer) => unknown,
+  memory: DocumentMemory,
+): Call {
+  let documents: Documents | undefined;
+  let calls = 0;
+  return {
+    run: () => {
+      documents ??= memory.write(batches);
+      calls++;
+      return forwardJsonLines(documents.bytes);
+    },
+    // A call that took too long may not be over yet.
+    delivered: () => calls === 1 && documents?.giveBack(),
+  };
 }
 
 function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {

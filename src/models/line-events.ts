@@ -28,8 +28,11 @@ export interface UnmadeEvents {
   readonly events: readonly CollectedEvent[];
   /** The only one is of a line that is the begin of a longer one. */
   readonly isTruncated: boolean;
-  /** The events as `serialise` writes them, each with a newline behind it, in UTF-8. */
-  toJsonLines(): Buffer;
+  /**
+   * The events as `serialise` writes them, each with a newline behind it, in UTF-8: at the begin of `into` if they
+   * have room there, or elsewhere.
+   */
+  toJsonLines(into?: Buffer): Buffer;
 }
 
 /**
@@ -74,11 +77,6 @@ export class LineEvents implements UnmadeEvents {
     return new LineEvents(texts, this.envelope);
   }
 
-  /**
-   * The events as `serialise` writes them, each with a newline behind it, in UTF-8.
-   *
-   * @param into where they go, if they have room in it.
-   */
   toJsonLines(into?: Buffer): Buffer {
     const { text, size } = this.texts;
     const { timestamp, source, backfill, isTruncated } = this.envelope;

@@ -92,7 +92,8 @@ export interface ForwardPlugin extends PluginBase {
   writes?(args: { config: never }): string | undefined;
   /**
    * Ours, optional: takes the place of `forwardBatch` where the configuration wants events as `serialise` writes them;
-   * undefined where it wants another form. `documents` has them in UTF-8, each with a newline behind it.
+   * undefined where it wants another form. `documents` has them in UTF-8, each with a newline behind it; its memory is
+   * used again when they are delivered, so that what is to be kept has to be copied.
    */
   forwardJsonLines?(args: {
     ctx: PipelineRunContext<never>;

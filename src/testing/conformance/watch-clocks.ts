@@ -9,10 +9,12 @@ export interface ClockUse {
 }
 
 /** Frames of Node and of this kit are between the call and whoever made it. */
-const OWN_FRAME = /\bnode:|[\\/]testing[\\/]conformance[\\/]|<anonymous>\)?$|^\s*at new Promise /;
+const OUTER_FRAME = /\bnode:|[\\/]testing[\\/]conformance[\\/]|<anonymous>\)?$|^\s*at new Promise /;
+/** When it is built, all of the kit is in one file. */
+const OWN_FILE = `${import.meta.url}:`;
 const RXJS_FRAME = /[\\/]node_modules[\\/]rxjs[\\/]/;
 /** The kit itself waits in real time for what promises do. */
-const OWN_PAUSE = /^\s*at pause \(.*[\\/]testing[\\/]conformance[\\/]/m;
+const PAUSE_FRAME = /^\s*at pause \(/;
 /** The test runner's own timers, which may be set at any moment. */
 const RUNNER_FRAME = /[\\/]node_modules[\\/](?:jest|@jest|vitest|@vitest)/;
 const TIMER_FRAME = /at (set\w+) \(node:timers(\/promises)?:/;
@@ -33,7 +35,7 @@ export async function watchClocks(run: () => Promise<unknown>): Promise<ClockUse
       if (type !== 'Timeout' && type !== 'Immediate') return;
       const stack = deepStack();
       const [, name, promises] = TIMER_FRAME.exec(stack) ?? [];
-      if (name !== undefined && !OWN_PAUSE.test(stack))
+      if (name !== undefined && !stack.split('\n').some(isOwnPause))
         note(`${name}()${promises === undefined ? '' : ' of node:timers/promises'}`, stack);
     },
   });
@@ -81,6 +83,10 @@ function replaceClocks(note: (api: string, stack: string) => void): () => void {
   };
 }
 
+const isBetween = (frame: string): boolean => OUTER_FRAME.test(frame) || frame.includes(OWN_FILE);
+
+const isOwnPause = (frame: string): boolean => PAUSE_FRAME.test(frame) && isBetween(frame);
+
 function deepStack(): string {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 30;
@@ -94,7 +100,7 @@ function callerIn(stack: string): { readonly place: string | undefined; readonly
   const frames = stack
     .split('\n')
     .slice(1)
-    .filter((line) => !OWN_FRAME.test(line));
+    .filter((line) => !isBetween(line));
   const index = frames.findIndex((line) => !RXJS_FRAME.test(line));
   return { place: frames[index]?.trim().replace(/^at (?:async )?/, ''), isRxjs: index !== 0 };
 }
