@@ -7,6 +7,8 @@ import { copyText } from './state-copy.ts';
 /** What of lmdb is used; loaded only when there is a state folder. */
 export type Lmdb = Pick<typeof import('lmdb'), 'open'>;
 
+const MOST_KEYS = 10_000;
+
 /** An entry that is there now, or one that is gone. */
 export type Change = StateEntry | (Omit<StateEntry, 'value'> & { readonly value?: undefined });
 
@@ -16,6 +18,10 @@ export type Change = StateEntry | (Omit<StateEntry, 'value'> & { readonly value?
  */
 export class StateFile {
   readonly #database: Database<string, string>;
+  /** The keys of records, which take longer to work out than to write. */
+  readonly #keys = new Map<string, string>();
+  /** What the last transaction left. */
+  #header: string | undefined;
 
   private constructor(database: Database<string, string>) {
     this.#database = database;
@@ -44,14 +50,28 @@ export class StateFile {
   /** All or nothing. @throws an error of the operating system */
   commit(header: Header, changes: Iterable<Change>): void {
     const database = this.#database;
+    const headerRecord = encode(header);
     database.transactionSync(() => {
       for (const change of changes) {
-        const key = recordKey(change);
+        const key = this.#keyOf(change);
         if (change.value === undefined) database.removeSync(key);
         else database.putSync(key, encode(change as StateEntry));
       }
-      database.putSync(HEADER_KEY, encode(header));
+      if (headerRecord !== this.#header) database.putSync(HEADER_KEY, headerRecord);
     });
+    this.#header = headerRecord;
+  }
+
+  #keyOf(change: Change): string {
+    const { pipeline, collector, key } = change;
+    const name = JSON.stringify([pipeline, collector, key]);
+    let known = this.#keys.get(name);
+    if (known === undefined) {
+      known = recordKey(change);
+      if (this.#keys.size >= MOST_KEYS) this.#keys.clear();
+      this.#keys.set(name, known);
+    }
+    return known;
   }
 
   close(): void {
