@@ -68,7 +68,9 @@ export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): O
 type Processor = AnalyticsConfig['processors'][string];
 
 /** What costs nothing per line any more. */
-const MOST_BLOCK_LINES = 512;
+const MOST_BLOCK_LINES = 1024;
+/** For each worker: one that it works on, and one that waits or is being written. */
+const BLOCKS = 2;
 
 class PipelineRun {
   readonly #setup: PipelineSetup;
@@ -83,7 +85,7 @@ class PipelineRun {
   constructor(setup: PipelineSetup) {
     this.#setup = setup;
     const { max_in_flight, workers } = setup.config;
-    this.#window = new InFlightWindow(this.#hasWorkers ? max_in_flight * workers : max_in_flight);
+    this.#window = new InFlightWindow(this.#hasWorkers ? BLOCKS * max_in_flight * workers : max_in_flight);
     this.#exactly = this.#exactlyOnce();
   }
 
@@ -264,10 +266,8 @@ class PipelineRun {
     });
   }
 
-  /** Two for each worker fill the window: one that it works on, and one that waits or is being written. */
   get #blockLines(): number | undefined {
-    if (!this.#hasWorkers) return undefined;
-    return Math.min(MOST_BLOCK_LINES, Math.ceil(this.#setup.config.max_in_flight / 2));
+    return this.#hasWorkers ? Math.min(MOST_BLOCK_LINES, this.#setup.config.max_in_flight) : undefined;
   }
 
   #stateOf(collector: string): CollectorState | undefined {

@@ -96,7 +96,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     demand,
     once: ctx.once,
     maxLineBytes,
-    ...(ctx.blockLines === undefined ? {} : { asBytes: true, batchLines: ctx.blockLines }),
+    ...(ctx.blockLines === undefined ? {} : inBlocks(ctx.blockLines, maxLineBytes)),
     pollMs: POLL_MS,
     flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
     positions: noting(settled, () => {
@@ -116,6 +116,13 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     ),
     untilAborted(ctx.signal),
   );
+}
+
+/** A block of usual lines is half a chunk. */
+const BLOCK_CHUNK_BYTES = 256 * 1024;
+
+function inBlocks(lines: number, maxLineBytes: number) {
+  return { asBytes: true, batchLines: lines, chunkBytes: Math.min(BLOCK_CHUNK_BYTES, maxLineBytes) };
 }
 
 /** Where the state has the paths that were followed last; the keys of positions are numbers. */
