@@ -118,7 +118,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
   );
 }
 
-/** A block of usual lines is half a chunk. */
+/** A thousand lines of usual length, and half of the next thousand. */
 const BLOCK_CHUNK_BYTES = 256 * 1024;
 
 function inBlocks(lines: number, maxLineBytes: number) {

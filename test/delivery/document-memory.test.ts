@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { map, NEVER, take, timer } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, UnmadeBatch } from '../../src/delivery/delivery.ts';
 import { DocumentMemory } from '../../src/delivery/document-memory.ts';
+import { forwardStage } from '../../src/delivery/forward-stage.ts';
 import { LineEvents, serialise, WrittenEvents } from '../../src/models/index.ts';
 
 const ENVELOPE = {
@@ -51,5 +54,47 @@ describe('DocumentMemory', () => {
     first.giveBack();
     expect(memory.write([linesOf('three')]).bytes.buffer).toBe(first.bytes.buffer);
     expect(second.bytes.toString()).toBe(wanted([linesOf('two')]));
+  });
+});
+
+describe('a forwarder of documents', () => {
+  it('keeps those of a call that took too long as they are: it may not be over yet', () => {
+    const scheduler = new TestScheduler(() => {});
+    const calls: Buffer[] = [];
+    const settled: string[] = [];
+    const batch = (text: string) =>
+      new UnmadeBatch(LineEvents.of([text, text], ENVELOPE), new Delivery(2, () => settled.push(text)));
+    const texts = ['first', 'second', 'third'];
+    scheduler.run(({ flush }) => {
+      const stage = forwardStage({
+        ordered: true,
+        policy: { attempts: undefined, timeout: 1, random: () => 0, onRetry: () => {} },
+        forward: () => {},
+        forwardBatch: undefined,
+        forwardJsonLines: (documents) => {
+          calls.push(documents);
+          return calls.length === 1 ? NEVER : timer(10);
+        },
+        outcome: 'forwarded',
+        onDelivered: () => {},
+        watch: undefined,
+        onFailure: () => {},
+      });
+      // One at a time: each comes when the one before is delivered.
+      timer(0, 5000)
+        .pipe(
+          take(3),
+          map((i) => batch(texts[i] as string)),
+          stage,
+        )
+        .subscribe();
+      flush();
+    });
+    expect(settled).toEqual(texts);
+    expect(calls).toHaveLength(4);
+    expect(calls[1]?.buffer).toBe(calls[0]?.buffer);
+    expect(calls[2]?.buffer).not.toBe(calls[0]?.buffer);
+    expect(calls[3]?.buffer).toBe(calls[2]?.buffer);
+    expect(calls[0]?.toString()).toBe(wanted([batch('first')]));
   });
 });
