@@ -1,4 +1,7 @@
 import { entropyMasker, regexMasker } from '../../operators/index.ts';
+import { regexMasks } from '../../operators/regex-mask.ts';
+import { processLines } from '../../src/delivery/process-lines.ts';
+import { LineEvents, type LineMapping } from '../../src/models/index.ts';
 import { entropyByHand, threeRulesByHand } from '../hand-loops.ts';
 import { logLines, THREE_RULES } from '../log-generator.ts';
 import { masksInTurn } from '../reference.ts';
@@ -8,9 +11,11 @@ import type { Subject } from './subject.ts';
 /** Masks, each over the lines of the log as plain text. */
 export const MASKS = {
   'three rules: regexMasker': maskingOf(() => regexMasker({ rules: THREE_RULES })),
+  'three rules: many lines at once': linesMaskingOf(THREE_RULES),
   'three rules: tuned by hand': maskingOf(() => threeRulesByHand),
   'three rules: replace in turn': maskingOf(() => masksInTurn(THREE_RULES)),
   'thirty rules: regexMasker': maskingOf(() => regexMasker({ rules: THIRTY_RULES })),
+  'thirty rules: many lines at once': linesMaskingOf(THIRTY_RULES),
   'thirty rules: replace in turn': maskingOf(() => masksInTurn(THIRTY_RULES)),
   'entropy: entropyMasker': maskingOf(() => entropyMasker()),
   'entropy: loop by hand': maskingOf(() => entropyByHand),
@@ -29,4 +34,26 @@ function maskingOf(maskBy: () => (line: string) => string): Subject {
       };
     },
   };
+}
+
+/** As `file` and `regex_mask` do it. */
+function linesMaskingOf(rules: Readonly<Record<string, string>>): Subject {
+  return {
+    group: 'masks',
+    prepare: (count) => {
+      const { mapping, batch } = linesOf([...logLines(count)], rules);
+      return () => processLines(batch, mapping, fail).size;
+    },
+  };
+}
+
+function linesOf(lines: readonly string[], rules: Readonly<Record<string, string>>) {
+  const masks = regexMasks({ rules });
+  const mapping: LineMapping = { map: (line) => masks.mask(line), many: masks.many() };
+  const envelope = { timestamp: '', source: '', backfill: true, isTruncated: false };
+  return { mapping, batch: LineEvents.of(lines, envelope) };
+}
+
+function fail(_index: number, error: unknown): never {
+  throw error;
 }
