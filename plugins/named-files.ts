@@ -1,8 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { isGlob } from '../operators/file-lines/expand-paths.ts';
 import { fileId, folderId, type WrittenFile } from '../src/models/index.ts';
+
+/** A pattern for all of a file system would hold back the start. */
+const MOST_PATHS = 100_000;
 
 /** The files that patterns name, to be asked whether a file that is written is one of them. */
 export class NamedFiles {
@@ -59,10 +62,23 @@ class NamedPattern {
   }
 }
 
-/** What is below a folder now: at once, since nothing runs yet. None of a folder that cannot be read. */
+/** What is below a folder now: at once, since nothing runs yet. Nothing of folders that cannot be read. */
 function pathsIn(folder: string, isDeep: boolean): string[] {
+  const paths: string[] = [];
+  const folders = [''];
+  for (let next = folders.pop(); next !== undefined && paths.length < MOST_PATHS; next = folders.pop()) {
+    for (const entry of entriesOf(join(folder, next))) {
+      const path = join(next, entry.name);
+      if (isDeep && entry.isDirectory()) folders.push(path);
+      else paths.push(path);
+    }
+  }
+  return paths;
+}
+
+function entriesOf(folder: string): Dirent[] {
   try {
-    return readdirSync(folder, { recursive: isDeep, encoding: 'utf8' });
+    return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }

@@ -1,6 +1,8 @@
 /** So that blocks of nearly one size fit into each other's memory. */
 const UNIT = 64 * 1024;
 const MOST_FREE = 16;
+/** Larger blocks are rare. */
+const LARGEST = 8 * UNIT;
 
 /** Memory of blocks, used again: what comes and goes as fast as files are read is much garbage to collect. */
 export class BlockMemory {
@@ -15,6 +17,6 @@ export class BlockMemory {
 
   /** What `take` gave is not needed any more. */
   give({ buffer }: Buffer): void {
-    if (this.#free.length < MOST_FREE) this.#free.push(Buffer.from(buffer));
+    if (this.#free.length < MOST_FREE && buffer.byteLength <= LARGEST) this.#free.push(Buffer.from(buffer));
   }
 }

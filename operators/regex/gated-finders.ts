@@ -49,7 +49,9 @@ export class GatedLinesFinder implements Finder {
     const gate = this.#gate;
     if (from === 0) gate.begin();
     let next = from;
-    let at = gate.find(text, Math.max(0, from + gate.least));
+    // What stands in a line before is of no use to this one.
+    const line = from === 0 ? 0 : text.lastIndexOf('\n', from - 1) + 1;
+    let at = gate.find(text, Math.max(line, from + gate.least));
     while (at !== -1) {
       const begin = text.lastIndexOf('\n', at) + 1;
       const found = text.indexOf('\n', at);
@@ -61,8 +63,7 @@ export class GatedLinesFinder implements Finder {
         return begin + start;
       }
       next = Math.max(next, end + 1);
-      // What was found once is of no use to the lines behind it.
-      at = gate.find(text, Math.max(at + 1, next + gate.least));
+      at = gate.find(text, Math.max(at + 1, next));
     }
     return -1;
   }

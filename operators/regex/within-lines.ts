@@ -16,14 +16,19 @@ const ALL_BUT_LF = new UnitSet(
  * @param expression global.
  *
  * @example
- * withinLines(/^[^a]+/g); // /(?<![^\n])[^\na]+/g
+ * withinLines(/^[^a]+/g); // /(?<![^\n])[^\n-\na]+/g
  */
 export function withinLines(expression: RegExp): RegExp | undefined {
   const tree = parseExpression(expression)?.tree;
   if (tree === undefined) return undefined;
   const edits = new Edits(expression.flags);
   if (!edits.alternatives(tree.alternatives)) return undefined;
-  return new RegExp(edits.appliedTo(tree.raw), expression.flags);
+  try {
+    return new RegExp(edits.appliedTo(tree.raw), expression.flags);
+  } catch {
+    // Then lines are searched one by one, which is never wrong.
+    return undefined;
+  }
 }
 
 /** Whether a match can only start where a line starts. */
@@ -84,7 +89,8 @@ class Edits {
     const { units } = unitsOf(node, this.#flags);
     if (!units.has(LF)) return;
     const { raw } = node;
-    if (node.type === 'CharacterClass' && node.negate) this.#replace(node, `[^\\n${raw.slice(2)}`);
+    // A range of one, since what follows may begin with a `-`.
+    if (node.type === 'CharacterClass' && node.negate) this.#replace(node, `[^\\n-\\n${raw.slice(2)}`);
     else if (this.#flags.includes('u')) this.#replace(node, `(?:(?!\\n)${raw})`);
     else this.#replace(node, units.intersection(ALL_BUT_LF).source);
   }

@@ -69,6 +69,7 @@ function deliver(batches: readonly Batch[], options: Stage): readonly never[] | 
     tap({ complete: delivered }),
     catchError((error) => {
       if (isFatal(error)) throw error;
+      call.failed();
       policy.onRetry(1, 0, error);
       return deliverEach(batches, afterFirstAttempt(options));
     }),
@@ -79,6 +80,8 @@ function deliver(batches: readonly Batch[], options: Stage): readonly never[] | 
 interface Call {
   readonly run: () => unknown;
   readonly delivered: () => void;
+  /** A call has failed, or took too long: it may not be over yet. */
+  readonly failed: () => void;
 }
 
 /** Undefined if the forwarder takes single events only. */
@@ -90,7 +93,7 @@ function callForAll(
   if (forwardBatch === undefined) return undefined;
   const events =
     batches.length === 1 ? (batches[0] as Batch).events : batches.flatMap((batch) => batch.events);
-  return { run: () => forwardBatch(events), delivered: () => {} };
+  return { run: () => forwardBatch(events), delivered: () => {}, failed: () => {} };
 }
 
 function callWithDocuments(
@@ -99,15 +102,21 @@ function callWithDocuments(
   memory: DocumentMemory,
 ): Call {
   let documents: Documents | undefined;
-  let calls = 0;
+  let isFirst = true;
+  const failed = () => {
+    isFirst = false;
+    for (const { unmade } of batches) unmade?.keep?.();
+  };
   return {
     run: () => {
+      if (documents !== undefined) failed();
       documents ??= memory.write(batches);
-      calls++;
       return forwardJsonLines(documents.bytes);
     },
-    // A call that took too long may not be over yet.
-    delivered: () => calls === 1 && documents?.giveBack(),
+    delivered: () => {
+      if (isFirst) documents?.giveBack();
+    },
+    failed,
   };
 }
 

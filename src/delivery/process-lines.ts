@@ -70,12 +70,12 @@ export class LineProcessing {
 
   /** Returns how many lines came of it. */
   #mapMany(lines: string, { size, end }: Lines, many: ManyLines, done: string[]): number {
-    try {
-      done.push(many.map(lines));
-    } catch {
+    const mapped = mapOrFail(many, lines, size);
+    if (mapped === undefined) {
       this.#singleUntil = end;
       return 0;
     }
+    done.push(mapped);
     this.#index += size;
     this.#offset = end + 1;
     return size;
@@ -125,6 +125,18 @@ const oneLine = (text: string, start: number): Lines => ({
   end: endOfLine(text, start),
   areMany: false,
 });
+
+/** Undefined if it fails, or gives more or fewer lines: which event was which could not be said. */
+function mapOrFail({ map }: ManyLines, lines: string, size: number): string | undefined {
+  try {
+    const mapped = map(lines);
+    let found = 1;
+    for (let at = mapped.indexOf('\n'); at !== -1; at = mapped.indexOf('\n', at + 1)) found++;
+    return found === size ? mapped : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 function endOfLine(text: string, start: number): number {
   const end = text.indexOf('\n', start);

@@ -37,8 +37,7 @@ let keptTarget: Buffer | undefined;
  * @returns the documents: in `into`, or in memory of their own.
  */
 export function writeJsonLines(text: string, before: string, after: string, into?: Buffer): Buffer {
-  keptTarget ??= Buffer.allocUnsafeSlow(KEPT);
-  const { target, end } = write(text, before, after, into ?? keptTarget);
+  const { target, end } = write(text, before, after, into ?? kept());
   return target === keptTarget ? Buffer.copyBytesFrom(target, 0, end) : target.subarray(0, end);
 }
 
@@ -115,6 +114,11 @@ function writeBytes(
     }
   }
   return at;
+}
+
+function kept(): Buffer {
+  keptTarget ??= Buffer.allocUnsafeSlow(KEPT);
+  return keptTarget;
 }
 
 function sourceFor(bytes: number): ArrayBuffer {

@@ -33,6 +33,8 @@ export interface UnmadeEvents {
    * have room there, or elsewhere.
    */
   toJsonLines(into?: Buffer): Buffer;
+  /** Says that somebody may go on reading what `toJsonLines` gave, so that its memory is not to be used again. */
+  keep?(): void;
 }
 
 /**

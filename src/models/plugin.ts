@@ -55,7 +55,7 @@ export interface LineMapping {
   readonly map: (line: string) => string;
   /**
    * The same for many lines, where that is quicker: as one text with LF between the lines, and as many in what it
-   * gives. Where it throws, `map` is called for each.
+   * gives. Where it throws, or gives more or fewer, `map` is called for each.
    */
   readonly many?: ManyLines | undefined;
 }
@@ -93,7 +93,7 @@ export interface ForwardPlugin extends PluginBase {
   /**
    * Ours, optional: takes the place of `forwardBatch` where the configuration wants events as `serialise` writes them;
    * undefined where it wants another form. `documents` has them in UTF-8, each with a newline behind it; its memory is
-   * used again when they are delivered, so that what is to be kept has to be copied.
+   * used again when they are delivered, so that what is to be kept has to be copied. It may be shared with a worker.
    */
   forwardJsonLines?(args: {
     ctx: PipelineRunContext<never>;

@@ -12,12 +12,18 @@ export class WrittenEvents implements UnmadeEvents {
   readonly size: number;
   readonly isTruncated = false;
   readonly #documents: Buffer;
+  readonly #onKeep: () => void;
   #events: readonly CollectedEvent[] | undefined;
 
   /** `documents` has them as `serialise` writes them, each with a newline behind it, in UTF-8. */
-  constructor(documents: Buffer, size: number) {
+  constructor(documents: Buffer, size: number, onKeep = () => {}) {
     this.#documents = documents;
     this.size = size;
+    this.#onKeep = onKeep;
+  }
+
+  keep(): void {
+    this.#onKeep();
   }
 
   get events(): readonly CollectedEvent[] {

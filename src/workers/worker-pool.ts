@@ -24,7 +24,7 @@ const REPLACEMENTS = 5;
 
 /** One that it works on, one that waits, and one that is being written to an output. */
 const SLOTS = 3;
-/** To copy fewer bytes costs nothing, and many small batches may be in flight. */
+/** To send fewer bytes costs nothing, and many small batches may be in flight. */
 const FEWEST_IN_SLOT = 4096;
 
 /** A result, and what to call when its documents are not needed any more: their memory is used again. */
@@ -76,7 +76,8 @@ export class WorkerPool {
       const placed = bytes.length < FEWEST_IN_SLOT ? undefined : thread.slots.put(bytes);
       const task: Task = { subscriber, slot: placed?.slot };
       thread.tasks.set(id, task);
-      thread.worker.postMessage({ id, ...lines, bytes: placed ?? bytes } satisfies LineTask);
+      // Of a part of some memory, all of it would be sent.
+      thread.worker.postMessage({ id, ...lines, bytes: placed ?? new Uint8Array(bytes) } satisfies LineTask);
       return () => {
         task.subscriber = undefined;
       };

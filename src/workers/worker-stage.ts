@@ -53,5 +53,14 @@ function settled(
     release();
     return [];
   }
-  return [new UnmadeBatch(new WrittenEvents(documents, size), delivery.share(size, release))];
+  let isKept = false;
+  const events = new WrittenEvents(documents, size, () => {
+    isKept = true;
+  });
+  return [
+    new UnmadeBatch(
+      events,
+      delivery.share(size, () => isKept || release()),
+    ),
+  ];
 }

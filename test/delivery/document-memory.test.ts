@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { map, NEVER, take, timer } from 'rxjs';
+import { map, NEVER, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, UnmadeBatch } from '../../src/delivery/delivery.ts';
 import { DocumentMemory } from '../../src/delivery/document-memory.ts';
-import { forwardStage } from '../../src/delivery/forward-stage.ts';
+import { type ForwardStageOptions, forwardStage } from '../../src/delivery/forward-stage.ts';
 import { LineEvents, serialise, WrittenEvents } from '../../src/models/index.ts';
 
 const ENVELOPE = {
@@ -66,20 +66,12 @@ describe('a forwarder of documents', () => {
       new UnmadeBatch(LineEvents.of([text, text], ENVELOPE), new Delivery(2, () => settled.push(text)));
     const texts = ['first', 'second', 'third'];
     scheduler.run(({ flush }) => {
-      const stage = forwardStage({
-        ordered: true,
-        policy: { attempts: undefined, timeout: 1, random: () => 0, onRetry: () => {} },
-        forward: () => {},
-        forwardBatch: undefined,
-        forwardJsonLines: (documents) => {
+      const stage = forwardStage(
+        optionsOf((documents) => {
           calls.push(documents);
           return calls.length === 1 ? NEVER : timer(10);
-        },
-        outcome: 'forwarded',
-        onDelivered: () => {},
-        watch: undefined,
-        onFailure: () => {},
-      });
+        }),
+      );
       // One at a time: each comes when the one before is delivered.
       timer(0, 5000)
         .pipe(
@@ -97,4 +89,39 @@ describe('a forwarder of documents', () => {
     expect(calls[3]?.buffer).toBe(calls[2]?.buffer);
     expect(calls[0]?.toString()).toBe(wanted([batch('first')]));
   });
+
+  it('keeps the memory of a worker from being used again after a call that took too long', () => {
+    const scheduler = new TestScheduler(() => {});
+    let kept = 0;
+    let calls = 0;
+    const events = new WrittenEvents(Buffer.from('{}\n{}\n'), 2, () => {
+      kept++;
+    });
+    scheduler.run(({ flush }) => {
+      const stage = forwardStage(
+        optionsOf(() => {
+          calls++;
+          return calls === 1 ? NEVER : timer(10);
+        }),
+      );
+      const delivery = new Delivery(2, () => expect([calls, kept]).toEqual([2, 1]));
+      of(new UnmadeBatch(events, delivery)).pipe(stage).subscribe();
+      flush();
+    });
+    expect([calls, kept]).toEqual([2, 1]);
+  });
 });
+
+function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardStageOptions {
+  return {
+    ordered: true,
+    policy: { attempts: undefined, timeout: 1, random: () => 0, onRetry: () => {} },
+    forward: () => {},
+    forwardBatch: undefined,
+    forwardJsonLines,
+    outcome: 'forwarded',
+    onDelivered: () => {},
+    watch: undefined,
+    onFailure: () => {},
+  };
+}

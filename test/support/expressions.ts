@@ -22,6 +22,9 @@ const atoms: fc.Arbitrary<Drawn> = fc.oneof(
       atom('[ab]', 'a', 'b'),
       atom('[a-k]', 'a', 'k', 'K'),
       atom('[^a]', 'b', '@', 'é', '\ud83d'),
+      atom('[^-;]', '1', 'b', '@'),
+      atom('[^-a-k]', '1', 'z', '@'),
+      atom('[-a]', '-', 'a'),
       atom('\\d', '0', '1'),
       atom('[0-9.]', '0', '.'),
       atom('\\w', 'a', '_', '1', 'ſ'),
@@ -64,6 +67,7 @@ const wide: fc.Arbitrary<Drawn> = fc.oneof(
       atom('😀', '😀', '\ud83d', '\ude00'),
       atom('[😀-😂a]', '😁', 'a'),
       atom('[^é]', '😀', 'b'),
+      atom('[^-😀]', '😁', 'b'),
     ),
   },
   // The engine takes tens of milliseconds to compile one of these.

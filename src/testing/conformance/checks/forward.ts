@@ -1,5 +1,5 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { concat, EMPTY, ignoreElements, type Observable } from 'rxjs';
+import { concat, EMPTY, finalize, ignoreElements, type Observable } from 'rxjs';
 import { truncate } from '../../../checks/wording.ts';
 import { frozenCopy } from '../../../config/frozen.ts';
 import {
@@ -60,7 +60,10 @@ export const FORWARD_CHECKS: readonly Check[] = [
       const lines = await deliver(subject, 'forwardJsonLines', (ctx) => {
         const write = forwardJsonLines?.({ ctx: ctx as never });
         isLeft = write === undefined;
-        return write === undefined ? EMPTY : resultsOf(() => write(Buffer.from(documents.join(''))));
+        if (write === undefined) return EMPTY;
+        const bytes = sharedCopy(documents.join(''));
+        // As the engine does: the memory is used again.
+        return resultsOf(() => write(bytes)).pipe(finalize(() => bytes.fill('?')));
       });
       if (isLeft) return 'forwardJsonLines returns undefined for this configuration: forward does it all';
       // What JSON does not hold, a document cannot tell.
@@ -70,6 +73,14 @@ export const FORWARD_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** As documents come from another thread. */
+function sharedCopy(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const shared = Buffer.from(new SharedArrayBuffer(bytes.length));
+  bytes.copy(shared);
+  return shared;
+}
 
 function demandSame(name: string, delivered: unknown, wanted: unknown): void {
   demand(
