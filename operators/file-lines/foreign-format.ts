@@ -37,21 +37,40 @@ export function foreignFormat(head: Buffer): Foreign | undefined {
   const marked = FORMATS.find(({ magic }) =>
     magic.every((byte, i) => byte === undefined || head[i] === byte),
   );
-  return marked ?? (isUnmarkedUtf16(head) ? { name: 'UTF-16', advice: CONVERT } : undefined);
+  if (marked !== undefined) return marked;
+  if (isUnmarkedUtf32(head)) return { name: 'UTF-32', advice: CONVERT };
+  return isUnmarkedUtf16(head) ? { name: 'UTF-16', advice: CONVERT } : undefined;
 }
 
-/** So many ASCII characters in a row are no accident. */
-const PAIRS = 4;
+/** So many characters in a row are no accident. */
+const CHARACTERS = 4;
+const TAB = 0x09;
+const CR = 0x0d;
+const SPACE = 0x20;
+/** Of the upper half of a character beyond U+FFFF. */
+const MOST_PLANE = 0x10;
 
-/** Whether NUL is every other byte at the begin, as in ASCII text without a byte order mark. */
+/** Whether every other byte at the begin is the same control character: the upper half of letters of one script. */
 function isUnmarkedUtf16(head: Buffer): boolean {
-  if (head.length < 2 * PAIRS) return false;
-  const isPair = [...head.subarray(0, 2)].filter((byte) => byte === 0).length === 1;
-  const nul = head[0] === 0 ? 0 : 1;
+  return [0, 1].some((upper) => {
+    const script = head[upper] as number;
+    if (script >= SPACE || (script >= TAB && script <= CR)) return false;
+    return everyCharacter(head, 2, (at) => head[at + upper] === script && head[at + 1 - upper] !== script);
+  });
+}
+
+/** Whether of four bytes at the begin two are none, each time: no script has more characters. */
+function isUnmarkedUtf32(head: Buffer): boolean {
+  const isCharacter = (high: number, plane: number, a: number, b: number) =>
+    head[high] === 0 && (head[plane] as number) <= MOST_PLANE && (head[a] !== 0 || head[b] !== 0);
   return (
-    isPair &&
-    Array.from({ length: PAIRS }, (_, i) => 2 * i).every(
-      (i) => head[i + nul] === 0 && head[i + 1 - nul] !== 0,
-    )
+    everyCharacter(head, 4, (at) => isCharacter(at + 3, at + 2, at + 1, at)) ||
+    everyCharacter(head, 4, (at) => isCharacter(at, at + 1, at + 2, at + 3))
   );
+}
+
+/** For the first characters, where each begins; false for a head that has fewer. */
+function everyCharacter(head: Buffer, bytes: number, is: (at: number) => boolean): boolean {
+  if (head.length < bytes * CHARACTERS) return false;
+  return Array.from({ length: CHARACTERS }, (_, i) => i * bytes).every(is);
 }
