@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { isNativeError } from 'node:util/types';
 import { MillraceError } from '../errors.ts';
 import { type Logger, silentLogger } from '../models/index.ts';
@@ -73,11 +74,28 @@ export async function readState(folder: string): Promise<StateEntry[]> {
 
 async function takeFolder(folder: string): Promise<FolderLock> {
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     return await FolderLock.take(folder);
   } catch (error) {
     throw error instanceof MillraceError ? error : unusable(folder, error);
   }
+}
+
+/** Not `recursive: true` of Node, which never comes back where a folder refuses new ones by ENOENT, as /proc does. */
+function makeFolder(path: string): void {
+  if (isFolder(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
+  try {
+    fs.mkdirSync(path, 0o700);
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(path)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function unusable(folder: string, cause: unknown): MillraceError {

@@ -37,6 +37,20 @@ describe('the state folder of millrace run', () => {
     }
   });
 
+  it('refuses a folder that is empty, or where none can be made', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
+    const empty = await runCli(['run', 'p.yaml', '--state-dir', ''], { cwd });
+    expect(empty).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--state-dir.*It is empty; name a folder/),
+    });
+    const impossible = await runCli(['run', 'p.yaml', '--once', '--state-dir', '/proc/x/y'], { cwd });
+    expect(impossible.code).not.toBe(0);
+    expect(impossible.stderr).toMatch(
+      /cannot use the state folder \/proc\/x\/y: .*give a folder on a local disk/,
+    );
+  });
+
   it('is not made with --no-state, nor if no pipeline that runs reads files', async () => {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n', 'count.yaml': countTo(1) });
     const env = { XDG_STATE_HOME: join(cwd, 'xdg') };

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { examples, hinted } from '../command-help.ts';
+import { folder } from '../folder-option.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
 import { requireFiles } from '../require-files.ts';
 import type { StateOptions } from '../state-folder.ts';
@@ -29,6 +30,7 @@ export function addRun(program: Command, ended: Ended): void {
     .option(
       '--state-dir <folder>',
       'where to keep how far files were read (default: $XDG_STATE_HOME/millrace, or ~/.local/state/millrace)',
+      folder,
     )
     .addOption(new Option('--no-state', 'keep nothing: each run begins anew').conflicts('stateDir'))
     .addHelpText(

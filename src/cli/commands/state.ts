@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { examples, hinted } from '../command-help.ts';
+import { folder } from '../folder-option.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
 import type { StateOptions } from '../state-folder.ts';
 
@@ -19,6 +20,7 @@ export function addState(program: Command, ended: Ended): void {
     .option(
       '--state-dir <folder>',
       'the state folder (default: $XDG_STATE_HOME/millrace, or ~/.local/state/millrace)',
+      folder,
     )
     .addHelpText('after', examples('millrace state', 'millrace state forget /var/log/nginx/access.log'))
     .action(async (_options: unknown, command: Command) => {
