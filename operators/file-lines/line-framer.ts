@@ -98,8 +98,8 @@ export class LineFramer {
   }
 
   /**
-   * The next lines as bytes, at most `max`, to be decoded elsewhere. They are in `memory`. Undefined where they are to be taken as text: at
-   * a line that is cut, or that has no terminator.
+   * The next lines as bytes in `memory`, at most `max`, to be decoded elsewhere. Undefined where they are to be taken as
+   * text: at a line that is cut, or that has no terminator.
    */
   takeBlock(max: number, memory: BlockMemory): LineBlock | undefined {
     if (max < 1 || this.#at > this.#lastLf || this.#ending || this.#isUnterminated) return undefined;
