@@ -10,12 +10,17 @@ ${ANY_SETTINGS}
 let output;
 export async function forwardBatch({ events }) {
   fs.mkdirSync('out', { recursive: true });
-  output ??= fs.openSync('out/late.jsonl', 'a');
-  // A kill cuts between writes only, since the kernel has each as a whole.
+  output ??= openMended('out/late.jsonl');
   fs.writeSync(output, events.map((event) => JSON.stringify(event) + '\\n').join(''));
   await delay(Math.random() * 20);
 }
 export const forward = ({ event }) => forwardBatch({ events: [event] });
+// A kill can cut a write in two: what the last one left of a line has to go, as \`disk\` does it.
+function openMended(path) {
+  const file = fs.openSync(path, 'a');
+  fs.ftruncateSync(file, fs.readFileSync(path).lastIndexOf('\\n') + 1);
+  return file;
+}
 `;
 
 /** Makes none of every seventh line of the oracle, two of every eleventh, and one of the others. */
