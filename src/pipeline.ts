@@ -67,10 +67,10 @@ export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): O
 
 type Processor = AnalyticsConfig['processors'][string];
 
-/** What costs nothing per line any more. */
-const MOST_BLOCK_LINES = 1024;
-/** For each worker: one that it works on, and one that waits or is being written. */
-const BLOCKS = 2;
+/** Lines of a block: what it costs beside them is little then. */
+const MOST_BLOCK_LINES = 2048;
+/** For each thread: one that it works on, one that waits, and one that is written or waits for those before it. */
+const BLOCKS = 3;
 
 class PipelineRun {
   readonly #setup: PipelineSetup;
@@ -85,7 +85,10 @@ class PipelineRun {
   constructor(setup: PipelineSetup) {
     this.#setup = setup;
     const { max_in_flight, workers } = setup.config;
-    this.#window = new InFlightWindow(this.#hasWorkers ? BLOCKS * max_in_flight * workers : max_in_flight);
+    const blockLines = this.#blockLines;
+    this.#window = new InFlightWindow(
+      blockLines === undefined ? max_in_flight : workers * Math.max(max_in_flight, BLOCKS * blockLines),
+    );
     this.#exactly = this.#exactlyOnce();
   }
 
@@ -267,7 +270,7 @@ class PipelineRun {
   }
 
   get #blockLines(): number | undefined {
-    return this.#hasWorkers ? Math.min(MOST_BLOCK_LINES, this.#setup.config.max_in_flight) : undefined;
+    return this.#hasWorkers ? Math.min(MOST_BLOCK_LINES, 2 * this.#setup.config.max_in_flight) : undefined;
   }
 
   #stateOf(collector: string): CollectorState | undefined {

@@ -1,4 +1,3 @@
-/** So that blocks of nearly one size fit into each other's memory. */
 const UNIT = 64 * 1024;
 const MOST_FREE = 16;
 /** Larger blocks are rare. */
@@ -7,16 +6,31 @@ const LARGEST = 8 * UNIT;
 /** Memory of blocks, used again: what comes and goes as fast as files are read is much garbage to collect. */
 export class BlockMemory {
   readonly #free: Buffer[] = [];
+  /** As much as any block has taken yet, if it was not one of the largest: so that each fits where another was. */
+  #usual = UNIT;
+  #lent = 0;
+
+  /** Whether there are blocks that have not come back. */
+  get isLent(): boolean {
+    return this.#lent > 0;
+  }
 
   /** For so many bytes, of any content. */
   take(bytes: number): Buffer {
-    const last = this.#free.pop();
-    if (last !== undefined && last.length >= bytes) return last.subarray(0, bytes);
-    return Buffer.allocUnsafeSlow(Math.ceil(bytes / UNIT) * UNIT).subarray(0, bytes);
+    this.#lent++;
+    if (bytes > LARGEST) return Buffer.allocUnsafeSlow(bytes);
+    while (bytes > this.#usual) {
+      this.#usual += UNIT;
+      this.#free.length = 0;
+    }
+    const memory = this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#usual);
+    return memory.subarray(0, bytes);
   }
 
   /** What `take` gave is not needed any more. */
   give({ buffer }: Buffer): void {
-    if (this.#free.length < MOST_FREE && buffer.byteLength <= LARGEST) this.#free.push(Buffer.from(buffer));
+    this.#lent--;
+    if (this.#free.length < MOST_FREE && buffer.byteLength === this.#usual)
+      this.#free.push(Buffer.from(buffer));
   }
 }

@@ -47,6 +47,11 @@ export class ChunkLines {
     return new JoinedLines(this.#hasCr ? withoutCrs(text) : text, size);
   }
 
+  /** All lines, of which there are `size`. Only if none was taken. */
+  takeAll(size: number): JoinedLines {
+    return new JoinedLines(this.#hasCr ? withoutCrs(this.#text) : this.#text, size);
+  }
+
   #endOf(text: string, size: number): number {
     if (this.#isBytewise) return this.#at + text.length + 1;
     let end = this.#at;

@@ -3,6 +3,7 @@ import type { Descriptors } from './descriptors.ts';
 import type { FollowedFile } from './followed-file.ts';
 import type { Foreign } from './foreign-format.ts';
 import { OVERLAP_BYTES } from './overlap.ts';
+import { isSame, ReadAhead, type Span } from './read-ahead.ts';
 import { closeFile, openFile } from './regular-file.ts';
 
 /**
@@ -16,20 +17,25 @@ const NOTHING = Buffer.alloc(0);
 /** Reads the next bytes of one file at a time, opening it if need be. */
 export class ChunkReader {
   readonly #descriptors: Descriptors;
-  readonly #buffer: Buffer;
   readonly #chunkBytes: number;
   readonly #recognised: (file: FollowedFile) => void;
+  #buffer: Buffer;
+  /** The memory of what is read ahead, when the other one holds what was read last. */
+  #spare: Buffer | undefined;
+  #ahead: ReadAhead | undefined;
+  /** There was as much to read as was asked for: there may be more. */
+  #wasFull = false;
   #isClosed = false;
 
   /** `recognised` is told of a file that was opened, and is the one it was taken for or begins anew. */
   constructor(descriptors: Descriptors, chunkBytes: number, recognised: (file: FollowedFile) => void) {
     this.#descriptors = descriptors;
-    this.#buffer = Buffer.allocUnsafeSlow(OVERLAP_BYTES + chunkBytes);
     this.#chunkBytes = chunkBytes;
+    this.#buffer = this.#memory();
     this.#recognised = recognised;
   }
 
-  /** Calls back later, always, unless closed meanwhile. */
+  /** Calls back, at once if the bytes were read ahead; not if closed meanwhile. */
   read(file: FollowedFile, callback: Read): void {
     file.isBusy = true;
     const done: Read = (error, chunk) => {
@@ -38,8 +44,30 @@ export class ChunkReader {
       if (this.#isClosed || (error !== null && !file.isGone)) this.#descriptors.release(file);
       if (!this.#isClosed) callback(error, chunk);
     };
-    if (file.fd === undefined) this.#open(file, done);
-    else this.#read(file, file.fd, done);
+    const { fd } = file;
+    if (fd === undefined) this.#open(file, done);
+    else if (this.#ahead?.file === file) this.#takeAhead(this.#ahead, fd, done);
+    else this.#read(file, fd, done);
+  }
+
+  /**
+   * Begins to read what `read` will ask for next, if there seems to be more and `file` is the one read last: so the
+   * disk and the rest of the pipeline work at a time.
+   */
+  readAhead(file: FollowedFile): void {
+    const { fd } = file;
+    if (fd === undefined || !this.#wasFull || this.#isClosed || this.#ahead?.isUnderWay) return;
+    this.#spare ??= this.#memory();
+    const span = this.#spanOf(file);
+    const ahead = new ReadAhead(file, span);
+    this.#ahead = ahead;
+    file.isBusy = true;
+    fs.read(fd, this.#spare, 0, span.length, span.start, (error, count) => {
+      file.isBusy = false;
+      if (this.#isClosed) this.#descriptors.release(file);
+      // Less is read again: there may be more by then.
+      else ahead.end(error === null && count === span.length);
+    });
   }
 
   /** A descriptor that is being read from now is closed when that is done: its number must not be reused before. */
@@ -66,27 +94,54 @@ export class ChunkReader {
     });
   }
 
-  #read(file: FollowedFile, fd: number, done: Read): void {
-    this.#descriptors.touch(file);
-    const position = file.lines.readOffset;
-    // No chunk lies across the end of what was there at the start, so no batch does.
-    const upTo = position < file.backfillEnd ? file.backfillEnd - position : Infinity;
-    const overlap = file.overlap.length;
-    const length = overlap + Math.min(this.#chunkBytes, upTo);
-    fs.read(fd, this.#buffer, 0, length, position - overlap, (error, count) => {
-      const read = this.#buffer.subarray(0, error === null ? count : 0);
-      if (error !== null) {
-        done(error, NOTHING);
+  #takeAhead(ahead: ReadAhead, fd: number, done: Read): void {
+    const { file, span } = ahead;
+    ahead.whenEnded((isFull) => {
+      this.#ahead = undefined;
+      if (!isFull || !isSame(span, this.#spanOf(file))) {
+        this.#read(file, fd, done);
         return;
       }
-      const chunk = file.overlap.matches(read) ? read.subarray(overlap) : undefined;
-      if (chunk !== undefined) file.head.add(chunk, position);
-      const { foreign } = file.head;
-      if (chunk !== undefined && foreign !== undefined) {
-        file.refuse();
-        done(notText(file, foreign), NOTHING);
-      } else done(null, chunk);
+      [this.#buffer, this.#spare] = [this.#spare as Buffer, this.#buffer];
+      this.#give(file, span, span.length, done);
     });
+  }
+
+  #read(file: FollowedFile, fd: number, done: Read): void {
+    file.isBusy = true;
+    this.#descriptors.touch(file);
+    const span = this.#spanOf(file);
+    fs.read(fd, this.#buffer, 0, span.length, span.start, (error, count) => {
+      if (error === null) this.#give(file, span, count, done);
+      else done(error, NOTHING);
+    });
+  }
+
+  #give(file: FollowedFile, { start, length }: Span, count: number, done: Read): void {
+    this.#wasFull = count === length;
+    const read = this.#buffer.subarray(0, count);
+    const overlap = file.overlap.length;
+    const chunk = file.overlap.matches(read) ? read.subarray(overlap) : undefined;
+    if (chunk !== undefined) file.head.add(chunk, start + overlap);
+    const { foreign } = file.head;
+    if (chunk !== undefined && foreign !== undefined) {
+      file.refuse();
+      done(notText(file, foreign), NOTHING);
+    } else done(null, chunk);
+  }
+
+  #spanOf({ lines, backfillEnd, overlap }: FollowedFile): Span {
+    const position = lines.readOffset;
+    // No chunk lies across the end of what was there at the start, so no batch does.
+    const upTo = position < backfillEnd ? backfillEnd - position : Infinity;
+    return {
+      start: position - overlap.length,
+      length: overlap.length + Math.min(this.#chunkBytes, upTo),
+    };
+  }
+
+  #memory(): Buffer {
+    return Buffer.allocUnsafeSlow(OVERLAP_BYTES + this.#chunkBytes);
   }
 }
 

@@ -1,13 +1,16 @@
 import { ChunkLines } from './chunk-lines.ts';
 import type { JoinedLines } from './joined-lines.ts';
 
+const LF = 0x0a;
+/** V8 has memory that it uses again at once for what lives short, but not for texts above 128 Ki characters. */
+const PART_BYTES = 96 * 1024;
+
 /** Consecutive lines of one file as bytes, each with its terminator; decoded only if somebody asks for texts. */
 export class LineBlock {
   readonly bytes: Uint8Array;
   readonly size: number;
-  #decoded: JoinedLines | undefined;
-
   readonly #onRelease: () => void;
+  #decoded: JoinedLines | undefined;
 
   /** `bytes` is not written to until it is released. `size` is the number of its lines. */
   constructor(bytes: Uint8Array, size: number, onRelease = () => {}) {
@@ -21,6 +24,24 @@ export class LineBlock {
     this.#onRelease();
   }
 
+  /** The same in blocks of which each can be worked on at less cost, if there is more than one line in it. */
+  get parts(): readonly LineBlock[] {
+    const { bytes } = this;
+    if (bytes.length <= PART_BYTES) return [this];
+    const parts: LineBlock[] = [];
+    for (let start = 0; start < bytes.length; ) {
+      let size = 0;
+      let end = start;
+      while (end < bytes.length && (size === 0 || end - start < PART_BYTES)) {
+        end = bytes.indexOf(LF, end) + 1;
+        size++;
+      }
+      parts.push(new LineBlock(bytes.subarray(start, end), size));
+      start = end;
+    }
+    return parts;
+  }
+
   get text(): string {
     return this.#decode().text;
   }
@@ -32,7 +53,7 @@ export class LineBlock {
   #decode(): JoinedLines {
     if (this.#decoded === undefined) {
       const { buffer, byteOffset, length } = this.bytes;
-      this.#decoded = new ChunkLines(Buffer.from(buffer, byteOffset, length), 0, length).take(this.size);
+      this.#decoded = new ChunkLines(Buffer.from(buffer, byteOffset, length), 0, length).takeAll(this.size);
     }
     return this.#decoded;
   }

@@ -32,9 +32,8 @@ export interface PumpEvents {
 /**
  * Reads the files that are ready, a chunk of each in turn, and emits their lines as the demand allows.
  *
- * One chunk is in memory at a time; the next is read when all its lines are emitted. Whatever happens meanwhile
- * (demand that returns while a batch is being emitted, a read that is done) ends up in one loop, never in
- * recursion.
+ * Lines of one chunk are emitted at a time; of a file that is alone the next chunk is read meanwhile. Whatever happens
+ * (demand that returns while a batch is being emitted, a read that is done) ends up in one loop, never in recursion.
  */
 export class ReadPump {
   readonly #settings: PumpSettings;
@@ -117,13 +116,15 @@ export class ReadPump {
       else this.#reachEnd(file);
       this.run();
     });
-    return false;
+    // Unless it was read ahead.
+    return !this.#isReading;
   }
 
   #emit(file: FollowedFile): boolean {
     const { demand, batchLines, asBytes } = this.#settings;
     const { room } = demand;
-    if (room <= 0) return false;
+    // A whole block costs less than two halves: what is under way makes room for it.
+    if (room <= 0 || (room < batchLines && this.#memory.isLent)) return false;
     const max = Math.min(room, batchLines);
     const startOffset = file.lines.offset;
     const taken = (asBytes ? file.lines.takeBlock(max, this.#memory) : undefined) ?? file.lines.take(max);
@@ -134,6 +135,7 @@ export class ReadPump {
   #feed(file: FollowedFile, chunk: Buffer): void {
     file.isFinishing = this.#settings.once;
     file.feed(chunk);
+    if (this.#ready.size === 0) this.#reader.readAhead(file);
     this.#events.progress(file);
   }
 

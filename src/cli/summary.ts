@@ -75,7 +75,7 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
 /** Counters under their heading, the largest first. */
 function details(counters: readonly [string, number][], notes = NO_NOTES): Row[] {
   return [...counters]
-    .sort(([a, x], [b, y]) => y - x || a.localeCompare(b))
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
     .map(([name, value]) => [`    ${printable(name)}`, count(value), notes.get(name) ?? '']);
 }
 

@@ -20,7 +20,7 @@ const LONGEST_ESCAPE = 6;
 /** Of one unit of UTF-16, in UTF-8. */
 const MOST_BYTES = 3;
 /** Memory that is kept for the next text; a longer one has its own. */
-const KEPT = 1 << 19;
+const KEPT = 1 << 20;
 let keptSource: ArrayBuffer | undefined;
 let keptTarget: Buffer | undefined;
 

@@ -26,7 +26,7 @@ export type StateValue =
 /**
  * What a collector remembers over restarts of the process, such as how far it has come. It should move on in
  * `EventBatch.settled`, which is called in order when all that came of the events is done. What is set is committed
- * within a millisecond or two, and then survives a crash of the process.
+ * within some 5 ms, and then survives a crash of the process.
  */
 export interface CollectorState {
   get(key: string): StateValue | undefined;
@@ -36,7 +36,7 @@ export interface CollectorState {
   entries(): IterableIterator<[key: string, value: StateValue]>;
   /** Whether something was set that a crash would undo. */
   readonly isPending: boolean;
-  /** Commits now, in some 15 µs, instead of within a millisecond or two. */
+  /** Commits now, instead of within some 5 ms. */
   commit(): void;
 }
 

@@ -11,7 +11,7 @@ export interface StateStore {
   entries(): StateEntry[];
   /** Forgets all entries that agree with what is given; returns how many. */
   forget(which: Partial<Pick<StateEntry, 'pipeline' | 'collector' | 'key'>>): number;
-  /** Commits what has changed now, instead of within a millisecond or two. */
+  /** Commits what has changed now, instead of within some 5 ms. */
   flush(): void;
   /** Commits, makes the copy that the next start trusts, and lets go of the folder. Never fails. */
   close(): Promise<void>;

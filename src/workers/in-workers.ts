@@ -19,7 +19,7 @@ export function inWorkers(options: InWorkersOptions): OperatorFunction<Batch, Ba
   return (batches$) =>
     new Observable((subscriber) => {
       const pool = new WorkerPool({
-        size: workers,
+        size: workers - 1,
         masks,
         onLost: (error, isReplaced) => logger.error(workerLost(pipeline, error, isReplaced)),
       });

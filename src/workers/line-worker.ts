@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { alone } from './hand-over.ts';
 import { LineMasker } from './mask-lines.ts';
 import type { LineResult, LineTask, WorkerMessage, WorkerSetup } from './protocol.ts';
-import { bytesIn } from './slots.ts';
+import { areasOf } from './slots.ts';
 
 const { masks, slots } = workerData as WorkerSetup;
 const masker = new LineMasker(masks);
@@ -13,11 +13,10 @@ parentPort?.on('message', (task: LineTask) => {
     handOver(masker.run({ ...task, bytes }));
     return;
   }
-  const memory = slots[bytes.slot] as SharedArrayBuffer;
-  // Its lines are read before anything is written.
-  const result = masker.run({ ...task, bytes: bytesIn(slots, bytes) }, Buffer.from(memory));
+  const { lines, free } = areasOf(slots[bytes.slot] as SharedArrayBuffer, bytes.length);
+  const result = masker.run({ ...task, bytes: lines }, free);
   const { documents } = result;
-  if (documents.buffer !== memory) handOver(result);
+  if (documents.buffer !== free.buffer) handOver(result);
   else post({ ...result, documents: { slot: bytes.slot, length: documents.length } });
 });
 post('ready');

@@ -1,6 +1,7 @@
 import { LineBlock } from '../../operators/file-lines/line-block.ts';
 import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
 import { regexMasking } from '../../plugins/masks/regex_mask.ts';
+import { documentsIn } from '../delivery/documents-in.ts';
 import { processLines } from '../delivery/process-lines.ts';
 import { safeReason } from '../errors.ts';
 import type { CollectedEvent } from '../models/events.ts';
@@ -11,6 +12,9 @@ import type { LineResult, LineTask, WorkerMask } from './protocol.ts';
 
 type Masking = Required<Pick<ProcessPlugin, 'process' | 'mapLines'>>;
 type Content = LineEvents | readonly CollectedEvent[];
+type Failure = LineResult['failures'][number];
+
+const NOTHING = Buffer.alloc(0);
 
 const MASKS: Readonly<Record<string, Masking>> = {
   entropy_mask: entropyMasking as unknown as Masking,
@@ -37,19 +41,28 @@ export class LineMasker {
     });
   }
 
-  /** @param into where the documents go if they have room in it. It may be where `bytes` are. */
-  run({ id, bytes, size, envelope }: LineTask & { bytes: Uint8Array }, into?: Buffer): LineResult {
-    const failures: { processor: number; reason: string }[] = [];
-    let content: Content = new LineEvents(new LineBlock(bytes, size), envelope);
+  /** @param into where the documents go if they have room in it. */
+  run({ id, bytes, size, envelope }: LineTask & { bytes: Uint8Array }, into: Buffer = NOTHING): LineResult {
+    const failures: Failure[] = [];
+    let left = 0;
+    const writers = new LineBlock(bytes, size).parts.map((part) => (room: Buffer) => {
+      const content = this.#maskAll(new LineEvents(part, envelope), failures);
+      const isLines = content instanceof LineEvents;
+      left += isLines ? content.size : content.length;
+      return isLines
+        ? content.toJsonLines(room)
+        : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
+    });
+    const documents = documentsIn(into, writers);
+    return { id, documents, size: left, masked: this.#takeCounts(), failures };
+  }
+
+  #maskAll(lines: LineEvents, failures: Failure[]): Content {
+    let content: Content = lines;
     for (let i = 0; i < this.#processors.length; i++) {
       content = this.#mask(i, content, (error) => failures.push({ processor: i, reason: safeReason(error) }));
     }
-    const documents =
-      content instanceof LineEvents
-        ? content.toJsonLines(into)
-        : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
-    const left = content instanceof LineEvents ? content.size : content.length;
-    return { id, documents, size: left, masked: this.#takeCounts(), failures };
+    return content;
   }
 
   #mask(index: number, content: Content, onFailure: (error: unknown) => void): Content {

@@ -24,7 +24,7 @@ export interface LineTask {
   readonly envelope: LineEnvelope;
 }
 
-/** Bytes at the begin of a slot. */
+/** Lines at the end of a slot, or documents at its begin. */
 export interface InSlot {
   readonly slot: number;
   readonly length: number;

@@ -1,7 +1,7 @@
 import type { InSlot } from './protocol.ts';
 
 /** What a batch of long lines becomes when it is masked and written as JSON. */
-const SLOT_BYTES = 512 * 1024;
+const SLOT_BYTES = 1024 * 1024;
 
 /** Memory that is shared with one worker. What lies in it is neither copied between threads nor collected as garbage. */
 export class Slots {
@@ -18,12 +18,14 @@ export class Slots {
     if (bytes.length > SLOT_BYTES) return undefined;
     const slot = this.#free.pop();
     if (slot === undefined) return undefined;
-    bytesIn(this.memory, { slot, length: bytes.length }).set(bytes);
+    const { lines } = areasOf(this.memory[slot] as SharedArrayBuffer, bytes.length);
+    lines.set(bytes);
     return { slot, length: bytes.length };
   }
 
-  read(place: InSlot): Buffer {
-    return bytesIn(this.memory, place);
+  /** The documents that a worker has written to a slot. */
+  read({ slot, length }: InSlot): Buffer {
+    return Buffer.from(this.memory[slot] as SharedArrayBuffer, 0, length);
   }
 
   free(slot: number): void {
@@ -31,7 +33,8 @@ export class Slots {
   }
 }
 
-/** The begin of a slot, in place. */
-export function bytesIn(slots: readonly SharedArrayBuffer[], { slot, length }: InSlot): Buffer {
-  return Buffer.from(slots[slot] as SharedArrayBuffer, 0, length);
+/** A slot with lines of so many bytes, which lie at its end, and what is free for documents: they do not meet. */
+export function areasOf(memory: SharedArrayBuffer, length: number): { lines: Buffer; free: Buffer } {
+  const begin = memory.byteLength - length;
+  return { lines: Buffer.from(memory, begin, length), free: Buffer.from(memory, 0, begin) };
 }

@@ -22,8 +22,10 @@ const FILE = new URL('./line-worker.js', import.meta.url);
 /** Workers that end are replaced so often in a run: what ends all of them would do so for ever. */
 const REPLACEMENTS = 5;
 
-/** One that it works on, one that waits, and one that is being written to an output. */
-const SLOTS = 3;
+/** Tasks that keep a worker busy until the main thread has time for it: one that it works on, and two that wait. */
+const ENOUGH = 3;
+/** Those, and one that is being written to an output. */
+const SLOTS = ENOUGH + 1;
 /** To send fewer bytes costs nothing, and many small batches may be in flight. */
 const FEWEST_IN_SLOT = 4096;
 
@@ -60,8 +62,13 @@ export class WorkerPool {
 
   /** Whether there is a worker that takes tasks. */
   get isReady(): boolean {
-    for (const { isReady } of this.#threads) if (isReady) return true;
-    return false;
+    return this.#leastBusy() !== undefined;
+  }
+
+  /** Whether there is one that would begin a task soon. */
+  get isHungry(): boolean {
+    const thread = this.#leastBusy();
+    return thread !== undefined && thread.tasks.size < ENOUGH;
   }
 
   /** Emits what came of a task; errors with `WorkerLost` if it has to be done elsewhere. */

@@ -1,4 +1,13 @@
-import { catchError, concatMap, type Observable, type OperatorFunction, of, throwError } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  defer,
+  finalize,
+  type Observable,
+  type OperatorFunction,
+  of,
+  throwError,
+} from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { type Batch, type Delivery, UnmadeBatch } from '../delivery/delivery.ts';
 import { PluginError } from '../errors.ts';
@@ -16,16 +25,23 @@ export interface WorkerStageOptions {
 }
 
 /**
- * Runs all processors over lines in workers, which write them as JSON as well. What is no line goes through the
- * processors in this thread, and so do lines while no worker is ready, and those whose worker was lost.
+ * Runs all processors over lines in workers, which write them as JSON as well, and in this thread: it takes part when
+ * every worker has enough to do. What is no line goes through the processors in this thread, and so do lines while no
+ * worker is ready, and those whose worker was lost.
  */
 export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch, Batch> {
   const { ordered, pool, inThisThread } = options;
+  /** Batches that this thread has begun. One at a time, beside those that nobody else can do. */
+  let here = 0;
   return orderedMap(
     (batch: Batch): Observable<Batch> => {
-      const here$ = of(batch).pipe(inThisThread);
+      const here$ = defer(() => {
+        here++;
+        return of(batch).pipe(inThisThread);
+      }).pipe(finalize(() => here--));
       const { unmade, delivery } = batch;
-      if (!(unmade instanceof LineEvents) || unmade.texts.bytes === undefined || !pool.isReady) return here$;
+      if (!(unmade instanceof LineEvents) || unmade.texts.bytes === undefined) return here$;
+      if (!pool.isReady || (!pool.isHungry && here === 0)) return here$;
       const { bytes, size } = unmade.texts;
       const { envelope } = unmade;
       return pool.run({ bytes, size, envelope }).pipe(

@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { from, lastValueFrom, map, toArray } from 'rxjs';
+import {
+  concatMap,
+  delayWhen,
+  from,
+  lastValueFrom,
+  map,
+  type OperatorFunction,
+  of,
+  Subject,
+  toArray,
+} from 'rxjs';
 import { LineBlock } from '../../operators/file-lines/line-block.ts';
 import { type Batch, Delivery, UnmadeBatch } from '../../src/delivery/delivery.ts';
 import { LineEvents } from '../../src/models/index.ts';
@@ -22,19 +32,34 @@ function batchOf(text: string): Batch {
 
 const lines = ({ events }: Batch) => events.map(({ data }) => data.line as string);
 
-/** Runs texts through two workers that end at `die`; what the main thread does is marked. */
-async function run(texts: readonly string[], onMasked = (_rule: string) => {}) {
+const marked = map((batch: Batch) => ({ ...batch, events: batch.events.map((event) => mark(event)) }));
+
+interface RunOptions {
+  readonly workers?: number;
+  readonly onMasked?: (rule: string) => void;
+  readonly inThisThread?: OperatorFunction<Batch, Batch>;
+}
+
+/** Runs texts through workers that end at `die`; what the main thread does is marked. */
+async function run(
+  texts: readonly string[],
+  { workers = 2, onMasked = () => {}, inThisThread = marked }: RunOptions = {},
+) {
   const lost: boolean[] = [];
   const masked: string[] = [];
   const file = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
-  const pool = new WorkerPool({ size: 2, masks: [], file, onLost: (_, isReplaced) => lost.push(isReplaced) });
+  const pool = new WorkerPool({
+    size: workers,
+    masks: [],
+    file,
+    onLost: (_, isReplaced) => lost.push(isReplaced),
+  });
   try {
     await eventually(() => pool.isReady);
-    const here = map((batch: Batch) => ({ ...batch, events: batch.events.map((event) => mark(event)) }));
     const stage = workerStage({
       ordered: true,
       pool,
-      inThisThread: here,
+      inThisThread,
       onMasked: (rule, count) => {
         masked.push(`${rule} ${count}`);
         onMasked(rule);
@@ -57,9 +82,29 @@ describe('workerStage', () => {
   it('keeps the order, whichever worker is done first', async () => {
     const texts = Array.from({ length: 40 }, (_, i) => `${i}\n`.repeat(i % 2 === 0 ? 2000 : 1));
     const { done, masked } = await run(texts);
-    expect(done.map(([first]) => first)).toEqual(texts.map((_, i) => `${i}`));
+    expect(done.map(([first]) => first?.replace('main: ', ''))).toEqual(texts.map((_, i) => `${i}`));
     expect(done.map(({ length }) => length)).toEqual(texts.map((_, i) => (i % 2 === 0 ? 2000 : 1)));
-    expect(masked).toHaveLength(40);
+    const here = done.filter(([first]) => first?.startsWith('main: '));
+    expect([masked.length > 0, here.length > 0, masked.length + here.length]).toEqual([true, true, 40]);
+  });
+
+  it('takes part when every worker has enough to do, with one batch at a time', async () => {
+    const masked$ = new Subject<void>();
+    let others = 0;
+    const onMasked = () => {
+      if (++others === 8) masked$.next();
+    };
+    // Its first batch is not done before all the others are.
+    const slow = concatMap((batch: Batch) =>
+      of(batch).pipe(
+        delayWhen(() => masked$),
+        marked,
+      ),
+    );
+    const texts = [...'abcdefghi'].map((letter) => `${letter}\n`);
+    const { done } = await run(texts, { workers: 1, onMasked, inThisThread: slow });
+    expect(done.flat().filter((line) => line.startsWith('main: '))).toEqual(['main: d']);
+    expect(done).toHaveLength(9);
   });
 
   it('does in the main thread what a worker had begun when it ended, in its place', async () => {
@@ -86,7 +131,7 @@ describe('workerStage', () => {
       results.push(rule);
       throw new Error('no counter');
     };
-    await expect(run(['a\n'], onMasked)).rejects.toThrow('no counter');
+    await expect(run(['a\n'], { onMasked })).rejects.toThrow('no counter');
     expect(results).toEqual(['UPPER']);
   });
 });

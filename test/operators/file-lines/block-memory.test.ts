@@ -12,7 +12,13 @@ describe('BlockMemory', () => {
     const third = memory.take(60_000);
     expect([third.length, third.buffer === first.buffer]).toEqual([60_000, true]);
     memory.give(third);
-    expect(memory.take(70_000)).toHaveLength(70_000);
+    const larger = memory.take(70_000);
+    expect([larger.length, larger.buffer === first.buffer]).toEqual([70_000, false]);
+    memory.give(second);
+    expect(memory.isLent).toBe(true);
+    memory.give(larger);
+    // From now on each has room for that much, so that blocks of nearly one size fit into each other's memory.
+    expect([memory.isLent, memory.take(100).buffer === larger.buffer]).toEqual([false, true]);
   });
 
   it('keeps a block as it is until that is released', () => {
