@@ -8,16 +8,9 @@ export class BlockMemory {
   readonly #free: Buffer[] = [];
   /** As much as any block has taken yet, if it was not one of the largest: so that each fits where another was. */
   #usual = UNIT;
-  #lent = 0;
-
-  /** Whether there are blocks that have not come back. */
-  get isLent(): boolean {
-    return this.#lent > 0;
-  }
 
   /** For so many bytes, of any content. */
   take(bytes: number): Buffer {
-    this.#lent++;
     if (bytes > LARGEST) return Buffer.allocUnsafeSlow(bytes);
     while (bytes > this.#usual) {
       this.#usual += UNIT;
@@ -29,7 +22,6 @@ export class BlockMemory {
 
   /** What `take` gave is not needed any more. */
   give({ buffer }: Buffer): void {
-    this.#lent--;
     if (this.#free.length < MOST_FREE && buffer.byteLength === this.#usual)
       this.#free.push(Buffer.from(buffer));
   }

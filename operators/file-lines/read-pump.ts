@@ -123,8 +123,7 @@ export class ReadPump {
   #emit(file: FollowedFile): boolean {
     const { demand, batchLines, asBytes } = this.#settings;
     const { room } = demand;
-    // A whole block costs less than two halves: what is under way makes room for it.
-    if (room <= 0 || (room < batchLines && this.#memory.isLent)) return false;
+    if (room <= 0) return false;
     const max = Math.min(room, batchLines);
     const startOffset = file.lines.offset;
     const taken = (asBytes ? file.lines.takeBlock(max, this.#memory) : undefined) ?? file.lines.take(max);

@@ -14,7 +14,7 @@ import {
   path,
   type WrittenFile,
 } from '../../src/models/index.ts';
-import { CommittedDemand } from '../committed-demand.ts';
+import { BatchDemand } from '../batch-demand.ts';
 import { MemoryState } from '../memory-state.ts';
 import { NamedFiles } from '../named-files.ts';
 import { namesPath } from '../named-paths.ts';
@@ -36,6 +36,8 @@ const MOST_LINE_BYTES = 16 * 1024 * 1024;
 /** Seconds. */
 const FLUSH_TIMEOUT = 5;
 const POLL_MS = 1000;
+/** Half of a batch. */
+const WORTHWHILE_LINES = 256;
 /** The longest that fits into a string, whatever its characters. */
 const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
 
@@ -91,7 +93,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     wasFollowed: wasFollowed(state),
     isFollowed: (path) => namesPath(paths, path),
   });
-  const demand = new CommittedDemand(ctx.demand, state);
+  const demand = new BatchDemand(ctx.demand, state, ctx.blockLines ?? WORTHWHILE_LINES);
   return followFiles(paths, {
     demand,
     once: ctx.once,
@@ -107,13 +109,14 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     onBacklog: (bytes) => ctx.stats.backlog(bytes),
     onGap: (bytes) => ctx.stats.lost(bytes),
   }).pipe(
-    map((batch) =>
-      toEvents(batch, () => {
+    map((batch) => {
+      demand.emitted(batch.size);
+      return toEvents(batch, () => {
         settled.settle(batch);
         demand.settled(batch.size);
         batch.release();
-      }),
-    ),
+      });
+    }),
     untilAborted(ctx.signal),
   );
 }

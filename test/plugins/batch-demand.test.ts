@@ -1,0 +1,80 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { InFlightWindow } from '../../operators/in-flight-window.ts';
+import { BatchDemand } from '../../plugins/batch-demand.ts';
+import { MemoryState } from '../../plugins/memory-state.ts';
+
+function demandOf(size: number, canCommit = true) {
+  const window = new InFlightWindow(size);
+  const commit = jest.fn(() => {
+    if (canCommit) state.pending = 0;
+  });
+  const state = { pending: 0, commit };
+  const collectorState = Object.assign(new MemoryState(), { commit: state.commit });
+  Object.defineProperty(collectorState, 'isPending', { get: () => state.pending > 0 });
+  const demand = new BatchDemand(window, collectorState, 20);
+  const emit = (events: number) => {
+    window.take(events);
+    demand.emitted(events);
+  };
+  const settle = (events: number) => {
+    state.pending += events;
+    demand.settled(events);
+    window.release(events);
+  };
+  return { window, state, demand, emit, settle };
+}
+
+describe('BatchDemand', () => {
+  it('takes what is settled and not committed for open', () => {
+    const { state, demand, emit, settle } = demandOf(100);
+    emit(30);
+    settle(10);
+    expect(demand.room).toBe(70);
+    state.pending = 0;
+    expect(demand.room).toBe(80);
+    expect(state.commit).not.toHaveBeenCalled();
+  });
+
+  it('commits when that leaves little room', () => {
+    const { state, demand, emit, settle } = demandOf(100);
+    emit(50);
+    settle(49);
+    expect([demand.room, state.commit.mock.calls.length]).toEqual([50, 0]);
+    settle(1);
+    expect([demand.room, state.commit.mock.calls.length]).toEqual([100, 1]);
+  });
+
+  it('goes on when nothing can be committed', () => {
+    const { demand, emit, settle } = demandOf(1, false);
+    for (let turn = 0; turn < 5; turn++) {
+      emit(1);
+      settle(1);
+      expect(demand.room).toBe(1);
+    }
+  });
+
+  it('has none that is worth no batch while events are under way that will make more', () => {
+    const { window, demand, emit, settle } = demandOf(100);
+    expect(demand.room).toBe(100);
+    emit(90);
+    expect(demand.room).toBe(0);
+    settle(9);
+    expect(demand.room).toBe(0);
+    settle(1);
+    expect(demand.room).toBe(20);
+    // Whatever others have taken for good.
+    window.take(19);
+    expect(demand.room).toBe(0);
+    settle(80);
+    window.take(80);
+    expect(demand.room).toBe(1);
+  });
+
+  it('has a part of a small window', () => {
+    const { demand, emit, settle } = demandOf(4);
+    expect(demand.room).toBe(4);
+    emit(4);
+    settle(1);
+    expect(demand.room).toBe(1);
+  });
+});
