@@ -1,60 +1,101 @@
 // Writes the JavaScript of `dist`; the compiler writes the types beside it.
 //
-// Loading a file takes Node half a millisecond, and a run would load 700. So the sources, and the packages that are in
-// them, become a few chunks that the entries share: each module is there once, whichever entry it is imported by.
+// Linking a file takes Node a millisecond or two, and a run would load 700. So the sources, and the packages that are
+// in them, become a few chunks that the entries share: each module is there once, whichever entry it is imported by.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { join, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
 
 const OUT = 'dist';
 const CHUNKS = 'src/chunks';
+
+const ENTRIES = [
+  'src/cli/bin.ts',
+  'src/index.ts',
+  'src/testing/index.ts',
+  'operators/index.ts',
+  'operators/node.ts',
+];
+/** In a file of its own, which shares nothing: each worker loads it anew. Beside the chunk that starts it. */
+const WORKER = { [`${CHUNKS}/line-worker`]: 'src/workers/line-worker.ts' };
 
 /** A dependency for its types, which plugins see; a quarter of its code is needed here. */
 const IN_CHUNKS_TOO = ['zod'];
 const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
   readFileSync('package.json', 'utf8'),
 );
-const external = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+const external = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter(
+  (name) => !IN_CHUNKS_TOO.includes(name),
+);
 
-const { metafile } = await build({
-  entryPoints: [
-    'src/cli/bin.ts',
-    'src/index.ts',
-    'src/testing/index.ts',
-    'operators/index.ts',
-    'operators/node.ts',
-    // Where the chunk that starts it looks for it: beside itself.
-    { in: 'src/workers/line-worker.ts', out: `${CHUNKS}/line-worker` },
-  ].map((entry) => (typeof entry === 'string' ? { in: entry, out: entry.replace(/\.ts$/, '') } : entry)),
-  outdir: OUT,
-  chunkNames: `${CHUNKS}/[name]-[hash]`,
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  sourcemap: true,
-  external: external.filter((name) => !IN_CHUNKS_TOO.includes(name)),
-  plugins: [{ name: 'builtin-modules', setup: provideBuiltinModules }],
-  metafile: true,
-  logLevel: 'warning',
-});
-const written = Object.keys(metafile.outputs);
-removeOthers(written);
-for (const path of written) if (path.endsWith('.map')) leaveOutPackages(path);
-writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)));
+const imports = new Map();
+const outputs = [
+  ...(await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry.replace(/\.ts$/, ''), entry])), {
+    groups: sharedChunks(),
+  })),
+  ...(await bundle(WORKER, false)),
+];
+removeOthers(outputs.map(({ fileName }) => join(OUT, fileName)));
+for (const { fileName } of outputs) if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
+const modules = outputs.flatMap((output) => Object.keys(output.modules ?? {}));
+writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(modules));
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
 
-/** ES modules have no `require` with which a CommonJS package could load Node's own modules. */
-function provideBuiltinModules({ onLoad, onResolve }) {
-  const namespace = 'builtin';
-  onResolve({ filter: /^[a-z]/ }, ({ path, kind }) =>
-    kind === 'require-call' && isBuiltin(path) ? { path, namespace } : undefined,
-  );
-  onLoad({ filter: /^/, namespace }, ({ path }) => ({
-    contents: `module.exports = process.getBuiltinModule('${path}');`,
-  }));
+async function bundle(input, codeSplitting) {
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    tsconfig: 'tsconfig.json',
+    transform: { target: 'node20' },
+    external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [{ name: 'imports', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) }],
+  });
+  const { output } = await build.write({
+    dir: OUT,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
+    sourcemap: true,
+    comments: { legal: true, annotation: true, jsdoc: false },
+    codeSplitting,
+  });
+  await build.close();
+  return output;
+}
+
+/**
+ * Without these, there is a chunk for each set of modules that the same entries share, and a run loads 36. A module is
+ * in the first of these chunks that has it. All that it imports is there too, or in one before: no two need each other.
+ */
+function sharedChunks() {
+  const chunks = {
+    version: () => reached('src/version.ts'),
+    /** What the command line needs of the engine to show what is wrong. */
+    errors: () => {
+      const engine = reached('src/index.ts');
+      return new Set([...reached('src/cli/main.ts')].filter((id) => engine.has(id)));
+    },
+    /** Nothing of Node: browsers load it too. */
+    operators: () => reached('operators/index.ts'),
+    engine: () => reached('src/index.ts'),
+    cli: () => reached('src/cli/main.ts'),
+    run: () => reached('src/cli/actions/run.ts'),
+  };
+  return Object.entries(chunks).map(([name, modulesOf], index, { length }) => {
+    let modules;
+    const test = (id) => {
+      modules ??= modulesOf();
+      return modules.has(id);
+    };
+    return { name, test, priority: length - index };
+  });
+}
+
+/** The modules that one imports, directly or not, and itself. */
+function reached(path) {
+  const found = new Set([resolve(path)]);
+  for (const id of found) for (const next of imports.get(id) ?? []) found.add(next);
+  return found;
 }
 
 /** What earlier builds left. Not before the build: tests may be running the last one. */

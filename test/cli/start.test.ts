@@ -53,7 +53,7 @@ describe('what is loaded', () => {
 
   it('by a run: few files, and of packages RxJS alone', async () => {
     const { chunks, packages } = await loadedBy('run', 'p.yaml', '--once', '--no-state');
-    expect(chunks.length).toBeLessThan(50);
+    expect(chunks.length).toBeLessThan(15);
     expect(packages).toEqual(['rxjs']);
   });
 
