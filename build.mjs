@@ -21,12 +21,16 @@ const WORKER = { [`${CHUNKS}/line-worker`]: 'src/workers/line-worker.ts' };
 
 /** A dependency for its types, which plugins see; a quarter of its code is needed here. */
 const IN_CHUNKS_TOO = ['zod'];
-const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+const { version, dependencies, optionalDependencies, peerDependencies } = JSON.parse(
   readFileSync('package.json', 'utf8'),
 );
 const external = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter(
   (name) => !IN_CHUNKS_TOO.includes(name),
 );
+
+/** As a text: to find and read the manifest would take a start longer than to read the command line. */
+const VERSION = 'src/version.ts';
+const versionModule = `export const version = () => ${JSON.stringify(version)};`;
 
 const imports = new Map();
 const outputs = [
@@ -49,7 +53,10 @@ async function bundle(input, codeSplitting) {
     // Of winston's packages, the half that is for its own development is left out.
     transform: { target: 'node20', define: { 'process.env.NODE_ENV': '"production"' } },
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
-    plugins: [{ name: 'imports', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) }],
+    plugins: [
+      { name: 'imports', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) },
+      { name: 'version', load: (id) => (id === resolve(VERSION) ? versionModule : undefined) },
+    ],
   });
   const { output } = await build.write({
     dir: OUT,
@@ -70,7 +77,7 @@ async function bundle(input, codeSplitting) {
  */
 function sharedChunks() {
   const chunks = {
-    version: () => reached('src/version.ts'),
+    version: () => reached(VERSION),
     /** What the command line needs of the engine to show what is wrong. */
     errors: () => {
       const engine = reached('src/index.ts');
