@@ -32,6 +32,12 @@ const external = Object.keys({ ...dependencies, ...optionalDependencies, ...peer
 const VERSION = 'src/version.ts';
 const versionModule = `export const version = () => ${JSON.stringify(version)};`;
 
+/** Node's streams in place of the copy of them that winston's packages bring. */
+const STREAMS = new Map([
+  ['readable-stream', "module.exports = require('node:stream');"],
+  ['readable-stream/lib/_stream_writable.js', "module.exports = require('node:stream').Writable;"],
+]);
+
 const imports = new Map();
 const outputs = [
   ...(await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry.replace(/\.ts$/, ''), entry])), {
@@ -56,6 +62,11 @@ async function bundle(input, codeSplitting) {
     plugins: [
       { name: 'imports', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) },
       { name: 'version', load: (id) => (id === resolve(VERSION) ? versionModule : undefined) },
+      {
+        name: 'streams',
+        resolveId: (id) => (STREAMS.has(id) ? `\0${id}` : undefined),
+        load: (id) => STREAMS.get(id.slice(1)),
+      },
     ],
   });
   const { output } = await build.write({
@@ -64,6 +75,8 @@ async function bundle(input, codeSplitting) {
     entryFileNames: '[name].js',
     chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
     sourcemap: true,
+    // One character of more makes V8 hold the whole file, and read it, with two bytes for each.
+    charset: 'ascii',
     comments: { legal: true, annotation: true, jsdoc: false },
     codeSplitting,
   });
