@@ -53,6 +53,12 @@ describe('millrace/operators in a browser', () => {
     expect(code).not.toMatch(/mask|entropy|poll|dedupe/i);
   });
 
+  it('shares RxJS with the page, as it is published too', async () => {
+    await upToDateBuild();
+    const { code } = await bundle("export * from './dist/operators/index.js'; export * from 'rxjs';");
+    expect(code.match(/\bvar Observable\d* =/g)).toHaveLength(1);
+  });
+
   it('would not bundle with Node', async () => {
     await expect(bundle("export * from './operators/node.ts';")).rejects.toThrow(
       /Could not resolve "(?:node:)?\w+"/,

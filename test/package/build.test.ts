@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ROOT, upToDateBuild } from '../support/build.ts';
@@ -51,6 +52,13 @@ describe('the build', () => {
     const sources = modules.filter(({ chunk }) => loaded.has(chunk)).map(({ path }) => path);
     expect(sources).toContain('src/manager.ts');
     expect(sources.filter((path) => /^src\/cli\/|\/(?:commander|winston)\//.test(path))).toEqual([]);
+  });
+
+  it('takes of RxJS the parts that it uses, which are those of the application', () => {
+    const require = createRequire(import.meta.url);
+    const parts = Object.entries<unknown>(require(join(DIST, 'src/chunks/rxjs.cjs')));
+    expect(parts.length).toBeGreaterThan(20);
+    expect(parts.filter(([name, part]) => part === undefined || part !== require('rxjs')[name])).toEqual([]);
   });
 
   it('leaves RxJS to the application, and has the licences of the packages that it holds', () => {
