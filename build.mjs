@@ -5,6 +5,9 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
+import { licensesOf } from './build/licenses.mjs';
+import { partsOfRxjs } from './build/parts-of-rxjs.mjs';
+import { sharedChunks } from './build/shared-chunks.mjs';
 
 const OUT = 'dist';
 const CHUNKS = 'src/chunks';
@@ -38,10 +41,11 @@ const STREAMS = new Map([
   ['readable-stream/lib/_stream_writable.js', "module.exports = require('node:stream').Writable;"],
 ]);
 
+/** What each module imports. */
 const imports = new Map();
 const outputs = [
   ...(await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry.replace(/\.ts$/, ''), entry])), {
-    groups: sharedChunks(),
+    groups: sharedChunks(imports),
   })),
   ...(await bundle(WORKER, false)),
 ];
@@ -87,62 +91,6 @@ async function bundle(input, codeSplitting) {
   return output;
 }
 
-/**
- * Without these, there is a chunk for each set of modules that the same entries share, and a run loads 36. A module is
- * in the first of these chunks that has it. All that it imports is there too, or in one before: no two need each other.
- */
-function sharedChunks() {
-  const chunks = {
-    version: () => reached(VERSION),
-    /** What the command line needs of the engine to show what is wrong. */
-    errors: () => {
-      const engine = reached('src/index.ts');
-      return new Set([...reached('src/cli/main.ts')].filter((id) => engine.has(id)));
-    },
-    // The next two have nothing of Node: browsers load them. A bundler leaves out the tables of masks as a file only.
-    masks: () => reached('operators/regex-mask.ts', 'operators/entropy-mask.ts'),
-    operators: () => reached('operators/index.ts'),
-    engine: () => reached('src/index.ts'),
-    cli: () => reached('src/cli/main.ts'),
-    run: () => reached('src/cli/actions/run.ts'),
-  };
-  return Object.entries(chunks).map(([name, modulesOf], index, { length }) => {
-    let modules;
-    const test = (id) => {
-      modules ??= modulesOf();
-      return modules.has(id);
-    };
-    return { name, test, priority: length - index };
-  });
-}
-
-/** Modules, and those that they import, directly or not. */
-function reached(...paths) {
-  const found = new Set(paths.map((path) => resolve(path)));
-  for (const id of found) for (const next of imports.get(id) ?? []) found.add(next);
-  return found;
-}
-
-/**
- * Of RxJS's 224 files, those that chunks import: the very same files, so the classes are the application's. Node loads
- * a CommonJS module fastest when another one requires it.
- */
-function partsOfRxjs(chunks) {
-  const index = readFileSync('node_modules/rxjs/dist/esm/index.js', 'utf8');
-  const files = new Map();
-  for (const [, names, file] of index.matchAll(/^export \{ (.+) \} from '\.\/(internal\/.+)';$/gm)) {
-    for (const name of names.split(', ')) files.set(name, file);
-  }
-  const imported = chunks.flatMap(
-    (code) => /^import \{ (.+) \} from "#rxjs";$/m.exec(code)?.[1].split(', ') ?? [],
-  );
-  const names = new Set(imported.map((name) => name.replace(/ as .+/, '')));
-  const lines = [...names]
-    .sort()
-    .map((name) => `exports.${name} = require('rxjs/${files.get(name)}').${name};\n`);
-  return `'use strict';\n${lines.join('')}`;
-}
-
 /** What earlier builds left. Not before the build: tests may be running the last one. */
 function removeOthers(written) {
   for (const name of readdirSync(OUT, { recursive: true })) {
@@ -157,18 +105,4 @@ function leaveOutPackages(path) {
   const isOurs = (index) => !map.sources[index].includes('node_modules/');
   const sourcesContent = map.sourcesContent.map((text, index) => (isOurs(index) ? text : null));
   writeFileSync(path, JSON.stringify({ ...map, sourcesContent }));
-}
-
-/** The licences of the packages that are in the chunks, which want to go where the code goes. */
-function licensesOf(inputs) {
-  const folders = inputs.map((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]);
-  const packages = [...new Set(folders)].filter((folder) => folder !== undefined).sort();
-  return packages.map(licenseOf).join('\n');
-}
-
-function licenseOf(folder) {
-  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (file === undefined) throw new Error(`${folder} has no licence`);
-  return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
 }
