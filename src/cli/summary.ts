@@ -74,12 +74,9 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
 
 /** Counters under their heading, the largest first. */
 function details(counters: readonly [string, number][], notes = NO_NOTES): Row[] {
-  return (
-    [...counters]
-      // Not by the rules of a language: to load those takes longer than all else that is written here.
-      .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-      .map(([name, value]) => [`    ${printable(name)}`, count(value), notes.get(name) ?? ''])
-  );
+  return [...counters]
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .map(([name, value]) => [`    ${printable(name)}`, count(value), notes.get(name) ?? '']);
 }
 
 function sum(counters: readonly [string, number][]): number {
