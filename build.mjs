@@ -1,60 +1,94 @@
 // Writes the JavaScript of `dist`; the compiler writes the types beside it.
 //
-// Loading a file takes Node half a millisecond, and a run would load 700. So the sources, and the packages that are in
-// them, become a few chunks that the entries share: each module is there once, whichever entry it is imported by.
+// Linking a file takes Node a millisecond or two, and a run would load 700. So the sources, and the packages that are
+// in them, become a few chunks that the entries share: each module is there once, whichever entry it is imported by.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { join, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+import { licensesOf } from './build/licenses.mjs';
+import { partsOfRxjs } from './build/parts-of-rxjs.mjs';
+import { sharedChunks } from './build/shared-chunks.mjs';
 
 const OUT = 'dist';
 const CHUNKS = 'src/chunks';
 
+const ENTRIES = [
+  'src/cli/bin.ts',
+  'src/index.ts',
+  'src/testing/index.ts',
+  'operators/index.ts',
+  'operators/node.ts',
+];
+/** In a file of its own, which shares nothing: each worker loads it anew. Beside the chunk that starts it. */
+const WORKER = { [`${CHUNKS}/line-worker`]: 'src/workers/line-worker.ts' };
+
 /** A dependency for its types, which plugins see; a quarter of its code is needed here. */
 const IN_CHUNKS_TOO = ['zod'];
-const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+const { version, dependencies, optionalDependencies, peerDependencies } = JSON.parse(
   readFileSync('package.json', 'utf8'),
 );
-const external = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+const external = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }).filter(
+  (name) => !IN_CHUNKS_TOO.includes(name),
+);
 
-const { metafile } = await build({
-  entryPoints: [
-    'src/cli/bin.ts',
-    'src/index.ts',
-    'src/testing/index.ts',
-    'operators/index.ts',
-    'operators/node.ts',
-    // Where the chunk that starts it looks for it: beside itself.
-    { in: 'src/workers/line-worker.ts', out: `${CHUNKS}/line-worker` },
-  ].map((entry) => (typeof entry === 'string' ? { in: entry, out: entry.replace(/\.ts$/, '') } : entry)),
-  outdir: OUT,
-  chunkNames: `${CHUNKS}/[name]-[hash]`,
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  sourcemap: true,
-  external: external.filter((name) => !IN_CHUNKS_TOO.includes(name)),
-  plugins: [{ name: 'builtin-modules', setup: provideBuiltinModules }],
-  metafile: true,
-  logLevel: 'warning',
-});
-const written = Object.keys(metafile.outputs);
-removeOthers(written);
-for (const path of written) if (path.endsWith('.map')) leaveOutPackages(path);
-writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)));
+/** As a text: to find and read the manifest would take a start longer than to read the command line. */
+const VERSION = 'src/version.ts';
+const versionModule = `export const version = () => ${JSON.stringify(version)};`;
+
+/** Node's streams in place of the copy of them that winston's packages bring. */
+const STREAMS = new Map([
+  ['readable-stream', "module.exports = require('node:stream');"],
+  ['readable-stream/lib/_stream_writable.js', "module.exports = require('node:stream').Writable;"],
+]);
+
+/** What each module imports. */
+const imports = new Map();
+const outputs = [
+  ...(await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry.replace(/\.ts$/, ''), entry])), {
+    groups: sharedChunks(imports),
+  })),
+  ...(await bundle(WORKER, false)),
+];
+removeOthers(outputs.map(({ fileName }) => join(OUT, fileName)));
+for (const { fileName } of outputs) if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
+const modules = outputs.flatMap((output) => Object.keys(output.modules ?? {}));
+writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(modules));
+writeFileSync(join(OUT, CHUNKS, 'rxjs.cjs'), partsOfRxjs(outputs.map(({ code }) => code ?? '')));
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
 
-/** ES modules have no `require` with which a CommonJS package could load Node's own modules. */
-function provideBuiltinModules({ onLoad, onResolve }) {
-  const namespace = 'builtin';
-  onResolve({ filter: /^[a-z]/ }, ({ path, kind }) =>
-    kind === 'require-call' && isBuiltin(path) ? { path, namespace } : undefined,
-  );
-  onLoad({ filter: /^/, namespace }, ({ path }) => ({
-    contents: `module.exports = process.getBuiltinModule('${path}');`,
-  }));
+async function bundle(input, codeSplitting) {
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    tsconfig: 'tsconfig.json',
+    // Of winston's packages, the half that is for its own development is left out.
+    transform: { target: 'node20', define: { 'process.env.NODE_ENV': '"production"' } },
+    external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
+    plugins: [
+      { name: 'imports', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) },
+      { name: 'version', load: (id) => (id === resolve(VERSION) ? versionModule : undefined) },
+      {
+        name: 'streams',
+        resolveId: (id) => (STREAMS.has(id) ? `\0${id}` : undefined),
+        load: (id) => STREAMS.get(id.slice(1)),
+      },
+    ],
+  });
+  const { output } = await build.write({
+    dir: OUT,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
+    // The manifest says what this is: `partsOfRxjs` in Node, `rxjs` elsewhere.
+    paths: { rxjs: '#rxjs' },
+    sourcemap: true,
+    // One character of more makes V8 hold the whole file, and read it, with two bytes for each.
+    charset: 'ascii',
+    comments: { legal: true, annotation: true, jsdoc: false },
+    codeSplitting,
+  });
+  await build.close();
+  return output;
 }
 
 /** What earlier builds left. Not before the build: tests may be running the last one. */
@@ -71,18 +105,4 @@ function leaveOutPackages(path) {
   const isOurs = (index) => !map.sources[index].includes('node_modules/');
   const sourcesContent = map.sourcesContent.map((text, index) => (isOurs(index) ? text : null));
   writeFileSync(path, JSON.stringify({ ...map, sourcesContent }));
-}
-
-/** The licences of the packages that are in the chunks, which want to go where the code goes. */
-function licensesOf(inputs) {
-  const folders = inputs.map((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0]);
-  const packages = [...new Set(folders)].filter((folder) => folder !== undefined).sort();
-  return packages.map(licenseOf).join('\n');
-}
-
-function licenseOf(folder) {
-  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (file === undefined) throw new Error(`${folder} has no licence`);
-  return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
 }

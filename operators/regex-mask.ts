@@ -2,6 +2,7 @@ import { type MonoTypeOperatorFunction, map } from 'rxjs';
 import { assertKnownOptions, assertTexts } from './check-options.ts';
 import { type LinesMasker, LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
+import type { MaskText } from './mask-strings.ts';
 import { compileExpression } from './python-regex.ts';
 import { type Cost, costOf } from './regex/cost.ts';
 import { JoinedGates } from './regex/joined-gates.ts';
@@ -61,7 +62,12 @@ export function regexMasks(options: RegexMaskOptions): Masks {
       name: names[i] as string,
       replacement: replacements[i] as Replacement,
     }));
-  const maskText = applyRules(rulesOf(expressions.map(planSearch)), options.onMask);
+  // With the first text: whoever masks lines at once may never have one.
+  let planned: MaskText | undefined;
+  const maskText = (text: string): string => {
+    planned ??= applyRules(rulesOf(expressions.map(planSearch)), options.onMask);
+    return planned(text);
+  };
   const costs = expressions.map(costOf);
   const harmless = Math.min(...costs.map(harmlessLength));
   return {

@@ -1,7 +1,7 @@
 import { type Ambiguity, findAmbiguity } from './ambiguity.ts';
 import { type Components, componentsOf } from './components.ts';
 import { itemsOf } from './literals.ts';
-import { type Look, type Pattern, parseExpression } from './pattern.ts';
+import { type Look, type ParsedExpression, type Pattern, parseExpression } from './pattern.ts';
 import { type Positions, positionsOf } from './positions.ts';
 import { UnitSet } from './unit-set.ts';
 
@@ -16,6 +16,8 @@ export interface Cost {
 }
 
 const UNKNOWN: Cost = { ambiguity: undefined, degree: Number.POSITIVE_INFINITY, factor: 1 };
+/** A configuration asks when it is read, when it is given a host, and when a pipeline starts. */
+const known = new WeakMap<ParsedExpression, Cost>();
 /** Every pair of them is looked at. */
 const MOST_LOOPS = 40;
 /** Shorter back-references are compared in no time. */
@@ -32,7 +34,15 @@ const MOST_COMPARED = 64;
 export function costOf(expression: RegExp): Cost {
   const parsed = parseExpression(expression);
   if (parsed === undefined) return UNKNOWN;
-  const { pattern } = parsed;
+  let cost = known.get(parsed);
+  if (cost === undefined) {
+    cost = workOut(parsed);
+    known.set(parsed, cost);
+  }
+  return cost;
+}
+
+function workOut({ pattern }: ParsedExpression): Cost {
   const starts = startsOnce(pattern) ? undefined : UnitSet.all;
   const main = costOfPart(pattern, starts, !hasConditions(pattern));
   const looks = looksIn(pattern).map(({ inside, behind }) =>

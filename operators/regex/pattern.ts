@@ -39,9 +39,24 @@ export interface ParsedExpression {
 /** Thrown for syntax that analysis does not know. */
 class NotAnalysed extends Error {}
 
-/** The parts of an expression, or `undefined` for syntax that analysis does not know: then nothing is assumed. */
+/** The rules of some configurations. */
+const KEPT = 256;
+const kept = new Map<string, ParsedExpression | undefined>();
+
+/**
+ * The parts of an expression, or `undefined` for syntax that analysis does not know: then nothing is assumed. Those
+ * asked for lately are kept, as each analysis of an expression begins with them.
+ */
 export function parseExpression(expression: RegExp): ParsedExpression | undefined {
-  const { source, flags } = expression;
+  const key = String(expression);
+  if (kept.has(key)) return kept.get(key);
+  if (kept.size === KEPT) kept.clear();
+  const parsed = parse(expression);
+  kept.set(key, parsed);
+  return parsed;
+}
+
+function parse({ source, flags }: RegExp): ParsedExpression | undefined {
   try {
     const tree = new RegExpParser().parsePattern(source, undefined, undefined, {
       unicode: flags.includes('u'),

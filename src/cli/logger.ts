@@ -1,5 +1,7 @@
 import { Writable } from 'node:stream';
-import winston from 'winston';
+// Not `winston` itself: it makes a logger of its own when it is loaded, with all that it has.
+import createWinstonLogger from 'winston/lib/winston/create-logger.js';
+import StreamTransport from 'winston/lib/winston/transports/stream.js';
 import type { Logger } from '../models/logger.ts';
 import type { Colours } from './colours.ts';
 import { jsonLine, prettyLine } from './log-line.ts';
@@ -8,6 +10,9 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 export type LogFormat = 'pretty' | 'json';
 export const LOG_LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
 export const LOG_FORMATS: readonly LogFormat[] = ['pretty', 'json'];
+
+/** Where winston has what is written of an entry. */
+const MESSAGE = Symbol.for('message');
 
 export interface LoggerOptions {
   readonly level: LogLevel;
@@ -29,11 +34,11 @@ export function createLogger({ level, format, colours, terminal, write }: Logger
     },
   });
   const print = format === 'json' ? jsonLine : prettyLine(colours, terminal);
-  const logger = winston.createLogger({
+  const logger = createWinstonLogger({
     level,
     levels: { error: 0, warn: 1, info: 2, debug: 3 },
-    format: winston.format.printf(print),
-    transports: [new winston.transports.Stream({ stream, eol: '\n' })],
+    format: { transform: (entry) => Object.assign(entry, { [MESSAGE]: print(entry) }) },
+    transports: [new StreamTransport({ stream, eol: '\n' })],
   });
   // winston's own methods return the logger, which is a stream: a plugin that ends in `return logger.info(…)`
   // would seem to return events.

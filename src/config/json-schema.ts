@@ -4,7 +4,7 @@ import { formatNumber } from '../checks/wording.ts';
 import { AnalyticsConfigShape } from '../models/analytics-config.ts';
 import { PipelineConfig } from '../models/pipeline-config.ts';
 import type { ConfigSchema, PluginKind } from '../models/plugin.ts';
-import { TestDefinition } from '../models/tests-config.ts';
+import { testDefinition } from '../models/tests-config.ts';
 import { builtinPlugins } from '../registry.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 
@@ -32,7 +32,7 @@ export function jsonSchema(): JsonSchema {
   const properties: JsonSchema = { ...(isMapping(top.properties) ? top.properties : {}) };
   const definitions: JsonSchema = {
     pipeline: modelSchema(PipelineConfig),
-    test: modelSchema(TestDefinition),
+    test: modelSchema(testDefinition()),
   };
   for (const [kind, section] of Object.entries(PLUGIN_SECTIONS) as [PluginKind, string][]) {
     definitions[kind] = entrySchema(kind);

@@ -2,7 +2,7 @@ import { isMapping, type Path } from '../checks/path.ts';
 import { nameListing, truncate } from '../checks/wording.ts';
 import { nearest } from '../models/nearest.ts';
 import type { ConfigMistake } from '../models/plugin.ts';
-import { RUN_EXPECTATIONS, TestDefinition } from '../models/tests-config.ts';
+import { RUN_EXPECTATIONS, type TestDefinition, testDefinition } from '../models/tests-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { takeModel, validateModel } from './validate.ts';
 
@@ -12,7 +12,7 @@ export function validateTests(config: MergedConfig): ReadonlyMap<string, TestDef
   for (const [name, value] of Object.entries(config.sections.get('tests') ?? {})) {
     const path = ['tests', name];
     const model = takeModel(value, path, config);
-    const definition = validateModel(TestDefinition, model, path, config);
+    const definition = validateModel(testDefinition(), model, path, config);
     if (definition !== undefined) definitions.set(name, definition as TestDefinition);
     const pipelines = config.sections.get('pipelines');
     if (model === undefined || pipelines === undefined || !config.isComplete) continue;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PipelineConfig } from './pipeline-config.ts';
 import type { CollectPlugin, ForwardPlugin, Plugin, ProcessPlugin } from './plugin.ts';
 import { CollectConfigBase, ForwardConfigBase, ProcessConfigBase } from './plugin-config.ts';
-import { TestDefinition } from './tests-config.ts';
+import { testDefinition } from './tests-config.ts';
 
 const named = <T extends z.ZodType>(entry: T) => z.record(z.string(), entry);
 
@@ -16,7 +16,7 @@ export const AnalyticsConfigShape = z.strictObject({
   forwarders: named(ForwardConfigBase.loose()),
   pipelines: named(PipelineConfig),
   host_config: z.record(z.string(), z.unknown()),
-  tests: named(TestDefinition).optional(),
+  tests: named(z.lazy(testDefinition)).optional(),
 });
 
 /** A plugin's configuration inside a whole one: frozen, with read-only properties that are not enumerable. */

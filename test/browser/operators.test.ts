@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { type BuildOptions, build } from 'esbuild';
 import { lastValueFrom, of, toArray } from 'rxjs';
 import * as operators from '../../operators/index.ts';
-import { ROOT } from '../support/build.ts';
+import { ROOT, upToDateBuild } from '../support/build.ts';
 import { CHROMIUM, runInChromium } from './chromium.ts';
 
 // Chromium takes a second to start, or ten on a busy machine.
@@ -44,6 +44,19 @@ describe('millrace/operators in a browser', () => {
     const { files } = await bundle("export { delayRange } from './operators/index.ts';");
     expect(files).toContain('operators/delay-range.ts');
     expect(files.filter((file) => /mask|python|entropy|poll|dedupe/.test(file))).toEqual([]);
+  });
+
+  it('bundles only what is used of the package as it is published', async () => {
+    await upToDateBuild();
+    const { code } = await bundle("export { delayRange } from './dist/operators/index.js';");
+    expect(code).toContain('function delayRange');
+    expect(code).not.toMatch(/mask|entropy|poll|dedupe/i);
+  });
+
+  it('shares RxJS with the page, as it is published too', async () => {
+    await upToDateBuild();
+    const { code } = await bundle("export * from './dist/operators/index.js'; export * from 'rxjs';");
+    expect(code.match(/\bvar Observable\d* =/g)).toHaveLength(1);
   });
 
   it('would not bundle with Node', async () => {

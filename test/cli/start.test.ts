@@ -18,6 +18,7 @@ async function loadedBy(...args: readonly string[]) {
   const chunks = files.filter((file) => !relative(DIST, file).startsWith('..'));
   const packages = files.map((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1]);
   return {
+    files,
     chunks,
     /** The sources that are in the chunks. */
     sources: chunks.flatMap(sourcesOf),
@@ -52,9 +53,11 @@ describe('what is loaded', () => {
   });
 
   it('by a run: few files, and of packages RxJS alone', async () => {
-    const { chunks, packages } = await loadedBy('run', 'p.yaml', '--once', '--no-state');
-    expect(chunks.length).toBeLessThan(50);
+    const { files, chunks, packages } = await loadedBy('run', 'p.yaml', '--once', '--no-state');
+    expect(chunks.length).toBeLessThan(15);
     expect(packages).toEqual(['rxjs']);
+    // All of RxJS would be 224.
+    expect(files.length).toBeLessThan(150);
   });
 
   it('by a run: lmdb, where there is a state', async () => {

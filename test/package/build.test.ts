@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ROOT, upToDateBuild } from '../support/build.ts';
@@ -8,14 +9,17 @@ jest.setTimeout(120_000);
 const DIST = join(ROOT, 'dist');
 const LICENSES = join(DIST, 'src/chunks/LICENSES.txt');
 
+const WORKER = 'src/chunks/line-worker.js';
+
 /** What of `dist` each module is in, those of packages included, by the source maps. */
 let modules: { readonly path: string; readonly chunk: string }[];
 const chunksOf = (wanted: string) => modules.flatMap(({ path, chunk }) => (path === wanted ? [chunk] : []));
 
 beforeAll(async () => {
   await upToDateBuild();
-  const chunks = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.js'),
+  // One without a map has no module, but names for those of another.
+  const chunks = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.js') && existsSync(join(DIST, `${name}.map`)),
   );
   modules = chunks.flatMap((chunk) => {
     const { sources }: { sources: string[] } = JSON.parse(readFileSync(join(DIST, `${chunk}.map`), 'utf8'));
@@ -25,13 +29,36 @@ beforeAll(async () => {
 
 describe('the build', () => {
   it('has each module once: a class is the same one, whichever entry it is imported by', () => {
-    expect(chunksOf('src/errors.ts')).toHaveLength(1);
-    expect(modules.filter(({ path }) => chunksOf(path).length > 1)).toEqual([]);
+    expect(chunksOf('src/errors.ts').filter((chunk) => chunk !== WORKER)).toHaveLength(1);
+    // Nothing that a worker has is seen outside it, so its file may repeat what others have.
+    const outsideWorkers = modules.filter(({ chunk }) => chunk !== WORKER).map(({ path }) => path);
+    expect(outsideWorkers.filter((path, i) => outsideWorkers.indexOf(path) < i)).toEqual([]);
   });
 
-  it('has the file of the workers beside the chunk that starts them', () => {
+  it('has the file of the workers beside the chunk that starts them, and whole', () => {
     const [chunk = ''] = chunksOf('src/workers/worker-pool.ts');
-    expect(existsSync(join(DIST, dirname(chunk), 'line-worker.js'))).toBe(true);
+    expect(join(dirname(chunk), 'line-worker.js')).toBe(WORKER);
+    expect(readFileSync(join(DIST, WORKER), 'utf8')).not.toMatch(/from ["']\./);
+  });
+
+  it('lets an application load the engine without the command line', () => {
+    const loaded = new Set(['src/index.js']);
+    for (const chunk of loaded) {
+      const text = readFileSync(join(DIST, chunk), 'utf8');
+      for (const [, path = ''] of text.matchAll(/^(?:import|export) .*?["'](\.[^"']+)["'];$/gm)) {
+        loaded.add(join(dirname(chunk), path));
+      }
+    }
+    const sources = modules.filter(({ chunk }) => loaded.has(chunk)).map(({ path }) => path);
+    expect(sources).toContain('src/manager.ts');
+    expect(sources.filter((path) => /^src\/cli\/|\/(?:commander|winston)\//.test(path))).toEqual([]);
+  });
+
+  it('takes of RxJS the parts that it uses, which are those of the application', () => {
+    const require = createRequire(import.meta.url);
+    const parts = Object.entries<unknown>(require(join(DIST, 'src/chunks/rxjs.cjs')));
+    expect(parts.length).toBeGreaterThan(20);
+    expect(parts.filter(([name, part]) => part === undefined || part !== require('rxjs')[name])).toEqual([]);
   });
 
   it('leaves RxJS to the application, and has the licences of the packages that it holds', () => {
