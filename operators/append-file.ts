@@ -51,9 +51,7 @@ export class FileAppender {
   constructor(path: string, { log = { warn: () => {} } }: AppenderOptions = {}) {
     this.path = path;
     this.#log = log;
-    this.#background = new BackgroundSync(path, log, () =>
-      this.#jobs.runAll(() => this.#background.run(this.#file)),
-    );
+    this.#background = new BackgroundSync(path, log);
   }
 
   /**
@@ -69,7 +67,7 @@ export class FileAppender {
           defer(() => (fsync === 'batch' ? this.#syncOrUndo(file) : EMPTY)),
           defer(() => {
             if (isCancelled()) return file.undo();
-            if (fsync === 'interval') this.#background.soon();
+            if (fsync === 'interval') this.#background.soon(file);
             return EMPTY;
           }),
         ),

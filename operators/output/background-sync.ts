@@ -1,4 +1,14 @@
-import { catchError, EMPTY, type Observable, type Subscription, tap, timer } from 'rxjs';
+import {
+  AsyncSubject,
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  type Observable,
+  type Subscription,
+  tap,
+  timer,
+} from 'rxjs';
 import { steadyClock } from '../steady-clock.ts';
 import type { OutputFile, OutputLog } from './output-file.ts';
 import { writeError } from './write-error.ts';
@@ -6,45 +16,69 @@ import { writeError } from './write-error.ts';
 /** Milliseconds. */
 const SYNC_EVERY = 1000;
 
-/** Forces a file to the disk within a second of what is written to it. That it fails is reported once. */
+/**
+ * Forces a file to the disk within a second of what is written to it, while more is written: a disk that has much to do
+ * would hold up all that follows. That it fails is reported once.
+ */
 export class BackgroundSync {
   readonly #path: string;
   readonly #log: OutputLog;
-  readonly #turn: () => Observable<never>;
   readonly #clock = steadyClock();
   #syncedAt = Number.NEGATIVE_INFINITY;
   #waiting: Subscription | undefined;
+  #running: Observable<never> | undefined;
   #hasFailed = false;
 
-  /** `turn` calls `run` when nothing is being written. */
-  constructor(path: string, log: OutputLog, turn: () => Observable<never>) {
+  constructor(path: string, log: OutputLog) {
     this.#path = path;
     this.#log = log;
-    this.#turn = turn;
   }
 
-  /** At once if that was not done within the last second, else when it is over. */
-  soon(): void {
+  /** `file` was written to. Forced at once if that was not done within the last second, else when it is over. */
+  soon(file: OutputFile): void {
     if (this.#waiting !== undefined) return;
-    const wait = this.#syncedAt + SYNC_EVERY - this.#clock();
-    if (wait <= 0) {
-      this.#take();
+    const wait = Math.max(0, this.#syncedAt + SYNC_EVERY - this.#clock());
+    if (wait === 0 && this.#running === undefined) {
+      this.#start(file);
       return;
     }
-    this.#waiting = timer(wait).subscribe(() => {
-      this.#waiting = undefined;
-      this.#take();
+    this.#waiting = concat(
+      timer(wait),
+      defer(() => this.#running ?? EMPTY),
+    ).subscribe({
+      complete: () => {
+        this.#waiting = undefined;
+        this.#start(file);
+      },
     });
   }
 
-  #take(): void {
+  /** Does at once what is waiting, and ends what is under way, because the file is about to be closed. */
+  finish(file: OutputFile): Observable<never> {
+    const isWaiting = this.#waiting !== undefined;
+    this.#waiting?.unsubscribe();
+    this.#waiting = undefined;
+    return concat(this.#running ?? EMPTY, isWaiting ? this.#sync(file) : EMPTY);
+  }
+
+  #start(file: OutputFile): void {
     this.#syncedAt = this.#clock();
-    this.#turn().subscribe();
+    const end$ = new AsyncSubject<never>();
+    this.#running = end$;
+    this.#sync(file)
+      .pipe(
+        tap({
+          complete: () => {
+            this.#running = undefined;
+          },
+        }),
+      )
+      .subscribe(end$);
   }
 
   /** Never errors: what was written is confirmed already. */
-  run(file: OutputFile | undefined): Observable<never> {
-    return (file?.sync() ?? EMPTY).pipe(
+  #sync(file: OutputFile): Observable<never> {
+    return file.sync().pipe(
       tap({
         complete: () => {
           this.#hasFailed = false;
@@ -57,13 +91,5 @@ export class BackgroundSync {
         return EMPTY;
       }),
     );
-  }
-
-  /** Does at once what is waiting, because the file is about to be closed. */
-  finish(file: OutputFile): Observable<never> {
-    if (this.#waiting === undefined) return EMPTY;
-    this.#waiting.unsubscribe();
-    this.#waiting = undefined;
-    return this.run(file);
   }
 }

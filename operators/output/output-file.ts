@@ -43,7 +43,7 @@ export interface OutputLog {
 
 const NEWLINE = Buffer.from('\n');
 
-/** A file open for appending, that keeps no more than what was confirmed. One operation at a time. */
+/** A file open for appending, that keeps no more than what was confirmed. One operation at a time, beside `sync`. */
 export class OutputFile {
   readonly path: string;
   readonly id: OutputId;
@@ -52,7 +52,9 @@ export class OutputFile {
   /** Bytes, if nobody else writes to it. */
   #length: number;
   #lengthBefore: number;
-  #isDirty: boolean;
+  /** What was done to it that has to be forced to the disk, and how much of that was. */
+  #changes = 0;
+  #synced = 0;
   /** Its entry in the folder was not forced to the disk. */
   #isNew: boolean;
 
@@ -63,7 +65,7 @@ export class OutputFile {
     this.#length = size;
     this.#lengthBefore = size;
     this.#isNew = isNew;
-    this.#isDirty = isNew;
+    this.#changes = isNew ? 1 : 0;
   }
 
   /** Opens and mends a file. `leftover` is what the last write to this path left behind. */
@@ -94,7 +96,7 @@ export class OutputFile {
   /** Appends all of `bytes`. When it errors, the file has none of it, or `leftover` tells what it still has. */
   append(bytes: Buffer): Observable<never> {
     this.#lengthBefore = this.#length;
-    this.#isDirty = true;
+    this.#changes++;
     return writeAll(this.#fd, bytes).pipe(
       tap({
         complete: () => {
@@ -130,9 +132,10 @@ export class OutputFile {
     return readAt(this.#fd, 0, length);
   }
 
-  /** Forces what was written to the disk. */
+  /** Forces what was written until now to the disk. It may be written to meanwhile, not closed. */
   sync(): Observable<never> {
-    if (!this.#isDirty) return EMPTY;
+    const upTo = this.#changes;
+    if (upTo === this.#synced) return EMPTY;
     const folder$ = defer(() => (this.#isNew ? syncFolder(dirname(this.path)) : EMPTY));
     return concat(
       fileCall((done) => fs.fdatasync(this.#fd, done)),
@@ -141,7 +144,7 @@ export class OutputFile {
       ignoreElements(),
       tap({
         complete: () => {
-          this.#isDirty = false;
+          this.#synced = Math.max(this.#synced, upTo);
           this.#isNew = false;
         },
       }),

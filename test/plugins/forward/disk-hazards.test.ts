@@ -243,6 +243,30 @@ describe('fsync', () => {
     expect(logger.lines).toEqual([expect.stringMatching(/EIO.*may not outlive a power cut/)]);
   });
 
+  it('interval: writes on while a slow disk is at it, and closes the file only behind that', async () => {
+    const held: (() => void)[] = [];
+    const { fdatasync } = fs;
+    const calls = jest.spyOn(fs, 'fdatasync').mockImplementation((fd, done) => {
+      held.push(() => fdatasync(fd, done));
+    });
+    const close = jest.spyOn(fs, 'close');
+    const ctx = context();
+    for (let n = 0; n < 5; n++) await write(ctx, n);
+    expect([calls.mock.calls.length, text(OUT)]).toEqual([1, [0, 1, 2, 3, 4].map(line).join('')]);
+
+    const fd = calls.mock.calls[0]?.[0];
+    const isClosed = () => close.mock.calls.some(([closed]) => closed === fd);
+    controllers.splice(0)[0]?.abort();
+    // Behind the closing of the first one, which waits.
+    const other = write(context(), 5);
+    held.shift()?.();
+    // What was written meanwhile is forced as well.
+    await eventually(() => expect([held.length, isClosed()]).toEqual([1, false]));
+    held.shift()?.();
+    await other;
+    expect(isClosed()).toBe(true);
+  });
+
   it('never: leaves it to the kernel', async () => {
     const calls = jest.spyOn(fs, 'fdatasync');
     const ctx = context({ fsync: 'never' });
