@@ -173,4 +173,16 @@ describe('followFiles, once', () => {
     ]);
     expect(linesOf(await readOnce([folder('a')], at(9)))).toEqual(['one', 'two']);
   });
+
+  it('leaves a byte order mark out of the first line, also of a file that begins anew', async () => {
+    fs.writeFileSync(folder('a'), '\ufeffone, and more\n');
+    const { batches, lines } = followers.follow([folder('a')]);
+    await eventually(() => expect(lines()).toEqual(['one, and more']));
+    expect(batches[0]).toMatchObject({ startOffset: 0, endOffset: 17 });
+    fs.writeFileSync(folder('a'), '\ufefftwo\n');
+    await eventually(() => expect(lines()[1]).toBe('two'));
+    fs.renameSync(folder('a'), folder('a.1'));
+    fs.writeFileSync(folder('a'), '\ufeffthree\n');
+    await eventually(() => expect(lines()[2]).toBe('three'));
+  });
 });
