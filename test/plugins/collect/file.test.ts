@@ -62,6 +62,13 @@ describe('file collector', () => {
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('backfill: true'));
   });
 
+  it('blames no missing backfill where there are no paths', async () => {
+    const warn = jest.fn();
+    const ctx = context({ once: true, logger: { ...silentLogger, warn } }, { backfill: false, paths: [] });
+    expect(await lastValueFrom(collect({ ctx }).pipe(toArray()))).toEqual([]);
+    expect(warn).not.toHaveBeenCalled();
+  });
+
   it('names the pattern that matches nothing', async () => {
     const warn = jest.fn();
     const ctx = context({ once: true, logger: { ...silentLogger, warn } }, { paths: [folder('*.none')] });
