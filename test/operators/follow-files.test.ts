@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -26,13 +27,33 @@ describe('followFiles, once', () => {
     await eventually(() => expect(openFiles(folder())).toBe(0));
   });
 
-  it('completes on nothing, on an empty file and on what is no file', async () => {
+  it('completes on nothing, on an empty file and on one that is missing', async () => {
     fs.writeFileSync(folder('empty'), '');
     expect(await readOnce([])).toEqual([]);
-    expect(await readOnce([folder('empty'), folder('missing'), folder(), 'a\0b', folder('*.none')])).toEqual(
-      [],
-    );
+    expect(await readOnce([folder('empty'), folder('missing'), 'a\0b', folder('*.none')])).toEqual([]);
   });
+
+  it.each([
+    ['folder', (path: string) => fs.mkdirSync(path), 'it is a folder; wanted a file, or a pattern'],
+    ['pipe', (path: string) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
+  ])(
+    'fails behind the others on a %s that a path names, and not on one that a pattern might',
+    async (_, make, message) => {
+      make(folder('odd.log'));
+      fs.writeFileSync(folder('z.log'), 'one\n');
+      expect(linesOf(await readOnce([folder('*.log')]))).toEqual(['one']);
+      const lines: string[] = [];
+      const reading$ = followFiles([folder('odd.log'), folder('z.log')], {
+        positions: fromStart,
+        once: true,
+      }).pipe(tap((batch) => void lines.push(...batch.lines)));
+      await expect(lastValueFrom(reading$)).rejects.toMatchObject({
+        ...{ code: 'NOT_A_FILE', loggable: true },
+        message: expect.stringContaining(`cannot read ${folder('odd.log')}: ${message}`),
+      });
+      expect(lines).toEqual(['one']);
+    },
+  );
 
   describe('with a file that is no UTF-8 text', () => {
     const FOREIGN: [string, Buffer][] = [
