@@ -45,6 +45,8 @@ describe('millrace', () => {
     [['run', 'x.yaml', '--pipeline'], "option '--pipeline <name>' argument missing"],
     [['run', 'x.yaml', '--drain-timeout', '-1'], 'It must be a number of seconds, 0 or more.'],
     [['run', 'x.yaml', '--drain-timeout', 'soon'], 'It must be a number of seconds, 0 or more.'],
+    [['run', 'x.yaml', '--state-dir', '--once'], 'Name a folder ahead of it; one of that name is ./--once.'],
+    [['state', '--state-dir', '-x'], 'Name a folder ahead of it; one of that name is ./-x.'],
     [['run', 'x.yaml', '--log-level', 'loud'], 'Allowed choices are error, warn, info, debug.'],
     [['run', 'x.yaml', '--log-format', 'xml'], 'Allowed choices are pretty, json.'],
     [['schema', 'extra'], "too many arguments for 'schema'"],
