@@ -110,8 +110,10 @@ export class FollowSession {
     const file = this.#table.at(path);
     if (file !== undefined) file.rests = 0;
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
+      // `lstat` found the link itself.
+      const what = error.syscall === 'stat' ? 'a symbolic link leads to no file' : 'there is no file';
       // One that was just rotated away is no news.
-      if (file === undefined) this.#missing(path, 'there is no file');
+      if (file === undefined) this.#missing(path, what);
       return undefined;
     }
     this.#report(path, error);

@@ -55,6 +55,17 @@ describe('followFiles, once', () => {
     },
   );
 
+  it('tells a symbolic link that leads nowhere from a file that is missing', async () => {
+    fs.symlinkSync('nowhere', folder('link'));
+    const messages: string[] = [];
+    const log = { warn: (message: string) => messages.push(message), info: () => {} };
+    await readOnce([folder('link'), folder('missing')], { log });
+    expect(messages.sort()).toEqual([
+      `a symbolic link leads to no file: ${folder('link')}`,
+      `there is no file: ${folder('missing')}`,
+    ]);
+  });
+
   describe('with a file that is no UTF-8 text', () => {
     const FOREIGN: [string, Buffer][] = [
       ['UTF-16', Buffer.from('\ufeffpin 1234\n', 'utf16le')],
