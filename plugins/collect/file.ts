@@ -166,5 +166,5 @@ function noting(settled: SettledPositions, note: () => void): Positions {
 function toEvents(batch: LineBatch, settle: () => void): EventBatch {
   const { path: source, backfill, isTruncated } = batch;
   const envelope = { timestamp: isoNow(), source, backfill, isTruncated };
-  return new EventBatch(new LineEvents(batch, envelope), settle);
+  return new EventBatch(new LineEvents(batch, envelope), settle, batch);
 }

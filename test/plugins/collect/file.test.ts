@@ -52,6 +52,7 @@ describe('file collector', () => {
       { timestamp, data: { line: 'two', source: folder('a') }, backfill: true },
     ]);
     expect(batch?.events).toEqual(batch?.events.map((event) => CollectedLineEvent.parse(event)));
+    expect(batch?.origin).toMatchObject({ path: folder('a'), startOffset: 0, endOffset: 8 });
   });
 
   it('says that there is nothing to read in a run that ends, without backfill', async () => {
