@@ -283,6 +283,7 @@ describe('a forwarder that fails', () => {
         error: 'never',
         pipeline: 'main',
         plugin: 'out',
+        kind: 'forward',
         time: '1970-01-01T00:00:00.000Z',
         event: { timestamp: '1970-01-01T00:00:00.000Z', data: { n: 1 } },
       },

@@ -32,7 +32,7 @@ export class DeadLetters {
     this.#options = options;
   }
 
-  /** Entries for the dead letter's forwarder: `{ error, pipeline, plugin, time, event }`. */
+  /** Entries for the dead letter's forwarder: `{ error, pipeline, plugin, kind, time, event }`. */
   get batch$(): Observable<Batch> {
     return this.#batch$.asObservable();
   }
@@ -100,6 +100,7 @@ export class DeadLetters {
       error: safeReason(error),
       pipeline,
       plugin: place.name,
+      kind: place.kind,
       time: isoNow(),
       ...content(),
     });
