@@ -39,6 +39,11 @@ describe('millrace', () => {
     [['help', 'tset'], "unknown command 'tset'\n(Did you mean test?)\nTry: millrace --help"],
     [['help', 'xyzzy'], "unknown command 'xyzzy'\nTry: millrace --help"],
     [['help', 'state', 'forgte'], "unknown command 'forgte'\n(Did you mean forget?)"],
+    [
+      ['state', 'foget', 'a.log'],
+      "unknown command 'foget'\n(Did you mean forget?)\nTry: millrace state --help",
+    ],
+    [['state', 'a.log'], "unknown command 'a.log'\nTry: millrace state --help"],
     [['run', '--onse'], "unknown option '--onse'\n(Did you mean --once?)\nTry: millrace run --help"],
     [['run'], 'run needs at least one configuration file, such as: millrace run pipelines.yaml'],
     [['validate'], 'validate needs at least one configuration file'],
