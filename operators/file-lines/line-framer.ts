@@ -140,8 +140,9 @@ export class LineFramer {
     const line = this.#takeHeld();
     this.#isTruncated ||= this.#isCut;
     this.#ending = false;
-    const lines = this.#finish(new JoinedLines(line, 1));
-    this.#isUnterminated = true;
+    const isMark = this.#offset === 0 && line === MARK.toString();
+    const lines = this.#finish(isMark ? JoinedLines.none : new JoinedLines(line, 1));
+    this.#isUnterminated = !isMark;
     return lines;
   }
 

@@ -81,6 +81,15 @@ describe('LineFramer', () => {
     expect(framer.offset).toBe(bytes.length);
   });
 
+  it('takes a byte order mark alone for no line, and the empty line that follows it for one', () => {
+    const framer = new LineFramer();
+    framer.feed(Buffer.from('\ufeff'));
+    framer.end();
+    expect([framer.take(9).size, framer.offset, framer.isUnterminated]).toEqual([0, 3, false]);
+    framer.feed(Buffer.from('\none\n'));
+    expect(framer.take(9).lines).toEqual(['', 'one']);
+  });
+
   it('keeps one where reading goes on, and leaves out that of a file that begins anew', () => {
     const framer = new LineFramer(7);
     framer.feed(Buffer.from('\ufeffone\n'));
