@@ -16,5 +16,6 @@ export function letterEscape(letter: string, inClass: boolean): string {
 }
 
 export function notKnown(text: string, inClass: boolean): ExpressionError {
-  return new ExpressionError(`the escape ${text} is not known${inClass ? ' inside […]' : ''}`);
+  const advice = /^\\[pP]/.test(text) ? `; a property stands in braces, as in ${text}{L}` : '';
+  return new ExpressionError(`the escape ${text} is not known${inClass ? ' inside […]' : ''}${advice}`);
 }

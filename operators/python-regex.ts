@@ -62,9 +62,12 @@ function takeFlags(source: string, rule: string | undefined): { flags: string; b
 
 const SCOPED_FLAGS = /\(\?[a-z]*-?[a-z]+:/i;
 const LATE_FLAGS = /\(\?[a-z]+\)/i;
+const POSSESSIVE = /[^(|][*+?}]\+/;
 
-/** V8 says no more than "Invalid group" of what people most often bring along. */
+/** V8 says no more than "Invalid group" or "Nothing to repeat" of what people most often bring along. */
 function hint(reason: string, source: string): string {
+  if (reason === 'Nothing to repeat' && POSSESSIVE.test(source))
+    return 'possessive quantifiers, as in a++ and a*+, are not supported; take the second + away';
   if (reason !== 'Invalid group') return reason;
   if (SCOPED_FLAGS.test(source)) {
     return 'flags for a part, as in (?i:…), are not supported by this Node.js; put (?i) at the very start';

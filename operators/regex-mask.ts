@@ -19,9 +19,10 @@ export interface RegexMaskOptions extends ReplacementOptions {
   readonly onMask?: ((rule: string, count: number) => void) | undefined;
   /**
    * Runs what may take more than a moment: the masking of a text so long that backtracking over it could take
-   * time in proportion to a power of its length. It may throw. Without it, nothing bounds that time.
+   * time in proportion to a power of its length. It may throw. Without it, nothing bounds that time. `rule` gives the
+   * rule that was begun last, or an empty text.
    */
-  readonly boundTime?: ((mask: () => string, length: number) => string) | undefined;
+  readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
 
 const OPTIONS = ['rules', 'onMask', 'boundTime', ...REPLACEMENT_OPTIONS];
@@ -63,19 +64,19 @@ export function regexMasks(options: RegexMaskOptions): Masks {
       replacement: replacements[i] as Replacement,
     }));
   // With the first text: whoever masks lines at once may never have one.
-  let planned: MaskText | undefined;
-  const maskText = (text: string): string => {
-    planned ??= applyRules(rulesOf(expressions.map(planSearch)), options.onMask);
-    return planned(text);
+  let maskOne: { readonly short: MaskText; readonly long: MaskText } | undefined;
+  const planned = () => {
+    const rules = rulesOf(expressions.map(planSearch));
+    const short = applyRules(rules, options.onMask);
+    return { short, long: boundTime === undefined ? short : maskInTime(boundTime, rules, options.onMask) };
   };
   const costs = expressions.map(costOf);
   const harmless = Math.min(...costs.map(harmlessLength));
   return {
-    mask: maskerOf((text) =>
-      text.length > harmless && boundTime !== undefined
-        ? boundTime(() => maskText(text), text.length)
-        : maskText(text),
-    ),
+    mask: maskerOf((text) => {
+      maskOne ??= planned();
+      return text.length > harmless ? maskOne.long(text) : maskOne.short(text);
+    }),
     many: () => {
       const plans = expressions.map(planSearchOfLines);
       if (!plans.every((plan) => plan !== undefined)) return undefined;
@@ -86,7 +87,31 @@ export function regexMasks(options: RegexMaskOptions): Masks {
   };
 }
 
-function applyRules(rules: readonly Rule[], onMask: RegexMaskOptions['onMask']): (text: string) => string {
+/** A mask for texts that may take long: apart, so that others need not note which rule was begun. */
+function maskInTime(
+  boundTime: NonNullable<RegexMaskOptions['boundTime']>,
+  rules: readonly Rule[],
+  onMask: RegexMaskOptions['onMask'],
+): (text: string) => string {
+  let begun = '';
+  const maskText = applyRules(rules, onMask, (rule) => {
+    begun = rule;
+  });
+  return (text) => {
+    begun = '';
+    return boundTime(
+      () => maskText(text),
+      text.length,
+      () => begun,
+    );
+  };
+}
+
+function applyRules(
+  rules: readonly Rule[],
+  onMask: RegexMaskOptions['onMask'],
+  begin?: (rule: string) => void,
+): (text: string) => string {
   const gates = new JoinedGates(rules);
   return (text) => {
     let masked = text;
@@ -95,6 +120,7 @@ function applyRules(rules: readonly Rule[], onMask: RegexMaskOptions['onMask']):
       if (gates.reject(i, masked)) continue;
       const rule = rules[i] as Rule;
       if (rule.literal !== '' && !masked.includes(rule.literal)) continue;
+      begin?.(rule.name);
       const before = masked;
       masked = applyRule(rule, before, onMask);
       if (masked !== before) gates.reset();

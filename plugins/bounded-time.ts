@@ -5,6 +5,11 @@ import { MaskError } from '../operators/mask-error.ts';
 const BASE_MS = 1000;
 const MS_PER_CHARACTER = 0.001;
 
+interface BoundedTimeOptions {
+  readonly share?: number;
+  readonly rule?: (() => string) | undefined;
+}
+
 interface Watched {
   readonly script: vm.Script;
   readonly context: vm.Context & { work: () => void };
@@ -16,13 +21,18 @@ let watched: Watched | undefined;
  * of a script. To watch costs about 0.2 ms.
  *
  * @param length of the text, in characters. What is allowed is 1 s, and 1 s for each million of them.
- * @param share of that time which is allowed
+ * @param options.share of that time which is allowed
+ * @param options.rule the one that runs when the time is over, for the message
  * @throws MaskError if it took longer.
  *
  * @example
  * inBoundedTime(() => 'a'.replace(/a/g, 'b'), 1); // 'b'
  */
-export function inBoundedTime(work: () => string, length: number, share = 1): string {
+export function inBoundedTime(
+  work: () => string,
+  length: number,
+  { share = 1, rule = () => '' }: BoundedTimeOptions = {},
+): string {
   watched ??= {
     script: new vm.Script('work()'),
     context: vm.createContext({ work: () => {} }) as Watched['context'],
@@ -39,7 +49,9 @@ export function inBoundedTime(work: () => string, length: number, share = 1): st
     return result;
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw new TimeOut(`a text could not be masked within ${timeout / 1000} s`);
+    const name = rule();
+    const which = name === '' ? '' : `; rule ${JSON.stringify(name)} was at it`;
+    throw new TimeOut(`a text could not be masked within ${timeout / 1000} s${which}`);
   } finally {
     context.work = outer;
   }
@@ -56,11 +68,13 @@ class TimeOut extends MaskError {}
  * const bound = boundedTime();
  * bound(() => 'a'.replace(/a/g, 'b'), 1); // 'b'
  */
-export function boundedTime(within = inBoundedTime): (work: () => string, length: number) => string {
+export function boundedTime(
+  within = inBoundedTime,
+): (work: () => string, length: number, rule?: () => string) => string {
   const patience = new Patience();
-  return (work, length) => {
+  return (work, length, rule) => {
     try {
-      const result = within(work, length, patience.share);
+      const result = within(work, length, { share: patience.share, rule });
       patience.restore();
       return result;
     } catch (error) {

@@ -283,6 +283,7 @@ describe('a forwarder that fails', () => {
         error: 'never',
         pipeline: 'main',
         plugin: 'out',
+        kind: 'forward',
         time: '1970-01-01T00:00:00.000Z',
         event: { timestamp: '1970-01-01T00:00:00.000Z', data: { n: 1 } },
       },
@@ -340,6 +341,26 @@ describe('a processor that fails', () => {
     expect(manager.states().main?.state).toBe('completed');
     expect(logger.lines.join()).toMatch(/error main: processor picky failed on an event: SyntaxError/);
     expect(logger.lines.join()).not.toContain('hunter2');
+  });
+
+  it('says in the log where the event comes from, and not in the dead letter', () => {
+    const origin = { path: '/var/log/a.log', startOffset: 10, endOffset: 70 };
+    const letters: unknown[] = [];
+    const { logger } = states({
+      collect: { source: () => of(new EventBatch([event(1)], () => {}, origin)) },
+      process: {
+        picky: () => {
+          throw new PluginError('no');
+        },
+      },
+      forward: { out: () => undefined, letters: ({ event }) => void letters.push(event.data) },
+      pipeline: { forward: ['out'], delivery: { dead_letter: 'letters' } },
+    });
+    expect(logger.lines.join()).toContain(
+      'error main: processor picky failed on an event of /var/log/a.log (bytes 10 to 70): no',
+    );
+    expect(letters).toHaveLength(1);
+    expect(JSON.stringify(letters)).not.toContain('a.log');
   });
 
   it.each([

@@ -17,9 +17,6 @@ import { ReadPump } from './read-pump.ts';
 import { mayRest } from './resting.ts';
 import { truncate } from './truncation.ts';
 
-/** With `once`, no reason to fail: what was never a file to be read, or was rotated just now. */
-const PASSED_OVER = new Set(['MOVED', 'NOT_A_FILE']);
-
 /** What a session emits to: a subscriber. */
 export interface LineOutput {
   next(batch: LineBatch): void;
@@ -29,6 +26,7 @@ export interface LineOutput {
 
 /** One subscription to `followFiles`: finds the files, tells the pump which of them to read, and forgets them. */
 export class FollowSession {
+  readonly #patterns: readonly string[];
   readonly #settings: FollowSettings;
   readonly #output: LineOutput;
   readonly #table: FileTable;
@@ -45,6 +43,7 @@ export class FollowSession {
   #reportedBacklog = 0;
 
   constructor(patterns: readonly string[], settings: FollowSettings, output: LineOutput) {
+    this.#patterns = patterns;
     this.#settings = settings;
     this.#output = output;
     this.#problems = new Problems(settings.log);
@@ -111,8 +110,10 @@ export class FollowSession {
     const file = this.#table.at(path);
     if (file !== undefined) file.rests = 0;
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
+      // `lstat` found the link itself.
+      const what = error.syscall === 'stat' ? 'a symbolic link leads to no file' : 'there is no file';
       // One that was just rotated away is no news.
-      if (file === undefined) this.#missing(path, 'there is no file');
+      if (file === undefined) this.#missing(path, what);
       return undefined;
     }
     this.#report(path, error);
@@ -219,8 +220,13 @@ export class FollowSession {
   }
 
   #report(path: string, error: NodeJS.ErrnoException): void {
-    if (this.#settings.once && !PASSED_OVER.has(error.code ?? '')) this.#unreadable.set(path, error);
+    if (this.#settings.once && !this.#mayPass(path, error)) this.#unreadable.set(path, error);
     this.#problems.report(path, error.code ?? error.name, `cannot read ${path}: ${error.message}`);
+  }
+
+  /** With `once`, no reason to fail: what was rotated just now, and what is no file and was not asked for by its name. */
+  #mayPass(path: string, { code }: NodeJS.ErrnoException): boolean {
+    return code === 'MOVED' || (code === 'NOT_A_FILE' && !this.#patterns.includes(path));
   }
 
   #reportBacklog(): void {

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 interface Format {
   readonly name: string;
   /** The first bytes; any byte where there is none. */
@@ -39,7 +41,7 @@ export function foreignFormat(head: Buffer): Foreign | undefined {
   );
   if (marked !== undefined) return marked;
   if (isUnmarkedUtf32(head)) return { name: 'UTF-32', advice: CONVERT };
-  return isUnmarkedUtf16(head) ? { name: 'UTF-16', advice: CONVERT } : undefined;
+  return isUnmarkedUtf16(head) || holdsUtf16(head) ? { name: 'UTF-16', advice: CONVERT } : undefined;
 }
 
 /** So many characters in a row are no accident. */
@@ -47,6 +49,8 @@ const CHARACTERS = 4;
 const TAB = 0x09;
 const CR = 0x0d;
 const SPACE = 0x20;
+/** The most bytes of a character of UTF-8 that may be missing behind the end. */
+const MOST_OPEN = 3;
 /** Of the upper half of a character beyond U+FFFF. */
 const MOST_PLANE = 0x10;
 
@@ -57,6 +61,34 @@ function isUnmarkedUtf16(head: Buffer): boolean {
     if (script >= SPACE || (script >= TAB && script <= CR)) return false;
     return everyCharacter(head, 2, (at) => head[at + upper] === script && head[at + 1 - upper] !== script);
   });
+}
+
+/**
+ * Whether it is no UTF-8, and has a run of ASCII as UTF-16 writes it, as every secret is one, between characters of a
+ * script that has too many to be known by their upper halves, such as Chinese. No upper half is a control character:
+ * line ends and tabs of another encoding would stand there as well. Nor is any character NUL: that is a hole in a file.
+ */
+function holdsUtf16(head: Buffer): boolean {
+  if (!head.includes(0) || isUtf8UpToItsEnd(head)) return false;
+  return [0, 1].some((upper) => {
+    let run = 0;
+    let longest = 0;
+    for (let at = 0; at + 1 < head.length; at += 2) {
+      const high = head[at + upper] as number;
+      const low = head[at + 1 - upper] as number;
+      if (high === 0 ? low === 0 : high < SPACE) return false;
+      run = high === 0 ? run + 1 : 0;
+      longest = Math.max(longest, run);
+    }
+    return longest >= CHARACTERS;
+  });
+}
+
+/** Whether of its last character only the end may be missing. */
+function isUtf8UpToItsEnd(head: Buffer): boolean {
+  return Array.from({ length: MOST_OPEN + 1 }, (_, open) => head.length - open).some((end) =>
+    isUtf8(head.subarray(0, Math.max(0, end))),
+  );
 }
 
 /** Whether of four bytes at the begin two are none, each time: no script has more characters. */

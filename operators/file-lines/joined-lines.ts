@@ -1,4 +1,5 @@
 const LF = '\n';
+const MARK = '\ufeff';
 
 /** Consecutive lines without their terminators as one text, which costs far less than a text for each. */
 export class JoinedLines {
@@ -26,6 +27,11 @@ export class JoinedLines {
     return this.size < 2
       ? JoinedLines.none
       : new JoinedLines(this.text.slice(this.text.indexOf(LF) + 1), this.size - 1);
+  }
+
+  /** Without a byte order mark ahead of the first line. */
+  get withoutMark(): JoinedLines {
+    return this.text.startsWith(MARK) ? new JoinedLines(this.text.slice(MARK.length), this.size) : this;
   }
 
   /** Behind a line. */

@@ -6,13 +6,16 @@ import { LineBlock } from './line-block.ts';
 
 const LF = 0x0a;
 const NOTHING = Buffer.alloc(0);
+/** A byte order mark in UTF-8: ahead of the first line, and no part of it. */
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Cuts the bytes of one file into lines, and knows to the byte where each lies.
  *
  * Bytes are cut at LF, which no other character of UTF-8 contains, and only then decoded, whole lines at a time:
  * a character that two chunks share is never split. Invalid UTF-8 becomes U+FFFD. One CR before the LF belongs
- * to the terminator. Of a line longer than `maxLineBytes` only so many bytes are kept, in memory as well.
+ * to the terminator, and a byte order mark at the begin of the file to no line. Of a line longer than
+ * `maxLineBytes` only so many bytes are kept, in memory as well.
  *
  * @example
  * const framer = new LineFramer();
@@ -108,7 +111,9 @@ export class LineFramer {
     let end = firstEnd + 1;
     let size = 1;
     for (; size < max && end <= this.#lastLf; size++) end = this.#chunk.indexOf(LF, end) + 1;
-    const bytes = this.#held.takeBytes(this.#chunk.subarray(this.#at, end), memory);
+    const taken = this.#held.takeBytes(this.#chunk.subarray(this.#at, end), memory);
+    const isMarked = this.#offset === 0 && MARK.equals(taken.subarray(0, MARK.length));
+    const bytes = isMarked ? taken.subarray(MARK.length) : taken;
     this.#at = end;
     this.#isTruncated = false;
     this.#finish(JoinedLines.none);
@@ -135,8 +140,9 @@ export class LineFramer {
     const line = this.#takeHeld();
     this.#isTruncated ||= this.#isCut;
     this.#ending = false;
-    const lines = this.#finish(new JoinedLines(line, 1));
-    this.#isUnterminated = true;
+    const isMark = this.#offset === 0 && line === MARK.toString();
+    const lines = this.#finish(isMark ? JoinedLines.none : new JoinedLines(line, 1));
+    this.#isUnterminated = !isMark;
     return lines;
   }
 
@@ -160,7 +166,8 @@ export class LineFramer {
     return lines;
   }
 
-  #finish(lines: JoinedLines): JoinedLines {
+  #finish(taken: JoinedLines): JoinedLines {
+    const lines = this.#offset === 0 ? taken.withoutMark : taken;
     this.#offset = this.#readOffset - (this.#chunk.length - this.#at);
     this.#holdRest();
     const isTerminator = this.#isUnterminated && (lines.text === '' || lines.text.startsWith('\n'));

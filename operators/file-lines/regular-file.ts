@@ -38,7 +38,7 @@ export function statFile(path: string, callback: Callback<FileChange>): void {
   const done = (isLinked: boolean) => (error: NodeJS.ErrnoException | null, stats?: fs.BigIntStats) => {
     if (stats === undefined) callback(error);
     else if (stats.isFile()) callback(null, statusOf(stats, isLinked));
-    else callback(notRegular(path));
+    else callback(notRegular(stats));
   };
   fs.lstat(path, { bigint: true }, (error, stats) => {
     if (stats?.isSymbolicLink() === true) fs.stat(path, { bigint: true }, done(true));
@@ -64,7 +64,7 @@ export function openFile(
     fs.fstat(fd, { bigint: true }, (failure, stats) => {
       if (failure !== null || !stats.isFile()) {
         closeFile(fd);
-        callback(failure ?? notRegular(path));
+        callback(failure ?? notRegular(stats));
         return;
       }
       const head = Buffer.alloc(HEAD_BYTES);
@@ -89,6 +89,9 @@ function statusOf(stats: fs.BigIntStats, isLinked: boolean): FileChange {
   return { id: `${stats.dev}:${stats.ino}`, size: Number(stats.size), modified: stats.mtimeNs, isLinked };
 }
 
-function notRegular(path: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${path} is not a regular file`), { code: 'NOT_A_FILE' });
+function notRegular(stats: fs.BigIntStats): NodeJS.ErrnoException {
+  const message = stats.isDirectory()
+    ? 'it is a folder; wanted a file, or a pattern of files such as FOLDER/*.log'
+    : 'it is not a regular file; wanted one, for of a pipe or a device nothing can be read twice';
+  return Object.assign(new Error(message), { code: 'NOT_A_FILE' });
 }

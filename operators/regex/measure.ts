@@ -25,7 +25,7 @@ export function lengthOf(pattern: Pattern): Length {
       return { min: min * pattern.min, max: max === 0 || pattern.max === 0 ? 0 : max * pattern.max };
     }
     case 'reference':
-      return { min: 0, max: pattern.max };
+      return { min: pattern.min, max: pattern.max };
     default:
       return NOTHING;
   }

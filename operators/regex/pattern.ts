@@ -1,6 +1,6 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 import { type OneCharacter, unitsOf } from './class-units.ts';
-import { lengthOf } from './measure.ts';
+import { type Length, lengthOf } from './measure.ts';
 import type { UnitSet } from './unit-set.ts';
 
 /** An expression, reduced to what analysis asks about. Groups are gone; what they hold stands in their place. */
@@ -11,8 +11,8 @@ export type Pattern =
   | Repetition
   | { readonly kind: 'edge'; readonly edge: 'start' | 'end' | 'boundary' | 'inside' }
   | Look
-  /** At most as long as the group that it refers to. */
-  | { readonly kind: 'reference'; readonly max: number };
+  /** As long as the group that it refers to, or empty where that may not have matched. */
+  | { readonly kind: 'reference'; readonly min: number; readonly max: number };
 
 export interface Repetition {
   readonly kind: 'repetition';
@@ -107,21 +107,24 @@ class Reader {
         return this.#assertion(element, flags);
       case 'Backreference':
         this.hasReferences = true;
-        return { kind: 'reference', max: this.#longest(element, flags) };
+        return { kind: 'reference', ...this.#lengthOf(element, flags) };
       default:
         throw new NotAnalysed();
     }
   }
 
-  #longest({ resolved, start }: AST.Backreference, flags: string): number {
-    const groups = Array.isArray(resolved) ? resolved : [resolved];
-    const lengths = groups.map((group) =>
+  #lengthOf(reference: AST.Backreference, flags: string): Length {
+    const groups = [reference.resolved].flat();
+    const lengths = groups.map((group): Length => {
       // A group that refers to itself has no end that could be worked out.
-      group.start <= start && start < group.end
-        ? Number.POSITIVE_INFINITY
-        : lengthOf(this.choice(group.alternatives, flags)).max,
-    );
-    return Math.max(...lengths);
+      if (contains(group, reference)) return { min: 0, max: Number.POSITIVE_INFINITY };
+      const { min, max } = lengthOf(this.choice(group.alternatives, flags));
+      return { min: isSurelySet(group, reference) ? min : 0, max };
+    });
+    return {
+      min: Math.min(...lengths.map(({ min }) => min)),
+      max: Math.max(...lengths.map(({ max }) => max)),
+    };
   }
 
   #assertion(assertion: AST.Assertion, flags: string): Pattern {
@@ -182,4 +185,31 @@ export function withoutCaptures({ tree, hasReferences }: ParsedExpression): stri
     copied = at + length;
   }
   return source + tree.raw.slice(copied);
+}
+
+const contains = (outer: AST.Node, inner: AST.Node): boolean =>
+  outer.start <= inner.start && inner.end <= outer.end;
+
+/** Whether a group has matched wherever the engine comes to a reference to it. False if that is hard to tell. */
+function isSurelySet(group: AST.CapturingGroup, reference: AST.Backreference): boolean {
+  let part: AST.Node = group;
+  for (let around: AST.Node | null = group.parent; around !== null; around = around.parent) {
+    if (around.type === 'Alternative') {
+      if (contains(around, reference)) return part.end <= reference.start && !isInLookBehind(around);
+    } else if (around.type === 'Quantifier') {
+      if (around.min === 0) return false;
+    } else if (around.type === 'Group' || around.type === 'CapturingGroup') {
+      if (around.alternatives.length > 1) return false;
+    } else return false;
+    part = around;
+  }
+  return false;
+}
+
+/** There, what stands behind is matched first. */
+function isInLookBehind(part: AST.Node): boolean {
+  for (let around: AST.Node | null = part; around !== null; around = around.parent) {
+    if (around.type === 'Assertion' && around.kind === 'lookbehind') return true;
+  }
+  return false;
 }

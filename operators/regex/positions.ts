@@ -1,4 +1,4 @@
-import { lengthOf } from './measure.ts';
+import { type Length, lengthOf } from './measure.ts';
 import type { Pattern, Repetition } from './pattern.ts';
 import { UnitSet } from './unit-set.ts';
 
@@ -7,7 +7,7 @@ import { UnitSet } from './unit-set.ts';
  * after each. One that can come next in two ways is there twice, as backtracking tries both.
  *
  * It allows all that the expression allows and more: long repetitions have no upper bound, conditions are left
- * out, a back-reference takes anything. So what takes little time here takes little time there.
+ * out, a back-reference takes anything of its length, if that is known. So what takes little time here takes little time there.
  */
 export interface Positions {
   readonly units: readonly UnitSet[];
@@ -95,11 +95,19 @@ class Builder {
       case 'repetition':
         return this.#repeated(pattern);
       case 'reference':
-        this.#references.add(this.#units.length);
-        return { ...this.#loop(this.#position(UnitSet.all)), empty: 1 };
+        return this.#reference(pattern);
       default:
         return NOTHING;
     }
+  }
+
+  /** One of a known length takes so much, whatever it is: one way, as any characters do. */
+  #reference({ min, max }: Length): Part {
+    if (min === max && max <= this.#mostCopies) {
+      return this.#sequence(Array<() => Part>(max).fill(() => this.#position(UnitSet.all)));
+    }
+    this.#references.add(this.#units.length);
+    return { ...this.#loop(this.#position(UnitSet.all)), empty: min > 0 ? 0 : 1 };
   }
 
   #position(units: UnitSet): Part {

@@ -7,6 +7,7 @@ import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,
   type CollectorState,
+  type ConfigMistake,
   EventBatch,
   isoNow,
   LineEvents,
@@ -54,6 +55,12 @@ export function get_config_schema(): typeof FileCollectConfig {
   return FileCollectConfig;
 }
 
+/** Finds a collector that reads nothing. */
+export function checkConfig({ config }: { config: FileCollectConfig }): readonly ConfigMistake[] {
+  if (config.paths.length > 0) return [];
+  return [{ path: ['paths'], severity: 'warning', message: 'there are none, so nothing is read' }];
+}
+
 const namedFiles = new WeakMap<FileCollectConfig, NamedFiles>();
 
 /** Whether one of `paths` names this file, be it there or not, by whatever path it is written. */
@@ -81,7 +88,7 @@ export function reads({ config, file }: { config: FileCollectConfig; file: Writt
 export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): Observable<EventBatch> {
   const { paths, backfill, max_line_bytes: maxLineBytes = MOST_LINE_BYTES } = ctx.config;
   const { flush_timeout: flushTimeout = FLUSH_TIMEOUT } = ctx.config;
-  if (ctx.once && !backfill) {
+  if (ctx.once && !backfill && paths.length > 0) {
     ctx.logger.warn(
       'nothing to read: a run that ends needs `backfill: true`, without it files start at their end',
     );
@@ -162,5 +169,5 @@ function noting(settled: SettledPositions, note: () => void): Positions {
 function toEvents(batch: LineBatch, settle: () => void): EventBatch {
   const { path: source, backfill, isTruncated } = batch;
   const envelope = { timestamp: isoNow(), source, backfill, isTruncated };
-  return new EventBatch(new LineEvents(batch, envelope), settle);
+  return new EventBatch(new LineEvents(batch, envelope), settle, batch);
 }

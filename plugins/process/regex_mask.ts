@@ -43,6 +43,8 @@ const Expression = z.string().check((ctx) => {
   }
 });
 
+const NO_RULES = 'there are none, so nothing is masked';
+
 const Rules = z.record(z.string(), Expression);
 
 /** Specification 2.8: regex_mask. */
@@ -58,9 +60,11 @@ export function get_config_schema(): typeof RegexMaskProcessConfig {
   return RegexMaskProcessConfig;
 }
 
-/** Finds rules that a text could keep busy for ever: V8 cannot run them without going back, and they double. */
+/** Finds a mask that masks nothing, and rules that a text could keep busy for ever: V8 cannot run them without going back, and they double. */
 export function checkConfig({ config }: { config: RegexMaskProcessConfig }): readonly ConfigMistake[] {
-  return Object.entries(config.rules).flatMap(([name, source]) => {
+  const rules = Object.entries(config.rules);
+  if (rules.length === 0) return [{ path: ['rules'], severity: 'warning', message: NO_RULES }];
+  return rules.flatMap(([name, source]) => {
     const expression = compileExpression(source, name);
     const { ambiguity } = costOf(expression);
     if (ambiguity === undefined || takesOverInLinearTime(expression)) return [];

@@ -1,4 +1,5 @@
 import { checkOptions, refuseArgument } from '../checks/arguments.ts';
+import type { Mistake } from '../checks/mistake.ts';
 import type { Path } from '../checks/path.ts';
 import { createStandaloneHost } from '../host/standalone-host.ts';
 import type { AnalyticsConfig } from '../models/analytics-config.ts';
@@ -98,13 +99,15 @@ export async function loadConfig(
   log.throwIfAny(allFiles);
   if (host === undefined) throw new Error('a configuration without mistakes has a host');
 
-  for (const warning of findWarnings(merged)) merged.add(warning);
-  if (wrongTests > 0) {
-    const mistakes = wrongTests === 1 ? '1 mistake' : `${wrongTests} mistakes`;
-    const message = `${mistakes} in the tests, which are ignored here; \`millrace validate\` shows them`;
-    merged.add({ path: ['tests'], at: 'key', message });
-  }
+  merged.warn([...findWarnings(merged), ...ignoredTests(wrongTests)]);
   return { config, host, files: allFiles, tests, warnings: log.inOrder(allFiles) };
+}
+
+function ignoredTests(count: number): Mistake[] {
+  if (count === 0) return [];
+  const mistakes = count === 1 ? '1 mistake' : `${count} mistakes`;
+  const message = `${mistakes} in the tests, which are ignored here; \`millrace validate\` shows them`;
+  return [{ path: ['tests'], at: 'key', message }];
 }
 
 function loadTests(merged: MergedConfig, { checkTest }: LoadConfigOptions): LoadedTests {

@@ -13,6 +13,7 @@ export class MergedConfig {
   readonly isComplete: boolean;
   readonly #sources: readonly ConfigSource[];
   readonly #log: MistakeLog;
+  readonly #warnings: Mistake[] = [];
 
   /** `sources` holds at least one. */
   constructor(sources: readonly ConfigSource[], log: MistakeLog, { isComplete = true } = {}) {
@@ -57,8 +58,17 @@ export class MergedConfig {
     return this.#sources.some((source) => source.isBroken(path));
   }
 
+  /** A warning is kept for later: it counts only where nothing is wrong. */
   add(mistake: Mistake): void {
-    this.#log.add(this.sourceOf(mistake.path), mistake);
+    if (mistake.severity === 'warning') this.#warnings.push(mistake);
+    else this.#log.add(this.sourceOf(mistake.path), mistake);
+  }
+
+  /** Puts warnings into the log, those that were added among them. To be called when it has no mistakes. */
+  warn(warnings: readonly Mistake[]): void {
+    for (const warning of [...this.#warnings.splice(0), ...warnings]) {
+      this.#log.add(this.sourceOf(warning.path), warning);
+    }
   }
 
   #unknownSection(source: ConfigSource, name: string): void {

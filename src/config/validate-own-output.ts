@@ -12,6 +12,8 @@ type IsReading = (collector: string, forwarder: string) => boolean;
 
 const WITHOUT_END =
   'and each event would become another one, without end; write to a folder that no path of the collector names';
+/** A path that is none of the collector's, as it seems, is what a link is for. */
+const HOW = 'by its path or by a hard or symbolic link to it';
 
 /** Refuses pipelines whose output comes back to them, be it by way of others: events would go round without end. */
 export function validateOwnOutput(pipelines: Pipelines, entries: ValidEntries): ConfigMistake[] {
@@ -24,7 +26,7 @@ function ownOutputs(pipelines: Pipelines, isReading: IsReading): ConfigMistake[]
     pipeline.collect.flatMap((collector, index) => {
       const own = outputsOf(pipeline).filter((forwarder) => isReading(collector, forwarder));
       if (own.length === 0) return [];
-      const message = `\`${collector}\` reads what ${nameListing(own)} of the same pipeline writes, ${WITHOUT_END}`;
+      const message = `\`${collector}\` reads what ${nameListing(own)} of the same pipeline writes, ${HOW}, ${WITHOUT_END}`;
       return [{ path: ['pipelines', name, 'collect', index], message }];
     }),
   );
@@ -61,7 +63,7 @@ function rings(pipelines: Pipelines, isReading: IsReading): ConfigMistake[] {
     const index = collect.findIndex((collector) => outputs.some((output) => isReading(collector, output)));
     const writing = outputs.filter((output) => isReading(collect[index] ?? '', output));
     const message =
-      `\`${collect[index]}\` reads what ${nameListing(writing)} of pipeline \`${last}\` writes, which comes from this ` +
+      `\`${collect[index]}\` reads what ${nameListing(writing)} of pipeline \`${last}\` writes, ${HOW}, which comes from this ` +
       `pipeline: ${[...ring, first].map((name) => `\`${name}\``).join(' → ')}, ${WITHOUT_END}`;
     return { path: ['pipelines', first, 'collect', index], message };
   });

@@ -1,13 +1,18 @@
 import { EVENT_ID, type Event, parseEvents, YAMLException } from 'js-yaml';
 import type { Environment } from './environment.ts';
+import { areSections, mentionsSections } from './is-configuration.ts';
 import type { MistakeLog } from './mistake-log.ts';
 import { YamlSource } from './source.ts';
 import { SourceText } from './source-text.ts';
 import { type EnvironmentAt, testEnvironments } from './test-environment.ts';
+import { isTestFile } from './test-file.ts';
 import { UnreadableYaml, YamlComposer } from './yaml-composer.ts';
 import { nodeValue } from './yaml-node.ts';
 import { eventOffset } from './yaml-offset.ts';
 
+const NO_CONFIGURATION =
+  'this is no configuration: it has none of its sections; wanted collectors, forwarders, pipelines …. Nothing of the ' +
+  'file is shown here, since it may be a log';
 const EMPTY = 'the file is empty; wanted a configuration';
 
 /** The parser's reasons that do not lead to the mistake. */
@@ -27,7 +32,11 @@ export interface YamlOptions {
 export function parseYamlSource(text: string, options: YamlOptions): YamlSource | undefined {
   const { file, baseDir, env, log } = options;
   const source = new SourceText(text);
-  const refuse = (offset: number, message: string) => log.addAt(file, source.place(offset), [], message);
+  const refuse = (offset: number, message: string) => {
+    if (mayBeShown(() => mentionsSections(text))) log.addAt(file, source.place(offset), [], message);
+    else log.addAt(file, undefined, [], NO_CONFIGURATION);
+  };
+  const mayBeShown = (isConfiguration: () => boolean) => isTestFile(file) || isConfiguration();
   try {
     const events = parseEvents(text, {});
     const second = events.findIndex((event, index) => index > 0 && event.type === EVENT_ID.DOCUMENT);
@@ -40,12 +49,19 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
       return undefined;
     }
     const { root, mistakes } = compose(source, events, env);
-    for (const { offset, path, message } of mistakes) log.addAt(file, source.place(offset), path, message);
     if (root.kind === 'scalar' && root.value === null) {
       log.addAt(file, undefined, [], EMPTY);
       return undefined;
     }
-    if (root.kind === 'mapping') return new YamlSource(file, baseDir, source, root);
+    if (root.kind === 'mapping') {
+      const keys = [...root.entries.keys()];
+      if (keys.length > 0 && !mayBeShown(() => areSections(keys))) {
+        log.addAt(file, undefined, [], NO_CONFIGURATION);
+        return undefined;
+      }
+      for (const { offset, path, message } of mistakes) log.addAt(file, source.place(offset), path, message);
+      return new YamlSource(file, baseDir, source, root);
+    }
     const found = root.kind === 'sequence' ? 'a list' : 'a single value';
     log.addAt(
       file,

@@ -44,10 +44,11 @@ export function collectStage({
       let waitingEvents = 0;
       let end: (() => void) | undefined;
 
-      const emit = ({ content, size, settled }: EventBatch) => {
+      const emit = ({ content, size, settled, origin }: EventBatch) => {
         window.take(size);
         counters.inFlight += size;
         const delivery = settling.open(size, settled);
+        delivery.origin = origin;
         subscriber.next(
           content instanceof LineEvents ? new UnmadeBatch(content, delivery) : { events: content, delivery },
         );

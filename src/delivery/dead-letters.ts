@@ -32,7 +32,7 @@ export class DeadLetters {
     this.#options = options;
   }
 
-  /** Entries for the dead letter's forwarder: `{ error, pipeline, plugin, time, event }`. */
+  /** Entries for the dead letter's forwarder: `{ error, pipeline, plugin, kind, time, event }`. */
   get batch$(): Observable<Batch> {
     return this.#batch$.asObservable();
   }
@@ -53,7 +53,7 @@ export class DeadLetters {
         return UNCUT;
       }
     };
-    this.#log(`processor ${plugin} failed on an event`, error);
+    this.#log(`processor ${plugin} failed on an event${from(delivery)}`, error);
     this.#take('processor_failed', { kind: 'process', name: plugin }, event, delivery, error, () =>
       unmasked === -1 ? shown() : { withheld: `the event had not passed the mask ${processors[unmasked]}` },
     );
@@ -63,12 +63,12 @@ export class DeadLetters {
   cutFailed(event: CollectedEvent, delivery: Delivery, error: unknown): void {
     const { pipeline, processors } = this.#options;
     const name = processors.at(-1) ?? pipeline;
-    this.#log(`an event of a line that was cut could not be shown behind ${name}`, error);
+    this.#log(`an event of a line that was cut could not be shown behind ${name}${from(delivery)}`, error);
     this.#take('processor_failed', { kind: 'process', name }, event, delivery, error, () => UNCUT);
   }
 
   forwarderFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
-    this.#log(`forwarder ${plugin} gave up on an event`, error);
+    this.#log(`forwarder ${plugin} gave up on an event${from(delivery)}`, error);
     this.#take('forwarder_failed', { kind: 'forward', name: plugin }, event, delivery, error, () => ({
       event,
     }));
@@ -100,6 +100,7 @@ export class DeadLetters {
       error: safeReason(error),
       pipeline,
       plugin: place.name,
+      kind: place.kind,
       time: isoNow(),
       ...content(),
     });
@@ -114,4 +115,11 @@ export class DeadLetters {
     const often = this.#failures > 3 ? ` (failure ${this.#failures} of this run)` : '';
     logger.error(`${pipeline}: ${what}${often}: ${safeReason(error)}`);
   }
+}
+
+/** For the log alone: an entry of a dead letter leaves the machine, and masks have not seen this path. */
+function from({ root: { origin } }: Delivery): string {
+  if (origin === undefined) return '';
+  const { path, startOffset, endOffset } = origin;
+  return ` of ${path} (bytes ${startOffset} to ${endOffset})`;
 }

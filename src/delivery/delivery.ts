@@ -1,4 +1,4 @@
-import type { CollectedEvent, Outcome, UnmadeEvents } from '../models/index.ts';
+import type { CollectedEvent, EventOrigin, Outcome, UnmadeEvents } from '../models/index.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 
@@ -9,6 +9,8 @@ const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead
 export class Delivery {
   /** That of the batch: this one, unless it is a part. */
   readonly root: Delivery;
+  /** Where the events of the root come from, if that is known. */
+  origin: EventOrigin | undefined;
   #open: number;
   #outcome: Outcome = 'forwarded';
   readonly #onSettled: (outcome: Outcome) => void;

@@ -4,10 +4,18 @@ import { LineEvents } from './line-events.ts';
 /** How the delivery of an event ended. The worst outcome of a batch is the batch's. */
 export type Outcome = 'forwarded' | 'dropped' | 'dead_lettered' | 'failed';
 
+/** Where in a file events come from. Bytes. */
+export interface EventOrigin {
+  readonly path: string;
+  readonly startOffset: number;
+  readonly endOffset: number;
+}
+
 /**
  * Events that came in together and are settled together. A collector may emit one instead of single
  * events: it costs the engine far less, and `settled` tells the collector, in the order of emission,
- * that everything that came of the events is forwarded, dropped on purpose or given to the dead letter.
+ * that everything that came of the events is forwarded, dropped on purpose or given to the dead letter. `origin` is
+ * logged where a plugin fails on one of them.
  *
  * @example
  * const batch = new EventBatch([collectedEvent({ n: 1 }), collectedEvent({ n: 2 })], (outcome) => note(outcome));
@@ -16,10 +24,16 @@ export type Outcome = 'forwarded' | 'dropped' | 'dead_lettered' | 'failed';
 export class EventBatch {
   readonly content: readonly CollectedEvent[] | LineEvents;
   readonly settled: ((outcome: Outcome) => void) | undefined;
+  readonly origin: EventOrigin | undefined;
 
-  constructor(content: readonly CollectedEvent[] | LineEvents, settled?: (outcome: Outcome) => void) {
+  constructor(
+    content: readonly CollectedEvent[] | LineEvents,
+    settled?: (outcome: Outcome) => void,
+    origin?: EventOrigin,
+  ) {
     this.content = content;
     this.settled = settled;
+    this.origin = origin;
   }
 
   get size(): number {

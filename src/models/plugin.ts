@@ -28,6 +28,8 @@ export interface ConfigMistake {
   readonly message: string;
   /** The nearest right name, if there is one. */
   readonly suggestion?: string;
+  /** A warning is of what is right and hardly meant: the configuration is valid all the same. Default: error. */
+  readonly severity?: 'error' | 'warning';
 }
 
 interface PluginBase {

@@ -4,10 +4,10 @@ import { integer, oneCharacter } from './scalars.ts';
 
 const DURATION = /^\d+(?:\.\d+)?\s*(?:ms|s|m|h|d)$/;
 
-/** Elsewhere in a configuration plain numbers are seconds, so here they are refused. */
+/** Elsewhere in a configuration plain numbers are seconds, so here they are refused; 0 is the same in all units. */
 const duration = () =>
   z.preprocess(
-    (value) => (typeof value === 'number' ? String(value) : value),
+    (value) => (value === 0 ? '0s' : typeof value === 'number' ? String(value) : value),
     z
       .string()
       .refine((text) => DURATION.test(text.trim()), {

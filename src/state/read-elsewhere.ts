@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { decodeEntry, decodeHeader, HEADER_KEY, type Header, type StateEntry } from './record.ts';
 
@@ -29,10 +29,15 @@ export async function readElsewhere(file: string): Promise<StoreContent> {
   // A promise: this is before the first event, and callers wait for a promise anyway.
   return new Promise((resolve) => {
     execFile(process.execPath, ['-e', READER, lmdb, file], options, (error, output) => {
-      const how = error?.signal ?? (error === null ? undefined : 'it does not open');
-      resolve(how === undefined ? parse(output) : { damage: `reading it failed (${how})` });
+      resolve(error === null ? parse(output) : { damage: damageOf(error) });
     });
   });
+}
+
+/** By the way in which the reader ended. Of a signal it says whose, so that nobody takes it for a crash of millrace. */
+function damageOf({ signal, killed }: ExecFileException): string {
+  if (killed === true) return 'it cannot be read to its end';
+  return signal ? `it is torn: whoever reads it is ended by the system (${signal})` : 'it does not open';
 }
 
 function parse(output: string): StoreContent {

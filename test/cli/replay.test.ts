@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { folderWith, runCli } from '../support/cli.ts';
 import { MODULES } from './configs.ts';
@@ -87,6 +88,16 @@ describe('millrace replay', () => {
       );
     });
 
+    it('goes by the kind of what failed where a name is that of a processor and of a forwarder', async () => {
+      const yaml = TWO.replace('mask:', 'target:').replace('process: mask', 'process: target');
+      const of = (kind: string, line: string) =>
+        failed(line).replace('"plugin"', `"kind":"${kind}","plugin"`);
+      const { cwd, replay, good } = folder(of('forward', 'a') + of('process', 'b') + failed('c'), yaml);
+      expect((await replay()).code).toBe(0);
+      expect(linesIn(good).sort()).toEqual(['a', 'b', 'c']);
+      expect(linesIn(join(cwd, 'out/other.jsonl'))).toEqual(['b', 'c']);
+    });
+
     it('sends all to all with --all-forwarders', async () => {
       const { cwd, replay, good } = folder(by('target', 'a') + by('other', 'b'), TWO);
       expect((await replay('--all-forwarders')).code).toBe(0);
@@ -138,6 +149,16 @@ describe('millrace replay', () => {
     expect(linesIn(good)).toEqual(['a', 'b', 'c']);
   });
 
+  it('names the nearest pipeline where it finds no entry of the one asked for', async () => {
+    const { replay } = folder(failed('a', 'api') + failed('b', 'backend'));
+    expect((await replay('--from', 'aip')).stderr).toContain(
+      'no entry is of pipeline aip; did you mean `--from api`?',
+    );
+    expect((await replay()).stderr).toContain(
+      'no entry is of pipeline web; it has entries of `api`, `backend`',
+    );
+  });
+
   it('ends when what fails again goes to the file that is replayed, with exit code 1', async () => {
     const { replay, dead } = folder(failed('a') + failed('b'), BAD);
     const { code, stderr } = await replay();
@@ -150,12 +171,20 @@ describe('millrace replay', () => {
   it.each([
     [['replay', '--pipeline', 'web'], 'replay needs a file of dead letters'],
     [['replay', 'out/dead.jsonl', 'p.yaml'], '--pipeline'],
-    [['replay', 'out/dead.jsonl', '--pipeline', 'web'], 'replay needs at least one configuration file'],
+    [
+      ['replay', 'out/dead.jsonl', '--pipeline', 'web'],
+      'replay needs at least one configuration file, such as: millrace replay dead.jsonl --pipeline web pipelines.yaml',
+    ],
+    [
+      ['replay', 'dead.gz', '--pipeline', 'web', 'p.yaml'],
+      'dead.gz: it looks like gzip; wanted JSON, one object a line: unpack it',
+    ],
     [['replay', 'none.jsonl', '--pipeline', 'web', 'p.yaml'], 'ENOENT'],
     [['replay', 'out', '--pipeline', 'web', 'p.yaml'], 'out: it is no file'],
     [['replay', 'out/dead.jsonl', '--pipeline', 'wep', 'p.yaml'], 'Did you mean `web`?'],
   ])('refuses %j with exit code 2', async (args, message) => {
     const { cwd, good } = folder(failed('a'));
+    writeFileSync(join(cwd, 'dead.gz'), gzipSync(failed('a')));
     const { code, stderr } = await runCli(args, { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain(message);

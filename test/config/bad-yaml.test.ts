@@ -16,6 +16,36 @@ const bomb = () => {
   return `host_config:\n  ${levels.join('\n  ')}\n`;
 };
 
+describe('a file that was named by mistake', () => {
+  const NO_CONFIGURATION =
+    '<dir>/c.yaml: this is no configuration: it has none of its sections; wanted collectors, forwarders, ' +
+    'pipelines …. Nothing of the file is shown here, since it may be a log';
+
+  it.each([
+    ['a log that is no YAML', 'ERROR: login: password=hunter2\n\t[x]: {hunter2\n'],
+    ['a log that looks like a mapping', 'ERROR: password=hunter2\nhunter2: text\n'],
+    ['a log that looks like documents', '--- hunter2\na: 1\n--- hunter2\n'],
+    ['a log of JSON', '{"text": "hunter2"}\n{"text": "hunter2"}\n'],
+    ['a log with a tag', '!hunter2 a: b\n'],
+    ['a log that names variables', 'user: ${HUNTER2}\n'],
+  ])('is not quoted: %s', async (_, text) => {
+    expect(await refusal(text)).toBe(NO_CONFIGURATION);
+  });
+
+  it('is not quoted where it is one value, whatever is in it', async () => {
+    expect(await refusal('user hunter2 ${NOT_SET} went\n')).toBe(
+      '<dir>/c.yaml: the file holds a single value; wanted a mapping with collectors, forwarders, pipelines …',
+    );
+  });
+
+  it('is shown where it has a section, or nearly', async () => {
+    expect(await refusal('{\n  "pipelines": {\n    "a": [\n}\n')).toContain(
+      'c.yaml:4:1: the file is not valid YAML',
+    );
+    expect(await refusal('colectors: {}\n')).toContain('did you mean `collectors`?');
+  });
+});
+
 describe('a file that is no YAML', () => {
   it.each([
     [

@@ -44,6 +44,21 @@ host_config: {}
     expect(await warnings(text)).toEqual([]);
   });
 
+  it('is warned of a mask without rules and of a collector without paths, where nothing is wrong', async () => {
+    const text = `
+collectors: {a: {plugin: file, paths: []}}
+processors: {m: {plugin: regex_mask, rules: {}}}
+forwarders: {out: {plugin: noop}}
+pipelines: {main: {collect: a, process: m, forward: out}}
+host_config: {}
+`;
+    expect(await warnings(text)).toEqual([
+      'c.yaml:2:39: collectors.a.paths: there are none, so nothing is read',
+      'c.yaml:3:45: processors.m.rules: there are none, so nothing is masked',
+    ]);
+    expect(await refusal(text.replace('forward: out', 'forward: oot'))).not.toContain('there are none');
+  });
+
   it('is warned once if there are no pipelines', async () => {
     const text = 'collectors: {a: {plugin: test}}\nforwarders: {}\npipelines: {}\nhost_config: {}\n';
     expect(await warnings(text)).toEqual(['c.yaml:3:12: pipelines: there are none, so nothing will run']);

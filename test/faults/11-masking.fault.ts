@@ -62,6 +62,7 @@ it.each([
       error: expect.any(String),
       pipeline: 'main',
       plugin: 'throwing',
+      kind: 'process',
       time: expect.any(String),
       withheld: `the event had not passed the mask ${mask}`,
     })),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -26,12 +27,43 @@ describe('followFiles, once', () => {
     await eventually(() => expect(openFiles(folder())).toBe(0));
   });
 
-  it('completes on nothing, on an empty file and on what is no file', async () => {
+  it('completes on nothing, on an empty file and on one that is missing', async () => {
     fs.writeFileSync(folder('empty'), '');
     expect(await readOnce([])).toEqual([]);
-    expect(await readOnce([folder('empty'), folder('missing'), folder(), 'a\0b', folder('*.none')])).toEqual(
-      [],
-    );
+    expect(await readOnce([folder('empty'), folder('missing'), 'a\0b', folder('*.none')])).toEqual([]);
+  });
+
+  it.each([
+    ['folder', (path: string) => fs.mkdirSync(path), 'it is a folder; wanted a file, or a pattern'],
+    ['pipe', (path: string) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
+  ])(
+    'fails behind the others on a %s that a path names, and not on one that a pattern might',
+    async (_, make, message) => {
+      make(folder('odd.log'));
+      fs.writeFileSync(folder('z.log'), 'one\n');
+      expect(linesOf(await readOnce([folder('*.log')]))).toEqual(['one']);
+      const lines: string[] = [];
+      const reading$ = followFiles([folder('odd.log'), folder('z.log')], {
+        positions: fromStart,
+        once: true,
+      }).pipe(tap((batch) => void lines.push(...batch.lines)));
+      await expect(lastValueFrom(reading$)).rejects.toMatchObject({
+        ...{ code: 'NOT_A_FILE', loggable: true },
+        message: expect.stringContaining(`cannot read ${folder('odd.log')}: ${message}`),
+      });
+      expect(lines).toEqual(['one']);
+    },
+  );
+
+  it('tells a symbolic link that leads nowhere from a file that is missing', async () => {
+    fs.symlinkSync('nowhere', folder('link'));
+    const messages: string[] = [];
+    const log = { warn: (message: string) => messages.push(message), info: () => {} };
+    await readOnce([folder('link'), folder('missing')], { log });
+    expect(messages.sort()).toEqual([
+      `a symbolic link leads to no file: ${folder('link')}`,
+      `there is no file: ${folder('missing')}`,
+    ]);
   });
 
   describe('with a file that is no UTF-8 text', () => {
@@ -172,5 +204,17 @@ describe('followFiles, once', () => {
       { lines: ['two'], startOffset: 4, endOffset: 8 },
     ]);
     expect(linesOf(await readOnce([folder('a')], at(9)))).toEqual(['one', 'two']);
+  });
+
+  it('leaves a byte order mark out of the first line, also of a file that begins anew', async () => {
+    fs.writeFileSync(folder('a'), '\ufeffone, and more\n');
+    const { batches, lines } = followers.follow([folder('a')]);
+    await eventually(() => expect(lines()).toEqual(['one, and more']));
+    expect(batches[0]).toMatchObject({ startOffset: 0, endOffset: 17 });
+    fs.writeFileSync(folder('a'), '\ufefftwo\n');
+    await eventually(() => expect(lines()[1]).toBe('two'));
+    fs.renameSync(folder('a'), folder('a.1'));
+    fs.writeFileSync(folder('a'), '\ufeffthree\n');
+    await eventually(() => expect(lines()[2]).toBe('three'));
   });
 });

@@ -206,4 +206,20 @@ describe('regexMasker', () => {
       }),
     );
   });
+
+  it('tells who bounds the time of a long text which rule was begun last', () => {
+    const begun: string[] = [];
+    const mask = regexMasker({
+      rules: { FIRST: 'one', SLOW: '(?i)[a-z]*[a-z]*[a-z]*!', NEVER: 'zzz' },
+      boundTime: (work, _, rule) => {
+        begun.push(rule());
+        const masked = work();
+        begun.push(rule());
+        return masked;
+      },
+    });
+    const text = 'one '.repeat(250);
+    for (let i = 0; i < 2; i++) expect(mask(`${text}a!`)).toBe(`${'<:FIRST:> '.repeat(250)}<:SLOW:>`);
+    expect(begun).toEqual(['', 'SLOW', '', 'SLOW']);
+  });
 });

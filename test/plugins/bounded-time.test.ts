@@ -17,12 +17,18 @@ function given(bound: (work: () => string, length: number) => string, length = 0
 
 describe('inBoundedTime', () => {
   it('stops what takes longer, and passes on what it throws', () => {
-    expect(given((work, length) => inBoundedTime(work, length, 0.01))).toBe(0.01);
-    expect(given((work, length) => inBoundedTime(work, length, 0.01), 1_000_000)).toBe(0.02);
+    expect(given((work, length) => inBoundedTime(work, length, { share: 0.01 }))).toBe(0.01);
+    expect(given((work, length) => inBoundedTime(work, length, { share: 0.01 }), 1_000_000)).toBe(0.02);
     const fail = () => {
       throw new RangeError('no');
     };
     expect(() => inBoundedTime(fail, 1)).toThrow(new RangeError('no'));
+  });
+
+  it('names the rule that was at it, if that is known', () => {
+    const options = { share: 0.01, rule: () => 'SLOW' };
+    expect(() => inBoundedTime(forEver, 1, options)).toThrow(/ s; rule "SLOW" was at it$/);
+    expect(() => inBoundedTime(forEver, 1, { share: 0.01 })).toThrow(/ s$/);
   });
 
   it('can be used within itself', () => {
@@ -59,8 +65,8 @@ describe('patience with a mask', () => {
 
   it('is kept for each mask by itself; an error that is no time-out costs none', () => {
     // What ends by itself has all the time of a busy machine.
-    const quick: typeof inBoundedTime = (work, length, share = 1) =>
-      inBoundedTime(work, length, work === forEver ? share / 50 : share);
+    const quick: typeof inBoundedTime = (work, length, { share = 1 } = {}) =>
+      inBoundedTime(work, length, { share: work === forEver ? share / 50 : share });
     const bound = boundedTime(quick);
     const other = boundedTime(quick);
     const fail = () => {

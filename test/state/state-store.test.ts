@@ -171,6 +171,16 @@ describe('a state folder that was damaged', () => {
     },
   );
 
+  it('with a store that is torn: `readState` says so, and not that something crashed', async () => {
+    await fill();
+    fs.truncateSync(store(), 8192);
+    const attempt = () => readState(folder('state'));
+    await expect(attempt()).rejects.toThrow(
+      /cannot read .*state\.mdb: it (is torn: .*\(SIG\w+\)|does not open);/,
+    );
+    await expect(attempt()).rejects.toThrow('the next run repairs it from the last good copy');
+  });
+
   it.each(damages.slice(0, -1))('the copy %s: goes on with the store', async (_, damage) => {
     await fill();
     damage(closed());

@@ -22,10 +22,10 @@ const PIECES = [
   '\xff',
 ];
 
-/** Lines of all kinds, some long, the last one without a newline; bytes that are no UTF-8 among them. */
+/** Behind a byte order mark, a line that only `^` masks; then lines of all kinds, some long, the last one without a newline; bytes that are no UTF-8 among them. */
 function anyLines(count: number, random: () => number): Buffer {
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
-  const parts: Buffer[] = [];
+  const parts: Buffer[] = [Buffer.from('\ufefffirst of all\n')];
   for (let i = 0; i < count; i++) {
     const words = Array.from({ length: Math.floor(random() * 12) }, () => pick(PIECES));
     for (const word of words) parts.push(Buffer.from(word, word === '\xff' ? 'latin1' : 'utf8'));
@@ -40,7 +40,7 @@ collectors:
   log: { plugin: file, paths: ['${folder}/*.log'], backfill: true, max_line_bytes: 131072 }
   ticks: { plugin: test, interval: 0.001, count: 20 }
 processors:
-  secrets: { plugin: regex_mask, rules: { SECRET: 'KEY::[0-9]{10}', EMAIL: '[a-z]+@[a-z.]+' } }
+  secrets: { plugin: regex_mask, rules: { FIRST: '^first', SECRET: 'KEY::[0-9]{10}', EMAIL: '[a-z]+@[a-z.]+' } }
   tokens: { plugin: entropy_mask }
 forwarders:
   out: { plugin: disk, path: '${folder}/out-${workers}', filename: out.jsonl }
@@ -70,7 +70,8 @@ describe('workers', () => {
       });
     }
     expect(results[1]).toEqual(results[0]);
-    expect(results[0]?.lines).toHaveLength(20_002);
+    expect(results[0]?.lines).toHaveLength(20_003);
+    expect(results[0]?.lines[0]).toContain('"<:FIRST:> of all"');
     expect(results[0]?.masked).toMatch(/SECRET/);
   });
 });

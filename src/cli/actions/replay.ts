@@ -1,16 +1,19 @@
+import { nameListing } from '../../checks/wording.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import type { PipelineStats } from '../../models/index.ts';
+import type { Logger, PipelineStats } from '../../models/index.ts';
+import { nearest } from '../../models/nearest.ts';
 import { outputClosed } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
 import type { ReplayOptions } from '../commands/replay.ts';
 import { ExitCode, UsageError } from '../exit-code.ts';
+import { printable } from '../format.ts';
 import { keepAlive } from '../keep-alive.ts';
 import { createLogger } from '../logger.ts';
 import { findDeadLetters } from '../replay/dead-letter-file.ts';
 import { ReplayPasses } from '../replay/replay-passes.ts';
 import { replaySource } from '../replay/replay-source.ts';
 import { replayTargets } from '../replay/replay-targets.ts';
-import { countsText, surveyDeadLetters } from '../replay/survey.ts';
+import { countsText, type Survey, surveyDeadLetters } from '../replay/survey.ts';
 import { reportResults } from '../run-report.ts';
 import { selectPipelines } from '../select-pipelines.ts';
 import { signalExitCode, stopSignals } from '../stop-signals.ts';
@@ -46,13 +49,14 @@ export async function replay(
   void outputClosed(process.stdout).then(() => passes.stop());
   const alive = keepAlive();
   const survey = await surveyDeadLetters(file, { from, logger });
+  warnOfNoEntries(survey, { deadLetters, from, logger });
   const targetOf = replayTargets(config, { pipeline: name, from, allForwarders, logger });
-  const targets = new Set([...survey.plugins].map(targetOf));
+  const targets = new Set(survey.plugins.map(targetOf));
   const results: PipelineResult[] = [];
   let sent = 0;
   let isComplete = true;
   for (const target of targets) {
-    const source = replaySource(file, { from, isWanted: (plugin) => targetOf(plugin) === target });
+    const source = replaySource(file, { from, isWanted: (failed) => targetOf(failed) === target });
     results.push(...(await passes.run(target, source.plugin)));
     sent += source.progress.sent;
     isComplete &&= source.progress.isComplete;
@@ -68,6 +72,19 @@ export async function replay(
     survey.withheld + survey.unreadable === 0 &&
     results.every(({ state, stats }) => state === 'completed' && failuresIn(stats) === 0);
   return isGood ? ExitCode.ok : ExitCode.failed;
+}
+
+/** A name that no entry has is more likely a mistake than a pipeline that failed on nothing. */
+function warnOfNoEntries(
+  { plugins, withheld, others }: Survey,
+  { deadLetters, from, logger }: { deadLetters: string; from: string; logger: Logger },
+): void {
+  if (plugins.length + withheld > 0 || others.size === 0) return;
+  const names = [...others.keys()];
+  const near = nearest(from, names);
+  const hint =
+    near === undefined ? `it has entries of ${nameListing(names)}` : `did you mean \`--from ${near}\`?`;
+  logger.warn(printable(`${deadLetters}: no entry is of pipeline ${from}; ${hint}`));
 }
 
 /** Events that were not delivered; what a processor filters out on purpose was. */

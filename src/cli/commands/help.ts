@@ -21,7 +21,7 @@ export function addHelp(program: Command): void {
     });
 }
 
-function didYouMean(name: string, known: readonly string[]): string {
+export function didYouMean(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   return near === undefined ? '' : `\n(Did you mean ${near}?)`;
 }

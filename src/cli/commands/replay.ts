@@ -15,6 +15,8 @@ export interface ReplayOptions extends GlobalOptions {
   readonly drainTimeout: number;
 }
 
+const EXAMPLE = 'millrace replay dead.jsonl --pipeline web pipelines.yaml';
+
 export function addReplay(program: Command, ended: Ended): void {
   hinted(program.command('replay [deadLetters] [file...]'), 'replay')
     .usage('[options] DEAD-LETTERS --pipeline NAME FILE...')
@@ -30,19 +32,15 @@ export function addReplay(program: Command, ended: Ended): void {
     .option('--drain-timeout <seconds>', 'how long in-flight events may drain on stop', seconds, 10)
     .addHelpText(
       'after',
-      examples(
-        'millrace replay dead.jsonl --pipeline web pipelines.yaml',
-        'millrace replay dead.jsonl --pipeline repair --from web pipelines.yaml',
-      ),
+      examples(EXAMPLE, 'millrace replay dead.jsonl --pipeline repair --from web pipelines.yaml'),
     )
     .action(async (deadLetters: string | undefined, files: string[], _options: unknown, command: Command) => {
       if (deadLetters === undefined) {
         throw new UsageError(
-          'replay needs a file of dead letters, such as: ' +
-            'millrace replay dead.jsonl --pipeline web pipelines.yaml\nTry: millrace replay --help',
+          `replay needs a file of dead letters, such as: ${EXAMPLE}\nTry: millrace replay --help`,
         );
       }
-      requireFiles('replay', files);
+      requireFiles('replay', files, EXAMPLE);
       const { replay } = await import('../actions/replay.ts');
       ended(await replay(deadLetters, files, command.optsWithGlobals<ReplayOptions>()));
     });

@@ -3,6 +3,7 @@ import { examples, hinted } from '../command-help.ts';
 import { folder } from '../folder-option.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
 import type { StateOptions } from '../state-folder.ts';
+import { didYouMean } from './help.ts';
 
 export interface ForgetOptions extends GlobalOptions, StateOptions {
   readonly pipeline?: string;
@@ -23,7 +24,11 @@ export function addState(program: Command, ended: Ended): void {
       folder,
     )
     .addHelpText('after', examples('millrace state', 'millrace state forget /var/log/nginx/access.log'))
+    .allowExcessArguments(true)
     .action(async (_options: unknown, command: Command) => {
+      const [name] = command.args;
+      const known = command.commands.map((each) => each.name());
+      if (name !== undefined) command.error(`error: unknown command '${name}'${didYouMean(name, known)}`);
       const { listState } = await import('../actions/state.ts');
       ended(await listState(command.optsWithGlobals<GlobalOptions & StateOptions>()));
     });

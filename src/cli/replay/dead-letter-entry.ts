@@ -1,13 +1,19 @@
-import { type CollectedEvent, isEvent } from '../../models/index.ts';
+import { type CollectedEvent, isEvent, type PluginKind } from '../../models/index.ts';
+
+/** The entry of a configuration that failed on an event. */
+export interface FailedPlugin {
+  readonly plugin: string;
+  /** Undefined in entries of versions that did not say it. */
+  readonly pluginKind: PluginKind | undefined;
+}
 
 /** What one line of a dead-letter file is. */
 export type DeadLetterEntry =
-  | {
+  | (FailedPlugin & {
       readonly kind: 'event';
       readonly pipeline: string;
-      readonly plugin: string;
       readonly event: CollectedEvent;
-    }
+    })
   /** The event had not passed every mask: it is not there. */
   | { readonly kind: 'withheld'; readonly pipeline: string; readonly plugin: string }
   | { readonly kind: 'unreadable'; readonly reason: string };
@@ -21,14 +27,15 @@ export function readEntry(line: string): DeadLetterEntry {
     return { kind: 'unreadable', reason: 'it is no JSON' };
   }
   if (!isEvent(value)) return { kind: 'unreadable', reason: 'it is no event, `{ data: { … } }`' };
-  const { pipeline, plugin, event, withheld } = value.data as Record<string, unknown>;
+  const { pipeline, plugin, kind, event, withheld } = value.data as Record<string, unknown>;
   if (typeof pipeline !== 'string' || typeof plugin !== 'string') {
     return {
       kind: 'unreadable',
       reason: 'it is no entry of a dead letter: `pipeline` or `plugin` is missing',
     };
   }
-  if (isEvent(event)) return { kind: 'event', pipeline, plugin, event };
+  const pluginKind = kind === 'process' || kind === 'forward' ? kind : undefined;
+  if (isEvent(event)) return { kind: 'event', pipeline, plugin, pluginKind, event };
   if (event === undefined && withheld !== undefined) return { kind: 'withheld', pipeline, plugin };
   return { kind: 'unreadable', reason: 'it has no event, and does not say that one was withheld' };
 }

@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { foreignFormat } from '../../../operators/file-lines/foreign-format.ts';
 import { UsageError } from '../exit-code.ts';
 
 /** A file of dead letters as it is now: what the replay itself adds to it is not part of it. */
@@ -7,13 +8,30 @@ export interface DeadLetterFile {
   readonly size: number;
 }
 
-/** @throws UsageError if there is no such file, or it cannot be read */
+const HEAD_BYTES = 1024;
+
+function headOf(path: string): Buffer {
+  const fd = fs.openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.subarray(0, fs.readSync(fd, head));
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** @throws UsageError if there is no such file, or it cannot be read, or is no text */
 export function findDeadLetters(path: string): DeadLetterFile {
   try {
     fs.accessSync(path, fs.constants.R_OK);
     const stats = fs.statSync(path);
     if (!stats.isFile())
       throw new UsageError(`${path}: it is no file; replay wants one that a dead letter wrote`);
+    const foreign = foreignFormat(headOf(path));
+    if (foreign !== undefined)
+      throw new UsageError(
+        `${path}: it looks like ${foreign.name}; wanted JSON, one object a line: ${foreign.advice}`,
+      );
     return { path, size: stats.size };
   } catch (error) {
     if (error instanceof UsageError) throw error;

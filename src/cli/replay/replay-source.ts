@@ -1,5 +1,5 @@
 import type { CollectedEvent, CollectPlugin } from '../../models/index.ts';
-import { readEntry } from './dead-letter-entry.ts';
+import { type FailedPlugin, readEntry } from './dead-letter-entry.ts';
 import { type DeadLetterFile, linesOf } from './dead-letter-file.ts';
 
 interface ReplaySource {
@@ -11,13 +11,13 @@ interface ReplaySource {
 /** A collector of the events in a file of dead letters of the pipeline `from`: those of the plugins that are wanted. */
 export function replaySource(
   file: DeadLetterFile,
-  { from, isWanted }: { readonly from: string; isWanted(plugin: string): boolean },
+  { from, isWanted }: { readonly from: string; isWanted(failed: FailedPlugin): boolean },
 ): ReplaySource {
   const progress = { sent: 0, isComplete: false };
   async function* events(): AsyncGenerator<CollectedEvent> {
     for await (const line of linesOf(file)) {
       const entry = readEntry(line);
-      if (entry.kind !== 'event' || entry.pipeline !== from || !isWanted(entry.plugin)) continue;
+      if (entry.kind !== 'event' || entry.pipeline !== from || !isWanted(entry)) continue;
       progress.sent++;
       yield entry.event;
     }

@@ -1,4 +1,5 @@
 import type { AnalyticsConfig, Logger } from '../../models/index.ts';
+import type { FailedPlugin } from './dead-letter-entry.ts';
 
 interface ReplayTargetOptions {
   /** The pipeline that entries are sent through. */
@@ -20,13 +21,14 @@ export type ReplayTarget = string | typeof ALL;
 export function replayTargets(
   config: AnalyticsConfig,
   { pipeline, from, allForwarders, logger }: ReplayTargetOptions,
-): (plugin: string) => ReplayTarget {
+): (failed: FailedPlugin) => ReplayTarget {
   const forwarders = config.pipelines[pipeline]?.forward ?? [];
   if (allForwarders || forwarders.length === 1) return () => ALL;
   const processors = [pipeline, from].flatMap((name) => config.pipelines[name]?.process ?? []);
   const told = new Set<string>();
-  return (plugin) => {
-    if (processors.includes(plugin)) return ALL;
+  return ({ plugin, pluginKind }) => {
+    const isProcessor = pluginKind === undefined ? processors.includes(plugin) : pluginKind === 'process';
+    if (isProcessor) return ALL;
     if (forwarders.includes(plugin)) return plugin;
     if (!told.has(plugin)) {
       told.add(plugin);

@@ -1,12 +1,12 @@
 import type { Logger } from '../../models/index.ts';
 import { count } from '../format.ts';
-import { readEntry } from './dead-letter-entry.ts';
+import { type FailedPlugin, readEntry } from './dead-letter-entry.ts';
 import { type DeadLetterFile, linesOf } from './dead-letter-file.ts';
 
 /** What the lines of a dead-letter file are. */
 export interface Survey {
-  /** The plugins of the entries that can be sent. */
-  readonly plugins: ReadonlySet<string>;
+  /** Which plugins failed on the events that can be sent, each once. */
+  readonly plugins: readonly FailedPlugin[];
   readonly withheld: number;
   readonly unreadable: number;
   /** Entries of other pipelines, by name. */
@@ -21,7 +21,7 @@ export async function surveyDeadLetters(
   file: DeadLetterFile,
   { from, logger }: { readonly from: string; readonly logger: Logger },
 ): Promise<Survey> {
-  const plugins = new Set<string>();
+  const plugins = new Map<string, FailedPlugin>();
   const others = new Map<string, number>();
   let withheld = 0;
   let unreadable = 0;
@@ -36,13 +36,13 @@ export async function surveyDeadLetters(
     const entry = readEntry(line);
     if (entry.kind === 'unreadable') tell(++unreadable, entry.reason);
     else if (entry.pipeline !== from) others.set(entry.pipeline, (others.get(entry.pipeline) ?? 0) + 1);
-    else if (entry.kind === 'event') plugins.add(entry.plugin);
+    else if (entry.kind === 'event') plugins.set(`${entry.pluginKind} ${entry.plugin}`, entry);
     else {
       const why = `${entry.plugin} failed before it was masked; get it from its source, by the entry's time`;
       tell(++withheld, `its event was withheld, because ${why}`);
     }
   }
-  return { plugins, withheld, unreadable, others };
+  return { plugins: [...plugins.values()], withheld, unreadable, others };
 }
 
 /** `3 sent, 1 withheld`: what became of the lines. */

@@ -26,12 +26,13 @@ export function checkTest({ collect, expect }: TestDefinition): Mistake[] {
     if (wrong.length > 0 || values === undefined) return wrong;
     return checkValues(texts.flatMap(lettersIn), Object.keys(values), path, () => false);
   });
-  // What letters stand for is known only where all marbles can be read.
-  if (inputs.length > 0) return inputs;
-  const collected = collectedValues(collect);
-  return Object.entries(expect).flatMap(([name, row]) =>
-    isRow(row) && row.marbles !== undefined ? checkRow(row, ['expect', name], collected) : [],
+  const rows = Object.entries(expect).flatMap(([name, row]) =>
+    isRow(row) && row.marbles !== undefined ? [{ row, path: ['expect', name] }] : [],
   );
+  // What letters stand for is known only where all marbles can be read.
+  if (inputs.length > 0) return [...inputs, ...rows.flatMap(({ row, path }) => readRow(row, path))];
+  const collected = collectedValues(collect);
+  return rows.flatMap(({ row, path }) => checkRow(row, path, collected));
 }
 
 function isRow(value: unknown): value is RowExpectation {
@@ -71,14 +72,19 @@ function strayTime(text: string, given: readonly string[]): string | undefined {
   return undefined;
 }
 
+function readRow({ marbles = '', values = {} }: RowExpectation, path: Path): Mistake[] {
+  return readMistakes(marbles, [...path, 'marbles'], Object.keys(values));
+}
+
 function checkRow(
-  { marbles = '', values = {} }: RowExpectation,
+  row: RowExpectation,
   path: Path,
   collected: ReadonlyMap<string, readonly unknown[]>,
 ): Mistake[] {
-  const marblesPath = [...path, 'marbles'];
-  const wrong = readMistakes(marbles, marblesPath, Object.keys(values));
+  const wrong = readRow(row, path);
   if (wrong.length > 0) return wrong;
+  const { marbles = '', values = {} } = row;
+  const marblesPath = [...path, 'marbles'];
   if (parseMarbleRow(marbles).end !== undefined) {
     const message = `the marbles '${marbles}' have an end, but what an entry got has none; leave out | and #, and assert \`state\` and \`ended_at\``;
     return [{ path: marblesPath, message }];

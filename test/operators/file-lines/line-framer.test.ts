@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { BlockMemory } from '../../../operators/file-lines/block-memory.ts';
 import { LineFramer } from '../../../operators/file-lines/line-framer.ts';
 
 /** Frames `bytes` in chunks, in one buffer that is overwritten as in the reader. */
@@ -31,7 +32,9 @@ describe('LineFramer', () => {
   );
 
   it('does not depend on where chunks end, nor on how many lines are taken', () => {
-    const pieces = fc.array(fc.constantFrom('a', '\n', '\r', '\r\n', 'ü', '😀', '\0'), { maxLength: 60 });
+    const pieces = fc.array(fc.constantFrom('\ufeff', 'a', '\n', '\r', '\r\n', 'ü', '😀', '\0'), {
+      maxLength: 60,
+    });
     fc.assert(
       fc.property(
         pieces,
@@ -51,8 +54,50 @@ describe('LineFramer', () => {
     expect(frame(bytes, 1)).toEqual(['a\ufffdb', '\ufffd', 'c']);
   });
 
-  it('keeps NUL, lone CR and a byte order mark', () => {
-    expect(frame(Buffer.from('\ufeffa\0b\rc\n\r\r\n'), 3)).toEqual(['\ufeffa\0b\rc', '\r']);
+  it('keeps NUL and lone CR', () => {
+    expect(frame(Buffer.from('a\0b\rc\n\r\r\n'), 3)).toEqual(['a\0b\rc', '\r']);
+  });
+
+  it.each([1, 2, 3, 4, 1000])(
+    'leaves out a byte order mark at the begin, and no other, in chunks of %i bytes',
+    (size) => {
+      const text = '\ufeffone\n\ufefftwo\n';
+      for (const max of [1, 9]) expect(frame(Buffer.from(text), size, max)).toEqual(['one', '\ufefftwo']);
+      expect(frame(Buffer.from('\ufeffno end'), size)).toEqual(['no end']);
+      expect(frame(Buffer.from('\ufeff\nsecond\n'), size)).toEqual(['', 'second']);
+    },
+  );
+
+  it.each([3, 1000])('leaves it out of lines as bytes as well, in chunks of %i bytes', (size) => {
+    const bytes = Buffer.from('\ufeffone\n\ufefftwo\n');
+    const framer = new LineFramer();
+    const memory = new BlockMemory();
+    const texts: string[] = [];
+    for (let at = 0; at < bytes.length; at += size) {
+      framer.feed(bytes.subarray(at, at + size));
+      while (framer.hasLines) texts.push(Buffer.from(framer.takeBlock(9, memory)?.bytes ?? []).toString());
+    }
+    expect(texts.join('')).toBe('one\n\ufefftwo\n');
+    expect(framer.offset).toBe(bytes.length);
+  });
+
+  it('takes a byte order mark alone for no line, and the empty line that follows it for one', () => {
+    const framer = new LineFramer();
+    framer.feed(Buffer.from('\ufeff'));
+    framer.end();
+    expect([framer.take(9).size, framer.offset, framer.isUnterminated]).toEqual([0, 3, false]);
+    framer.feed(Buffer.from('\none\n'));
+    expect(framer.take(9).lines).toEqual(['', 'one']);
+  });
+
+  it('keeps one where reading goes on, and leaves out that of a file that begins anew', () => {
+    const framer = new LineFramer(7);
+    framer.feed(Buffer.from('\ufeffone\n'));
+    expect(framer.take(9).lines).toEqual(['\ufeffone']);
+    framer.restart();
+    framer.feed(Buffer.from('\ufeffone\n'));
+    expect(framer.take(9).lines).toEqual(['one']);
+    expect(framer.offset).toBe(7);
   });
 
   it('knows where each line ends, to the byte', () => {

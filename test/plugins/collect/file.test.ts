@@ -52,6 +52,7 @@ describe('file collector', () => {
       { timestamp, data: { line: 'two', source: folder('a') }, backfill: true },
     ]);
     expect(batch?.events).toEqual(batch?.events.map((event) => CollectedLineEvent.parse(event)));
+    expect(batch?.origin).toMatchObject({ path: folder('a'), startOffset: 0, endOffset: 8 });
   });
 
   it('says that there is nothing to read in a run that ends, without backfill', async () => {
@@ -60,6 +61,13 @@ describe('file collector', () => {
     const ctx = context({ once: true, logger: { ...silentLogger, warn } }, { backfill: false });
     expect(await lastValueFrom(collect({ ctx }).pipe(toArray()))).toEqual([]);
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('backfill: true'));
+  });
+
+  it('blames no missing backfill where there are no paths', async () => {
+    const warn = jest.fn();
+    const ctx = context({ once: true, logger: { ...silentLogger, warn } }, { backfill: false, paths: [] });
+    expect(await lastValueFrom(collect({ ctx }).pipe(toArray()))).toEqual([]);
+    expect(warn).not.toHaveBeenCalled();
   });
 
   it('names the pattern that matches nothing', async () => {

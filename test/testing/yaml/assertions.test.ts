@@ -33,6 +33,7 @@ describe('an assertion that holds says nothing', () => {
     "archive: { marbles: 'a 1s b 1s c', values: { c: '/KEY/' } }",
     "archive: { marbles: 'a 990ms b 1010ms c', within: 20ms, values: { c: '/key/i' } }",
     'archive: { times: [0s, 1001ms, 2002ms] }',
+    'archive: { times: [0, 1001ms, 2002ms] }',
     'archive: { times: [0s, 1s, 2s], within: 2ms }',
     'archive: { count: 3 }',
     'archive: { count: { at_least: 3 } }',

@@ -227,6 +227,15 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ]);
   });
 
+  it('and marbles that cannot be read, wanted ones beside collected ones', async () => {
+    const tests =
+      "tests:\n  t: { collect: { log: { marbles: '(ab' } }, expect: { archive: { marbles: 'a)' } } }\n";
+    expect(await refusal({ 'c.yaml': CONFIG + tests })).toEqual([
+      expect.stringContaining("tests.t.collect.log.marbles: the marbles '(ab' cannot be read"),
+      expect.stringContaining("tests.t.expect.archive.marbles: the marbles 'a)' cannot be read"),
+    ]);
+  });
+
   it('and a section that is no mapping', async () => {
     expect(await refusal({ 'c.yaml': `${CONFIG}tests: [x]\n` })).toEqual([
       `c.yaml:${LINE - 1}:8: tests: found a list; wanted a mapping of names to tests`,
