@@ -250,7 +250,7 @@ describe('fsync', () => {
       held.push(() => fdatasync(fd, done));
     });
     const close = jest.spyOn(fs, 'close');
-    const ctx = context();
+    const ctx = context({ fsync: 'interval' });
     for (let n = 0; n < 5; n++) await write(ctx, n);
     expect([calls.mock.calls.length, text(OUT)]).toEqual([1, [0, 1, 2, 3, 4].map(line).join('')]);
 
