@@ -140,7 +140,8 @@ describe('a ring of pipelines', () => {
     ],
   ])('is refused, once and with its way: %#', (outputs, forwarder, from, way) => {
     expect(mistakes(ring(outputs))).toEqual([
-      `pipelines.a.collect[0]: \`in-a\` reads what \`${forwarder}\` of pipeline \`${from}\` writes, which comes from ` +
+      `pipelines.a.collect[0]: \`in-a\` reads what \`${forwarder}\` of pipeline \`${from}\` writes, by its path or by a hard or ` +
+        'symbolic link to it, which comes from ' +
         `this pipeline: ${way}, and each event would become another one, without end; write to a folder that no path ` +
         'of the collector names',
     ]);

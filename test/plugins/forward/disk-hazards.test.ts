@@ -249,12 +249,12 @@ describe('fsync', () => {
     const calls = jest.spyOn(fs, 'fdatasync').mockImplementation((fd, done) => {
       held.push(() => fdatasync(fd, done));
     });
-    const close = jest.spyOn(fs, 'close');
     const ctx = context({ fsync: 'interval' });
     for (let n = 0; n < 5; n++) await write(ctx, n);
     expect([calls.mock.calls.length, text(OUT)]).toEqual([1, [0, 1, 2, 3, 4].map(line).join('')]);
 
     const fd = calls.mock.calls[0]?.[0];
+    const close = jest.spyOn(fs, 'close');
     const isClosed = () => close.mock.calls.some(([closed]) => closed === fd);
     controllers.splice(0)[0]?.abort();
     // Behind the closing of the first one, which waits.
