@@ -45,6 +45,7 @@ export class ChunkReader {
       if (!this.#isClosed) callback(error, chunk);
     };
     const { fd } = file;
+    this.#descriptors.touch(file);
     if (fd === undefined) this.#open(file, done);
     else if (this.#ahead?.file === file) this.#takeAhead(this.#ahead, fd, done);
     else this.#read(file, fd, done);
@@ -109,7 +110,6 @@ export class ChunkReader {
 
   #read(file: FollowedFile, fd: number, done: Read): void {
     file.isBusy = true;
-    this.#descriptors.touch(file);
     const span = this.#spanOf(file);
     fs.read(fd, this.#buffer, 0, span.length, span.start, (error, count) => {
       if (error === null) this.#give(file, span, count, done);
