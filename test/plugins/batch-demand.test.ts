@@ -3,7 +3,7 @@ import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { BatchDemand } from '../../plugins/batch-demand.ts';
 import { MemoryState } from '../../plugins/memory-state.ts';
 
-function demandOf(size: number, canCommit = true) {
+function startingDemandOf(size: number, canCommit = true) {
   const window = new InFlightWindow(size);
   const commit = jest.fn(() => {
     if (canCommit) state.pending = 0;
@@ -22,6 +22,16 @@ function demandOf(size: number, canCommit = true) {
     window.release(events);
   };
   return { window, state, demand, emit, settle };
+}
+
+/** One that has settled enough to have all the room. */
+function demandOf(size: number, canCommit = true) {
+  const starting = startingDemandOf(size, canCommit);
+  starting.emit(256);
+  starting.settle(256);
+  starting.state.pending = 0;
+  expect(starting.demand.room).toBe(size);
+  return starting;
 }
 
 describe('BatchDemand', () => {
@@ -68,6 +78,25 @@ describe('BatchDemand', () => {
     settle(80);
     window.take(80);
     expect(demand.room).toBe(1);
+  });
+
+  it('begins with little, and twice as much with each batch that is settled', () => {
+    const { state, demand, emit, settle } = startingDemandOf(1000);
+    emit(1);
+    expect(demand.room).toBe(31);
+    emit(31);
+    expect(demand.room).toBe(0);
+    settle(32);
+    for (const size of [64, 128]) {
+      expect(demand.room).toBe(size);
+      emit(size);
+      expect(demand.room).toBe(0);
+      settle(size);
+    }
+    state.pending = 0;
+    expect(demand.room).toBe(1000);
+    emit(500);
+    expect(demand.room).toBe(500);
   });
 
   it('has a part of a small window', () => {
