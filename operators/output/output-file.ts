@@ -96,11 +96,12 @@ export class OutputFile {
   /** Appends all of `bytes`. When it errors, the file has none of it, or `leftover` tells what it still has. */
   append(bytes: Buffer): Observable<never> {
     this.#lengthBefore = this.#length;
-    this.#changes++;
     return writeAll(this.#fd, bytes).pipe(
       tap({
         complete: () => {
           this.#length += bytes.length;
+          // Not before: a `sync` that begins beside the write would count what the disk may not have.
+          this.#changes++;
         },
       }),
       catchError((error: BrokenWrite) => {
