@@ -77,6 +77,8 @@ export class ChunkReader {
   }
 
   #open(file: FollowedFile, done: Read): void {
+    // It was closed behind that, and may have begun anew since.
+    if (this.#ahead?.file === file) this.#ahead = undefined;
     openFile(file.path, file, (error, opened) => {
       if (opened === undefined) {
         done(error, NOTHING);
