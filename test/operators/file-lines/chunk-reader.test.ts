@@ -19,39 +19,52 @@ async function followed(path: string): Promise<FollowedFile> {
   return new FollowedFile(found, { offset: 0, isUnterminated: false }, 1000);
 }
 
+/** A file that is read by chunks, and how to read the next one. */
+async function reading(text: string) {
+  const path = folder('a');
+  fs.writeFileSync(path, text);
+  const file = await followed(path);
+  const descriptors = new Descriptors(1);
+  const reader = new ChunkReader(descriptors, CHUNK, () => {});
+  const read = () =>
+    new Promise<string | undefined>((resolve, reject) =>
+      reader.read(file, (error, chunk) => {
+        if (error !== null) reject(error);
+        if (chunk !== undefined) file.feed(chunk);
+        file.lines.take(CHUNK);
+        resolve(chunk?.toString());
+      }),
+    );
+  return { path, file, descriptors, reader, read };
+}
+
+const linesOf = (letter: string) => `${letter.repeat(CHUNK - 1)}\n`.repeat(3);
+
 describe('ChunkReader', () => {
   it('forgets what it read ahead of a file that was closed, for it may begin anew', async () => {
-    const path = folder('a');
-    const [old, young] = ['o', 'n'].map((letter) => `${letter.repeat(CHUNK - 1)}\n`.repeat(3)) as [
-      string,
-      string,
-    ];
-    fs.writeFileSync(path, old);
-    const file = await followed(path);
-    const descriptors = new Descriptors(1);
-    const reader = new ChunkReader(descriptors, CHUNK, () => {});
-    const read = () =>
-      new Promise<string | undefined>((resolve, reject) =>
-        reader.read(file, (error, chunk) => {
-          if (error !== null) reject(error);
-          if (chunk !== undefined) file.feed(chunk);
-          resolve(chunk?.toString());
-        }),
-      );
-    const takeAll = () => file.lines.take(10).lines;
-
+    const { path, file, descriptors, reader, read } = await reading(linesOf('o'));
     await read();
-    takeAll();
     reader.readAhead(file);
     await eventually(() => expect(file.isBusy).toBe(false));
     descriptors.release(file);
+    const young = linesOf('n');
     fs.writeFileSync(path, young);
     file.restart();
 
     expect(await read()).toBe(young.slice(0, CHUNK));
-    takeAll();
     expect(await read()).toBe(young.slice(CHUNK, 2 * CHUNK));
     descriptors.releaseAll();
     await eventually(() => expect(openFiles(folder())).toBe(0));
+  });
+
+  it('keeps a file open that it reads ahead, for its descriptor may be that of another one', async () => {
+    const { file, descriptors, reader, read } = await reading(linesOf('o'));
+    await read();
+    reader.readAhead(file);
+    descriptors.releaseAll();
+    expect(file.fd).toBeDefined();
+    await eventually(() => expect(file.isBusy).toBe(false));
+    descriptors.releaseAll();
+    expect(file.fd).toBeUndefined();
   });
 });
