@@ -51,7 +51,7 @@ const DEFAULTS: FollowSettings = {
  * `paths` may be globs; files that appear later are picked up, files that are missing or cannot be read are waited
  * for. A file is known by device and inode, so it is read once whatever its names, and one that is
  * rotated away is read to its end before the file that takes its place is begun. One that was truncated is begun anew,
- * even if it has grown past where it was. It emits no more lines than `demand` has room for, and holds one chunk in
+ * even if it has grown past where it was. It emits no more lines than `demand` has room for, and holds two chunks in
  * memory, and of each file a last line that has no end yet, up to `maxLineBytes`.
  *
  * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.

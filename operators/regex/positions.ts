@@ -7,7 +7,8 @@ import { UnitSet } from './unit-set.ts';
  * after each. One that can come next in two ways is there twice, as backtracking tries both.
  *
  * It allows all that the expression allows and more: long repetitions have no upper bound, conditions are left
- * out, a back-reference takes anything of its length, if that is known. So what takes little time here takes little time there.
+ * out, a back-reference takes anything of its length, if that is known. So what takes little time here takes little
+ * time there.
  */
 export interface Positions {
   readonly units: readonly UnitSet[];

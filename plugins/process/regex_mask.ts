@@ -60,7 +60,10 @@ export function get_config_schema(): typeof RegexMaskProcessConfig {
   return RegexMaskProcessConfig;
 }
 
-/** Finds a mask that masks nothing, and rules that a text could keep busy for ever: V8 cannot run them without going back, and they double. */
+/**
+ * Finds a mask that masks nothing, and rules that a text could keep busy for ever: V8 cannot run them without going
+ * back, and they double.
+ */
 export function checkConfig({ config }: { config: RegexMaskProcessConfig }): readonly ConfigMistake[] {
   const rules = Object.entries(config.rules);
   if (rules.length === 0) return [{ path: ['rules'], severity: 'warning', message: NO_RULES }];
