@@ -14,8 +14,8 @@ describe('BlockMemory', () => {
     memory.give(third);
     const larger = memory.take(70_000);
     expect([larger.length, larger.buffer === first.buffer]).toEqual([70_000, false]);
-    memory.give(second);
     memory.give(larger);
+    memory.give(second);
     // From now on each has room for that much, so that blocks of nearly one size fit into each other's memory.
     expect(memory.take(100).buffer).toBe(larger.buffer);
   });
