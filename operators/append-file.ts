@@ -75,9 +75,16 @@ export class FileAppender {
     );
   }
 
-  /** Forces what was written to the disk. */
+  /** Forces what was written to the disk. Errors if some of it may be lost, be it since a sync of `interval`. */
   sync(): Observable<never> {
-    return this.#jobs.runAll(() => this.#explained(defer(() => this.#file?.sync() ?? EMPTY)));
+    return this.#jobs.runAll(() =>
+      this.#explained(
+        concat(
+          defer(() => this.#file?.sync() ?? EMPTY),
+          defer(() => this.#background.confirm()),
+        ),
+      ),
+    );
   }
 
   /** Does `work` between two writes, with the file closed. */

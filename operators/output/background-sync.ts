@@ -7,6 +7,7 @@ import {
   type Observable,
   type Subscription,
   tap,
+  throwError,
   timer,
 } from 'rxjs';
 import { steadyClock } from '../steady-clock.ts';
@@ -28,6 +29,8 @@ export class BackgroundSync {
   #waiting: Subscription | undefined;
   #running: Observable<never> | undefined;
   #hasFailed = false;
+  /** What went wrong since that was asked. */
+  #failure: Error | undefined;
 
   constructor(path: string, log: OutputLog) {
     this.#path = path;
@@ -61,6 +64,18 @@ export class BackgroundSync {
     return concat(this.#running ?? EMPTY, isWaiting ? this.#sync(file) : EMPTY);
   }
 
+  /** Errors with what went wrong since this was asked last: the kernel tells it once, and takes for written what is lost. */
+  confirm(): Observable<never> {
+    return concat(
+      this.#running ?? EMPTY,
+      defer(() => {
+        const failure = this.#failure;
+        this.#failure = undefined;
+        return failure === undefined ? EMPTY : throwError(() => failure);
+      }),
+    );
+  }
+
   #start(file: OutputFile): void {
     this.#syncedAt = this.#clock();
     const end$ = new AsyncSubject<never>();
@@ -85,6 +100,7 @@ export class BackgroundSync {
         },
       }),
       catchError((error) => {
+        this.#failure = error;
         const { message } = writeError(this.#path, error);
         if (!this.#hasFailed) this.#log.warn(`${message}; what was written last may not outlive a power cut`);
         this.#hasFailed = true;

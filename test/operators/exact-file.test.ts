@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, lastValueFrom, type Observable, toArray } from 'rxjs';
 import { FileAppender } from '../../operators/append-file.ts';
 import { ExactFile } from '../../operators/output/exact-file.ts';
@@ -41,6 +41,20 @@ describe('an output that can be cut back', () => {
     expect(begun[1]).toMatchObject({ id: next?.id, length: 0 });
     expect(text('out/old')).toBe('theirs\né\ntwo\n');
     expect(text()).toBe('three\n');
+    appender.close();
+  });
+
+  it('is not confirmed after the disk has failed beside the writes, which the kernel tells once', async () => {
+    const { file, write, appender } = exactFile();
+    const failing = jest.spyOn(fs, 'fdatasync').mockImplementationOnce((_, callback) => {
+      callback(Object.assign(new Error('i/o error'), { code: 'EIO' }));
+    });
+    await write('one\n');
+    expect(failing).toHaveBeenCalledTimes(1);
+    await expect(done(file.sync())).rejects.toThrow('i/o error');
+    await write('two\n');
+    await done(file.sync());
+    failing.mockRestore();
     appender.close();
   });
 
