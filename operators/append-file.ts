@@ -141,7 +141,7 @@ export class FileAppender {
   }
 
   #syncOrUndo(file: OutputFile): Observable<never> {
-    return file.sync().pipe(
+    return concat(file.sync(), this.#background.confirm()).pipe(
       catchError((error) =>
         concat(
           file.undo(),

@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs';
+import { asyncScheduler, finalize, merge, type Observable, Subject, type Subscription } from 'rxjs';
 import type { Demand } from '../operators/demand.ts';
 import type { CollectorState } from '../src/models/index.ts';
 
@@ -6,6 +6,8 @@ import type { CollectorState } from '../src/models/index.ts';
 const FIRST_WINDOW = 32;
 /** From here on there is all the room of the pipeline. */
 const LAST_WINDOW = 256;
+/** Milliseconds without anything settled, after which what is in flight may be waiting for more to come. */
+const PATIENCE = 100;
 /** Of the most room that there was yet. */
 const WORTHWHILE_SHARE = 4;
 
@@ -17,6 +19,8 @@ const WORTHWHILE_SHARE = 4;
  * - None while there is little and events are under way, since each of them makes more room: what a batch costs beside
  *   its events is the same for one and for hundreds. When none is under way, whatever there is.
  * - At first little, and twice as much with each batch that is settled.
+ *
+ * The last two for {@link PATIENCE} at most: a processor may gather events, and settle none before it has enough.
  */
 export class BatchDemand implements Demand {
   readonly #demand: Demand;
@@ -25,7 +29,13 @@ export class BatchDemand implements Demand {
   #mostRoom = 0;
   #window = FIRST_WINDOW;
   #open = 0;
+  /** Not committed yet. */
   #settled = 0;
+  /** Since it was last looked at whether anything was settled. */
+  #hasSettled = false;
+  #isImpatient = false;
+  #waiting: Subscription | undefined;
+  readonly #impatient$ = new Subject<number>();
 
   /** `batch`: the events of one that is worthwhile; fewer if the window is small. */
   constructor(demand: Demand, state: CollectorState, batch: number) {
@@ -42,20 +52,33 @@ export class BatchDemand implements Demand {
   settled(events: number): void {
     this.#open -= events;
     this.#settled += events;
+    this.#hasSettled = true;
+    this.#isImpatient = false;
     if (this.#window < LAST_WINDOW) this.#window += events;
   }
 
   get room(): number {
-    if (this.#window >= LAST_WINDOW) return this.#roomForBatch();
-    const most = this.#window - this.#open;
-    return most > 0 ? Math.min(most, this.#roomForBatch()) : 0;
+    const room = this.#isImpatient ? this.#roomFor(1) : this.#worthwhileRoom();
+    if (room === 0) this.#wait();
+    return room;
   }
 
-  #roomForBatch(): number {
+  get room$(): Observable<number> {
+    return merge(this.#demand.room$, this.#impatient$).pipe(finalize(() => this.#waiting?.unsubscribe()));
+  }
+
+  #worthwhileRoom(): number {
+    const least = this.#open === 0 ? 1 : Math.min(this.#batch, this.#mostRoom / WORTHWHILE_SHARE);
+    if (this.#window >= LAST_WINDOW) return this.#roomFor(least);
+    const most = this.#window - this.#open;
+    return most > 0 ? Math.min(most, this.#roomFor(least)) : 0;
+  }
+
+  /** None if there is less than `least`. */
+  #roomFor(least: number): number {
     const { room } = this.#demand;
     if (room > this.#mostRoom) this.#mostRoom = room;
     if (!this.#state.isPending) this.#settled = 0;
-    const least = this.#open === 0 ? 1 : Math.min(this.#batch, this.#mostRoom / WORTHWHILE_SHARE);
     if (room < least) return 0;
     if (this.#settled * 2 < room && room - this.#settled >= least) return room - this.#settled;
     if (this.#settled > 0) this.#state.commit();
@@ -64,7 +87,18 @@ export class BatchDemand implements Demand {
     return room;
   }
 
-  get room$(): Observable<number> {
-    return this.#demand.room$;
+  /** Looks after a while whether anything was settled; not each time anew, since there is no room most of the time. */
+  #wait(): void {
+    if (this.#waiting !== undefined) return;
+    this.#hasSettled = false;
+    this.#waiting = asyncScheduler.schedule(() => {
+      this.#waiting = undefined;
+      if (this.#hasSettled) {
+        this.#wait();
+        return;
+      }
+      this.#isImpatient = true;
+      if (this.#demand.room > 0) this.#impatient$.next(this.#demand.room);
+    }, PATIENCE);
   }
 }

@@ -37,6 +37,25 @@ host_config: {}
     );
   });
 
+  it('gives a processor as many events as it waits for, up to max_in_flight', async () => {
+    const config = `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+processors: { gather: { plugin: ./gather.mjs } }
+forwarders: { archive: { plugin: disk, path: out, filename: out.jsonl } }
+pipelines: { main: { collect: log, process: gather, forward: archive } }
+host_config: {}
+`;
+    const gather = `export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+const waiting = [];
+export const process = ({ event }) => new Promise((resolve) => {
+  waiting.push(() => resolve(event));
+  if (waiting.length === 1000) for (const go of waiting.splice(0)) go();
+});`;
+    const cwd = folderWith({ 'p.yaml': config, 'gather.mjs': gather, 'in.log': 'a\n'.repeat(3000) });
+    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    expect([code, /archive +3,000/.test(stderr)]).toEqual([0, true]);
+  });
+
   describe('that a plugin fails on some events of', () => {
     const failing = (delivery: string, once: 'processor' | 'forwarder') => `
 collectors: { numbers: { plugin: test, count: 3, interval: 0.001 } }

@@ -1,7 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler, timer } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { BatchDemand } from '../../plugins/batch-demand.ts';
 import { MemoryState } from '../../plugins/memory-state.ts';
+import { marbles } from '../support/marbles.ts';
 
 function startingDemandOf(size: number, canCommit = true) {
   const window = new InFlightWindow(size);
@@ -105,5 +107,39 @@ describe('BatchDemand', () => {
     emit(4);
     settle(1);
     expect(demand.room).toBe(1);
+  });
+});
+
+describe('BatchDemand, with events that wait for more', () => {
+  it('has all the room that there is when nothing was settled for 100 ms', () => {
+    marbles(({ flush }) => {
+      const { demand, emit, settle } = startingDemandOf(1000);
+      const seen: string[] = [];
+      demand.room$.subscribe(() => seen.push(`${asyncScheduler.now()} ${demand.room}`));
+      emit(32);
+      expect(demand.room).toBe(0);
+      // Whoever works on them looks for room again.
+      timer(60).subscribe(() => {
+        settle(1);
+        emit(2);
+        expect(demand.room).toBe(0);
+      });
+      timer(250).subscribe(() => settle(33));
+      flush();
+      // What is settled is not committed.
+      expect(seen).toEqual(['0 32', '60 2', '200 966', '250 66']);
+    });
+  });
+
+  it('does not wait when nobody listens any more', () => {
+    marbles(({ flush }) => {
+      const { demand, emit } = startingDemandOf(1000);
+      const listening = demand.room$.subscribe();
+      emit(32);
+      expect(demand.room).toBe(0);
+      timer(10).subscribe(() => listening.unsubscribe());
+      flush();
+      expect(asyncScheduler.now()).toBe(10);
+    });
   });
 });
