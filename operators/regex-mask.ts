@@ -94,16 +94,27 @@ function maskInTime(
   onMask: RegexMaskOptions['onMask'],
 ): (text: string) => string {
   let begun = '';
-  const maskText = applyRules(rules, onMask, (rule) => {
-    begun = rule;
-  });
+  const counts: [rule: string, count: number][] = [];
+  const maskText = applyRules(
+    rules,
+    (...count) => counts.push(count),
+    (rule) => {
+      begun = rule;
+    },
+  );
   return (text) => {
     begun = '';
-    return boundTime(
-      () => maskText(text),
+    const masked = boundTime(
+      () => {
+        // It may be tried again.
+        counts.length = 0;
+        return maskText(text);
+      },
       text.length,
       () => begun,
     );
+    for (const count of counts) onMask?.(...count);
+    return masked;
   };
 }
 

@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { folderWith, runCli } from '../support/cli.ts';
 import { countTo, MODULES, THREE, withModules } from './configs.ts';
@@ -35,6 +38,23 @@ host_config: {}
     expect(stderr).toMatch(
       / {2}masked +5 {2}values\n {4}digits +4\n {4}letters +1\n {2}out\n {4}archive +3\n/,
     );
+  });
+
+  it.each([
+    ['a folder', (path: string) => fs.mkdirSync(path), 'give the name of a file'],
+    ['a symbolic link', (path: string) => fs.symlinkSync('elsewhere', path), 'none is followed'],
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
+  ])('fails when the output can never be a file: %s is there', async (_, put, advice) => {
+    const config = `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+forwarders: { archive: { plugin: disk, path: ., filename: out.jsonl } }
+pipelines: { main: { collect: log, forward: archive, restart: false } }
+host_config: {}
+`;
+    const cwd = folderWith({ 'p.yaml': config, 'in.log': 'a\n' });
+    put(join(cwd, 'out.jsonl'));
+    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    expect([code, stderr.includes(advice)]).toEqual([1, true]);
   });
 
   it('gives a processor as many events as it waits for, up to max_in_flight', async () => {

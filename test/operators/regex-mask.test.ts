@@ -222,4 +222,18 @@ describe('regexMasker', () => {
     for (let i = 0; i < 2; i++) expect(mask(`${text}a!`)).toBe(`${'<:FIRST:> '.repeat(250)}<:SLOW:>`);
     expect(begun).toEqual(['', 'SLOW', '', 'SLOW']);
   });
+
+  it('counts once what is tried several times', () => {
+    const counts: unknown[] = [];
+    const mask = regexMasker({
+      rules: { FIRST: 'one', SLOW: '(?i)[a-z]*[a-z]*[a-z]*!' },
+      boundTime: (work) => [work, work, work].map((tried) => tried())[2] as string,
+      onMask: (...count) => counts.push(count),
+    });
+    mask(`${'one '.repeat(250)}a!`);
+    expect(counts).toEqual([
+      ['FIRST', 250],
+      ['SLOW', 1],
+    ]);
+  });
 });

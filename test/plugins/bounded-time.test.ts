@@ -31,6 +31,30 @@ describe('inBoundedTime', () => {
     expect(() => inBoundedTime(forEver, 1, { share: 0.01 })).toThrow(/ s$/);
   });
 
+  describe('of a process that gets no processor', () => {
+    const lock = new Int32Array(new SharedArrayBuffer(4));
+    const paused = () => Atomics.wait(lock, 0, 0, 60_000);
+
+    it('begins anew what had none', () => {
+      let tries = 0;
+      const work = () => {
+        tries++;
+        return tries === 1 ? paused() : 'masked';
+      };
+      expect([inBoundedTime(work, 1, { share: 0.1 }), tries]).toEqual(['masked', 2]);
+    });
+
+    it('gives up after three times', () => {
+      let tries = 0;
+      const work = () => {
+        tries++;
+        return paused();
+      };
+      expect(() => inBoundedTime(work, 1, { share: 0.02 })).toThrow('within 0.021 s');
+      expect(tries).toBe(3);
+    });
+  });
+
   it('can be used within itself', () => {
     expect(inBoundedTime(() => `${inBoundedTime(() => 'a', 1)}b`, 1)).toBe('ab');
   });
