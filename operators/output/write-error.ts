@@ -14,7 +14,7 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /** What no retry changes: the path that was asked for is none. */
-const FATAL = new Set(['EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENXIO']);
+const FATAL = new Set(['EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENXIO', 'NOT_A_FILE']);
 
 /**
  * An error of the operating system that names the file and what to do, since its own message often does neither.
