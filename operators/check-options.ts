@@ -25,6 +25,13 @@ export function assertTexts(option: string, texts: unknown, example: string): vo
   }
 }
 
+/** @throws TypeError unless `texts` is an array of strings. */
+export function assertTextList(option: string, texts: unknown, example: string): void {
+  if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return;
+  const what = Array.isArray(texts) ? 'one with other values' : kindOf(texts);
+  throw new TypeError(`${option} must be an array of strings such as ${example}, not ${what}`);
+}
+
 const isRegExp = (value: unknown): boolean => Object.prototype.toString.call(value) === '[object RegExp]';
 
 /** Of this realm or another one, or without a prototype. */

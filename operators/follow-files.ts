@@ -1,4 +1,5 @@
 import { Observable, of } from 'rxjs';
+import { assertKnownOptions, assertTextList } from './check-options.ts';
 import { FollowSession } from './file-lines/follow-session.ts';
 import type { FollowSettings, Positions } from './file-lines/follow-settings.ts';
 import type { LineBatch } from './file-lines/line-batch.ts';
@@ -57,6 +58,8 @@ const DEFAULTS: FollowSettings = {
  * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.
  * Unsubscribing closes all files.
  *
+ * @throws TypeError for `paths` that are no array of strings, and for a setting that is not known.
+ *
  * @example
  * fs.writeFileSync(`${folder}/access.log`, 'GET /\nGET /about\n');
  * const positions = new SettledPositions(new Map(), { backfill: true });
@@ -67,6 +70,8 @@ export function followFiles(
   paths: readonly string[],
   settings: Partial<FollowSettings> = {},
 ): Observable<LineBatch> {
+  assertTextList('paths', paths, "['/var/log/app/*.log']");
+  assertKnownOptions('followFiles', settings, Object.keys(DEFAULTS));
   return new Observable((subscriber) => {
     const session = new FollowSession(paths, { ...DEFAULTS, ...settings }, subscriber);
     subscriber.add(() => session.close());

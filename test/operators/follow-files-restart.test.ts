@@ -27,8 +27,12 @@ function run(
   options: Partial<SettledPositionsOptions & FollowSettings> & { settles?: (line: string) => boolean } = {},
 ) {
   store = new Map(JSON.parse(JSON.stringify([...store])));
-  const { backfill = true, settles = () => true, ...rest } = options;
-  const positions = new SettledPositions(store, { backfill, ...rest });
+  const { backfill = true, isFollowed, wasFollowed, settles = () => true, ...rest } = options;
+  const positions = new SettledPositions(store, {
+    backfill,
+    ...(isFollowed && { isFollowed }),
+    ...(wasFollowed && { wasFollowed }),
+  });
   let isSettling = true;
   const run = followers.follow(paths.map(folder), { ...rest, positions }, (batch) => {
     isSettling &&= batch.lines.every(settles);

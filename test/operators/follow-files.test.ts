@@ -18,6 +18,23 @@ afterEach(() => {
 const readOnce = (paths: string[], settings: Partial<FollowSettings> = {}) =>
   lastValueFrom(followFiles(paths, { positions: fromStart, once: true, ...settings }).pipe(toArray()));
 
+describe('followFiles', () => {
+  it.each([
+    [undefined, 'not undefined'],
+    ['a.log', 'not a string'],
+    [[3], 'not one with other values'],
+    [{ paths: ['a.log'] }, 'not a value of type Object'],
+  ])('refuses paths that are no array of strings: %j', (paths, what) => {
+    expect(() => followFiles(paths as never)).toThrow(
+      new TypeError(`paths must be an array of strings such as ['/var/log/app/*.log'], ${what}`),
+    );
+  });
+
+  it('refuses a setting that it does not know', () => {
+    expect(() => followFiles([], { onze: true } as never)).toThrow(/followFiles has no option onze; it has /);
+  });
+});
+
 describe('followFiles, once', () => {
   it('reads to the end, takes a last line without newline, and completes', async () => {
     fs.writeFileSync(folder('a'), 'one\ntwo\r\nthree');
