@@ -27,17 +27,15 @@ async function followWithOneAhead({ pollMs = 3600_000 } = {}) {
   return { ...following, drain: () => demand.release(demand.open) };
 }
 
-const isOfChunk = (length: number) => length <= 50 + 64;
-
-/** Counts the reads of some lengths that have ended. */
-function readsThatEnd(isCounted = isOfChunk): () => number {
+/** Counts the reads of chunks that have ended. */
+function readsThatEnd(): () => number {
   const read = fs.read as unknown as (...args: unknown[]) => void;
   let ended = 0;
   jest.spyOn(fs, 'read').mockImplementation(((...args: unknown[]) => {
     const callback = args.pop() as (...results: unknown[]) => void;
     read(...args, (...results: unknown[]) => {
       callback(...results);
-      if (isCounted(args[3] as number)) ended++;
+      if ((args[3] as number) <= 50 + 64) ended++;
     });
   }) as never);
   return () => ended;
@@ -50,23 +48,6 @@ describe('followFiles, reading ahead', () => {
     const following = await followWithOneAhead();
     await eventually(() => {
       following.drain();
-      expect(following.lines()).toEqual(lines);
-    });
-  });
-
-  it('reads again what there was less of, so that what came since is not missed', async () => {
-    const lines = linesOf('old', 9);
-    // Empty at the start: a read would end where the file ended then.
-    fs.writeFileSync(folder('a'), '');
-    const readAhead = readsThatEnd((length) => length === 100);
-    const demand = new InFlightWindow(1);
-    const following = followers.follow([folder('a')], { demand, chunkBytes: 50 }, () => demand.take(1));
-    await following.ready;
-    fs.appendFileSync(folder('a'), textOf(lines.slice(0, 7)));
-    await eventually(() => expect([readAhead(), following.lines().length]).toEqual([1, 1]));
-    fs.appendFileSync(folder('a'), textOf(lines.slice(7)));
-    await eventually(() => {
-      demand.release(demand.open);
       expect(following.lines()).toEqual(lines);
     });
   });

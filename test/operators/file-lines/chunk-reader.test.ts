@@ -15,7 +15,8 @@ async function followed(path: string): Promise<FollowedFile> {
   const status = await new Promise<{ id: FollowedFile['id']; size: number }>((resolve, reject) =>
     statFile(path, (error, found) => (found === undefined ? reject(error) : resolve(found))),
   );
-  const found = { ...status, path, existed: true, head: undefined };
+  // As if it had come since: else no read goes beyond where it ended at the start.
+  const found = { ...status, path, existed: false, head: undefined };
   return new FollowedFile(found, { offset: 0, isUnterminated: false }, 1000);
 }
 
@@ -41,6 +42,19 @@ async function reading(text: string) {
 const linesOf = (letter: string) => `${letter.repeat(CHUNK - 1)}\n`.repeat(3);
 
 describe('ChunkReader', () => {
+  it('reads again what it read ahead if there was less than it asked for: more has come since', async () => {
+    const text = linesOf('o');
+    const half = CHUNK / 2;
+    const { path, file, descriptors, reader, read } = await reading(text.slice(0, CHUNK + half));
+    await read();
+    reader.readAhead(file);
+    await eventually(() => expect(file.isBusy).toBe(false));
+    fs.appendFileSync(path, text.slice(CHUNK + half));
+
+    expect(await read()).toBe(text.slice(CHUNK, 2 * CHUNK));
+    descriptors.releaseAll();
+  });
+
   it('forgets what it read ahead of a file that was closed, for it may begin anew', async () => {
     const { path, file, descriptors, reader, read } = await reading(linesOf('o'));
     await read();
