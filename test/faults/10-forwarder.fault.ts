@@ -71,7 +71,7 @@ it('one that hangs, also on stop: the other pipeline delivers all, the stop keep
   const child = await trial.run('--drain-timeout', '1');
   await trial.until(() => found(trial, 'other') === LINES);
   const { code, stderr } = await kill(child, 'SIGTERM');
-  expect(stderr).toContain('main: 1000 events were not delivered within 1 s of the stop and were given up');
+  expect(stderr).toMatch(/main: [\d,]+ events were not delivered within 1 s of the stop and were given up/);
   expect(code).toBe(0);
 
   fs.writeFileSync(trial.path('faulty.mjs'), GOOD);
