@@ -68,7 +68,7 @@ export function regexMasks(options: RegexMaskOptions): Masks {
   const planned = () => {
     const rules = rulesOf(expressions.map(planSearch));
     const short = applyRules(rules, options.onMask);
-    return { short, long: boundTime === undefined ? short : maskInTime(boundTime, rules, options.onMask) };
+    return { short, long: boundTime === undefined ? short : maskAtOnce(rules, options.onMask, boundTime) };
   };
   const costs = expressions.map(costOf);
   const harmless = Math.min(...costs.map(harmlessLength));
@@ -82,38 +82,42 @@ export function regexMasks(options: RegexMaskOptions): Masks {
       if (!plans.every((plan) => plan !== undefined)) return undefined;
       if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
       const limits = harmlessLines(costs);
-      return limits && { ...limits, map: applyAtOnce(rulesOf(plans), options.onMask) };
+      return limits && { ...limits, map: maskAtOnce(rulesOf(plans), options.onMask) };
     },
   };
 }
 
-/** A mask for texts that may take long: apart, so that others need not note which rule was begun. */
-function maskInTime(
-  boundTime: NonNullable<RegexMaskOptions['boundTime']>,
+type Within = NonNullable<RegexMaskOptions['boundTime']>;
+
+/**
+ * A mask that tells what was masked only when nothing can fail any more: the text may be masked again. Apart, so that
+ * others need not note which rule was begun.
+ *
+ * @param within runs it, once or several times.
+ */
+function maskAtOnce(
   rules: readonly Rule[],
   onMask: RegexMaskOptions['onMask'],
-): (text: string) => string {
+  within: Within = (mask) => mask(),
+): MaskText {
   let begun = '';
   const counts: [rule: string, count: number][] = [];
-  const maskText = applyRules(
+  const apply = applyRules(
     rules,
     (...count) => counts.push(count),
     (rule) => {
       begun = rule;
     },
   );
+  const rule = () => begun;
   return (text) => {
     begun = '';
-    const masked = boundTime(
-      () => {
-        // It may be tried again.
-        counts.length = 0;
-        return maskText(text);
-      },
-      text.length,
-      () => begun,
-    );
-    for (const count of counts) onMask?.(...count);
+    const mask = () => {
+      counts.length = 0;
+      return apply(text);
+    };
+    const masked = within(mask, text.length, rule);
+    for (let i = 0; i < counts.length; i++) onMask?.(...(counts[i] as [string, number]));
     return masked;
   };
 }
@@ -136,18 +140,6 @@ function applyRules(
       masked = applyRule(rule, before, onMask);
       if (masked !== before) gates.reset();
     }
-    return masked;
-  };
-}
-
-/** Tells what was masked only when nothing can fail any more: otherwise the lines are masked again, one by one. */
-function applyAtOnce(rules: readonly Rule[], onMask: RegexMaskOptions['onMask']): (text: string) => string {
-  const counts: [rule: string, count: number][] = [];
-  const apply = applyRules(rules, (...count) => counts.push(count));
-  return (text) => {
-    counts.length = 0;
-    const masked = apply(text);
-    for (let i = 0; i < counts.length; i++) onMask?.(...(counts[i] as [string, number]));
     return masked;
   };
 }

@@ -18,7 +18,7 @@ export interface StoreParts {
   readonly logger: Logger;
 }
 
-/** Milliseconds that changes are gathered for: a commit takes as long as a hundred lines, whatever their number. */
+/** Milliseconds that changes are gathered for: a commit takes as long as some 40 lines, whatever their number. */
 const COMMIT_AFTER = 5;
 /** Milliseconds from a change to the next copy that is flushed: lines of that time come twice after a power cut. */
 const BACKUP_AFTER = 10_000;
