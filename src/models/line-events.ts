@@ -1,5 +1,5 @@
 import type { CollectedEvent, CollectedLineEvent } from './events.ts';
-import { writeJsonLines } from './json-lines.ts';
+import { writeJsonLines } from './json-lines/json-lines.ts';
 
 /** What the events of consecutive lines of one file have in common. */
 export interface LineEnvelope {
@@ -86,11 +86,15 @@ export class LineEvents implements UnmadeEvents {
     const before = `{"timestamp":${JSON.stringify(timestamp)},"data":{"line":"`;
     const after = `","source":${JSON.stringify(source)}},"backfill":${backfill}${truncated}}\n`;
     // Half of a character, which an expression may leave, has an escape that UTF-8 cannot say.
-    if (size > 0 && text?.isWellFormed()) return writeJsonLines(text, before, after, into);
+    const written =
+      size > 0 && text?.isWellFormed() ? writeJsonLines(text, before, after, into ?? NOTHING) : undefined;
+    if (written !== undefined) return written;
     const { lines } = this.texts;
     return Buffer.from(lines.map((line) => before + JSON.stringify(line).slice(1, -1) + after).join(''));
   }
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /** Lines that may hold anything. */
 export function textsOf(lines: readonly string[]): LineTexts {
