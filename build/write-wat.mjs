@@ -1,20 +1,23 @@
-// Writes src/models/json-lines/json-lines-code.ts from the text of the WebAssembly beside it. `npm run wat`; a test compares.
+// Writes the code of the WebAssembly in src/ and operators/ beside its text. `npm run wat`; a test compares.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import wabt from 'wabt';
 
-const folder = new URL('../src/models/json-lines/', import.meta.url);
-const written = process.argv[2] ?? new URL('json-lines-code.ts', folder);
-const text = readFileSync(new URL('json-lines.wat', folder), 'utf8');
+const WRITTEN = ['src/models/json-lines/json-lines.wat', 'operators/bytes/byte-masks.wat'];
+const root = new URL('..', import.meta.url).pathname;
+const [into] = process.argv.slice(2);
 
 const { parseWat } = await wabt();
-const { buffer } = parseWat('json-lines.wat', text, { simd: true }).toBinary({});
-const lines = Buffer.from(buffer)
-  .toString('base64')
-  .match(/.{1,100}/g);
-writeFileSync(
-  written,
-  `/** What \`npm run wat\` makes of json-lines.wat, in base64. */
-export const LINE_WRITER =
+for (const path of WRITTEN) {
+  const name = basename(path, '.wat');
+  const { buffer } = parseWat(path, readFileSync(join(root, path), 'utf8'), { simd: true }).toBinary({});
+  const lines = Buffer.from(buffer)
+    .toString('base64')
+    .match(/.{1,100}/g);
+  const text = `/** What \`npm run wat\` makes of ${name}.wat, in base64. */
+export const CODE =
   '${lines.join("' +\n  '")}';
-`,
-);
+`;
+  const code = path.replace('.wat', '-code.ts');
+  writeFileSync(into === undefined ? join(root, code) : join(into, basename(code)), text);
+}

@@ -1,4 +1,5 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
+import { type ByteMask, byteMasks, type MaskInBytes } from './bytes/byte-masks.ts';
 import { assertKnownOptions, assertTexts } from './check-options.ts';
 import { type LinesMasker, LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
@@ -6,7 +7,7 @@ import type { MaskText } from './mask-strings.ts';
 import { compileExpression } from './python-regex.ts';
 import { type Cost, costOf } from './regex/cost.ts';
 import { JoinedGates } from './regex/joined-gates.ts';
-import { type Plan, planSearch, planSearchOfLines } from './regex/plan.ts';
+import { type LinesPlan, type Plan, planSearch, planSearchOfLines } from './regex/plan.ts';
 import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
@@ -82,10 +83,37 @@ export function regexMasks(options: RegexMaskOptions): Masks {
       if (!plans.every((plan) => plan !== undefined)) return undefined;
       if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
       const limits = harmlessLines(costs);
-      return limits && { ...limits, map: maskAtOnce(rulesOf(plans), options.onMask) };
+      const plain = maskAtOnce(rulesOf(plans), options.onMask);
+      let inBytes: MaskInBytes | 'none' | undefined;
+      const map = (text: string) => {
+        if (text.length < SHORTEST_IN_BYTES) return plain(text);
+        inBytes ??= maskInBytes(names, plans, replacements) ?? 'none';
+        return (inBytes === 'none' ? undefined : inBytes(text, options.onMask)) ?? plain(text);
+      };
+      return limits && { ...limits, map };
     },
   };
 }
+
+/** Characters: who masks no longer texts need not wait for WebAssembly, which takes some milliseconds to begin. */
+const SHORTEST_IN_BYTES = 8192;
+
+/** The same mask for texts of ASCII, if all rules can be had so. */
+function maskInBytes(
+  names: readonly string[],
+  plans: readonly LinesPlan[],
+  replacements: readonly Replacement[],
+): MaskInBytes | undefined {
+  const rules: ByteMask[] = [];
+  for (const [i, { bytes }] of plans.entries()) {
+    const { fixed } = replacements[i] as Replacement;
+    if (bytes === undefined || fixed === undefined || !isAscii(fixed)) return undefined;
+    rules.push({ name: names[i] as string, replacement: fixed, ...bytes });
+  }
+  return byteMasks(rules);
+}
+
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 type Within = NonNullable<RegexMaskOptions['boundTime']>;
 

@@ -35,6 +35,11 @@ export class Replacement {
     return !(this.#character ?? this.#fixed).includes('\n');
   }
 
+  /** The text itself, if it is fixed. */
+  get fixed(): string | undefined {
+    return this.#character === undefined ? this.#fixed : undefined;
+  }
+
   /** The replacement of the part of `text` between two positions. */
   of(text: string, start: number, end: number): string {
     return this.#character === undefined

@@ -4,9 +4,9 @@ import { itemsOf, type Literal, type LiteralSet } from './literals.ts';
 import { firstUnits, lengthOf } from './measure.ts';
 import type { ParsedExpression, Pattern } from './pattern.ts';
 import { UnitSet } from './unit-set.ts';
+import { WORD } from './word.ts';
 
 const MOST_TEXTS = 6;
-const WORD = UnitSet.of('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_');
 
 /** The ways in which an expression begins with a repeated character, and then with one of some literals. */
 export function leadingRuns({

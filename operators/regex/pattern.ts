@@ -19,6 +19,8 @@ export interface Repetition {
   readonly item: Pattern;
   readonly min: number;
   readonly max: number;
+  /** Whether it takes as little as it can. */
+  readonly isLazy: boolean;
   /** As it is written, for messages. */
   readonly written: string;
 }
@@ -98,10 +100,10 @@ class Reader {
       case 'Group':
         return this.choice(element.alternatives, changed(flags, element.modifiers));
       case 'Quantifier': {
-        const { min, max, raw: written } = element;
+        const { min, max, greedy, raw: written } = element;
         const item = this.#element(element.element, flags);
         if (min === 1 && max === 1) return item;
-        return { kind: 'repetition', item, min, max, written };
+        return { kind: 'repetition', item, min, max, isLazy: !greedy, written };
       }
       case 'Assertion':
         return this.#assertion(element, flags);

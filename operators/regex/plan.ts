@@ -1,3 +1,6 @@
+import { programOf } from '../bytes/automaton.ts';
+import type { ByteSearch } from '../bytes/byte-masks.ts';
+import type { Anchor } from '../bytes/byte-rule.ts';
 import { type Finder, OnePosition, PlainFinder } from './finder.ts';
 import { checksBeside, fixedPositions } from './fixed-positions.ts';
 import { shareOf, shareOfText } from './frequency.ts';
@@ -5,7 +8,7 @@ import { type Gate, GatedFinder, GatedLinesFinder } from './gated-finders.ts';
 import type { Needs } from './joined-gates.ts';
 import { leadingRuns } from './leading-run.ts';
 import { LineStartFinder } from './line-start-finder.ts';
-import { FixedFinder, LiteralGate, LowerCaseFinder, RunFinder } from './literal-finders.ts';
+import { FixedFinder, type LeadingRun, LiteralGate, LowerCaseFinder, RunFinder } from './literal-finders.ts';
 import { type LiteralSearch, literalSearch } from './literal-search.ts';
 import { itemsOf, type Literal, type LiteralSet, literalSets, occurrences } from './literals.ts';
 import type { Length } from './measure.ts';
@@ -13,6 +16,7 @@ import { neededRuns } from './needed-runs.ts';
 import { needleOf } from './needle.ts';
 import { type ParsedExpression, parseExpression, withoutCaptures } from './pattern.ts';
 import { type NeededRun, RunGate } from './run-gate.ts';
+import { UnitSet } from './unit-set.ts';
 import { startsLine, withinLines } from './within-lines.ts';
 
 /** A way to find an expression's matches, with what it is expected to cost. */
@@ -21,6 +25,8 @@ export interface Way {
   readonly cost: number;
   /** A text that every match has, or an empty one: to ask for it is quicker than to ask the finder. */
   readonly literal: string;
+  /** How the same can be found in bytes. */
+  readonly anchor?: Anchor | undefined;
   readonly make: () => Finder;
 }
 
@@ -29,6 +35,12 @@ export interface Plan extends Needs {
   /** A text that every match has, or an empty one. */
   readonly literal: string;
   readonly finder: Finder;
+}
+
+/** The same for lines that are joined. */
+export interface LinesPlan extends Plan {
+  /** How to search in bytes, if that can be done. */
+  readonly bytes: ByteSearch | undefined;
 }
 
 const LINE = 160;
@@ -64,9 +76,17 @@ export function planSearch(expression: RegExp): Plan {
  * The same for lines that are joined by LF, in which it finds what it would find in each of them. Undefined if that
  * cannot be said.
  */
-export function planSearchOfLines(expression: RegExp): Plan | undefined {
+export function planSearchOfLines(expression: RegExp): LinesPlan | undefined {
   const inLines = withinLines(expression);
-  return inLines && planOf(inLines, waysToFindInLines(expression));
+  if (inLines === undefined) return undefined;
+  const ways = waysToFindInLines(expression);
+  return { ...planOf(inLines, ways), bytes: bytesOf(inLines, ways) };
+}
+
+function bytesOf(inLines: RegExp, ways: readonly Way[]): ByteSearch | undefined {
+  const [best] = ways.filter(({ anchor }) => anchor !== undefined).sort((a, b) => a.cost - b.cost);
+  const program = best && programOf(inLines);
+  return best?.anchor && program && { anchor: best.anchor, program };
 }
 
 function planOf(expression: RegExp, ways: readonly Way[]): Plan {
@@ -136,11 +156,18 @@ function literalWays(
   gated: (gate: Gate) => Finder,
 ): Way[] {
   const ways: Way[] = [];
-  const add = (set: LiteralSet, perHit: number, make: () => Finder) => {
+  const add = (set: LiteralSet, perHit: number, make: () => Finder, run?: AnchorRun) => {
     const cost = searchCost(set) + LINE * perHit * occurrences(set);
     const [only, second] = textsOf(set);
     const literal = set.lowered || second !== undefined ? '' : (only as string);
-    ways.push({ cost, literal, make: () => (set.lowered ? new LowerCaseFinder(make(), plain) : make()) });
+    const isOne = !set.lowered && second === undefined;
+    const anchor = isOne && run !== undefined ? anchorOf(only as string, run) : undefined;
+    ways.push({
+      cost,
+      literal,
+      anchor,
+      make: () => (set.lowered ? new LowerCaseFinder(make(), plain) : make()),
+    });
   };
   const fixed = fixedPositions(parsed.pattern);
   for (const set of literalSets(parsed.pattern)) {
@@ -151,7 +178,8 @@ function literalWays(
       const checks = checksBeside(fixed, offset.min, text.length);
       const perHit =
         HIT_COST + ONE_POSITION_COST * checks.reduce((share, { units }) => share * shareOf(units), 1);
-      add(one, perHit, () => new FixedFinder(searchOf(one), offset.min, checks, position));
+      const run = { units: UnitSet.all, min: offset.min, max: offset.min, hasConditions: false };
+      add(one, perHit, () => new FixedFinder(searchOf(one), offset.min, checks, position), run);
     }
     const rare = withRareStarts(set);
     const [{ offset }] = rare.literals as [Literal];
@@ -159,9 +187,16 @@ function literalWays(
   }
   for (const { set, run } of leadingRuns(parsed)) {
     const share = shareOf(run.units) * shareOf(run.after);
-    add(set, HIT_COST + ONE_POSITION_COST * share, () => new RunFinder(searchOf(set), run, position));
+    add(set, HIT_COST + ONE_POSITION_COST * share, () => new RunFinder(searchOf(set), run, position), run);
   }
   return ways;
+}
+
+type AnchorRun = Pick<LeadingRun, 'units' | 'min' | 'max' | 'hasConditions'>;
+
+function anchorOf(literal: string, { units: run, min, max, hasConditions }: AnchorRun): Anchor | undefined {
+  const unit = literal.charCodeAt(0);
+  return unit < 0x80 ? { unit, run, min, max, hasConditions } : undefined;
 }
 
 const isSameLength = (a: Length, b: Length): boolean => a.min === b.min && a.max === b.max;

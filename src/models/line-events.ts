@@ -79,22 +79,27 @@ export class LineEvents implements UnmadeEvents {
     return new LineEvents(texts, this.envelope);
   }
 
-  toJsonLines(into?: Buffer): Buffer {
+  toJsonLines(into: Buffer = NOTHING): Buffer {
     const { text, size } = this.texts;
     const { timestamp, source, backfill, isTruncated } = this.envelope;
     const truncated = isTruncated ? ',"truncated":true' : '';
     const before = `{"timestamp":${JSON.stringify(timestamp)},"data":{"line":"`;
     const after = `","source":${JSON.stringify(source)}},"backfill":${backfill}${truncated}}\n`;
     // Half of a character, which an expression may leave, has an escape that UTF-8 cannot say.
-    const written =
-      size > 0 && text?.isWellFormed() ? writeJsonLines(text, before, after, into ?? NOTHING) : undefined;
+    const canBeBytes = size > 0 && text !== undefined && text.length >= SHORTEST_TEXT && text.isWellFormed();
+    const written = canBeBytes ? writeJsonLines(text, before, after, into) : undefined;
     if (written !== undefined) return written;
-    const { lines } = this.texts;
-    return Buffer.from(lines.map((line) => before + JSON.stringify(line).slice(1, -1) + after).join(''));
+    const documents = this.texts.lines
+      .map((line) => before + JSON.stringify(line).slice(1, -1) + after)
+      .join('');
+    if (Buffer.byteLength(documents) > into.length) return Buffer.from(documents);
+    return into.subarray(0, into.write(documents));
   }
 }
 
 const NOTHING = Buffer.alloc(0);
+/** Characters: who writes no longer texts need not wait for WebAssembly, which takes some milliseconds to begin. */
+const SHORTEST_TEXT = 8192;
 
 /** Lines that may hold anything. */
 export function textsOf(lines: readonly string[]): LineTexts {

@@ -1,12 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { writeJsonLines } from '../../src/models/json-lines/json-lines.ts';
 import { LineEvents } from '../../src/models/line-events.ts';
-import { ROOT } from '../support/build.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 const BEFORE = '{"line":"';
 const AFTER = '","source":"a.log"}\n';
@@ -30,8 +25,6 @@ const part = fc.constantFrom(
 );
 
 describe('writeJsonLines', () => {
-  const path = tempFolder();
-
   it('writes what JSON.stringify writes of each line', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 80 }), fc.nat(400), (parts, room) => {
@@ -73,11 +66,5 @@ describe('writeJsonLines', () => {
       { line: 'a', source },
       { line: 'b', source },
     ]);
-  });
-
-  it('runs the code that json-lines.wat says', () => {
-    execFileSync(process.execPath, [join(ROOT, 'build/write-wat.mjs'), path('code.ts')]);
-    const code = readFileSync(join(ROOT, 'src/models/json-lines/json-lines-code.ts'), 'utf8');
-    expect(readFileSync(path('code.ts'), 'utf8')).toBe(code);
   });
 });

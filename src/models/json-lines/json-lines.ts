@@ -1,4 +1,4 @@
-import { LINE_WRITER } from './json-lines-code.ts';
+import { CODE } from './json-lines-code.ts';
 
 /** Of the memory of the line writer: eight bytes for each byte of ASCII, then these, one behind the other. */
 const ESCAPE = 8;
@@ -70,7 +70,7 @@ export function writeJsonLines(
 
 function lineWriter(): LineWriter | 'none' {
   try {
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(LINE_WRITER, 'base64')));
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(CODE, 'base64')));
     const memory = Buffer.from((exports.memory as { readonly buffer: ArrayBuffer }).buffer);
     for (let byte = 0; byte < 128; byte++) {
       const escaped = JSON.stringify(String.fromCharCode(byte)).slice(1, -1);

@@ -1,0 +1,19 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { ROOT } from './support/build.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+const CODE = ['src/models/json-lines/json-lines-code.ts', 'operators/bytes/byte-masks-code.ts'];
+
+describe('WebAssembly', () => {
+  const folder = tempFolder();
+
+  it('is what its text says today; `npm run wat` writes it anew', () => {
+    execFileSync(process.execPath, [join(ROOT, 'build/write-wat.mjs'), folder()]);
+    const read = (path: string) => readFileSync(path, 'utf8');
+    const written = readdirSync(folder()).map((name) => read(folder(name)));
+    expect(written.toSorted()).toEqual(CODE.map((path) => read(join(ROOT, path))).toSorted());
+  });
+});
