@@ -120,7 +120,9 @@ describe('operators/', () => {
     ]);
     const others = sourceFiles('operators')
       .map(({ path }) => path)
-      .filter((path) => !/^operators\/(?:bytes|file-lines|output|regex)\//.test(path) && !exported.includes(path));
+      .filter(
+        (path) => !/^operators\/(?:bytes|file-lines|output|regex)\//.test(path) && !exported.includes(path),
+      );
     expect(others).toEqual(INTERNAL);
   });
 
