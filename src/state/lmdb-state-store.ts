@@ -10,7 +10,8 @@ import { StateTable } from './state-table.ts';
 import { StateTrouble } from './state-trouble.ts';
 
 export interface StoreParts {
-  readonly lmdb: Lmdb;
+  /** Loads it. */
+  readonly lmdb: () => Lmdb;
   readonly folder: string;
   readonly paths: StatePaths;
   readonly boot: string;
@@ -26,9 +27,10 @@ const BACKUP_AFTER = 10_000;
 const RETRY_AFTER = 1000;
 
 /**
- * Keeps everything in memory, and commits changes to LMDB. While that fails (a full disk, a read-only folder)
- * delivery goes on: a crash in that time costs lines that come twice, never lines that are lost. It is reported
- * once, and tried again every second with all that has changed since.
+ * Keeps everything in memory, and commits changes to LMDB. That is loaded and opened with the first of them, so that
+ * the first event need not wait for it: until then, the files that are there say the same. While a commit fails (a full
+ * disk, a read-only folder) delivery goes on: a crash in that time costs lines that come twice, never lines that are
+ * lost. It is reported once, and tried again every second with all that has changed since.
  */
 export class LmdbStateStore implements StateStore {
   readonly #parts: StoreParts;
@@ -55,7 +57,6 @@ export class LmdbStateStore implements StateStore {
         if (!this.#trouble.has('store')) this.flush();
       },
     });
-    this.#commit();
   }
 
   get folder(): string {
@@ -120,10 +121,10 @@ export class LmdbStateStore implements StateStore {
     }
   }
 
-  /** At the start, and after a failure: nobody knows what LMDB made of that. */
+  /** With the first change, and after a failure: nobody knows what LMDB made of that. */
   #create(): void {
     const { lmdb, paths } = this.#parts;
-    this.#file = StateFile.create(lmdb, paths.store, this.#header(), this.#table.entries());
+    this.#file = StateFile.create(lmdb(), paths.store, this.#header(), this.#table.entries());
   }
 
   #backUpSoon(): void {

@@ -25,6 +25,19 @@ describe('the state folder of millrace run', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   });
 
+  it('says the same after runs that were killed before they had read anything', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\ntwo\n' });
+    const args = ['run', 'p.yaml', '--state-dir', 'state'];
+    await runCli([...args, '--once'], { cwd });
+    for (let i = 0; i < 2; i++) {
+      const idle = await startCli(args, { cwd });
+      await idle.shows('stderr', /following 1 file/);
+      expect(await idle.killUntilEnded('SIGKILL')).toMatchObject({ stdout: '' });
+    }
+    appendFileSync(join(cwd, 'in.log'), 'three\n');
+    expect(linesOf((await runCli([...args, '--once'], { cwd })).stdout)).toEqual(['three']);
+  });
+
   it('is by default in XDG_STATE_HOME, else in ~/.local/state', async () => {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
     await runCli(['run', 'p.yaml', '--once'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'xdg') } });

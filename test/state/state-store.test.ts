@@ -43,13 +43,21 @@ describe('a state folder', () => {
     expect(await readState(folder('nothing'))).toEqual([]);
   });
 
-  it('is the only thing that loads lmdb, when it is opened', () => {
+  it('is the only thing that loads lmdb, with the first change', async () => {
     const loading = sourceFiles('src', 'operators', 'plugins')
-      .filter(({ text }) => /^import (?!type ).*'lmdb'|^\s.*\)\('lmdb'\)/m.test(text))
+      .filter(({ text }) => /^import (?!type ).*'lmdb'|=> .*\)\('lmdb'\)/m.test(text))
       .map(({ path }) => path);
     expect(loading).toEqual(['src/state/open-state.ts']);
     const { text } = sourceFile('src/state/open-state.ts');
     expect(text).not.toMatch(/^import .*'lmdb'/m);
+
+    const state = await openState(folder('state'));
+    const store = folder('state/state.mdb');
+    expect(fs.existsSync(store)).toBe(false);
+    state.of('a', 'x').set('k', 1);
+    state.flush();
+    expect(fs.existsSync(store)).toBe(true);
+    await state.close();
   });
 
   it('is refused to another owner by name, until it is closed', async () => {
@@ -90,6 +98,7 @@ describe('a state folder', () => {
 
   it('of a later version is left alone', async () => {
     const state = await openState(folder('state'));
+    state.of('a', 'x').set('k', 1);
     await state.close();
     const { encode } = await import('../../src/state/record.ts');
     const later = `${encode({ format: 2, entries: 0, boot: '' })}\n`;
