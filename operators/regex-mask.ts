@@ -7,7 +7,7 @@ import type { MaskText } from './mask-strings.ts';
 import { compileExpression } from './python-regex.ts';
 import { type Cost, costOf } from './regex/cost.ts';
 import { JoinedGates } from './regex/joined-gates.ts';
-import { type LinesPlan, type Plan, planSearch, planSearchOfLines } from './regex/plan.ts';
+import { type LinesPlan, type Plan, plainSearch, planSearch, planSearchOfLines } from './regex/plan.ts';
 import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
@@ -64,7 +64,10 @@ export function regexMasks(options: RegexMaskOptions): Masks {
       name: names[i] as string,
       replacement: replacements[i] as Replacement,
     }));
-  // With the first text: whoever masks lines at once may never have one.
+  // With the first text that needs it: whoever masks lines at once has few others, and the first event need not wait
+  // for a plan of how to search those.
+  let few = 0;
+  let maskFew: MaskText | undefined;
   let maskOne: { readonly short: MaskText; readonly long: MaskText } | undefined;
   const planned = () => {
     const rules = rulesOf(expressions.map(planSearch));
@@ -75,6 +78,11 @@ export function regexMasks(options: RegexMaskOptions): Masks {
   const harmless = Math.min(...costs.map(harmlessLength));
   return {
     mask: maskerOf((text) => {
+      if (text.length <= harmless && few < FEW_TEXTS) {
+        few++;
+        maskFew ??= applyRules(rulesOf(expressions.map(plainSearch)), options.onMask);
+        return maskFew(text);
+      }
       maskOne ??= planned();
       return text.length > harmless ? maskOne.long(text) : maskOne.short(text);
     }),
@@ -94,6 +102,9 @@ export function regexMasks(options: RegexMaskOptions): Masks {
     },
   };
 }
+
+/** Until there are more, searches are not planned. */
+const FEW_TEXTS = 10;
 
 /** Characters: who masks no longer texts need not wait for WebAssembly, which takes some milliseconds to begin. */
 const SHORTEST_IN_BYTES = 8192;

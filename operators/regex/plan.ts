@@ -72,6 +72,11 @@ export function planSearch(expression: RegExp): Plan {
   return planOf(expression, waysToFind(expression));
 }
 
+/** The engine's own way, for an expression of which nothing is worked out. */
+export function plainSearch(expression: RegExp): Plan {
+  return { literal: '', finder: new PlainFinder(expression), needle: undefined, run: undefined };
+}
+
 /**
  * The same for lines that are joined by LF, in which it finds what it would find in each of them. Undefined if that
  * cannot be said.

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Masks } from '../../operators/lines-masker.ts';
 import { MaskError } from '../../operators/mask-error.ts';
 import { PluginError } from '../../src/errors.ts';
@@ -22,6 +21,8 @@ class ContextMask<C> {
   #mapping: LineMapping | undefined;
   /** While it is undefined, what is masked counts. */
   #noticed: boolean | undefined;
+  /** The last source that was left as it is. */
+  #spared: string | undefined;
 
   constructor(ctx: PipelineRunContext<C>, { compile }: MaskingOptions<C>) {
     this.#masks = compile(ctx.config, (rule, count) => {
@@ -45,11 +46,21 @@ class ContextMask<C> {
   }
 
   /** Whether it leaves everything but the line of an event as it is. */
-  spares({ isTruncated, source, ...fields }: LineEnvelope): boolean {
-    const event = { ...fields, data: { line: '', source } };
+  spares({ timestamp, source, backfill }: LineEnvelope): boolean {
+    // Each text is masked for itself: what was left as it is, is so again.
+    const isKnown = source === this.#spared;
+    const event = { timestamp, data: { line: '', source: isKnown ? '' : source }, backfill };
     this.#noticed = false;
     try {
-      return isDeepStrictEqual(this.#masks.mask(event), event) && !this.#noticed;
+      const { data, ...fields } = this.#masks.mask(event);
+      const isSpared =
+        !this.#noticed &&
+        data.line === '' &&
+        data.source === event.data.source &&
+        fields.timestamp === timestamp &&
+        fields.backfill === backfill;
+      if (isSpared) this.#spared = source;
+      return isSpared;
     } catch {
       return false;
     } finally {

@@ -40,6 +40,8 @@ function expectSame(rules: Rules, texts: readonly string[]): void {
   let counts: [string, number][] = [];
   const mask = regexMasker({ ...NAMES_ALONE, rules, onMask: (...report) => counts.push(report) });
   const plain = plainMask(rules);
+  // The first few are left to the engine.
+  for (let i = 0; i < 20; i++) mask('');
   for (const text of texts) {
     counts = [];
     const found = JSON.stringify({ masked: mask(text), counts });

@@ -1,9 +1,12 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { type ByteMask, byteMasks } from '../../../operators/bytes/byte-masks.ts';
+import { compileExpression } from '../../../operators/python-regex.ts';
 import { costOf } from '../../../operators/regex/cost.ts';
 import { planSearchOfLines } from '../../../operators/regex/plan.ts';
 import { type Drawn, expressions, longRuns, textsNear } from '../../support/expressions.ts';
+import { nearMatches } from '../../support/near-matches.ts';
+import { projectRules } from '../../support/project-rules.ts';
 
 jest.setTimeout(longRuns(60_000));
 
@@ -27,10 +30,23 @@ const chosen: fc.Arbitrary<Drawn & { readonly flags: string }> = fc
   )
   .map(([source, ...near]) => ({ source: source as string, flags: 'g', near: fc.constantFrom(...near) }));
 
+/** Of this project: its documentation, examples and benchmarks. */
+const sources = [...new Set(projectRules().flatMap((rules) => Object.values(rules)))];
+const ofProject = fc.constantFrom(
+  ...sources
+    .map((source) => compileExpression(source))
+    .filter((expression) => planSearchOfLines(expression)?.bytes !== undefined)
+    .map((expression) => ({
+      source: expression.source,
+      flags: expression.flags,
+      near: nearMatches(expression),
+    })),
+);
+
 /** Of all expressions, those that can be searched for in bytes, a few with an anchor that is rare in the others. */
 const rules: fc.Arbitrary<DrawnRule> = fc
   .tuple(
-    fc.oneof({ weight: 3, arbitrary: expressions() }, chosen),
+    fc.oneof({ weight: 4, arbitrary: expressions() }, chosen, ofProject),
     fc.constantFrom('', '@', 'k', 'sk_', ':'),
     replacements,
   )
