@@ -21,7 +21,7 @@ export class StateFile {
   /** The keys of records, which take longer to work out than to write. */
   readonly #keys = new Map<string, string>();
   /** What the last transaction left. */
-  #header: string | undefined;
+  #header: Header | undefined;
 
   private constructor(database: Database<string, string>) {
     this.#database = database;
@@ -50,16 +50,16 @@ export class StateFile {
   /** All or nothing. @throws an error of the operating system */
   commit(header: Header, changes: Iterable<Change>): void {
     const database = this.#database;
-    const headerRecord = encode(header);
+    const isNew = !isSame(header, this.#header);
     database.transactionSync(() => {
       for (const change of changes) {
         const key = this.#keyOf(change);
         if (change.value === undefined) database.removeSync(key);
         else database.putSync(key, encode(change as StateEntry));
       }
-      if (headerRecord !== this.#header) database.putSync(HEADER_KEY, headerRecord);
+      if (isNew) database.putSync(HEADER_KEY, encode(header));
     });
-    this.#header = headerRecord;
+    this.#header = header;
   }
 
   #keyOf(change: Change): string {
@@ -78,6 +78,10 @@ export class StateFile {
     // Without transactions under way it is done when it returns; its promise never fails.
     void this.#database.close();
   }
+}
+
+function isSame(one: Header, other: Header | undefined): boolean {
+  return one.entries === other?.entries && one.boot === other.boot && one.store === other.store;
 }
 
 function options(path: string): RootDatabaseOptionsWithPath {
