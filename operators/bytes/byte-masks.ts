@@ -55,7 +55,6 @@ export function byteMasks(rules: readonly ByteMask[]): MaskInBytes | undefined {
   if (masker === 'none' || image === undefined) return undefined;
   const { memory, count, mask } = masker;
   const { bytes, addresses } = image;
-  const counts = new Float64Array(rules.length);
   const text = memory.subarray(TEXT, TEXT + MOST_TEXT);
   return (lines, onMask) => {
     if (loaded !== image) {
@@ -68,20 +67,19 @@ export function byteMasks(rules: readonly ByteMask[]): MaskInBytes | undefined {
     let from = TEXT;
     let to = OTHER;
     let end = TEXT + written;
-    let isMasked = false;
+    const counts: [rule: string, count: number][] = [];
     for (let i = 0; i < addresses.length; i++) {
       const masked = mask(addresses[i] as number, from, end, to, to + MOST_TEXT);
       if (masked === 0) return undefined;
-      counts[i] = count.value;
-      if (counts[i] === 0) continue;
-      isMasked = true;
+      if (count.value === 0) continue;
+      counts.push([(rules[i] as ByteMask).name, count.value]);
       end = masked;
       [from, to] = [to, from];
     }
-    for (let i = 0; i < counts.length; i++) {
-      if (counts[i] !== 0) onMask?.((rules[i] as ByteMask).name, counts[i] as number);
-    }
-    return isMasked ? decoder.decode(memory.subarray(from, end)) : lines;
+    // Ahead of the calls: they may mask another text, in the same memory.
+    const masked = counts.length > 0 ? decoder.decode(memory.subarray(from, end)) : lines;
+    for (const [rule, times] of counts) onMask?.(rule, times);
+    return masked;
   };
 }
 
