@@ -133,15 +133,23 @@ class Builder {
     const table: number[] = [];
     for (let state = 0; state < this.#states.length; state++) {
       if (state >= MOST_STATES) return undefined;
-      for (const unit of examples) table.push(this.#entry(state, unit));
+      table.push(...this.#row(state, examples));
     }
     return { kinds, width: examples.length, table, outsideWord, insideWord };
   }
 
-  #entry(state: number, unit: number): number {
+  #row(state: number, units: readonly number[]): number[] {
     const { steps, isInWord } = this.#states[state] as { steps: readonly number[]; isInWord: boolean };
-    const goesOnInWord = unit !== END && WORD.has(unit);
-    const reached = this.#reached(steps, isInWord !== goesOnInWord);
+    // Worked out once for all units: it takes the most time.
+    const within = this.#reached(steps, false);
+    const atBoundary = this.#knowsWords ? this.#reached(steps, true) : within;
+    return units.map((unit) => {
+      const goesOnInWord = unit !== END && WORD.has(unit);
+      return this.#entry(isInWord === goesOnInWord ? within : atBoundary, unit, goesOnInWord);
+    });
+  }
+
+  #entry(reached: readonly number[], unit: number, goesOnInWord: boolean): number {
     const next = new Set<number>();
     for (const at of reached) {
       const step = this.#program.steps[at] as Step;

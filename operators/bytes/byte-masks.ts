@@ -97,8 +97,8 @@ function imageOf(
     parts.push(part);
     addresses.push(address);
     address += part.length;
+    if (address > TEXT) return undefined;
   }
-  if (address > TEXT) return undefined;
   const bytes = new Uint8Array(address - RULES);
   parts.forEach((part, i) => {
     bytes.set(part, (addresses[i] as number) - RULES);
