@@ -10,6 +10,12 @@ export type Step =
   | { readonly kind: 'boundary'; readonly then: number }
   | { readonly kind: 'match' };
 
+/** An expression in steps, and the one to begin with. */
+export interface Program {
+  readonly steps: readonly Step[];
+  readonly start: number;
+}
+
 const MATCH = 0;
 const MOST_STEPS = 300;
 /** An expression can have as many as 2 to the power of its length. */
@@ -26,7 +32,10 @@ export interface Automaton {
   readonly kinds: Uint8Array;
   /** How many kinds there are: the length of a row. */
   readonly width: number;
-  /** A row for each state, the first for the one in which nothing can match any more: twice the number of the next state, and one more if a match ends ahead of the character. */
+  /**
+   * A row for each state, the first for the one in which nothing can match any more: twice the number of the next
+   * state, and one more if a match ends ahead of the character.
+   */
   readonly table: readonly number[];
   /** The state to begin with, where the character before is no part of a word, and where it is one. */
   readonly outsideWord: number;
@@ -52,11 +61,6 @@ export function programOf(expression: RegExp): Program | undefined {
     if (error instanceof NotAutomatic) return undefined;
     throw error;
   }
-}
-
-export interface Program {
-  readonly steps: readonly Step[];
-  readonly start: number;
 }
 
 /** An expression as steps, in the order in which the engine would try them. */

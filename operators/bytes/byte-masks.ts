@@ -45,8 +45,8 @@ let masker: Masker | 'none' | undefined;
 let loaded: object | undefined;
 
 /**
- * Masks texts of ASCII by WebAssembly, with all rules, one after the other: in a third of the time that it takes to
- * call the engine for each match and to join the pieces. `undefined` if one of the rules cannot be had so, or where
+ * Masks texts of ASCII by WebAssembly, with all rules, one after the other: for three rules over a log in half of the
+ * time that it takes to call the engine for each match and to join the pieces. `undefined` if one of the rules cannot be had so, or where
  * there is no WebAssembly with vectors.
  */
 export function byteMasks(rules: readonly ByteMask[]): MaskInBytes | undefined {

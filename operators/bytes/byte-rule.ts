@@ -24,10 +24,14 @@ const BEYOND = 16;
 const ASCII = 128;
 
 /**
- * A rule as byte-masks.wat reads it, at an address in its memory. Offsets in bytes, numbers of 32 bits:
- * 0 the anchor's unit, 4 `min`, 8 `max`, 12 `hasConditions`, 16 the row of the state to begin with outside of words,
- * 20 that inside of them, 24 the table's address, 28 the replacement's length; 32 twice the kind of each character, and
- * of the text's end; 164 for each character whether it may be in the run (1) and is in a word (2); 304 the replacement, and the table behind it.
+ * A rule as byte-masks.wat reads it, at an address in its memory. Numbers have 32 bits; by their offsets in bytes:
+ *
+ * - 0 the anchor's unit, 4 `min`, 8 `max`, 12 `hasConditions`
+ * - 16 the row of the state to begin with outside of words, 20 that inside of them
+ * - 24 the address of the table, 28 the length of the replacement
+ * - 32 twice the kind of each character and of the text's end, a byte each
+ * - 164 for each character, in a byte, whether it may be in the run (1) and is in a word (2)
+ * - 304 the replacement, and the table behind it
  *
  * @param replacement of ASCII.
  */

@@ -110,7 +110,8 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
     positions: noting(settled, () => {
       state.set(PATHS, [...paths]);
-      state.commit();
+      // Another run would begin at the ends that it finds. With `backfill` it begins where this one does.
+      if (!backfill) state.commit();
     }),
     log: ctx.logger,
     onBacklog: (bytes) => ctx.stats.backlog(bytes),

@@ -21,6 +21,8 @@ export interface StoreParts {
 
 /** Milliseconds that changes are gathered for: a commit takes as long as some 40 lines, whatever their number. */
 const COMMIT_AFTER = 5;
+/** The same for the first commit, which has to load LMDB: files that were found come ahead of the first event. */
+const FIRST_COMMIT_AFTER = 100;
 /** Milliseconds from a change to the next copy that is flushed: lines of that time come twice after a power cut. */
 const BACKUP_AFTER = 10_000;
 /** Milliseconds to the next attempt when the folder cannot be written to. */
@@ -95,10 +97,11 @@ export class LmdbStateStore implements StateStore {
 
   #change(change: Change): void {
     this.#changed.set(JSON.stringify([change.pipeline, change.collector, change.key]), change);
+    const delay = this.#file === undefined ? FIRST_COMMIT_AFTER : COMMIT_AFTER;
     this.#committing ??= asyncScheduler.schedule(() => {
       this.#committing = undefined;
       this.flush();
-    }, COMMIT_AFTER);
+    }, delay);
   }
 
   #commit(): void {

@@ -4,7 +4,8 @@ import { describe, expect, it } from '@jest/globals';
 import { upToDateBuild } from '../support/build.ts';
 import { folderWith, startProcess } from '../support/cli.ts';
 
-const LINES = Array.from({ length: 500 }, (_, i) => `${i} "quoted" KEY::0123456789 \\ é\t😀\n`).join('');
+const linesOf = (text: string) =>
+  Array.from({ length: 500 }, (_, i) => `${i} "quoted" KEY::0123456789 \\ \t${text}\n`).join('');
 
 const config = (folder: string, workers: number) => `
 host_config: {}
@@ -18,8 +19,8 @@ pipelines:
   main: { collect: log, process: mask, forward: out, workers: ${workers} }
 `;
 
-async function outputOf(flags: readonly string[], workers: number): Promise<string[]> {
-  const folder = folderWith({ 'a.log': LINES });
+async function outputOf(flags: readonly string[], text: string, workers: number): Promise<string[]> {
+  const folder = folderWith({ 'a.log': linesOf(text) });
   const file = join(folderWith({ 'p.yaml': config(folder, workers) }), 'p.yaml');
   const run = [await upToDateBuild(), 'run', file, '--once', '--state-dir', join(folder, 'state')];
   const { code, stderr } = await startProcess(process.execPath, [...flags, ...run]).ended();
@@ -31,10 +32,15 @@ async function outputOf(flags: readonly string[], workers: number): Promise<stri
 }
 
 describe('a process without WebAssembly', () => {
-  it.each([1, 2])('writes the same lines, with %d workers', async (workers) => {
-    const lines = await outputOf(['--jitless'], workers);
-    expect(lines).toEqual(await outputOf([], workers));
-    expect(lines[499]).toBe('499 "quoted" <:SECRET:> \\ é\t😀');
+  it.each([
+    ['of ASCII', 'text', 1],
+    ['of ASCII', 'text', 2],
+    ['of others', 'é😀', 1],
+    ['of others', 'é😀', 2],
+  ])('writes the same lines, %s: %s, with %d workers', async (_, text, workers) => {
+    const lines = await outputOf(['--jitless'], text, workers);
+    expect(lines).toEqual(await outputOf([], text, workers));
+    expect(lines[499]).toBe(`499 "quoted" <:SECRET:> \\ \t${text}`);
     expect(lines).toHaveLength(500);
   });
 });

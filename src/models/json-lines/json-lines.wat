@@ -4,7 +4,7 @@
   (memory (export "memory") 8)
 
   ;; How much of the source the last call has read: to where.
-  (global (export "read") (mut i32) (i32.const 0))
+  (global $read (export "read") (mut i32) (i32.const 0))
 
   ;; Eight bytes for each byte below 128, at the begin of the memory: what JSON writes for it, and in the last of them
   ;; how long that is.
@@ -67,5 +67,5 @@
             (then (call $copy (local.get $between) (local.get $to) (local.get $length)))
             (else (call $escape (local.get $special) (local.get $to)))))
         (br $next)))
-    (global.set 0 (local.get $from))
+    (global.set $read (local.get $from))
     (local.get $to)))
