@@ -160,7 +160,7 @@ export class Trial {
     do {
       if (performance.now() > end) throw new Error(`not settled within ${PATIENCE} ms`);
       positions = await readState(this.path('state'));
-    } while (positions.some(isElsewhere));
+    } while (positions.length === 0 || positions.some(isElsewhere));
   }
 
   /** Waits for a condition, with the patience of the suite. */
