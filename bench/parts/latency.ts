@@ -35,7 +35,7 @@ export const latency: Part = {
     const targets: Target[] = [];
     for (const { name, beside } of situations) {
       progress(name);
-      const sorted = (await measure(beside, quick ? 1000 : 10_000)).sort((a, b) => a - b);
+      const sorted = (await measure(beside, quick ? 1000 : 5000)).sort((a, b) => a - b);
       const [p50, p99, most] = [0.5, 0.99, 1].map((q) => quantile(sorted, q)) as [number, number, number];
       rows.push([name, ...[p50, p99, most].map(milliseconds)]);
       targets.push(
