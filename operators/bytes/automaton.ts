@@ -6,7 +6,7 @@ import { WORD } from '../regex/word.ts';
 /** One step of the engine's way through an expression; the others it goes on to are numbers of steps. */
 export type Step =
   | { readonly kind: 'take'; readonly units: UnitSet; readonly then: number }
-  | { readonly kind: 'either'; first: number; second: number }
+  | { readonly kind: 'either'; readonly first: number; readonly second: number }
   | { readonly kind: 'boundary'; readonly then: number }
   | { readonly kind: 'match' };
 

@@ -1,4 +1,4 @@
-import { type Automaton, automatonOf, type Program } from './automaton.ts';
+import { automatonOf, type Program } from './automaton.ts';
 import { CODE } from './byte-masks-code.ts';
 import { type Anchor, byteRule } from './byte-rule.ts';
 
@@ -91,7 +91,7 @@ function imageOf(
   const addresses: number[] = [];
   let address = RULES;
   for (const { anchor, program, replacement } of rules) {
-    const automaton: Automaton | undefined = automatonOf(program);
+    const automaton = automatonOf(program);
     if (automaton === undefined || automaton.width > MOST_KINDS) return undefined;
     const part = byteRule(anchor, automaton, replacement, address);
     parts.push(part);
