@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { licensesOf } from './build/licenses.mjs';
-import { partsOfRxjs } from './build/parts-of-rxjs.mjs';
+import { partsOfRxjs, rxjsModules, usedOfRxjs } from './build/rxjs.mjs';
 import { sharedChunks } from './build/shared-chunks.mjs';
 
 const OUT = 'dist';
@@ -52,8 +52,13 @@ const outputs = [
 removeOthers(outputs.map(({ fileName }) => join(OUT, fileName)));
 for (const { fileName } of outputs) if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
 const modules = outputs.flatMap((output) => Object.keys(output.modules ?? {}));
-writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(modules));
-writeFileSync(join(OUT, CHUNKS, 'rxjs.cjs'), partsOfRxjs(outputs.map(({ code }) => code ?? '')));
+const rxjs = usedOfRxjs(outputs.map(({ code }) => code ?? ''));
+writeFileSync(
+  join(OUT, CHUNKS, 'LICENSES.txt'),
+  licensesOf([...modules, resolve('node_modules/rxjs/index')]),
+);
+writeFileSync(join(OUT, CHUNKS, 'rxjs.cjs'), partsOfRxjs(rxjs));
+writeFileSync(join(OUT, CHUNKS, 'rxjs-modules.cjs'), rxjsModules(rxjs));
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
 
 async function bundle(input, codeSplitting) {

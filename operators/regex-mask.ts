@@ -7,7 +7,14 @@ import type { MaskText } from './mask-strings.ts';
 import { compileExpression } from './python-regex.ts';
 import { type Cost, costOf } from './regex/cost.ts';
 import { JoinedGates } from './regex/joined-gates.ts';
-import { type LinesPlan, type Plan, plainSearch, planSearch, planSearchOfLines } from './regex/plan.ts';
+import {
+  type LinesPlan,
+  type Plan,
+  plainSearch,
+  plainSearchOfLines,
+  planSearch,
+  planSearchOfLines,
+} from './regex/plan.ts';
 import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
@@ -54,7 +61,7 @@ export function regexMasker(options: RegexMaskOptions): Masker {
 export function regexMasks(options: RegexMaskOptions): Masks {
   assertKnownOptions('regexMasker', options, OPTIONS);
   assertTexts('rules', options.rules, "{ PIN: '[0-9]{4}' }");
-  const { boundTime } = options;
+  const { onMask, boundTime } = options;
   const names = Object.keys(options.rules);
   const expressions = names.map((name) => compileExpression(options.rules[name] as string, name));
   const replacements = names.map((name) => new Replacement(name, options));
@@ -64,46 +71,57 @@ export function regexMasks(options: RegexMaskOptions): Masks {
       name: names[i] as string,
       replacement: replacements[i] as Replacement,
     }));
-  // With the first text that needs it: whoever masks lines at once has few others, and the first event need not wait
-  // for a plan of how to search those.
-  let few = 0;
-  let maskFew: MaskText | undefined;
-  let maskOne: { readonly short: MaskText; readonly long: MaskText } | undefined;
+  let rules: readonly Rule[] | undefined;
   const planned = () => {
-    const rules = rulesOf(expressions.map(planSearch));
-    const short = applyRules(rules, options.onMask);
-    return { short, long: boundTime === undefined ? short : maskAtOnce(rules, options.onMask, boundTime) };
+    rules ??= rulesOf(expressions.map(planSearch));
+    return rules;
   };
+  const maskShort = fewFirst(applyRules(rulesOf(expressions.map(plainSearch)), onMask), () =>
+    applyRules(planned(), onMask),
+  );
+  let maskLong: MaskText | undefined;
   const costs = expressions.map(costOf);
   const harmless = Math.min(...costs.map(harmlessLength));
   return {
     mask: maskerOf((text) => {
-      if (text.length <= harmless && few < FEW_TEXTS) {
-        few++;
-        maskFew ??= applyRules(rulesOf(expressions.map(plainSearch)), options.onMask);
-        return maskFew(text);
-      }
-      maskOne ??= planned();
-      return text.length > harmless ? maskOne.long(text) : maskOne.short(text);
+      if (text.length <= harmless) return maskShort(text);
+      maskLong ??=
+        boundTime === undefined ? applyRules(planned(), onMask) : maskAtOnce(planned(), onMask, boundTime);
+      return maskLong(text);
     }),
     many: () => {
-      const plans = expressions.map(planSearchOfLines);
-      if (!plans.every((plan) => plan !== undefined)) return undefined;
-      if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
       const limits = harmlessLines(costs);
-      const plain = maskAtOnce(rulesOf(plans), options.onMask);
-      let inBytes: MaskInBytes | 'none' | undefined;
-      const map = (text: string) => {
-        if (text.length < SHORTEST_IN_BYTES) return plain(text);
-        inBytes ??= maskInBytes(names, plans, replacements) ?? 'none';
-        return (inBytes === 'none' ? undefined : inBytes(text, options.onMask)) ?? plain(text);
-      };
-      return limits && { ...limits, map };
+      const plain = expressions.map(plainSearchOfLines);
+      if (limits === undefined || !plain.every((search) => search !== undefined)) return undefined;
+      if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
+      const map = fewFirst(maskAtOnce(rulesOf(plain), onMask), () => {
+        const plans = expressions.flatMap((expression) => planSearchOfLines(expression) ?? []);
+        const inText = maskAtOnce(rulesOf(plans), onMask);
+        let inBytes: MaskInBytes | 'none' | undefined;
+        return (text) => {
+          if (text.length < SHORTEST_IN_BYTES) return inText(text);
+          inBytes ??= maskInBytes(names, plans, replacements) ?? 'none';
+          return (inBytes === 'none' ? undefined : inBytes(text, onMask)) ?? inText(text);
+        };
+      });
+      return { ...limits, map };
     },
   };
 }
 
-/** Until there are more, searches are not planned. */
+/** Leaves the first texts to the engine's own searches: the first event need not wait until better ones are planned. */
+function fewFirst(few: MaskText, planned: () => MaskText): MaskText {
+  let left = FEW_TEXTS;
+  let mask: MaskText | undefined;
+  return (text) => {
+    if (left > 0) {
+      left--;
+      return few(text);
+    }
+    mask ??= planned();
+    return mask(text);
+  };
+}
 const FEW_TEXTS = 10;
 
 /** Characters: who masks no longer texts need not wait for WebAssembly, which takes some milliseconds to begin. */

@@ -78,14 +78,20 @@ export function plainSearch(expression: RegExp): Plan {
 }
 
 /**
- * The same for lines that are joined by LF, in which it finds what it would find in each of them. Undefined if that
- * cannot be said.
+ * {@link planSearch} for lines that are joined by LF, in which it finds what it would find in each of them. Undefined
+ * if that cannot be said.
  */
 export function planSearchOfLines(expression: RegExp): LinesPlan | undefined {
   const inLines = withinLines(expression);
   if (inLines === undefined) return undefined;
   const ways = waysToFindInLines(expression);
   return { ...planOf(inLines, ways), bytes: bytesOf(inLines, ways) };
+}
+
+/** {@link plainSearch} for such lines. Undefined where {@link planSearchOfLines} is. */
+export function plainSearchOfLines(expression: RegExp): Plan | undefined {
+  const inLines = withinLines(expression);
+  return inLines && plainSearch(inLines);
 }
 
 function bytesOf(inLines: RegExp, ways: readonly Way[]): ByteSearch | undefined {

@@ -18,7 +18,8 @@ export function applySchema(schema: ConfigSchema, input: Readonly<Record<string,
   const isPrivate = ([key]: [string, unknown]) => key.startsWith('_') && key !== '__proto__';
   let value: unknown = Object.fromEntries(Object.entries(input).filter((entry) => !isPrivate(entry)));
   for (;;) {
-    const result = schema.safeParse(value);
+    // For the few objects of a configuration, zod would take longer to compile a check than to go without.
+    const result = schema.safeParse(value, { jitless: true });
     if (result.success) return result;
     const issues: readonly Issue[] = result.error.issues.map((issue) => ({ ...issue }));
     const unknown = unknownPrivateKeys(issues, []);

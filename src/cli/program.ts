@@ -12,6 +12,7 @@ import { addTest } from './commands/test.ts';
 import { addValidate } from './commands/validate.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
 import type { WriteNotice } from './notices.ts';
+import { loadRxjsAtOnce } from './rxjs-modules.ts';
 
 /** Options of every command. */
 export interface GlobalOptions {
@@ -49,6 +50,7 @@ export function buildProgram(ended: Ended, notify: WriteNotice): Command {
       writeErr: (text) => notify({ level: 'error', text: text.trimEnd() }),
     })
     .helpOption('-h, --help', 'print this help')
+    .hook('preAction', loadRxjsAtOnce)
     .exitOverride();
 
   for (const add of [

@@ -13,6 +13,7 @@ export type PluginKind = 'collect' | 'process' | 'forward';
 export interface ConfigSchema {
   safeParse(
     input: unknown,
+    context?: { readonly jitless?: boolean },
   ): { success: true; data: unknown } | { success: false; error: { issues: readonly ConfigSchemaIssue[] } };
 }
 export interface ConfigSchemaIssue {

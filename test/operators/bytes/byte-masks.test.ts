@@ -80,6 +80,8 @@ describe('regexMasks, of many lines', () => {
     ['beyond ASCII', { mask_prefix: 'é' }, 'éKEY:> éMAIL:>|nothing|é éMAIL:> éKEY:>|éMAIL:>'],
   ])('masks with replacements that are %s what is of ASCII and what is not', (_, options, wanted) => {
     const many = regexMasks({ rules, ...options }).many();
+    // The first few are left to the engine.
+    for (let i = 0; i < 20; i++) many?.map('');
     expect(lines.map((line) => many?.map(line)).join('|')).toBe(wanted);
     const masked = wanted.split('|');
     expect(many?.map(often(lines))).toBe(often(masked));
