@@ -1,10 +1,11 @@
 import { asyncScheduler, type Subscription } from 'rxjs';
 import type { CollectorState, Logger } from '../models/index.ts';
 import type { FolderLock } from './folder-lock.ts';
+import type { Lmdb } from './lmdb.ts';
 import { digest, type StatePaths } from './load-state.ts';
 import { FORMAT, type Header, type StateEntry } from './record.ts';
 import { copyText, replaceFile } from './state-copy.ts';
-import { type Change, type Lmdb, StateFile } from './state-file.ts';
+import { type Change, StateFile } from './state-file.ts';
 import type { StateStore } from './state-store.ts';
 import { StateTable } from './state-table.ts';
 import { StateTrouble } from './state-trouble.ts';

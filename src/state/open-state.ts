@@ -1,15 +1,14 @@
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { isNativeError } from 'node:util/types';
 import { MillraceError } from '../errors.ts';
 import { type Logger, silentLogger } from '../models/index.ts';
 import { FolderLock } from './folder-lock.ts';
+import { expectLmdb, loadLmdb } from './lmdb.ts';
 import { LmdbStateStore } from './lmdb-state-store.ts';
 import { loadState, statePaths } from './load-state.ts';
 import { readElsewhere } from './read-elsewhere.ts';
 import type { StateEntry } from './record.ts';
-import type { Lmdb } from './state-file.ts';
 import type { StateStore } from './state-store.ts';
 
 export interface OpenStateOptions {
@@ -23,7 +22,8 @@ export interface OpenStateOptions {
  *
  * A store that was torn, zeroed or truncated is kept aside as `….broken-<n>` and the last good copy is used instead.
  *
- * @throws MillraceError if the folder cannot be used, is held by another process, or is of a later version
+ * @throws MillraceError if the folder cannot be used, is held by another process, or is of a later version, and if lmdb
+ * does not load on this machine
  * @example
  * const state = await openState(folder);
  * const files = state.of('main', 'access_log');
@@ -36,6 +36,7 @@ export async function openState(
   folder: string,
   { logger = silentLogger }: OpenStateOptions = {},
 ): Promise<StateStore> {
+  expectLmdb();
   const lock = await takeFolder(folder);
   try {
     const paths = statePaths(folder);
@@ -69,9 +70,6 @@ export async function readState(folder: string): Promise<StateEntry[]> {
     `cannot read ${store}: ${content.damage}; the next run repairs it from the last good copy`,
   );
 }
-
-/** What it has for `require` is there in half the time of the other. */
-const loadLmdb = () => createRequire(import.meta.url)('lmdb') as Lmdb;
 
 async function takeFolder(folder: string): Promise<FolderLock> {
   try {

@@ -1,5 +1,6 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { loadLmdb } from './lmdb.ts';
 import { decodeEntry, decodeHeader, HEADER_KEY, type Header, type StateEntry } from './record.ts';
 
 /** Milliseconds: damaged pages can lead a reader in circles. */
@@ -21,8 +22,11 @@ export type StoreContent =
 /**
  * Reads a store that was not closed, in a process of its own: LMDB maps the file into memory and trusts what it
  * finds, so a torn one ends its reader by a signal (SIGBUS, SIGSEGV) that no program can catch.
+ *
+ * @throws MillraceError if lmdb does not load, which says nothing of the store
  */
 export async function readElsewhere(file: string): Promise<StoreContent> {
+  loadLmdb();
   const lmdb = createRequire(import.meta.url).resolve('lmdb');
   const env = { ...process.env, NODE_OPTIONS: '', ELECTRON_RUN_AS_NODE: '1' };
   const options = { env, timeout: LONGEST, maxBuffer: MOST_BYTES };

@@ -1,11 +1,9 @@
 import fs from 'node:fs';
 import type { Database, RootDatabaseOptionsWithPath } from 'lmdb';
+import type { Lmdb } from './lmdb.ts';
 import { encode, HEADER_KEY, type Header, recordKey, type StateEntry } from './record.ts';
 import { checkRoom } from './room-check.ts';
 import { copyText } from './state-copy.ts';
-
-/** What of lmdb is used; loaded only when there is a state folder. */
-export type Lmdb = Pick<typeof import('lmdb'), 'open'>;
 
 const MOST_KEYS = 10_000;
 
