@@ -2,6 +2,8 @@ import * as z from 'zod';
 import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
 import type { Ambiguity } from '../../operators/regex/ambiguity.ts';
 import { costOf } from '../../operators/regex/cost.ts';
+import { lengthOf } from '../../operators/regex/measure.ts';
+import { parseExpression } from '../../operators/regex/pattern.ts';
 import { type ConfigMistake, oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
 import { takesOverInLinearTime } from '../linear-time.ts';
 import { regexMasking } from '../masks/regex_mask.ts';
@@ -61,7 +63,7 @@ export function get_config_schema(): typeof RegexMaskProcessConfig {
 }
 
 /**
- * Finds a mask that masks nothing, and rules that a text could keep busy for ever: V8 cannot run them without going
+ * Finds a mask that masks nothing, rules that do not, and rules that a text could keep busy for ever: V8 cannot run them without going
  * back, and they double.
  */
 export function checkConfig({ config }: { config: RegexMaskProcessConfig }): readonly ConfigMistake[] {
@@ -70,9 +72,26 @@ export function checkConfig({ config }: { config: RegexMaskProcessConfig }): rea
   return rules.flatMap(([name, source]) => {
     const expression = compileExpression(source, name);
     const { ambiguity } = costOf(expression);
-    if (ambiguity === undefined || takesOverInLinearTime(expression)) return [];
-    return [{ path: ['rules', name], message: explain(ambiguity) }];
+    const path = ['rules', name];
+    if (ambiguity !== undefined && !takesOverInLinearTime(expression)) {
+      return [{ path, message: explain(ambiguity) }];
+    }
+    const idle = whyItMasksNothing(expression);
+    return idle === undefined ? [] : [{ path, severity: 'warning', message: `${idle}, so it masks nothing` }];
   });
+}
+
+/** The longest text of V8, in code units. */
+const LONGEST_TEXT = 2 ** 29 - 24;
+
+function whyItMasksNothing(expression: RegExp): string | undefined {
+  const pattern = parseExpression(expression)?.pattern;
+  const length = pattern && lengthOf(pattern);
+  if (length?.max === 0) return 'this expression matches nothing but the empty text';
+  if (length !== undefined && length.min > LONGEST_TEXT) {
+    return 'what this expression matches would be longer than any text';
+  }
+  return undefined;
 }
 
 function explain({ part, text }: Ambiguity): string {

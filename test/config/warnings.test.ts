@@ -59,6 +59,26 @@ host_config: {}
     expect(await refusal(text.replace('forward: out', 'forward: oot'))).not.toContain('there are none');
   });
 
+  it('is warned of rules that mask nothing, whatever the text', async () => {
+    const text = `
+collectors: {a: {plugin: test}}
+processors:
+  m:
+    plugin: regex_mask
+    rules: {NONE: '', EDGE: '(?=key)', LONG: 'x{9999999999}', LEFT: '(?:)*|$', SOME: 'a*', MANY: 'x{9999}'}
+forwarders: {out: {plugin: noop}}
+pipelines: {main: {collect: a, process: m, forward: out}}
+host_config: {}
+`;
+    const empty = 'this expression matches nothing but the empty text, so it masks nothing';
+    expect(await warnings(text)).toEqual([
+      `c.yaml:6:19: processors.m.rules.NONE: ${empty}`,
+      `c.yaml:6:29: processors.m.rules.EDGE: ${empty}`,
+      'c.yaml:6:46: processors.m.rules.LONG: what this expression matches would be longer than any text, so it masks nothing',
+      `c.yaml:6:69: processors.m.rules.LEFT: ${empty}`,
+    ]);
+  });
+
   it('is warned once if there are no pipelines', async () => {
     const text = 'collectors: {a: {plugin: test}}\nforwarders: {}\npipelines: {}\nhost_config: {}\n';
     expect(await warnings(text)).toEqual(['c.yaml:3:12: pipelines: there are none, so nothing will run']);
