@@ -1,4 +1,4 @@
-import type { UnitSet } from '../regex/unit-set.ts';
+import type { Run } from '../regex/literal-finders.ts';
 import { WORD } from '../regex/word.ts';
 import type { Automaton } from './automaton.ts';
 
@@ -6,12 +6,8 @@ import type { Automaton } from './automaton.ts';
 export interface Anchor {
   /** Of ASCII. */
   readonly unit: number;
-  /** Takes none that `unit` is, unless `min` and `max` are the same. */
-  readonly run: UnitSet;
-  readonly min: number;
-  readonly max: number;
-  /** Whether more than the first place in a run has to be tried. */
-  readonly hasConditions: boolean;
+  /** Takes none that `unit` is, unless its `min` and `max` are the same. */
+  readonly run: Run;
 }
 
 const KINDS = 32;
@@ -36,7 +32,7 @@ const ASCII = 128;
  * @param replacement of ASCII.
  */
 export function byteRule(
-  { unit, run, min, max, hasConditions }: Anchor,
+  { unit, run: { units, min, max, hasConditions } }: Anchor,
   { kinds, width, table, outsideWord, insideWord }: Automaton,
   replacement: string,
   address: number,
@@ -58,7 +54,7 @@ export function byteRule(
     view.setInt32(4 * i, value, true);
   });
   for (let character = 0; character < ASCII; character++) {
-    rule[FLAGS + character] = (run.has(character) ? IN_RUN : 0) + (WORD.has(character) ? IN_WORD : 0);
+    rule[FLAGS + character] = (units.has(character) ? IN_RUN : 0) + (WORD.has(character) ? IN_WORD : 0);
   }
   kinds.forEach((kind, character) => {
     rule[KINDS + character] = 2 * kind;

@@ -50,13 +50,17 @@ export class FixedFinder implements Finder {
   }
 }
 
-/** What stands before the literal of a {@link RunFinder}. */
-export interface LeadingRun {
+/** Characters that a match begins with, up to a literal. */
+export interface Run {
   readonly units: UnitSet;
   readonly min: number;
   readonly max: number;
   /** Whether more than one position of a run has to be tried: conditions can hold at one and not at another. */
   readonly hasConditions: boolean;
+}
+
+/** What stands before the literal of a {@link RunFinder}. */
+export interface LeadingRun extends Run {
   /** What comes after the literal, if there is one; otherwise all. */
   readonly after: UnitSet;
   readonly literalLength: number;

@@ -8,7 +8,7 @@ import { type Gate, GatedFinder, GatedLinesFinder } from './gated-finders.ts';
 import type { Needs } from './joined-gates.ts';
 import { leadingRuns } from './leading-run.ts';
 import { LineStartFinder } from './line-start-finder.ts';
-import { FixedFinder, type LeadingRun, LiteralGate, LowerCaseFinder, RunFinder } from './literal-finders.ts';
+import { FixedFinder, LiteralGate, LowerCaseFinder, type Run, RunFinder } from './literal-finders.ts';
 import { type LiteralSearch, literalSearch } from './literal-search.ts';
 import { itemsOf, type Literal, type LiteralSet, literalSets, occurrences } from './literals.ts';
 import type { Length } from './measure.ts';
@@ -167,7 +167,7 @@ function literalWays(
   gated: (gate: Gate) => Finder,
 ): Way[] {
   const ways: Way[] = [];
-  const add = (set: LiteralSet, perHit: number, make: () => Finder, run?: AnchorRun) => {
+  const add = (set: LiteralSet, perHit: number, make: () => Finder, run?: Run) => {
     const cost = searchCost(set) + LINE * perHit * occurrences(set);
     const [only, second] = textsOf(set);
     const literal = set.lowered || second !== undefined ? '' : (only as string);
@@ -203,11 +203,9 @@ function literalWays(
   return ways;
 }
 
-type AnchorRun = Pick<LeadingRun, 'units' | 'min' | 'max' | 'hasConditions'>;
-
-function anchorOf(literal: string, { units: run, min, max, hasConditions }: AnchorRun): Anchor | undefined {
+function anchorOf(literal: string, run: Run): Anchor | undefined {
   const unit = literal.charCodeAt(0);
-  return unit < 0x80 ? { unit, run, min, max, hasConditions } : undefined;
+  return unit < 0x80 ? { unit, run } : undefined;
 }
 
 const isSameLength = (a: Length, b: Length): boolean => a.min === b.min && a.max === b.max;

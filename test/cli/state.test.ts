@@ -151,9 +151,13 @@ describe('millrace state', () => {
     expect((await state()).stdout).toMatch(/ another file +- /);
   });
 
-  it.each(['missing', 'in.log'])('says that %s is no state folder, and makes none', async (name) => {
+  it.each([
+    ['state', 'missing'],
+    ['state', 'in.log'],
+    ['state forget in.log', 'missing'],
+  ])('says, for %s, that %s is no state folder, and makes none', async (command, name) => {
     const cwd = folderWith({ 'in.log': '' });
-    const { code, stdout, stderr } = await runCli(['state', '--state-dir', name], { cwd });
+    const { code, stdout, stderr } = await runCli([...command.split(' '), '--state-dir', name], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(
       `${join(cwd, name)} is no folder; give --state-dir the one that \`millrace run\` has`,

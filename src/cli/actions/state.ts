@@ -15,7 +15,6 @@ import { defaultStateFolder, type StateOptions } from '../state-folder.ts';
 /** `millrace state`: a table of all checkpoints. */
 export async function listState(options: GlobalOptions & StateOptions): Promise<number> {
   const folder = folderOf(options);
-  if (options.stateDir !== undefined) checkFolder(folder);
   const checkpoints = checkpointsOf(await readState(folder));
   if (checkpoints.length === 0) {
     const notify = await noticesIn(options.logFormat);
@@ -54,14 +53,12 @@ export async function forgetState(wanted: string, options: ForgetOptions): Promi
   return ExitCode.ok;
 }
 
-/** One that was asked for and is not there is more likely a mistake than a clean start. */
-function checkFolder(folder: string): void {
-  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw new UsageError(`${folder} is no folder; give --state-dir the one that \`millrace run\` has`);
-}
-
 function folderOf({ stateDir }: StateOptions): string {
-  return stateDir === undefined ? defaultStateFolder() : resolve(stateDir);
+  if (stateDir === undefined) return defaultStateFolder();
+  const folder = resolve(stateDir);
+  // One that was asked for and is not there is more likely a mistake than a clean start.
+  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
+  throw new UsageError(`${folder} is no folder; give --state-dir the one that \`millrace run\` has`);
 }
 
 function row(checkpoint: Checkpoint): string[] {
