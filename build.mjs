@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { licensesOf } from './build/licenses.mjs';
-import { partsOfRxjs, rxjsModules, usedOfRxjs } from './build/rxjs.mjs';
+import { filesOfRxjs, partsOfRxjs, usedOfRxjs } from './build/rxjs.mjs';
 import { sharedChunks } from './build/shared-chunks.mjs';
 
 const OUT = 'dist';
@@ -53,12 +53,9 @@ removeOthers(outputs.map(({ fileName }) => join(OUT, fileName)));
 for (const { fileName } of outputs) if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
 const modules = outputs.flatMap((output) => Object.keys(output.modules ?? {}));
 const rxjs = usedOfRxjs(outputs.map(({ code }) => code ?? ''));
-writeFileSync(
-  join(OUT, CHUNKS, 'LICENSES.txt'),
-  licensesOf([...modules, resolve('node_modules/rxjs/index')]),
-);
+writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(modules));
 writeFileSync(join(OUT, CHUNKS, 'rxjs.cjs'), partsOfRxjs(rxjs));
-writeFileSync(join(OUT, CHUNKS, 'rxjs-modules.cjs'), rxjsModules(rxjs));
+writeFileSync(join(OUT, CHUNKS, 'rxjs-files.json'), filesOfRxjs(rxjs));
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
 
 async function bundle(input, codeSplitting) {
@@ -68,6 +65,8 @@ async function bundle(input, codeSplitting) {
     tsconfig: 'tsconfig.json',
     // Of winston's packages, the half that is for its own development is left out.
     transform: { target: 'node20', define: { 'process.env.NODE_ENV': '"production"' } },
+    // As it says itself, where a bundler sees its manifest: a worker needs nothing of it.
+    treeshake: { moduleSideEffects: [{ test: /^rxjs/, sideEffects: false }] },
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [
       { name: 'imports', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) },

@@ -30,52 +30,15 @@ export function partsOfRxjs(used) {
   return `'use strict';\n${lines.join('')}`;
 }
 
-/**
- * The text of those files, and of all that they require, in one: Node takes a third of the time. It puts the modules
- * into `require.cache`, as if each file had been loaded, so they are whoever's that requires RxJS. If another version
- * is installed, it does nothing.
- */
-export function rxjsModules(used) {
-  const { version } = JSON.parse(readFileSync(`${RXJS}/package.json`, 'utf8'));
-  const texts = new Map(used.map(({ file }) => [`${file}.js`, '']));
-  for (const path of texts.keys()) {
-    const text = readFileSync(`${RXJS}/dist/cjs/${path}`, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
-    const asListed = text.replace(/\brequire\("(\..+?)"\)/g, (_, wanted) => {
-      const required = `${posix.join(posix.dirname(path), wanted)}.js`;
-      if (!texts.has(required)) texts.set(required, '');
-      return `require("${required}")`;
-    });
-    texts.set(path, asListed.trim());
+/** The names, with the paths of their files, and the paths of all files that these require. */
+export function filesOfRxjs(used) {
+  const parts = Object.fromEntries(used.map(({ name, file }) => [name, `${file}.js`]));
+  const files = new Set(Object.values(parts));
+  for (const path of files) {
+    const text = readFileSync(`${RXJS}/dist/cjs/${path}`, 'utf8');
+    for (const [, required] of text.matchAll(/\brequire\("(\..+?)"\)/g)) {
+      files.add(`${posix.join(posix.dirname(path), required)}.js`);
+    }
   }
-  // V8 compiles at once what is in parentheses: all of it is needed.
-  const modules = [...texts].map(
-    ([path, text]) => `'${path}': (function (exports, require) {\n${text}\n}),\n`,
-  );
-  const parts = used.map(({ name, file }) => `${name}: load('${file}.js').${name},\n`);
-  return `'use strict';
-const Module = require('node:module');
-const { dirname, join } = require('node:path');
-
-const manifest = require.resolve('rxjs/package.json');
-if (require(manifest).version === '${version}') {
-const folder = join(dirname(manifest), 'dist/cjs');
-const modules = {
-${modules.join('')}};
-function load(path) {
-  const filename = join(folder, path);
-  return (require.cache[filename] ?? add(filename, (exports) => modules[path](exports, load))).exports;
-}
-function add(filename, run) {
-  const added = new Module(filename, module);
-  added.filename = filename;
-  // Before it is run: modules may need each other.
-  require.cache[filename] = added;
-  run(added.exports);
-  added.loaded = true;
-  return added;
-}
-add(require.resolve('./rxjs.cjs'), (exports) => Object.assign(exports, {
-${parts.join('')}}));
-}
-`;
+  return JSON.stringify({ parts, files: [...files] });
 }

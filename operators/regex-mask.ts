@@ -1,12 +1,12 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
-import { type ByteMask, byteMasks, type MaskInBytes } from './bytes/byte-masks.ts';
+import { type ByteMask, byteMasks } from './bytes/byte-masks.ts';
 import { assertKnownOptions, assertTexts } from './check-options.ts';
 import { type LinesMasker, LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import type { MaskText } from './mask-strings.ts';
 import { compileExpression } from './python-regex.ts';
+import { applyRules, maskAtOnce, type Rule } from './regex/apply-rules.ts';
 import { type Cost, costOf } from './regex/cost.ts';
-import { JoinedGates } from './regex/joined-gates.ts';
 import {
   type LinesPlan,
   type Plan,
@@ -34,11 +34,6 @@ export interface RegexMaskOptions extends ReplacementOptions {
 }
 
 const OPTIONS = ['rules', 'onMask', 'boundTime', ...REPLACEMENT_OPTIONS];
-
-interface Rule extends Plan {
-  readonly name: string;
-  readonly replacement: Replacement;
-}
 
 /**
  * A mask that replaces every match of its rules: by prefix + rule name + suffix, or by `mask_char` once per
@@ -76,17 +71,21 @@ export function regexMasks(options: RegexMaskOptions): Masks {
     rules ??= rulesOf(expressions.map(planSearch));
     return rules;
   };
-  const maskShort = fewFirst(applyRules(rulesOf(expressions.map(plainSearch)), onMask), () =>
-    applyRules(planned(), onMask),
-  );
-  let maskLong: MaskText | undefined;
   const costs = expressions.map(costOf);
+  const maskShort = fewFirst({
+    mask: applyRules(rulesOf(expressions.map(plainSearch)), onMask),
+    steps: ({ length }) => stepsAtWorst(costs, length, length),
+    planned: () => applyRules(planned(), onMask),
+  });
+  let maskLong: MaskText | undefined;
   const harmless = Math.min(...costs.map(harmlessLength));
   return {
     mask: maskerOf((text) => {
       if (text.length <= harmless) return maskShort(text);
       maskLong ??=
-        boundTime === undefined ? applyRules(planned(), onMask) : maskAtOnce(planned(), onMask, boundTime);
+        boundTime === undefined
+          ? applyRules(planned(), onMask)
+          : maskAtOnce(planned(), onMask, { within: boundTime });
       return maskLong(text);
     }),
     many: () => {
@@ -94,112 +93,79 @@ export function regexMasks(options: RegexMaskOptions): Masks {
       const plain = expressions.map(plainSearchOfLines);
       if (limits === undefined || !plain.every((search) => search !== undefined)) return undefined;
       if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
-      const map = fewFirst(maskAtOnce(rulesOf(plain), onMask), () => {
-        const plans = expressions.flatMap((expression) => planSearchOfLines(expression) ?? []);
-        const inText = maskAtOnce(rulesOf(plans), onMask);
-        let inBytes: MaskInBytes | 'none' | undefined;
-        return (text) => {
-          if (text.length < SHORTEST_IN_BYTES) return inText(text);
-          inBytes ??= maskInBytes(names, plans, replacements) ?? 'none';
-          return (inBytes === 'none' ? undefined : inBytes(text, onMask)) ?? inText(text);
-        };
+      const map = fewFirst({
+        mask: maskAtOnce(rulesOf(plain), onMask),
+        steps: (text) => stepsAtWorst(costs, text.length, longestLine(text)),
+        planned: () => {
+          // There is one for each: there was a plain one.
+          const plans = expressions.map(planSearchOfLines) as readonly LinesPlan[];
+          const inText = maskAtOnce(rulesOf(plans), onMask);
+          let inBytes: MaskText | undefined;
+          return (text) => {
+            if (text.length < SHORTEST_IN_BYTES) return inText(text);
+            inBytes ??= maskAtOnce(rulesOf(plans), onMask, {
+              bytes: byteMasks(asBytes(plans, replacements)),
+            });
+            return inBytes(text);
+          };
+        },
       });
       return { ...limits, map };
     },
   };
 }
 
+const FEW_TEXTS = 10;
+/** What an engine does in some hundredths of a second. */
+const FEW_STEPS = 1e7;
+
+interface Few {
+  /** By the engine's own searches. */
+  readonly mask: MaskText;
+  /** How many of its steps a text can take at worst. */
+  readonly steps: (text: string) => number;
+  readonly planned: () => MaskText;
+}
+
 /** Leaves the first texts to the engine's own searches: the first event need not wait until better ones are planned. */
-function fewFirst(few: MaskText, planned: () => MaskText): MaskText {
+function fewFirst({ mask, steps, planned }: Few): MaskText {
   let left = FEW_TEXTS;
-  let mask: MaskText | undefined;
+  let maskOthers: MaskText | undefined;
   return (text) => {
     if (left > 0) {
       left--;
-      return few(text);
+      if (steps(text) <= FEW_STEPS) return mask(text);
     }
-    mask ??= planned();
-    return mask(text);
+    maskOthers ??= planned();
+    return maskOthers(text);
   };
 }
-const FEW_TEXTS = 10;
+
+function longestLine(text: string): number {
+  let longest = 0;
+  let start = 0;
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+    longest = Math.max(longest, end - start);
+    start = end + 1;
+  }
+  return Math.max(longest, text.length - start);
+}
 
 /** Characters: who masks no longer texts need not wait for WebAssembly, which takes some milliseconds to begin. */
 const SHORTEST_IN_BYTES = 8192;
 
-/** The same mask for texts of ASCII, if all rules can be had so. */
-function maskInBytes(
-  names: readonly string[],
+/** The rules that can be had in bytes. */
+function asBytes(
   plans: readonly LinesPlan[],
   replacements: readonly Replacement[],
-): MaskInBytes | undefined {
-  const rules: ByteMask[] = [];
-  for (const [i, { bytes }] of plans.entries()) {
+): readonly (ByteMask | undefined)[] {
+  return plans.map(({ bytes }, i) => {
     const { fixed } = replacements[i] as Replacement;
-    if (bytes === undefined || fixed === undefined || !isAscii(fixed)) return undefined;
-    rules.push({ name: names[i] as string, replacement: fixed, ...bytes });
-  }
-  return byteMasks(rules);
+    return bytes && fixed !== undefined && isAscii(fixed) ? { replacement: fixed, ...bytes } : undefined;
+  });
 }
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
-
-type Within = NonNullable<RegexMaskOptions['boundTime']>;
-
-/**
- * A mask that tells what was masked only when nothing can fail any more: the text may be masked again. Apart, so that
- * others need not note which rule was begun.
- *
- * @param within runs it, once or several times.
- */
-function maskAtOnce(
-  rules: readonly Rule[],
-  onMask: RegexMaskOptions['onMask'],
-  within: Within = (mask) => mask(),
-): MaskText {
-  let begun = '';
-  const counts: [rule: string, count: number][] = [];
-  const apply = applyRules(
-    rules,
-    (...count) => counts.push(count),
-    (rule) => {
-      begun = rule;
-    },
-  );
-  const rule = () => begun;
-  return (text) => {
-    begun = '';
-    const mask = () => {
-      counts.length = 0;
-      return apply(text);
-    };
-    const masked = within(mask, text.length, rule);
-    for (let i = 0; i < counts.length; i++) onMask?.(...(counts[i] as [string, number]));
-    return masked;
-  };
-}
-
-function applyRules(
-  rules: readonly Rule[],
-  onMask: RegexMaskOptions['onMask'],
-  begin?: (rule: string) => void,
-): (text: string) => string {
-  const gates = new JoinedGates(rules);
-  return (text) => {
-    let masked = text;
-    gates.reset();
-    for (let i = 0; i < rules.length; i++) {
-      if (gates.reject(i, masked)) continue;
-      const rule = rules[i] as Rule;
-      if (rule.literal !== '' && !masked.includes(rule.literal)) continue;
-      begin?.(rule.name);
-      const before = masked;
-      masked = applyRule(rule, before, onMask);
-      if (masked !== before) gates.reset();
-    }
-    return masked;
-  };
-}
 
 /** What an engine does in less than a second. */
 const HARMLESS_STEPS = 5e7;
@@ -207,6 +173,14 @@ const HARMLESS_STEPS = 5e7;
 /** Up to how many characters an expression takes less than a second at worst. */
 function harmlessLength({ degree, factor }: Cost): number {
   return (HARMLESS_STEPS / factor) ** (1 / degree);
+}
+
+/** How many steps expressions take at worst, for lines that are so many characters together. */
+function stepsAtWorst(costs: readonly Cost[], length: number, lineLength: number): number {
+  return costs.reduce(
+    (sum, { degree, factor }) => sum + factor * length * lineLength ** Math.max(0, degree - 1),
+    0,
+  );
 }
 
 /** So many lines of the greatest length are in the longest text: a few at least. */
@@ -227,26 +201,6 @@ function harmlessLines(costs: readonly Cost[]): Omit<LinesMasker, 'map'> | undef
     ({ degree, factor }) => HARMLESS_STEPS / factor / maxLineLength ** Math.max(0, degree - 1),
   );
   return { maxLineLength, maxLength: Math.min(LONGEST_TEXT, ...ofLines) };
-}
-
-/** Allocates nothing for a text without a match, and counts on the way. */
-function applyRule(
-  { name, finder, replacement }: Rule,
-  text: string,
-  onMask: RegexMaskOptions['onMask'],
-): string {
-  let start = finder.next(text, 0);
-  if (start === -1) return text;
-  let masked = '';
-  let copied = 0;
-  let count = 0;
-  for (; start !== -1; start = finder.next(text, copied)) {
-    masked += text.slice(copied, start) + replacement.of(text, start, finder.end);
-    copied = finder.end;
-    count++;
-  }
-  onMask?.(name, count);
-  return masked + text.slice(copied);
 }
 
 /**

@@ -9,16 +9,9 @@ export interface ByteSearch {
 }
 
 export interface ByteMask extends ByteSearch {
-  readonly name: string;
   /** Of ASCII. */
   readonly replacement: string;
 }
-
-/** Masks a text; `undefined` if that has to be done in another way. */
-export type MaskInBytes = (
-  text: string,
-  onMask: ((rule: string, count: number) => void) | undefined,
-) => string | undefined;
 
 interface Masker {
   readonly memory: Uint8Array;
@@ -45,64 +38,113 @@ let masker: Masker | 'none' | undefined;
 let loaded: object | undefined;
 
 /**
- * Masks texts of ASCII by WebAssembly, with all rules, one after the other: for three rules over a log in half of the
- * time that it takes to call the engine for each match and to join the pieces. `undefined` if one of the rules cannot be had so, or where
- * there is no WebAssembly with vectors.
+ * Masks texts of ASCII by WebAssembly, by one rule after the other: for three rules over a log in half of the time that
+ * it takes to call the engine for each match and to join the pieces. `undefined` if none of the rules can be had so, or
+ * where there is no WebAssembly with vectors.
+ *
+ * @param rules some of which may not be had so.
  */
-export function byteMasks(rules: readonly ByteMask[]): MaskInBytes | undefined {
+export function byteMasks(rules: readonly (ByteMask | undefined)[]): ByteMasks | undefined {
   masker ??= newMasker();
-  const image = masker === 'none' ? undefined : imageOf(rules);
-  if (masker === 'none' || image === undefined) return undefined;
-  const { memory, count, mask } = masker;
-  const { bytes, addresses } = image;
-  const text = memory.subarray(TEXT, TEXT + MOST_TEXT);
-  return (lines, onMask) => {
-    if (loaded !== image) {
-      memory.set(bytes, RULES);
-      loaded = image;
-    }
-    const { read, written } = encoder.encodeInto(lines, text);
-    // Otherwise some characters are not of ASCII, or there are too many of them.
-    if (read !== lines.length || written !== read) return undefined;
-    let from = TEXT;
-    let to = OTHER;
-    let end = TEXT + written;
-    const counts: [rule: string, count: number][] = [];
-    for (let i = 0; i < addresses.length; i++) {
-      const masked = mask(addresses[i] as number, from, end, to, to + MOST_TEXT);
-      if (masked === 0) return undefined;
-      if (count.value === 0) continue;
-      counts.push([(rules[i] as ByteMask).name, count.value]);
-      end = masked;
-      [from, to] = [to, from];
-    }
-    // Ahead of the calls: they may mask another text, in the same memory.
-    const masked = counts.length > 0 ? decoder.decode(memory.subarray(from, end)) : lines;
-    for (const [rule, times] of counts) onMask?.(rule, times);
-    return masked;
-  };
+  if (masker === 'none') return undefined;
+  const image = imageOf(rules);
+  return image.bytes.length === 0 ? undefined : new ByteMasks(masker, image);
 }
 
-/** All rules as bytes; `undefined` if they cannot be had, or are too many. */
-function imageOf(
-  rules: readonly ByteMask[],
-): { readonly bytes: Uint8Array; readonly addresses: readonly number[] } | undefined {
-  const parts: Uint8Array[] = [];
-  const addresses: number[] = [];
-  let address = RULES;
-  for (const { anchor, program, replacement } of rules) {
-    const automaton = automatonOf(program);
-    if (automaton === undefined || automaton.width > MOST_KINDS) return undefined;
-    const part = byteRule(anchor, automaton, replacement, address);
-    parts.push(part);
-    addresses.push(address);
-    address += part.length;
-    if (address > TEXT) return undefined;
+interface Image {
+  readonly bytes: Uint8Array;
+  /** Where each rule is, if it can be had. */
+  readonly addresses: readonly (number | undefined)[];
+}
+
+/** A text that rules are applied to, in bytes and otherwise. Others may be between two texts, never within one. */
+export class ByteMasks {
+  readonly #masker: Masker;
+  readonly #image: Image;
+  readonly #place: Uint8Array;
+  /** Undefined while it is in the memory alone. */
+  #text: string | undefined;
+  /** `other`: it cannot be. */
+  #inMemory: 'yes' | 'no' | 'other' = 'no';
+  #from = TEXT;
+  #end = TEXT;
+
+  constructor(masker: Masker, image: Image) {
+    this.#masker = masker;
+    this.#image = image;
+    this.#place = masker.memory.subarray(TEXT, TEXT + MOST_TEXT);
   }
-  const bytes = new Uint8Array(address - RULES);
-  parts.forEach((part, i) => {
-    bytes.set(part, (addresses[i] as number) - RULES);
+
+  /** Begins with a text. */
+  hold(text: string): this {
+    this.text = text;
+    return this;
+  }
+
+  get text(): string {
+    this.#text ??= decoder.decode(this.#masker.memory.subarray(this.#from, this.#end));
+    return this.#text;
+  }
+
+  set text(text: string) {
+    this.#text = text;
+    this.#inMemory = 'no';
+  }
+
+  /** Replaces the matches of a rule; how many, or -1 if that has to be done in another way. */
+  mask(rule: number): number {
+    const address = this.#image.addresses[rule];
+    if (address === undefined || !this.#isInMemory()) return -1;
+    const { count, mask } = this.#masker;
+    const to = this.#from === TEXT ? OTHER : TEXT;
+    const end = mask(address, this.#from, this.#end, to, to + MOST_TEXT);
+    if (end === 0) return -1;
+    if (count.value === 0) return 0;
+    this.#from = to;
+    this.#end = end;
+    this.#text = undefined;
+    return count.value;
+  }
+
+  #isInMemory(): boolean {
+    if (this.#inMemory === 'no') {
+      this.#load();
+      const text = this.#text as string;
+      const { read, written } = encoder.encodeInto(text, this.#place);
+      // Otherwise some characters are not of ASCII, or there are too many of them.
+      this.#inMemory = read === text.length && written === read ? 'yes' : 'other';
+      this.#from = TEXT;
+      this.#end = TEXT + written;
+    }
+    return this.#inMemory === 'yes';
+  }
+
+  #load(): void {
+    if (loaded === this.#image) return;
+    this.#masker.memory.set(this.#image.bytes, RULES);
+    loaded = this.#image;
+  }
+}
+
+/** Those of the rules that can be had, until there are too many. */
+function imageOf(rules: readonly (ByteMask | undefined)[]): Image {
+  const parts: Uint8Array[] = [];
+  let address = RULES;
+  const addresses = rules.map((rule) => {
+    const automaton = rule && automatonOf(rule.program);
+    if (rule === undefined || automaton === undefined || automaton.width > MOST_KINDS) return undefined;
+    const part = byteRule(rule.anchor, automaton, rule.replacement, address);
+    if (address + part.length > TEXT) return undefined;
+    parts.push(part);
+    address += part.length;
+    return address - part.length;
   });
+  const bytes = new Uint8Array(address - RULES);
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
   return { bytes, addresses };
 }
 

@@ -2,6 +2,11 @@ import { type JoinedSearch, NeedleSearch, RunSearch } from './joined-search.ts';
 import type { Needle } from './needle.ts';
 import type { NeededRun } from './run-gate.ts';
 
+/** What rules have made of a text: only those who look at it ask for it, as it may have to be decoded. */
+export interface Masked {
+  readonly text: string;
+}
+
 /** What a rule needs: every text with a match has it. */
 export interface Needs {
   readonly needle: Needle | undefined;
@@ -50,9 +55,9 @@ export class JoinedGates {
   }
 
   /** Whether the rule certainly finds nothing in the text. */
-  reject(rule: number, text: string): boolean {
+  reject(rule: number, masked: Masked): boolean {
     const gate = this.#gates[rule];
-    return gate?.rejects(text) ?? false;
+    return gate?.rejects(masked) ?? false;
   }
 }
 
@@ -140,11 +145,11 @@ class Gate {
     this.#usuallySpared = rules;
   }
 
-  rejects(text: string): boolean {
+  rejects(masked: Masked): boolean {
     const shared = this.#shared;
     if ((shared.found & this.#bit) !== 0) {
       if (shared.isDone || !this.#isWorthwhile()) return false;
-      shared.run(text, this);
+      shared.run(masked.text, this);
       if ((shared.found & this.#bit) !== 0) return false;
     }
     shared.spared++;

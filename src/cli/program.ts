@@ -50,7 +50,10 @@ export function buildProgram(ended: Ended, notify: WriteNotice): Command {
       writeErr: (text) => notify({ level: 'error', text: text.trimEnd() }),
     })
     .helpOption('-h, --help', 'print this help')
-    .hook('preAction', loadRxjsAtOnce)
+    .hook('preAction', (_, command) => {
+      // All others load the engine.
+      if (command.name() !== 'help') loadRxjsAtOnce();
+    })
     .exitOverride();
 
   for (const add of [

@@ -1,10 +1,10 @@
+import { appendFileSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { startProcess } from '../support/cli.ts';
-import { installed, type Packages } from '../support/installed.ts';
-import { loadedFiles } from '../support/loaded-files.ts';
+import { installed } from '../support/installed.ts';
 
-const OBSERVABLE = 'node_modules/rxjs/dist/cjs/internal/Observable.js';
+const RXJS = 'node_modules/rxjs/dist/cjs/internal';
 
 const CONFIG = `
 collectors: { classes: { plugin: ./classes.mjs } }
@@ -12,43 +12,80 @@ forwarders: { screen: { plugin: stdout } }
 pipelines: { main: { collect: classes, forward: screen } }
 host_config: {}
 `;
-/** Whether what millrace makes is of the class that a plugin has. */
+/** Whether what millrace makes is of the class that a plugin has, and whether Node loaded it. */
 const CLASSES = `import { createRequire } from 'node:module';
 import { poll } from 'millrace/operators';
 import { Observable, of } from 'rxjs';
+const require = createRequire(import.meta.url);
 const made = poll(() => [], { interval: 1 });
 const data = {
   imported: made instanceof Observable,
-  required: made instanceof createRequire(import.meta.url)('rxjs').Observable,
+  required: made instanceof require('rxjs').Observable,
+  patched: Observable.isPatched === true,
+  byNode: require.cache[require.resolve('rxjs/internal/ReplaySubject')].paths !== undefined,
 };
 export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
 export const collect = () => of({ data });
 `;
 
-/** Runs the pipeline: what the plugin says, and whether the class was in a file of RxJS's own. */
-async function run(packages: Packages, flags: (folder: string) => readonly string[] = () => []) {
-  const { folder, cli } = await installed({ 'p.yaml': CONFIG, 'classes.mjs': CLASSES }, packages);
-  const args = [...flags(folder), cli, 'run', 'p.yaml', '--once', '--no-state'];
-  const { result, files } = await loadedFiles((env) =>
-    startProcess(process.execPath, args, { cwd: folder, env }).ended(),
-  );
+/**
+ * Runs the pipeline: what the plugin says.
+ *
+ * @param change of what is installed.
+ * @param flags for Node.
+ */
+async function run(
+  change: (rxjs: string) => void = () => {},
+  flags: (rxjs: string) => readonly string[] = () => [],
+): Promise<unknown> {
+  const { folder, cli } = await installed({ 'p.yaml': CONFIG, 'classes.mjs': CLASSES });
+  const rxjs = join(folder, RXJS);
+  change(rxjs);
+  const args = [...flags(rxjs), cli, 'run', 'p.yaml', '--once', '--no-state'];
+  const result = await startProcess(process.execPath, args, { cwd: folder }).ended();
   expect(result).toMatchObject({ code: 0 });
-  return { data: JSON.parse(result.stdout).data, hasFile: files.includes(join(folder, OBSERVABLE)) };
+  return JSON.parse(result.stdout).data;
+}
+
+function edit(folder: string, change: (text: string) => string): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, name);
+    if (name.endsWith('.js')) writeFileSync(path, change(readFileSync(path, 'utf8')));
+  }
 }
 
 describe('RxJS in the command line', () => {
-  const data = { imported: true, required: true };
+  const data = { imported: true, required: true, patched: false, byNode: false };
 
-  it('comes from one file, and is what a plugin imports and requires', async () => {
-    expect(await run({})).toEqual({ data, hasFile: false });
+  it('is loaded at once, and is what a plugin imports and requires', async () => {
+    expect(await run()).toEqual(data);
   });
 
-  it('comes from its own files, if another version is installed', async () => {
-    expect(await run({ rxjs: '7.99.0' })).toEqual({ data, hasFile: true });
+  it('is what is installed, also where links lead to it', async () => {
+    const elsewhere = (rxjs: string) => {
+      const dist = join(rxjs, '../..');
+      renameSync(dist, join(dist, '../elsewhere'));
+      symlinkSync('elsewhere', dist);
+    };
+    expect(await run(elsewhere)).toEqual(data);
   });
 
-  it('is what was loaded before', async () => {
-    const loadBefore = (folder: string) => ['--require', join(folder, OBSERVABLE)];
-    expect(await run({}, loadBefore)).toEqual({ data, hasFile: true });
+  it('is what is installed, also with changes', async () => {
+    const patch = (rxjs: string) =>
+      appendFileSync(join(rxjs, 'Observable.js'), '\nObservable.isPatched = true;\n');
+    expect(await run(patch)).toEqual({ ...data, patched: true });
+  });
+
+  it('is what is installed, also a version of other files', async () => {
+    const rename = (rxjs: string) => {
+      renameSync(join(rxjs, 'util/noop.js'), join(rxjs, 'util/nothing.js'));
+      edit(join(rxjs, '..'), (text) => text.replaceAll('util/noop"', 'util/nothing"'));
+    };
+    expect(await run(rename)).toEqual({ ...data, byNode: true });
+  });
+
+  it('is left to Node if part of it is loaded', async () => {
+    const loadBefore = (rxjs: string) => ['--require', join(rxjs, 'Observable.js')];
+    expect(await run(undefined, loadBefore)).toEqual({ ...data, byNode: true });
   });
 });

@@ -19,7 +19,7 @@ const REFUSED =
   /^millrace: cannot load lmdb, which keeps the state: No native build was found for [^\n]*; install .*$/m;
 
 /** As where packages were copied from a machine of another kind. */
-const onAnother = (files: Readonly<Record<string, string>>) => installed(files, { without: ['@lmdb'] });
+const onAnother = (files: Readonly<Record<string, string>>) => installed(files, ['@lmdb']);
 
 async function run(cli: string, cwd: string, ...args: readonly string[]) {
   return startProcess(process.execPath, [cli, ...args], { cwd }).ended();

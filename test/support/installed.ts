@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, upToDateBuild } from './build.ts';
 import { folderWith } from './cli.ts';
@@ -6,17 +6,10 @@ import { folderWith } from './cli.ts';
 /** What of a package is loaded; the whole would take long to copy. */
 const CODE = ['package.json', 'dist'];
 
-/** How the packages of an installation differ from those of this project. */
-export interface Packages {
-  /** The version that RxJS says it is. */
-  readonly rxjs?: string;
-  readonly without?: readonly string[];
-}
-
-/** Millrace, installed in a folder that has these files too; and the path of its command line. */
+/** Millrace, installed in a folder that has these files too, without some packages; and its command line. */
 export async function installed(
   files: Readonly<Record<string, string>>,
-  { rxjs, without = [] }: Packages = {},
+  without: readonly string[] = [],
 ): Promise<{ readonly folder: string; readonly cli: string }> {
   const folder = folderWith(files);
   const packages = join(folder, 'node_modules');
@@ -31,10 +24,6 @@ export async function installed(
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {
     if (![...copied, ...without].includes(name))
       symlinkSync(join(ROOT, 'node_modules', name), join(packages, name));
-  }
-  if (rxjs !== undefined) {
-    const manifest = join(packages, 'rxjs/package.json');
-    writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), version: rxjs }));
   }
   return { folder, cli: join(packages, 'millrace/dist/src/cli/bin.js') };
 }

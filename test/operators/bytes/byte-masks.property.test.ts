@@ -55,7 +55,7 @@ const rules: fc.Arbitrary<DrawnRule> = fc
     const expression = new RegExp(anchor === '' ? drawn.source : source, drawn.flags);
     const near = drawn.near.map((text) => anchor + text);
     const bytes = planSearchOfLines(expression)?.bytes;
-    const mask = bytes && { name: String(expression), replacement, ...bytes };
+    const mask = bytes && { replacement, ...bytes };
     return { source, near, expression, mask: mask as ByteMask };
   })
   .filter(({ mask }) => mask !== undefined);
@@ -75,7 +75,7 @@ function plainly(rules: readonly DrawnRule[], lines: readonly string[]): { lines
         return mask.replacement;
       }),
     );
-    if (count > 0) counts.push(`${mask.name} ${count}`);
+    if (count > 0) counts.push(`${expression} ${count}`);
   }
   return { lines: masked.join('\n'), counts };
 }
@@ -97,10 +97,14 @@ describe('masks in bytes', () => {
         const lines = texts
           .flatMap((text) => asAscii(text).split('\n'))
           .map((line) => line.slice(0, isCostly ? 12 : 200));
-        const counts: string[] = [];
-        const mask = byteMasks(drawn.map((rule) => rule.mask));
-        const masked = mask?.(lines.join('\n'), (rule, count) => counts.push(`${rule} ${count}`));
-        if (mask !== undefined) expect({ lines: masked, counts }).toEqual(plainly(drawn, lines));
+        const masks = byteMasks(drawn.map((rule) => rule.mask))?.hold(lines.join('\n'));
+        const found = drawn.map((_, i) => masks?.mask(i) ?? -1);
+        // Some have too many states.
+        if (found.includes(-1)) return;
+        const counts = drawn.flatMap(({ expression }, i) =>
+          found[i] === 0 ? [] : [`${expression} ${found[i]}`],
+        );
+        expect({ lines: masks?.text, counts }).toEqual(plainly(drawn, lines));
       }),
       { numRuns: longRuns(1500) },
     );

@@ -1,61 +1,69 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ByteMask, byteMasks } from '../../../operators/bytes/byte-masks.ts';
+import { type ByteMask, type ByteMasks, byteMasks } from '../../../operators/bytes/byte-masks.ts';
 import { planSearchOfLines } from '../../../operators/regex/plan.ts';
-import { regexMasks } from '../../../operators/regex-mask.ts';
+import { type RegexMaskOptions, regexMasks } from '../../../operators/regex-mask.ts';
 
 function ruleOf(expression: RegExp, replacement = '<:KEY:>'): ByteMask {
   const bytes = planSearchOfLines(expression)?.bytes;
   if (bytes === undefined) throw new Error(`${expression} cannot be searched for in bytes`);
-  return { name: String(expression), replacement, ...bytes };
+  return { replacement, ...bytes };
+}
+
+function masksOf(...rules: readonly (ByteMask | undefined)[]): ByteMasks {
+  const masks = byteMasks(rules);
+  if (masks === undefined) throw new Error('none of the rules can be had in bytes');
+  return masks;
 }
 
 describe('byteMasks', () => {
   it('leaves a text to others that is not all of ASCII, or longer than its memory', () => {
-    const mask = byteMasks([ruleOf(/KEY[0-9]+/g)]);
-    expect(mask?.('KEY1', undefined)).toBe('<:KEY:>');
-    for (const other of ['é', '\ud83d', '😀', '\u2028'])
-      expect(mask?.(`KEY1 ${other}`, undefined)).toBeUndefined();
-    expect(mask?.('KEY1'.repeat(60_000), undefined)).toBeUndefined();
+    const masks = masksOf(ruleOf(/KEY[0-9]+/g));
+    expect([masks.hold('KEY1').mask(0), masks.text]).toEqual([1, '<:KEY:>']);
+    for (const text of ['KEY1 é', 'KEY1 \ud83d', 'KEY1 😀', 'KEY1 \u2028', 'KEY1'.repeat(60_000)])
+      expect([masks.hold(text).mask(0), masks.text]).toEqual([-1, text]);
   });
 
-  it('leaves a text to others that would become longer than its memory, and counts nothing of it', () => {
-    const counts: unknown[] = [];
-    const mask = byteMasks([ruleOf(/a1/g, 'b'), ruleOf(/@k/g, 'x'.repeat(1000))]);
-    const onMask = (...count: [string, number]) => counts.push(count);
-    expect(mask?.('a1 @k'.repeat(1000), onMask)).toBeUndefined();
-    expect(counts).toEqual([]);
-    expect(mask?.('a1 @k', onMask)).toBe(`b ${'x'.repeat(1000)}`);
+  it('leaves a rule to others that would make a text longer than its memory', () => {
+    const masks = masksOf(ruleOf(/a1/g, 'b'), ruleOf(/@k/g, 'x'.repeat(1000)), ruleOf(/b/g, 'c'));
+    const counts = [0, 1, 2].map((rule) => masks.hold('a1 @k'.repeat(1000)) && masks.mask(rule));
+    expect(counts).toEqual([1000, -1, 0]);
+    masks.hold('a1 @k'.repeat(1000));
+    expect([masks.mask(0), masks.mask(1), masks.mask(2)]).toEqual([1000, -1, 1000]);
+    expect(masks.text).toBe('c @k'.repeat(1000));
+    masks.hold('a1 @k');
+    expect([masks.mask(0), masks.mask(1), masks.text]).toEqual([1, 1, `b ${'x'.repeat(1000)}`]);
+  });
+
+  it('goes on with what others made of the text', () => {
+    const masks = masksOf(ruleOf(/KEY[0-9]+/g, '<1>'), undefined, ruleOf(/@[a-z]+/g, '<2>'));
+    masks.hold('KEY1 @abc');
+    expect([masks.mask(0), masks.mask(1), masks.text]).toEqual([1, -1, '<1> @abc']);
+    masks.text = '@de @abc';
+    expect([masks.mask(2), masks.text]).toEqual([2, '<2> <2>']);
+    masks.text = 'é @abc';
+    expect([masks.mask(2), masks.text]).toEqual([-1, 'é @abc']);
   });
 
   it('takes turns with others', () => {
     const masks = [/KEY[0-9]+/g, /@[a-z]+/g, /KEY/g].map((expression, i) =>
-      byteMasks([ruleOf(expression, `<${i}>`)]),
+      masksOf(ruleOf(expression, `<${i}>`)),
     );
-    const all = () => masks.map((mask) => mask?.('KEY1 @abc', undefined));
+    const all = () => masks.map((mask) => mask.hold('KEY1 @abc').mask(0) === 1 && mask.text);
     expect([all(), all()]).toEqual([
       ['<0> @abc', 'KEY1 <1>', '<2>1 @abc'],
       ['<0> @abc', 'KEY1 <1>', '<2>1 @abc'],
     ]);
   });
 
-  it('gives what it made of a text, and its counts, whatever masks another one while it tells of them', () => {
-    const counts: unknown[] = [];
-    const mask = byteMasks([ruleOf(/KEY[0-9]+/g), ruleOf(/@[a-z]+/g, '<@>')]);
-    const maskAnother = (...count: [string, number]) => {
-      counts.push(count);
-      expect(mask?.('another KEY4 and KEY5', undefined)).toBe('another <:KEY:> and <:KEY:>');
-    };
-    expect(mask?.('@abc KEY1', maskAnother)).toBe('<@> <:KEY:>');
-    expect(counts).toEqual([
-      ['/KEY[0-9]+/g', 1],
-      ['/@[a-z]+/g', 1],
-    ]);
-  });
-
-  it('cannot be had for rules that are too many or have too many states', () => {
-    expect(
-      byteMasks(Array.from({ length: 400 }, (_, i) => ruleOf(new RegExp(`key${i}=`, 'g')))),
-    ).toBeUndefined();
+  it('has as many rules as there is room for, and none with too many states', () => {
+    const many = Array.from({ length: 400 }, (_, i) => ruleOf(new RegExp(`key${i}=`, 'g')));
+    const found = many.map((_, i) =>
+      masksOf(...many)
+        .hold(`key${i}=`)
+        .mask(i),
+    );
+    expect(found).toEqual([...found.filter((one) => one === 1), ...found.filter((one) => one === -1)]);
+    expect([found.includes(1), found.includes(-1)]).toEqual([true, true]);
     // After each character, which of the last twelve were an `a` is a state of its own.
     expect(byteMasks([ruleOf(/@[ab]*a[ab]{11}/g)])).toBeUndefined();
   });
@@ -74,17 +82,52 @@ describe('regexMasks, of many lines', () => {
   /** As long a text as is masked as bytes, if it can be. */
   const often = (some: readonly string[]) => Array.from({ length: 1000 }, () => some.join('\n')).join('\n');
 
+  /** Past the first few, which are left to the engine. */
+  const masksOfMany = (options: RegexMaskOptions) => {
+    const many = regexMasks(options).many();
+    for (let i = 0; i < 20; i++) many?.map('');
+    return (text: string) => many?.map(text);
+  };
+
   it.each([
     ['fixed', {}, '<:KEY:> <:MAIL:>|nothing|é <:MAIL:> <:KEY:>|<:MAIL:>'],
     ['made to length', { mask_char: '*' }, '******* ***|nothing|é *** ******|***'],
     ['beyond ASCII', { mask_prefix: 'é' }, 'éKEY:> éMAIL:>|nothing|é éMAIL:> éKEY:>|éMAIL:>'],
   ])('masks with replacements that are %s what is of ASCII and what is not', (_, options, wanted) => {
-    const many = regexMasks({ rules, ...options }).many();
-    // The first few are left to the engine.
-    for (let i = 0; i < 20; i++) many?.map('');
-    expect(lines.map((line) => many?.map(line)).join('|')).toBe(wanted);
+    const mask = masksOfMany({ rules, ...options });
+    expect(lines.map(mask).join('|')).toBe(wanted);
     const masked = wanted.split('|');
-    expect(many?.map(often(lines))).toBe(often(masked));
-    expect(many?.map(often(lines.toSpliced(2, 1)))).toBe(often(masked.toSpliced(2, 1)));
+    expect(mask(often(lines))).toBe(often(masked));
+    expect(mask(often(lines.toSpliced(2, 1)))).toBe(often(masked.toSpliced(2, 1)));
+  });
+
+  it('masks by rules that can be had in bytes and others, in turn', () => {
+    const mask = masksOfMany({
+      rules: {
+        KEY: 'KEY::[0-9]+',
+        AHEAD: 'a(?=@)',
+        MAIL: '[a-z:<>A-Z]+@[a-z]+',
+        NAME: '(?<=<:)MAIL',
+        LAST: '<:<:',
+      },
+    });
+    expect(mask(often(['KEY::1 a@b', 'c']))).toBe(often(['<:KEY:> <:LAST:>NAME:>:>', 'c']));
+  });
+
+  it('gives what it made of a text, and its counts, whatever masks another one while it tells of them', () => {
+    const counts: string[] = [];
+    let another: string | undefined = '';
+    const mask = masksOfMany({
+      rules,
+      onMask: (rule, count) => {
+        counts.push(`${rule} ${count}`);
+        if (another !== '') return;
+        another = undefined;
+        another = mask(often(['KEY::4 KEY::5']));
+      },
+    });
+    expect(mask(often(['a@b KEY::1']))).toBe(often(['<:MAIL:> <:KEY:>']));
+    expect(another).toBe(often(['<:KEY:> <:KEY:>']));
+    expect(counts).toEqual(['KEY 1000', 'KEY 2000', 'MAIL 1000']);
   });
 });
