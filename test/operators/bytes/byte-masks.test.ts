@@ -114,6 +114,20 @@ describe('regexMasks, of many lines', () => {
     expect(mask(often(['KEY::1 a@b', 'c']))).toBe(often(['<:KEY:> <:LAST:>NAME:>:>', 'c']));
   });
 
+  it('masks by rules that share a search what an earlier one has made in bytes', () => {
+    const mask = masksOfMany({
+      rules: {
+        AWS: 'AKIA[0-9]+',
+        'KEY::1': '[a-z]+@[a-z]+',
+        KEY: 'KEY::[0-9]',
+        TOKEN: 'TOKEN=[a-z]+',
+        PIN: 'PIN:[0-9]',
+      },
+    });
+    expect(mask('a@b\nc')).toBe('<:<:KEY:>:>\nc');
+    expect(mask(often(['a@b', 'nothing']))).toBe(often(['<:<:KEY:>:>', 'nothing']));
+  });
+
   it('gives what it made of a text, and its counts, whatever masks another one while it tells of them', () => {
     const counts: string[] = [];
     let another: string | undefined = '';
