@@ -1,12 +1,14 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
 import { type ByteMask, byteMasks } from './bytes/byte-masks.ts';
 import { assertKnownOptions, assertTexts } from './check-options.ts';
-import { type LinesMasker, LONGEST_TEXT, type Masks } from './lines-masker.ts';
+import type { Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import type { MaskText } from './mask-strings.ts';
 import { compileExpression } from './python-regex.ts';
 import { applyRules, maskAtOnce, type Rule } from './regex/apply-rules.ts';
-import { type Cost, costOf } from './regex/cost.ts';
+import { costOf } from './regex/cost.ts';
+import { fewFirst } from './regex/few-first.ts';
+import { harmlessLength, harmlessLines, stepsOfLines, stepsOfText } from './regex/harmless.ts';
 import {
   type LinesPlan,
   type Plan,
@@ -74,7 +76,7 @@ export function regexMasks(options: RegexMaskOptions): Masks {
   const costs = expressions.map(costOf);
   const maskShort = fewFirst({
     mask: applyRules(rulesOf(expressions.map(plainSearch)), onMask),
-    steps: ({ length }) => stepsAtWorst(costs, length, length),
+    steps: (text) => stepsOfText(costs, text),
     planned: () => applyRules(planned(), onMask),
   });
   let maskLong: MaskText | undefined;
@@ -95,7 +97,7 @@ export function regexMasks(options: RegexMaskOptions): Masks {
       if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
       const map = fewFirst({
         mask: maskAtOnce(rulesOf(plain), onMask),
-        steps: (text) => stepsAtWorst(costs, text.length, longestLine(text)),
+        steps: (text) => stepsOfLines(costs, text),
         planned: () => {
           // There is one for each: there was a plain one.
           const plans = expressions.map(planSearchOfLines) as readonly LinesPlan[];
@@ -115,42 +117,6 @@ export function regexMasks(options: RegexMaskOptions): Masks {
   };
 }
 
-const FEW_TEXTS = 10;
-/** What an engine does in some hundredths of a second. */
-const FEW_STEPS = 1e7;
-
-interface Few {
-  /** By the engine's own searches. */
-  readonly mask: MaskText;
-  /** How many of its steps a text can take at worst. */
-  readonly steps: (text: string) => number;
-  readonly planned: () => MaskText;
-}
-
-/** Leaves the first texts to the engine's own searches: the first event need not wait until better ones are planned. */
-function fewFirst({ mask, steps, planned }: Few): MaskText {
-  let left = FEW_TEXTS;
-  let maskOthers: MaskText | undefined;
-  return (text) => {
-    if (left > 0) {
-      left--;
-      if (steps(text) <= FEW_STEPS) return mask(text);
-    }
-    maskOthers ??= planned();
-    return maskOthers(text);
-  };
-}
-
-function longestLine(text: string): number {
-  let longest = 0;
-  let start = 0;
-  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-    longest = Math.max(longest, end - start);
-    start = end + 1;
-  }
-  return Math.max(longest, text.length - start);
-}
-
 /** Characters: who masks no longer texts need not wait for WebAssembly, which takes some milliseconds to begin. */
 const SHORTEST_IN_BYTES = 8192;
 
@@ -166,42 +132,6 @@ function asBytes(
 }
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
-
-/** What an engine does in less than a second. */
-const HARMLESS_STEPS = 5e7;
-
-/** Up to how many characters an expression takes less than a second at worst. */
-function harmlessLength({ degree, factor }: Cost): number {
-  return (HARMLESS_STEPS / factor) ** (1 / degree);
-}
-
-/** How many steps expressions take at worst, for lines that are so many characters together. */
-function stepsAtWorst(costs: readonly Cost[], length: number, lineLength: number): number {
-  return costs.reduce(
-    (sum, { degree, factor }) => sum + factor * length * lineLength ** Math.max(0, degree - 1),
-    0,
-  );
-}
-
-/** So many lines of the greatest length are in the longest text: a few at least. */
-const FEWEST_LINES = 8;
-/** What is shorter is not worth it. */
-const SHORTEST_LINE = 100;
-
-/** For which lines an expression takes less than a second at worst. */
-function harmlessLines(costs: readonly Cost[]): Omit<LinesMasker, 'map'> | undefined {
-  const maxLineLength = Math.floor(
-    Math.min(
-      LONGEST_TEXT / FEWEST_LINES,
-      ...costs.map(({ degree, factor }) => (HARMLESS_STEPS / factor / FEWEST_LINES) ** (1 / degree)),
-    ),
-  );
-  if (maxLineLength < SHORTEST_LINE) return undefined;
-  const ofLines = costs.map(
-    ({ degree, factor }) => HARMLESS_STEPS / factor / maxLineLength ** Math.max(0, degree - 1),
-  );
-  return { maxLineLength, maxLength: Math.min(LONGEST_TEXT, ...ofLines) };
-}
 
 /**
  * {@link regexMasker} as an operator: texts or events in, the same type out. What cannot be masked is an error
