@@ -5,7 +5,7 @@ import type { Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import type { MaskText } from './mask-strings.ts';
 import { compileExpression } from './python-regex.ts';
-import { applyRules, maskAtOnce, type Rule } from './regex/apply-rules.ts';
+import { maskAtOnce, type Rule } from './regex/apply-rules.ts';
 import { costOf } from './regex/cost.ts';
 import { fewFirst } from './regex/few-first.ts';
 import { harmlessLength, harmlessLines, stepsOfLines, stepsOfText } from './regex/harmless.ts';
@@ -75,19 +75,16 @@ export function regexMasks(options: RegexMaskOptions): Masks {
   };
   const costs = expressions.map(costOf);
   const maskShort = fewFirst({
-    mask: applyRules(rulesOf(expressions.map(plainSearch)), onMask),
+    mask: maskAtOnce(rulesOf(expressions.map(plainSearch)), onMask),
     steps: (text) => stepsOfText(costs, text),
-    planned: () => applyRules(planned(), onMask),
+    planned: () => maskAtOnce(planned(), onMask),
   });
   let maskLong: MaskText | undefined;
   const harmless = Math.min(...costs.map(harmlessLength));
   return {
     mask: maskerOf((text) => {
       if (text.length <= harmless) return maskShort(text);
-      maskLong ??=
-        boundTime === undefined
-          ? applyRules(planned(), onMask)
-          : maskAtOnce(planned(), onMask, { within: boundTime });
+      maskLong ??= maskAtOnce(planned(), onMask, { within: boundTime });
       return maskLong(text);
     }),
     many: () => {

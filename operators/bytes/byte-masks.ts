@@ -121,6 +121,8 @@ export class ByteMasks {
 
   #load(): void {
     if (loaded === this.#image) return;
+    // A time-out may end this at any point.
+    loaded = undefined;
     this.#masker.memory.set(this.#image.bytes, RULES);
     loaded = this.#image;
   }

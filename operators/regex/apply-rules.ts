@@ -13,17 +13,13 @@ type Count = (rule: string, count: number) => void;
 
 interface ApplyOptions {
   /** Told which rule is tried. */
-  readonly begin?: (rule: string) => void;
-  /** The same rules, those that can be had so. What `count` does must not use them. */
-  readonly bytes?: ByteMasks | undefined;
+  readonly begin: (rule: string) => void;
+  /** The same rules, those that can be had so. */
+  readonly bytes: ByteMasks | undefined;
 }
 
-/** A mask by rules, one after the other, in a text. */
-export function applyRules(
-  rules: readonly Rule[],
-  count: Count | undefined,
-  { begin, bytes }: ApplyOptions = {},
-): MaskText {
+/** A mask by rules, one after the other. What it calls on the way must not mask: that would be by the same gates. */
+function applyRules(rules: readonly Rule[], count: Count, { begin, bytes }: ApplyOptions): MaskText {
   const gates = new JoinedGates(rules);
   return (text) => {
     const masked: { text: string } = bytes?.hold(text) ?? { text };
@@ -33,13 +29,13 @@ export function applyRules(
       const rule = rules[i] as Rule;
       const found = bytes?.mask(i) ?? -1;
       if (found > 0) {
+        count(rule.name, found);
         gates.reset();
-        count?.(rule.name, found);
       }
       if (found >= 0) continue;
       const before = masked.text;
       if (rule.literal !== '' && !before.includes(rule.literal)) continue;
-      begin?.(rule.name);
+      begin(rule.name);
       const after = applyRule(rule, before, count);
       if (after === before) continue;
       masked.text = after;
@@ -50,7 +46,7 @@ export function applyRules(
 }
 
 /** Allocates nothing for a text without a match, and counts on the way. */
-function applyRule({ name, finder, replacement }: Rule, text: string, count: Count | undefined): string {
+function applyRule({ name, finder, replacement }: Rule, text: string, count: Count): string {
   let start = finder.next(text, 0);
   if (start === -1) return text;
   let masked = '';
@@ -61,19 +57,19 @@ function applyRule({ name, finder, replacement }: Rule, text: string, count: Cou
     copied = finder.end;
     found++;
   }
-  count?.(name, found);
+  count(name, found);
   return masked + text.slice(copied);
 }
 
 interface AtOnceOptions {
   /** Runs a mask of a text of so many characters, once or several times. `rule` gives the rule that was begun last. */
-  readonly within?: (mask: () => string, length: number, rule: () => string) => string;
+  readonly within?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
   readonly bytes?: ByteMasks | undefined;
 }
 
 /**
- * A mask that tells what was masked only when nothing can fail any more: the text may be masked again. Apart, so that
- * others need not note which rule was begun.
+ * A mask that tells what was masked only when nothing can fail any more: the text may be masked again, and who is told
+ * may mask another one.
  */
 export function maskAtOnce(
   rules: readonly Rule[],
@@ -81,23 +77,29 @@ export function maskAtOnce(
   { within = (mask) => mask(), bytes }: AtOnceOptions = {},
 ): MaskText {
   let begun = '';
-  let counts: [rule: string, count: number][] = [];
-  const apply = applyRules(rules, (...count) => counts.push(count), {
-    begin: (rule) => {
-      begun = rule;
+  let counts: [rule: string, count: number][] | undefined;
+  const apply = applyRules(
+    rules,
+    (...count) => {
+      counts ??= [];
+      counts.push(count);
     },
-    bytes,
-  });
+    {
+      begin: (rule) => {
+        begun = rule;
+      },
+      bytes,
+    },
+  );
   const rule = () => begun;
   return (text) => {
     begun = '';
     const mask = () => {
-      counts = [];
+      counts = undefined;
       return apply(text);
     };
     const masked = within(mask, text.length, rule);
-    // Who is told may mask another text.
-    for (const count of counts) onMask?.(...count);
+    if (counts !== undefined && onMask !== undefined) for (const count of counts) onMask(...count);
     return masked;
   };
 }
