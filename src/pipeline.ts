@@ -79,11 +79,12 @@ class PipelineRun {
   /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
   readonly #collectorFailed$ = new ReplaySubject<void>(1);
   readonly #exactly: ExactlyOnce | undefined;
-  readonly #truncated = new TruncatedLines();
+  readonly #truncated: TruncatedLines;
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(setup: PipelineSetup) {
     this.#setup = setup;
+    this.#truncated = new TruncatedLines(setup.shared.pipeline, setup.shared.logger);
     const { max_in_flight, workers } = setup.config;
     const blockLines = this.#blockLines;
     this.#window = new InFlightWindow(

@@ -153,6 +153,6 @@ function moved(file: FollowedFile): Error {
 
 /** What masks look for is not to be found in it, so it would pass. */
 function notText({ path }: FollowedFile, { name, advice }: Foreign): Error {
-  const message = `it looks like ${name}, in which masks find nothing; wanted UTF-8 text: ${advice}, or name it out of the paths`;
+  const message = `it looks like ${name}, in which masks find nothing; wanted UTF-8 text: ${advice}, or leave it out of \`paths\``;
   return Object.assign(new Error(message), { code: 'NOT_TEXT', path });
 }

@@ -3,7 +3,7 @@ import { safeReason } from '../errors.ts';
 import { type CollectedEvent, collectedEvent, isoNow, type Logger } from '../models/index.ts';
 import { isNoteworthy } from '../noteworthy.ts';
 import type { PipelineCounters } from '../stats.ts';
-import type { Batch, Delivery } from './delivery.ts';
+import { type Batch, type Delivery, originOf } from './delivery.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
 
 export interface DeadLettersOptions {
@@ -53,7 +53,7 @@ export class DeadLetters {
         return UNCUT;
       }
     };
-    this.#log(`processor ${plugin} failed on an event${from(delivery)}`, error);
+    this.#log(`processor ${plugin} failed on an event${originOf(delivery)}`, error);
     this.#take('processor_failed', { kind: 'process', name: plugin }, event, delivery, error, () =>
       unmasked === -1 ? shown() : { withheld: `the event had not passed the mask ${processors[unmasked]}` },
     );
@@ -63,12 +63,15 @@ export class DeadLetters {
   cutFailed(event: CollectedEvent, delivery: Delivery, error: unknown): void {
     const { pipeline, processors } = this.#options;
     const name = processors.at(-1) ?? pipeline;
-    this.#log(`an event of a line that was cut could not be shown behind ${name}${from(delivery)}`, error);
+    this.#log(
+      `an event of a line that was cut could not be shown behind ${name}${originOf(delivery)}`,
+      error,
+    );
     this.#take('processor_failed', { kind: 'process', name }, event, delivery, error, () => UNCUT);
   }
 
   forwarderFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
-    this.#log(`forwarder ${plugin} gave up on an event${from(delivery)}`, error);
+    this.#log(`forwarder ${plugin} gave up on an event${originOf(delivery)}`, error);
     this.#take('forwarder_failed', { kind: 'forward', name: plugin }, event, delivery, error, () => ({
       event,
     }));
@@ -115,11 +118,4 @@ export class DeadLetters {
     const often = this.#failures > 3 ? ` (failure ${this.#failures} of this run)` : '';
     logger.error(`${pipeline}: ${what}${often}: ${safeReason(error)}`);
   }
-}
-
-/** For the log alone: an entry of a dead letter leaves the machine, and masks have not seen this path. */
-function from({ root: { origin } }: Delivery): string {
-  if (origin === undefined) return '';
-  const { path, startOffset, endOffset } = origin;
-  return ` of ${path} (bytes ${startOffset} to ${endOffset})`;
 }

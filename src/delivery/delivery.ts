@@ -76,3 +76,10 @@ export class UnmadeBatch implements Batch {
 export function sizeOf(batch: Batch): number {
   return batch.unmade?.size ?? batch.events.length;
 }
+
+/** For the log alone: an entry of a dead letter leaves the machine, and masks have not seen this path. */
+export function originOf({ root: { origin } }: Delivery): string {
+  if (origin === undefined) return '';
+  const { path, startOffset, endOffset } = origin;
+  return ` of ${path} (bytes ${startOffset} to ${endOffset})`;
+}

@@ -1,20 +1,37 @@
 import { withoutUnsureTail } from '../../operators/file-lines/unsure-tail.ts';
 import { maskEvent } from '../../operators/mask-event.ts';
-import type { CollectedEvent } from '../models/index.ts';
-import type { Batch, Delivery } from './delivery.ts';
+import type { CollectedEvent, Logger } from '../models/index.ts';
+import { isNoteworthy } from '../noteworthy.ts';
+import { type Batch, type Delivery, originOf, sizeOf } from './delivery.ts';
 
 /**
  * Takes the end that masks could not judge off all that comes of a truncated line, whatever processors made of it: a
  * new event need not have `truncated`, its delivery is known all the same.
  */
 export class TruncatedLines {
+  readonly #pipeline: string;
+  readonly #logger: Logger;
   /** The source of the line, by the delivery that it came in by. */
   readonly #sources = new WeakMap<Delivery, unknown>();
+  #count = 0;
 
-  /** Notes a batch of truncated lines; to be called as it is collected. */
+  constructor(pipeline: string, logger: Logger) {
+    this.#pipeline = pipeline;
+    this.#logger = logger;
+  }
+
+  /** Notes a batch of truncated lines, and says so; to be called as it is collected. */
   note(batch: Batch): void {
-    if (!(batch.unmade?.isTruncated ?? batch.events.every(isTruncated))) return;
+    const size = sizeOf(batch);
+    if (size === 0 || !(batch.unmade?.isTruncated ?? batch.events.every(isTruncated))) return;
     this.#sources.set(batch.delivery.root, batch.events[0]?.data.source);
+    this.#count += size;
+    if (!isNoteworthy(this.#count, size)) return;
+    const often = this.#count > 3 ? ` (${this.#count} of this run)` : '';
+    this.#logger.warn(
+      `${this.#pipeline}: a line${originOf(batch.delivery)} was cut${often}: it is longer than \`max_line_bytes\`, or its ` +
+        'file was truncated below it; the rest is lost, and its event says `truncated: true`',
+    );
   }
 
   /**

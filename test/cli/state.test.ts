@@ -152,15 +152,15 @@ describe('millrace state', () => {
   });
 
   it.each([
-    ['state', 'missing'],
-    ['state', 'in.log'],
-    ['state forget in.log', 'missing'],
-  ])('says, for %s, that %s is no state folder, and makes none', async (command, name) => {
+    ['state', 'missing', 'does not exist'],
+    ['state', 'in.log', 'is no folder'],
+    ['state forget in.log', 'missing', 'does not exist'],
+  ])('says, for %s, that %s %s, and makes none', async (command, name, wrong) => {
     const cwd = folderWith({ 'in.log': '' });
     const { code, stdout, stderr } = await runCli([...command.split(' '), '--state-dir', name], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(
-      `${join(cwd, name)} is no folder; give --state-dir the one that \`millrace run\` has`,
+      `${join(cwd, name)} ${wrong}; give --state-dir the one that \`millrace run\` has`,
     );
     expect(existsSync(join(cwd, 'missing'))).toBe(false);
   });

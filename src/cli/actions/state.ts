@@ -57,8 +57,10 @@ function folderOf({ stateDir }: StateOptions): string {
   if (stateDir === undefined) return defaultStateFolder();
   const folder = resolve(stateDir);
   // One that was asked for and is not there is more likely a mistake than a clean start.
-  if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
-  throw new UsageError(`${folder} is no folder; give --state-dir the one that \`millrace run\` has`);
+  const there = fs.statSync(folder, { throwIfNoEntry: false });
+  if (there?.isDirectory()) return folder;
+  const wrong = there === undefined ? 'does not exist' : 'is no folder';
+  throw new UsageError(`${folder} ${wrong}; give --state-dir the one that \`millrace run\` has`);
 }
 
 function row(checkpoint: Checkpoint): string[] {

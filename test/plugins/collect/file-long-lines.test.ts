@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { UNSURE_CHARACTERS } from '../../../operators/file-lines/unsure-tail.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
 import { Manager } from '../../../src/manager.ts';
-import type { CollectedEvent } from '../../../src/models/index.ts';
+import { type CollectedEvent, type Logger, silentLogger } from '../../../src/models/index.ts';
 import { registerPlugin, unregisterPlugin } from '../../../src/registry.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -19,7 +19,12 @@ afterEach(() => {
 });
 
 /** What a pipeline with a mask, and a processor that may fail behind it, makes of a file. */
-async function masked(text: string, lines: number, settings: object = {}): Promise<CollectedEvent[]> {
+async function masked(
+  text: string,
+  lines: number,
+  settings: object = {},
+  logger: Logger = silentLogger,
+): Promise<CollectedEvent[]> {
   fs.writeFileSync(folder('in'), text);
   const events: CollectedEvent[] = [];
   registerPlugin('forward', 'keep', {
@@ -33,7 +38,7 @@ async function masked(text: string, lines: number, settings: object = {}): Promi
     pipelines: { main: { collect: 'in', process: 'mask', forward: 'out', restart: false } },
     host_config: {},
   });
-  manager = new Manager(config, { once: true });
+  manager = new Manager(config, { once: true, logger });
   manager.start();
   await eventually(() => expect(events.length).toBe(lines), 15_000);
   return events;
@@ -49,6 +54,24 @@ describe('the file collector, with long lines', () => {
     expect(lineOf(events[1]).length).toBe(long.length - SECRET.length + '<:KEY:>'.length);
     expect(lineOf(events[1])).toContain(' <:KEY:> ');
     expect(events.some((event) => 'truncated' in event)).toBe(false);
+  });
+
+  it('says of a line that it is cut, where it is', async () => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    const long = `${'x'.repeat(LEAST)}y`;
+    await masked(
+      `before\n${long}\n${'z\n'.repeat(5)}${`${long}\n`.repeat(4)}`,
+      11,
+      { max_line_bytes: LEAST },
+      logger,
+    );
+    const end = 7 + long.length + 1;
+    expect(warnings).toHaveLength(3);
+    expect(warnings[0]).toBe(
+      `main: a line of ${folder('in')} (bytes 7 to ${end}) was cut: it is longer than \`max_line_bytes\`, or its ` +
+        'file was truncated below it; the rest is lost, and its event says `truncated: true`',
+    );
   });
 
   it.each([0, 1, 7, 19, 20, 21])(
