@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import * as z from 'zod';
 import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
 import type { Ambiguity } from '../../operators/regex/ambiguity.ts';
@@ -63,8 +64,8 @@ export function get_config_schema(): typeof RegexMaskProcessConfig {
 }
 
 /**
- * Finds a mask that masks nothing, rules that do not, and rules that a text could keep busy for ever: V8 cannot run them without going
- * back, and they double.
+ * Finds a mask and rules that mask nothing, and rules that a text could keep busy for ever: V8 cannot run them without
+ * going back, and they double.
  */
 export function checkConfig({ config }: { config: RegexMaskProcessConfig }): readonly ConfigMistake[] {
   const rules = Object.entries(config.rules);
@@ -81,14 +82,11 @@ export function checkConfig({ config }: { config: RegexMaskProcessConfig }): rea
   });
 }
 
-/** The longest text of V8, in code units. */
-const LONGEST_TEXT = 2 ** 29 - 24;
-
 function whyItMasksNothing(expression: RegExp): string | undefined {
   const pattern = parseExpression(expression)?.pattern;
   const length = pattern && lengthOf(pattern);
   if (length?.max === 0) return 'this expression matches nothing but the empty text';
-  if (length !== undefined && length.min > LONGEST_TEXT) {
+  if (length !== undefined && length.min > constants.MAX_STRING_LENGTH) {
     return 'what this expression matches would be longer than any text';
   }
   return undefined;

@@ -20,6 +20,9 @@ export function loadLmdb(): Lmdb {
   }
 }
 
+/** Where it is, for another process to load. */
+export const lmdbPath = (): string => createRequire(import.meta.url).resolve('lmdb');
+
 /**
  * A run loads lmdb when its first event is out. What keeps it from loading is to be said before: as good as always,
  * that its native code was installed for another kind of machine.
@@ -28,8 +31,7 @@ export function loadLmdb(): Lmdb {
  */
 export function expectLmdb(): void {
   try {
-    const lmdb = createRequire(import.meta.url).resolve('lmdb');
-    createRequire(lmdb).resolve(`@lmdb/lmdb-${process.platform}-${process.arch}`);
+    createRequire(lmdbPath()).resolve(`@lmdb/lmdb-${process.platform}-${process.arch}`);
   } catch {
     // It may have been compiled on this machine.
     loadLmdb();

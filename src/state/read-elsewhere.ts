@@ -1,6 +1,5 @@
 import { type ExecFileException, execFile } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { loadLmdb } from './lmdb.ts';
+import { lmdbPath, loadLmdb } from './lmdb.ts';
 import { decodeEntry, decodeHeader, HEADER_KEY, type Header, type StateEntry } from './record.ts';
 
 /** Milliseconds: damaged pages can lead a reader in circles. */
@@ -27,12 +26,11 @@ export type StoreContent =
  */
 export async function readElsewhere(file: string): Promise<StoreContent> {
   loadLmdb();
-  const lmdb = createRequire(import.meta.url).resolve('lmdb');
   const env = { ...process.env, NODE_OPTIONS: '', ELECTRON_RUN_AS_NODE: '1' };
   const options = { env, timeout: LONGEST, maxBuffer: MOST_BYTES };
   // A promise: this is before the first event, and callers wait for a promise anyway.
   return new Promise((resolve) => {
-    execFile(process.execPath, ['-e', READER, lmdb, file], options, (error, output) => {
+    execFile(process.execPath, ['-e', READER, lmdbPath(), file], options, (error, output) => {
       resolve(error === null ? parse(output) : { damage: damageOf(error) });
     });
   });

@@ -1,7 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ExpressionError } from '../../operators/python-regex.ts';
-import { type RegexMaskOptions, regexMasker, regexMasks } from '../../operators/regex-mask.ts';
+import { type RegexMaskOptions, regexMasker } from '../../operators/regex-mask.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 
 const mask = (text: string, rules: Record<string, string>, options: Partial<RegexMaskOptions> = {}) =>
@@ -234,79 +234,6 @@ describe('regexMasker', () => {
     expect(counts).toEqual([
       ['FIRST', 250],
       ['SLOW', 1],
-    ]);
-  });
-});
-
-describe('regexMasker, whose onMask masks another text', () => {
-  it.each([
-    ['mask_char', { mask_char: 'X' }, 'XXXX XXXXXXXXXXX XXXXXXX XXXXXXXX'],
-    ['no prefix', { mask_prefix: '', mask_suffix: '' }, 'XXXX B C D'],
-  ])('leaves nothing unmasked: %s', (_, replacement, wanted) => {
-    let depth = 0;
-    const told: string[] = [];
-    const mask = regexMasker({
-      ...replacement,
-      // The first leaves the text as it was.
-      rules: { XXXX: 'X{4}', B: 'sk_live_[a-z0-9]+', C: 'ghp_[a-zA-Z0-9]+', D: 'xoxb-[0-9]+' },
-      onMask: (rule) => {
-        if (depth > 0) return;
-        told.push(rule);
-        depth++;
-        expect(mask('nothing here')).toBe('nothing here');
-        depth--;
-      },
-    });
-    // The first few are left to the engine.
-    for (let i = 0; i < 20; i++) {
-      told.length = 0;
-      expect(mask('XXXX sk_live_abc ghp_abc xoxb-123')).toBe(wanted);
-      expect(told).toEqual(['XXXX', 'B', 'C', 'D']);
-    }
-  });
-});
-
-describe('regexMasks, of texts without what a rule needs', () => {
-  const RULES = { KEY: 'KEY::[0-9]{10}', MAIL: '[a-z.]+@[a-z.]+' };
-  const NO_MATCH = 'nothing of the kind\nis here';
-
-  /** For each text whether the engine's own search was asked. */
-  function searchesOf(rules: Readonly<Record<string, string>>, texts: readonly string[], isOfLines: boolean) {
-    const masks = regexMasks({ rules });
-    const mask = isOfLines ? masks.many()?.map : masks.mask;
-    const exec = jest.spyOn(RegExp.prototype, 'exec');
-    try {
-      return texts.map((text) => {
-        exec.mockClear();
-        expect(mask?.(text)).toBe(text);
-        return exec.mock.calls.length > 0;
-      });
-    } finally {
-      exec.mockRestore();
-    }
-  }
-
-  it.each([
-    ['texts', false],
-    ['lines', true],
-  ])('asks the engine for the first ten %s, and then plans what to look for', (_, isOfLines) => {
-    const texts = Array.from({ length: 13 }, () => NO_MATCH);
-    // With the eleventh the rules are taken apart.
-    const searches = searchesOf(RULES, texts, isOfLines).toSpliced(10, 1);
-    expect(searches).toEqual([...Array.from({ length: 10 }, () => true), false, false]);
-  });
-
-  it.each([
-    ['texts', false],
-    ['lines', true],
-  ])('plans at once for %s that could keep the engine busy', (_, isOfLines) => {
-    const rules = { MAIL: '[a-z]+@[a-z]+', LINK: '[a-z]+#[a-z]+' };
-    const lines = Array.from({ length: 20 }, () => 'a'.repeat(1000)).join('\n');
-    expect(searchesOf(rules, [NO_MATCH, lines, NO_MATCH, lines], isOfLines)).toEqual([
-      true,
-      expect.anything(),
-      true,
-      false,
     ]);
   });
 });
