@@ -9,14 +9,7 @@ import { maskAtOnce, type Rule } from './regex/apply-rules.ts';
 import { costOf } from './regex/cost.ts';
 import { fewFirst } from './regex/few-first.ts';
 import { harmlessLength, harmlessLines, stepsOfLines, stepsOfText } from './regex/harmless.ts';
-import {
-  type LinesPlan,
-  type Plan,
-  plainSearch,
-  plainSearchOfLines,
-  planSearch,
-  planSearchOfLines,
-} from './regex/plan.ts';
+import { type LinesPlan, type Plan, plainSearch, planSearch, searchOfLines } from './regex/plan.ts';
 import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
@@ -89,15 +82,14 @@ export function regexMasks(options: RegexMaskOptions): Masks {
     }),
     many: () => {
       const limits = harmlessLines(costs);
-      const plain = expressions.map(plainSearchOfLines);
-      if (limits === undefined || !plain.every((search) => search !== undefined)) return undefined;
+      const searches = expressions.map(searchOfLines);
+      if (limits === undefined || !searches.every((search) => search !== undefined)) return undefined;
       if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
       const map = fewFirst({
-        mask: maskAtOnce(rulesOf(plain), onMask),
+        mask: maskAtOnce(rulesOf(searches.map(({ plain }) => plain)), onMask),
         steps: (text) => stepsOfLines(costs, text),
         planned: () => {
-          // There is one for each: there was a plain one.
-          const plans = expressions.map(planSearchOfLines) as readonly LinesPlan[];
+          const plans = searches.map(({ planned }) => planned());
           const inText = maskAtOnce(rulesOf(plans), onMask);
           let inBytes: MaskText | undefined;
           return (text) => {

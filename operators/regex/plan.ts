@@ -77,21 +77,26 @@ export function plainSearch(expression: RegExp): Plan {
   return { literal: '', finder: new PlainFinder(expression), needle: undefined, run: undefined };
 }
 
-/**
- * {@link planSearch} for lines that are joined by LF, in which it finds what it would find in each of them. Undefined
- * if that cannot be said.
- */
-export function planSearchOfLines(expression: RegExp): LinesPlan | undefined {
-  const inLines = withinLines(expression);
-  if (inLines === undefined) return undefined;
-  const ways = waysToFindInLines(expression);
-  return { ...planOf(inLines, ways), bytes: bytesOf(inLines, ways) };
+/** How the matches of an expression are found in lines. */
+export interface LinesSearch {
+  /** The engine's own way. */
+  readonly plain: Plan;
+  /** The cheapest way, to be worked out. */
+  readonly planned: () => LinesPlan;
 }
 
-/** {@link plainSearch} for such lines. Undefined where {@link planSearchOfLines} is. */
-export function plainSearchOfLines(expression: RegExp): Plan | undefined {
+/**
+ * {@link plainSearch} and {@link planSearch} for lines that are joined by LF, in which they find what they would find in
+ * each of them. Undefined if that cannot be said.
+ */
+export function searchOfLines(expression: RegExp): LinesSearch | undefined {
   const inLines = withinLines(expression);
-  return inLines && plainSearch(inLines);
+  if (inLines === undefined) return undefined;
+  const planned = () => {
+    const ways = waysWithin(inLines, expression);
+    return { ...planOf(inLines, ways), bytes: bytesOf(inLines, ways) };
+  };
+  return { plain: plainSearch(inLines), planned };
 }
 
 function bytesOf(inLines: RegExp, ways: readonly Way[]): ByteSearch | undefined {
@@ -122,7 +127,10 @@ export function waysToFind(expression: RegExp): Way[] {
 /** The same for lines that are joined by LF: none if it cannot be said what an expression finds in each of them. */
 export function waysToFindInLines(expression: RegExp): Way[] {
   const inLines = withinLines(expression);
-  if (inLines === undefined) return [];
+  return inLines === undefined ? [] : waysWithin(inLines, expression);
+}
+
+function waysWithin(inLines: RegExp, expression: RegExp): Way[] {
   const ways = waysThrough(GatedLinesFinder, inLines);
   if (!startsLine(expression)) return ways;
   const make = () => new LineStartFinder(new OnePosition(sticky(inLines)));

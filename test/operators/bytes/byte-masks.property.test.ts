@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type ByteMask, byteMasks } from '../../../operators/bytes/byte-masks.ts';
 import { compileExpression } from '../../../operators/python-regex.ts';
 import { costOf } from '../../../operators/regex/cost.ts';
-import { planSearchOfLines } from '../../../operators/regex/plan.ts';
+import { searchOfLines } from '../../../operators/regex/plan.ts';
 import { type Drawn, expressions, longRuns, textsNear } from '../../support/expressions.ts';
 import { nearMatches } from '../../support/near-matches.ts';
 import { projectRules } from '../../support/project-rules.ts';
@@ -35,7 +35,7 @@ const sources = [...new Set(projectRules().flatMap((rules) => Object.values(rule
 const ofProject = fc.constantFrom(
   ...sources
     .map((source) => compileExpression(source))
-    .filter((expression) => planSearchOfLines(expression)?.bytes !== undefined)
+    .filter((expression) => searchOfLines(expression)?.planned().bytes !== undefined)
     .map((expression) => ({
       source: expression.source,
       flags: expression.flags,
@@ -54,7 +54,7 @@ const rules: fc.Arbitrary<DrawnRule> = fc
     const source = anchor + (drawn.source.includes('|') ? `(?:${drawn.source})` : drawn.source);
     const expression = new RegExp(anchor === '' ? drawn.source : source, drawn.flags);
     const near = drawn.near.map((text) => anchor + text);
-    const bytes = planSearchOfLines(expression)?.bytes;
+    const bytes = searchOfLines(expression)?.planned().bytes;
     const mask = bytes && { replacement, ...bytes };
     return { source, near, expression, mask: mask as ByteMask };
   })

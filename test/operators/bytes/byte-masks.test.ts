@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ByteMask, type ByteMasks, byteMasks } from '../../../operators/bytes/byte-masks.ts';
-import { planSearchOfLines } from '../../../operators/regex/plan.ts';
+import { searchOfLines } from '../../../operators/regex/plan.ts';
 import { type RegexMaskOptions, regexMasks } from '../../../operators/regex-mask.ts';
 
 function ruleOf(expression: RegExp, replacement = '<:KEY:>'): ByteMask {
-  const bytes = planSearchOfLines(expression)?.bytes;
+  const bytes = searchOfLines(expression)?.planned().bytes;
   if (bytes === undefined) throw new Error(`${expression} cannot be searched for in bytes`);
   return { replacement, ...bytes };
 }
@@ -71,7 +71,7 @@ describe('byteMasks', () => {
   it.each(['(a)\\1@', '@(?=b)', '(?<!a)@', '@(?:a?)*b', '@a{0,301}b', '@(?:a{1,99}){99}'])(
     'is not what masks with %s, which needs the engine',
     (source) => {
-      expect(planSearchOfLines(new RegExp(source, 'g'))?.bytes).toBeUndefined();
+      expect(searchOfLines(new RegExp(source, 'g'))?.planned().bytes).toBeUndefined();
     },
   );
 });
