@@ -50,7 +50,7 @@ function textsOf(members: readonly string[] | undefined, most: number): Exact | 
   return texts.length <= most ? { texts, lowered } : undefined;
 }
 
-const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 function power(exact: Exact, times: number, most: number): Exact | undefined {
   let all: Exact | undefined = NOTHING;

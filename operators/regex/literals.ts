@@ -1,4 +1,4 @@
-import { exactTexts, NOTHING, product } from './exact-texts.ts';
+import { exactTexts, isAscii, NOTHING, product } from './exact-texts.ts';
 import { shareOfText } from './frequency.ts';
 import { type Length, lengthOf, plus } from './measure.ts';
 import type { Pattern } from './pattern.ts';
@@ -127,6 +127,8 @@ function setsInside(item: Pattern, at: Length, most: number): LiteralSet[] {
   }
   const lowered = rarest.some((set) => set.lowered);
   const all = rarest.flatMap((set) => set.literals);
+  // The lower case of other letters can be longer, or be a letter of ASCII: a text in two cases would not show them.
+  if (lowered && !all.every(({ text }) => isAscii(text))) return [];
   const literals = needed(lowered ? all.map((one) => ({ ...one, text: one.text.toLowerCase() })) : all);
   return literals.length > MOST_TEXTS ? [] : [{ lowered, literals }];
 }

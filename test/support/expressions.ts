@@ -48,6 +48,9 @@ const atoms: fc.Arbitrary<Drawn> = fc.oneof(
       atom('[é-ï]', 'ê', 'Ê'),
       atom('µ', 'µ', 'μ', 'Μ'),
       atom('İ', 'İ', 'i'),
+      atom('\u212a', '\u212a', 'k', 'K'),
+      atom('ẞ', 'ẞ', 'ß', 'SS'),
+      atom('Σ', 'Σ', 'σ', 'ς'),
     ),
   },
   {

@@ -1,8 +1,9 @@
-import { describe, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { costOf } from '../../../operators/regex/cost.ts';
 import type { Finder } from '../../../operators/regex/finder.ts';
-import { waysToFind, waysToFindInLines } from '../../../operators/regex/plan.ts';
+import { NeedleSearch, RunSearch } from '../../../operators/regex/joined-search.ts';
+import { type Plan, planSearch, waysToFind, waysToFindInLines } from '../../../operators/regex/plan.ts';
 import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
 
 jest.setTimeout(longRuns(60_000));
@@ -46,7 +47,52 @@ function affordableLength(expression: RegExp): number {
   return Math.min(100, Math.max(10, (MOST_STEPS / factor) ** (1 / degree)));
 }
 
+/** Whether the text has what the plan says that every text with a match has. */
+function isLetThrough({ literal, needle, run }: Plan, text: string): boolean {
+  const searches = [needle && new NeedleSearch([needle]), run && new RunSearch([run])];
+  return (
+    text.includes(literal) && searches.every((search) => search === undefined || search.search(text) !== 0)
+  );
+}
+
+/** All letters that have another case: for some that is longer, or a letter of ASCII, or has no way back. */
+const CASED = Array.from({ length: 0x10000 }, (_, unit) => String.fromCharCode(unit)).filter(
+  (letter) => letter.toLowerCase() !== letter || letter.toUpperCase() !== letter,
+);
+
 describe('a planned search', () => {
+  it.each(['gi', 'giu'])('lets each letter through that has another case, with the flags %s', (flags) => {
+    const kept = CASED.flatMap((letter) => {
+      const expression = new RegExp(`KEY::[ab]|${letter}${letter}`, flags);
+      const plan = planSearch(expression);
+      const texts = [letter, letter.toLowerCase(), letter.toUpperCase()].map((one) => one + one);
+      return texts.filter((text) => text.match(expression) !== null && !isLetThrough(plan, text));
+    });
+    expect(kept).toEqual([]);
+  });
+
+  it('needs nothing that a text with a match does not have', () => {
+    const cases = expressions().chain((drawn) =>
+      fc.record({
+        drawn: fc.constant(drawn),
+        texts: fc.array(textsNear([drawn]), { minLength: 3, maxLength: 3 }),
+      }),
+    );
+    fc.assert(
+      fc.property(cases, ({ drawn: { source, flags }, texts }) => {
+        const expression = new RegExp(source, flags);
+        const length = affordableLength(expression);
+        const plan = planSearch(expression);
+        for (const text of texts.map((text) => text.slice(0, length))) {
+          if (plainly(expression, text) === '' || isLetThrough(plan, text)) continue;
+          const { literal, needle, run } = plan;
+          throw new Error(`${expression} of ${JSON.stringify({ text, literal, needle, run })}`);
+        }
+      }),
+      { numRuns: longRuns(1000) },
+    );
+  });
+
   it('finds the very matches that the engine finds, in each way that it has', () => {
     const cases = expressions().chain((drawn) =>
       fc.record({
