@@ -2,8 +2,12 @@
 //
 // Linking a file takes Node a millisecond or two, and a run would load 700. So the sources, and the packages that are
 // in them, become a few chunks that the entries share: each module is there once, whichever entry it is imported by.
+//
+// In Node they are CommonJS, which V8's compiled code can be kept of (build/write-compiled.mjs); a module that imports
+// an entry gets the same code by way of a facade. Browsers and their bundlers get modules, of the operators alone.
+import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { licensesOf } from './build/licenses.mjs';
 import { filesOfRxjs, partsOfRxjs, usedOfRxjs } from './build/rxjs.mjs';
@@ -12,15 +16,18 @@ import { sharedChunks } from './build/shared-chunks.mjs';
 const OUT = 'dist';
 const CHUNKS = 'src/chunks';
 
-const ENTRIES = [
-  'src/cli/bin.ts',
-  'src/index.ts',
-  'src/testing/index.ts',
-  'operators/index.ts',
-  'operators/node.ts',
-];
+const MAIN = 'src/cli/main.ts';
+const OPERATORS = 'operators/index.ts';
+/** What Node's programs import, and the file that they get. */
+const ENTRIES = {
+  'src/index.ts': 'src/index.js',
+  'src/testing/index.ts': 'src/testing/index.js',
+  [OPERATORS]: 'operators/in-node.js',
+  'operators/node.ts': 'operators/node.js',
+};
 /** In a file of its own, which shares nothing: each worker loads it anew. Beside the chunk that starts it. */
 const WORKER = { [`${CHUNKS}/line-worker`]: 'src/workers/line-worker.ts' };
+const BIN = 'src/cli/bin.ts';
 
 /** A dependency for its types, which plugins see; a quarter of its code is needed here. */
 const IN_CHUNKS_TOO = ['zod'];
@@ -41,24 +48,32 @@ const STREAMS = new Map([
   ['readable-stream/lib/_stream_writable.js', "module.exports = require('node:stream').Writable;"],
 ]);
 
-/** What each module imports. */
-const imports = new Map();
-const outputs = [
-  ...(await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry.replace(/\.ts$/, ''), entry])), {
-    groups: sharedChunks(imports),
-  })),
-  ...(await bundle(WORKER, false)),
+const inNode = await bundle(named([MAIN, ...Object.keys(ENTRIES)]), 'cjs', sharedChunks());
+const others = [
+  ...(await bundle(named([BIN]), 'esm')),
+  ...(await bundle(WORKER, 'esm')),
+  ...(await bundle(named([OPERATORS]), 'esm', sharedChunks())),
 ];
-removeOthers(outputs.map(({ fileName }) => join(OUT, fileName)));
-for (const { fileName } of outputs) if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
+const outputs = [...inNode, ...others];
+const facades = inNode.filter(({ isEntry, facadeModuleId }) => isEntry && facadeModuleId !== resolve(MAIN));
+for (const { fileName, facadeModuleId, exports } of facades) {
+  const [, facade] = Object.entries(ENTRIES).find(([entry]) => resolve(entry) === facadeModuleId);
+  writeFileSync(join(OUT, facade), facadeOf(basename(fileName), exports));
+}
 const modules = outputs.flatMap((output) => Object.keys(output.modules ?? {}));
-const rxjs = usedOfRxjs(outputs.map(({ code }) => code ?? ''));
+const rxjs = usedOfRxjs(inNode.map(({ code }) => code ?? ''));
 writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(modules));
 writeFileSync(join(OUT, CHUNKS, 'rxjs.cjs'), partsOfRxjs(rxjs));
-writeFileSync(join(OUT, CHUNKS, 'rxjs-files.json'), filesOfRxjs(rxjs));
+for (const { fileName } of outputs) if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
+removeOthers([...outputs.map(({ fileName }) => fileName), ...Object.values(ENTRIES), `${CHUNKS}/rxjs.cjs`]);
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
+// In a process of its own, which it ends.
+execFileSync(process.execPath, ['build/write-compiled.mjs'], {
+  input: JSON.stringify(filesOfRxjs(rxjs)),
+  stdio: ['pipe', 'ignore', 'inherit'],
+});
 
-async function bundle(input, codeSplitting) {
+async function bundle(input, format, chunks) {
   const build = await rolldown({
     input,
     platform: 'node',
@@ -69,7 +84,7 @@ async function bundle(input, codeSplitting) {
     treeshake: { moduleSideEffects: [{ test: /^rxjs/, sideEffects: false }] },
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [
-      { name: 'imports', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) },
+      ...(chunks?.plugins ?? []),
       { name: 'version', load: (id) => (id === resolve(VERSION) ? versionModule : undefined) },
       {
         name: 'streams',
@@ -78,28 +93,39 @@ async function bundle(input, codeSplitting) {
       },
     ],
   });
+  const extension = format === 'cjs' ? 'cjs' : 'js';
   const { output } = await build.write({
     dir: OUT,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: `${CHUNKS}/[name]-[hash].js`,
+    format,
+    strict: true,
+    entryFileNames: `[name].${extension}`,
+    chunkFileNames: `${CHUNKS}/[name]-[hash].${extension}`,
     // The manifest says what this is: `partsOfRxjs` in Node, `rxjs` elsewhere.
     paths: { rxjs: '#rxjs' },
     sourcemap: true,
     // One character of more makes V8 hold the whole file, and read it, with two bytes for each.
     charset: 'ascii',
     comments: { legal: true, annotation: true, jsdoc: false },
-    codeSplitting,
+    codeSplitting: chunks?.codeSplitting ?? false,
   });
   await build.close();
   return output;
 }
 
+/** Entries by their names, which say where they are written to. */
+function named(entries) {
+  return Object.fromEntries(entries.map((entry) => [entry.replace(/\.ts$/, ''), entry]));
+}
+
+/** A module that exports what a CommonJS one does. */
+function facadeOf(file, exports) {
+  return `import entry from './${file}';\nexport const { ${exports.join(', ')} } = entry;\n`;
+}
+
 /** What earlier builds left. Not before the build: tests may be running the last one. */
 function removeOthers(written) {
   for (const name of readdirSync(OUT, { recursive: true })) {
-    const path = `${OUT}/${name}`;
-    if (/\.js(?:\.map)?$/.test(name) && !written.includes(path)) rmSync(path);
+    if (/\.c?js(?:\.map)?$/.test(name) && !written.includes(name)) rmSync(join(OUT, name));
   }
 }
 

@@ -10,10 +10,9 @@ export function usedOfRxjs(chunks) {
   for (const [, names, file] of index.matchAll(/^export \{ (.+) \} from '\.\/(internal\/.+)';$/gm)) {
     for (const name of names.split(', ')) files.set(name, file);
   }
-  const imported = chunks.flatMap(
-    (code) => /^import \{ (.+) \} from "#rxjs";$/m.exec(code)?.[1].split(', ') ?? [],
+  const names = new Set(
+    chunks.flatMap((code) => [...code.matchAll(/\brxjs(?:\$\d+)?\.(\w+)/g)].map(([, name]) => name)),
   );
-  const names = new Set(imported.map((name) => name.replace(/ as .+/, '')));
   return [...names].sort().map((name) => {
     const file = files.get(name);
     if (file === undefined) throw new Error(`rxjs has no ${name}`);
@@ -30,15 +29,14 @@ export function partsOfRxjs(used) {
   return `'use strict';\n${lines.join('')}`;
 }
 
-/** The names, with the paths of their files, and the paths of all files that these require. */
+/** The paths of the files that have these, and of all that they require. */
 export function filesOfRxjs(used) {
-  const parts = Object.fromEntries(used.map(({ name, file }) => [name, `${file}.js`]));
-  const files = new Set(Object.values(parts));
+  const files = new Set(used.map(({ file }) => `${file}.js`));
   for (const path of files) {
     const text = readFileSync(`${RXJS}/dist/cjs/${path}`, 'utf8');
     for (const [, required] of text.matchAll(/\brequire\("(\..+?)"\)/g)) {
       files.add(`${posix.join(posix.dirname(path), required)}.js`);
     }
   }
-  return JSON.stringify({ parts, files: [...files] });
+  return [...files];
 }

@@ -4,11 +4,13 @@ import { resolve } from 'node:path';
  * Without these, there is a chunk for each set of modules that the same entries share, and a run loads 36. A module is
  * in the first of these chunks that has it. All that it imports is there too, or in one before: no two need each other.
  *
- * @param imports what each module imports. It is read when the first module is asked about.
+ * @returns how a bundler splits code, and the plugin that tells it what each module imports.
  */
-export function sharedChunks(imports) {
+export function sharedChunks() {
+  const imports = new Map();
   const reached = (...paths) => reachedFrom(paths, imports);
   const chunks = {
+    imports: () => reached('src/modules/import-module.ts'),
     version: () => reached('src/version.ts'),
     /** What the command line needs of the engine to show what is wrong. */
     errors: () => {
@@ -22,7 +24,7 @@ export function sharedChunks(imports) {
     cli: () => reached('src/cli/main.ts'),
     run: () => reached('src/cli/actions/run.ts'),
   };
-  return Object.entries(chunks).map(([name, modulesOf], index, { length }) => {
+  const groups = Object.entries(chunks).map(([name, modulesOf], index, { length }) => {
     let modules;
     const test = (id) => {
       modules ??= modulesOf();
@@ -30,6 +32,8 @@ export function sharedChunks(imports) {
     };
     return { name, test, priority: length - index };
   });
+  const moduleParsed = ({ id, importedIds }) => void imports.set(id, importedIds);
+  return { codeSplitting: { groups }, plugins: [{ name: 'imports', moduleParsed }] };
 }
 
 /** Modules, and those that they import, directly or not. */

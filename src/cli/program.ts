@@ -12,7 +12,6 @@ import { addTest } from './commands/test.ts';
 import { addValidate } from './commands/validate.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
 import type { WriteNotice } from './notices.ts';
-import { loadRxjsAtOnce } from './rxjs-modules.ts';
 
 /** Options of every command. */
 export interface GlobalOptions {
@@ -50,10 +49,6 @@ export function buildProgram(ended: Ended, notify: WriteNotice): Command {
       writeErr: (text) => notify({ level: 'error', text: text.trimEnd() }),
     })
     .helpOption('-h, --help', 'print this help')
-    .hook('preAction', (_, command) => {
-      // All others load the engine.
-      if (command.name() !== 'help') loadRxjsAtOnce();
-    })
     .exitOverride();
 
   for (const add of [

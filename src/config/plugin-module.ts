@@ -2,6 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { truncate } from '../checks/wording.ts';
 import { MillraceError } from '../errors.ts';
 import type { Plugin, PluginKind } from '../models/plugin.ts';
+import { importModule } from '../modules/import-module.ts';
 import { moduleFile } from '../modules/module-file.ts';
 import { contractMistake, isPlugin } from './plugin-contract.ts';
 
@@ -29,7 +30,7 @@ export async function loadPluginModule(
   if ('missing' in found) throw new PluginNotFound(found.missing);
   let module: Record<string, unknown>;
   try {
-    module = await import(pathToFileURL(found.file).href);
+    module = await importModule(pathToFileURL(found.file).href);
   } catch (error) {
     const message = `the module \`${specifier}\` does not load: ${reason(error)}`;
     throw new MillraceError('MILLRACE_PLUGIN_MODULE', message, { cause: error });

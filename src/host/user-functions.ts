@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import type { ConfigMistake } from '../models/plugin.ts';
+import { importModule } from '../modules/import-module.ts';
 import { moduleFile } from '../modules/module-file.ts';
 import type { HostFunction } from './functions/host-function.ts';
 import { builtInFunctions } from './functions/index.ts';
@@ -42,7 +43,7 @@ async function loadNamespace(
   const found = moduleFile(specifier, baseDir);
   if ('missing' in found) return found.missing;
   try {
-    const functions = exportedFunctions(namespace, await import(pathToFileURL(found.file).href));
+    const functions = exportedFunctions(namespace, await importModule(pathToFileURL(found.file).href));
     return functions.length > 0 ? functions : `the module \`${specifier}\` exports no functions`;
   } catch (error) {
     return `the module \`${specifier}\` does not load: ${firstLine(error)}`;

@@ -1,4 +1,5 @@
 import { createHook } from 'node:async_hooks';
+import { fileURLToPath } from 'node:url';
 
 /** A use of real time. */
 export interface ClockUse {
@@ -11,7 +12,7 @@ export interface ClockUse {
 /** Frames of Node and of this kit are between the call and whoever made it. */
 const OUTER_FRAME = /\bnode:|[\\/]testing[\\/]conformance[\\/]|<anonymous>\)?$|^\s*at new Promise /;
 /** When it is built, all of the kit is in one file. */
-const OWN_FILE = `${import.meta.url}:`;
+const OWN_FILES = [import.meta.url, fileURLToPath(import.meta.url)].map((file) => `${file}:`);
 const RXJS_FRAME = /[\\/]node_modules[\\/]rxjs[\\/]/;
 /** The kit itself waits in real time for what promises do. */
 const PAUSE_FRAME = /^\s*at pause \(/;
@@ -83,7 +84,8 @@ function replaceClocks(note: (api: string, stack: string) => void): () => void {
   };
 }
 
-const isBetween = (frame: string): boolean => OUTER_FRAME.test(frame) || frame.includes(OWN_FILE);
+const isBetween = (frame: string): boolean =>
+  OUTER_FRAME.test(frame) || OWN_FILES.some((file) => frame.includes(file));
 
 const isOwnPause = (frame: string): boolean => PAUSE_FRAME.test(frame) && isBetween(frame);
 

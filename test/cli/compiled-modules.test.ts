@@ -1,5 +1,15 @@
-import { appendFileSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { startProcess } from '../support/cli.ts';
 import { installed } from '../support/installed.ts';
@@ -87,5 +97,76 @@ describe('RxJS in the command line', () => {
   it('is left to Node if part of it is loaded', async () => {
     const loadBefore = (rxjs: string) => ['--require', join(rxjs, 'Observable.js')];
     expect(await run(undefined, loadBefore)).toEqual({ ...data, byNode: true });
+  });
+});
+
+describe('the code that the build has compiled', () => {
+  const config = `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+processors: { mask: { plugin: regex_mask, rules: { KEY: 'KEY::[0-9]{10}' } } }
+forwarders: { screen: { plugin: stdout } }
+pipelines: { main: { collect: log, process: mask, forward: screen } }
+host_config: {}
+`;
+
+  /** Runs a pipeline with changes of the chunks: the masked line, and a word of the summary. */
+  async function run(change: (chunks: string) => void, ...flags: readonly string[]) {
+    const { folder, cli } = await installed({ 'p.yaml': config, 'in.log': 'a KEY::0123456789\n' });
+    change(join(folder, 'node_modules/millrace/dist/src/chunks'));
+    const args = [...flags, cli, 'run', 'p.yaml', '--once', '--no-state'];
+    const { code, stdout, stderr } = await startProcess(process.execPath, args, { cwd: folder }).ended();
+    return { code, data: JSON.parse(stdout).data, word: /\b(events), /i.exec(stderr)?.[1] };
+  }
+
+  /** Another text of the same length in the code that writes the summary, which V8 alone would not see. */
+  function reword(chunks: string): void {
+    const [name = ''] = readdirSync(chunks).filter((name) => /^run-.*\.cjs$/.test(name));
+    const path = join(chunks, name);
+    writeFileSync(path, readFileSync(path, 'utf8').replace('`events, ', '`EVENTS, '));
+  }
+
+  /** And with that as if it were what was compiled, here or by another Node. */
+  function rewordUnseen(chunks: string, byNode?: string): void {
+    reword(chunks);
+    const path = join(chunks, 'compiled.bin');
+    const bytes = readFileSync(path);
+    const end = bytes.indexOf('\n');
+    const header = JSON.parse(bytes.toString('utf8', 0, end));
+    header.node = byNode ?? header.node;
+    const files: { path: string }[] = header.own.files;
+    header.own.sum = files.reduce((sum, file) => crc32(readFileSync(join(chunks, file.path)), sum), 0);
+    writeFileSync(path, Buffer.concat([Buffer.from(JSON.stringify(header)), bytes.subarray(end)]));
+  }
+
+  const data = { source: 'in.log', line: 'a <:KEY:>' };
+
+  it('is what runs', async () => {
+    expect(await run((chunks) => rewordUnseen(chunks))).toEqual({ code: 0, data, word: 'events' });
+  });
+
+  it('is not what runs where a file has been changed', async () => {
+    expect(await run(reword)).toEqual({ code: 0, data, word: 'EVENTS' });
+  });
+
+  it('is not what runs in another Node, or where V8 has other flags', async () => {
+    const rewordForOther = (chunks: string) =>
+      rewordUnseen(chunks, `v20.0.0 ${process.platform} ${process.arch}`);
+    expect(await run(rewordForOther)).toEqual({ code: 0, data, word: 'EVENTS' });
+    expect(await run((chunks) => rewordUnseen(chunks), '--stack-size=900')).toEqual({
+      code: 0,
+      data,
+      word: 'EVENTS',
+    });
+  });
+
+  it.each([
+    ['is not there', (path: string) => rmSync(path)],
+    ['is cut short', (path: string) => truncateSync(path, 100_000)],
+  ])('can be done without, if it %s', async (_, change) => {
+    expect(await run((chunks) => change(join(chunks, 'compiled.bin')))).toEqual({
+      code: 0,
+      data,
+      word: 'events',
+    });
   });
 });
