@@ -70,7 +70,8 @@ chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
 // In a process of its own, which it ends.
 execFileSync(process.execPath, ['build/write-compiled.mjs'], {
   input: JSON.stringify(filesOfRxjs(rxjs)),
-  stdio: ['pipe', 'ignore', 'inherit'],
+  // What it says is told if it fails.
+  stdio: 'pipe',
 });
 
 async function bundle(input, format, chunks) {

@@ -18,7 +18,8 @@ export interface WorkerPoolOptions {
 /** A worker ended, and what it was to do is not done. */
 export class WorkerLost extends Error {}
 
-const FILE = new URL('./line-worker.js', import.meta.url);
+/** Not before it is needed: in a bundle of somebody's there may be no such place. */
+const builtFile = () => new URL('./line-worker.js', import.meta.url);
 /** Workers that end are replaced so often in a run: what ends all of them would do so for ever. */
 const REPLACEMENTS = 5;
 
@@ -117,7 +118,7 @@ export class WorkerPool {
   }
 
   #start(): void {
-    const { file = FILE, masks } = this.#options;
+    const { file = builtFile(), masks } = this.#options;
     const slots = new Slots(SLOTS);
     const worker = new Worker(file, { workerData: { masks, slots: slots.memory } satisfies WorkerSetup });
     const thread: Thread = { worker, slots, tasks: new Map(), isReady: false };

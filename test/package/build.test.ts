@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { build } from 'esbuild';
 import { ROOT, upToDateBuild } from '../support/build.ts';
 
 jest.setTimeout(120_000);
@@ -54,6 +56,25 @@ describe('the build', () => {
     const sources = modules.filter(({ chunk }) => loaded.has(chunk)).map(({ path }) => path);
     expect(sources).toContain('src/manager.ts');
     expect(sources.filter((path) => /^src\/cli\/|\/(?:commander|winston)\//.test(path))).toEqual([]);
+  });
+
+  it('can be put into the bundle of a program', async () => {
+    const program = `
+      import { Manager } from 'millrace';
+      import { regexMask } from 'millrace/operators';
+      import { of } from 'rxjs';
+      of('PIN 1234').pipe(regexMask({ rules: { PIN: '[0-9]{4}' } })).subscribe((text) => console.log(text, typeof Manager));
+    `;
+    const { outputFiles } = await build({
+      stdin: { contents: program, resolveDir: ROOT },
+      bundle: true,
+      platform: 'node',
+      external: ['lmdb', 'systeminformation'],
+      write: false,
+      logLevel: 'silent',
+    });
+    const stdout = execFileSync(process.execPath, ['-'], { input: outputFiles[0]?.text, encoding: 'utf8' });
+    expect(stdout).toBe('PIN <:PIN:> function\n');
   });
 
   it('takes of RxJS the parts that it uses, which are those of the application', () => {
