@@ -12,6 +12,8 @@ export interface RestartPolicy extends Backoff {
   readonly healthyAfter: number;
   /** Whether a run that completed is started again as well. */
   readonly onComplete: boolean;
+  /** Whether an error is passed on at once, since another run would end with the same. Default: none is. */
+  readonly isFatal?: (error: unknown) => boolean;
 }
 
 export interface RestartObserver {
@@ -26,8 +28,8 @@ export interface RestartObserver {
  * `retry({ resetOnSuccess: true })`, the count is reset by a healthy period and never by a value: a source that
  * emits once and fails does not spin. Every restart goes through a timer, so no source loops in one stack.
  *
- * Errors: the last error, once there were `attempts` failures without a healthy run between them; what `random` or
- * the observer throws, at once.
+ * Errors: the last error, once there were `attempts` failures without a healthy run between them, or at once if it
+ * `isFatal`; what `random` or the observer throws, at once.
  *
  * @throws RangeError if `attempts` is neither an integer of at least 1 nor `Infinity`, or `base`, `cap` or
  * `healthyAfter` is not at least 0.
@@ -80,7 +82,7 @@ export function restartWithBackoff<T>(
         ends++;
         if (error !== undefined) {
           failures++;
-          if (failures >= policy.attempts) {
+          if (failures >= policy.attempts || policy.isFatal?.(error.cause) === true) {
             subscriber.error(error.cause);
             return;
           }

@@ -3,7 +3,7 @@ import { counted } from '../operators/counted.ts';
 import { checkFunctions, checkOptions, refuseArgument } from './checks/arguments.ts';
 import { formatPath, isMapping } from './checks/path.ts';
 import type { PipelineProbe } from './delivery/probe.ts';
-import { MillraceError } from './errors.ts';
+import { isFatal, MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
 import {
   type AnalyticsConfig,
@@ -101,7 +101,8 @@ export class Manager {
       });
       const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
       const restart = pipeline.restart
-        ? { ...RESTART, random, onComplete: !once }
+        ? // What may be put right while a service waits for it is not waited for by a run that is to end.
+          { ...RESTART, random, onComplete: !once, ...(once && { isFatal }) }
         : { ...RESTART, random, onComplete: false, attempts: 1 };
       this.#counters.set(name, counters);
       this.#runners.set(

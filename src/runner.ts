@@ -146,7 +146,7 @@ export class PipelineRunner {
     counters.inFlight = 0;
     caches.clear();
     for (const key of Object.keys(shared.shared_cache)) delete shared.shared_cache[key];
-    const failures = state === 'failed' ? this.#options.restart.attempts : 0;
+    const failures = state === 'failed' ? this.#failures + 1 : 0;
     if (state === 'failed') shared.logger.error(`${this.name}: failed: ${safeReason(error)}`);
     else if (error !== undefined) {
       shared.logger.error(`${this.name}: ${state}, and failed meanwhile: ${safeReason(error)}`);

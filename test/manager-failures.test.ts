@@ -108,6 +108,20 @@ describe('restart', () => {
     expect(seen.at(-1)).toBe('1500 completed');
   });
 
+  it.each([
+    [true, '0 failed', 1],
+    [false, '7500 failed', 5],
+  ])('with once: %s, ends what failed for good: %s', (once, end, runs) => {
+    const { seen } = states({
+      collect: { source: () => throwError(() => Object.assign(new Error('gone'), { fatal: true })) },
+      forward: sink,
+      pipeline: { restart: true },
+      options: { once },
+    });
+    expect(seen.filter((line) => line.endsWith('running'))).toHaveLength(runs);
+    expect(seen.at(-1)).toBe(end);
+  });
+
   it('keeps caches over a restart and drops them with the stop', () => {
     const counts: unknown[] = [];
     states(

@@ -209,9 +209,9 @@ export class FollowSession {
 
   #rest(): void {
     if (!this.#settings.once || !this.#arrivals.hasBegun || !this.#pump.isIdle) return;
-    const [first, ...others] = this.#unreadable;
-    if (first === undefined) this.#output.complete();
-    else this.#output.error(unreadable(first, others.length));
+    const all = [...this.#unreadable];
+    if (all.length === 0) this.#output.complete();
+    else this.#output.error(unreadable(all));
   }
 
   #missing(path: string, what: string): void {
@@ -236,10 +236,15 @@ export class FollowSession {
   }
 }
 
-function unreadable([path, error]: [string, NodeJS.ErrnoException], others: number): Error {
-  const more = others === 0 ? '' : `; nor ${counted(others, 'other')}`;
+/** No retry makes something else of it. */
+const FOREVER = new Set(['NOT_TEXT', 'NOT_A_FILE']);
+
+function unreadable(all: readonly [path: string, error: NodeJS.ErrnoException][]): Error {
+  const [[path, error]] = all as [(typeof all)[number]];
+  const more = all.length === 1 ? '' : `; nor ${counted(all.length - 1, 'other')}`;
   const { code, syscall = 'read' } = error;
   const text = `cannot read ${path}: ${error.message}${more}`;
+  const fatal = all.every(([, { code = '' }]) => FOREVER.has(code));
   // The path is one of the configuration: nothing of an event is in the message.
-  return Object.assign(new Error(text), { code, syscall, path, loggable: true });
+  return Object.assign(new Error(text), { code, syscall, path, loggable: true, fatal });
 }
