@@ -98,12 +98,16 @@ function isFolder(path: string): boolean {
 }
 
 function unusable(folder: string, cause: unknown): MillraceError {
-  const reason = isNativeError(cause) ? cause.message : 'an unknown error';
+  const reason = isNativeError(cause) ? explained(cause) : 'an unknown error';
   return new MillraceError(
     'MILLRACE_STATE_FOLDER',
     `cannot use the state folder ${folder}: ${reason}; give a folder on a local disk that this process may write to`,
     { cause },
   );
+}
+
+function explained({ message, code }: NodeJS.ErrnoException): string {
+  return code === 'EEXIST' ? 'it is a file, not a folder' : message;
 }
 
 /** What the kernel calls this boot; empty where it does not tell, and then a store that was not closed is not trusted. */

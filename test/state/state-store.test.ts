@@ -94,6 +94,7 @@ describe('a state folder', () => {
       code: 'MILLRACE_STATE_FOLDER',
       message: expect.stringMatching(/cannot use the state folder .*ENOTDIR.*; give a folder/),
     });
+    await expect(openState(folder('file'))).rejects.toThrow('it is a file, not a folder; give a folder');
   });
 
   it('of a later version is left alone', async () => {
