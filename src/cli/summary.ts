@@ -67,6 +67,7 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
   if (stats.retries > 0) rows.push(['  retries', count(stats.retries), 'of forwarders']);
   if (stats.given_up > 0)
     rows.push(['  given up', count(stats.given_up), 'still in flight when it was stopped']);
+  if (stats.in_flight > 0) rows.push(['  in flight', count(stats.in_flight), 'not delivered when it ended']);
   if (stats.lost_bytes > 0)
     rows.push(['  lost', count(stats.lost_bytes), 'bytes, gone before they were read']);
   return rows;

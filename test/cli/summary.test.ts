@@ -75,6 +75,7 @@ describe('summaryText', () => {
       dead_lettered: 2,
       retries: 1,
       given_up: 4,
+      in_flight: 6,
     });
     const text = summaryText(
       [
@@ -99,6 +100,7 @@ web  completed after 4.0 s
   dead-lettered               2
   retries                     1  of forwarders
   given up                    4  still in flight when it was stopped
+  in flight                   6  not delivered when it ended
 
 api  failed after 840 ms: no such file
   in                          0  events, 0/s
