@@ -4,7 +4,7 @@
 // in them, become a few chunks that the entries share: each module is there once, whichever entry it is imported by.
 //
 // In Node they are CommonJS, which V8's compiled code can be kept of (build/write-compiled.mjs); a module that imports
-// an entry gets the same code by way of a facade. Browsers and their bundlers get modules, of the operators alone.
+// an entry gets the same code by way of a facade. Browsers and bundlers get modules, so that a bundle has what it uses.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -16,18 +16,15 @@ import { sharedChunks } from './build/shared-chunks.mjs';
 const OUT = 'dist';
 const CHUNKS = 'src/chunks';
 
+/** The same for those that cannot load CommonJS, or had better not. */
+const ESM = 'esm';
+
 const MAIN = 'src/cli/main.ts';
-const OPERATORS = 'operators/index.ts';
-/** What Node's programs import, and the file that they get. */
-const ENTRIES = {
-  'src/index.ts': 'src/index.js',
-  'src/testing/index.ts': 'src/testing/index.js',
-  [OPERATORS]: 'operators/in-node.js',
-  'operators/node.ts': 'operators/node.js',
-};
+const BIN = 'src/cli/bin.ts';
+/** What programs import. */
+const ENTRIES = ['src/index.ts', 'src/testing/index.ts', 'operators/index.ts', 'operators/node.ts'];
 /** In a file of its own, which shares nothing: each worker loads it anew. Beside the chunk that starts it. */
 const WORKER = { [`${CHUNKS}/line-worker`]: 'src/workers/line-worker.ts' };
-const BIN = 'src/cli/bin.ts';
 
 /** A dependency for its types, which plugins see; a quarter of its code is needed here. */
 const IN_CHUNKS_TOO = ['zod'];
@@ -48,33 +45,43 @@ const STREAMS = new Map([
   ['readable-stream/lib/_stream_writable.js', "module.exports = require('node:stream').Writable;"],
 ]);
 
-const inNode = await bundle(named([MAIN, ...Object.keys(ENTRIES)]), 'cjs', sharedChunks());
-const others = [
-  ...(await bundle(named([BIN]), 'esm')),
-  ...(await bundle(WORKER, 'esm')),
-  ...(await bundle(named([OPERATORS]), 'esm', sharedChunks())),
+const inNode = await bundle(named([MAIN, ...ENTRIES]), { format: 'cjs', ...sharedChunks() });
+const outputs = [
+  ...inNode,
+  ...(await bundle(named([BIN]))),
+  ...(await bundle(WORKER)),
+  ...(await bundle(named(ENTRIES, ESM), { folder: `${ESM}/chunks`, ...sharedChunks() })),
 ];
-const outputs = [...inNode, ...others];
 const facades = inNode.filter(({ isEntry, facadeModuleId }) => isEntry && facadeModuleId !== resolve(MAIN));
-for (const { fileName, facadeModuleId, exports } of facades) {
-  const [, facade] = Object.entries(ENTRIES).find(([entry]) => resolve(entry) === facadeModuleId);
-  writeFileSync(join(OUT, facade), facadeOf(basename(fileName), exports));
+for (const { fileName, exports } of facades) {
+  writeFileSync(join(OUT, facadeOf(fileName)), facadeText(basename(fileName), exports));
 }
+// It is of no use to other chunks.
+rmSync(join(OUT, CHUNKS, 'compiled.bin'), { force: true });
 const modules = outputs.flatMap((output) => Object.keys(output.modules ?? {}));
 const rxjs = usedOfRxjs(inNode.map(({ code }) => code ?? ''));
 writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(modules));
 writeFileSync(join(OUT, CHUNKS, 'rxjs.cjs'), partsOfRxjs(rxjs));
-for (const { fileName } of outputs) if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
-removeOthers([...outputs.map(({ fileName }) => fileName), ...Object.values(ENTRIES), `${CHUNKS}/rxjs.cjs`]);
+for (const { fileName } of outputs) {
+  if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
+  if (fileName.startsWith(`${ESM}/`)) allowCommonJs(join(OUT, fileName));
+}
+removeOthers([
+  ...outputs.map(({ fileName }) => fileName),
+  ...facades.map(({ fileName }) => facadeOf(fileName)),
+  `${CHUNKS}/rxjs.cjs`,
+]);
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
-// In a process of its own, which it ends.
+const { NODE_OPTIONS, ...env } = process.env;
+// In a process of its own, which it ends, and of which V8 has no flags but its own.
 execFileSync(process.execPath, ['build/write-compiled.mjs'], {
   input: JSON.stringify(filesOfRxjs(rxjs)),
   // What it says is told if it fails.
   stdio: 'pipe',
+  env,
 });
 
-async function bundle(input, format, chunks) {
+async function bundle(input, { format = 'esm', folder = CHUNKS, plugins = [], codeSplitting = false } = {}) {
   const build = await rolldown({
     input,
     platform: 'node',
@@ -85,7 +92,7 @@ async function bundle(input, format, chunks) {
     treeshake: { moduleSideEffects: [{ test: /^rxjs/, sideEffects: false }] },
     external: (id) => external.some((name) => id === name || id.startsWith(`${name}/`)),
     plugins: [
-      ...(chunks?.plugins ?? []),
+      ...plugins,
       { name: 'version', load: (id) => (id === resolve(VERSION) ? versionModule : undefined) },
       {
         name: 'streams',
@@ -100,26 +107,31 @@ async function bundle(input, format, chunks) {
     format,
     strict: true,
     entryFileNames: `[name].${extension}`,
-    chunkFileNames: `${CHUNKS}/[name]-[hash].${extension}`,
+    chunkFileNames: `${folder}/[name]-[hash].${extension}`,
     // The manifest says what this is: `partsOfRxjs` in Node, `rxjs` elsewhere.
     paths: { rxjs: '#rxjs' },
-    sourcemap: true,
+    // Whoever bundles modules has the code of them, which is not minified.
+    sourcemap: folder === CHUNKS,
     // One character of more makes V8 hold the whole file, and read it, with two bytes for each.
     charset: 'ascii',
     comments: { legal: true, annotation: true, jsdoc: false },
-    codeSplitting: chunks?.codeSplitting ?? false,
+    codeSplitting,
   });
   await build.close();
   return output;
 }
 
 /** Entries by their names, which say where they are written to. */
-function named(entries) {
-  return Object.fromEntries(entries.map((entry) => [entry.replace(/\.ts$/, ''), entry]));
+function named(entries, folder = '.') {
+  return Object.fromEntries(entries.map((entry) => [join(folder, entry.replace(/\.ts$/, '')), entry]));
 }
 
-/** A module that exports what a CommonJS one does. */
-function facadeOf(file, exports) {
+/** Where the module is that exports what a CommonJS one does: beside it. */
+function facadeOf(fileName) {
+  return fileName.replace(/\.cjs$/, '.js');
+}
+
+function facadeText(file, exports) {
   return `import entry from './${file}';\nexport const { ${exports.join(', ')} } = entry;\n`;
 }
 
@@ -128,6 +140,12 @@ function removeOthers(written) {
   for (const name of readdirSync(OUT, { recursive: true })) {
     if (/\.c?js(?:\.map)?$/.test(name) && !written.includes(name)) rmSync(join(OUT, name));
   }
+}
+
+/** In modules: a bundle of them that is CommonJS has no `import.meta`. */
+function allowCommonJs(path) {
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replaceAll('(import.meta.url)', '(import.meta.url ?? __filename)'));
 }
 
 /** From a source map, the text of packages, which npm has: half of all. */

@@ -29,7 +29,7 @@ export function partsOfRxjs(used) {
   return `'use strict';\n${lines.join('')}`;
 }
 
-/** The paths of the files that have these, and of all that they require. */
+/** What the files that have these can be required by, with `.js`, and all that they require. */
 export function filesOfRxjs(used) {
   const files = new Set(used.map(({ file }) => `${file}.js`));
   for (const path of files) {
@@ -38,5 +38,5 @@ export function filesOfRxjs(used) {
       files.add(`${posix.join(posix.dirname(path), required)}.js`);
     }
   }
-  return [...files];
+  return [...files].map((path) => `rxjs/${path}`);
 }

@@ -8,9 +8,10 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import { ROOT } from '../support/build.ts';
 import { startProcess } from '../support/cli.ts';
 import { installed } from '../support/installed.ts';
 
@@ -28,11 +29,12 @@ import { poll } from 'millrace/operators';
 import { Observable, of } from 'rxjs';
 const require = createRequire(import.meta.url);
 const made = poll(() => [], { interval: 1 });
+const byNode = (name) => require.cache[require.resolve('rxjs/internal/' + name)].paths !== undefined;
 const data = {
   imported: made instanceof Observable,
   required: made instanceof require('rxjs').Observable,
   patched: Observable.isPatched === true,
-  byNode: require.cache[require.resolve('rxjs/internal/ReplaySubject')].paths !== undefined,
+  byNode: ['Observable', 'ReplaySubject'].filter(byNode),
 };
 export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
 export const collect = () => of({ data });
@@ -65,9 +67,9 @@ function edit(folder: string, change: (text: string) => string): void {
 }
 
 describe('RxJS in the command line', () => {
-  const data = { imported: true, required: true, patched: false, byNode: false };
+  const data = { imported: true, required: true, patched: false, byNode: [] };
 
-  it('is loaded at once, and is what a plugin imports and requires', async () => {
+  it('is loaded with the chunks, and is what a plugin imports and requires', async () => {
     expect(await run()).toEqual(data);
   });
 
@@ -91,12 +93,19 @@ describe('RxJS in the command line', () => {
       renameSync(join(rxjs, 'util/noop.js'), join(rxjs, 'util/nothing.js'));
       edit(join(rxjs, '..'), (text) => text.replaceAll('util/noop"', 'util/nothing"'));
     };
-    expect(await run(rename)).toEqual({ ...data, byNode: true });
+    expect(await run(rename)).toEqual(data);
   });
 
-  it('is left to Node if part of it is loaded', async () => {
+  it('is what is loaded already, as far as it is', async () => {
     const loadBefore = (rxjs: string) => ['--require', join(rxjs, 'Observable.js')];
-    expect(await run(undefined, loadBefore)).toEqual({ ...data, byNode: true });
+    expect(await run(undefined, loadBefore)).toEqual({ ...data, byNode: ['Observable'] });
+  });
+
+  it('is not missed where nothing of it is needed', async () => {
+    const { folder, cli } = await installed({});
+    rmSync(join(folder, 'node_modules/rxjs'), { recursive: true });
+    const { code, stdout } = await startProcess(process.execPath, [cli, 'help'], { cwd: folder }).ended();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('millrace') });
   });
 });
 
@@ -109,39 +118,60 @@ pipelines: { main: { collect: log, process: mask, forward: screen } }
 host_config: {}
 `;
 
-  /** Runs a pipeline with changes of the chunks: the masked line, and a word of the summary. */
-  async function run(change: (chunks: string) => void, ...flags: readonly string[]) {
+  /** Where things are in an installation. */
+  interface Places {
+    readonly chunks: string;
+    readonly compiled: string;
+    readonly rxjs: string;
+  }
+
+  /** Runs a pipeline with changes of what is installed: the masked line, and a word of the summary. */
+  async function run(change: (places: Places) => void, ...flags: readonly string[]) {
     const { folder, cli } = await installed({ 'p.yaml': config, 'in.log': 'a KEY::0123456789\n' });
-    change(join(folder, 'node_modules/millrace/dist/src/chunks'));
+    const chunks = join(folder, 'node_modules/millrace/dist/src/chunks');
+    change({ chunks, compiled: join(chunks, 'compiled.bin'), rxjs: join(folder, RXJS) });
     const args = [...flags, cli, 'run', 'p.yaml', '--once', '--no-state'];
     const { code, stdout, stderr } = await startProcess(process.execPath, args, { cwd: folder }).ended();
     return { code, data: JSON.parse(stdout).data, word: /\b(events), /i.exec(stderr)?.[1] };
   }
+  const data = { line: 'a <:KEY:>', source: 'in.log' };
 
   /** Another text of the same length in the code that writes the summary, which V8 alone would not see. */
-  function reword(chunks: string): void {
+  function reword({ chunks }: Places): string {
     const [name = ''] = readdirSync(chunks).filter((name) => /^run-.*\.cjs$/.test(name));
     const path = join(chunks, name);
     writeFileSync(path, readFileSync(path, 'utf8').replace('`events, ', '`EVENTS, '));
+    return path;
   }
 
-  /** And with that as if it were what was compiled, here or by another Node. */
-  function rewordUnseen(chunks: string, byNode?: string): void {
-    reword(chunks);
-    const path = join(chunks, 'compiled.bin');
-    const bytes = readFileSync(path);
-    const end = bytes.indexOf('\n');
-    const header = JSON.parse(bytes.toString('utf8', 0, end));
-    header.node = byNode ?? header.node;
-    const files: { path: string }[] = header.own.files;
-    header.own.sum = files.reduce((sum, file) => crc32(readFileSync(join(chunks, file.path)), sum), 0);
-    writeFileSync(path, Buffer.concat([Buffer.from(JSON.stringify(header)), bytes.subarray(end)]));
+  /** As if this were the text of what was compiled, maybe by another Node. */
+  function pretend({ compiled }: Places, name: string, path: string, node?: string): void {
+    const bytes = readFileSync(compiled);
+    const [, header = ''] = bytes.toString('latin1').split('\n', 2);
+    const code = bytes.subarray(bytes.indexOf('\n', bytes.indexOf('\n') + 1));
+    const changed = JSON.parse(header);
+    changed.files[name].text = crc32(readFileSync(path));
+    changed.node = node ?? changed.node;
+    const rest = Buffer.concat([Buffer.from(JSON.stringify(changed)), code]);
+    writeFileSync(compiled, Buffer.concat([Buffer.from(`${crc32(rest)}\n`), rest]));
   }
 
-  const data = { source: 'in.log', line: 'a <:KEY:>' };
+  function rewordUnseen(places: Places, node?: string): void {
+    const path = reword(places);
+    pretend(places, basename(path), path, node);
+  }
 
   it('is what runs', async () => {
-    expect(await run((chunks) => rewordUnseen(chunks))).toEqual({ code: 0, data, word: 'events' });
+    expect(await run((places) => rewordUnseen(places))).toEqual({ code: 0, data, word: 'events' });
+  });
+
+  it('is what runs of RxJS', async () => {
+    const blank = (places: Places) => {
+      const path = join(places.rxjs, 'util/lift.js');
+      writeFileSync(path, ' '.repeat(readFileSync(path).length));
+      pretend(places, 'rxjs/internal/util/lift.js', path);
+    };
+    expect(await run(blank)).toEqual({ code: 0, data, word: 'events' });
   });
 
   it('is not what runs where a file has been changed', async () => {
@@ -149,24 +179,33 @@ host_config: {}
   });
 
   it('is not what runs in another Node, or where V8 has other flags', async () => {
-    const rewordForOther = (chunks: string) =>
-      rewordUnseen(chunks, `v20.0.0 ${process.platform} ${process.arch}`);
+    const rewordForOther = (places: Places) => rewordUnseen(places, 'linux x64 {"node":"20.0.0"}');
     expect(await run(rewordForOther)).toEqual({ code: 0, data, word: 'EVENTS' });
-    expect(await run((chunks) => rewordUnseen(chunks), '--stack-size=900')).toEqual({
-      code: 0,
-      data,
-      word: 'EVENTS',
+    expect(await run((places) => rewordUnseen(places), '--stack-size=900')).toEqual({
+      ...{ code: 0, data, word: 'EVENTS' },
     });
   });
 
-  it.each([
-    ['is not there', (path: string) => rmSync(path)],
-    ['is cut short', (path: string) => truncateSync(path, 100_000)],
-  ])('can be done without, if it %s', async (_, change) => {
-    expect(await run((chunks) => change(join(chunks, 'compiled.bin')))).toEqual({
-      code: 0,
-      data,
-      word: 'events',
-    });
+  it.each<[string, (path: string) => void]>([
+    ['not there', (path) => rmSync(path)],
+    ['empty', (path) => truncateSync(path)],
+    ['cut short', (path) => truncateSync(path, 100_000)],
+    ['something else', (path) => writeFileSync(path, '{}\n{}\n')],
+    // V8 would run it, and end with a signal or by what it takes for an error.
+    ['damaged in a bit', (path) => overwrite(path, (byte) => byte ^ 4, 1)],
+    ['without a page of it', (path) => overwrite(path, () => 0, 4096)],
+  ])('can be done without, if it is %s', async (_, change) => {
+    expect(await run(({ compiled }) => change(compiled))).toEqual({ code: 0, data, word: 'events' });
+  });
+
+  it('does not tell where it was built', async () => {
+    await run(({ compiled }) => expect(readFileSync(compiled).includes(ROOT)).toBe(false));
   });
 });
+
+function overwrite(path: string, change: (byte: number) => number, length: number): void {
+  const bytes = readFileSync(path);
+  const from = Math.floor(bytes.length / 2);
+  for (let at = from; at < from + length; at++) bytes[at] = change(bytes[at] as number);
+  writeFileSync(path, bytes);
+}

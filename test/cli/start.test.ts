@@ -14,7 +14,7 @@ async function loadedBy(...args: readonly string[]) {
   expect(result).toMatchObject({ code: 0 });
   const reports = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
   const urls: string[] = reports.flatMap(({ result }) => result.map(({ url }: { url: string }) => url));
-  const files = [...new Set(urls)].filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
+  const files = urls.filter((url) => url.startsWith('file:')).map((url) => placeOf(fileURLToPath(url)));
   const chunks = files.filter((file) => !relative(DIST, file).startsWith('..'));
   const packages = files.map((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1]);
   return {
@@ -25,6 +25,9 @@ async function loadedBy(...args: readonly string[]) {
     packages: [...new Set(packages)].filter((name) => name !== undefined),
   };
 }
+
+/** Of what was compiled ahead, only the package is known. */
+const placeOf = (file: string) => file.replace(/^\/node_modules\/millrace\//, ROOT);
 
 function sourcesOf(chunk: string): string[] {
   if (!existsSync(`${chunk}.map`)) return [];
@@ -48,7 +51,12 @@ host_config: {}
 describe('what is loaded', () => {
   it('by --version: nothing but what tells it', async () => {
     const { sources, packages } = await loadedBy('--version');
-    expect(sources.sort()).toEqual(['src/cli/bin.ts', 'src/cli/compiled-modules.ts', 'src/version.ts']);
+    expect(sources.sort()).toEqual([
+      'src/cli/bin.ts',
+      'src/cli/compiled-code.ts',
+      'src/cli/compiled-modules.ts',
+      'src/version.ts',
+    ]);
     expect(packages).toEqual([]);
   });
 
@@ -58,6 +66,13 @@ describe('what is loaded', () => {
     expect(packages).toEqual(['rxjs']);
     // All of RxJS would be 224.
     expect(files.length).toBeLessThan(150);
+  });
+
+  it.each(['run', 'validate', 'graph'])('by %s: no file twice', async (command) => {
+    const once = command === 'run' ? ['--once', '--no-state'] : [];
+    const { files } = await loadedBy(command, 'p.yaml', ...once);
+    const names = files.map((file) => file.replace(/^.*node_modules\//, ''));
+    expect(names.filter((name, i) => names.indexOf(name) < i)).toEqual([]);
   });
 
   it('by a run: lmdb, where there is a state', async () => {

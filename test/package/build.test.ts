@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { build } from 'esbuild';
 import { ROOT, upToDateBuild } from '../support/build.ts';
+import { folderWith } from '../support/cli.ts';
 
 jest.setTimeout(120_000);
 
@@ -58,24 +59,42 @@ describe('the build', () => {
     expect(sources.filter((path) => /^src\/cli\/|\/(?:commander|winston)\//.test(path))).toEqual([]);
   });
 
-  it('can be put into the bundle of a program', async () => {
+  it.each([
+    ['esm', 'program.mjs'],
+    ['cjs', 'program.cjs'],
+  ] as const)('can be put into the bundle of a program: %s', async (format, name) => {
     const program = `
       import { Manager } from 'millrace';
       import { regexMask } from 'millrace/operators';
       import { of } from 'rxjs';
       of('PIN 1234').pipe(regexMask({ rules: { PIN: '[0-9]{4}' } })).subscribe((text) => console.log(text, typeof Manager));
     `;
-    const { outputFiles } = await build({
+    const outfile = join(folderWith(), name);
+    await build({
       stdin: { contents: program, resolveDir: ROOT },
       bundle: true,
       platform: 'node',
+      format,
       external: ['lmdb', 'systeminformation'],
-      write: false,
+      outfile,
       logLevel: 'silent',
     });
-    const stdout = execFileSync(process.execPath, ['-'], { input: outputFiles[0]?.text, encoding: 'utf8' });
+    const stdout = execFileSync(process.execPath, [outfile], { encoding: 'utf8' });
     expect(stdout).toBe('PIN <:PIN:> function\n');
   });
+
+  it.each(['src/index', 'src/testing/index', 'operators/index', 'operators/node'])(
+    'exports the same to all: %s',
+    async (entry) => {
+      const names = async (path: string) =>
+        Object.keys(await import(join(DIST, path))).filter(
+          (name) => !/^(default|module\.exports)$/.test(name),
+        );
+      const wanted = Object.keys(createRequire(import.meta.url)(join(DIST, `${entry}.cjs`)));
+      expect((await names(`${entry}.js`)).sort()).toEqual(wanted.sort());
+      expect((await names(`esm/${entry}.js`)).sort()).toEqual(wanted.sort());
+    },
+  );
 
   it('takes of RxJS the parts that it uses, which are those of the application', () => {
     const require = createRequire(import.meta.url);
