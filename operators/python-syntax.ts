@@ -156,7 +156,8 @@ class Translator {
     }
     if (this.#inClass) throw new ExpressionError(`\\${digits} inside […]: a class holds no references`);
     this.#highestReference = Math.max(this.#highestReference, Number(digits));
-    return `\\${digits}`;
+    // A digit may follow it, behind a comment.
+    return `(?:\\${digits})`;
   }
 
   /** The character at hand, escaped: it stands for itself. */

@@ -52,7 +52,7 @@ function repeated(pattern: Pattern): Run | undefined {
 /** With the first round of a repetition written out: `(\.\d+){3}` begins with a dot. */
 function unrolled(items: readonly Pattern[]): readonly Pattern[] {
   const [first, ...others] = items;
-  if (first?.kind !== 'repetition' || first.min === 0) return items;
+  if (first?.kind !== 'repetition' || first.min === 0 || lengthOf(first).max === 0) return items;
   const { item, min, max } = first;
   return unrolled([...itemsOf(item), { ...first, min: min - 1, max: max - 1 }, ...others]);
 }

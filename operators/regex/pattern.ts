@@ -74,8 +74,12 @@ function parse({ source, flags }: RegExp): ParsedExpression | undefined {
   }
 }
 
+/** That of a group that refers to itself, which has no end that could be worked out. */
+const ANY_LENGTH: Length = { min: 0, max: Number.POSITIVE_INFINITY };
+
 class Reader {
   hasReferences = false;
+  readonly #lengths = new Map<AST.CapturingGroup, Length>();
 
   choice(alternatives: readonly AST.Alternative[], flags: string): Pattern {
     const branches = alternatives.map(({ elements }) => this.#sequence(elements, flags));
@@ -118,15 +122,24 @@ class Reader {
   #lengthOf(reference: AST.Backreference, flags: string): Length {
     const groups = [reference.resolved].flat();
     const lengths = groups.map((group): Length => {
-      // A group that refers to itself has no end that could be worked out.
-      if (contains(group, reference)) return { min: 0, max: Number.POSITIVE_INFINITY };
-      const { min, max } = lengthOf(this.choice(group.alternatives, flags));
+      if (contains(group, reference)) return ANY_LENGTH;
+      const { min, max } = this.#lengthOfGroup(group, flags);
       return { min: isSurelySet(group, reference) ? min : 0, max };
     });
     return {
       min: Math.min(...lengths.map(({ min }) => min)),
       max: Math.max(...lengths.map(({ max }) => max)),
     };
+  }
+
+  #lengthOfGroup(group: AST.CapturingGroup, flags: string): Length {
+    const known = this.#lengths.get(group);
+    if (known !== undefined) return known;
+    // For references inside of it, of groups that refer to each other.
+    this.#lengths.set(group, ANY_LENGTH);
+    const length = lengthOf(this.choice(group.alternatives, flags));
+    this.#lengths.set(group, length);
+    return length;
   }
 
   #assertion(assertion: AST.Assertion, flags: string): Pattern {

@@ -1,6 +1,7 @@
-import { type Length, lengthOf } from './measure.ts';
+import { firstUnits, type Length, lengthOf } from './measure.ts';
 import type { Pattern, Repetition } from './pattern.ts';
 import { UnitSet } from './unit-set.ts';
+import { waysOf } from './ways.ts';
 
 /**
  * An expression as a graph of its characters (Glushkov's automaton): which can be first, and which can come next
@@ -174,12 +175,13 @@ class Builder {
     return min === 0 ? optional(loop) : loop;
   }
 
-  #canBeWrittenOut({ min, max }: Repetition): boolean {
+  #canBeWrittenOut({ item, min, max }: Repetition): boolean {
     if (max === 1) return true;
-    if (max > this.#mostCopies) return false;
-    if (min === max) return true;
-    if (max > MOST_VARYING_COPIES || this.#combinations * (max - min + 1) > MOST_COMBINATIONS) return false;
-    this.#combinations *= max - min + 1;
+    if (max > this.#mostCopies || (min < max && max > MOST_VARYING_COPIES)) return false;
+    // What is written out is no loop, in which ways that multiply would be found.
+    const combinations = this.#combinations * (max - min + 1) * waysOf(item, firstUnits(item)) ** max;
+    if (combinations > MOST_COMBINATIONS) return false;
+    this.#combinations = combinations;
     return true;
   }
 

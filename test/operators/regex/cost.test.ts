@@ -24,10 +24,19 @@ describe('the cost of an expression', () => {
     [/(?<=(?:a+)+b)x/, '(?:a+)+'],
     [/^(?:ab|a|b)+!/, '(?:ab|a|b)+'],
     [/^(?:(?:ab)+|a|b)+!/, '(?:(?:ab)+|a|b)+'],
+    [/(?:[a-z]|[a-z0-9]){28}:/, '(?:[a-z]|[a-z0-9]){28}'],
+    [/(?:\w|[A-Z]){26}=/, '(?:\\w|[A-Z]){26}'],
+    [/(?=(?:a|a){22}c)a/, '(?:a|a){22}'],
+    [/(?:[ab]|a){1,16}c/, '(?:[ab]|a){1,16}'],
   ])('of %p doubles with each text that %p takes in two ways', (expression, part) => {
     const { ambiguity } = costOf(expression);
     expect(ambiguity?.part).toBe(part);
-    expect(ambiguity?.text).toMatch(new RegExp(`^(?:${part})$`, expression.flags));
+    const rounds = part.replace(/\{[\d,]+\}$/, '+');
+    expect(ambiguity?.text).toMatch(new RegExp(`^(?:${rounds})$`, expression.flags));
+  });
+
+  it('doubles also where a part may be left out in two ways, each time', () => {
+    expect(costOf(/(?:ab?b?){24}c/).ambiguity?.part).toBe('(?:ab?b?){24}');
   });
 
   it.each([
@@ -69,6 +78,30 @@ describe('the cost of an expression', () => {
   ])('knows no length of a reference to a group %s: it may be empty', (_, source) => {
     const { pattern } = parseExpression(new RegExp(source)) as { pattern: Pattern };
     expect(referencesIn(pattern).map(({ min }) => min)).toEqual([0]);
+  });
+
+  it.each([
+    [/(?:[a-z]|[a-z0-9]){4}:/, 2 ** 4],
+    [/(?:ab?b?){3}c/, 2 ** 3],
+    [/(?:a|b|[ac]){2}d/, 2 ** 2],
+    [/(?:a|(?:b|bc)){2}d/, 2 ** 2],
+    [/(?:[a-f]|[0-9]|-){30}:/, 1],
+    [/(?:[0-9a-f]{2}:?){16}/, 1],
+    [/(?:\d{4}[ -]?){4}/, 1],
+  ])('of %p has a factor for each way through what is repeated: %p', (expression, factor) => {
+    expect(costOf(expression)).toMatchObject({ ambiguity: undefined, factor });
+  });
+
+  it.each(['(\\2a)(\\1b)', '(?<a>x\\k<b>)(?<b>y\\k<a>)'])(
+    'is known where groups refer to each other: %s',
+    (source) => {
+      expect(costOf(new RegExp(source)).degree).toBeGreaterThan(0);
+    },
+  );
+
+  it('is worked out at once for groups that refer to the one before', () => {
+    const source = `(a)${Array.from({ length: 60 }, (_, i) => `(\\${i + 1}\\${i + 1})`).join('')}`;
+    expect(costOf(new RegExp(source)).degree).toBeGreaterThan(0);
   });
 
   it('has a factor for what varies a little, which adds up', () => {

@@ -71,6 +71,11 @@ describe('a planned search', () => {
     expect(kept).toEqual([]);
   });
 
+  it('is had of an expression that repeats nothing very often', () => {
+    const { finder } = planSearch(/a+(?:){20000}b/g);
+    expect(planned(finder, 'aab ab b')).toBe('0-3,4-6');
+  });
+
   it('needs nothing that a text with a match does not have', () => {
     const cases = expressions().chain((drawn) =>
       fc.record({
