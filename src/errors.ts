@@ -55,8 +55,15 @@ export function safeReason(error: unknown): string {
   if (system !== undefined) return system;
   const place = STACK_PLACE.exec(framesOf(error))?.[1];
   const code = codeOf(error);
-  const name = code === undefined ? error.name : `${error.name} ${code}`;
+  const kind = kindOf(error);
+  const name = code === undefined ? kind : `${kind} ${code}`;
   return `${name}${place === undefined ? '' : ` at ${place}`} (message withheld: it could quote an event)`;
+}
+
+/** The name of its class: what an error itself says may be anything. */
+function kindOf(error: object): string {
+  const made = Object.getPrototypeOf(error)?.constructor;
+  return typeof made === 'function' && typeof made.name === 'string' ? made.name : 'Error';
 }
 
 /**

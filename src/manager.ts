@@ -228,10 +228,12 @@ function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
   const { collectors, processors, forwarders } = config;
   const mistakes = Object.entries({ collectors, processors, forwarders }).flatMap(([section, entries]) =>
     Object.values<PluginConfig>(entries).flatMap((entry) =>
-      (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? []).map(
-        ({ path, message, suggestion }) =>
-          `${formatPath([section, entry.name, ...path])}: ${message}${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
-      ),
+      (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? [])
+        .filter(({ severity }) => severity !== 'warning')
+        .map(
+          ({ path, message, suggestion }) =>
+            `${formatPath([section, entry.name, ...path])}: ${message}${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
+        ),
     ),
   );
   if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', mistakes.join('\n'));

@@ -123,6 +123,14 @@ describe('safeReason', () => {
     expect(safeReason(coded)).not.toContain(SECRET);
   });
 
+  it.each([
+    ['of its own', Object.assign(new TypeError(SECRET), { name: SECRET }), /^TypeError at /],
+    ['of its constructor', Object.assign(new Error(SECRET), { constructor: { name: SECRET } }), /^Error at /],
+  ])('shows no name that an error was given: one %s', (_, error, shown) => {
+    expect(safeReason(error)).toMatch(shown);
+    expect(safeReason(error)).not.toContain(SECRET);
+  });
+
   it('does without a place where an error has none', () => {
     const error = new Error(SECRET);
     delete error.stack;

@@ -236,8 +236,8 @@ export class FollowSession {
   }
 }
 
-/** No retry makes something else of it. */
-const FOREVER = new Set(['NOT_TEXT', 'NOT_A_FILE']);
+/** It is not by waiting that another try succeeds. */
+const FOREVER = new Set(['NOT_TEXT', 'NOT_A_FILE', 'EACCES', 'EPERM']);
 
 function unreadable(all: readonly [path: string, error: NodeJS.ErrnoException][]): Error {
   const [[path, error]] = all as [(typeof all)[number]];

@@ -14,8 +14,10 @@ const FEWEST_LINES = 8;
 /** What is shorter is not worth it. */
 const SHORTEST_LINE = 100;
 
-/** For which lines an expression takes less than a second at worst. */
+/** For which lines expressions take less than a second at worst; undefined if that is not worth it, or for none. */
 export function harmlessLines(costs: readonly Cost[]): Omit<LinesMasker, 'map'> | undefined {
+  // An engine without backtracking may be there for one that doubles. It cannot run what that becomes for lines.
+  if (costs.some(({ ambiguity }) => ambiguity !== undefined)) return undefined;
   const maxLineLength = Math.floor(
     Math.min(
       LONGEST_TEXT / FEWEST_LINES,

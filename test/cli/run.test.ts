@@ -57,6 +57,20 @@ host_config: {}
     expect([code, stderr.includes(advice)]).toEqual([1, true]);
   });
 
+  it('runs what it only warns of, such as a rule that masks nothing', async () => {
+    const config = `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+processors: { mask: { plugin: regex_mask, rules: { IDLE: '', KEY: 'k[0-9]+' } } }
+forwarders: { archive: { plugin: disk, path: ., filename: out.jsonl } }
+pipelines: { main: { collect: log, process: mask, forward: archive } }
+host_config: {}
+`;
+    const cwd = folderWith({ 'p.yaml': config, 'in.log': 'a k1\n' });
+    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('so it masks nothing') });
+    expect(fs.readFileSync(join(cwd, 'out.jsonl'), 'utf8')).toContain('a <:KEY:>');
+  });
+
   it('gives a processor as many events as it waits for, up to max_in_flight', async () => {
     const config = `
 collectors: { log: { plugin: file, paths: [in.log], backfill: true } }

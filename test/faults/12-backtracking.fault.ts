@@ -41,6 +41,8 @@ it.each([
   ['nested', '^(a+)+$', `${'a'.repeat(5000)}!`],
   ['alternatives that overlap', '^(?:a|a|b)*$', `${'ab'.repeat(5000)}!`],
   ['nested, of what may be empty', '(?:a*)*b', 'a'.repeat(5000)],
+  ['nested, in a short line', '(a+)+$', `${'a'.repeat(40)}!`],
+  ['alternatives that overlap, in a short line', '^(?:a|aa)+$', `${'a'.repeat(60)}!`],
 ])('masks all of a text that another engine would never leave: %s', async (_, rule, text) => {
   const trial = new Trial(config(rule));
   trial.append('in/a.log', `${text} ${SECRET}\n`.repeat(20));
