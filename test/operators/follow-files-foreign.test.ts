@@ -28,6 +28,8 @@ describe('followFiles, of a file that is no UTF-8 text', () => {
     const tell = (bytes: number) => told.push(bytes);
     const { lines, warnings } = follow([folder('*')], { onBacklog: tell, onGap: tell });
     await pass(lines, 8);
+    // Until it has been looked at, it may be taken for what is left to read.
+    told.length = 0;
     fs.appendFileSync(folder('a.gz'), gzipSync('more\n'));
     await pass(lines, 8);
     expect(warnings).toEqual(['NOT_TEXT']);
