@@ -15,6 +15,8 @@ import { sharedChunks } from './build/shared-chunks.mjs';
 
 const OUT = 'dist';
 const CHUNKS = 'src/chunks';
+/** What the chunks require as `#rxjs`. */
+const RXJS_PARTS = `${CHUNKS}/rxjs.cjs`;
 
 /** The same for those that cannot load CommonJS, or had better not. */
 const ESM = 'esm';
@@ -61,7 +63,7 @@ rmSync(join(OUT, CHUNKS, 'compiled.bin'), { force: true });
 const modules = outputs.flatMap((output) => Object.keys(output.modules ?? {}));
 const rxjs = usedOfRxjs(inNode.map(({ code }) => code ?? ''));
 writeFileSync(join(OUT, CHUNKS, 'LICENSES.txt'), licensesOf(modules));
-writeFileSync(join(OUT, CHUNKS, 'rxjs.cjs'), partsOfRxjs(rxjs));
+writeFileSync(join(OUT, RXJS_PARTS), partsOfRxjs(rxjs));
 for (const { fileName } of outputs) {
   if (fileName.endsWith('.map')) leaveOutPackages(join(OUT, fileName));
   if (fileName.startsWith(`${ESM}/`)) allowCommonJs(join(OUT, fileName));
@@ -69,7 +71,7 @@ for (const { fileName } of outputs) {
 removeOthers([
   ...outputs.map(({ fileName }) => fileName),
   ...facades.map(({ fileName }) => facadeOf(fileName)),
-  `${CHUNKS}/rxjs.cjs`,
+  RXJS_PARTS,
 ]);
 chmodSync(join(OUT, 'src/cli/bin.js'), 0o755);
 const { NODE_OPTIONS, ...env } = process.env;

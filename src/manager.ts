@@ -100,10 +100,9 @@ export class Manager {
         logger.warn(`${name}: ${counted(total, noun)} ${why}`);
       });
       const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
-      const restart = pipeline.restart
-        ? // What may be put right while a service waits for it is not waited for by a run that is to end.
-          { ...RESTART, random, onComplete: !once, ...(once && { isFatal }) }
-        : { ...RESTART, random, onComplete: false, attempts: 1 };
+      // A service may wait until it is put right; a run that is to end does not.
+      const policy = { ...RESTART, random, onComplete: pipeline.restart && !once, ...(once && { isFatal }) };
+      const restart = pipeline.restart ? policy : { ...policy, attempts: 1 };
       this.#counters.set(name, counters);
       this.#runners.set(
         name,

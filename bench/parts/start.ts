@@ -14,7 +14,6 @@ import { atMost, type Part } from './part.ts';
 const NODE = 'node -e 0';
 const VERSION = 'millrace --version';
 const FIRST_EVENT = 'millrace run, until the first event is in the output file';
-
 const NOT_COMPILED = 'the same, with nothing compiled ahead';
 
 const MEASURES: Readonly<Record<string, () => number | Promise<number>>> = {

@@ -105,7 +105,11 @@ describe('followFiles, once', () => {
         const reading$ = followFiles([folder('a'), folder('b')], {
           ...{ positions: fromStart, once: true, log, chunkBytes: 8 },
         }).pipe(tap((batch) => void lines.push(...batch.lines)));
-        await expect(lastValueFrom(reading$)).rejects.toMatchObject({ code: 'NOT_TEXT', loggable: true });
+        await expect(lastValueFrom(reading$)).rejects.toMatchObject({
+          code: 'NOT_TEXT',
+          loggable: true,
+          fatal: true,
+        });
         expect(lines).toEqual(['plain']);
         expect(messages).toEqual([
           expect.stringMatching(

@@ -47,6 +47,15 @@ function affordableLength(expression: RegExp): number {
   return Math.min(100, Math.max(10, (MOST_STEPS / factor) ** (1 / degree)));
 }
 
+/** An expression, and so many texts that are near to its matches. */
+const drawnWithTexts = (minLength: number, maxLength: number) =>
+  expressions().chain((drawn) =>
+    fc.record({
+      drawn: fc.constant(drawn),
+      texts: fc.array(textsNear([drawn]), { minLength, maxLength }),
+    }),
+  );
+
 /** Whether the text has what the plan says that every text with a match has. */
 function isLetThrough({ literal, needle, run }: Plan, text: string): boolean {
   const searches = [needle && new NeedleSearch([needle]), run && new RunSearch([run])];
@@ -77,14 +86,8 @@ describe('a planned search', () => {
   });
 
   it('needs nothing that a text with a match does not have', () => {
-    const cases = expressions().chain((drawn) =>
-      fc.record({
-        drawn: fc.constant(drawn),
-        texts: fc.array(textsNear([drawn]), { minLength: 3, maxLength: 3 }),
-      }),
-    );
     fc.assert(
-      fc.property(cases, ({ drawn: { source, flags }, texts }) => {
+      fc.property(drawnWithTexts(3, 3), ({ drawn: { source, flags }, texts }) => {
         const expression = new RegExp(source, flags);
         const length = affordableLength(expression);
         const plan = planSearch(expression);
@@ -99,14 +102,8 @@ describe('a planned search', () => {
   });
 
   it('finds the very matches that the engine finds, in each way that it has', () => {
-    const cases = expressions().chain((drawn) =>
-      fc.record({
-        drawn: fc.constant(drawn),
-        texts: fc.array(textsNear([drawn]), { minLength: 3, maxLength: 3 }),
-      }),
-    );
     fc.assert(
-      fc.property(cases, ({ drawn: { source, flags }, texts }) => {
+      fc.property(drawnWithTexts(3, 3), ({ drawn: { source, flags }, texts }) => {
         const expression = new RegExp(source, flags);
         const length = affordableLength(expression);
         const finders = waysToFind(expression).map(({ make }) => make());
@@ -125,14 +122,8 @@ describe('a planned search', () => {
   });
 
   it('finds in lines that are joined what the engine finds in each of them, in each way that it has', () => {
-    const cases = expressions().chain((drawn) =>
-      fc.record({
-        drawn: fc.constant(drawn),
-        texts: fc.array(textsNear([drawn]), { minLength: 1, maxLength: 6 }),
-      }),
-    );
     fc.assert(
-      fc.property(cases, ({ drawn: { source, flags }, texts }) => {
+      fc.property(drawnWithTexts(1, 6), ({ drawn: { source, flags }, texts }) => {
         const expression = new RegExp(source, flags);
         const length = affordableLength(expression) / texts.length;
         const lines = texts.flatMap((text) => text.split('\n')).map((line) => line.slice(0, length));
