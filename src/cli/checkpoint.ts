@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import type { StateEntry } from '../state/record.ts';
+import type { StateEntry } from '../state/journal.ts';
 
 /** How far a collector has come in a file. */
 export interface Checkpoint {

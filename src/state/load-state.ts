@@ -1,93 +1,82 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { MillraceError } from '../errors.ts';
 import type { Logger } from '../models/index.ts';
-import { readElsewhere } from './read-elsewhere.ts';
-import { FORMAT, type StateEntry } from './record.ts';
-import { readCopy, type StateCopy } from './state-copy.ts';
+import { JOURNAL_FORMAT, type JournalContent, readJournal, type Snapshot } from './journal.ts';
 
 /** The files of a state folder. */
 export interface StatePaths {
-  readonly store: string;
-  /** Made at a stop: the whole of the store. */
-  readonly closed: string;
-  /** Made every few seconds, flushed to the disk. */
-  readonly backup: string;
+  readonly journal: string;
+  /** All entries as of some seconds ago, or as of a clean stop; flushed to the disk. */
+  readonly copy: string;
 }
 
 export function statePaths(folder: string): StatePaths {
-  const path = (name: string) => join(folder, name);
-  return { store: path('state.mdb'), closed: path('state.closed'), backup: path('state.backup') };
+  return { journal: join(folder, 'state.journal'), copy: join(folder, 'state.copy') };
 }
+
+const NOTHING_LEFT =
+  'There is no good copy: all files are treated as new, and `backfill` decides where reading starts';
 
 /**
- * The last good state of a folder: the copy of a clean stop; else the store itself; else the last backup, which is
- * some seconds old, so that lines come twice rather than never. What is broken is kept aside, and said.
+ * The latest state that can be read: that of the journal or, if the journal is missing or damaged, that of the copy,
+ * whichever is newer. A damaged file is renamed, and the log says so.
  *
- * @throws MillraceError if a later version of millrace wrote it
+ * @throws MillraceError if another version of millrace wrote the folder, and its state cannot be taken over
  */
-export async function loadState(paths: StatePaths, boot: string, logger: Logger): Promise<StateEntry[]> {
-  const closed = goodCopy(paths.closed, logger);
-  if (closed !== undefined) {
-    if (digest(paths.store) !== closed.header.store) {
-      const instead = 'Nothing is lost: going on with the copy that was made when it was closed';
-      keepAside(paths.store, 'it is not as it was left', instead, logger);
-    }
-    return closed.entries;
+export function loadState(folder: string, logger: Logger): Snapshot {
+  const { journal: journalPath, copy: copyPath } = statePaths(folder);
+  const journal = readJournal(journalPath);
+  const copy = readJournal(copyPath);
+  if (journal !== undefined) checkFormat(journalPath, journal);
+  if (copy !== undefined) checkFormat(copyPath, copy);
+  if (journal === undefined && copy === undefined) return firstState(folder, logger);
+
+  const journalSequence = journal?.sequence ?? -1;
+  const isCopyNewer = copy !== undefined && copy.sequence > journalSequence;
+  const best = isCopyNewer ? copy : journal;
+  const isLost = best === undefined || best.sequence < 0;
+  const instead = isCopyNewer
+    ? `Going on with the copy of ${modifiedAt(copyPath)}: lines acknowledged since then are delivered twice`
+    : 'Going on with what precedes the damage: lines acknowledged since then are delivered twice';
+  const outcome = isLost ? NOTHING_LEFT : instead;
+  if (journal === undefined) logger.warn(`${journalPath} is missing. ${outcome}`);
+  else if (journal.damage !== undefined) keepAside(journalPath, journal.damage, outcome, logger);
+  else if (isCopyNewer) keepAside(journalPath, 'it is older than its copy', outcome, logger);
+  if (copy?.damage !== undefined) {
+    keepAside(copyPath, copy.damage, isLost ? NOTHING_LEFT : 'Going on with the journal', logger);
   }
-  const backup = goodCopy(paths.backup, logger);
-  const instead =
-    backup === undefined
-      ? 'There is no good copy: all files are new ones, and `backfill` decides where they begin'
-      : `Going on with the copy of ${timeOf(paths.backup)}: lines since then come twice`;
-  if (!fs.existsSync(paths.store)) {
-    if (backup !== undefined) logger.warn(`${paths.store} is missing. ${instead}`);
-    return backup?.entries ?? [];
-  }
-  // LMDB writes to its lock, which may be a symbolic link that somebody put there.
-  fs.rmSync(`${paths.store}-lock`, { force: true });
-  const content = await readElsewhere(paths.store);
-  if ('damage' in content) {
-    keepAside(paths.store, content.damage, instead, logger);
-    return backup?.entries ?? [];
-  }
-  checkFormat(paths.store, content.header.format);
-  if (content.header.boot === boot || backup === undefined) return content.entries;
-  logger.warn(`${paths.store} may lack what was not flushed before the machine went down. ${instead}`);
-  return backup.entries;
+  return isLost ? { sequence: 0, entries: [] } : best;
 }
 
-/** The digest of a file; of none if there is none. */
-export function digest(path: string): string {
-  return fs.existsSync(path) ? createHash('sha256').update(fs.readFileSync(path)).digest('hex') : '';
-}
-
-function goodCopy(path: string, logger: Logger): StateCopy | undefined {
-  const copy = readCopy(path);
-  if (copy === 'damaged') {
-    keepAside(path, 'it does not match its checksums', 'Looking at the other copies', logger);
-    return undefined;
+/** State folders of millrace 0.1 were an lmdb store with a copy in this format beside it, made at a clean stop. */
+function firstState(folder: string, logger: Logger): Snapshot {
+  const store = join(folder, 'state.mdb');
+  if (!fs.existsSync(store)) return { sequence: 0, entries: [] };
+  const closed = join(folder, 'state.closed');
+  const content = readJournal(closed);
+  if (content === undefined || content.damage !== undefined) {
+    throw new MillraceError(
+      'MILLRACE_STATE_FORMAT',
+      `${store} was written by millrace 0.1, which was not stopped cleanly: start and stop that version once, or ` +
+        'give another state folder',
+    );
   }
-  if (copy !== undefined) checkFormat(path, copy.header.format);
-  return copy;
+  logger.info(`took over ${content.entries.length} entries that millrace 0.1 left in ${closed}`);
+  return content;
 }
 
-function checkFormat(path: string, format: number): void {
-  if (format <= FORMAT) return;
+function checkFormat(path: string, { format }: JournalContent): void {
+  if (format <= JOURNAL_FORMAT) return;
   throw new MillraceError(
     'MILLRACE_STATE_FORMAT',
-    `${path} has format ${format}, and this millrace knows formats up to ${FORMAT}: a later version wrote it; ` +
-      'use that version, or another state folder',
+    `${path} has format ${format}, and this millrace reads formats up to ${JOURNAL_FORMAT}: a later version wrote ` +
+      'it; use that version, or another state folder',
   );
 }
 
-/** Renames what is broken, so that it can be looked at, and says what happens instead. */
+/** Renames a damaged file, so that it can be inspected, and says what happens instead. */
 function keepAside(path: string, damage: string, instead: string, logger: Logger): void {
-  if (!fs.existsSync(path)) {
-    logger.warn(`${path} is missing. ${instead}`);
-    return;
-  }
   let number = 1;
   while (fs.existsSync(`${path}.broken-${number}`)) number++;
   const aside = `${path}.broken-${number}`;
@@ -95,6 +84,6 @@ function keepAside(path: string, damage: string, instead: string, logger: Logger
   logger.error(`${path} is broken: ${damage}. It is kept as ${aside}. ${instead}`);
 }
 
-function timeOf(path: string): string {
+function modifiedAt(path: string): string {
   return new Date(fs.statSync(path).mtimeMs).toISOString();
 }

@@ -4,11 +4,9 @@ import { isNativeError } from 'node:util/types';
 import { MillraceError } from '../errors.ts';
 import { type Logger, silentLogger } from '../models/index.ts';
 import { FolderLock } from './folder-lock.ts';
-import { expectLmdb, loadLmdb } from './lmdb.ts';
-import { LmdbStateStore } from './lmdb-state-store.ts';
+import { readJournal, type StateEntry } from './journal.ts';
+import { JournalStateStore } from './journal-state-store.ts';
 import { loadState, statePaths } from './load-state.ts';
-import { readElsewhere } from './read-elsewhere.ts';
-import type { StateEntry } from './record.ts';
 import type { StateStore } from './state-store.ts';
 
 export interface OpenStateOptions {
@@ -20,10 +18,10 @@ export interface OpenStateOptions {
  * Opens the state folder, made if need be, for this process alone: what collectors remember over restarts, such as
  * how far files were read. Give it to a Manager, and close it when the Manager has stopped.
  *
- * A store that was torn, zeroed or truncated is kept aside as `….broken-<n>` and the last good copy is used instead.
+ * A damaged journal is kept aside as `….broken-<n>`, and the newest good copy is used instead.
  *
- * @throws MillraceError if the folder cannot be used, is held by another process, or is of a later version, and if lmdb
- * does not load on this machine
+ * @throws MillraceError if the folder cannot be used, is held by another process, or was written by a version of
+ * millrace whose state cannot be read
  * @example
  * const state = await openState(folder);
  * const files = state.of('main', 'access_log');
@@ -36,15 +34,9 @@ export async function openState(
   folder: string,
   { logger = silentLogger }: OpenStateOptions = {},
 ): Promise<StateStore> {
-  expectLmdb();
   const lock = await takeFolder(folder);
   try {
-    const paths = statePaths(folder);
-    const boot = bootId();
-    const entries = await loadState(paths, boot, logger);
-    // From here on it is not that of a clean stop any more.
-    if (fs.existsSync(paths.closed)) fs.renameSync(paths.closed, paths.backup);
-    return new LmdbStateStore({ lmdb: loadLmdb, folder, paths, boot, lock, logger }, entries);
+    return new JournalStateStore(folder, lock, logger, loadState(folder, logger));
   } catch (error) {
     lock.release();
     throw error instanceof MillraceError ? error : unusable(folder, error);
@@ -60,14 +52,13 @@ export async function openState(
  * await readState(folder); // []
  * await state.close();
  */
-export async function readState(folder: string): Promise<StateEntry[]> {
-  const { store } = statePaths(folder);
-  if (!fs.existsSync(store)) return [];
-  const content = await readElsewhere(store);
-  if ('entries' in content) return content.entries;
+export async function readState(folder: string): Promise<readonly StateEntry[]> {
+  const { journal } = statePaths(folder);
+  const content = readJournal(journal);
+  if (content?.damage === undefined) return content?.entries ?? [];
   throw new MillraceError(
     'MILLRACE_STATE_FOLDER',
-    `cannot read ${store}: ${content.damage}; the next run repairs it from the last good copy`,
+    `cannot read ${journal}: ${content.damage}; the next run goes on with the last good copy`,
   );
 }
 
@@ -108,13 +99,4 @@ function unusable(folder: string, cause: unknown): MillraceError {
 
 function explained({ message, code }: NodeJS.ErrnoException): string {
   return code === 'EEXIST' ? 'it is a file, not a folder' : message;
-}
-
-/** What the kernel calls this boot; empty where it does not tell, and then a store that was not closed is not trusted. */
-function bootId(): string {
-  try {
-    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
 }

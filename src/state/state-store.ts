@@ -1,7 +1,5 @@
 import type { CollectorState } from '../models/index.ts';
-import type { StateEntry } from './record.ts';
-
-// Apart from the class, whose types are lmdb's: those who only name a store need not have them.
+import type { StateEntry } from './journal.ts';
 
 /** What collectors remember over restarts, in a folder that this process alone writes to. */
 export interface StateStore {
@@ -13,6 +11,6 @@ export interface StateStore {
   forget(which: Partial<Pick<StateEntry, 'pipeline' | 'collector' | 'key'>>): number;
   /** Commits what has changed now, instead of within some 5 ms. */
   flush(): void;
-  /** Commits, makes the copy that the next start trusts, and lets go of the folder. Never fails. */
+  /** Commits, writes a flushed copy, and releases the folder. Never fails. */
   close(): Promise<void>;
 }

@@ -1,13 +1,12 @@
 import type { CollectorState, StateValue } from '../models/index.ts';
-import type { StateEntry } from './record.ts';
-import type { Change } from './state-file.ts';
+import type { StateChange, StateEntry } from './journal.ts';
 
 type Values = Map<string, StateValue>;
 
 /** Who makes changes last. */
 export interface Commits {
   readonly isPending: boolean;
-  changed(change: Change): void;
+  changed(change: StateChange): void;
   commit(): void;
 }
 

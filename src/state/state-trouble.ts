@@ -1,10 +1,9 @@
-import fs from 'node:fs';
 import { isNativeError } from 'node:util/types';
 import { MillraceError } from '../errors.ts';
 import type { Logger } from '../models/index.ts';
 
 /** What of a state folder cannot be written. */
-type Part = 'store' | 'copies';
+type Part = 'journal' | 'copy';
 
 /** Reports that a state folder cannot be written to, once, and that it can again. */
 export class StateTrouble {
@@ -29,7 +28,7 @@ export class StateTrouble {
     const advice = error instanceof MillraceError ? '' : '. Free space, or make it writable';
     const reason = isNativeError(error) ? error.message : 'an unknown error';
     this.#logger.error(
-      `cannot write checkpoints to ${this.#folder}: ${reason}${this.#isFull() ? ' (the disk is full)' : ''}. ` +
+      `cannot write checkpoints to ${this.#folder}: ${reason}. ` +
         'Delivery goes on; until this is over, a crash makes lines come twice. With `exactly_once` none does: a crash ' +
         `undoes what was written meanwhile, and no new file is begun${advice}`,
     );
@@ -38,15 +37,6 @@ export class StateTrouble {
   over(part: Part): void {
     if (this.#parts.delete(part) && this.#parts.size === 0) {
       this.#logger.info(`${this.#folder}: checkpoints are written again`);
-    }
-  }
-
-  /** LMDB reports a full disk as an input/output error. */
-  #isFull(): boolean {
-    try {
-      return fs.statfsSync(this.#folder).bavail === 0;
-    } catch {
-      return false;
     }
   }
 }

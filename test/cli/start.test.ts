@@ -75,11 +75,6 @@ describe('what is loaded', () => {
     expect(names.filter((name, i) => names.indexOf(name) < i)).toEqual([]);
   });
 
-  it('by a run: lmdb, where there is a state', async () => {
-    const { packages } = await loadedBy('run', 'p.yaml', '--once');
-    expect(packages).toEqual(expect.arrayContaining(['rxjs', 'lmdb']));
-  });
-
   it('by a run: nothing of other commands, of plain paths no globs, and of zod one language', async () => {
     const { sources } = await loadedBy('run', 'p.yaml', '--once', '--no-state');
     expect(sources).toEqual(

@@ -41,12 +41,12 @@ describe('the state folder of millrace run', () => {
   it('is by default in XDG_STATE_HOME, else in ~/.local/state', async () => {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
     await runCli(['run', 'p.yaml', '--once'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'xdg') } });
-    expect(existsSync(join(cwd, 'xdg/millrace/state.mdb'))).toBe(true);
+    expect(existsSync(join(cwd, 'xdg/millrace/state.journal'))).toBe(true);
     for (const XDG_STATE_HOME of [undefined, '', 'relative']) {
       const HOME = folderWith();
       const { stdout } = await runCli(['run', 'p.yaml', '--once'], { cwd, env: { HOME, XDG_STATE_HOME } });
       expect(linesOf(stdout)).toEqual(['one']);
-      expect(existsSync(join(HOME, '.local/state/millrace/state.mdb'))).toBe(true);
+      expect(existsSync(join(HOME, '.local/state/millrace/state.journal'))).toBe(true);
     }
   });
 

@@ -88,14 +88,7 @@ describe('what somebody put in the place of an output', () => {
   it('is not written to in the state folder', async () => {
     const trial = withTheirs();
     fs.mkdirSync(trial.path('state'));
-    const names = [
-      'state.mdb',
-      'state.mdb.new',
-      'state.mdb-lock',
-      'state.closed',
-      'state.closed.new',
-      'state.backup',
-    ];
+    const names = ['state.journal', 'state.journal.new', 'state.copy', 'state.copy.new', 'state.backup'];
     for (const name of names) fs.symlinkSync('../theirs/file', trial.path('state', name));
     await trial.runOnce();
     expect(trial.text('theirs/file')).toBe(THEIRS);

@@ -75,7 +75,7 @@ describe('the build', () => {
       bundle: true,
       platform: 'node',
       format,
-      external: ['lmdb', 'systeminformation'],
+      external: ['systeminformation'],
       outfile,
       logLevel: 'silent',
     });

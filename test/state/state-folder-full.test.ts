@@ -57,7 +57,7 @@ const remount = (options: string) => execFileSync('mount', ['-o', `remount,${opt
     files.commit();
     expect(logger.lines).toEqual([
       expect.stringMatching(
-        /^error cannot write checkpoints to .*disk is full.*Delivery goes on; .* come twice\. With `exactly_once` none does/,
+        /^error cannot write checkpoints to .*no space left on device.*Delivery goes on; .* come twice\. With `exactly_once` none does/,
       ),
     ]);
     expect(files.get('file 1999')).toBe('x'.repeat(100));
@@ -67,7 +67,7 @@ const remount = (options: string) => execFileSync('mount', ['-o', `remount,${opt
     expect((await readState(state.folder)).length).toBe(2000);
   });
 
-  it('full at the start: goes on from what it has, and makes its store when there is room', async () => {
+  it('full at the start: goes on from what it has, and starts its journal when there is room', async () => {
     const first = await open();
     first.files.set('file', 1);
     await first.state.close();

@@ -1,11 +1,13 @@
 import fs from 'node:fs';
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { openState, readState } from '../../src/state/open-state.ts';
 import { recordingLogger } from '../support/pipelines.ts';
-import { sourceFile, sourceFiles } from '../support/sources.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const folder = tempFolder();
+const journal = () => folder('state/state.journal');
+const copy = () => folder('state/state.copy');
 
 describe('a state folder', () => {
   it('keeps what is set, by pipeline and collector', async () => {
@@ -43,20 +45,26 @@ describe('a state folder', () => {
     expect(await readState(folder('nothing'))).toEqual([]);
   });
 
-  it('is the only thing that loads lmdb, with the first change', async () => {
-    const loading = sourceFiles('src', 'operators', 'plugins')
-      .filter(({ text }) => /^import (?!type ).*'lmdb'|\)\('lmdb'\)/m.test(text))
-      .map(({ path }) => path);
-    expect(loading).toEqual(['src/state/lmdb.ts']);
-    const { text } = sourceFile('src/state/lmdb.ts');
-    expect(text).not.toMatch(/^import .*'lmdb'/m);
-
+  it('is written with the first change, readable by its owner alone', async () => {
     const state = await openState(folder('state'));
-    const store = folder('state/state.mdb');
-    expect(fs.existsSync(store)).toBe(false);
+    expect(fs.existsSync(journal())).toBe(false);
     state.of('a', 'x').set('k', 1);
     state.flush();
-    expect(fs.existsSync(store)).toBe(true);
+    await state.close();
+    for (const name of ['state.journal', 'state.copy']) {
+      expect(fs.statSync(folder(`state/${name}`)).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  it('is compacted: its journal stays small however often a value changes', async () => {
+    const state = await openState(folder('state'));
+    const files = state.of('p', 'c');
+    for (let n = 0; n < 5000; n++) {
+      files.set('file', { offset: n, text: 'x'.repeat(500) });
+      state.flush();
+    }
+    expect(fs.statSync(journal()).size).toBeLessThan(1024 * 1024 + 2000);
+    expect(await readState(folder('state'))).toMatchObject([{ key: 'file', value: { offset: 4999 } }]);
     await state.close();
   });
 
@@ -101,35 +109,57 @@ describe('a state folder', () => {
     const state = await openState(folder('state'));
     state.of('a', 'x').set('k', 1);
     await state.close();
-    const { encode } = await import('../../src/state/record.ts');
-    const later = `${encode({ format: 2, entries: 0, boot: '' })}\n`;
-    fs.writeFileSync(folder('state/state.closed'), later);
-    const before = fs.readFileSync(folder('state/state.mdb'));
+    const later = record({ format: 3, sequence: 1, entries: 0 });
+    fs.writeFileSync(copy(), later);
+    const before = fs.readFileSync(journal());
     await expect(openState(folder('state'))).rejects.toMatchObject({ code: 'MILLRACE_STATE_FORMAT' });
-    expect(fs.readFileSync(folder('state/state.closed'), 'utf8')).toBe(later);
-    expect(fs.readFileSync(folder('state/state.mdb'))).toEqual(before);
-    fs.rmSync(folder('state/state.closed'));
+    expect(fs.readFileSync(copy(), 'utf8')).toBe(later);
+    expect(fs.readFileSync(journal())).toEqual(before);
+    fs.rmSync(copy());
     await (await openState(folder('state'))).close();
+  });
+
+  it('of millrace 0.1 is taken over after a clean stop, and refused after a crash', async () => {
+    fs.mkdirSync(folder('state'));
+    fs.writeFileSync(folder('state/state.mdb'), 'the store of 0.1');
+    await expect(openState(folder('state'))).rejects.toMatchObject({
+      code: 'MILLRACE_STATE_FORMAT',
+      message: expect.stringMatching(
+        /not stopped cleanly: start and stop that version once, or give another/,
+      ),
+    });
+    const entry = { pipeline: 'p', collector: 'c', key: '1:2', value: { offset: 3 } };
+    const header = { format: 1, entries: 1, boot: 'b', store: 'digest' };
+    fs.writeFileSync(folder('state/state.closed'), record(header) + record(entry));
+    const state = await openState(folder('state'));
+    expect(state.entries()).toEqual([entry]);
+    state.of('p', 'c').set('1:2', { offset: 4 });
+    await state.close();
+    const again = await openState(folder('state'));
+    expect(again.entries()).toEqual([{ ...entry, value: { offset: 4 } }]);
+    await again.close();
   });
 });
 
+/** A line of a journal. */
+function record(content: unknown): string {
+  const json = JSON.stringify(content);
+  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
+}
+
 describe('a state folder that was damaged', () => {
-  const store = () => folder('state/state.mdb');
-  const closed = () => folder('state/state.closed');
-  const damages: [string, (path: string) => void][] = [
-    ['emptied', (path) => fs.truncateSync(path, 0)],
-    ['cut', (path) => fs.truncateSync(path, 5000)],
-    ['cut at a page', (path) => fs.truncateSync(path, Math.floor(fs.statSync(path).size / 8192) * 4096)],
-    ['zeroed', (path) => fs.writeFileSync(path, Buffer.alloc(fs.statSync(path).size))],
-    ['half zeroed', (path) => zero(path, Math.floor(fs.statSync(path).size / 2))],
-    ['zeroed behind its first pages', (path) => zero(path, 8192)],
-    ['garbage', (path) => fs.writeFileSync(path, Buffer.alloc(fs.statSync(path).size, 'garbage'))],
-    ['text', (path) => fs.writeFileSync(path, 'hello\n')],
-  ];
   const zero = (path: string, from: number) => {
     const bytes = fs.readFileSync(path);
     fs.writeFileSync(path, bytes.fill(0, from));
   };
+  const damages: [string, (path: string) => void][] = [
+    ['emptied', (path) => fs.truncateSync(path, 0)],
+    ['cut', (path) => fs.truncateSync(path, 5000)],
+    ['zeroed', (path) => fs.writeFileSync(path, Buffer.alloc(fs.statSync(path).size))],
+    ['half zeroed', (path) => zero(path, Math.floor(fs.statSync(path).size / 2))],
+    ['garbage', (path) => fs.writeFileSync(path, Buffer.alloc(fs.statSync(path).size, 'garbage'))],
+    ['text', (path) => fs.writeFileSync(path, 'hello\n')],
+  ];
   const fill = async () => {
     const state = await openState(folder('state'));
     for (let n = 0; n < 200; n++) state.of('p', 'c').set(`file ${n}`, { offset: n, path: 'x'.repeat(200) });
@@ -147,72 +177,91 @@ describe('a state folder that was damaged', () => {
     return { count, lines: logger.lines };
   };
 
-  it.each(damages)('after it was closed, the store %s: goes on with the copy', async (_, damage) => {
+  it.each(damages)('the journal %s: goes on with the copy', async (_, damage) => {
     await fill();
-    damage(store());
+    damage(journal());
     const { count, lines } = await open();
     expect(count).toBe(200);
     expect(lines).toEqual([
-      expect.stringMatching(/^error .*state\.mdb is broken.*broken-1.*Nothing is lost/),
+      expect.stringMatching(/^error .*state\.journal is broken.*broken-1.*the copy of 20.*delivered twice/),
     ]);
-    expect(fs.existsSync(`${store()}.broken-1`)).toBe(true);
+    expect(fs.existsSync(`${journal()}.broken-1`)).toBe(true);
   });
 
-  it.each(damages)('after a crash, the store %s: goes on with the last copy', async (_, damage) => {
+  it.each(damages)('the journal %s, without a copy: starts afresh and says so', async (_, damage) => {
     await fill();
-    fs.renameSync(closed(), folder('state/state.backup'));
-    damage(store());
+    fs.rmSync(copy());
+    damage(journal());
+    const { count, lines } = await open();
+    expect(count).toBe(0);
+    expect(lines).toEqual([expect.stringMatching(/^error .*is broken.*broken-1.*`backfill` decides/)]);
+  });
+
+  it.each(damages)('the copy %s: goes on with the journal', async (_, damage) => {
+    await fill();
+    damage(copy());
     const { count, lines } = await open();
     expect(count).toBe(200);
     expect(lines).toEqual([
-      expect.stringMatching(/^error .*is broken.*broken-1.*the copy of 20.*come twice/),
+      expect.stringMatching(/^error .*state\.copy is broken.*Going on with the journal/),
     ]);
   });
 
-  it.each(damages)(
-    'after a crash, the store %s, without a copy: begins anew and says so',
-    async (_, damage) => {
-      await fill();
-      fs.rmSync(closed());
-      damage(store());
-      const { count, lines } = await open();
-      expect(count).toBe(0);
-      expect(lines).toEqual([expect.stringMatching(/^error .*is broken.*broken-1.*`backfill` decides/)]);
-    },
-  );
-
-  it('with a store that is torn: `readState` says so, and not that something crashed', async () => {
+  it('the journal removed: goes on with the copy', async () => {
     await fill();
-    fs.truncateSync(store(), 8192);
-    const attempt = () => readState(folder('state'));
-    await expect(attempt()).rejects.toThrow(
-      /cannot read .*state\.mdb: it (is torn: .*\(SIG\w+\)|does not open);/,
-    );
-    await expect(attempt()).rejects.toThrow('the next run repairs it from the last good copy');
-  });
-
-  it.each(damages.slice(0, -1))('the copy %s: goes on with the store', async (_, damage) => {
-    await fill();
-    damage(closed());
-    const { count, lines } = await open();
-    expect(count).toBe(200);
-    expect(lines).toEqual([expect.stringMatching(/^error .*state\.closed is broken/)]);
-  });
-
-  it('the store removed: goes on with the copy', async () => {
-    await fill();
-    fs.renameSync(closed(), folder('state/state.backup'));
-    fs.rmSync(store());
+    fs.rmSync(journal());
     expect(await open()).toEqual({ count: 200, lines: [expect.stringMatching(/^warn .*is missing/)] });
   });
 
-  it('a machine that went down: goes on with the copy that was flushed', async () => {
+  it('the journal set back to an older one: goes on with the copy', async () => {
     await fill();
-    const { encode } = await import('../../src/state/record.ts');
-    const { StateFile } = await import('../../src/state/state-file.ts');
-    StateFile.create(await import('lmdb'), store(), { format: 1, entries: 0, boot: 'another' }, []).close();
-    fs.renameSync(closed(), folder('state/state.backup'));
-    expect(encode({ format: 1, entries: 0, boot: '' })).toMatch(/^[0-9a-f]{8} \{/);
-    expect(await open()).toEqual({ count: 200, lines: [expect.stringMatching(/^warn .*not flushed/)] });
+    const older = fs.readFileSync(journal());
+    const state = await openState(folder('state'));
+    state.of('p', 'c').set('file 200', 1);
+    await state.close();
+    fs.writeFileSync(journal(), older);
+    expect(await open()).toEqual({ count: 201, lines: [expect.stringMatching(/older than its copy/)] });
+  });
+
+  /** A journal whose last commit set `file` to 2, after one that set it to 1. */
+  const commits = async () => {
+    const state = await openState(folder('state'));
+    for (const n of [0, 1, 2]) {
+      state.of('p', 'c').set('file', n);
+      state.flush();
+    }
+    await state.close();
+    fs.rmSync(copy());
+  };
+
+  it('a commit torn by a crash did not happen, and is no damage', async () => {
+    await commits();
+    fs.truncateSync(journal(), fs.statSync(journal()).size - 3);
+    const logger = recordingLogger();
+    const state = await openState(folder('state'), { logger });
+    expect(state.of('p', 'c').get('file')).toBe(1);
+    expect(logger.lines).toEqual([]);
+    await state.close();
+  });
+
+  it('a damaged commit: goes on with what precedes it, and says so', async () => {
+    await commits();
+    const text = fs.readFileSync(journal(), 'utf8');
+    fs.writeFileSync(journal(), text.replace('"value":1', '"value":7'));
+    const logger = recordingLogger();
+    const state = await openState(folder('state'), { logger });
+    expect(state.of('p', 'c').get('file')).toBe(0);
+    expect(logger.lines).toEqual([
+      expect.stringMatching(/checksum.*what precedes the damage.*delivered twice/),
+    ]);
+    await state.close();
+  });
+
+  it('`readState` says what is wrong and what happens next', async () => {
+    await fill();
+    zero(journal(), 10);
+    await expect(readState(folder('state'))).rejects.toThrow(
+      /cannot read .*state\.journal: it has no header; the next run goes on with the last good copy/,
+    );
   });
 });

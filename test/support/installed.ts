@@ -19,7 +19,7 @@ export async function installed(
   await upToDateBuild();
   copy(ROOT, 'millrace');
   // A link would be resolved, and what they require looked for in this project.
-  const copied = ['rxjs', 'lmdb'];
+  const copied = ['rxjs'];
   for (const name of copied) copy(join(ROOT, 'node_modules', name), name);
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {
     if (![...copied, ...without].includes(name))

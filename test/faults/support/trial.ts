@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { jest } from '@jest/globals';
+import type { StateEntry } from '../../../src/state/journal.ts';
 import { readState } from '../../../src/state/open-state.ts';
-import type { StateEntry } from '../../../src/state/record.ts';
 import { upToDateBuild } from '../../support/build.ts';
 import { type CliProcess, type CliResult, folderWith, startProcess } from '../../support/cli.ts';
 import { eventually } from '../../support/eventually.ts';

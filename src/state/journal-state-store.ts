@@ -1,0 +1,159 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { asyncScheduler, type Subscription } from 'rxjs';
+import type { CollectorState, Logger } from '../models/index.ts';
+import type { FolderLock } from './folder-lock.ts';
+import { Journal, type Snapshot, type StateChange, type StateEntry, snapshotText } from './journal.ts';
+import { statePaths } from './load-state.ts';
+import type { StateStore } from './state-store.ts';
+import { StateTable } from './state-table.ts';
+import { StateTrouble } from './state-trouble.ts';
+
+/** Milliseconds that changes are gathered for. */
+const COMMIT_AFTER = 5;
+/** Milliseconds from a change to the next flushed copy: lines of that time come twice after a power cut. */
+const COPY_AFTER = 10_000;
+/** Milliseconds to the next attempt when the folder cannot be written to. */
+const RETRY_AFTER = 1000;
+
+/**
+ * Keeps everything in memory, and appends changes to the journal. While that fails (a full disk, a read-only folder)
+ * delivery goes on: a crash in that time repeats lines, and loses none. The failure is logged once, and all that has
+ * changed since is written as soon as it can be.
+ */
+export class JournalStateStore implements StateStore {
+  readonly folder: string;
+  readonly #lock: FolderLock;
+  readonly #table: StateTable;
+  readonly #changed = new Map<string, StateChange>();
+  readonly #trouble: StateTrouble;
+  #sequence: number;
+  /** Opened with the first change, and again after a failure: what a failed write left in it is unknown. */
+  #journal: Journal | undefined;
+  #committing: Subscription | undefined;
+  #copySoon: Subscription | undefined;
+  #copying: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(folder: string, lock: FolderLock, logger: Logger, { sequence, entries }: Snapshot) {
+    this.folder = folder;
+    this.#lock = lock;
+    this.#sequence = sequence;
+    this.#trouble = new StateTrouble(folder, logger);
+    const changed = this.#changed;
+    this.#table = new StateTable(entries, {
+      get isPending() {
+        return changed.size > 0;
+      },
+      changed: (change) => this.#change(change),
+      // While it fails, the retry timer alone tries again.
+      commit: () => {
+        if (!this.#trouble.has('journal')) this.flush();
+      },
+    });
+  }
+
+  of(pipeline: string, collector: string): CollectorState {
+    return this.#table.of(pipeline, collector);
+  }
+
+  entries(): StateEntry[] {
+    return this.#table.entries();
+  }
+
+  forget(which: Partial<Pick<StateEntry, 'pipeline' | 'collector' | 'key'>>): number {
+    return this.#table.forget(which);
+  }
+
+  flush(): void {
+    if (this.#changed.size > 0 && !this.#isClosed) this.#commit();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.flush();
+    this.#isClosed = true;
+    this.#committing?.unsubscribe();
+    this.#copySoon?.unsubscribe();
+    this.#journal?.close();
+    if (this.#journal !== undefined) await this.#copy();
+    else await this.#copying;
+    this.#lock.release();
+  }
+
+  #change(change: StateChange): void {
+    this.#changed.set(JSON.stringify([change.pipeline, change.collector, change.key]), change);
+    this.#commitIn(COMMIT_AFTER);
+  }
+
+  #commitIn(delay: number): void {
+    this.#committing ??= asyncScheduler.schedule(() => {
+      this.#committing = undefined;
+      this.flush();
+    }, delay);
+  }
+
+  #commit(): void {
+    try {
+      this.#sequence++;
+      if (this.#journal === undefined || this.#journal.shouldCompact) this.#startJournal();
+      else this.#journal.append({ sequence: this.#sequence, changes: [...this.#changed.values()] });
+      this.#changed.clear();
+      this.#trouble.over('journal');
+      this.#copySoon ??= this.#scheduleCopy();
+    } catch (error) {
+      this.#trouble.report('journal', error);
+      this.#journal?.close();
+      this.#journal = undefined;
+      this.#committing?.unsubscribe();
+      this.#committing = undefined;
+      this.#commitIn(RETRY_AFTER);
+    }
+  }
+
+  #startJournal(): void {
+    const journal = Journal.create(statePaths(this.folder).journal, this.#snapshot());
+    this.#journal?.close();
+    this.#journal = journal;
+  }
+
+  #scheduleCopy(): Subscription {
+    return asyncScheduler.schedule(() => {
+      this.#copySoon = undefined;
+      void this.#copy();
+    }, COPY_AFTER);
+  }
+
+  /** Copies are made one after the other: they share a temporary name. */
+  #copy(): Promise<void> {
+    this.#copying = this.#copying
+      .then(() => replaceFile(statePaths(this.folder).copy, snapshotText(this.#snapshot())))
+      .then(() => this.#trouble.over('copy'))
+      .catch((error: unknown) => {
+        this.#trouble.report('copy', error);
+        if (!this.#isClosed) this.#copySoon ??= this.#scheduleCopy();
+      });
+    return this.#copying;
+  }
+
+  #snapshot(): Snapshot {
+    return { sequence: this.#sequence, entries: this.#table.entries() };
+  }
+}
+
+/** Replaces a file so that, whatever happens, the old or the new one is there whole. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.new`;
+  // Left by a crash, or a symbolic link that must not choose the file to write to.
+  await rm(temporary, { force: true });
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  const folder = await open(dirname(path));
+  await folder.sync().finally(() => folder.close());
+}
