@@ -13,15 +13,18 @@ export async function main(args: readonly string[]): Promise<void> {
   const program = buildProgram((code) => {
     process.exitCode = code;
   }, notify);
-  const crash = (error: unknown) => {
-    const text = internalErrorText(error, program.opts<GlobalOptions>().logLevel === 'debug');
+  let isEnding = false;
+  const endWith = (text: string) => {
+    if (isEnding) return;
+    isEnding = true;
     notify({ level: 'error', text });
-    process.exit(ExitCode.internal);
+    process.exitCode = ExitCode.internal;
+    // Not standard output too: if nobody reads it, pipelines would go on after an error that nobody foresaw.
+    void written(process.stderr).then(() => process.exit());
   };
-  const unsettled = () => {
-    notify({ level: 'error', text: UNSETTLED_TEXT });
-    process.exit(ExitCode.internal);
-  };
+  const crash = (error: unknown) =>
+    endWith(internalErrorText(error, program.opts<GlobalOptions>().logLevel === 'debug'));
+  const unsettled = () => endWith(UNSETTLED_TEXT);
   process.on('uncaughtException', crash);
   process.on('beforeExit', unsettled);
   surviveClosedOutput(notify);
@@ -35,12 +38,22 @@ export async function main(args: readonly string[]): Promise<void> {
       process.exitCode = ExitCode.usage;
     } else {
       crash(error);
+      return;
     }
   }
   process.off('beforeExit', unsettled);
+  await Promise.all([written(process.stdout), written(process.stderr)]);
   // A plugin's open socket, or one that never returned, must not keep the process.
+  process.exit();
+}
+
+/**
+ * Resolves when everything that was written to a stream has been taken, or cannot be: `process.exit` would cut off what
+ * a slow reader of a pipe has not taken yet.
+ */
+function written(stream: NodeJS.WriteStream): Promise<void> {
   // An error of writing is told one turn after the write.
-  process.stdout.write('', () => setImmediate(() => process.exit()));
+  return new Promise((resolve) => stream.write('', () => setImmediate(resolve)));
 }
 
 /** A configuration's mistakes begin with their place, so that editors and terminals can jump there. */

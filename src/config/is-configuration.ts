@@ -1,23 +1,20 @@
-import { nearest } from '../models/nearest.ts';
 import { SECTIONS } from './sections.ts';
 
-/** A key at the begin of a line, be the line valid YAML or not. */
-const KEY = /^[ \t{,]*["']?(\w+)["']?[ \t]*:/gm;
-const NAMES = [...SECTIONS.keys()];
-/** Short names are near to everything. */
-const LONG_NAMES = NAMES.filter((name) => name.length > 'tests'.length);
+const NAMES = [...SECTIONS.keys()].join('|');
+/** A section that begins a line. Its value is a mapping, so it stands below, or begins with a brace, an anchor or a tag. */
+const SECTION_LINE = new RegExp(`^["']?(?:${NAMES})["']?[ \\t]*:[ \\t]*(?:$|[{&*!#])`, 'm');
+/** The first key of a file in flow style, such as JSON. */
+const FIRST_KEY = new RegExp(`^\\s*\\{\\s*["']?(?:${NAMES})["']?\\s*:`);
 
 /**
- * Whether top-level keys are those of a configuration, if one is misspelt. A file without any may be another one, such as
- * a log, that was named by mistake: nothing of it is to be shown.
+ * Whether a section is among the top-level keys. A file that has none may be any other file that was named by mistake,
+ * such as `/etc/shadow`: neither its lines nor its keys may be shown.
  */
-export function areSections(keys: readonly string[]): boolean {
-  return keys.some(
-    (key) => key.startsWith('_') || NAMES.includes(key) || nearest(key, LONG_NAMES) !== undefined,
-  );
+export function hasSection(keys: readonly string[]): boolean {
+  return keys.some((key) => SECTIONS.has(key));
 }
 
 /** The same for a text that cannot be read as YAML. */
-export function mentionsSections(text: string): boolean {
-  return [...text.matchAll(KEY)].some(([, key]) => NAMES.includes(key as string));
+export function mentionsSection(text: string): boolean {
+  return SECTION_LINE.test(text) || FIRST_KEY.test(text);
 }

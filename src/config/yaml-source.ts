@@ -1,18 +1,17 @@
 import { EVENT_ID, type Event, parseEvents, YAMLException } from 'js-yaml';
 import type { Environment } from './environment.ts';
-import { areSections, mentionsSections } from './is-configuration.ts';
+import { hasSection, mentionsSection } from './is-configuration.ts';
 import type { MistakeLog } from './mistake-log.ts';
 import { YamlSource } from './source.ts';
 import { SourceText } from './source-text.ts';
 import { type EnvironmentAt, testEnvironments } from './test-environment.ts';
-import { isTestFile } from './test-file.ts';
 import { UnreadableYaml, YamlComposer } from './yaml-composer.ts';
 import { nodeValue } from './yaml-node.ts';
 import { eventOffset } from './yaml-offset.ts';
 
 const NO_CONFIGURATION =
-  'this is no configuration: it has none of its sections; wanted collectors, forwarders, pipelines …. Nothing of the ' +
-  'file is shown here, since it may be a log';
+  'this is not a millrace configuration: it has none of the top-level sections collectors, processors, forwarders, ' +
+  'pipelines, host_config and tests. The content of the file is not shown here, because it may be secret';
 const EMPTY = 'the file is empty; wanted a configuration';
 
 /** The parser's reasons that do not lead to the mistake. */
@@ -33,10 +32,9 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
   const { file, baseDir, env, log } = options;
   const source = new SourceText(text);
   const refuse = (offset: number, message: string) => {
-    if (mayBeShown(() => mentionsSections(text))) log.addAt(file, source.place(offset), [], message);
+    if (mentionsSection(text)) log.addAt(file, source.place(offset), [], message);
     else log.addAt(file, undefined, [], NO_CONFIGURATION);
   };
-  const mayBeShown = (isConfiguration: () => boolean) => isTestFile(file) || isConfiguration();
   try {
     const events = parseEvents(text, {});
     const second = events.findIndex((event, index) => index > 0 && event.type === EVENT_ID.DOCUMENT);
@@ -55,7 +53,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
     }
     if (root.kind === 'mapping') {
       const keys = [...root.entries.keys()];
-      if (keys.length > 0 && !mayBeShown(() => areSections(keys))) {
+      if (keys.length > 0 && !hasSection(keys)) {
         log.addAt(file, undefined, [], NO_CONFIGURATION);
         return undefined;
       }

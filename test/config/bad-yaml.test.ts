@@ -18,8 +18,9 @@ const bomb = () => {
 
 describe('a file that was named by mistake', () => {
   const NO_CONFIGURATION =
-    '<dir>/c.yaml: this is no configuration: it has none of its sections; wanted collectors, forwarders, ' +
-    'pipelines …. Nothing of the file is shown here, since it may be a log';
+    '<dir>/c.yaml: this is not a millrace configuration: it has none of the top-level sections collectors, ' +
+    'processors, forwarders, pipelines, host_config and tests. The content of the file is not shown here, because ' +
+    'it may be secret';
 
   it.each([
     ['a log that is no YAML', 'ERROR: login: password=hunter2\n\t[x]: {hunter2\n'],
@@ -28,6 +29,11 @@ describe('a file that was named by mistake', () => {
     ['a log of JSON', '{"text": "hunter2"}\n{"text": "hunter2"}\n'],
     ['a log with a tag', '!hunter2 a: b\n'],
     ['a log that names variables', 'user: ${HUNTER2}\n'],
+    ['a log that is no YAML and has a line like a section', 'tests: 3 passed\n\t[x]: {hunter2\n'],
+    ['a file with a key that begins with an underscore', '_apt: hunter2\nhunter2: b\n'],
+    ['a manifest with a section further in', 'kind: Secret\ndata:\n  pipelines: {}\n  hunter2: [\n'],
+    ['JSON with a section further in', '{"hunter2": {\n"x": [{ "pipelines": {} }\n'],
+    ['keys that are almost sections', 'colectors: {}\nhunter2: a\n'],
   ])('is not quoted: %s', async (_, text) => {
     expect(await refusal(text)).toBe(NO_CONFIGURATION);
   });
@@ -38,11 +44,11 @@ describe('a file that was named by mistake', () => {
     );
   });
 
-  it('is shown where it has a section, or nearly', async () => {
+  it('is shown where it has a section', async () => {
     expect(await refusal('{\n  "pipelines": {\n    "a": [\n}\n')).toContain(
       'c.yaml:4:1: the file is not valid YAML',
     );
-    expect(await refusal('colectors: {}\n')).toContain('did you mean `collectors`?');
+    expect(await refusal('colectors: {}\npipelines: {}\n')).toContain('did you mean `collectors`?');
   });
 });
 
@@ -57,7 +63,7 @@ describe('a file that is no YAML', () => {
     ],
     [
       'a string that does not end',
-      'collectors: "a\n',
+      'collectors: {a: "b\n',
       '<dir>/c.yaml:2:1: the file is not valid YAML: too little indentation, or a quote or bracket above is not closed',
     ],
     [
