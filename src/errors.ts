@@ -1,11 +1,18 @@
-import { getSystemErrorMap } from 'node:util';
 import { isNativeError } from 'node:util/types';
+import { describeSystemCause, describeSystemError } from './models/system-error.ts';
+
+/** Marks an error for other installed copies of millrace, whose classes are not these. */
+const BRAND = Symbol.for('millrace.MillraceError');
 
 /**
  * An error of millrace's own. Its message names what was wrong, where, what was wanted and what to do, and
  * never holds the content of an event, so it may be logged.
  */
 export class MillraceError extends Error {
+  static {
+    Object.defineProperty(MillraceError.prototype, BRAND, { value: true });
+  }
+
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -13,6 +20,11 @@ export class MillraceError extends Error {
     this.name = 'MillraceError';
     this.code = code;
   }
+}
+
+/** Whether a value is a MillraceError, of this or of another installed copy of millrace: plugins may bring their own. */
+export function isMillraceError(value: unknown): value is MillraceError {
+  return typeof value === 'object' && value !== null && BRAND in value && isNativeError(value);
 }
 
 /**
@@ -39,20 +51,23 @@ const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 /**
  * What of an error may be logged. The message of a foreign error can quote an event (`JSON.parse` does), so it
- * is withheld unless the error is millrace's own, or has `loggable: true`. Of one of the operating system the code,
- * its meaning and the call are shown, but no path: a plugin may have made it of an event.
+ * is withheld unless the error is millrace's own, or has `loggable: true`. Of one of the operating system or of Node's
+ * network, and of one that such an error has caused, the code, its meaning and the call are shown, but neither path nor
+ * address: a plugin may have made them of an event.
  *
  * @example
  * safeReason(new PluginError('there is no table `events`')); // 'there is no table `events`'
  * safeReason('hunter2'); // 'a thrown string (withheld)'
  */
 export function safeReason(error: unknown): string {
-  if (error instanceof MillraceError) return error.message;
+  if (isMillraceError(error)) return error.message;
   if (!(error instanceof Error || isNativeError(error)))
     return `a thrown ${error === null ? 'null' : typeof error} (withheld)`;
   if ((error as { loggable?: unknown }).loggable === true) return error.message;
-  const system = systemReason(error);
+  const system = describeSystemError(error);
   if (system !== undefined) return system;
+  const cause = describeSystemCause(error);
+  if (cause !== undefined) return `${kindOf(error)}, caused by ${cause}`;
   const place = STACK_PLACE.exec(framesOf(error))?.[1];
   const code = codeOf(error);
   const kind = kindOf(error);
@@ -72,17 +87,6 @@ function kindOf(error: object): string {
  */
 export function loggable<E extends object>(error: E): E {
   return Object.assign(error, { loggable: true });
-}
-
-/** `ENOENT: no such file or directory, open`; undefined for an error that is none of the operating system's. */
-function systemReason(error: Error): string | undefined {
-  const { errno, syscall } = error as NodeJS.ErrnoException;
-  const code = codeOf(error);
-  // That of a process which cannot be started holds its path: `spawn /usr/bin/…`.
-  const call = typeof syscall === 'string' ? /^[a-z_]+(?= |$)/i.exec(syscall)?.[0] : undefined;
-  if (code === undefined || call === undefined) return undefined;
-  const [name, meaning] = (errno === undefined ? undefined : getSystemErrorMap().get(errno)) ?? [];
-  return name === code ? `${code}: ${meaning}, ${call}` : `${code}, ${call}`;
 }
 
 function codeOf(error: Error): string | undefined {

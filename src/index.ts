@@ -16,7 +16,7 @@ export { isPermanent, MillraceError, PluginError, safeReason } from './errors.ts
 export { Manager, type ManagerOptions } from './manager.ts';
 export type { AnalyticsConfig, PluginConfig } from './models/analytics-config.ts';
 export { isoNow } from './models/clock.ts';
-export * from './models/event-batch.ts';
+export { EventBatch, type EventOrigin, type Outcome } from './models/event-batch.ts';
 export {
   type BeaconCollectedEvent,
   type CollectedEvent,

@@ -7,7 +7,6 @@ import { isFatal, MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
 import {
   type AnalyticsConfig,
-  type DropReason,
   type Host,
   type Logger,
   type PipelineStats,
@@ -43,11 +42,6 @@ export interface ManagerOptions {
 
 /** Backoff of restarts: see DESIGN's rows on `restart`. Milliseconds. */
 const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
-
-const DROPS: Readonly<Partial<Record<DropReason, readonly [noun: string, why: string]>>> = {
-  buffer_full: ['event', 'dropped: they come faster than the pipeline takes them; raise `buffer.max_events`'],
-  not_an_event: ['value', 'dropped: a plugin emitted something that is no event (`{ data: { … } }`)'],
-};
 
 /**
  * Runs the pipelines of one configuration. All events of a pipeline flow through one Observable, to which the
@@ -94,10 +88,10 @@ export class Manager {
 
     for (const [name, pipeline] of Object.entries(config.pipelines)) {
       const counters = new PipelineCounters((reason, count, total) => {
-        const drop = DROPS[reason];
-        if (drop === undefined || !isNoteworthy(total, count)) return;
-        const [noun, why] = drop;
-        logger.warn(`${name}: ${counted(total, noun)} ${why}`);
+        if (reason !== 'buffer_full' || !isNoteworthy(total, count)) return;
+        logger.warn(
+          `${name}: ${counted(total, 'event')} dropped: they come faster than the pipeline takes them; raise \`buffer.max_events\``,
+        );
       });
       const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
       // A service may wait until it is put right; a run that is to end does not.
@@ -216,6 +210,10 @@ function checkArguments(config: AnalyticsConfig, options: ManagerOptions): void 
   checkOptions('new Manager', options, Object.keys(OPTIONS));
   checkFunctions('new Manager, option `host`', options.host, ['events', 'functions', 'call']);
   checkFunctions('new Manager, option `logger`', options.logger, ['error', 'warn', 'info', 'debug']);
+  checkFunctions('new Manager, option `state`, from `await openState(folder)`', options.state, [
+    'of',
+    'flush',
+  ]);
   const { drainTimeout = 0 } = options;
   if (!(typeof drainTimeout === 'number' && drainTimeout >= 0)) {
     refuseArgument('new Manager, option `drainTimeout`', drainTimeout, 'a number of seconds, 0 or more');

@@ -143,6 +143,7 @@ class PipelineRun {
       );
     }).pipe(
       collectStage({
+        name,
         window: this.#window,
         buffer: config.buffer,
         counters,
@@ -189,6 +190,7 @@ class PipelineRun {
     const plugin = entry.loaded_plugin;
     const place: StagePlace = { kind: 'process', name: entry.name };
     const stage = processStage({
+      name: entry.name,
       ordered: this.#setup.config.ordered,
       maxInFlight: this.#setup.config.max_in_flight,
       drop: this.#drop(place),

@@ -75,6 +75,12 @@ const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unkn
     'option `logger`: found a function; wanted an object with the functions `error`, `warn`, `info`, `debug`',
   ],
   [
+    'Manager',
+    (options) => new Manager(parseConfig(raw), options),
+    { state: Promise.resolve({}) },
+    'option `state`, from `await openState(folder)`: found a promise (await it); wanted an object with the functions',
+  ],
+  [
     'testPipeline',
     (options) => testPipeline(raw, options),
     { colect: collect },

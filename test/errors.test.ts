@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { isPermanent, loggable, MillraceError, PluginError, safeReason } from '../src/errors.ts';
@@ -95,13 +97,50 @@ describe('safeReason', () => {
     expect(safeReason(notStarted)).toBe('ENOENT: no such file or directory, spawn');
     const notFound = { errno: -3008, code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: SECRET };
     const error = Object.assign(new Error(`getaddrinfo ENOTFOUND ${SECRET}`), notFound);
-    expect(safeReason(error)).toBe('ENOTFOUND, getaddrinfo');
+    expect(safeReason(error)).toBe('ENOTFOUND: host name not found, getaddrinfo');
+  });
+
+  it('shows why a request was not answered, which fetch hides in the cause of its error', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const error = await fetch(`http://127.0.0.1:${port}/?token=${SECRET}`).catch((error: unknown) => error);
+    expect(safeReason(error)).toBe('TypeError, caused by ECONNREFUSED: connection refused, connect');
+  });
+
+  it.each([
+    [{ code: 'CERT_HAS_EXPIRED' }, 'CERT_HAS_EXPIRED: certificate has expired'],
+    [
+      { cause: { code: 'UND_ERR_SOCKET' } },
+      'Error, caused by UND_ERR_SOCKET: connection closed by the other side',
+    ],
+    [
+      { errors: [{ code: 'EHOSTUNREACH', syscall: 'connect', address: SECRET }] },
+      'Error, caused by EHOSTUNREACH: host is unreachable, connect',
+    ],
+  ])('shows of %j the code of the network and its meaning', (fields, shown) => {
+    expect(safeReason(Object.assign(new Error(SECRET), fields))).toBe(shown);
+  });
+
+  it.each([
+    ['what no system defines', { cause: { code: SECRET.toUpperCase(), syscall: SECRET } }],
+    ['a cause that is a text', { cause: SECRET }],
+  ])('shows no cause that is %s', (_, fields) => {
+    expect(safeReason(Object.assign(new Error(SECRET), fields))).toMatch(/^Error at \S+ \(message withheld/);
+  });
+
+  it('is not caught in a ring of causes', () => {
+    const error = new Error(SECRET);
+    error.cause = error;
+    expect(safeReason(error)).toMatch(/^Error at \S+ \(message withheld/);
   });
 
   it.each([
     [{ code: SECRET, syscall: 'open' }, /^Error at \S+ \(message withheld/],
-    [{ code: 'EACCES', syscall: `/${SECRET}` }, /^Error EACCES at \S+ \(message withheld/],
-    [{ code: 'EOWN', syscall: 'open', errno: -2 }, /^EOWN, open$/],
+    [{ code: 'EACCES', syscall: `/${SECRET}` }, /^EACCES: permission denied$/],
+    [{ code: 'EOWN', syscall: 'open', errno: -2 }, /^Error EOWN at \S+ \(message withheld/],
   ])('shows of %j what cannot be an event', (fields, shown) => {
     const error = Object.assign(new Error(SECRET), fields);
     expect(safeReason(error)).toMatch(shown);

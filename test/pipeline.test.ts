@@ -3,6 +3,7 @@ import {
   asyncScheduler,
   concatMap,
   delay,
+  firstValueFrom,
   interval,
   map,
   NEVER,
@@ -13,7 +14,7 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { PluginError } from '../src/errors.ts';
+import { PluginError, safeReason } from '../src/errors.ts';
 import { type CollectedEvent, collectedEvent, EventBatch, type Outcome } from '../src/models/index.ts';
 import { marbles } from './support/marbles.ts';
 import { type TestPlugins, testManager } from './support/pipelines.ts';
@@ -49,6 +50,7 @@ function run(plugins: Omit<TestPlugins, 'forward'> & { forward?: TestPlugins['fo
     endedAt,
     state: manager?.states().main?.state,
     stats: manager?.stats().main,
+    error: safeReason(manager?.states().main?.error),
   };
 }
 
@@ -210,20 +212,39 @@ describe('a pipeline', () => {
     expect(stats).toMatchObject({ dropped: { filtered: 3 }, in_flight: 0 });
   });
 
-  it('counts and drops what is no event', () => {
-    const { seen, stats } = run({
-      collect: { source: () => [event(1), 7, null, { data: [] }, event(2)] },
-      process: { odd: ({ event }) => [event, 'text'] },
-    });
-    expect(seen).toEqual([1, 2]);
-    expect(stats).toMatchObject({ collected: 2, dropped: { not_an_event: 5 } });
+  it.each([
+    ['a number', 'a number', () => [event(1), 7, event(2)]],
+    ['null', 'null', () => of(event(1), null, event(2))],
+    ['an array', 'an array', () => of(event(1), [event(2)])],
+    ['an object without data', 'an object that is no event', () => of(event(1), { data: [] }, event(2))],
+    ['a batch with a number', 'a number', () => of(event(1), new EventBatch([event(2), 7 as never]))],
+  ])('fails when a collector emits %s, behind what came before it', (_, what, source) => {
+    const { seen, state, error, stats } = run({ collect: { source } });
+    expect({ seen, state }).toEqual({ seen: [1], state: 'failed' });
+    expect(error).toContain(`collector source emitted ${what}; expected events: objects of the form`);
+    expect(stats).toMatchObject({ collected: 1, forwarded: { out: 1 }, dropped: {} });
   });
 
-  it('counts a wrong result once, at hand or not', () => {
-    const dropped = (process: () => unknown) =>
-      run({ collect: { source: () => [event(1)] }, process: { wrong: process } }).stats?.dropped;
-    expect(dropped(() => [{ nope: 1 }])).toEqual({ not_an_event: 1 });
-    expect(dropped(() => of({ nope: 1 }))).toEqual({ not_an_event: 1 });
+  it.each([
+    ['an array of two', (one: CollectedEvent) => [one, 'text']],
+    ['an Observable', () => of({ nope: 1 })],
+    ['a generator', () => [1].values()],
+    ['a promise', async () => ({ nope: 1 })],
+  ])('fails when a processor gives what is no event, and settles nothing: %s', async (_, process) => {
+    const settled: string[] = [];
+    const manager = testManager({
+      collect: { source: () => of(new EventBatch([event(1)], (outcome) => settled.push(outcome))) },
+      process: { odd: ({ event }) => process(event) },
+      forward: { out: () => undefined },
+    });
+    manager.start();
+    const [main] = await firstValueFrom(manager.finished$);
+    expect(main?.state).toBe('failed');
+    expect(safeReason(main?.error)).toMatch(
+      /^processor odd emitted .*; expected events: objects of the form/,
+    );
+    expect(settled).toEqual([]);
+    expect(manager.stats().main).toMatchObject({ dropped: {}, given_up: 1 });
   });
 });
 

@@ -24,7 +24,6 @@ const DROPS = {
   processor_failed: 'a processor failed on them',
   forwarder_failed: 'a forwarder did not take them',
   buffer_full: 'came faster than they were taken',
-  not_an_event: 'were no events',
 } satisfies Record<DropReason, string>;
 
 /** A map, because entries may have any name, `constructor` too. */

@@ -1,19 +1,16 @@
-import { Observable, type OperatorFunction } from 'rxjs';
+import { map, Observable, type OperatorFunction } from 'rxjs';
 import { Fifo } from '../../operators/fifo.ts';
 import type { InFlightWindow } from '../../operators/in-flight-window.ts';
-import {
-  type CollectedEvent,
-  EventBatch,
-  isEvent,
-  LineEvents,
-  type PipelineConfig,
-} from '../models/index.ts';
+import { type CollectedEvent, EventBatch, LineEvents, type PipelineConfig } from '../models/index.ts';
 import type { PipelineCounters } from '../stats.ts';
 import { type Batch, UnmadeBatch } from './delivery.ts';
+import { expectBatch } from './expect-events.ts';
 import type { Drop } from './probe.ts';
 import { SettleQueue } from './settle-queue.ts';
 
 export interface CollectStageOptions {
+  /** The name of the collector. */
+  readonly name: string;
   readonly window: InFlightWindow;
   readonly buffer: PipelineConfig['buffer'];
   readonly counters: PipelineCounters;
@@ -25,8 +22,10 @@ export interface CollectStageOptions {
 /**
  * Opens a delivery for everything that a collector emits. While the window is full, what comes waits in a bounded
  * buffer; beyond that it is dropped by policy, and counted. Collectors that heed `ctx.demand` never get there.
+ * Errors with the source, and with what it emits that is no event, behind all that came before.
  */
 export function collectStage({
+  name,
   window,
   buffer,
   counters,
@@ -107,12 +106,8 @@ export function collectStage({
         }),
       );
       subscriber.add(
-        source.subscribe({
-          next: (value) => {
-            if (value instanceof EventBatch) admit(value);
-            else if (isEvent(value)) admit(new EventBatch([value]));
-            else drop('not_an_event', 1, []);
-          },
+        source.pipe(map((value) => expectBatch(value, name))).subscribe({
+          next: admit,
           error: (error) => finish(() => subscriber.error(error)),
           complete: () => finish(() => subscriber.complete()),
         }),

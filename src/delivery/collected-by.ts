@@ -2,8 +2,9 @@ import { concatMap, defer, EMPTY, from, type Observable, of } from 'rxjs';
 import type { Demand } from '../../operators/demand.ts';
 import { pullFrom } from '../../operators/pull-from.ts';
 import { MillraceError } from '../errors.ts';
-import { type CollectedEvent, EventBatch, isEvent } from '../models/index.ts';
+import { type CollectedEvent, type EventBatch, isEvent, isEventBatch } from '../models/index.ts';
 import { isAsync, isIterable, toObservable } from '../returned.ts';
+import { describeKind } from './expect-events.ts';
 
 type Collected = CollectedEvent | EventBatch;
 
@@ -20,7 +21,7 @@ export function collectedBy(collect: () => unknown, demand: Demand, name: string
 
 function collectedFrom(returned: unknown, demand: Demand, name: string): Observable<Collected> {
   if (returned === undefined || returned === null) return EMPTY;
-  if (returned instanceof EventBatch || isEvent(returned)) return of(returned);
+  if (isEventBatch(returned) || isEvent(returned)) return of(returned);
   if (typeof (returned as PromiseLike<unknown>).then === 'function') {
     return from(returned as PromiseLike<unknown>).pipe(
       concatMap((result) => collectedFrom(result, demand, name)),
@@ -30,9 +31,10 @@ function collectedFrom(returned: unknown, demand: Demand, name: string): Observa
     return pullFrom(returned as Iterable<Collected> | AsyncIterable<Collected>, demand);
   }
   if (isAsync(returned)) return toObservable(returned as Observable<Collected>);
-  const what =
-    typeof returned === 'object' ? 'an object that is no event (`{ data: { … } }`)' : `a ${typeof returned}`;
-  throw new MillraceError('MILLRACE_PLUGIN_RETURN', `collect of ${name} returned ${what}; wanted ${WANTED}`);
+  throw new MillraceError(
+    'MILLRACE_PLUGIN_RETURN',
+    `collect of ${name} returned ${describeKind(returned)}; wanted ${WANTED}`,
+  );
 }
 
 function isAsyncIterable(value: unknown): boolean {

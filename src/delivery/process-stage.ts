@@ -3,7 +3,6 @@ import {
   concatMap,
   defer,
   EMPTY,
-  filter,
   finalize,
   map,
   type Observable,
@@ -13,21 +12,18 @@ import {
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import {
-  type CollectedEvent,
-  isEvent,
-  type LineEnvelope,
-  LineEvents,
-  type LineMapping,
-} from '../models/index.ts';
+import { type CollectedEvent, type LineEnvelope, LineEvents, type LineMapping } from '../models/index.ts';
 import { atHand, eventually, fewOrPulled, isAsync } from '../returned.ts';
 import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
+import { expectEvents } from './expect-events.ts';
 import type { Drop } from './probe.ts';
 import { LineProcessing } from './process-lines.ts';
 import { ResultWindow } from './result-window.ts';
 import { Turn, turn$ } from './turns.ts';
 
 export interface ProcessStageOptions {
+  /** The name of the processor. */
+  readonly name: string;
   readonly ordered: boolean;
   /** Bounds the results that are pulled of iterables and not settled: see {@link ResultWindow}. */
   readonly maxInFlight: number;
@@ -53,7 +49,10 @@ const EVENT = 160;
 const NO_EVENTS: readonly CollectedEvent[] = [];
 const NO_BATCHES: readonly Batch[] = [];
 
-/** Runs one processor over each event. A batch whose results are at hand stays one batch, without an Observable. */
+/**
+ * Runs one processor over each event. A batch whose results are at hand stays one batch, without an Observable.
+ * Errors with what a processor gives that is no event: nothing of that batch is settled, so that it comes again.
+ */
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
   const { ordered } = options;
   const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
@@ -159,22 +158,14 @@ function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Res
     return NO_EVENTS;
   }
   if (results === undefined) return awaitedResults(event, returned, delivery, stage);
-  if (results.length === 1 && isEvent(results[0])) return results;
-  return severalResults(event, results, delivery, stage.drop);
-}
-
-function severalResults(
-  event: CollectedEvent,
-  results: readonly CollectedEvent[],
-  delivery: Delivery,
-  drop: Drop,
-): readonly CollectedEvent[] {
-  const valid = results.filter(isEvent);
-  if (valid.length < results.length) drop('not_an_event', results.length - valid.length, []);
-  if (results.length === 0) drop('filtered', 1, [event]);
-  if (valid.length === 0) delivery.settle(1, 'dropped');
-  else delivery.add(valid.length - 1);
-  return valid;
+  expectEvents(results, `processor ${stage.name}`);
+  if (results.length > 0) {
+    delivery.add(results.length - 1);
+  } else {
+    stage.drop('filtered', 1, [event]);
+    delivery.settle(1, 'dropped');
+  }
+  return results;
 }
 
 /** The event itself stays open until its results have ended; each result opens one more. */
@@ -182,12 +173,11 @@ function awaitedResults(
   event: CollectedEvent,
   returned: unknown,
   delivery: Delivery,
-  { drop, onFailure, window }: Stage,
+  { name, drop, onFailure, window }: Stage,
 ): Observable<Batch> {
   return defer(() => {
     const demand = window.demand();
     let results = 0;
-    let invalid = 0;
     let failed = false;
     return eventually<CollectedEvent>(returned, demand).pipe(
       catchError((error) => {
@@ -195,13 +185,8 @@ function awaitedResults(
         onFailure(event, delivery, error);
         return EMPTY;
       }),
-      filter((result) => {
-        if (isEvent(result)) return true;
-        invalid++;
-        drop('not_an_event', 1, []);
-        return false;
-      }),
       map((result) => {
+        expectEvents([result], `processor ${name}`);
         results++;
         demand.open();
         return { events: [result], delivery: delivery.part(() => demand.settle()) };
@@ -209,7 +194,7 @@ function awaitedResults(
       tap({
         complete: () => {
           if (failed) return;
-          if (results + invalid === 0) drop('filtered', 1, [event]);
+          if (results === 0) drop('filtered', 1, [event]);
           delivery.settle(1, results === 0 ? 'dropped' : 'forwarded');
         },
       }),

@@ -11,6 +11,9 @@ export interface EventOrigin {
   readonly endOffset: number;
 }
 
+/** Marks a batch for other installed copies of millrace, whose classes are not these. */
+const BRAND = Symbol.for('millrace.EventBatch');
+
 /**
  * Events that came in together and are settled together. A collector may emit one instead of single
  * events: it costs the engine far less, and `settled` tells the collector, in the order of emission,
@@ -22,6 +25,10 @@ export interface EventOrigin {
  * batch.events.length; // 2
  */
 export class EventBatch {
+  static {
+    Object.defineProperty(EventBatch.prototype, BRAND, { value: true });
+  }
+
   readonly content: readonly CollectedEvent[] | LineEvents;
   readonly settled: ((outcome: Outcome) => void) | undefined;
   readonly origin: EventOrigin | undefined;
@@ -43,4 +50,15 @@ export class EventBatch {
   get events(): readonly CollectedEvent[] {
     return this.content instanceof LineEvents ? this.content.events : this.content;
   }
+}
+
+/**
+ * Whether a value is an EventBatch, of this or of another installed copy of millrace: a plugin may bring its own.
+ *
+ * @example
+ * isEventBatch(new EventBatch([collectedEvent({ n: 1 })])); // true
+ * isEventBatch(collectedEvent({ n: 1 })); // false
+ */
+export function isEventBatch(value: unknown): value is EventBatch {
+  return typeof value === 'object' && value !== null && BRAND in value;
 }

@@ -29,9 +29,7 @@ export type DropReason =
   | 'processor_failed'
   | 'forwarder_failed'
   /** It came faster than the window takes, from a source that cannot wait. */
-  | 'buffer_full'
-  /** A plugin emitted something that is no event. */
-  | 'not_an_event';
+  | 'buffer_full';
 
 /** Counters of a pipeline since the manager was made, restarts included. */
 export interface PipelineStats {

@@ -82,7 +82,7 @@ type Row = ReturnType<typeof rowExpectation>;
 export type RowExpectation = Readonly<z.output<Row>>;
 
 const STATES = ['running', 'backing_off', 'completed', 'failed', 'stopped'] as const;
-const REASONS = ['filtered', 'processor_failed', 'forwarder_failed', 'buffer_full', 'not_an_event'] as const;
+const REASONS = ['filtered', 'processor_failed', 'forwarder_failed', 'buffer_full'] as const;
 
 const dropExpectation = () =>
   z.strictObject({

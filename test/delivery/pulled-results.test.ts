@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom, NEVER, of, timer } from 'rxjs';
+import { firstValueFrom, ignoreElements, NEVER, of, timer } from 'rxjs';
 import { PluginError } from '../../src/errors.ts';
 import type { Manager } from '../../src/manager.ts';
 import { type CollectedEvent, collectedEvent } from '../../src/models/index.ts';
@@ -109,11 +109,13 @@ describe('the results of a processor', () => {
     'of the oldest event are not kept by those of later ones; ordered: %p',
     (ordered) => {
       const process: Process = ({ event: { data } }) =>
-        data.n === 0 ? timer(500) : Array.from({ length: 50 }, (_, i) => event(`${data.n}.${i}`)).values();
+        data.n === 0
+          ? timer(500).pipe(ignoreElements())
+          : Array.from({ length: 50 }, (_, i) => event(`${data.n}.${i}`)).values();
       const { seen, state, stats } = run({ process, events: 8, pipeline: { ordered, max_in_flight: 4 } });
       expect(state).toBe('completed');
       expect(seen).toHaveLength(7 * 50);
-      expect(stats).toMatchObject({ dropped: { not_an_event: 1 }, in_flight: 0 });
+      expect(stats).toMatchObject({ dropped: { filtered: 1 }, in_flight: 0 });
     },
   );
 

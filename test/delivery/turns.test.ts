@@ -34,6 +34,7 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
   };
   const texts = (b: number) => Array.from({ length: SIZE }, (_, i) => `${b}.${i} ${PADDING}`);
   const stage = processStage({
+    name: 'slow',
     ordered: true,
     maxInFlight: 1000,
     drop: () => {},
@@ -110,6 +111,7 @@ it('looks at the clock after each line that fails, however short', () => {
     const delivery = new Delivery(SIZE, () => {});
     const lines = LineEvents.of(Array<string>(SIZE).fill('short'), ENVELOPE);
     const stage = processStage({
+      name: 'slow',
       ordered: true,
       maxInFlight: 1000,
       drop: () => {},

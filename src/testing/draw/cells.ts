@@ -32,7 +32,6 @@ export const REASON_WORDS: Readonly<Record<DropReason, string>> = {
   processor_failed: 'failed',
   forwarder_failed: 'gave up',
   buffer_full: 'full',
-  not_an_event: 'no event',
 };
 
 /** The cells of a row, by column. */

@@ -187,7 +187,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { dropped: [{ reason: ▸filterd }] }`,
-      '.expect.dropped[0].reason: found the string "filterd"; wanted `filtered`, `processor_failed`, `forwarder_failed`, `buffer_full` or `not_an_event`; did you mean `filtered`?',
+      '.expect.dropped[0].reason: found the string "filterd"; wanted `filtered`, `processor_failed`, `forwarder_failed` or `buffer_full`; did you mean `filtered`?',
     ],
     [
       `${COLLECT}, expect: { retries: ▸many }`,

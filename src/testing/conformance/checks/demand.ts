@@ -1,6 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import { InFlightWindow } from '../../../../operators/in-flight-window.ts';
-import { EventBatch } from '../../../models/index.ts';
+import { isEventBatch } from '../../../models/index.ts';
 import { type Check, demand } from '../check.ts';
 import { collected, observe } from '../observe.ts';
 import type { Subject } from '../subject.ts';
@@ -62,7 +62,7 @@ async function collectWith(
   await observe(subject, () => collected(subject, ctx), {
     limit: ENOUGH,
     onValue: (value) => {
-      const events = value instanceof EventBatch ? value.events.length : 1;
+      const events = isEventBatch(value) ? value.events.length : 1;
       seen.count += events;
       window.take(events);
       if (releases) asyncScheduler.schedule(() => window.release(events));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { frozenCopy } from '../../../config/frozen.ts';
-import { type CollectedEvent, EventBatch, isEvent, toUtc } from '../../../models/index.ts';
+import { type CollectedEvent, isEvent, isEventBatch, toUtc } from '../../../models/index.ts';
 import { type Check, demand, reasonOf } from '../check.ts';
 import { collected, handled, type Observed, observe, processed } from '../observe.ts';
 import { openCopy } from '../open-copy.ts';
@@ -70,7 +70,7 @@ async function emissions(subject: Subject): Promise<unknown[][]> {
     const ctx = subject.context();
     const observed = await observe(subject, () => collected(subject, ctx));
     demandSuccess(observed, 'collect');
-    const values = observed.values.flatMap((value) => (value instanceof EventBatch ? value.events : [value]));
+    const values = observed.values.flatMap((value) => (isEventBatch(value) ? value.events : [value]));
     return values.map((value) => [value]);
   }
   const ctx = subject.context();

@@ -1,0 +1,42 @@
+import { MillraceError } from '../errors.ts';
+import { type CollectedEvent, EventBatch, isEvent, isEventBatch, LineEvents } from '../models/index.ts';
+
+/**
+ * What a collector has emitted, as a batch.
+ *
+ * @throws MillraceError, fatal, for what is no event: nothing says what was meant, and dropping it would lose it.
+ */
+export function expectBatch(value: unknown, collector: string): EventBatch {
+  if (isEvent(value)) return new EventBatch([value]);
+  if (!isEventBatch(value)) throw noEvent(`collector ${collector}`, value);
+  const isOwn = value.constructor === EventBatch;
+  if (isOwn && value.content instanceof LineEvents) return value;
+  const { events, settled, origin } = value;
+  expectEvents(events, `collector ${collector}`);
+  // Of another copy of millrace, which may be another version, only what is documented is used.
+  return isOwn ? value : new EventBatch(events, settled, origin);
+}
+
+/** @throws MillraceError, fatal, for the first value that is no event. `who` is `processor parse`, say. */
+export function expectEvents(
+  values: readonly unknown[],
+  who: string,
+): asserts values is readonly CollectedEvent[] {
+  for (let i = 0; i < values.length; i++) if (!isEvent(values[i])) throw noEvent(who, values[i]);
+}
+
+function noEvent(who: string, value: unknown): MillraceError {
+  const error = new MillraceError(
+    'MILLRACE_PLUGIN_RETURN',
+    `${who} emitted ${describeKind(value)}; expected events: objects of the form \`{ data: { … } }\`. ` +
+      'The run fails, because what was meant cannot be told; correct the plugin',
+  );
+  return Object.assign(error, { fatal: true });
+}
+
+/** What kind of value it is, and nothing of its content. */
+export function describeKind(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object that is no event' : `a ${typeof value}`;
+}
