@@ -254,3 +254,20 @@ describe('the search for imports', () => {
     ]);
   });
 });
+
+describe('The engine', () => {
+  it('asks plugins what they can do, and never for their names', () => {
+    const named = sourceFiles('src')
+      .filter(
+        ({ path }) =>
+          !['src/registry.ts', 'src/config/validate-workers.ts', 'src/host/host-config.ts'].includes(path),
+      )
+      .flatMap(({ path, text }) => {
+        const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+        return [...code.matchAll(/'(?:file|disk|stdout|regex_mask|entropy_mask|host_exec|beacons)'/g)].map(
+          ([name]) => `${path}: ${name}`,
+        );
+      });
+    expect(named).toEqual([]);
+  });
+});

@@ -21,6 +21,10 @@ machine:
   beacons: [loadavg, '{mem,disk}usage']
 `;
 
+export const shownSettings = { beacons: '' };
+
+export const usesState = false;
+
 /** Specification 2.7: beacons. `beacons` are glob patterns over beacon names. */
 export const BeaconsConfig = CollectConfigBase.extend({ beacons: z.array(z.string()) });
 export type BeaconsConfig = Readonly<z.output<typeof BeaconsConfig>>;

@@ -31,6 +31,10 @@ access-log:
   backfill: true
 `;
 
+export const shownSettings = { paths: '', backfill: '' };
+
+export const resumes = true;
+
 /** Above what is taken off the end of a line that is cut. */
 const LEAST_LINE_BYTES = 2 * UNSURE_CHARACTERS;
 const MOST_LINE_BYTES = 16 * 1024 * 1024;

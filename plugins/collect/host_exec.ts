@@ -22,6 +22,10 @@ memory:
   fn: status.meminfo
 `;
 
+export const shownSettings = { fn: '', interval: ' s' };
+
+export const usesState = false;
+
 /** Specification 2.7: host_exec. `interval` is in seconds; 0 or less means as often as a timer can, every ms. */
 export const HostExecConfig = CollectConfigBase.extend({
   interval: z.number().default(5),

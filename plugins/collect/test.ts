@@ -21,6 +21,10 @@ ticks:
   count: 10
 `;
 
+export const shownSettings = { interval: ' s', count: '' };
+
+export const usesState = false;
+
 /** Specification 2.7: test. `interval` is in seconds; without `count` it never stops. */
 export const TestCollectConfig = CollectConfigBase.extend({
   interval: z.number().gt(0).default(0.1),

@@ -24,6 +24,8 @@ archive:
   fsync: batch
 `;
 
+export const shownSettings = { path: '', filename: '', pretty_print: '' };
+
 const DUMP_NAME = 'event-dump-';
 const DUMP_SUFFIX = '.json';
 
@@ -49,6 +51,11 @@ export function get_config_schema(): typeof DiskConfig {
 /** Its file, or the first of those that it numbers. */
 export function writes({ config }: { config: DiskConfig }): string {
   return resolve(config.path, config.filename ?? `${DUMP_NAME}1${DUMP_SUFFIX}`);
+}
+
+/** One file per event cannot be cut back to a place. */
+export function exactFile({ config }: { config: DiskConfig }): string | undefined {
+  return config.filename === undefined ? undefined : join(config.path, config.filename);
 }
 
 type Context = PipelineRunContext<DiskConfig>;

@@ -7,6 +7,8 @@ nowhere:
   plugin: noop
 `;
 
+export const shownSettings = {};
+
 /** Specification 2.9: noop has the base configuration only. */
 export function get_config_schema(): typeof ForwardConfigBase {
   return ForwardConfigBase;

@@ -15,6 +15,10 @@ console:
   pretty_print: true
 `;
 
+export const shownSettings = { pretty_print: '' };
+
+export const writesToStdout = true;
+
 /** Ours. `pretty_print` indents by 2. */
 export const StdoutConfig = ForwardConfigBase.extend({
   pretty_print: z.boolean().default(false),

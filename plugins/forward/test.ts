@@ -31,6 +31,8 @@ witness:
   message: an event came
 `;
 
+export const shownSettings = { sleep: ' s', path: '', add_event_to_shared_cache: '' };
+
 const fields = ForwardConfigBase.extend({
   /** Seconds. */
   sleep: z.number().default(0),

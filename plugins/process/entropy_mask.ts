@@ -13,6 +13,8 @@ mask-unknown-secrets:
   length_threshold: 20
 `;
 
+export const shownSettings = { h_threshold: '', length_threshold: '', mask_char: '' };
+
 /** This plugin removes secrets. */
 export const masks = true;
 

@@ -19,6 +19,8 @@ mask-known-secrets:
     TOKEN: '(?i)bearer [a-z0-9._-]+'
 `;
 
+export const shownSettings = { rules: '', mask_char: '' };
+
 /** This plugin removes secrets. */
 export const masks = true;
 

@@ -21,6 +21,8 @@ slow-down:
   child_events_count: 2
 `;
 
+export const shownSettings = { delay: ' s', delay_range: ' s', child_events_count: '' };
+
 const seconds = () =>
   z
     .number()

@@ -4,7 +4,9 @@ import type { AnalyticsConfig } from '../models/index.ts';
 /** Of some pipelines, those that write to standard output. */
 export function writersToOutput(config: AnalyticsConfig, names: readonly string[]): string[] {
   return names.filter((name) =>
-    config.pipelines[name]?.forward.some((forwarder) => config.forwarders[forwarder]?.plugin === 'stdout'),
+    config.pipelines[name]?.forward.some(
+      (forwarder) => config.forwarders[forwarder]?.loaded_plugin.writesToStdout === true,
+    ),
   );
 }
 

@@ -5,7 +5,7 @@ import type { StateStore } from '../state/state-store.ts';
 import { UsageError } from './exit-code.ts';
 import { memoryStore } from './memory-store.ts';
 
-/** What the pipelines of one process remember: on disk from the first pipeline on that reads files. */
+/** What the pipelines of one process remember: on disk from the first pipeline on whose collectors use it. */
 export class RunState {
   readonly #folder: string | undefined;
   readonly #logger: Logger;
@@ -24,8 +24,8 @@ export class RunState {
    * @throws MillraceError if its folder cannot be used, another process has it, or a pipeline cannot do without it
    */
   async storeFor({ pipelines, collectors }: AnalyticsConfig, names: readonly string[]): Promise<StateStore> {
-    const readsFiles = names.some((name) =>
-      pipelines[name]?.collect.some((collector) => collectors[collector]?.plugin === 'file'),
+    const isUsed = names.some((name) =>
+      pipelines[name]?.collect.some((collector) => collectors[collector]?.loaded_plugin.usesState !== false),
     );
     if (this.#store !== undefined) return this.#store;
     if (this.#folder === undefined) {
@@ -36,7 +36,7 @@ export class RunState {
           'Leave out --no-state, or set exactly_once to false.',
       );
     }
-    if (!readsFiles) return this.#memory;
+    if (!isUsed) return this.#memory;
     this.#store = await openFolder(this.#folder, this.#logger);
     return this.#store;
   }

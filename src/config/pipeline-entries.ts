@@ -1,8 +1,12 @@
 import { isMapping, type Path } from '../checks/path.ts';
 import type { PluginKind } from '../models/plugin.ts';
+import type { ValidEntry } from './build-config.ts';
 
 /** The entries of each kind as they are written; undefined for a section that could not be read. */
 export type Entries = Readonly<Record<PluginKind, Readonly<Record<string, unknown>> | undefined>>;
+
+/** The entries of each kind that passed their schemas. */
+export type ValidEntries = Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
 
 /** The names in a list of a pipeline, or the only one, with their places in it. */
 export function namesIn(list: unknown): { readonly name: string; readonly at: Path }[] {

@@ -1,15 +1,15 @@
-import { join } from 'node:path';
 import { isMapping, type Path } from '../checks/path.ts';
-import type { ConfigMistake } from '../models/plugin.ts';
-import { type Entries, namesIn, pluginOf } from './pipeline-entries.ts';
+import type { CollectPlugin, ConfigMistake, ForwardPlugin } from '../models/plugin.ts';
+import type { ValidEntry } from './build-config.ts';
+import { namesIn, type ValidEntries } from './pipeline-entries.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
 /**
- * Checks what `exactly_once` needs: collectors that know how far they have come (`file`), and one file that nobody
- * else writes to (`disk` with `filename`), in the order of collection. What has the wrong type is left to the schemas.
+ * Checks what `exactly_once` requires: collectors that resume exactly, and one output file that can be cut back and that
+ * nothing else writes to, in the order of collection. Values of a wrong type are left to the schemas.
  */
-export function validateExactlyOnce(pipelines: Mapping, entries: Entries): ConfigMistake[] {
+export function validateExactlyOnce(pipelines: Mapping, entries: ValidEntries): ConfigMistake[] {
   return Object.entries(pipelines).flatMap(([name, pipeline]) => {
     if (!isMapping(pipeline) || pipeline.exactly_once !== true) return [];
     const path: Path = ['pipelines', name];
@@ -22,27 +22,25 @@ export function validateExactlyOnce(pipelines: Mapping, entries: Entries): Confi
   });
 }
 
-function checkCollectors(pipeline: Mapping, entries: Entries, path: Path): ConfigMistake[] {
+function checkCollectors(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigMistake[] {
   return namesIn(pipeline.collect).flatMap(({ name, at }) => {
-    const plugin = pluginOf(entries.collect?.[name]);
-    if (plugin === undefined || plugin === 'file') return [];
-    const message = `\`${name}\` is a \`${plugin}\` collector; \`exactly_once\` wants collectors \`file\` only: no other can go back to where a crash cut the output`;
+    const entry = entries.collect.get(name);
+    if (entry === undefined || (entry.plugin as CollectPlugin).resumes === true) return [];
+    const message = `\`${name}\` is a \`${entry.data.plugin}\` collector, which cannot resume where a crash cut the output; \`exactly_once\` requires one that can, such as \`file\``;
     return [{ path: [...path, 'collect', ...at], message }];
   });
 }
 
-function checkForwarder(pipeline: Mapping, entries: Entries, path: Path): ConfigMistake[] {
+function checkForwarder(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigMistake[] {
   const forwarders = namesIn(pipeline.forward);
   if (forwarders.length > 1) {
-    const message = `found ${forwarders.length} forwarders; \`exactly_once\` wants one: what is delivered is cut in one place`;
+    const message = `found ${forwarders.length} forwarders; \`exactly_once\` requires one: what is delivered is cut in one place`;
     return [{ path: [...path, 'forward'], message }];
   }
   return forwarders.flatMap(({ name, at }) => {
-    const entry = entries.forward?.[name];
-    const plugin = pluginOf(entry);
-    if (plugin === undefined || outputOf(entry) !== undefined) return [];
-    const found = plugin === 'disk' ? 'a `disk` forwarder without `filename`' : `a \`${plugin}\` forwarder`;
-    const message = `\`${name}\` is ${found}; \`exactly_once\` wants a \`disk\` forwarder with \`filename\`: no other output can be cut back`;
+    const entry = entries.forward.get(name);
+    if (entry === undefined || exactFileOf(entry) !== undefined) return [];
+    const message = `the output of \`${name}\`, a \`${entry.data.plugin}\` forwarder, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\``;
     return [{ path: [...path, 'forward', ...at], message }];
   });
 }
@@ -50,22 +48,22 @@ function checkForwarder(pipeline: Mapping, entries: Entries, path: Path): Config
 function checkOrder(pipeline: Mapping, path: Path): ConfigMistake[] {
   if (pipeline.ordered !== false) return [];
   const message =
-    'found false; `exactly_once` wants true: in another order the output cannot be cut in one place';
+    'found false; `exactly_once` requires true: in another order the output cannot be cut in one place';
   return [{ path: [...path, 'ordered'], message }];
 }
 
 /** Lines of others behind the last commit would be cut off after a crash. */
-function checkSharing(own: string, pipelines: Mapping, entries: Entries): ConfigMistake[] {
+function checkSharing(own: string, pipelines: Mapping, entries: ValidEntries): ConfigMistake[] {
   const output = forwardersOf(pipelines[own])
-    .map((name) => outputOf(entries.forward?.[name]))
+    .map((name) => exactFileOf(entries.forward.get(name)))
     .find((found) => found !== undefined);
   if (output === undefined) return [];
   return Object.entries(pipelines).flatMap(([name, pipeline]) => {
     const others =
       name === own ? deadLettersOf(pipeline) : [...forwardersOf(pipeline), ...deadLettersOf(pipeline)];
-    if (!others.some((other) => outputOf(entries.forward?.[other]) === output)) return [];
+    if (!others.some((other) => exactFileOf(entries.forward.get(other)) === output)) return [];
     const who = name === own ? 'its own dead letter' : `pipeline \`${name}\``;
-    const message = `${output} is also written to by ${who}; \`exactly_once\` wants a file of its own: what others write would be cut off after a crash`;
+    const message = `${output} is also written to by ${who}; \`exactly_once\` requires a file of its own: what others write would be cut off after a crash`;
     return [{ path: ['pipelines', own, 'forward'], message }];
   });
 }
@@ -79,9 +77,7 @@ function deadLettersOf(pipeline: unknown): string[] {
   return isMapping(delivery) ? namesIn(delivery.dead_letter).map(({ name }) => name) : [];
 }
 
-/** The file that a `disk` forwarder appends to. */
-function outputOf(entry: unknown): string | undefined {
-  if (!isMapping(entry) || entry.plugin !== 'disk') return undefined;
-  const { path, filename } = entry;
-  return typeof path === 'string' && typeof filename === 'string' ? join(path, filename) : undefined;
+function exactFileOf(entry: ValidEntry | undefined): string | undefined {
+  const plugin = entry?.plugin as ForwardPlugin | undefined;
+  return plugin?.exactFile?.({ config: entry?.data as never });
 }

@@ -1,12 +1,11 @@
 import { nameListing } from '../checks/wording.ts';
 import type { PipelineConfig } from '../models/pipeline-config.ts';
-import type { CollectPlugin, ConfigMistake, ForwardPlugin, PluginKind } from '../models/plugin.ts';
+import type { CollectPlugin, ConfigMistake, ForwardPlugin } from '../models/plugin.ts';
 import { WrittenFile } from '../models/written-file.ts';
-import type { ValidEntry } from './build-config.ts';
 import { findRings } from './find-rings.ts';
+import type { ValidEntries } from './pipeline-entries.ts';
 
 type Pipelines = ReadonlyMap<string, PipelineConfig>;
-type ValidEntries = Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
 /** Whether a collector reads what a forwarder writes, both by name. */
 type IsReading = (collector: string, forwarder: string) => boolean;
 

@@ -4,7 +4,6 @@ import { nearest } from '../models/nearest.ts';
 import type { ConfigMistake, PluginKind } from '../models/plugin.ts';
 import type { Entries } from './pipeline-entries.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
-import { validateExactlyOnce } from './validate-exactly-once.ts';
 import { validateWorkers } from './validate-workers.ts';
 
 /** The names of the entries of each kind; undefined for a section that could not be read. */
@@ -17,7 +16,7 @@ const KINDS = Object.keys(NOUNS) as PluginKind[];
 /**
  * Specification 2.1: checks what pipelines say of the rest of the configuration. The strings in `collect`,
  * `process` and `forward` name entries of their sections, a pipeline has at least one collector and one
- * forwarder, and none of them twice, `delivery.dead_letter` names a forwarder, and a pipeline with `exactly_once` or `workers` has what
+ * forwarder, and none of them twice, `delivery.dead_letter` names a forwarder, and a pipeline with `workers` has what
  * that needs.
  *
  * Takes the pipelines as they are written and leaves what has the wrong type to their schema. Paths of the
@@ -36,7 +35,7 @@ export function _validate_pipelines(
     return [...mistakes, ...checkName(deadLetter, 'forward', names, [...path, 'delivery', 'dead_letter'])];
   });
   if (entries === undefined) return references;
-  return [...references, ...validateExactlyOnce(pipelines, entries), ...validateWorkers(pipelines, entries)];
+  return [...references, ...validateWorkers(pipelines, entries)];
 }
 
 function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {

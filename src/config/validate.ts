@@ -18,6 +18,7 @@ import { checkPlugin } from './plugin-check.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
 import { isReserved, removeReservedKeys } from './reserved-keys.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
+import { validateExactlyOnce } from './validate-exactly-once.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
 
@@ -59,9 +60,8 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       forward: config.sections.get(PLUGIN_SECTIONS.forward),
     };
     const mistakes = _validate_pipelines(written, names, asWritten);
-    for (const mistake of [...mistakes, ...validateOwnOutput(pipelines, entries)]) {
-      config.add({ ...mistake, foreign: true });
-    }
+    mistakes.push(...validateExactlyOnce(written, entries), ...validateOwnOutput(pipelines, entries));
+    for (const mistake of mistakes) config.add({ ...mistake, foreign: true });
   }
   return buildConfig({ entries, pipelines, host_config: config.sections.get('host_config') ?? {} });
 }

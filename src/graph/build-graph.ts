@@ -35,7 +35,7 @@ export function buildGraph(config: AnalyticsConfig, written: WrittenSections = n
             kind,
             name: visibleText(name),
             plugin: visibleText(String(values.plugin)),
-            settings: entrySettings(kind, entry.plugin, values),
+            settings: entrySettings(entry.loaded_plugin, values),
             state: stateOf(users.get(`${kind} ${name}`)),
           },
         ];

@@ -1,26 +1,22 @@
 import { isMapping } from '../checks/path.ts';
-import { shownFields } from '../checks/shown-fields.ts';
+import { shownSettings } from '../checks/shown-settings.ts';
 import { formatNumber } from '../checks/wording.ts';
-import { MAX_COUNT, type PipelineConfig, type PluginKind } from '../models/index.ts';
+import { MAX_COUNT, type PipelineConfig, type Plugin } from '../models/index.ts';
 import type { GraphSetting } from './graph.ts';
 import { visibleText } from './visible-text.ts';
 
 const MOST_VALUES = 12;
 
 /**
- * The settings of an entry that may be shown. Of a plugin that is not built in nobody knows what is secret: only its
- * numbers and switches are shown, and references to environment variables.
+ * The settings of an entry that may be shown, as text.
  *
  * @example
- * entrySettings('collect', 'host_exec', { fn: 'status.uptime', interval: 5, args: ['s3cret'] });
+ * const plugin = { shownSettings: { fn: '', interval: ' s' } };
+ * entrySettings(plugin, { fn: 'status.uptime', interval: 5, args: ['s3cret'] });
  * // [{ key: 'fn', values: ['status.uptime'] }, { key: 'interval', values: ['5 s'] }]
  */
-export function entrySettings(
-  kind: PluginKind,
-  plugin: string,
-  values: Readonly<Record<string, unknown>>,
-): GraphSetting[] {
-  return shownFields(kind, plugin, values).flatMap(({ key, unit = '' }) => setting(key, values[key], unit));
+export function entrySettings(plugin: Plugin, values: Readonly<Record<string, unknown>>): GraphSetting[] {
+  return [...shownSettings(plugin, values)].flatMap(([key, unit]) => setting(key, values[key], unit));
 }
 
 /** The settings of a pipeline: those that always matter, and those that are set. */

@@ -41,6 +41,11 @@ interface PluginBase {
   readonly description?: string;
   /** A configuration entry in YAML, shown by `millrace plugins`; executed as a test for the built-in ones. */
   readonly example?: string;
+  /**
+   * The settings that graphs and drawings of tests show, each with the unit of its number, or an empty string. None of
+   * them may hold a secret. Default: numbers and switches whose names do not suggest one.
+   */
+  readonly shownSettings?: Readonly<Record<string, string>>;
 }
 
 /** What an entry function may return: whichever suits its author. */
@@ -48,6 +53,16 @@ export type Returned<T> = ObservableInput<T> | T | undefined | void;
 
 export interface CollectPlugin extends PluginBase {
   collect(args: { ctx: PipelineRunContext<never> }): Returned<CollectedEvent | EventBatch>;
+  /**
+   * False for a collector that never uses `ctx.state`. A run needs no state folder if none of its collectors does.
+   * Default: true.
+   */
+  readonly usesState?: boolean;
+  /**
+   * True for a collector that continues exactly where `ctx.state` says that the last run ended, in the same order, as
+   * `exactly_once` requires.
+   */
+  readonly resumes?: boolean;
   /** Ours, optional: whether it reads a file that is written. What a pipeline writes must not come back to it. */
   reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
 }
@@ -91,6 +106,10 @@ export interface ForwardPlugin extends PluginBase {
     ctx: PipelineRunContext<never>;
     events: readonly CollectedEvent[];
   }): Returned<unknown>;
+  /** True if it writes events to standard output. */
+  readonly writesToStdout?: boolean;
+  /** The file that `exactly` writes to; undefined if this configuration cannot be used with `exactly_once`. */
+  exactFile?(args: { config: never }): string | undefined;
   /** Ours, optional: the file that it writes, or one that is like all that it writes. */
   writes?(args: { config: never }): string | undefined;
   /**

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { withReferences } from '../checks/as-written.ts';
 import { jsonSchemaOf } from '../checks/known-keys.ts';
 import { isMapping } from '../checks/path.ts';
-import { shownFields } from '../checks/shown-fields.ts';
-import type { PluginConfig, PluginKind } from '../models/index.ts';
+import { shownSettings } from '../checks/shown-settings.ts';
+import type { PluginConfig } from '../models/index.ts';
 
 /** What may be shown of an entry: no secrets, and no values of environment variables. */
 export interface ShownEntry {
@@ -13,7 +13,7 @@ export interface ShownEntry {
 }
 
 /** @param written the entry with references where values of environment variables would stand */
-export function shownEntry(kind: PluginKind, entry: PluginConfig, written: unknown): ShownEntry {
+export function shownEntry(entry: PluginConfig, written: unknown): ShownEntry {
   const shown = withReferences(entry, written);
   const values: Readonly<Record<string, unknown>> = isMapping(shown) ? shown : {};
   const properties = jsonSchemaOf(entry.loaded_plugin.get_config_schema())?.properties;
@@ -21,8 +21,8 @@ export function shownEntry(kind: PluginKind, entry: PluginConfig, written: unkno
     const property = isMapping(properties) ? properties[key] : undefined;
     return isMapping(property) && isDeepStrictEqual(property.default, values[key]);
   };
-  const keys = new Set(shownFields(kind, entry.plugin, values).map(({ key }) => key));
-  const settings = Object.entries(values).filter(([key]) => keys.has(key) && !isDefault(key));
+  const shownKeys = shownSettings(entry.loaded_plugin, values);
+  const settings = Object.entries(values).filter(([key]) => shownKeys.has(key) && !isDefault(key));
   return {
     plugin: String(values.plugin),
     settings: Object.fromEntries(settings.map(([key, value]) => [key, namesOf(value)])),

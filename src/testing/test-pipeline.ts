@@ -202,7 +202,7 @@ class PipelineTest {
       const known = entry as PluginConfig;
       const pluginKind = kind === 'dead_letter' ? 'forward' : kind;
       const own = written.get(SECTIONS[pluginKind])?.[known.name];
-      return { place: { kind, name: known.name }, ...shownEntry(pluginKind, known, own) };
+      return { place: { kind, name: known.name }, ...shownEntry(known, own) };
     };
     return [
       ...collect.map((name) => stage('collect', collectors[name])),

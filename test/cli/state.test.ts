@@ -38,6 +38,34 @@ describe('the state folder of millrace run', () => {
     expect(linesOf((await runCli([...args, '--once'], { cwd })).stdout)).toEqual(['three']);
   });
 
+  it('keeps `ctx.state` of any collector, whether or not a pipeline reads files', async () => {
+    const cwd = folderWith({
+      'runs.mjs': `
+        export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+        export function collect({ ctx }) {
+          const runs = (ctx.state.get('runs') ?? 0) + 1;
+          ctx.state.set('runs', runs);
+          return [{ data: { runs } }];
+        }`,
+      'p.yaml': `
+collectors: { runs: { plugin: ./runs.mjs } }
+forwarders: { screen: { plugin: stdout } }
+pipelines: { main: { collect: runs, forward: screen, restart: false } }
+host_config: {}
+`,
+    });
+    for (const runs of [1, 2, 3]) {
+      const { stdout } = await runCli(['run', 'p.yaml', '--state-dir', 'state'], { cwd });
+      expect(JSON.parse(stdout).data).toEqual({ runs });
+    }
+  });
+
+  it('is not made for collectors that never use it', async () => {
+    const cwd = folderWith({ 'p.yaml': countTo(1) });
+    expect(await runCli(['run', 'p.yaml', '--state-dir', 'state'], { cwd })).toMatchObject({ code: 0 });
+    expect(existsSync(join(cwd, 'state'))).toBe(false);
+  });
+
   it('is by default in XDG_STATE_HOME, else in ~/.local/state', async () => {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
     await runCli(['run', 'p.yaml', '--once'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'xdg') } });

@@ -36,18 +36,18 @@ describe('exactly_once', () => {
   it.each([
     [
       { collect: ['log', 'ticks'] },
-      /^pipelines\.main\.collect\[1\]: `ticks` is a `test` collector; .* `file` only/,
+      /^pipelines\.main\.collect\[1\]: `ticks` is a `test` collector, which cannot resume .* such as `file`/,
     ],
-    [{ forward: ['out', 'none'] }, /^pipelines\.main\.forward: found 2 forwarders; .* wants one/],
+    [{ forward: ['out', 'none'] }, /^pipelines\.main\.forward: found 2 forwarders; .* requires one/],
     [
       { forward: 'none' },
-      /^pipelines\.main\.forward: `none` is a `noop` forwarder; .* `disk` forwarder with/,
+      /^pipelines\.main\.forward: the output of `none`, a `noop` forwarder, cannot be cut back/,
     ],
     [
       { forward: ['dumps'] },
-      /^pipelines\.main\.forward\[0\]: `dumps` is a `disk` forwarder without `filename`/,
+      /^pipelines\.main\.forward\[0\]: the output of `dumps`, .* such as `disk` with `filename`/,
     ],
-    [{ ordered: false }, /^pipelines\.main\.ordered: found false; `exactly_once` wants true/],
+    [{ ordered: false }, /^pipelines\.main\.ordered: found false; `exactly_once` requires true/],
     [{ delivery: { dead_letter: 'same' } }, /out\/events is also written to by its own dead letter/],
   ])('is refused, with the reason, for %j', (main, message) => {
     expect(mistakes(config(main))).toEqual([expect.stringMatching(message)]);

@@ -2,8 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals';
 import { withReferences } from '../../src/checks/as-written.ts';
+import { defineForwarder } from '../../src/define-plugin.ts';
 import { entrySettings } from '../../src/graph/entry-settings.ts';
 import { nodesOf, type PipelineGraph } from '../../src/graph/graph.ts';
+import type { CollectPlugin } from '../../src/models/plugin.ts';
+import { findPlugin } from '../../src/registry.ts';
 import { graphOf, named, SHARED } from './graphs.ts';
 
 const edgesOf = ({ edges }: PipelineGraph, pipeline: string) =>
@@ -71,7 +74,7 @@ describe('the graph of a configuration', () => {
 
   it('shortens long lists', () => {
     const paths = Array.from({ length: 20 }, (_, i) => `/${i}`);
-    const [setting] = entrySettings('collect', 'file', { paths });
+    const [setting] = entrySettings(findPlugin('collect', 'file') as CollectPlugin, { paths });
     expect(setting?.values).toHaveLength(13);
     expect(setting?.values.at(-1)).toBe('and 8 more');
   });
@@ -87,8 +90,9 @@ describe('the graph of a configuration', () => {
   });
 });
 
-describe('settings of plugins that are not built in', () => {
+describe('settings of plugins that do not declare which ones may be shown', () => {
   it('are numbers, switches and references only, since the rest could be secret', () => {
+    const undeclared = defineForwarder({ forward: () => {} });
     const values = {
       plugin: './mine.mjs',
       url: 'https://user:s3cret@host',
@@ -99,7 +103,7 @@ describe('settings of plugins that are not built in', () => {
       mixed: 's3cret ${USER}',
       nested: { key: 's3cret' },
     };
-    expect(entrySettings('forward', './mine.mjs', values)).toEqual([
+    expect(entrySettings(undeclared, values)).toEqual([
       { key: 'port', values: ['8080'] },
       { key: 'tls', values: ['true'] },
       { key: 'password', values: ['${DB_PASSWORD}'] },
