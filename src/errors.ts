@@ -37,12 +37,23 @@ export function isMillraceError(value: unknown): value is MillraceError {
 export class PluginError extends MillraceError {
   /** True skips the retries of a forwarder: the event goes to the dead letter, or is dropped, at once. */
   readonly permanent: boolean;
+  /**
+   * For an error of `forwardBatch`: which events of the batch have failed, by their positions from 0 on. All others were
+   * delivered. Default: the whole batch has failed.
+   */
+  readonly failedEvents: readonly number[] | undefined;
 
-  constructor(message: string, options: ErrorOptions & { permanent?: boolean } = {}) {
+  constructor(message: string, options: PluginErrorOptions = {}) {
     super('MILLRACE_PLUGIN', message, options);
     this.name = 'PluginError';
     this.permanent = options.permanent ?? false;
+    this.failedEvents = options.failedEvents;
   }
+}
+
+export interface PluginErrorOptions extends ErrorOptions {
+  readonly permanent?: boolean;
+  readonly failedEvents?: readonly number[];
 }
 
 const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
@@ -115,6 +126,25 @@ export function isPermanent(error: unknown): boolean {
  */
 export function isFatal(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { fatal?: unknown }).fatal === true;
+}
+
+/**
+ * The positions of the events of a batch that an error names as the failed ones, the others having been delivered:
+ * `failedEvents` on any error object. Undefined if it names none, all of them, or what is no position: then the whole
+ * batch counts as failed.
+ *
+ * @example
+ * failedEventsOf(new PluginError('refused', { failedEvents: [3] }), 10); // [3]
+ * failedEventsOf(new PluginError('refused', { failedEvents: [10] }), 10); // undefined
+ */
+export function failedEventsOf(error: unknown, size: number): readonly number[] | undefined {
+  const named = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
+  if (!Array.isArray(named)) return undefined;
+  const failed = [...new Set<unknown>(named)];
+  const arePositions = failed.every(
+    (at) => Number.isInteger(at) && (at as number) >= 0 && (at as number) < size,
+  );
+  return arePositions && failed.length > 0 && failed.length < size ? (failed as number[]) : undefined;
 }
 
 /** The stack without the message that it begins with: a message may hold what looks like a place. */

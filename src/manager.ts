@@ -28,6 +28,11 @@ export interface ManagerOptions {
   readonly logger?: Logger;
   /** Collectors end once they have reached the end of what there is; then nothing is started again. */
   readonly once?: boolean;
+  /**
+   * Seconds that a forwarder may fail without a success between before its pipeline fails, with `once`; `Infinity`: any
+   * time. Without `once` it is tried again without end. Default: 300.
+   */
+  readonly giveUpAfter?: number;
   /** Numbers in [0, 1) for every random choice. Default: Math.random. */
   readonly random?: () => number;
   /** Seconds that a stop waits for what is in flight. Default: 10. */
@@ -77,6 +82,7 @@ export class Manager {
       logger = silentLogger,
       once = false,
       random = Math.random,
+      giveUpAfter = 300,
       drainTimeout = 10,
       state,
       reopen$,
@@ -108,6 +114,7 @@ export class Manager {
             counters,
             caches: new Map(),
             probe: options.probe?.(name),
+            giveUpAfter: once ? giveUpAfter * 1000 : undefined,
             state: state && ((collector) => state.of(name, collector)),
           },
           restart,
@@ -187,6 +194,7 @@ const OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
   host: true,
   logger: true,
   once: true,
+  giveUpAfter: true,
   random: true,
   drainTimeout: true,
   state: true,
@@ -214,9 +222,10 @@ function checkArguments(config: AnalyticsConfig, options: ManagerOptions): void 
     'of',
     'flush',
   ]);
-  const { drainTimeout = 0 } = options;
-  if (!(typeof drainTimeout === 'number' && drainTimeout >= 0)) {
-    refuseArgument('new Manager, option `drainTimeout`', drainTimeout, 'a number of seconds, 0 or more');
+  for (const name of ['drainTimeout', 'giveUpAfter'] as const) {
+    const seconds: unknown = options[name];
+    if (seconds === undefined || (typeof seconds === 'number' && seconds >= 0)) continue;
+    refuseArgument(`new Manager, option \`${name}\``, seconds, 'a number of seconds, 0 or more');
   }
 }
 

@@ -50,6 +50,8 @@ export interface PipelineSetup {
   /** The caches of the plugin entries, by kind and name. */
   readonly caches: Map<string, Record<string, unknown>>;
   readonly probe?: PipelineProbe | undefined;
+  /** Milliseconds of continuous failure of a forwarder after which the run fails; undefined: never. */
+  readonly giveUpAfter?: number | undefined;
   /** What a collector of this pipeline remembers over restarts of the process. */
   readonly state?: ((collector: string) => CollectorState) | undefined;
 }
@@ -209,16 +211,26 @@ class PipelineRun {
   }
 
   #forward(name: string, kind: 'forward' | 'dead_letter', deadLetters: DeadLetters) {
-    const { config, analytics, shared, counters, probe } = this.#setup;
+    const { config, analytics, shared, counters, probe, giveUpAfter } = this.#setup;
     const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
     const ctx = this.#context(kind, entry, this.#working.signal);
     const exactly = kind === 'forward' ? this.#exactly : undefined;
-    return forwardTo(entry, { kind, config, shared, ctx, counters, deadLetters, probe, exactly });
+    return forwardTo(entry, {
+      kind,
+      config,
+      shared,
+      ctx,
+      counters,
+      deadLetters,
+      probe,
+      exactly,
+      giveUpAfter,
+    });
   }
 
   /** Undefined unless the pipeline delivers exactly once. */
   #exactlyOnce(): ExactlyOnce | undefined {
-    const { config, analytics, shared, state } = this.#setup;
+    const { config, analytics, shared, state, giveUpAfter } = this.#setup;
     const entry = analytics.forwarders[config.forward[0] as string] as AnalyticsConfig['forwarders'][string];
     const { exactly } = entry.loaded_plugin;
     if (!config.exactly_once || exactly === undefined || state === undefined) {
@@ -227,11 +239,14 @@ class PipelineRun {
       return undefined;
     }
     const ctx = this.#context('forward', entry, this.#working.signal) as PipelineRunContext<never>;
-    const log = new RetryLog(`${shared.pipeline}: cutting ${entry.name} back`, shared.logger);
+    const name = `cutting ${entry.name} back`;
+    const log = new RetryLog(`${shared.pipeline}: ${name}`, shared.logger);
     return new ExactlyOnce({
       state,
       output: (begun) => exactly({ ctx, begun }),
       random: shared.random,
+      name,
+      giveUpAfter,
       log,
     });
   }

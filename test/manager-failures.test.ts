@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, concat, NEVER, of, throwError, timer } from 'rxjs';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { asyncScheduler, concat, map, NEVER, of, take, throwError, timer } from 'rxjs';
 import { PluginError } from '../src/errors.ts';
 import type { Manager } from '../src/manager.ts';
-import { type CollectedEvent, collectedEvent, EventBatch } from '../src/models/index.ts';
+import { type CollectedEvent, collectedEvent, EventBatch, serialise } from '../src/models/index.ts';
 import { states, type TestPlugins } from './support/pipelines.ts';
 
 const HOUR = 3_600_000;
@@ -15,7 +15,7 @@ describe('a collector that returns what holds no events', () => {
     [7, 'a number'],
     ['text', 'a string'],
     [true, 'a boolean'],
-    [{ line: 'x' }, 'an object that is no event (`{ data: { … } }`)'],
+    [{ line: 'x' }, 'an object that is no event'],
     [Promise.resolve, 'a function'],
   ])('fails with what it returned and what it may return: %p', (returned, what) => {
     const { logger } = states({
@@ -107,7 +107,7 @@ describe('a forwarder that fails', () => {
     expect(one.logger.lines).toEqual(
       expect.arrayContaining([
         'warn main: forwarder out: attempt 1 of 3 failed, trying again in 250 ms: busy',
-        'info main: forwarder out: works again, after 1 failed attempt',
+        'info main: forwarder out: works again after 1 failed attempt over 0 s',
       ]),
     );
   });
@@ -180,24 +180,214 @@ describe('a forwarder that fails', () => {
     expect(manager.stats().main).toMatchObject({ dead_lettered: 1, forwarded: { out: 1 }, dropped: {} });
   });
 
-  it('gets a batch at once where it can take one, and single events once a batch has failed', () => {
-    const calls: unknown[][] = [];
-    const poison = (events: readonly CollectedEvent[]) => {
-      calls.push(events.map(({ data }) => data.n));
-      if (events.some(({ data }) => data.n === 2)) throw new PluginError('poison', { permanent: true });
-    };
-    const { manager } = states({
-      collect: { source: () => of(...[0, 1, 2, 3].map(event)) },
+  it('says at growing intervals that it still fails, with count, duration and cause, and when it works again', () => {
+    const { logger } = states({
+      collect: { source: () => of(event(1), event(2)) },
       forward: {
-        out: {
-          get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true as const, data }) }),
-          forward: ({ event }) => (event.data.n === 0 ? timer(5) : poison([event])),
-          forwardBatch: ({ events }) => poison(events),
+        out: () => {
+          if (asyncScheduler.now() < HOUR / 2) throw Object.assign(new Error('no'), { code: 'EACCES' });
         },
       },
     });
-    expect(calls).toEqual([[1, 2, 3], [1], [2], [3]]);
-    expect(manager.stats().main).toMatchObject({ forwarded: { out: 3 }, dropped: { forwarder_failed: 1 } });
+    const told = logger.lines.filter((line) => line.includes('forwarder out'));
+    const cause = 'EACCES: permission denied';
+    expect(told).toEqual([
+      `warn main: forwarder out: attempt 1 failed, trying again in 250 ms: ${cause}`,
+      `warn main: forwarder out: still failing after 7 failed attempts over 16 s, trying again in 16.0 s: ${cause}`,
+      `warn main: forwarder out: still failing after 8 failed attempts over 32 s, trying again in 30.0 s: ${cause}`,
+      `warn main: forwarder out: still failing after 9 failed attempts over 62 s, trying again in 30.0 s: ${cause}`,
+      `warn main: forwarder out: still failing after 17 failed attempts over 5 min, trying again in 30.0 s: ${cause}`,
+      `warn main: forwarder out: still failing after 27 failed attempts over 10 min, trying again in 30.0 s: ${cause}`,
+      `warn main: forwarder out: still failing after 47 failed attempts over 20 min, trying again in 30.0 s: ${cause}`,
+      'info main: forwarder out: works again after 66 failed attempts over 30 min',
+    ]);
+  });
+
+  it('is still said to fail on one event while others pass it, with ordered: false', () => {
+    const { logger } = states({
+      collect: {
+        source: () =>
+          timer(0, 1000).pipe(
+            take(60),
+            map((i) => event(i)),
+          ),
+      },
+      forward: {
+        out: ({ event: { data } }) => {
+          if (data.n === 0 && asyncScheduler.now() < 50_000) throw new PluginError('busy');
+        },
+      },
+      pipeline: { ordered: false },
+    });
+    const told = logger.lines.filter((line) => line.includes('forwarder out'));
+    expect(told.map((line) => line.replace(/, trying.*/, ''))).toEqual([
+      'warn main: forwarder out: attempt 1 failed',
+      'warn main: forwarder out: still failing after 7 failed attempts over 16 s',
+      'warn main: forwarder out: still failing after 8 failed attempts over 32 s',
+      'info main: forwarder out: works again after 8 failed attempts over 62 s',
+    ]);
+  });
+
+  describe('for long, in a run with `once`', () => {
+    const down = () => {
+      throw Object.assign(new Error('no'), { code: 'ECONNREFUSED', syscall: 'connect' });
+    };
+    const failingRun = (options: object, forward: TestPlugins['forward'] = { out: down }) => {
+      const settled: string[] = [];
+      const { seen, manager, logger } = states({
+        collect: { source: () => of(new EventBatch([event(1)], (outcome) => settled.push(outcome))) },
+        forward,
+        pipeline: { restart: true },
+        options,
+      });
+      return { seen, settled, stats: manager.stats().main, logger };
+    };
+
+    it.each([
+      ['5 min by default', {}, 300_000, '17 times over 5 min'],
+      ['giveUpAfter', { giveUpAfter: 20 }, 20_000, '8 times over 20 s'],
+      ['giveUpAfter: 0', { giveUpAfter: 0 }, 0, 'once over 0 s'],
+    ])('makes the run fail after %s, and nothing is settled', (_, options, at, often) => {
+      const { seen, settled, stats, logger } = failingRun({ once: true, ...options });
+      expect(seen.at(-1)).toBe(`${at} failed`);
+      expect(settled).toEqual([]);
+      expect(stats).toMatchObject({ given_up: 1, dropped: {}, in_flight: 0 });
+      expect(logger.lines).toContain(
+        `error main: failed: forwarder out failed ${often}, and this run gives up: ECONNREFUSED: connection refused, connect`,
+      );
+    });
+
+    it('is tried for any time with giveUpAfter: Infinity, and without once', () => {
+      const recovers = {
+        out: () => {
+          if (asyncScheduler.now() < HOUR) down();
+        },
+      };
+      const waiting = { once: true, giveUpAfter: Number.POSITIVE_INFINITY };
+      expect(failingRun(waiting, recovers).settled).toEqual(['forwarded']);
+      const service = states({
+        collect: { source: () => of(event(1)) },
+        forward: recovers,
+        options: { giveUpAfter: 1 },
+      });
+      expect(service.manager.stats().main).toMatchObject({ forwarded: { out: 1 } });
+    });
+
+    it('counts from the first failure behind a success', () => {
+      let calls = 0;
+      const out = () => {
+        if (calls++ % 3 < 2) down();
+      };
+      const { seen } = states({
+        collect: { source: () => Array.from({ length: 30 }, (_, n) => event(n)) },
+        forward: { out },
+        options: { once: true, giveUpAfter: 2 },
+      });
+      expect(seen.at(-1)).toBe('22500 completed');
+    });
+  });
+});
+
+describe('a forwarder that takes batches', () => {
+  const calls: unknown[][] = [];
+  beforeEach(() => void calls.splice(0));
+  const numbers = (events: readonly CollectedEvent[]) => events.map(({ data }) => data.n);
+
+  /** The first event is slow, so that all others come in one batch. */
+  const taking = (
+    take: (events: readonly CollectedEvent[]) => unknown,
+    pipeline: object = {},
+    events = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(event),
+  ) => {
+    const call = (events: readonly CollectedEvent[]) => {
+      calls.push(numbers(events));
+      return take(events);
+    };
+    const letters: unknown[] = [];
+    const { manager, seen } = states({
+      collect: { source: () => of(...events) },
+      forward: {
+        out: {
+          get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true as const, data }) }),
+          forward: ({ event }) => (event.data.n === 0 ? timer(5) : call([event])) as never,
+          forwardBatch: ({ events }) => call(events) as never,
+        },
+        letters: ({ event: { data } }) => void letters.push((data.event as CollectedEvent).data.n),
+      },
+      pipeline: { forward: ['out'], ...pipeline },
+    });
+    return { letters, stats: manager.stats().main, seen };
+  };
+  const ALL = [1, 2, 3, 4, 5, 6, 7, 8];
+  const withLetters = (delivery: object = {}) => ({ delivery: { dead_letter: 'letters', ...delivery } });
+
+  it('gets no event alone of a batch that it refuses for good', () => {
+    const never = () => {
+      throw new PluginError('no such token', { permanent: true });
+    };
+    const { letters, stats } = taking(never, withLetters());
+    expect(calls).toEqual([ALL]);
+    expect(letters).toEqual(ALL);
+    expect(stats).toMatchObject({ retries: 0, dead_lettered: 8, forwarded: { out: 1 }, in_flight: 0 });
+    calls.splice(0);
+    const dropped = taking(never, { delivery: { attempts: 5 } });
+    expect(calls).toEqual([ALL]);
+    expect(dropped.stats).toMatchObject({ dropped: { forwarder_failed: 8 }, retries: 0 });
+  });
+
+  it('gets the halves of a batch that has failed once less than delivery.attempts, until the culprit is found', () => {
+    const poison = (events: readonly CollectedEvent[]) => {
+      if (numbers(events).includes(3)) throw new PluginError('poison');
+    };
+    const { letters, stats } = taking(poison, withLetters({ attempts: 3 }));
+    expect(calls).toEqual([ALL, ALL, [1, 2, 3, 4], [1, 2], [3, 4], [3], [4], [5, 6, 7, 8]]);
+    expect(letters).toEqual([3]);
+    expect(stats).toMatchObject({ dead_lettered: 1, forwarded: { out: 8 }, in_flight: 0 });
+  });
+
+  it('gets the whole batch again for as long as it fails, without delivery.attempts', () => {
+    let left = 12;
+    taking(() => {
+      if (left-- > 0) throw new PluginError('busy');
+    });
+    expect(calls).toEqual(Array(13).fill(ALL));
+  });
+
+  it('says by failedEvents which of a batch have failed: only those are tried again, or given up', () => {
+    const refuses = (permanent: boolean) => (events: readonly CollectedEvent[]) => {
+      const failedEvents = numbers(events).flatMap((n, at) => (n === 2 || n === 5 ? [at] : []));
+      if (failedEvents.length > 0) throw new PluginError('refused', { failedEvents, permanent });
+    };
+    expect(taking(refuses(true), withLetters())).toMatchObject({ letters: [2, 5], stats: { retries: 0 } });
+    expect(calls).toEqual([ALL]);
+    calls.splice(0);
+    const { letters, stats } = taking(refuses(false), withLetters({ attempts: 3 }));
+    expect(calls).toEqual([ALL, [2, 5], [2], [5]]);
+    expect(letters).toEqual([2, 5]);
+    expect(stats).toMatchObject({ forwarded: { out: 7 }, in_flight: 0 });
+  });
+
+  it.each([[[8]], [[-1]], [['1']], [[]], ['1'], [[0, 1, 2, 3, 4, 5, 6, 7]]])(
+    'has failed as a whole if failedEvents is %j',
+    (failedEvents) => {
+      const { letters } = taking(() => {
+        throw new PluginError('refused', { failedEvents: failedEvents as never, permanent: true });
+      }, withLetters());
+      expect(calls).toEqual([ALL]);
+      expect(letters).toEqual(ALL);
+    },
+  );
+
+  it('loses no event by another that JSON cannot hold', () => {
+    const round = event(2);
+    round.data.self = round;
+    const events = [event(0), event(1), round, event(3)];
+    const { stats } = taking((events) => void events.map((event) => serialise(event)), {}, events);
+    expect(calls).toEqual([
+      [1, 2, 3],
+      [1, 3],
+    ]);
+    expect(stats).toMatchObject({ forwarded: { out: 3 }, dropped: { forwarder_failed: 1 }, retries: 0 });
   });
 });
 

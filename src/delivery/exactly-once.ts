@@ -28,6 +28,10 @@ export interface ExactlyOnceOptions {
   /** The forwarder's output; `begun` is to be called ahead of the first write to each file, and waited for. */
   readonly output: (begun: (mark: OutputMark) => Observable<never>) => ExactOutput;
   readonly random: () => number;
+  /** What is cut back, for messages: `cutting archive back`. */
+  readonly name: string;
+  /** Milliseconds of continuous failure after which the run fails; undefined: never. */
+  readonly giveUpAfter: number | undefined;
   /** Told that the output cannot be cut back, which is tried again without end. */
   readonly log: RetryLog;
 }
@@ -137,9 +141,10 @@ export class ExactlyOnce {
 
   #restore(): Observable<never> {
     if (this.#isUntouched) return EMPTY;
-    const { log, random } = this.#options;
+    const { log, random, name, giveUpAfter } = this.#options;
     const onRetry: AttemptPolicy['onRetry'] = (...what) => log.failed(...what);
-    const policy = { attempts: undefined, timeout: undefined, random, onRetry };
+    const onFailing: AttemptPolicy['onFailing'] = (isFailing) => log.failing(isFailing);
+    const policy = { name, attempts: undefined, timeout: undefined, giveUpAfter, random, onRetry, onFailing };
     const restoring$ = attempt(() => this.#output.restore(this.#marks), policy) ?? EMPTY;
     return restoring$.pipe(tap({ complete: () => log.delivered() }));
   }

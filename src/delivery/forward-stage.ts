@@ -1,15 +1,18 @@
-import { catchError, EMPTY, from, type Observable, type OperatorFunction, tap } from 'rxjs';
+import { catchError, concatMap, EMPTY, from, type Observable, type OperatorFunction, tap } from 'rxjs';
 import { gatherMap } from '../../operators/gather-map.ts';
+import { longTimer } from '../../operators/long-timer.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { isFatal } from '../errors.ts';
-import type { CollectedEvent, Outcome } from '../models/index.ts';
-import { type AttemptPolicy, attempt } from './attempts.ts';
+import { failedEventsOf, isFatal, isPermanent } from '../errors.ts';
+import { type CollectedEvent, type Outcome, unserialisableEvent } from '../models/index.ts';
+import { type AttemptPolicy, attempt, retryWait } from './attempts.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
 import { DocumentMemory, type Documents } from './document-memory.ts';
 
 export interface ForwardStageOptions {
   readonly ordered: boolean;
   readonly policy: AttemptPolicy;
+  /** Whether an error may say that only some events of a batch have failed, and the others were delivered. */
+  readonly failsInPart: boolean;
   /** The plugin's entry functions, bound to its context. */
   readonly forward: (event: CollectedEvent) => unknown;
   readonly forwardBatch: ((events: readonly CollectedEvent[]) => unknown) | undefined;
@@ -49,18 +52,31 @@ export function forwardStage(options: ForwardStageOptions): OperatorFunction<Bat
     : orderedMap((batch) => deliver([batch], stage), { ordered: false });
 }
 
-function deliver(batches: readonly Batch[], options: Stage): readonly never[] | Observable<never> {
-  const { policy } = options;
-  const isSingle = batches.length === 1 && sizeOf(batches[0] as Batch) === 1;
-  const call = isSingle || policy.attempts === 1 ? undefined : callForAll(batches, options);
-  if (call === undefined) return deliverEach(batches, options);
-  // A bounded number of attempts is for single events: one of them may be what spoils the batch.
-  const bounded = policy.attempts !== undefined;
+/** What comes with more than one event goes in one call, if the forwarder can take it. */
+function deliver(batches: readonly Batch[], stage: Stage): readonly never[] | Observable<never> {
+  return stage.policy.attempts === 1 ? deliverEach(batches, stage) : deliverTogether(batches, stage);
+}
+
+function deliverTogether(batches: readonly Batch[], stage: Stage): readonly never[] | Observable<never> {
+  const { attempts } = stage.policy;
+  const size = totalSize(batches);
+  const call = size === 1 ? undefined : callForAll(batches, stage);
+  if (call === undefined) return deliverEach(batches, stage);
+  let used = 1;
+  const pending = attempt(call.run, {
+    ...stage.policy,
+    // The last attempt is kept for the halves of a batch.
+    attempts: attempts && Math.max(1, attempts - 1),
+    isFinal: (error) => stage.failsInPart && failedEventsOf(error, size) !== undefined,
+    onRetry: (attempt, wait, error) => {
+      used = attempt + 1;
+      stage.policy.onRetry(attempt, wait, error);
+    },
+  });
   const delivered = () => {
     call.delivered();
-    settleAll(batches, options);
+    settleAll(batches, stage);
   };
-  const pending = attempt(call.run, bounded ? { ...policy, attempts: 1 } : policy);
   if (pending === undefined) {
     delivered();
     return NOTHING;
@@ -70,10 +86,92 @@ function deliver(batches: readonly Batch[], options: Stage): readonly never[] | 
     catchError((error) => {
       if (isFatal(error)) throw error;
       call.failed();
-      policy.onRetry(1, 0, error);
-      return deliverEach(batches, afterFirstAttempt(options));
+      return afterFailure(batches, error, used, stage);
     }),
   );
+}
+
+/** What is to be done when a call for several events has failed for good. */
+function afterFailure(
+  batches: readonly Batch[],
+  error: unknown,
+  used: number,
+  stage: Stage,
+): readonly never[] | Observable<never> {
+  const { attempts, random, onRetry } = stage.policy;
+  const unserialisable = unserialisableEvent(error);
+  const others = pick(batches, (event) => event !== unserialisable);
+  if (totalSize(others) < totalSize(batches)) {
+    // Nothing was sent: the event stands in the way of all others.
+    failAll(
+      pick(batches, (event) => event === unserialisable),
+      error,
+      stage,
+    );
+    return deliverTogether(others, stage);
+  }
+  const failed = stage.failsInPart ? failedEventsOf(error, totalSize(batches)) : undefined;
+  if (failed !== undefined) {
+    const positions = new Set(failed);
+    settleAll(
+      pick(batches, (_, position) => !positions.has(position)),
+      stage,
+    );
+    const rest = pick(batches, (_, position) => positions.has(position));
+    if (!isPermanent(error) && used !== attempts) {
+      const wait = retryWait(used, random);
+      onRetry(used, wait, error);
+      const left = attempts === undefined ? stage : withAttempts(attempts - used, stage);
+      return longTimer(wait).pipe(concatMap(() => deliverTogether(rest, left)));
+    }
+    failAll(rest, error, stage);
+    return NOTHING;
+  }
+  if (isPermanent(error)) {
+    failAll(batches, error, stage);
+    return NOTHING;
+  }
+  onRetry(used, 0, error);
+  return deliverHalves(batches, withAttempts(1, stage));
+}
+
+/** One event may be what spoils a batch: each half is tried once, and so are the halves of one that fails. */
+function deliverHalves(batches: readonly Batch[], stage: Stage): Observable<never> {
+  const middle = Math.ceil(totalSize(batches) / 2);
+  const halves = [
+    pick(batches, (_, position) => position < middle),
+    pick(batches, (_, position) => position >= middle),
+  ];
+  return from(halves).pipe(
+    orderedMap((half) => deliverTogether(half, stage), {
+      concurrency: stage.ordered ? 1 : Number.POSITIVE_INFINITY,
+      ordered: false,
+    }),
+  );
+}
+
+function withAttempts(attempts: number, stage: Stage): Stage {
+  return { ...stage, policy: { ...stage.policy, attempts } };
+}
+
+/** Those events of some batches that are wanted, by their positions in all of them. */
+function pick(
+  batches: readonly Batch[],
+  isWanted: (event: CollectedEvent, position: number) => boolean,
+): Batch[] {
+  let position = 0;
+  return batches.flatMap(({ events, delivery }) => {
+    const picked = events.filter((event) => isWanted(event, position++));
+    return picked.length === 0 ? [] : [{ events: picked, delivery }];
+  });
+}
+
+function failAll(batches: readonly Batch[], error: unknown, { onFailure }: Stage): void {
+  for (const { events, delivery } of batches) for (const event of events) onFailure(event, delivery, error);
+}
+
+function totalSize(batches: readonly Batch[]): number {
+  return batches.reduce((size, batch) => size + sizeOf(batch), 0);
 }
 
 /** One way to deliver several batches in one call. */
@@ -118,17 +216,6 @@ function callWithDocuments(
     },
     failed,
   };
-}
-
-function afterFirstAttempt(options: ForwardStageOptions): ForwardStageOptions {
-  const { attempts, onRetry } = options.policy;
-  if (attempts === undefined) return options;
-  const policy: AttemptPolicy = {
-    ...options.policy,
-    attempts: attempts - 1,
-    onRetry: (attempt, wait, error) => onRetry(attempt + 1, wait, error),
-  };
-  return { ...options, policy };
 }
 
 function settleAll(batches: readonly Batch[], { outcome, onDelivered, watch }: ForwardStageOptions): void {

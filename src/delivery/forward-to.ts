@@ -19,6 +19,8 @@ export interface ForwardToOptions {
   readonly counters: PipelineCounters;
   readonly deadLetters: DeadLetters;
   readonly probe: PipelineProbe | undefined;
+  /** Milliseconds of continuous failure after which the run fails; undefined: never. */
+  readonly giveUpAfter: number | undefined;
   /** Takes the place of the plugin's own ways in a pipeline that delivers exactly once. */
   readonly exactly: ExactlyOnce | undefined;
 }
@@ -28,7 +30,7 @@ export function forwardTo(
   { name, loaded_plugin: plugin }: AnalyticsConfig['forwarders'][string],
   options: ForwardToOptions,
 ): OperatorFunction<Batch, never> {
-  const { kind, config, shared, counters, deadLetters, probe, exactly } = options;
+  const { kind, config, shared, counters, deadLetters, probe, exactly, giveUpAfter } = options;
   const { ordered, delivery } = config;
   const ctx = options.ctx as PipelineRunContext<never>;
   const isDeadLetter = kind === 'dead_letter';
@@ -43,10 +45,14 @@ export function forwardTo(
       ? (events) => exactly.write(events)
       : plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
     forwardJsonLines: exactly ? undefined : plugin.forwardJsonLines?.({ ctx }),
+    failsInPart: exactly === undefined,
     policy: {
+      name: `forwarder ${name}`,
       attempts,
       timeout: delivery.timeout,
+      giveUpAfter,
       random: shared.random,
+      onFailing: (isFailing) => retryLog.failing(isFailing),
       onRetry: (attempt, wait, error) => {
         counters.retries++;
         probe?.retried(place, attempt, wait);

@@ -1,18 +1,35 @@
 import { counted } from '../../operators/counted.ts';
+import { steadyClock } from '../../operators/steady-clock.ts';
 import { safeReason } from '../errors.ts';
 import type { Logger } from '../models/index.ts';
 import { isNoteworthy } from '../noteworthy.ts';
+import { elapsedText } from './attempts.ts';
+
+/** Milliseconds of continuous failure at which the log says so once more; from then on each time the last has passed. */
+const REMINDERS = [10_000, 30_000, 60_000, 300_000, 600_000] as const;
+const LAST_REMINDER = REMINDERS[REMINDERS.length - 1] as number;
+
+/** A time in which every attempt has failed. */
+interface Trouble {
+  readonly elapsed: () => number;
+  readonly reasons: Set<string>;
+  failures: number;
+  reminders: number;
+  isLogged: boolean;
+}
 
 /**
- * Logs that a forwarder fails, once for each reason and not once for each attempt, and that it works again. One that
- * fails every now and then is logged ever more rarely.
+ * Logs that a forwarder fails: at the first failure, for each new reason, and at growing intervals while it goes on,
+ * with count, duration and cause; then that it works again. One that fails every now and then, and only for a moment,
+ * is logged ever more rarely.
  */
 export class RetryLog {
   readonly #name: string;
   readonly #logger: Logger;
-  #reason: string | undefined;
-  #attempts = 0;
+  #trouble: Trouble | undefined;
   #troubles = 0;
+  /** Calls that are being tried again. */
+  #failing = 0;
 
   /** `name` is that of the pipeline and the forwarder, as in `main: forwarder archive`. */
   constructor(name: string, logger: Logger) {
@@ -20,28 +37,61 @@ export class RetryLog {
     this.#logger = logger;
   }
 
+  /** A call is to be tried again, or is not any more: while there is such a call, the trouble is not over. */
+  failing(isFailing: boolean): void {
+    this.#failing += isFailing ? 1 : -1;
+  }
+
   /** `wait` is in milliseconds. `attempts` is how many there may be; undefined: any number. */
   failed(attempt: number, wait: number, error: unknown, attempts?: number): void {
+    const trouble = this.#trouble ?? this.#begin();
     const text = safeReason(error);
     // A full disk fails now on writing and now on opening.
     const code = (error as { code?: unknown } | null | undefined)?.code;
     const reason = typeof code === 'string' && code.startsWith('E') ? code : text;
-    const isNew = this.#reason !== reason;
-    if (this.#reason === undefined) this.#troubles++;
-    this.#attempts++;
-    this.#reason = reason;
-    if (!isNew || !isNoteworthy(this.#troubles)) return;
-    const which = attempts === undefined ? `attempt ${attempt}` : `attempt ${attempt} of ${attempts}`;
-    const next = wait === 0 ? 'trying again at once' : `trying again in ${Math.round(wait)} ms`;
-    this.#logger.warn(`${this.#name}: ${which} failed, ${next}: ${text}`);
+    const isNew = !trouble.reasons.has(reason);
+    trouble.reasons.add(reason);
+    trouble.failures++;
+    const ms = trouble.elapsed();
+    const isDue = ms >= reminderAt(trouble.reminders);
+    while (ms >= reminderAt(trouble.reminders)) trouble.reminders++;
+    const next = `trying again in ${wait === 0 ? 'smaller batches' : waitText(wait)}`;
+    if (isNew && isNoteworthy(this.#troubles) && isNoteworthy(trouble.reasons.size)) {
+      const which = attempts === undefined ? `attempt ${attempt}` : `attempt ${attempt} of ${attempts}`;
+      this.#warn(trouble, `${which} failed, ${next}: ${text}`);
+    } else if (isDue) {
+      const often = `${counted(trouble.failures, 'failed attempt')} over ${elapsedText(ms)}`;
+      this.#warn(trouble, `still failing after ${often}, ${next}: ${text}`);
+    }
   }
 
   delivered(): void {
-    if (this.#reason === undefined) return;
-    if (isNoteworthy(this.#troubles)) {
-      this.#logger.info(`${this.#name}: works again, after ${counted(this.#attempts, 'failed attempt')}`);
-    }
-    this.#reason = undefined;
-    this.#attempts = 0;
+    const trouble = this.#trouble;
+    if (trouble === undefined || this.#failing > 0) return;
+    this.#trouble = undefined;
+    if (!trouble.isLogged) return;
+    const often = `${counted(trouble.failures, 'failed attempt')} over ${elapsedText(trouble.elapsed())}`;
+    this.#logger.info(`${this.#name}: works again after ${often}`);
   }
+
+  #begin(): Trouble {
+    this.#troubles++;
+    const trouble = { elapsed: steadyClock(), reasons: new Set<string>(), failures: 0, reminders: 0 };
+    this.#trouble = { ...trouble, isLogged: false };
+    return this.#trouble;
+  }
+
+  #warn(trouble: Trouble, message: string): void {
+    trouble.isLogged = true;
+    this.#logger.warn(`${this.#name}: ${message}`);
+  }
+}
+
+/** Milliseconds after which the next reminder is due. */
+function reminderAt(reminders: number): number {
+  return REMINDERS[reminders] ?? (reminders - REMINDERS.length + 2) * LAST_REMINDER;
+}
+
+function waitText(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }

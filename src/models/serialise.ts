@@ -1,6 +1,9 @@
 import { PluginError } from '../errors.ts';
 import type { CollectedEvent } from './events.ts';
 
+/** Where the error of `serialise` has its event, for any installed copy of millrace; nothing that prints errors shows it. */
+const EVENT = Symbol.for('millrace.unserialisableEvent');
+
 /**
  * An event as JSON: `timestamp` and `data` first, then the rest as it stands. A bigint becomes a string of digits.
  *
@@ -12,7 +15,16 @@ import type { CollectedEvent } from './events.ts';
  * // '{"timestamp":"2026-01-01T00:00:00.000Z","data":{"size":"10"}}'
  */
 export function serialise(event: CollectedEvent, indent?: number): string {
-  return toJson(inOrder(event), indent);
+  try {
+    return toJson(inOrder(event), indent);
+  } catch (error) {
+    throw Object.defineProperty(error as object, EVENT, { value: event });
+  }
+}
+
+/** The event that `serialise` could not write, of its error; undefined for any other error. */
+export function unserialisableEvent(error: unknown): unknown {
+  return (error as { [EVENT]?: unknown } | null | undefined)?.[EVENT];
 }
 
 /**

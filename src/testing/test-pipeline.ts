@@ -126,7 +126,9 @@ class PipelineTest {
       const runs = new Map<string, number>();
       const config = this.#replaced((name) => this.#letters$(name, runs, cold));
       const random = seededRandom(seed);
-      const manager = new Manager(config, { host, logger, once, random, probe: () => this.#recorder });
+      const giveUpAfter = Number.POSITIVE_INFINITY;
+      const probe = () => this.#recorder;
+      const manager = new Manager(config, { host, logger, once, random, giveUpAfter, probe });
       const statsNow = () => manager.stats()[this.#name] as PipelineRun['stats'];
       let statsAtCut: PipelineRun['stats'] | undefined;
       manager.states$.subscribe(({ pipeline, state }) => {

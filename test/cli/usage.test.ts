@@ -48,6 +48,7 @@ describe('millrace', () => {
     [['run'], 'run needs at least one configuration file, such as: millrace run pipelines.yaml'],
     [['validate'], 'validate needs at least one configuration file'],
     [['run', 'x.yaml', '--pipeline'], "option '--pipeline <name>' argument missing"],
+    [['run', 'x.yaml', '--give-up-after', '9'], '--give-up-after is for --once'],
     [['run', 'x.yaml', '--drain-timeout', '-1'], 'It must be a number of seconds, 0 or more.'],
     [['run', 'x.yaml', '--drain-timeout', 'soon'], 'It must be a number of seconds, 0 or more.'],
     [['run', 'x.yaml', '--state-dir', '--once'], 'Name a folder ahead of it; one of that name is ./--once.'],

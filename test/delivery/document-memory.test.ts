@@ -115,7 +115,16 @@ describe('a forwarder of documents', () => {
 function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardStageOptions {
   return {
     ordered: true,
-    policy: { attempts: undefined, timeout: 1, random: () => 0, onRetry: () => {} },
+    failsInPart: true,
+    policy: {
+      name: 'forwarder out',
+      attempts: undefined,
+      timeout: 1,
+      giveUpAfter: undefined,
+      random: () => 0,
+      onRetry: () => {},
+      onFailing: () => {},
+    },
     forward: () => {},
     forwardBatch: undefined,
     forwardJsonLines,

@@ -49,6 +49,8 @@ function setUp(memory = memoryState()) {
   const exactly = new ExactlyOnce({
     state: memory.state,
     random: () => 0.5,
+    name: 'cutting output back',
+    giveUpAfter: undefined,
     log: new RetryLog('main: output', lines),
     output: (begun) => {
       output.begin = begun;
@@ -157,7 +159,7 @@ describe('exactly once', () => {
     });
   });
 
-  it('tries to cut back until it can, and says so once', () => {
+  it('tries to cut back until it can, and says so at growing intervals', () => {
     marbles(({ flush }) => {
       const memory = memoryState();
       setUp(memory).output.begin(mark(0)).subscribe();
@@ -174,7 +176,11 @@ describe('exactly once', () => {
       expect(isOver).toBe(true);
       expect(lines.lines).toEqual([
         'warn main: output: attempt 1 failed, trying again in 250 ms: no room',
-        'info main: output: works again, after 20 failed attempts',
+        'warn main: output: still failing after 7 failed attempts over 16 s, trying again in 16.0 s: no room',
+        'warn main: output: still failing after 8 failed attempts over 32 s, trying again in 30.0 s: no room',
+        'warn main: output: still failing after 9 failed attempts over 62 s, trying again in 30.0 s: no room',
+        'warn main: output: still failing after 17 failed attempts over 5 min, trying again in 30.0 s: no room',
+        'info main: output: works again after 20 failed attempts over 7 min',
       ]);
     });
   });

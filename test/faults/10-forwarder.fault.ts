@@ -34,6 +34,8 @@ function deliver(event) {
 `;
 const GOOD = `${WRITER} export const forward = ({ event }) => deliver(event);`;
 const HANGING = `${ANY_SETTINGS} export const forward = () => new Promise(() => {});`;
+/** Nothing listens at the address. */
+const REFUSED = `${ANY_SETTINGS} export const forward = () => fetch('http://127.0.0.1:1023/');`;
 /** Every hundredth call fails before it has delivered: thrown, rejected, or as an Observable's error, in turn. */
 const FAILS_ONCE_IN_100 = `${WRITER}
 const failure = () => new Error('refused ' + '\${process.pid}');
@@ -84,6 +86,20 @@ it('one that hangs while a run with --once has nothing else to do: the process s
   const child = await trial.run('--once', '--drain-timeout', '0.5');
   await child.shows('stderr', /other: completed/);
   expect(await kill(child, 'SIGTERM')).toMatchObject({ code: 0 });
+});
+
+it('one that goes on failing in a run with --once: it gives up, with exit code 1 and the cause, and loses nothing', async () => {
+  const trial = begin(REFUSED);
+  const { code, stderr } = await trial.runOnce('--give-up-after', '1');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /main: failed: forwarder faulty failed \d+ times over 1 s, and this run gives up: TypeError, caused by ECONNREFUSED: connection refused, connect/,
+  );
+  expect(found(trial, 'other')).toBe(LINES);
+
+  fs.writeFileSync(trial.path('faulty.mjs'), GOOD);
+  expect(await trial.runOnce()).toMatchObject({ code: 0 });
+  expect(inBoth(trial)).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
 });
 
 it('one that fails once in 100 calls, in every way: all lines come once', async () => {

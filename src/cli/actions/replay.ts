@@ -25,8 +25,8 @@ export async function replay(
   files: readonly string[],
   options: ReplayOptions,
 ): Promise<number> {
-  const { logLevel: level, logFormat: format, pipeline: name, from = name, drainTimeout } = options;
-  const { allForwarders = false } = options;
+  const { logLevel: level, logFormat: format, pipeline: name, from = name } = options;
+  const { allForwarders = false, drainTimeout, giveUpAfter } = options;
   const colours = coloursFor(process.stderr);
   const write = (line: string) => process.stderr.write(line);
   const logger = createLogger({ level, format, colours, terminal: process.stderr.isTTY === true, write });
@@ -40,7 +40,7 @@ export async function replay(
     );
   }
   const file = findDeadLetters(deadLetters);
-  const passes = new ReplayPasses(config, name, { host, logger, once: true, drainTimeout });
+  const passes = new ReplayPasses(config, name, { host, logger, once: true, drainTimeout, giveUpAfter });
   const signals = stopSignals().subscribe((signal) => {
     if (passes.isStopped) process.exit(signalExitCode(signal));
     logger.info(`${signal}: stopping; up to ${drainTimeout} s for what is in flight`);

@@ -19,7 +19,8 @@ import { signalExitCode, stopSignals } from '../stop-signals.ts';
 
 /** `millrace run FILE…`: runs pipelines until all of them have ended. */
 export async function run(files: readonly string[], options: RunOptions): Promise<number> {
-  const { logLevel: level, logFormat: format, once = false, pipeline = [], drainTimeout, watch } = options;
+  const { logLevel: level, logFormat: format, once = false, pipeline = [], watch } = options;
+  const { drainTimeout, giveUpAfter } = options;
   const terminal = new StatusTerminal(process.stderr);
   const colours = coloursFor(process.stderr);
   const write = (line: string) => terminal.write(line);
@@ -32,7 +33,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     pipelines: pipeline,
     state,
     logger,
-    manager: { logger, once, drainTimeout, reopen$ },
+    manager: { logger, once, drainTimeout, giveUpAfter, reopen$ },
   });
   try {
     const loaded = await reloader.load();

@@ -13,6 +13,8 @@ export interface ReplayOptions extends GlobalOptions {
   readonly allForwarders?: boolean;
   /** Seconds. */
   readonly drainTimeout: number;
+  /** Seconds. */
+  readonly giveUpAfter: number;
 }
 
 const EXAMPLE = 'millrace replay dead.jsonl --pipeline web pipelines.yaml';
@@ -30,6 +32,12 @@ export function addReplay(program: Command, ended: Ended): void {
     .option('--from <name>', 'send the entries of this pipeline, if not those of the same name')
     .option('--all-forwarders', 'send every event to all forwarders of the pipeline')
     .option('--drain-timeout <seconds>', 'how long in-flight events may drain on stop', seconds, 10)
+    .option(
+      '--give-up-after <seconds>',
+      'how long a forwarder may fail before the replay fails',
+      seconds,
+      300,
+    )
     .addHelpText(
       'after',
       examples(EXAMPLE, 'millrace replay dead.jsonl --pipeline repair --from web pipelines.yaml'),

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { examples, hinted } from '../command-help.ts';
+import { UsageError } from '../exit-code.ts';
 import { folder } from '../folder-option.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
 import { requireFiles } from '../require-files.ts';
@@ -10,6 +11,8 @@ export interface RunOptions extends GlobalOptions, StateOptions {
   readonly pipeline?: readonly string[];
   /** Seconds. */
   readonly drainTimeout: number;
+  /** Seconds. */
+  readonly giveUpAfter: number;
   readonly watch?: boolean;
 }
 
@@ -26,6 +29,12 @@ export function addRun(program: Command, ended: Ended): void {
     .option('--once', 'end when every collector has reached the end of what there is')
     .option('--pipeline <name>', 'run only this pipeline; may be given several times', append)
     .option('--drain-timeout <seconds>', 'how long in-flight events may drain on stop', seconds, 10)
+    .option(
+      '--give-up-after <seconds>',
+      'with --once: how long a forwarder may fail before its pipeline fails',
+      seconds,
+      300,
+    )
     .option('--watch', 'load the configuration again when a FILE changes')
     .option(
       '--state-dir <folder>',
@@ -44,6 +53,12 @@ export function addRun(program: Command, ended: Ended): void {
     )
     .action(async (files: string[], _options: unknown, command: Command) => {
       requireFiles('run', files);
+      const { once = false } = command.opts<RunOptions>();
+      if (!once && command.getOptionValueSource('giveUpAfter') === 'cli') {
+        throw new UsageError(
+          '--give-up-after is for --once: without it a forwarder is tried again without end.\nTry: millrace run --help',
+        );
+      }
       const { run } = await import('../actions/run.ts');
       ended(await run(files, command.optsWithGlobals<RunOptions>()));
     });
