@@ -38,6 +38,7 @@ import type {
   PipelineRunContext,
   PluginConfig,
 } from './models/index.ts';
+import { moduleUrlOf } from './modules/module-url.ts';
 import type { PipelineCounters } from './stats.ts';
 import { inWorkers } from './workers/in-workers.ts';
 
@@ -171,12 +172,16 @@ class PipelineRun {
     if (!this.#hasWorkers) return inThisThread;
     return inWorkers({
       workers: config.workers,
-      masks: processors.map((entry) => ({ plugin: entry.plugin, config: { ...entry } })),
+      processors: processors.map((entry) => ({
+        plugin: moduleUrlOf(entry.loaded_plugin) ?? entry.plugin,
+        config: { ...entry },
+      })),
       pipeline: shared.pipeline,
       logger: shared.logger,
       ordered: config.ordered,
       inThisThread,
       onMasked: (rule, count) => counters.mask(rule, count),
+      onFiltered: (count) => counters.drop('filtered', count),
       onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
     });
   }
@@ -255,7 +260,7 @@ class PipelineRun {
     const { counters, probe } = this.#setup;
     return (reason, count, events) => {
       counters.drop(reason, count);
-      probe?.dropped(place, reason, events);
+      probe?.dropped(place, reason, events());
     };
   }
 

@@ -35,6 +35,8 @@ export const shownSettings = { paths: '', backfill: '' };
 
 export const resumes = true;
 
+export const emitsLines = true;
+
 /** Above what is taken off the end of a line that is cut. */
 const LEAST_LINE_BYTES = 2 * UNSURE_CHARACTERS;
 const MOST_LINE_BYTES = 16 * 1024 * 1024;

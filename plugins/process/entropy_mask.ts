@@ -18,6 +18,8 @@ export const shownSettings = { h_threshold: '', length_threshold: '', mask_char:
 /** This plugin removes secrets. */
 export const masks = true;
 
+export const runsInWorkers = true;
+
 /** Specification 2.8: entropy_mask. */
 export const EntropyMaskProcessConfig = ProcessConfigBase.extend({
   mask_str: z.string().default('HIGH-ENTROPY'),

@@ -24,6 +24,8 @@ export const shownSettings = { rules: '', mask_char: '' };
 /** This plugin removes secrets. */
 export const masks = true;
 
+export const runsInWorkers = true;
+
 /** A rule that a plain object cannot hold would be lost without a word, and mask nothing. */
 function refuseLostRule(rules: unknown, ctx: z.RefinementCtx): unknown {
   if (typeof rules === 'object' && rules !== null && Object.hasOwn(rules, '__proto__')) {

@@ -1,9 +1,6 @@
-import { isMapping, type Path } from '../checks/path.ts';
+import type { Path } from '../checks/path.ts';
 import type { PluginKind } from '../models/plugin.ts';
 import type { ValidEntry } from './build-config.ts';
-
-/** The entries of each kind as they are written; undefined for a section that could not be read. */
-export type Entries = Readonly<Record<PluginKind, Readonly<Record<string, unknown>> | undefined>>;
 
 /** The entries of each kind that passed their schemas. */
 export type ValidEntries = Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
@@ -13,8 +10,4 @@ export function namesIn(list: unknown): { readonly name: string; readonly at: Pa
   if (typeof list === 'string') return [{ name: list, at: [] }];
   if (!Array.isArray(list)) return [];
   return list.flatMap((name, index) => (typeof name === 'string' ? [{ name, at: [index] }] : []));
-}
-
-export function pluginOf(entry: unknown): string | undefined {
-  return isMapping(entry) && typeof entry.plugin === 'string' ? entry.plugin : undefined;
 }

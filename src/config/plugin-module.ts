@@ -4,6 +4,7 @@ import { MillraceError } from '../errors.ts';
 import type { Plugin, PluginKind } from '../models/plugin.ts';
 import { importModule } from '../modules/import-module.ts';
 import { moduleFile } from '../modules/module-file.ts';
+import { rememberModule } from '../modules/module-url.ts';
 import { contractMistake, isPlugin } from './plugin-contract.ts';
 
 /** No module of that name was found; its code is `MILLRACE_PLUGIN_NOT_FOUND`. */
@@ -28,15 +29,19 @@ export async function loadPluginModule(
 ): Promise<Plugin> {
   const found = moduleFile(specifier, baseDir);
   if ('missing' in found) throw new PluginNotFound(found.missing);
+  const url = pathToFileURL(found.file).href;
   let module: Record<string, unknown>;
   try {
-    module = await importModule(pathToFileURL(found.file).href);
+    module = await importModule(url);
   } catch (error) {
     const message = `the module \`${specifier}\` does not load: ${reason(error)}`;
     throw new MillraceError('MILLRACE_PLUGIN_MODULE', message, { cause: error });
   }
   const plugin = [module, module.default].find((candidate) => isPlugin(kind, candidate));
-  if (isPlugin(kind, plugin)) return plugin;
+  if (isPlugin(kind, plugin)) {
+    rememberModule(plugin, url);
+    return plugin;
+  }
   const mistake = contractMistake(kind, isMostlyDefault(module) ? module.default : module);
   throw new MillraceError(
     'MILLRACE_PLUGIN_MODULE',

@@ -2,9 +2,7 @@ import { isMapping, type Path } from '../checks/path.ts';
 import { nameListing, truncate } from '../checks/wording.ts';
 import { nearest } from '../models/nearest.ts';
 import type { ConfigMistake, PluginKind } from '../models/plugin.ts';
-import type { Entries } from './pipeline-entries.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
-import { validateWorkers } from './validate-workers.ts';
 
 /** The names of the entries of each kind; undefined for a section that could not be read. */
 export type EntryNames = Readonly<Record<PluginKind, readonly string[] | undefined>>;
@@ -16,8 +14,7 @@ const KINDS = Object.keys(NOUNS) as PluginKind[];
 /**
  * Specification 2.1: checks what pipelines say of the rest of the configuration. The strings in `collect`,
  * `process` and `forward` name entries of their sections, a pipeline has at least one collector and one
- * forwarder, and none of them twice, `delivery.dead_letter` names a forwarder, and a pipeline with `workers` has what
- * that needs.
+ * forwarder, and none of them twice, and `delivery.dead_letter` names a forwarder.
  *
  * Takes the pipelines as they are written and leaves what has the wrong type to their schema. Paths of the
  * mistakes begin at `pipelines`.
@@ -25,17 +22,14 @@ const KINDS = Object.keys(NOUNS) as PluginKind[];
 export function _validate_pipelines(
   pipelines: Readonly<Record<string, unknown>>,
   names: EntryNames,
-  entries?: Entries,
 ): ConfigMistake[] {
-  const references = Object.entries(pipelines).flatMap(([pipelineName, pipeline]) => {
+  return Object.entries(pipelines).flatMap(([pipelineName, pipeline]) => {
     if (!isMapping(pipeline)) return [];
     const path: Path = ['pipelines', pipelineName];
     const mistakes = KINDS.flatMap((kind) => checkList(pipeline[kind], kind, names, [...path, kind]));
     const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
     return [...mistakes, ...checkName(deadLetter, 'forward', names, [...path, 'delivery', 'dead_letter'])];
   });
-  if (entries === undefined) return references;
-  return [...references, ...validateWorkers(pipelines, entries)];
 }
 
 function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {

@@ -1,17 +1,17 @@
 import { isMapping, type Path } from '../checks/path.ts';
-import type { ConfigMistake } from '../models/plugin.ts';
-import { type Entries, namesIn, pluginOf } from './pipeline-entries.ts';
-
-/** What workers can do: processors whose result depends on the event and the configuration alone, and on nothing of a context. */
-const IN_WORKERS: readonly (string | undefined)[] = ['entropy_mask', 'regex_mask'];
+import type { CollectPlugin, ConfigMistake, ProcessPlugin } from '../models/plugin.ts';
+import { moduleUrlOf } from '../modules/module-url.ts';
+import { builtinPlugins } from '../registry.ts';
+import type { ValidEntry } from './build-config.ts';
+import { namesIn, type ValidEntries } from './pipeline-entries.ts';
 
 /**
- * Checks what `workers` needs: lines to hand on, and processors that workers have. What has the wrong type is left to
- * the schemas.
+ * Checks what `workers` requires: lines to hand on, and processors that can run in worker threads. Values of a wrong type
+ * are left to the schemas.
  */
 export function validateWorkers(
   pipelines: Readonly<Record<string, unknown>>,
-  entries: Entries,
+  entries: ValidEntries,
 ): ConfigMistake[] {
   return Object.entries(pipelines).flatMap(([name, pipeline]) => {
     if (!isMapping(pipeline) || typeof pipeline.workers !== 'number' || pipeline.workers <= 1) return [];
@@ -23,24 +23,38 @@ export function validateWorkers(
   });
 }
 
-function checkCollectors(collect: unknown, entries: Entries, path: Path): ConfigMistake[] {
-  const plugins = namesIn(collect).map(({ name }) => pluginOf(entries.collect?.[name]));
-  if (plugins.length === 0 || plugins.some((plugin) => plugin === undefined || plugin === 'file')) return [];
+function checkCollectors(collect: unknown, entries: ValidEntries, path: Path): ConfigMistake[] {
+  const collectors = namesIn(collect).map(({ name }) => entries.collect.get(name));
+  const mayEmitLines = (entry: ValidEntry | undefined) =>
+    entry === undefined || (entry.plugin as CollectPlugin).emitsLines === true;
+  if (collectors.length === 0 || collectors.some(mayEmitLines)) return [];
   const message =
-    'no collector here is a `file`; `workers` wants one: they take lines, and other events stay in the main thread';
+    'no collector here emits lines; `workers` requires one that does, such as `file`: other events stay in the main thread';
   return [{ path: [...path, 'workers'], message }];
 }
 
-function checkProcessors(process: unknown, entries: Entries, path: Path): ConfigMistake[] {
+function checkProcessors(process: unknown, entries: ValidEntries, path: Path): ConfigMistake[] {
   const processors = namesIn(process);
   if (processors.length === 0 && (process === undefined || Array.isArray(process))) {
-    const message = 'there is no processor here; `workers` wants one: without, they would have nothing to do';
+    const message =
+      'there is no processor here; `workers` requires one: otherwise workers have nothing to do';
     return [{ path: [...path, 'workers'], message }];
   }
   return processors.flatMap(({ name, at }) => {
-    const plugin = pluginOf(entries.process?.[name]);
-    if (plugin === undefined || IN_WORKERS.includes(plugin)) return [];
-    const message = `\`${name}\` is a \`${plugin}\` processor; \`workers\` wants \`regex_mask\` and \`entropy_mask\` only: others may share a cache or a host with the main thread`;
+    const entry = entries.process.get(name);
+    if (entry === undefined) return [];
+    const mistake = mistakeOf(entry.plugin as ProcessPlugin);
+    if (mistake === undefined) return [];
+    const message = `\`${name}\`, a \`${entry.data.plugin}\` processor, ${mistake}`;
     return [{ path: [...path, 'process', ...at], message }];
   });
+}
+
+function mistakeOf(plugin: ProcessPlugin): string | undefined {
+  if (plugin.runsInWorkers !== true) {
+    return 'cannot run in a worker, which `workers` requires: it does not declare `runsInWorkers`';
+  }
+  const isBuiltIn = [...builtinPlugins('process').values()].includes(plugin);
+  if (isBuiltIn || moduleUrlOf(plugin) !== undefined) return undefined;
+  return 'was registered by the program, and a worker cannot load it; `workers` requires a module of its own';
 }

@@ -21,6 +21,7 @@ import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 import { validateExactlyOnce } from './validate-exactly-once.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
+import { validateWorkers } from './validate-workers.ts';
 
 /** What validation needs besides the configuration itself. */
 export interface ValidationContext {
@@ -54,13 +55,12 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       process: entryNames('process', config),
       forward: entryNames('forward', config),
     };
-    const asWritten = {
-      collect: config.sections.get(PLUGIN_SECTIONS.collect),
-      process: config.sections.get(PLUGIN_SECTIONS.process),
-      forward: config.sections.get(PLUGIN_SECTIONS.forward),
-    };
-    const mistakes = _validate_pipelines(written, names, asWritten);
-    mistakes.push(...validateExactlyOnce(written, entries), ...validateOwnOutput(pipelines, entries));
+    const mistakes = _validate_pipelines(written, names);
+    mistakes.push(
+      ...validateExactlyOnce(written, entries),
+      ...validateWorkers(written, entries),
+      ...validateOwnOutput(pipelines, entries),
+    );
     for (const mistake of mistakes) config.add({ ...mistake, foreign: true });
   }
   return buildConfig({ entries, pipelines, host_config: config.sections.get('host_config') ?? {} });

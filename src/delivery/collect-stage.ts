@@ -54,7 +54,7 @@ export function collectStage({
       };
 
       const refuse = (unit: EventBatch) => {
-        drop('buffer_full', unit.size, unit.events);
+        drop('buffer_full', unit.size, () => unit.events);
         unit.settled?.('dropped');
       };
 

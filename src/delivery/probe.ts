@@ -7,8 +7,8 @@ export interface StagePlace {
   readonly name: string;
 }
 
-/** Counts, and shows the probe, events that go no further: `count` of them, of which `events` are events. */
-export type Drop = (reason: DropReason, count: number, events: readonly CollectedEvent[]) => void;
+/** Counts events that go no further, and shows those that `events` returns to the probe, if there is one. */
+export type Drop = (reason: DropReason, count: number, events: () => readonly CollectedEvent[]) => void;
 
 /** Watches a run stage by stage, for tests and pictures. A run without one pays nothing for it. */
 export interface PipelineProbe {

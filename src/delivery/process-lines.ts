@@ -3,21 +3,25 @@ import type { LineMapping, ManyLines } from '../models/index.ts';
 import { type LineEvents, type LineTexts, textsOf } from '../models/line-events.ts';
 import type { Turn } from './turns.ts';
 
-type OnFailure = (index: number, error: unknown) => void;
+/** Told of the lines that do not come out, by their index. */
+export interface LineOutcomes {
+  failed(index: number, error: unknown): void;
+  /** Called at most once per run, with at least one line. */
+  dropped(indexes: readonly number[]): void;
+}
 
-/**
- * Runs a processor over lines without making events of them. Lines that it fails on are left out; `onFailure` is told
- * which.
- */
-export function processLines(lines: LineEvents, mapping: LineMapping, onFailure: OnFailure): LineEvents {
-  return new LineProcessing(lines, mapping, onFailure).run();
+/** Runs a processor over lines without creating events for them. */
+export function processLines(lines: LineEvents, mapping: LineMapping, outcomes: LineOutcomes): LineEvents {
+  return new LineProcessing(lines, mapping, outcomes).run();
 }
 
 /** {@link processLines} in as many turns as it takes. */
 export class LineProcessing {
   readonly #lines: LineEvents;
   readonly #mapping: LineMapping;
-  readonly #onFailure: OnFailure;
+  readonly #outcomes: LineOutcomes;
+  /** Lines that this run has dropped. */
+  #dropped: number[] = [];
   /** Lines that are done. */
   #index = 0;
   /** Where the next one begins in the text of all; only where that is used. */
@@ -25,10 +29,10 @@ export class LineProcessing {
   /** Up to here lines are mapped one by one: `many` has failed on them. */
   #singleUntil = 0;
 
-  constructor(lines: LineEvents, mapping: LineMapping, onFailure: OnFailure) {
+  constructor(lines: LineEvents, mapping: LineMapping, outcomes: LineOutcomes) {
     this.#lines = lines;
     this.#mapping = mapping;
-    this.#onFailure = onFailure;
+    this.#outcomes = outcomes;
   }
 
   get isDone(): boolean {
@@ -40,7 +44,13 @@ export class LineProcessing {
     const { many } = this.#mapping;
     const { text } = this.#lines.texts;
     const isJoined = many !== undefined && text !== undefined;
-    return this.#lines.with(isJoined ? this.#runMany(text, many, turn) : this.#runEach(turn));
+    const done = isJoined ? this.#runMany(text, many, turn) : this.#runEach(turn);
+    const dropped = this.#dropped;
+    if (dropped.length > 0) {
+      this.#dropped = [];
+      this.#outcomes.dropped(dropped);
+    }
+    return this.#lines.with(done);
   }
 
   #runEach(turn: Turn | undefined): LineTexts {
@@ -48,8 +58,8 @@ export class LineProcessing {
     const done: string[] = [];
     for (let isSpent = false; !isSpent && !this.isDone; ) {
       const line = lines[this.#index] as string;
-      const isMapped = this.#mapOne(line, done);
-      isSpent = turn?.isSpent(isMapped ? line.length : Number.POSITIVE_INFINITY) ?? false;
+      const outcome = this.#mapOne(line, done);
+      isSpent = turn?.isSpent(outcome === 'failed' ? Number.POSITIVE_INFINITY : line.length) ?? false;
     }
     return textsOf(done);
   }
@@ -84,17 +94,22 @@ export class LineProcessing {
   #mapOneOf(text: string, { end }: Lines, done: string[]): number {
     const line = text.slice(this.#offset, end);
     this.#offset = end + 1;
-    return this.#mapOne(line, done) ? 1 : 0;
+    return this.#mapOne(line, done) === 'mapped' ? 1 : 0;
   }
 
-  #mapOne(line: string, done: string[]): boolean {
+  #mapOne(line: string, done: string[]): 'mapped' | 'dropped' | 'failed' {
     const index = this.#index++;
     try {
-      done.push(this.#mapping.map(line));
-      return true;
+      const mapped = this.#mapping.map(line);
+      if (mapped === undefined) {
+        this.#dropped.push(index);
+        return 'dropped';
+      }
+      done.push(mapped);
+      return 'mapped';
     } catch (error) {
-      this.#onFailure(index, error);
-      return false;
+      this.#outcomes.failed(index, error);
+      return 'failed';
     }
   }
 }

@@ -17,7 +17,7 @@ import { atHand, eventually, fewOrPulled, isAsync } from '../returned.ts';
 import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
 import { expectEvents } from './expect-events.ts';
 import type { Drop } from './probe.ts';
-import { LineProcessing } from './process-lines.ts';
+import { type LineOutcomes, LineProcessing } from './process-lines.ts';
 import { ResultWindow } from './result-window.ts';
 import { Turn, turn$ } from './turns.ts';
 
@@ -61,7 +61,7 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
       const { unmade, delivery } = batch;
       if (unmade instanceof LineEvents) {
         const mapping = options.mapLines?.(unmade.envelope);
-        if (mapping !== undefined) return mappedLines(unmade, mapping, delivery, options.onFailure);
+        if (mapping !== undefined) return mappedLines(unmade, mapping, delivery, options);
       }
       const { events } = batch;
       const done: CollectedEvent[] = [];
@@ -86,13 +86,19 @@ function mappedLines(
   lines: LineEvents,
   mapping: LineMapping,
   delivery: Delivery,
-  onFailure: ProcessStageOptions['onFailure'],
+  { drop, onFailure }: ProcessStageOptions,
 ): readonly Batch[] | Observable<Batch> {
-  const failed = (index: number, error: unknown) =>
-    onFailure(lines.events[index] as CollectedEvent, delivery, error);
+  const eventAt = (index: number) => lines.events[index] as CollectedEvent;
+  const outcomes: LineOutcomes = {
+    failed: (index, error) => onFailure(eventAt(index), delivery, error),
+    dropped: (indexes) => {
+      drop('filtered', indexes.length, () => indexes.map(eventAt));
+      delivery.settle(indexes.length, 'dropped');
+    },
+  };
   const batchesOf = (done: LineEvents): readonly Batch[] =>
     done.size === 0 ? NO_BATCHES : [new UnmadeBatch(done, delivery)];
-  const processing = new LineProcessing(lines, mapping, failed);
+  const processing = new LineProcessing(lines, mapping, outcomes);
   const first = processing.run(lines.size > 1 ? new Turn() : undefined);
   if (processing.isDone) return batchesOf(first);
   const rest$ = turn$.pipe(
@@ -162,7 +168,7 @@ function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Res
   if (results.length > 0) {
     delivery.add(results.length - 1);
   } else {
-    stage.drop('filtered', 1, [event]);
+    stage.drop('filtered', 1, () => [event]);
     delivery.settle(1, 'dropped');
   }
   return results;
@@ -194,7 +200,7 @@ function awaitedResults(
       tap({
         complete: () => {
           if (failed) return;
-          if (results === 0) drop('filtered', 1, [event]);
+          if (results === 0) drop('filtered', 1, () => [event]);
           delivery.settle(1, results === 0 ? 'dropped' : 'forwarded');
         },
       }),

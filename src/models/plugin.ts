@@ -63,17 +63,19 @@ export interface CollectPlugin extends PluginBase {
    * `exactly_once` requires.
    */
   readonly resumes?: boolean;
+  /** True for a collector that emits `LineEvents`, which `workers` can take. */
+  readonly emitsLines?: boolean;
   /** Ours, optional: whether it reads a file that is written. What a pipeline writes must not come back to it. */
   reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
 }
 
 /** What a processor does to the lines of events that have all else in common. */
 export interface LineMapping {
-  /** Gives the line that stands in place of another one. */
-  readonly map: (line: string) => string;
+  /** Returns the line that replaces another one, or undefined to drop its event. */
+  readonly map: (line: string) => string | undefined;
   /**
-   * The same for many lines, where that is quicker: as one text with LF between the lines, and as many in what it
-   * gives. Where it throws, or gives more or fewer, `map` is called for each.
+   * The same for many lines, where that is faster: it takes one string with LF between the lines, and returns one with
+   * as many lines. Where it throws, or returns more or fewer lines, `map` is called for each line.
    */
   readonly many?: ManyLines | undefined;
 }
@@ -92,6 +94,12 @@ export interface ProcessPlugin extends PluginBase {
    * True for a plugin that removes secrets. An event that has not passed it is never put into a dead letter.
    */
   readonly masks?: boolean;
+  /**
+   * True for a plugin whose results depend on the event and its configuration alone, and are returned at once: pipelines
+   * with `workers` then run it in worker threads as well. There, `ctx` has `config` and `stats` only. A plugin that is
+   * not built in has to be a module of its own, which every worker loads.
+   */
+  readonly runsInWorkers?: boolean;
   /**
    * Ours, optional: takes the place of `process` for the events of lines, which then need not be made. To give what
    * `process` would, line by line, with all else unchanged; undefined where that cannot be said beforehand.

@@ -2,25 +2,25 @@ import { Observable, type OperatorFunction } from 'rxjs';
 import type { Batch } from '../delivery/delivery.ts';
 import { safeReason } from '../errors.ts';
 import type { Logger } from '../models/index.ts';
-import type { WorkerMask } from './protocol.ts';
+import type { WorkerProcessor } from './protocol.ts';
 import { WorkerPool } from './worker-pool.ts';
 import { type WorkerStageOptions, workerStage } from './worker-stage.ts';
 
 export interface InWorkersOptions extends Omit<WorkerStageOptions, 'pool'> {
   readonly workers: number;
-  readonly masks: readonly WorkerMask[];
+  readonly processors: readonly WorkerProcessor[];
   readonly pipeline: string;
   readonly logger: Logger;
 }
 
 /** {@link workerStage} with workers of its own, from subscription to its end. */
 export function inWorkers(options: InWorkersOptions): OperatorFunction<Batch, Batch> {
-  const { workers, masks, pipeline, logger } = options;
+  const { workers, processors, pipeline, logger } = options;
   return (batches$) =>
     new Observable((subscriber) => {
       const pool = new WorkerPool({
         size: workers - 1,
-        masks,
+        processors,
         onLost: (error, isReplaced) => logger.error(workerLost(pipeline, error, isReplaced)),
       });
       subscriber.add(() => pool.close());

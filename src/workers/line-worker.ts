@@ -1,20 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { alone } from './hand-over.ts';
-import { LineMasker } from './mask-lines.ts';
+import { LineProcessors } from './line-processors.ts';
 import type { LineResult, LineTask, WorkerMessage, WorkerSetup } from './protocol.ts';
 import { areasOf } from './slots.ts';
 
-const { masks, slots } = workerData as WorkerSetup;
-const masker = new LineMasker(masks);
+const { processors, slots } = workerData as WorkerSetup;
+const lines = await LineProcessors.load(processors);
 
 parentPort?.on('message', (task: LineTask) => {
   const { bytes } = task;
   if (bytes instanceof Uint8Array) {
-    handOver(masker.run({ ...task, bytes }));
+    handOver(lines.run({ ...task, bytes }));
     return;
   }
-  const { lines, free } = areasOf(slots[bytes.slot] as SharedArrayBuffer, bytes.length);
-  const result = masker.run({ ...task, bytes: lines }, free);
+  const { lines: input, free } = areasOf(slots[bytes.slot] as SharedArrayBuffer, bytes.length);
+  const result = lines.run({ ...task, bytes: input }, free);
   const { documents } = result;
   if (documents.buffer !== free.buffer) handOver(result);
   else post({ ...result, documents: { slot: bytes.slot, length: documents.length } });

@@ -1,7 +1,8 @@
 import type { LineEnvelope } from '../models/line-events.ts';
 
-/** A processor as a worker makes it. */
-export interface WorkerMask {
+/** A processor as a worker creates it. */
+export interface WorkerProcessor {
+  /** The name of a built-in plugin, or the URL of the module of another one. */
   readonly plugin: string;
   /** A copy of the entry, without what belongs to the main thread. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -9,7 +10,7 @@ export interface WorkerMask {
 
 /** What a worker is started with. */
 export interface WorkerSetup {
-  readonly masks: readonly WorkerMask[];
+  readonly processors: readonly WorkerProcessor[];
   /** Memory that both threads see. Each is used for one task at a time. */
   readonly slots: readonly SharedArrayBuffer[];
 }
@@ -38,6 +39,8 @@ export interface LineResult<Documents = Uint8Array> {
   /** The number of events. */
   readonly size: number;
   readonly masked: readonly (readonly [processor: number, rule: string, count: number])[];
+  /** The number of events that processors dropped. */
+  readonly filtered: number;
   /** One for each event that a processor failed on. `reason` may be logged. */
   readonly failures: readonly { readonly processor: number; readonly reason: string }[];
 }

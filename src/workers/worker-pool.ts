@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { Observable, type Subscriber } from 'rxjs';
-import type { LineResult, LineTask, WorkerMask, WorkerMessage, WorkerSetup } from './protocol.ts';
+import type { LineResult, LineTask, WorkerMessage, WorkerProcessor, WorkerSetup } from './protocol.ts';
 import { Slots } from './slots.ts';
 
 export interface WorkerPoolOptions {
   readonly size: number;
-  readonly masks: readonly WorkerMask[];
+  readonly processors: readonly WorkerProcessor[];
   /** What a worker runs. Default: what masks lines. */
   readonly file?: URL;
   /**
@@ -118,9 +118,11 @@ export class WorkerPool {
   }
 
   #start(): void {
-    const { file = builtFile(), masks } = this.#options;
+    const { file = builtFile(), processors } = this.#options;
     const slots = new Slots(SLOTS);
-    const worker = new Worker(file, { workerData: { masks, slots: slots.memory } satisfies WorkerSetup });
+    const worker = new Worker(file, {
+      workerData: { processors, slots: slots.memory } satisfies WorkerSetup,
+    });
     const thread: Thread = { worker, slots, tasks: new Map(), isReady: false };
     this.#threads.add(thread);
     let failure: unknown;

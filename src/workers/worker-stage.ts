@@ -11,7 +11,7 @@ import {
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { type Batch, type Delivery, UnmadeBatch } from '../delivery/delivery.ts';
 import { PluginError } from '../errors.ts';
-import { type CollectedEvent, type LineEnvelope, LineEvents, WrittenEvents } from '../models/index.ts';
+import { type CollectedEvent, LineEvents, WrittenEvents } from '../models/index.ts';
 import { type TakenResult, WorkerLost, type WorkerPool } from './worker-pool.ts';
 
 export interface WorkerStageOptions {
@@ -20,6 +20,7 @@ export interface WorkerStageOptions {
   /** All processors, in this thread. */
   readonly inThisThread: OperatorFunction<Batch, Batch>;
   readonly onMasked: (rule: string, count: number) => void;
+  readonly onFiltered: (count: number) => void;
   /** Takes an event that a processor failed on. It comes without its line, which no mask has passed. */
   readonly onFailure: (processor: number, event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -47,7 +48,7 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
       return pool.run({ bytes, size, envelope }).pipe(
         catchError((error) => (error instanceof WorkerLost ? of(undefined) : throwError(() => error))),
         // Once settled, a batch must not be done again: its events would be counted and settled twice.
-        concatMap((result) => (result === undefined ? here$ : settled(result, envelope, delivery, options))),
+        concatMap((result) => (result === undefined ? here$ : settled(result, unmade, delivery, options))),
       );
     },
     { ordered },
@@ -55,12 +56,17 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
 }
 
 function settled(
-  { documents, size, masked, failures, release }: TakenResult,
-  { timestamp, source, backfill }: LineEnvelope,
+  { documents, size, masked, filtered, failures, release }: TakenResult,
+  { size: lines, envelope: { timestamp, source, backfill } }: LineEvents,
   delivery: Delivery,
-  { onMasked, onFailure }: WorkerStageOptions,
+  { onMasked, onFiltered, onFailure }: WorkerStageOptions,
 ): readonly Batch[] {
   for (const [, rule, count] of masked) onMasked(rule, count);
+  delivery.add(size + filtered + failures.length - lines);
+  if (filtered > 0) {
+    onFiltered(filtered);
+    delivery.settle(filtered, 'dropped');
+  }
   for (const { processor, reason } of failures) {
     const event = { timestamp, data: { source }, backfill };
     onFailure(processor, event, delivery, new PluginError(reason));

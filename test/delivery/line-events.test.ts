@@ -26,19 +26,20 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Fails on lines with a `!`, whichever way they come. */
+/** Fails on lines with a `!`, and drops those with a `?`, whichever way they come. */
 const picky: ProcessPlugin = {
   get_config_schema: () => ProcessConfigBase,
   process: ({ event }) => {
     const { line } = event.data as { line: string };
-    return { ...event, data: { ...event.data, line: refuse(line) } };
+    const mapped = refuseOrDrop(line);
+    return mapped === undefined ? [] : { ...event, data: { ...event.data, line: mapped } };
   },
-  mapLines: () => ({ map: refuse }),
+  mapLines: () => ({ map: refuseOrDrop }),
 };
 
-function refuse(line: string): string {
+function refuseOrDrop(line: string): string | undefined {
   if (line.includes('!')) throw new Error('no');
-  return line.toUpperCase();
+  return line.includes('?') ? undefined : line.toUpperCase();
 }
 
 interface Result {
@@ -119,7 +120,7 @@ describe('events of lines', () => {
   it('are written, counted, dead-lettered and settled as the same events are', async () => {
     const line = fc
       .array(
-        fc.constantFrom('k123', ' ', '"', '\\', 'ä', '!', '\0', '\ud83d', 'qGr4Kd0xT9bLw2Zp5v', '\x7f'),
+        fc.constantFrom('k123', ' ', '"', '\\', 'ä', '!', '?', '\0', '\ud83d', 'qGr4Kd0xT9bLw2Zp5v', '\x7f'),
         {
           maxLength: 6,
         },

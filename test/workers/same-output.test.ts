@@ -40,13 +40,29 @@ collectors:
   log: { plugin: file, paths: ['${folder}/*.log'], backfill: true, max_line_bytes: 131072 }
   ticks: { plugin: test, interval: 0.001, count: 20 }
 processors:
+  fewer: { plugin: ./fewer.mjs, drop: 'text text' }
   secrets: { plugin: regex_mask, rules: { FIRST: '^first', SECRET: 'KEY::[0-9]{10}', EMAIL: '[a-z]+@[a-z.]+' } }
   tokens: { plugin: entropy_mask }
 forwarders:
   out: { plugin: disk, path: '${folder}/out-${workers}', filename: out.jsonl }
 pipelines:
-  main: { collect: [log, ticks], process: [secrets, tokens], forward: out, workers: ${workers} }
+  main: { collect: [log, ticks], process: [fewer, secrets, tokens], forward: out, workers: ${workers} }
 host_config: {}
+`;
+
+/** A processor of somebody's, which drops some lines and fails on others. */
+const FEWER = `
+export const runsInWorkers = true;
+export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+const mapped = (line, { drop }) => {
+  if (line.includes('ä ä')) throw new Error('no');
+  return line.includes(drop) ? undefined : line;
+};
+export function process({ ctx, event }) {
+  if (event.data.line === undefined) return event;
+  return mapped(event.data.line, ctx.config) === undefined ? [] : event;
+}
+export const mapLines = ({ ctx }) => ({ map: (line) => mapped(line, ctx.config) });
 `;
 
 describe('workers', () => {
@@ -54,11 +70,13 @@ describe('workers', () => {
     const random = seededRandom(7);
     const folder = folderWith();
     writeFileSync(join(folder, 'in.log'), anyLines(20_000, random));
+    writeFileSync(join(folder, 'fewer.mjs'), FEWER);
     const results = [];
     for (const workers of [1, 2]) {
       writeFileSync(join(folder, `${workers}.yaml`), config(folder, workers));
       const { code, stderr } = await runCli(['run', join(folder, `${workers}.yaml`), '--once', '--no-state']);
-      expect(code).toBe(0);
+      // Events failed, and there is no dead letter.
+      expect(code).toBe(1);
       const lines = readFileSync(join(folder, `out-${workers}`, 'out.jsonl'), 'utf8')
         .replaceAll(/"timestamp":"[^"]*"/g, '')
         .split('\n');
@@ -67,10 +85,13 @@ describe('workers', () => {
         lines: lines.filter((line) => !isTick(line)),
         ticks: lines.filter(isTick).length,
         masked: /^ {2}masked[\s\S]*?(?=\n {2}out)/m.exec(stderr)?.[0],
+        dropped: stderr.match(/^ +(?:dropped|filtered|processor_failed) +\d+/gm),
       });
     }
     expect(results[1]).toEqual(results[0]);
-    expect(results[0]?.lines).toHaveLength(20_003);
+    const { length } = results[0]?.lines ?? [];
+    expect(length).toBeLessThan(20_003);
+    expect(results[0]?.dropped).toHaveLength(3);
     expect(results[0]?.lines[0]).toContain('"<:FIRST:> of all"');
     expect(results[0]?.masked).toMatch(/SECRET/);
   });

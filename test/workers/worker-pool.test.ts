@@ -30,7 +30,7 @@ describe('WorkerPool', () => {
     const lost: [reason: string, isReplaced: boolean][] = [];
     const pool = new WorkerPool({
       size,
-      masks: [],
+      processors: [],
       get file() {
         return files.shift() as URL;
       },

@@ -50,7 +50,7 @@ async function run(
   const file = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
   const pool = new WorkerPool({
     size: workers,
-    masks: [],
+    processors: [],
     file,
     onLost: (_, isReplaced) => lost.push(isReplaced),
   });
@@ -64,6 +64,7 @@ async function run(
         masked.push(`${rule} ${count}`);
         onMasked(rule);
       },
+      onFiltered: () => {},
       onFailure: () => {},
     });
     const done$ = from(texts.map(batchOf)).pipe(stage, map(lines), toArray());

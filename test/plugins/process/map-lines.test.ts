@@ -62,8 +62,13 @@ describe.each(['regex_mask', 'entropy_mask'] as const)('%s: mapLines', (name) =>
           return;
         }
         mapped++;
-        const masked = processLines(events, mapping, (_, error) => {
-          throw error;
+        const masked = processLines(events, mapping, {
+          failed: (_, error) => {
+            throw error;
+          },
+          dropped: () => {
+            throw new Error('a mask drops nothing');
+          },
         });
         expect(masked.events.map((event) => serialise(event))).toEqual(
           expected.map((event) => serialise(event)),

@@ -55,13 +55,17 @@ async function isMappedAlike(subject: Subject, envelope: LineEnvelope): Promise<
 }
 
 function mappedBy({ map }: LineMapping, line: string, events: LineEvents): Outcome {
-  let mapped: string;
+  let mapped: string | undefined;
   try {
     mapped = map(line);
   } catch (error) {
     return { failure: failureText(error) };
   }
-  return { events: events.with(textsOf([mapped])).events.map((event) => serialise(event)) };
+  return {
+    events: events
+      .with(textsOf(mapped === undefined ? [] : [mapped]))
+      .events.map((event) => serialise(event)),
+  };
 }
 
 /** Compares `many` with `map`, for those lines that `map` does not fail on. */
@@ -78,7 +82,9 @@ function demandManyAlike(subject: Subject, envelope: LineEnvelope): void {
     const length = lines.reduce((sum, { length }) => sum + length + 1, line.length);
     if (line.length > many.maxLineLength || length > many.maxLength) continue;
     try {
-      mapped.push(map(line));
+      const result = map(line);
+      if (result === undefined) continue;
+      mapped.push(result);
       lines.push(line);
     } catch {
       // Those are for `map` alone.

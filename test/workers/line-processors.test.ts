@@ -4,7 +4,7 @@ import { LineBlock } from '../../operators/file-lines/line-block.ts';
 import * as entropy_mask from '../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../plugins/process/regex_mask.ts';
 import { LineEvents, serialise } from '../../src/models/index.ts';
-import { LineMasker } from '../../src/workers/mask-lines.ts';
+import { LineProcessors } from '../../src/workers/line-processors.ts';
 import { processContext } from '../plugins/process/context.ts';
 
 const ENVELOPE = { timestamp: '2026-01-01T00:00:00.000Z', backfill: true, isTruncated: false };
@@ -50,9 +50,9 @@ function sums(masked: readonly (readonly (string | number)[])[]): Record<string,
   return sums;
 }
 
-describe('LineMasker', () => {
-  it('gives what the processors give of the events, and counts the same', () => {
-    const masker = new LineMasker([
+describe('LineProcessors', () => {
+  it('gives what the processors give of the events, and counts the same', async () => {
+    const processors = await LineProcessors.load([
       { plugin: 'regex_mask', config: { ...regexConfig } },
       { plugin: 'entropy_mask', config: { ...entropyConfig } },
     ]);
@@ -60,7 +60,7 @@ describe('LineMasker', () => {
       fc.property(bytes, fc.constantFrom('/var/log/app.log', '/tmp/k1.log'), (text, source) => {
         const size = text.filter((byte) => byte === 0x0a).length;
         const envelope = { ...ENVELOPE, source };
-        const result = masker.run({ id: 7, bytes: text, size, envelope });
+        const result = processors.run({ id: 7, bytes: text, size, envelope });
 
         const regex = processContext(regexConfig);
         const entropy = processContext(entropyConfig);
@@ -70,7 +70,7 @@ describe('LineMasker', () => {
         expect(Buffer.from(result.documents).toString()).toBe(
           expected.map((event) => `${serialise(event)}\n`).join(''),
         );
-        expect(result).toMatchObject({ id: 7, size, failures: [] });
+        expect(result).toMatchObject({ id: 7, size, failures: [], filtered: 0 });
         expect(sums(result.masked.map(([processor, ...rest]) => [`${processor}`, ...rest]))).toEqual(
           sums([...regex.masked.map((one) => ['0', ...one]), ...entropy.masked.map((one) => ['1', ...one])]),
         );
