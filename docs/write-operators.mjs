@@ -67,13 +67,13 @@ function members(file, name) {
   const [, parent] = /^[^{]*? extends (?:Partial<)?(?:Omit<)?(\w+)/.exec(found.body) ?? [];
   const inherited = parent === undefined ? [] : members(found.file, parent);
   const body = found.body.slice(found.body.indexOf('{') + 1, found.body.search(/^\}/m));
-  const own = [...body.matchAll(/(\/\*\*[\s\S]*?\*\/)?\s*readonly (\w+)(\??): ([^;]+);/g)].map(
+  const own = [...body.matchAll(/(\/\*\*[\s\S]*?\*\/)?\s*readonly (\w+)(\??):\s+([^;]+);/g)].map(
     ([, comment = '', member, optional, type]) => ({
       member,
       isRequired: optional === '',
       type: type
         .replace(/\s+/g, ' ')
-        .replace(/ \| undefined$/, '')
+        .replace(/^\| | \| undefined$/g, '')
         .replace(/^\((.*)\)$/, '$1'),
       prose: docstring(comment).prose.replace(/\s+/g, ' '),
     }),
@@ -90,7 +90,7 @@ const cell = (text) => text.replaceAll('|', '\\|');
 
 function optionsTable(file, name) {
   if (PARTS_OF_OTHERS.includes(name) || !(isGiven(name) || SHOWN_RESULTS.includes(name))) return '';
-  const isPartial = !isGiven(name) || read(file).includes(`Partial<${name}>`);
+  const isPartial = !isGiven(name) || read(file).includes(`Optional<${name}>`);
   const rows = members(file, name).map(
     ({ member, isRequired, type, prose }) =>
       `| \`${member}\` | \`${cell(type)}\` | ${isRequired && !isPartial ? '**Must be given.** ' : ''}${cell(prose)} |`,
@@ -100,10 +100,10 @@ function optionsTable(file, name) {
   return [`\`${name}\`:\n`, `| ${head} | Type | |`, '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** An alias of options of which nothing is required, such as `Partial<…>`. */
+/** An alias of options of which nothing is required, such as `Optional<…>`. */
 function aliasOf(file, name) {
   const found = find(file, name);
-  const target = found?.kind === 'type' ? /Partial<(?:Omit<)?(\w+)/.exec(found.body)?.[1] : undefined;
+  const target = found?.kind === 'type' ? /Optional<(?:Omit<)?(\w+)/.exec(found.body)?.[1] : undefined;
   return target === undefined ? '' : `\`${name}\`: ${found.prose}`;
 }
 

@@ -1,4 +1,5 @@
 import { catchError, concat, concatMap, defer, EMPTY, type Observable, tap, throwError } from 'rxjs';
+import { type Checks, checkOptions, FUNCTION, hasMethods } from './check-options.ts';
 import { BackgroundSync } from './output/background-sync.ts';
 import { outputStatus } from './output/open-output.ts';
 import { type Leftover, OutputFile, type OutputLog } from './output/output-file.ts';
@@ -11,15 +12,24 @@ export type FsyncPolicy = 'never' | 'interval' | 'batch';
 
 export interface AppendOptions {
   /** Default: never. What is written survives the death of the process in any case. */
-  readonly fsync?: FsyncPolicy;
+  readonly fsync?: FsyncPolicy | undefined;
   /** Called when the file is open and about to be written to; the write waits for it, and fails with it. */
-  readonly before?: (file: OutputFile) => Observable<unknown>;
+  readonly before?: ((file: OutputFile) => Observable<unknown>) | undefined;
 }
 
 export interface AppenderOptions {
   /** Told, once each time, of what was mended and of what could not be forced to the disk. Default: nobody. */
-  readonly log?: OutputLog;
+  readonly log?: OutputLog | undefined;
 }
+
+const APPEND_CHECKS: Checks<AppendOptions> = {
+  fsync: (value) =>
+    value === 'never' || value === 'interval' || value === 'batch' || "'never', 'interval' or 'batch'",
+  before: FUNCTION,
+};
+const APPENDER_CHECKS: Checks<AppenderOptions> = {
+  log: (value) => hasMethods(value, 'warn') || 'an object with the function warn',
+};
 
 /** Milliseconds. */
 const LOOK_EVERY = 1000;
@@ -48,7 +58,10 @@ export class FileAppender {
   #lookedAt = 0;
   readonly #background: BackgroundSync;
 
-  constructor(path: string, { log = { warn: () => {} } }: AppenderOptions = {}) {
+  /** @throws TypeError for an option that is unknown or of the wrong type. */
+  constructor(path: string, options: AppenderOptions = {}) {
+    checkOptions('FileAppender', options, APPENDER_CHECKS);
+    const { log = { warn: () => {} } } = options;
     this.path = path;
     this.#log = log;
     this.#background = new BackgroundSync(path, log);
@@ -57,8 +70,12 @@ export class FileAppender {
   /**
    * Appends `text` on subscription; completes when the operating system has all of it (with `batch`: when the disk
    * has it), errors when the file has none of it.
+   *
+   * @throws TypeError for an option that is unknown or of the wrong type.
    */
-  append(text: string | Buffer, { fsync = 'never', before }: AppendOptions = {}): Observable<never> {
+  append(text: string | Buffer, options: AppendOptions = {}): Observable<never> {
+    checkOptions('append', options, APPEND_CHECKS);
+    const { fsync = 'never', before } = options;
     return this.#jobs.runAll((isCancelled) =>
       this.#withFile((file) =>
         concat(

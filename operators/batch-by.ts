@@ -1,6 +1,15 @@
-import { Observable, type OperatorFunction, type Subscription } from 'rxjs';
+import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
 import { byteLength } from './byte-length.ts';
-import { assertCount, assertPositive } from './check-number.ts';
+import {
+  ABOVE_0,
+  type Checks,
+  COUNT,
+  checkOptions,
+  checkValue,
+  FROM_0,
+  FUNCTION,
+  SCHEDULER,
+} from './check-options.ts';
 import { longTimer } from './long-timer.ts';
 import { subscribeFor } from './subscribe-for.ts';
 
@@ -13,7 +22,17 @@ export interface BatchOptions<T> {
   readonly within?: number | undefined;
   /** The bytes of a value, for `bytes`. Default: of a text in UTF-8, of anything else as JSON. */
   readonly sizeOf?: ((value: T) => number) | undefined;
+  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
+
+const CHECKS: Checks<BatchOptions<never>> = {
+  count: COUNT,
+  bytes: ABOVE_0,
+  within: ABOVE_0,
+  sizeOf: FUNCTION,
+  scheduler: SCHEDULER,
+};
 
 /**
  * Gathers values into arrays; a batch leaves as soon as it reaches any of its bounds, and is never empty. What is
@@ -22,8 +41,9 @@ export interface BatchOptions<T> {
  * Values in a batch are open: behind an {@link InFlightWindow} that is smaller than `count` and `bytes` allow,
  * only `within` lets a batch leave.
  *
- * Errors: what `sizeOf` throws, after the values before it.
+ * Errors: what `sizeOf` throws, and a RangeError if it returns no number of at least 0, after the values before it.
  *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError without any bound, or if `count` is not an integer of at least 1, or `bytes` or `within` is
  * not above 0.
  *
@@ -33,26 +53,29 @@ export interface BatchOptions<T> {
  * interval(400).pipe(batchBy({ count: 100, within: 1000 })); // [0, 1, 2] at 1.4 s, [3, 4, 5] at 2.6 s, …
  */
 export function batchBy<T>(options: BatchOptions<T>): OperatorFunction<T, T[]> {
-  const { count, bytes, within, sizeOf = byteLength } = options;
+  checkOptions('batchBy', options, CHECKS);
+  const { count, bytes, within, sizeOf = byteLength, scheduler } = options;
   if (count === undefined && bytes === undefined && within === undefined) {
-    throw new RangeError('batchBy needs a bound: count, bytes or within');
+    throw new RangeError('batchBy: it needs a bound: count, bytes or within');
   }
-  if (count !== undefined) assertCount('count', count);
-  if (bytes !== undefined) assertPositive('bytes', bytes);
-  if (within !== undefined) assertPositive('within', within);
   return (source) =>
     new Observable<T[]>((subscriber) => {
       let batch: T[] = [];
       let batchBytes = 0;
       let deadline: Subscription | undefined;
 
-      const leave = () => {
+      const isFull = () => batch.length === count || (bytes !== undefined && batchBytes >= bytes);
+
+      const cut = (): T[] => {
         deadline?.unsubscribe();
-        if (batch.length === 0) return;
-        const full = batch;
+        const cutOff = batch;
         batch = [];
         batchBytes = 0;
-        subscriber.next(full);
+        return cutOff;
+      };
+
+      const leave = () => {
+        if (batch.length > 0) subscriber.next(cut());
       };
 
       const fail = (error: unknown) => {
@@ -61,22 +84,27 @@ export function batchBy<T>(options: BatchOptions<T>): OperatorFunction<T, T[]> {
       };
 
       const add = (value: T, size: number) => {
-        if (bytes !== undefined && batchBytes + size > bytes) leave();
+        const hasRoom = !isFull() && (bytes === undefined || batchBytes + size <= bytes);
+        const before = hasRoom || batch.length === 0 ? undefined : cut();
         batch.push(value);
         batchBytes += size;
-        if (batch.length === count || (bytes !== undefined && batchBytes >= bytes)) {
-          leave();
-        } else if (batch.length === 1 && within !== undefined) {
-          deadline = longTimer(within).subscribe(leave);
+        if (batch.length === 1 && within !== undefined && !isFull()) {
+          deadline = longTimer(within, scheduler).subscribe(leave);
           subscriber.add(deadline);
         }
+        // Not before the value has its place: the consumer may make the source emit again.
+        if (before !== undefined) subscriber.next(before);
+        if (isFull()) leave();
       };
 
       subscribeFor(subscriber, source, {
         next: (value) => {
           let size = 0;
           try {
-            if (bytes !== undefined) size = sizeOf(value);
+            if (bytes !== undefined) {
+              size = sizeOf(value);
+              checkValue('batchBy', 'the result of sizeOf', size, FROM_0);
+            }
           } catch (error) {
             fail(error);
             return;

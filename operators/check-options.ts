@@ -1,35 +1,101 @@
+/** Gives `true` for what an option may be, otherwise what was expected: it stands behind "must be" in the message. */
+export type Check = (value: unknown) => true | string;
+
+/** A check for each option, so that the compiler finds an option without one. */
+export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
+
+/** Options that may all be left out, or be undefined. */
+export type Optional<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined };
+
+const isInteger = (value: unknown): value is number => Number.isInteger(value);
+const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value);
+
+export const INTEGER: Check = (value) => isInteger(value) || 'an integer';
+export const FINITE: Check = (value) => isFiniteNumber(value) || 'a finite number';
+export const COUNT: Check = (value) => (isInteger(value) && value >= 1) || 'an integer of at least 1';
+export const COUNT_OR_INFINITY: Check = (value) =>
+  value === Number.POSITIVE_INFINITY || COUNT(value) === true || 'an integer of at least 1, or Infinity';
+export const COUNT_FROM_0: Check = (value) => (isInteger(value) && value >= 0) || 'an integer of at least 0';
+export const ABOVE_0: Check = (value) => (isFiniteNumber(value) && value > 0) || 'a finite number above 0';
+export const FROM_0: Check = (value) =>
+  (isFiniteNumber(value) && value >= 0) || 'a finite number of at least 0';
+export const UNIT: Check = (value) =>
+  (isFiniteNumber(value) && value >= 0 && value <= 1) || 'a number in [0, 1]';
+export const BOOLEAN: Check = (value) => typeof value === 'boolean' || 'true or false';
+export const TEXT: Check = (value) => typeof value === 'string' || 'a string';
+export const FUNCTION: Check = (value) => typeof value === 'function' || 'a function';
+export const SCHEDULER: Check = (value) => hasMethods(value, 'schedule', 'now') || 'a scheduler of RxJS';
+
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function');
+}
+
 /**
- * An option that is misspelt, or not what it seems, would be ignored, and what it was to hide would pass.
+ * An option that is misspelt, or not what it seems, would be ignored, and what it was to hide or to limit would pass.
  *
- * @throws TypeError naming the options that are not known, and those that are.
+ * @throws TypeError for options that are unknown, lacking, or of the wrong type.
+ * @throws RangeError for numbers out of range.
  */
-export function assertKnownOptions(of: string, options: object, known: readonly string[]): void {
-  if (!isPlainObject(options)) {
-    throw new TypeError(`the options of ${of} must be an object, not ${kindOf(options)}`);
+export function checkOptions<Options extends object>(
+  operator: string,
+  options: Options,
+  checks: Checks<Options>,
+  required: readonly (keyof Options)[] = [],
+): void {
+  checkValue(operator, 'the options', options, OBJECT);
+  for (const name in options) {
+    if (!Object.hasOwn(checks, name)) {
+      throw new TypeError(`${operator}: unknown option '${name}'; ${hint(name, Object.keys(checks))}`);
+    }
   }
-  const unknown = Object.keys(options).filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
-  throw new TypeError(`${of} has no option ${unknown.join(', ')}; it has ${known.join(', ')}`);
+  for (const name in checks) {
+    const value = options[name];
+    if (value !== undefined || required.includes(name)) checkValue(operator, name, value, checks[name]);
+  }
+}
+
+/** Not a Map or an array, whose contents would not be seen. */
+const OBJECT: Check = (value) => Object.prototype.toString.call(value) === '[object Object]' || 'an object';
+
+/** @throws as {@link checkOptions} does, unless `value` is what it must be. */
+export function checkValue(operator: string, name: string, value: unknown, check: Check): void {
+  const expected = check(value);
+  if (expected === true) return;
+  const shown =
+    typeof value === 'string'
+      ? `'${value}'`
+      : Object(value) === value
+        ? `a value of type ${typeof value}`
+        : value;
+  const Kind = typeof value === 'number' ? RangeError : TypeError;
+  throw new Kind(`${operator}: ${name} must be ${expected}, not ${shown}`);
+}
+
+/** A number from `random`. NaN would make a timer that never ends. */
+export function draw(operator: string, random: () => number): number {
+  const drawn = random();
+  checkValue(operator, 'the result of random', drawn, UNIT);
+  return drawn;
 }
 
 /** @throws TypeError unless `texts` is an object of which each value is a string. */
-export function assertTexts(option: string, texts: unknown, example: string): void {
+export function assertTexts(operator: string, option: string, texts: unknown, example: string): void {
   if (!isPlainObject(texts)) {
-    throw new TypeError(`${option} must be an object such as ${example}, not ${kindOf(texts)}`);
+    throw new TypeError(`${operator}: ${option} must be an object such as ${example}, not ${kindOf(texts)}`);
   }
   for (const [name, text] of Object.entries(texts)) {
     if (typeof text === 'string') continue;
     throw new TypeError(
-      `"${name}" of ${option} must be a string, as in ${example}, not ${kindOf(text)}${isRegExp(text) ? '; write its source, and (?i) in front for the flag i' : ''}`,
+      `${operator}: "${name}" of ${option} must be a string, as in ${example}, not ${kindOf(text)}${isRegExp(text) ? '; write its source, and (?i) in front for the flag i' : ''}`,
     );
   }
 }
 
 /** @throws TypeError unless `texts` is an array of strings. */
-export function assertTextList(option: string, texts: unknown, example: string): void {
+export function assertTextList(operator: string, option: string, texts: unknown, example: string): void {
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return;
   const what = Array.isArray(texts) ? 'one with other values' : kindOf(texts);
-  throw new TypeError(`${option} must be an array of strings such as ${example}, not ${what}`);
+  throw new TypeError(`${operator}: ${option} must be an array of strings such as ${example}, not ${what}`);
 }
 
 const isRegExp = (value: unknown): boolean => Object.prototype.toString.call(value) === '[object RegExp]';
@@ -45,4 +111,26 @@ function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== 'object') return `a ${typeof value}`;
   return `a value of type ${Object.prototype.toString.call(value).slice(8, -1)}`;
+}
+
+function hint(name: string, known: readonly string[]): string {
+  const away = (other: string) => distance(name.toLowerCase(), other.toLowerCase());
+  const nearest = known.reduce((a, b) => (away(b) < away(a) ? b : a));
+  const isNear = away(nearest) <= Math.max(name.length, nearest.length) / 2.5;
+  return isNear ? `did you mean '${nearest}'?` : `it has ${known.join(', ')}`;
+}
+
+/** The letters to insert, delete and replace to make one text of the other: Levenshtein's distance, row by row. */
+function distance(from: string, to: string): number {
+  const row = Array.from({ length: to.length + 1 }, (_, j) => j);
+  for (let i = 0; i < from.length; i++) {
+    let left = i + 1;
+    for (let j = 0; j < to.length; j++) {
+      const kept = (row[j] as number) + (from[i] === to[j] ? 0 : 1);
+      row[j] = left;
+      left = Math.min(kept, left + 1, (row[j + 1] as number) + 1);
+    }
+    row[to.length] = left;
+  }
+  return row[to.length] as number;
 }

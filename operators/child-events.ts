@@ -1,5 +1,15 @@
-import { concat, EMPTY, expand, type MonoTypeOperatorFunction, map, type Observable, of, range } from 'rxjs';
-import { assertNotNegative } from './check-number.ts';
+import {
+  concat,
+  EMPTY,
+  expand,
+  type MonoTypeOperatorFunction,
+  map,
+  type Observable,
+  of,
+  range,
+  type SchedulerLike,
+} from 'rxjs';
+import { type Checks, COUNT_FROM_0, checkOptions, FROM_0, SCHEDULER, TEXT } from './check-options.ts';
 import { wait } from './delay-range.ts';
 import { orderedMap } from './ordered-map.ts';
 
@@ -10,7 +20,16 @@ export interface ChildEventsOptions {
   readonly count: number;
   /** Milliseconds before the event; child n comes delay × (count ÷ n) after the one before it. 0 by default. */
   readonly delay?: number | undefined;
+  /** What waits. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
+
+const CHECKS: Checks<ChildEventsOptions> = {
+  name: TEXT,
+  count: COUNT_FROM_0,
+  delay: FROM_0,
+  scheduler: SCHEDULER,
+};
 
 /** What children are made from. */
 export interface ParentEvent {
@@ -24,14 +43,26 @@ const AT_HAND = 1000;
  * An event and its children: copies of it whose data also has `<name>-child-count`, counted from 1. Without a delay
  * they are at hand, as an array; with one they come one after the other.
  *
+ * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws RangeError if `count` is not an integer of at least 0, or `delay` is not at least 0.
+ *
  * @example
  * withChildren({ data: { a: 1 } }, { name: 'x', count: 1 });
  * // [{ data: { a: 1 } }, { data: { a: 1, 'x-child-count': 1 } }]
  */
 export function withChildren<E extends ParentEvent>(
   event: E,
-  { name, count, delay = 0 }: ChildEventsOptions,
+  options: ChildEventsOptions,
 ): readonly E[] | Observable<E> {
+  checkOptions('withChildren', options, CHECKS, ['name', 'count']);
+  return eventAndChildren(event, options);
+}
+
+function eventAndChildren<E extends ParentEvent>(
+  event: E,
+  { name, count, delay = 0, scheduler }: ChildEventsOptions,
+): readonly E[] | Observable<E> {
+  const after = <T>(ms: number, value: T) => wait(ms, scheduler).pipe(map(() => value));
   const key = `${name}-child-count`;
   const child = (n: number): E => ({ ...event, data: { ...event.data, [key]: n } });
   if (delay > 0) {
@@ -43,15 +74,12 @@ export function withChildren<E extends ParentEvent>(
   return [event, ...Array.from({ length: count }, (_, i) => child(i + 1))];
 }
 
-function after<T>(ms: number, value: T): Observable<T> {
-  return wait(ms).pipe(map(() => value));
-}
-
 /**
  * {@link withChildren} as an operator: each event, then its children. The delays of several events run at the same
  * time, and what is due waits until all that belongs to the events before it has left. So an event is late by its
  * own delays at most, and no more is held than comes in that time.
  *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `count` is not an integer of at least 0, or `delay` is not at least 0.
  *
  * @example
@@ -61,10 +89,6 @@ function after<T>(ms: number, value: T): Observable<T> {
  * // { data: { 'part-child-count': 2 } } at 2 s
  */
 export function childEvents<E extends ParentEvent>(options: ChildEventsOptions): MonoTypeOperatorFunction<E> {
-  const { count, delay = 0 } = options;
-  if (!Number.isInteger(count) || count < 0) {
-    throw new RangeError(`count must be an integer of at least 0, not ${count}`);
-  }
-  assertNotNegative('delay', delay);
-  return orderedMap((event) => withChildren(event, options));
+  checkOptions('childEvents', options, CHECKS, ['name', 'count']);
+  return orderedMap((event: E) => eventAndChildren(event, options));
 }

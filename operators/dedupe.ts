@@ -1,5 +1,5 @@
-import { defer, filter, type MonoTypeOperatorFunction } from 'rxjs';
-import { assertCount, assertPositive } from './check-number.ts';
+import { defer, filter, type MonoTypeOperatorFunction, type SchedulerLike } from 'rxjs';
+import { ABOVE_0, BOOLEAN, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './check-options.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './lru-map.ts';
 import { steadyClock } from './steady-clock.ts';
 
@@ -17,7 +17,18 @@ export interface DedupeOptions<T> {
   readonly maxKeys?: number | undefined;
   /** Called with each duplicate. */
   readonly onDuplicate?: ((value: T) => void) | undefined;
+  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
+
+const CHECKS: Checks<DedupeOptions<never>> = {
+  key: FUNCTION,
+  within: ABOVE_0,
+  sliding: BOOLEAN,
+  maxKeys: COUNT,
+  onDuplicate: FUNCTION,
+  scheduler: SCHEDULER,
+};
 
 /**
  * Drops values whose key has passed within the last so many milliseconds. RxJS's `distinct` remembers every key
@@ -25,6 +36,7 @@ export interface DedupeOptions<T> {
  *
  * Errors: what `key` or `onDuplicate` throws.
  *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `within` is not above 0, or `maxKeys` is not an integer of at least 1.
  *
  * @example
@@ -34,18 +46,18 @@ export interface DedupeOptions<T> {
  * // { host: 'a', n: 3 } at 1.2 s
  */
 export function dedupe<T>(options: DedupeOptions<T>): MonoTypeOperatorFunction<T> {
+  checkOptions('dedupe', options, CHECKS, ['within']);
   const {
     key = (value) => value,
     within,
     sliding = false,
     maxKeys = DEFAULT_MAX_KEYS,
     onDuplicate,
+    scheduler,
   } = options;
-  assertPositive('within', within);
-  assertCount('maxKeys', maxKeys);
   return (source) =>
     defer(() => {
-      const now = steadyClock();
+      const now = steadyClock(scheduler);
       /** When each key is forgotten, in that order: every entry is given the same time from when it is set. */
       const ends = new LruMap<unknown, number>(maxKeys);
 

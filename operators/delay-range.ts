@@ -1,4 +1,5 @@
-import { type MonoTypeOperatorFunction, map, type Observable } from 'rxjs';
+import { type MonoTypeOperatorFunction, map, type Observable, type SchedulerLike } from 'rxjs';
+import { BOOLEAN, type Checks, checkOptions, draw, FROM_0, FUNCTION, SCHEDULER } from './check-options.ts';
 import { longTimer } from './long-timer.ts';
 import { orderedMap } from './ordered-map.ts';
 
@@ -18,16 +19,21 @@ export interface RandomOptions {
 export interface DelayRangeOptions extends RandomOptions {
   /** Whether values keep their order: one that is due waits for those before it. Default: true. */
   readonly ordered?: boolean | undefined;
+  /** What waits. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
+
+const BOUNDS_CHECKS: Checks<DelayBounds> = { minimum: FROM_0, maximum: FROM_0 };
+const CHECKS: Checks<DelayRangeOptions> = { random: FUNCTION, ordered: BOOLEAN, scheduler: SCHEDULER };
 
 /** A random wait within the bounds, in milliseconds. */
 export function drawDelay({ minimum, maximum }: DelayBounds, random: () => number): number {
-  return minimum + random() * (maximum - minimum);
+  return minimum + draw('delayRange', random) * (maximum - minimum);
 }
 
 /** Emits once after so many milliseconds, rounded: timers keep no fractions, and marbles show none. */
-export function wait(ms: number): Observable<unknown> {
-  return longTimer(Math.round(ms));
+export function wait(ms: number, scheduler?: SchedulerLike): Observable<unknown> {
+  return longTimer(Math.round(ms), scheduler);
 }
 
 /**
@@ -35,8 +41,9 @@ export function wait(ms: number): Observable<unknown> {
  * order; with `ordered: false`, one with a short wait may overtake one that came before it. The completion waits
  * for them; an error does not.
  *
- * Errors: what `random` throws.
+ * Errors: what `random` throws, and a RangeError if it returns no number in [0, 1].
  *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError unless 0 ≤ minimum ≤ maximum.
  *
  * @example
@@ -45,13 +52,16 @@ export function wait(ms: number): Observable<unknown> {
  */
 export function delayRange<T>(
   bounds: DelayBounds,
-  { random = Math.random, ordered = true }: DelayRangeOptions = {},
+  options: DelayRangeOptions = {},
 ): MonoTypeOperatorFunction<T> {
+  checkOptions('delayRange', bounds, BOUNDS_CHECKS, ['minimum', 'maximum']);
+  checkOptions('delayRange', options, CHECKS);
   const { minimum, maximum } = bounds;
-  if (!(minimum >= 0 && minimum <= maximum)) {
-    throw new RangeError(
-      `delayRange wants 0 ≤ minimum ≤ maximum, in milliseconds; found ${minimum} and ${maximum}`,
-    );
+  const { random = Math.random, ordered, scheduler } = options;
+  if (minimum > maximum) {
+    throw new RangeError(`delayRange: minimum must be at most maximum (${maximum}), not ${minimum}`);
   }
-  return orderedMap((value) => wait(drawDelay(bounds, random)).pipe(map(() => value)), { ordered });
+  return orderedMap((value: T) => wait(drawDelay(bounds, random), scheduler).pipe(map(() => value)), {
+    ordered,
+  });
 }

@@ -1,11 +1,11 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
-import { assertKnownOptions } from './check-options.ts';
+import { type Check, type Checks, checkOptions, FUNCTION, TEXT, UNIT } from './check-options.ts';
 import { EntropyMeter } from './entropy-index.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import {
   assertOneCharacter,
-  REPLACEMENT_OPTIONS,
+  REPLACEMENT_CHECKS,
   Replacement,
   type ReplacementOptions,
 } from './replacement.ts';
@@ -30,15 +30,17 @@ export interface EntropyMaskOptions extends ReplacementOptions {
 /** Letters, digits, `+`, `/` and `=`: what keys and base64 are written in. */
 export const DEFAULT_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=';
 
-const OPTIONS = [
-  'mask_str',
-  'h_threshold',
-  'length_threshold',
-  'delimeter',
-  'alphabet',
-  'onMask',
-  ...REPLACEMENT_OPTIONS,
-];
+const LENGTH: Check = (value) =>
+  (Number.isInteger(value) && (value as number) > 1) || 'an integer of at least 2';
+const CHECKS: Checks<EntropyMaskOptions> = {
+  mask_str: TEXT,
+  h_threshold: UNIT,
+  length_threshold: LENGTH,
+  delimeter: TEXT,
+  alphabet: TEXT,
+  onMask: FUNCTION,
+  ...REPLACEMENT_CHECKS,
+};
 
 /**
  * A mask that replaces tokens which look random: at least `length_threshold` characters, and an
@@ -46,7 +48,7 @@ const OPTIONS = [
  * Works on a text, or on all text of an event: see `maskEvent`.
  *
  * @throws RangeError for an option out of its bounds, naming it.
- * @throws TypeError for an option that is not known.
+ * @throws TypeError for an option that is unknown or of the wrong type.
  *
  * @example
  * const mask = entropyMasker({ h_threshold: 0.8 });
@@ -58,7 +60,7 @@ export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
 
 /** {@link entropyMasker}, and the same for many lines. */
 export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
-  assertKnownOptions('entropyMasker', options, OPTIONS);
+  checkOptions('entropyMasker', options, CHECKS);
   const {
     mask_str = 'HIGH-ENTROPY',
     h_threshold = 0.9,
@@ -67,10 +69,6 @@ export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
     alphabet = DEFAULT_ALPHABET,
     onMask,
   } = options;
-  if (!(h_threshold >= 0 && h_threshold <= 1)) throw new RangeError('h_threshold must be in [0, 1]');
-  if (!(Number.isInteger(length_threshold) && length_threshold > 1)) {
-    throw new RangeError('length_threshold must be a whole number greater than 1');
-  }
   assertOneCharacter('delimeter', delimeter);
   const meter = new EntropyMeter(alphabet);
   const replacement = new Replacement(mask_str, options);

@@ -1,5 +1,17 @@
 import { Observable, of } from 'rxjs';
-import { assertKnownOptions, assertTextList } from './check-options.ts';
+import {
+  assertTextList,
+  BOOLEAN,
+  type Check,
+  type Checks,
+  COUNT,
+  COUNT_OR_INFINITY,
+  checkOptions,
+  FUNCTION,
+  hasMethods,
+  type Optional,
+} from './check-options.ts';
+import type { Demand } from './demand.ts';
 import { FollowSession } from './file-lines/follow-session.ts';
 import type { FollowSettings, Positions } from './file-lines/follow-settings.ts';
 import type { LineBatch } from './file-lines/line-batch.ts';
@@ -46,6 +58,26 @@ const DEFAULTS: FollowSettings = {
   maxOpenFiles: MAX_OPEN_FILES,
 };
 
+const POLLS: Check = (value) =>
+  value === 0 || COUNT_OR_INFINITY(value) === true || 'an integer of at least 0, or Infinity';
+const CHECKS: Checks<FollowSettings> = {
+  demand: (value) =>
+    typeof (value as Partial<Demand> | null)?.room === 'number' || 'a Demand, such as an InFlightWindow',
+  positions: (value) => hasMethods(value, 'startAt', 'forget') || 'Positions, such as SettledPositions',
+  once: BOOLEAN,
+  log: (value) => hasMethods(value, 'warn', 'info') || 'an object with the functions warn and info',
+  onBacklog: FUNCTION,
+  onGap: FUNCTION,
+  batchLines: COUNT,
+  asBytes: BOOLEAN,
+  chunkBytes: COUNT,
+  maxLineBytes: COUNT,
+  pollMs: COUNT,
+  quietPolls: POLLS,
+  flushPolls: POLLS,
+  maxOpenFiles: COUNT,
+};
+
 /**
  * The lines of files as they are written, in batches that know their place in the file to the byte.
  *
@@ -58,7 +90,8 @@ const DEFAULTS: FollowSettings = {
  * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.
  * Unsubscribing closes all files.
  *
- * @throws TypeError for `paths` that are no array of strings, and for a setting that is not known.
+ * @throws TypeError for `paths` that are no array of strings, and for a setting that is unknown or of the wrong type.
+ * @throws RangeError for a number out of range.
  *
  * @example
  * fs.writeFileSync(`${folder}/access.log`, 'GET /\nGET /about\n');
@@ -68,12 +101,14 @@ const DEFAULTS: FollowSettings = {
  */
 export function followFiles(
   paths: readonly string[],
-  settings: Partial<FollowSettings> = {},
+  settings: Optional<FollowSettings> = {},
 ): Observable<LineBatch> {
-  assertTextList('paths', paths, "['/var/log/app/*.log']");
-  assertKnownOptions('followFiles', settings, Object.keys(DEFAULTS));
+  assertTextList('followFiles', 'paths', paths, "['/var/log/app/*.log']");
+  checkOptions('followFiles', settings, CHECKS);
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const all: FollowSettings = { ...DEFAULTS, ...Object.fromEntries(given) };
   return new Observable((subscriber) => {
-    const session = new FollowSession(paths, { ...DEFAULTS, ...settings }, subscriber);
+    const session = new FollowSession(paths, all, subscriber);
     subscriber.add(() => session.close());
     session.start();
   });

@@ -1,28 +1,43 @@
-import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
+import { from, Observable, type ObservableInput, type ObservedValueOf, type OperatorFunction } from 'rxjs';
+import { type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './check-options.ts';
 import { Fifo } from './fifo.ts';
-import { subscribeFor } from './subscribe-for.ts';
+import { subscribeFor, subscribeInner } from './subscribe-for.ts';
 
 export interface GatherMapOptions<T> {
   /** What a value counts. Default: 1. */
-  readonly weigh?: (value: T) => number;
+  readonly weigh?: ((value: T) => number) | undefined;
   /** The most that is gathered; a single value may weigh more. Default: no limit. */
-  readonly maxWeight?: number;
+  readonly maxWeight?: number | undefined;
 }
+
+const CHECKS: Checks<GatherMapOptions<never>> = {
+  weigh: FUNCTION,
+  maxWeight: (value) =>
+    value === Number.POSITIVE_INFINITY || FROM_0(value) === true || 'a number of at least 0, or Infinity',
+};
 
 /**
  * One piece of work at a time, on everything that has arrived since the last began: values wait while `project`'s
  * result runs, and are then handed over together. A value is never held back for others to come.
  *
- * Errors: an error of the source, of an inner source or thrown by `project` or `weigh` ends the stream at once.
+ * "Runs" is until its teardown has run: what it locked is free when `project` is called again.
+ *
+ * Errors: an error of the source, of an inner source or thrown by `project` or `weigh` ends the stream at once; so
+ * does a weight that is not a finite number of at least 0.
+ *
+ * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws RangeError if `maxWeight` is not at least 0.
  *
  * @example
  * const write = (lines) => timer(10).pipe(map(() => lines.join()));
  * of('a', 'b', 'c').pipe(gatherMap(write)); // 'a' at 10 ms, 'b,c' at 20 ms
  */
-export function gatherMap<T, R>(
-  project: (values: readonly T[]) => readonly R[] | ObservableInput<R>,
+export function gatherMap<T, O extends ObservableInput<unknown>>(
+  project: (values: readonly T[]) => O,
   options: GatherMapOptions<T> = {},
-): OperatorFunction<T, R> {
+): OperatorFunction<T, ObservedValueOf<O>> {
+  type R = ObservedValueOf<O>;
+  checkOptions('gatherMap', options, CHECKS);
   const { weigh = () => 1, maxWeight = Number.POSITIVE_INFINITY } = options;
   return (source) =>
     new Observable<R>((subscriber) => {
@@ -31,39 +46,45 @@ export function gatherMap<T, R>(
       let looping = false;
       let sourceDone = false;
 
+      const weightOf = (value: T): number => {
+        const weight = weigh(value);
+        checkValue('gatherMap', 'the result of weigh', weight, FROM_0);
+        return weight;
+      };
+
       const gather = (): T[] => {
         const gathered = [waiting.shift() as T];
-        let weight = weigh(gathered[0] as T);
-        for (let next = waiting.peek(); next !== undefined; next = waiting.peek()) {
-          weight += weigh(next);
+        let weight = weightOf(gathered[0] as T);
+        while (waiting.size > 0) {
+          weight += weightOf(waiting.peek() as T);
           if (weight > maxWeight) break;
           gathered.push(waiting.shift() as T);
         }
         return gathered;
       };
 
+      const next = (item: R) => subscriber.next(item);
+
+      const ended = () => {
+        running = false;
+        loop();
+      };
+
       const start = () => {
-        let result: readonly R[] | ObservableInput<R>;
+        let result: readonly R[] | Observable<R>;
         try {
-          result = project(gather());
-          if (!Array.isArray(result)) result = from(result as ObservableInput<R>);
+          const projected: ObservableInput<unknown> = project(gather());
+          result = (Array.isArray(projected) ? projected : from(projected)) as typeof result;
         } catch (error) {
           subscriber.error(error);
           return;
         }
-        if (Array.isArray(result)) {
+        if (!(result instanceof Observable)) {
           for (let i = 0; i < result.length; i++) subscriber.next(result[i] as R);
           return;
         }
         running = true;
-        subscribeFor(subscriber, result as Observable<R>, {
-          next: (item) => subscriber.next(item),
-          error: (error) => subscriber.error(error),
-          complete: () => {
-            running = false;
-            loop();
-          },
-        });
+        subscribeInner(subscriber, result, next, ended);
       };
 
       /** A loop, so that work that completes at once does not nest. */

@@ -1,5 +1,9 @@
 import { Observable, type Subscriber } from 'rxjs';
+import { COUNT, checkValue, FROM_0 } from './check-options.ts';
 import type { Demand } from './demand.ts';
+
+/** Weights may be fractions, of which sums are not exact. */
+const ROUNDING = 1e-6;
 
 /**
  * A window over what is in flight: at most `size` values are open at a time.
@@ -25,9 +29,7 @@ export class InFlightWindow implements Demand {
 
   /** @throws RangeError if `size` is not an integer of at least 1. */
   constructor(size: number) {
-    if (!Number.isInteger(size) || size < 1) {
-      throw new RangeError(`an in-flight window needs a size of at least 1 (an integer), not ${size}`);
-    }
+    checkValue('InFlightWindow', 'size', size, COUNT);
     this.size = size;
     this.room$ = new Observable((subscriber) => {
       this.#waiting.add(subscriber);
@@ -45,14 +47,27 @@ export class InFlightWindow implements Demand {
     return Math.max(0, this.size - this.#open);
   }
 
-  /** Opens `count` values. The caller looks at `room` first; what exceeds it still counts. */
+  /**
+   * Opens `count` values. The caller looks at `room` first; what exceeds it still counts.
+   *
+   * @throws RangeError if `count` is not a finite number of at least 0.
+   */
   take(count: number): void {
+    checkValue('InFlightWindow', 'count', count, FROM_0);
     this.#open += count;
   }
 
-  /** Closes `count` values and tells the sources of the room. */
+  /**
+   * Closes `count` values and tells the sources of the room.
+   *
+   * @throws RangeError if `count` is not a finite number of at least 0, or more than is open.
+   */
   release(count: number): void {
-    this.#open -= count;
+    checkValue('InFlightWindow', 'count', count, FROM_0);
+    if (count > this.#open + ROUNDING) {
+      throw new RangeError(`InFlightWindow: cannot release ${count}, only ${this.#open} are open`);
+    }
+    this.#open = Math.max(0, this.#open - count);
     this.#grown = true;
     if (this.#notifying) return;
     this.#notifying = true;

@@ -1,4 +1,15 @@
-import { concat, defer, filter, finalize, map, type ObservableInput, type OperatorFunction, of } from 'rxjs';
+import {
+  concat,
+  defer,
+  filter,
+  finalize,
+  map,
+  type ObservableInput,
+  type ObservedValueOf,
+  type OperatorFunction,
+  of,
+} from 'rxjs';
+import { BOOLEAN, type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './check-options.ts';
 import type { InFlightWindow } from './in-flight-window.ts';
 import { orderedMap } from './ordered-map.ts';
 
@@ -8,6 +19,8 @@ export interface InFlightOptions<T> {
   /** How much of the window a value takes: the number of its lines, say. Default: 1. */
   readonly weigh?: ((value: T) => number) | undefined;
 }
+
+const CHECKS: Checks<InFlightOptions<never>> = { ordered: BOOLEAN, weigh: FUNCTION };
 
 /** Follows the results of a value: it is settled, and its place in the window is free. */
 class Settled {
@@ -27,7 +40,10 @@ class Settled {
  * beyond the window's size waits in memory. An error or unsubscription closes all that is open, so a window may be
  * shared, and outlives a restart.
  *
- * Errors: an error of the source, of an inner source, or thrown by `project` or `weigh`, at once.
+ * Errors: an error of the source, of an inner source, or thrown by `project` or `weigh`, at once; and a weight that
+ * is not a finite number of at least 0.
+ *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  *
  * @example
  * const rows = ['a', 'b', 'c', 'd'];
@@ -35,24 +51,28 @@ class Settled {
  * const window = new InFlightWindow(2);
  * pullFrom(rows, window).pipe(inFlight(window, save)); // 'a' at 10 ms, 'b' at 10 ms, 'c' at 20 ms, 'd' at 20 ms
  */
-export function inFlight<T, R>(
+export function inFlight<T, O extends ObservableInput<unknown>>(
   window: InFlightWindow,
-  project: (value: T, index: number) => readonly R[] | ObservableInput<R>,
-  { ordered = true, weigh = () => 1 }: InFlightOptions<T> = {},
-): OperatorFunction<T, R> {
+  project: (value: T, index: number) => O,
+  options: InFlightOptions<T> = {},
+): OperatorFunction<T, ObservedValueOf<O>> {
+  type R = ObservedValueOf<O>;
+  checkOptions('inFlight', options, CHECKS);
+  const { ordered = true, weigh = () => 1 } = options;
   return (source) =>
     defer(() => {
       let open = 0;
       return source.pipe(
         map((value) => {
           const settled = new Settled(weigh(value));
+          checkValue('inFlight', 'the result of weigh', settled.weight, FROM_0);
           open += settled.weight;
           window.take(settled.weight);
           return { value, settled };
         }),
         orderedMap(
           ({ value, settled }, index): readonly (R | Settled)[] | ObservableInput<R | Settled> => {
-            const results = project(value, index);
+            const results = project(value, index) as readonly R[] | ObservableInput<R>;
             return Array.isArray(results)
               ? [...results, settled]
               : concat(results as ObservableInput<R>, of(settled));

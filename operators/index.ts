@@ -31,7 +31,7 @@ export { type SampleRateOptions, sampleRate } from './sample-rate.ts';
 export type { Demand } from './demand.ts';
 export { type InFlightOptions, inFlight } from './in-flight.ts';
 export { InFlightWindow } from './in-flight-window.ts';
-export { pullFrom } from './pull-from.ts';
+export { type PullOptions, pullFrom } from './pull-from.ts';
 
 // Time: delays, polling, restarts.
 

@@ -11,6 +11,7 @@ import {
   type Observable,
   throwError,
 } from 'rxjs';
+import { BOOLEAN, type Checks, checkOptions } from './check-options.ts';
 import { fileCall } from './output/file-call.ts';
 import { makeFolder } from './output/make-folder.ts';
 import { FILE_MODE, syncFolder } from './output/open-output.ts';
@@ -21,8 +22,10 @@ import { SerialJobs } from './serial-jobs.ts';
 
 export interface NumberedFilesOptions {
   /** Forces each file to the disk before it gets its name. Default: false. */
-  readonly flush?: boolean;
+  readonly flush?: boolean | undefined;
 }
+
+const CHECKS: Checks<NumberedFilesOptions> = { flush: BOOLEAN };
 
 /**
  * Writes each text to a file of its own, `<prefix><n><suffix>` in `folder`, where n goes on from the highest number
@@ -43,7 +46,10 @@ export class NumberedFiles {
   /** The last number used; undefined until the folder was looked at. */
   #last: number | undefined;
 
-  constructor(folder: string, prefix: string, suffix: string, { flush = false }: NumberedFilesOptions = {}) {
+  /** @throws TypeError for an option that is unknown or of the wrong type. */
+  constructor(folder: string, prefix: string, suffix: string, options: NumberedFilesOptions = {}) {
+    checkOptions('NumberedFiles', options, CHECKS);
+    const { flush = false } = options;
     this.#folder = folder;
     this.#prefix = prefix;
     this.#suffix = suffix;

@@ -1,13 +1,16 @@
-import { from, Observable, type ObservableInput, type OperatorFunction } from 'rxjs';
+import { from, Observable, type ObservableInput, type ObservedValueOf, type OperatorFunction } from 'rxjs';
+import { BOOLEAN, type Checks, COUNT_OR_INFINITY, checkOptions } from './check-options.ts';
 import { Fifo } from './fifo.ts';
-import { subscribeFor } from './subscribe-for.ts';
+import { subscribeFor, subscribeInner } from './subscribe-for.ts';
 
 export interface OrderedMapOptions {
   /** Source values that are worked on, or whose results wait for their turn, at a time. Default: no limit. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Whether results leave in the order in which their values came in. Default: true. */
-  readonly ordered?: boolean;
+  readonly ordered?: boolean | undefined;
 }
+
+const CHECKS: Checks<OrderedMapOptions> = { concurrency: COUNT_OR_INFINITY, ordered: BOOLEAN };
 
 /** The results of one source value that wait until all before it have left. */
 interface Slot<R> {
@@ -23,19 +26,23 @@ interface Slot<R> {
  * not wait for one value before it starts the next. Values beyond `concurrency` wait in memory: bound them with
  * an {@link InFlightWindow} where the source can be made to wait.
  *
+ * With a limit, the next inner source starts when one before it has completed and its teardown has run.
+ *
  * Errors: an error of the source, of an inner source or thrown by `project` ends the stream at once.
+ *
+ * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws RangeError if `concurrency` is neither an integer of at least 1 nor `Infinity`.
  *
  * @example
  * of(30, 10, 20).pipe(orderedMap((ms) => timer(ms).pipe(map(() => ms)))); // 30 at 30 ms, 10 at 30 ms, 20 at 30 ms
  */
-export function orderedMap<T, R>(
-  project: (value: T, index: number) => readonly R[] | ObservableInput<R>,
+export function orderedMap<T, O extends ObservableInput<unknown>>(
+  project: (value: T, index: number) => O,
   options: OrderedMapOptions = {},
-): OperatorFunction<T, R> {
+): OperatorFunction<T, ObservedValueOf<O>> {
+  type R = ObservedValueOf<O>;
+  checkOptions('orderedMap', options, CHECKS);
   const { concurrency = Number.POSITIVE_INFINITY, ordered = true } = options;
-  if (!(concurrency >= 1)) {
-    throw new RangeError(`orderedMap needs a concurrency of at least 1, not ${concurrency}`);
-  }
   return (source) =>
     new Observable<R>((subscriber) => {
       const waiting = new Fifo<T>();
@@ -83,40 +90,38 @@ export function orderedMap<T, R>(
       };
 
       const start = (value: T) => {
-        let result: readonly R[] | ObservableInput<R>;
+        let result: readonly R[] | Observable<R>;
         try {
-          result = project(value, index++);
-          if (!Array.isArray(result)) result = from(result as ObservableInput<R>);
+          const projected: ObservableInput<unknown> = project(value, index++);
+          result = (Array.isArray(projected) ? projected : from(projected)) as typeof result;
         } catch (error) {
           subscriber.error(error);
           return;
         }
-        if (Array.isArray(result)) {
+        if (!(result instanceof Observable)) {
           emitAtHand(result);
           return;
         }
         active++;
         const slot: Slot<R> | undefined = ordered ? { values: [], done: false } : undefined;
         if (slot !== undefined) slots.push(slot);
-        subscribeFor(subscriber, result as Observable<R>, {
-          next: (item) => {
-            if (slot === undefined) {
-              subscriber.next(item);
-            } else {
-              slot.values.push(item);
-              if (slot === slots.peek()) drain();
-            }
-          },
-          error: (error) => subscriber.error(error),
-          complete: () => {
-            active--;
-            if (slot !== undefined) {
-              slot.done = true;
-              if (slot === slots.peek()) drain();
-            }
-            pump();
-          },
-        });
+        const next = (item: R) => {
+          if (slot === undefined) {
+            subscriber.next(item);
+          } else {
+            slot.values.push(item);
+            if (slot === slots.peek()) drain();
+          }
+        };
+        const ended = () => {
+          active--;
+          if (slot !== undefined) {
+            slot.done = true;
+            if (slot === slots.peek()) drain();
+          }
+          pump();
+        };
+        subscribeInner(subscriber, result, next, ended);
       };
 
       /** Starts what waits: a loop, so that inner sources that complete at once do not nest. */

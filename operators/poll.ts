@@ -1,10 +1,23 @@
-import { concat, exhaustMap, type Observable, type ObservableInput, repeat, timer } from 'rxjs';
+import {
+  concat,
+  exhaustMap,
+  type Observable,
+  type ObservableInput,
+  type ObservedValueOf,
+  repeat,
+  type SchedulerLike,
+} from 'rxjs';
+import { type Checks, checkOptions, FINITE, SCHEDULER } from './check-options.ts';
 import { longTimer } from './long-timer.ts';
 
 export interface PollOptions {
   /** Milliseconds from one call to the next. Below 1, which no timer keeps, it counts as 1. */
   readonly interval: number;
+  /** What waits. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
+
+const CHECKS: Checks<PollOptions> = { interval: FINITE, scheduler: SCHEDULER };
 
 /**
  * Calls `fn` at once and then every `interval` ms, and emits what the results emit. Calls never overlap: a tick
@@ -13,12 +26,18 @@ export interface PollOptions {
  *
  * Never completes. Errors: what `fn` throws, and the first error of a result.
  *
- * @throws RangeError if `interval` is NaN.
+ * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws RangeError if `interval` is not a finite number.
  *
  * @example
  * poll(() => of('up'), { interval: 5000 }); // 'up' at 0 s, 'up' at 5 s, 'up' at 10 s, …
  */
-export function poll<T>(fn: () => ObservableInput<T>, { interval }: PollOptions): Observable<T> {
-  if (Number.isNaN(interval)) throw new RangeError('interval must be a number of milliseconds, not NaN');
-  return concat(timer(0), longTimer(Math.max(1, interval)).pipe(repeat())).pipe(exhaustMap(() => fn()));
+export function poll<O extends ObservableInput<unknown>>(
+  fn: () => O,
+  options: PollOptions,
+): Observable<ObservedValueOf<O>> {
+  checkOptions('poll', options, CHECKS, ['interval']);
+  const { interval, scheduler } = options;
+  const tick$ = concat(longTimer(0, scheduler), longTimer(Math.max(1, interval), scheduler).pipe(repeat()));
+  return tick$.pipe(exhaustMap(() => fn()));
 }

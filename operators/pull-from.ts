@@ -1,5 +1,19 @@
-import { asyncScheduler, Observable, type Subscription } from 'rxjs';
+import {
+  asyncScheduler,
+  Observable,
+  type ObservedValueOf,
+  type SchedulerLike,
+  type Subscription,
+} from 'rxjs';
+import { type Checks, checkOptions, SCHEDULER } from './check-options.ts';
 import type { Demand } from './demand.ts';
+
+export interface PullOptions {
+  /** What the turns of other work are waited for by. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
+}
+
+const CHECKS: Checks<PullOptions> = { scheduler: SCHEDULER };
 
 /** Values pulled in one go before other work of the process gets its turn: an endless iterable must not starve it. */
 const SLICE = 16_384;
@@ -10,6 +24,8 @@ const SLICE = 16_384;
  *
  * On unsubscription the iterator's `return` is called, so that a generator's `finally` runs.
  * Errors: what the iterator throws or rejects with.
+ *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  *
  * @example
  * const window = new InFlightWindow(2);
@@ -22,9 +38,16 @@ const SLICE = 16_384;
  * window.release(1);
  * pulled; // ['a', 'b', 'c']
  */
-export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: Demand): Observable<T> {
+export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
+  iterable: I,
+  demand: Demand,
+  options: PullOptions = {},
+): Observable<ObservedValueOf<I>> {
+  type T = ObservedValueOf<I>;
+  checkOptions('pullFrom', options, CHECKS);
+  const { scheduler = asyncScheduler } = options;
   return new Observable<T>((subscriber) => {
-    const iterator = openIterator(iterable);
+    const iterator = openIterator(iterable as Iterable<T> | AsyncIterable<T>);
     let pulling = false;
     let awaiting = false;
     let ended = false;
@@ -76,7 +99,7 @@ export function pullFrom<T>(iterable: Iterable<T> | AsyncIterable<T>, demand: De
 
     /** Promises as well as loops keep the timers of the process waiting. */
     const pauseSlice = () => {
-      pause = asyncScheduler.schedule(() => {
+      pause = scheduler.schedule(() => {
         pause = undefined;
         pulled = 0;
         pull();

@@ -1,5 +1,5 @@
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import { assertCount, assertPositive } from './check-number.ts';
+import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
+import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './check-options.ts';
 import { Fifo } from './fifo.ts';
 import { longTimer } from './long-timer.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './lru-map.ts';
@@ -24,6 +24,8 @@ export interface RateLimitOptions<T> {
   readonly maxKeys?: number | undefined;
   /** Called with each value that is dropped. */
   readonly onDrop?: ((value: T) => void) | undefined;
+  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
 
 interface Lane<T> {
@@ -33,6 +35,18 @@ interface Lane<T> {
 
 const DEFAULT_MAX_WAITING = 1000;
 
+const CHECKS: Checks<RateLimitOptions<never>> = {
+  key: FUNCTION,
+  count: COUNT,
+  per: ABOVE_0,
+  burst: COUNT,
+  onExceeded: (value) => value === 'drop' || value === 'delay' || "'drop' or 'delay'",
+  maxWaiting: COUNT,
+  maxKeys: COUNT,
+  onDrop: FUNCTION,
+  scheduler: SCHEDULER,
+};
+
 /**
  * Lets `count` values pass every `per` milliseconds, by a token bucket for each key: `burst` values may pass at
  * once, and each one more as its token comes, evenly. Values of one key keep their order; a key that waits holds up
@@ -41,6 +55,7 @@ const DEFAULT_MAX_WAITING = 1000;
  * Completion waits for what is delayed; an error does not.
  * Errors: what `key` or `onDrop` throws.
  *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `count`, `burst`, `maxKeys` or `maxWaiting` is not an integer of at least 1, or `per` is
  * not above 0.
  *
@@ -50,6 +65,7 @@ const DEFAULT_MAX_WAITING = 1000;
  * // 'a' at 0 ms, 'b' at 500 ms, 'c' at 1 s
  */
 export function rateLimit<T>(options: RateLimitOptions<T>): MonoTypeOperatorFunction<T> {
+  checkOptions('rateLimit', options, CHECKS, ['count', 'per']);
   const {
     key = () => undefined,
     count,
@@ -59,15 +75,11 @@ export function rateLimit<T>(options: RateLimitOptions<T>): MonoTypeOperatorFunc
     maxWaiting = DEFAULT_MAX_WAITING,
     maxKeys = DEFAULT_MAX_KEYS,
     onDrop,
+    scheduler,
   } = options;
-  assertCount('count', count);
-  assertPositive('per', per);
-  assertCount('burst', burst);
-  assertCount('maxWaiting', maxWaiting);
-  assertCount('maxKeys', maxKeys);
   return (source) =>
     new Observable<T>((subscriber) => {
-      const now = steadyClock();
+      const now = steadyClock(scheduler);
       const idle = new LruMap<unknown, Lane<T>>(maxKeys);
       const busy = new Map<unknown, Lane<T>>();
       const newLane = (): Lane<T> => ({
@@ -95,7 +107,7 @@ export function rateLimit<T>(options: RateLimitOptions<T>): MonoTypeOperatorFunc
       const delay = (id: unknown, lane: Lane<T>) => {
         idle.delete(id);
         busy.set(id, lane);
-        subscriber.add(longTimer(lane.bucket.wait(now())).subscribe(() => advance(id, lane)));
+        subscriber.add(longTimer(lane.bucket.wait(now()), scheduler).subscribe(() => advance(id, lane)));
       };
 
       const advance = (id: unknown, lane: Lane<T>) => {

@@ -1,6 +1,6 @@
 import { type MonoTypeOperatorFunction, map } from 'rxjs';
 import { type ByteMask, byteMasks } from './bytes/byte-masks.ts';
-import { assertKnownOptions, assertTexts } from './check-options.ts';
+import { assertTexts, type Checks, checkOptions, FUNCTION } from './check-options.ts';
 import type { Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import type { MaskText } from './mask-strings.ts';
@@ -10,7 +10,7 @@ import { costOf } from './regex/cost.ts';
 import { fewFirst } from './regex/few-first.ts';
 import { harmlessLength, harmlessLines, stepsOfLines, stepsOfText } from './regex/harmless.ts';
 import { type LinesPlan, type Plan, plainSearch, planSearch, searchOfLines } from './regex/plan.ts';
-import { REPLACEMENT_OPTIONS, Replacement, type ReplacementOptions } from './replacement.ts';
+import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
   /**
@@ -28,14 +28,20 @@ export interface RegexMaskOptions extends ReplacementOptions {
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
 
-const OPTIONS = ['rules', 'onMask', 'boundTime', ...REPLACEMENT_OPTIONS];
+const CHECKS: Checks<RegexMaskOptions> = {
+  // Checked apart, one by one.
+  rules: () => true,
+  onMask: FUNCTION,
+  boundTime: FUNCTION,
+  ...REPLACEMENT_CHECKS,
+};
 
 /**
  * A mask that replaces every match of its rules: by prefix + rule name + suffix, or by `mask_char` once per
  * character. An empty match masks nothing. Works on a text, or on all text of an event: see `maskEvent`.
  *
  * @throws ExpressionError for a rule that is no regular expression, naming the rule.
- * @throws TypeError for an option that is not known, and for rules that are not strings.
+ * @throws TypeError for an option that is unknown or of the wrong type, and for rules that are not strings.
  * @throws RangeError if `mask_char` is not exactly one character.
  *
  * @example
@@ -49,8 +55,8 @@ export function regexMasker(options: RegexMaskOptions): Masker {
 
 /** {@link regexMasker}, and the same for many lines, if it can be said for them. */
 export function regexMasks(options: RegexMaskOptions): Masks {
-  assertKnownOptions('regexMasker', options, OPTIONS);
-  assertTexts('rules', options.rules, "{ PIN: '[0-9]{4}' }");
+  checkOptions('regexMasker', options, CHECKS);
+  assertTexts('regexMasker', 'rules', options.rules, "{ PIN: '[0-9]{4}' }");
   const { onMask, boundTime } = options;
   const names = Object.keys(options.rules);
   const expressions = names.map((name) => compileExpression(options.rules[name] as string, name));

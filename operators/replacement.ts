@@ -1,3 +1,5 @@
+import { type Checks, TEXT } from './check-options.ts';
+
 /** What stands in place of masked text. */
 export interface ReplacementOptions {
   /** One character: repeated once for each character (code point) of the masked text, without prefix and suffix. */
@@ -8,11 +10,11 @@ export interface ReplacementOptions {
   readonly mask_suffix?: string | undefined;
 }
 
-export const REPLACEMENT_OPTIONS: readonly (keyof ReplacementOptions)[] = [
-  'mask_char',
-  'mask_prefix',
-  'mask_suffix',
-];
+export const REPLACEMENT_CHECKS: Checks<ReplacementOptions> = {
+  mask_char: TEXT,
+  mask_prefix: TEXT,
+  mask_suffix: TEXT,
+};
 
 /**
  * The text that replaces a masked one: fixed, or made to its length.
@@ -50,7 +52,7 @@ export class Replacement {
 
 /** @throws RangeError naming the option, if `text` is not one Unicode code point. */
 export function assertOneCharacter(option: string, text: string): void {
-  if (typeof text !== 'string' || text === '' || codePoints(text) !== 1) {
+  if (text === '' || codePoints(text) !== 1) {
     throw new RangeError(`${option} must be exactly 1 character`);
   }
 }

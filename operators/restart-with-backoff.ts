@@ -1,6 +1,14 @@
-import { type MonoTypeOperatorFunction, Observable, type Subscription } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { type Backoff, backoffDelay } from './backoff.ts';
-import { assertCountOrInfinity, assertNotNegative } from './check-number.ts';
+import {
+  BOOLEAN,
+  type Checks,
+  COUNT_OR_INFINITY,
+  checkOptions,
+  FROM_0,
+  FUNCTION,
+  SCHEDULER,
+} from './check-options.ts';
 import { longTimer } from './long-timer.ts';
 import { steadyClock } from './steady-clock.ts';
 import { subscribeFor } from './subscribe-for.ts';
@@ -13,15 +21,31 @@ export interface RestartPolicy extends Backoff {
   /** Whether a run that completed is started again as well. */
   readonly onComplete: boolean;
   /** Whether an error is passed on at once, since another run would end with the same. Default: none is. */
-  readonly isFatal?: (error: unknown) => boolean;
+  readonly isFatal?: ((error: unknown) => boolean) | undefined;
+  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
 
 export interface RestartObserver {
   /** A run begins. */
-  readonly onStart?: () => void;
+  readonly onStart?: (() => void) | undefined;
   /** A run ended, and the next one begins in `wait` ms. `error` is absent if the run completed. */
-  readonly onWait?: (wait: number, failures: number, error?: { readonly cause: unknown }) => void;
+  readonly onWait?:
+    | ((wait: number, failures: number, error?: { readonly cause: unknown }) => void)
+    | undefined;
 }
+
+export const POLICY_CHECKS: Checks<RestartPolicy> = {
+  base: FROM_0,
+  cap: FROM_0,
+  attempts: COUNT_OR_INFINITY,
+  healthyAfter: FROM_0,
+  onComplete: BOOLEAN,
+  isFatal: FUNCTION,
+  random: FUNCTION,
+  scheduler: SCHEDULER,
+};
+const OBSERVER_CHECKS: Checks<RestartObserver> = { onStart: FUNCTION, onWait: FUNCTION };
 
 /**
  * Subscribes again to a source that failed, or ended, after a backoff with full jitter. Unlike
@@ -31,8 +55,9 @@ export interface RestartObserver {
  * Errors: the last error, once there were `attempts` failures without a healthy run between them, or at once if it
  * `isFatal`; what `random` or the observer throws, at once.
  *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `attempts` is neither an integer of at least 1 nor `Infinity`, or `base`, `cap` or
- * `healthyAfter` is not at least 0.
+ * `healthyAfter` is not a finite number of at least 0.
  *
  * @example
  * let runs = 0;
@@ -44,13 +69,16 @@ export interface RestartObserver {
  */
 export function restartWithBackoff<T>(
   policy: RestartPolicy,
-  { onStart, onWait }: RestartObserver = {},
+  observer: RestartObserver = {},
 ): MonoTypeOperatorFunction<T> {
-  assertCountOrInfinity('attempts', policy.attempts);
-  for (const name of ['base', 'cap', 'healthyAfter'] as const) assertNotNegative(name, policy[name]);
+  const required = ['base', 'cap', 'attempts', 'healthyAfter', 'onComplete'] as const;
+  checkOptions('restartWithBackoff', policy, POLICY_CHECKS, required);
+  checkOptions('restartWithBackoff', observer, OBSERVER_CHECKS);
+  const { base, cap, random, scheduler } = policy;
+  const { onStart, onWait } = observer;
   return (source) =>
     new Observable<T>((subscriber) => {
-      const now = steadyClock();
+      const now = steadyClock(scheduler);
       let failures = 0;
       let ends = 0;
       let run: Subscription | undefined;
@@ -90,9 +118,9 @@ export function restartWithBackoff<T>(
           subscriber.complete();
           return;
         }
-        const wait = backoffDelay(ends, policy);
+        const wait = backoffDelay(ends, { base, cap, random });
         onWait?.(wait, failures, error);
-        if (!subscriber.closed) subscriber.add(longTimer(wait).subscribe(() => guarded(start)));
+        if (!subscriber.closed) subscriber.add(longTimer(wait, scheduler).subscribe(() => guarded(start)));
       };
 
       guarded(start);

@@ -1,10 +1,16 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import { type RestartObserver, type RestartPolicy, restartWithBackoff } from './restart-with-backoff.ts';
+import { checkOptions, type Optional } from './check-options.ts';
+import {
+  POLICY_CHECKS,
+  type RestartObserver,
+  type RestartPolicy,
+  restartWithBackoff,
+} from './restart-with-backoff.ts';
 
 /** A {@link RestartPolicy} in which everything has a default. */
-export type RetryPolicy = Partial<Omit<RestartPolicy, 'onComplete'>>;
+export type RetryPolicy = Optional<Omit<RestartPolicy, 'onComplete'>>;
 
-const DEFAULTS = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
+const { onComplete: _, ...CHECKS } = POLICY_CHECKS;
 
 /**
  * {@link restartWithBackoff} for a source that may end: subscribes again when it fails, and lets a completion pass.
@@ -12,7 +18,7 @@ const DEFAULTS = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
  *
  * Errors: the last error, once there were `attempts` failures without a healthy run between them.
  *
- * @throws RangeError as {@link restartWithBackoff} does.
+ * @throws TypeError and RangeError as {@link restartWithBackoff} does.
  *
  * @example
  * let calls = 0;
@@ -23,5 +29,7 @@ export function retryWithBackoff<T>(
   policy: RetryPolicy = {},
   observer: RestartObserver = {},
 ): MonoTypeOperatorFunction<T> {
-  return restartWithBackoff({ ...DEFAULTS, ...policy, onComplete: false }, observer);
+  checkOptions('retryWithBackoff', policy, CHECKS);
+  const { base = 1000, cap = 60_000, attempts = 5, healthyAfter = 10_000, ...others } = policy;
+  return restartWithBackoff({ base, cap, attempts, healthyAfter, ...others, onComplete: false }, observer);
 }

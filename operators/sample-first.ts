@@ -1,5 +1,5 @@
-import { defer, filter, type MonoTypeOperatorFunction } from 'rxjs';
-import { assertCount, assertPositive } from './check-number.ts';
+import { defer, filter, type MonoTypeOperatorFunction, type SchedulerLike } from 'rxjs';
+import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './check-options.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './lru-map.ts';
 import { steadyClock } from './steady-clock.ts';
 
@@ -14,7 +14,18 @@ export interface SampleFirstOptions<T> {
   readonly per?: number | undefined;
   /** Keys remembered at most; beyond it, the one unused for longest is forgotten and counts anew. Default: 10,000. */
   readonly maxKeys?: number | undefined;
+  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
+
+const CHECKS: Checks<SampleFirstOptions<never>> = {
+  key: FUNCTION,
+  first: COUNT,
+  every: COUNT,
+  per: ABOVE_0,
+  maxKeys: COUNT,
+  scheduler: SCHEDULER,
+};
 
 interface Counted {
   readonly end: number;
@@ -27,6 +38,7 @@ interface Counted {
  *
  * Errors: what `key` throws.
  *
+ * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `first`, `every` or `maxKeys` is not an integer of at least 1, or `per` not above 0.
  *
  * @example
@@ -34,14 +46,11 @@ interface Counted {
  * of('a', 'a', 'b', 'a').pipe(sampleFirst({ key: (word) => word, first: 1, per: 1000 })); // 'a', 'b'
  */
 export function sampleFirst<T>(options: SampleFirstOptions<T>): MonoTypeOperatorFunction<T> {
-  const { key = () => undefined, first = 1, every, per, maxKeys = DEFAULT_MAX_KEYS } = options;
-  assertCount('first', first);
-  if (every !== undefined) assertCount('every', every);
-  if (per !== undefined) assertPositive('per', per);
-  assertCount('maxKeys', maxKeys);
+  checkOptions('sampleFirst', options, CHECKS);
+  const { key = () => undefined, first = 1, every, per, maxKeys = DEFAULT_MAX_KEYS, scheduler } = options;
   return (source) =>
     defer(() => {
-      const now = steadyClock();
+      const now = steadyClock(scheduler);
       const windows = new LruMap<unknown, Counted>(maxKeys);
       return source.pipe(
         filter((value) => {

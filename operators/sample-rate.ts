@@ -1,4 +1,5 @@
 import { filter, type MonoTypeOperatorFunction } from 'rxjs';
+import { type Checks, checkOptions, draw, FUNCTION, INTEGER, UNIT } from './check-options.ts';
 import type { RandomOptions } from './delay-range.ts';
 import { hashToUnit } from './hash-to-unit.ts';
 
@@ -11,13 +12,21 @@ export interface SampleRateOptions<T> extends RandomOptions {
   readonly seed?: number | undefined;
 }
 
+const CHECKS: Checks<SampleRateOptions<never>> = {
+  random: FUNCTION,
+  rate: UNIT,
+  key: FUNCTION,
+  seed: INTEGER,
+};
+
 /**
  * Samples a share of the values; or, with a key such as a trace or a user, a share of the keys with all that
  * belongs to them. Keys are chosen by their hash, so it needs no memory, and services agree on the choice.
  *
- * Errors: what `key` or `random` throws.
+ * Errors: what `key` or `random` throws, and a RangeError if `random` returns no number in [0, 1].
  *
- * @throws RangeError if `rate` is not in [0, 1].
+ * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws RangeError if `rate` is not in [0, 1], or `seed` is no integer.
  *
  * @example
  * const draws = [0.7, 0.1];
@@ -25,7 +34,9 @@ export interface SampleRateOptions<T> extends RandomOptions {
  * of('req-1', 'req-2', 'req-4', 'req-1').pipe(sampleRate({ rate: 0.5, key: (id) => id })); // 'req-1', 'req-1'
  */
 export function sampleRate<T>(options: SampleRateOptions<T>): MonoTypeOperatorFunction<T> {
+  checkOptions('sampleRate', options, CHECKS, ['rate']);
   const { rate, key, random = Math.random, seed = 0 } = options;
-  if (!(rate >= 0 && rate <= 1)) throw new RangeError(`rate must be in [0, 1], not ${rate}`);
-  return filter((value) => (key === undefined ? random() : hashToUnit(String(key(value)), seed)) < rate);
+  const unitOf = (value: T) =>
+    key === undefined ? draw('sampleRate', random) : hashToUnit(String(key(value)), seed);
+  return filter((value) => unitOf(value) < rate);
 }

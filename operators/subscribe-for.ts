@@ -16,3 +16,40 @@ export function subscribeFor<T>(
   source.subscribe(inner);
   return inner;
 }
+
+/**
+ * {@link subscribeFor} for one inner source of several. `ended` is called when it has completed and its teardown has
+ * run, so that the next one finds what this one has freed; and also when `subscriber` is closed.
+ */
+export function subscribeInner<T>(
+  subscriber: Subscriber<T>,
+  source: Observable<T>,
+  next: (value: T) => void,
+  ended: () => void,
+): void {
+  const inner = new InnerSubscriber<T>(
+    { next, error: (error) => subscriber.error(error), complete() {} },
+    ended,
+  );
+  subscriber.add(inner);
+  source.subscribe(inner);
+}
+
+class InnerSubscriber<T> extends Subscriber<T> {
+  readonly #ended: () => void;
+
+  constructor(observer: Observer<T>, ended: () => void) {
+    super(observer);
+    this.#ended = ended;
+  }
+
+  // RxJS's own operators do this too: a teardown added with `add` would run before those that the source adds later.
+  override unsubscribe(): void {
+    if (this.closed) return;
+    try {
+      super.unsubscribe();
+    } finally {
+      this.#ended();
+    }
+  }
+}

@@ -167,6 +167,25 @@ describe('a pipeline', () => {
     expect(most(false)).toBe(3);
   });
 
+  it.each([
+    ['one by one', () => of(event(1), event(2), event(3))],
+    ['in a batch', () => of(new EventBatch([event(1), event(2), event(3)]))],
+  ])('calls a forwarder again when the teardown of its last call has run: events %s', (_, source) => {
+    const calls: string[] = [];
+    run({
+      collect: { source },
+      forward: {
+        out: ({ event }) =>
+          new Observable((subscriber) => {
+            calls.push(`lock ${n(event)}`);
+            subscriber.add(timer(10).subscribe(() => subscriber.complete()));
+            return () => calls.push(`free ${n(event)}`);
+          }),
+      },
+    });
+    expect(calls).toEqual(['lock 1', 'free 1', 'lock 2', 'free 2', 'lock 3', 'free 3']);
+  });
+
   it('asks an iterable for no more than max_in_flight allows', () => {
     let made = 0;
     let mostOpen = 0;

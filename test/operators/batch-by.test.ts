@@ -123,11 +123,38 @@ describe('batchBy', () => {
     expect(seen).toEqual([[1, 2], [3, 4], [5]]);
   });
 
+  it('keeps its bounds and the order when the consumer makes the source emit again', () => {
+    const source = new Subject<string>();
+    const seen: string[][] = [];
+    source.pipe(batchBy({ bytes: 3 })).subscribe((batch) => {
+      seen.push(batch);
+      if (seen.length === 1) for (const text of ['ef', 'ghi', 'j']) source.next(text);
+    });
+    for (const text of ['ab', 'cd', 'k']) source.next(text);
+    source.complete();
+    expect(seen).toEqual([['ab'], ['cd'], ['ef'], ['ghi'], ['j', 'k']]);
+  });
+
+  it('keeps the order when the consumer makes the source end', () => {
+    const source = new Subject<string>();
+    const seen: (string | string[])[] = [];
+    source.pipe(batchBy({ bytes: 3 })).subscribe({
+      next: (batch) => {
+        seen.push(batch);
+        source.complete();
+      },
+      complete: () => seen.push('completed'),
+    });
+    source.next('ab');
+    source.next('cd');
+    expect(seen).toEqual([['ab'], ['cd'], 'completed']);
+  });
+
   it.each([
-    [{}, 'batchBy needs a bound: count, bytes or within'],
-    [{ count: 0 }, 'count must be an integer of at least 1, not 0'],
-    [{ bytes: 0 }, 'bytes must be above 0, not 0'],
-    [{ within: -1 }, 'within must be above 0, not -1'],
+    [{}, 'batchBy: it needs a bound: count, bytes or within'],
+    [{ count: 0 }, 'batchBy: count must be an integer of at least 1, not 0'],
+    [{ bytes: 0 }, 'batchBy: bytes must be a finite number above 0, not 0'],
+    [{ within: -1 }, 'batchBy: within must be a finite number above 0, not -1'],
   ])('refuses %p', (options, message) => {
     expect(() => batchBy(options)).toThrow(new RangeError(message));
   });

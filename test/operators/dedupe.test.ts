@@ -95,9 +95,9 @@ describe('dedupe', () => {
   });
 
   it.each([
-    [{ within: 0 }, 'within must be above 0, not 0'],
-    [{ within: Number.NaN }, 'within must be above 0, not NaN'],
-    [{ within: 1, maxKeys: 0 }, 'maxKeys must be an integer of at least 1, not 0'],
+    [{ within: 0 }, 'dedupe: within must be a finite number above 0, not 0'],
+    [{ within: Number.NaN }, 'dedupe: within must be a finite number above 0, not NaN'],
+    [{ within: 1, maxKeys: 0 }, 'dedupe: maxKeys must be an integer of at least 1, not 0'],
   ])('refuses %p', (options, message) => {
     expect(() => dedupe(options)).toThrow(new RangeError(message));
   });

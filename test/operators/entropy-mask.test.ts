@@ -117,10 +117,7 @@ describe('entropyMasker', () => {
 
   it('refuses an option that it does not have', () => {
     expect(() => entropyMasker({ delimiter: '=' } as object)).toThrow(
-      new TypeError(
-        'entropyMasker has no option delimiter; it has mask_str, h_threshold, length_threshold, delimeter, ' +
-          'alphabet, onMask, mask_char, mask_prefix, mask_suffix',
-      ),
+      new TypeError("entropyMasker: unknown option 'delimiter'; did you mean 'delimeter'?"),
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { concatWith, delay, of, range, timer } from 'rxjs';
+import { concatWith, delay, EMPTY, ignoreElements, Observable, of, range, take, timer } from 'rxjs';
 import { gatherMap } from '../../operators/gather-map.ts';
 import { marbles } from '../support/marbles.ts';
 import { testOperator } from './operator-matrix.ts';
@@ -119,5 +119,32 @@ describe('gatherMap', () => {
       expectObservable(source.pipe(gatherMap(() => inner)), unsubscription).toBe(expected);
       expectSubscriptions(inner.subscriptions).toBe(subscription);
     });
+  });
+
+  it('starts the next inner source when the teardown of the one before has run', () => {
+    const log: string[] = [];
+    const locking = (value: unknown, end$: Observable<never>) =>
+      new Observable<never>((subscriber) => {
+        log.push(`lock ${value}`);
+        // Subscribed to later, so that its teardown is not among those which the operator finds at first.
+        subscriber.add(
+          timer(0).subscribe(() => {
+            subscriber.add(() => log.push(`free ${value}`));
+            end$.subscribe(subscriber);
+          }),
+        );
+      });
+    for (const end$ of [EMPTY, timer(5).pipe(ignoreElements())]) {
+      marbles(() => {
+        timer(0, 1)
+          .pipe(
+            take(3),
+            gatherMap(([value]) => locking(value, end$), { maxWeight: 1 }),
+          )
+          .subscribe({ complete: () => log.push('completed') });
+      });
+    }
+    const once = ['lock 0', 'free 0', 'lock 1', 'free 1', 'lock 2', 'free 2', 'completed'];
+    expect(log).toEqual([...once, ...once]);
   });
 });

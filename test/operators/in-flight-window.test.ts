@@ -62,6 +62,32 @@ describe('InFlightWindow', () => {
     expect(told).toBe(0);
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])(
+    'refuses to take or release %p, and stays as it is',
+    (count) => {
+      const window = new InFlightWindow(3);
+      window.take(2);
+      expect(() => window.take(count)).toThrow(RangeError);
+      expect(() => window.release(count)).toThrow(RangeError);
+      expect(window.open).toBe(2);
+    },
+  );
+
+  it('refuses to release more than is open', () => {
+    const window = new InFlightWindow(3);
+    window.take(1);
+    expect(() => window.release(2)).toThrow('InFlightWindow: cannot release 2, only 1 are open');
+    expect(window.open).toBe(1);
+  });
+
+  it('takes fractions, whose sums are not exact', () => {
+    const window = new InFlightWindow(3);
+    for (const count of [0.1, 0.2, 0.3]) window.take(count);
+    for (const count of [0.3, 0.2, 0.1]) window.release(count);
+    expect(window.open).toBeCloseTo(0);
+    expect(window.open).toBeGreaterThanOrEqual(0);
+  });
+
   it.each([0, -1, 1.5, Number.NaN])('refuses a size of %p', (size) => {
     expect(() => new InFlightWindow(size)).toThrow(RangeError);
   });

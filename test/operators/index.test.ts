@@ -12,8 +12,7 @@ import {
 /** Files that are parts of others, and are no use alone. */
 const INTERNAL = [
   'operators/byte-length.ts', // how batchBy weighs
-  'operators/check-number.ts', // checks of options
-  'operators/check-options.ts',
+  'operators/check-options.ts', // what options may be
   'operators/counted.ts', // numbers in messages
   'operators/fifo.ts', // the queue behind mapping operators
   'operators/hash-to-unit.ts', // how sampleRate chooses

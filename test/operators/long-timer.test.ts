@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { longTimer } from '../../operators/long-timer.ts';
 import { marbles } from '../support/marbles.ts';
 
@@ -16,6 +16,10 @@ describe('longTimer', () => {
     marbles(({ expectObservable }) => {
       expectObservable(longTimer(ms)).toBe(expected, { 0: 0 });
     });
+  });
+
+  it('refuses NaN, which no timer would ever reach', () => {
+    expect(() => longTimer(Number.NaN)).toThrow('longTimer: ms must be a number of milliseconds, not NaN');
   });
 
   it('ends at an early unsubscription', () => {

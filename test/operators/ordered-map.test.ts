@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { delay, type Observable, of, range, throwError, timer } from 'rxjs';
+import { delay, EMPTY, ignoreElements, Observable, of, range, take, throwError, timer } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { marbles } from '../support/marbles.ts';
 import { testOperator } from './operator-matrix.ts';
@@ -243,7 +243,34 @@ describe('orderedMap', () => {
 
   it('refuses a concurrency below 1', () => {
     expect(() => orderedMap(() => [], { concurrency: 0 })).toThrow(
-      'orderedMap needs a concurrency of at least 1, not 0',
+      'orderedMap: concurrency must be an integer of at least 1, or Infinity, not 0',
     );
+  });
+
+  it('starts the next inner source when the teardown of the one before has run', () => {
+    const log: string[] = [];
+    const locking = (value: unknown, end$: Observable<never>) =>
+      new Observable<never>((subscriber) => {
+        log.push(`lock ${value}`);
+        // Subscribed to later, so that its teardown is not among those which the operator finds at first.
+        subscriber.add(
+          timer(0).subscribe(() => {
+            subscriber.add(() => log.push(`free ${value}`));
+            end$.subscribe(subscriber);
+          }),
+        );
+      });
+    for (const end$ of [EMPTY, timer(5).pipe(ignoreElements())]) {
+      marbles(() => {
+        timer(0, 1)
+          .pipe(
+            take(3),
+            orderedMap((value) => locking(value, end$), { concurrency: 1 }),
+          )
+          .subscribe({ complete: () => log.push('completed') });
+      });
+    }
+    const once = ['lock 0', 'free 0', 'lock 1', 'free 1', 'lock 2', 'free 2', 'completed'];
+    expect(log).toEqual([...once, ...once]);
   });
 });

@@ -184,11 +184,11 @@ describe('rateLimit', () => {
   });
 
   it.each([
-    [{ count: 0, per: 1 }, 'count must be an integer of at least 1, not 0'],
-    [{ count: 1, per: 0 }, 'per must be above 0, not 0'],
-    [{ count: 1, per: 1, burst: 0 }, 'burst must be an integer of at least 1, not 0'],
-    [{ count: 1, per: 1, maxKeys: 0 }, 'maxKeys must be an integer of at least 1, not 0'],
-    [{ count: 1, per: 1, maxWaiting: 0 }, 'maxWaiting must be an integer of at least 1, not 0'],
+    [{ count: 0, per: 1 }, 'rateLimit: count must be an integer of at least 1, not 0'],
+    [{ count: 1, per: 0 }, 'rateLimit: per must be a finite number above 0, not 0'],
+    [{ count: 1, per: 1, burst: 0 }, 'rateLimit: burst must be an integer of at least 1, not 0'],
+    [{ count: 1, per: 1, maxKeys: 0 }, 'rateLimit: maxKeys must be an integer of at least 1, not 0'],
+    [{ count: 1, per: 1, maxWaiting: 0 }, 'rateLimit: maxWaiting must be an integer of at least 1, not 0'],
   ])('refuses %p', (options, message) => {
     expect(() => rateLimit(options)).toThrow(new RangeError(message));
   });

@@ -46,8 +46,8 @@ describe('regexMasker', () => {
     [{ rules: 'a' }, 'rules must be an object such as', 'not a string'],
     [{ rules: { A: undefined } }, '"A" of rules must be a string', 'not undefined'],
     [{}, 'rules must be an object such as', 'not undefined'],
-    [{ rules: {}, mask: '*' }, 'regexMasker has no option mask', 'it has rules, onMask'],
-    [null, 'the options of regexMasker must be an object', 'not null'],
+    [{ rules: {}, mask: '*' }, "regexMasker: unknown option 'mask'", "did you mean 'onMask'?"],
+    [null, 'regexMasker: the options must be an object', 'not null'],
   ])('refuses %p, which would mask nothing', (options, what, why) => {
     const attempt = () => regexMasker(options as unknown as RegexMaskOptions);
     expect(attempt).toThrow(TypeError);

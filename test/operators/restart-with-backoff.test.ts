@@ -181,10 +181,11 @@ describe('restartWithBackoff', () => {
       const thrown = () => {
         throw 'error';
       };
-      const callbacks = { [name]: thrown };
-      expectObservable(source.pipe(restartWithBackoff({ ...policy, ...callbacks }, callbacks))).toBe(
-        expected,
-      );
+      const restart =
+        name === 'random'
+          ? restartWithBackoff({ ...policy, random: thrown })
+          : restartWithBackoff(policy, { onStart: thrown });
+      expectObservable(source.pipe(restart)).toBe(expected);
       expectSubscriptions(source.subscriptions).toBe(subscriptions);
     });
   });
@@ -198,7 +199,7 @@ describe('restartWithBackoff', () => {
     ['healthyAfter', undefined],
   ])('refuses %s of %p, which would never wait or never end', (name, value) => {
     expect(() => restartWithBackoff({ ...policy, [name]: value })).toThrow(
-      new RegExp(`^${name} must be .*at least [01], not ${value}$`),
+      new RegExp(`^restartWithBackoff: ${name} must be .*at least [01](, or Infinity)?, not ${value}$`),
     );
   });
 

@@ -91,10 +91,10 @@ describe('sampleFirst', () => {
   });
 
   it.each([
-    [{ first: 0 }, 'first must be an integer of at least 1, not 0'],
-    [{ every: 1.5 }, 'every must be an integer of at least 1, not 1.5'],
-    [{ per: 0 }, 'per must be above 0, not 0'],
-    [{ maxKeys: -1 }, 'maxKeys must be an integer of at least 1, not -1'],
+    [{ first: 0 }, 'sampleFirst: first must be an integer of at least 1, not 0'],
+    [{ every: 1.5 }, 'sampleFirst: every must be an integer of at least 1, not 1.5'],
+    [{ per: 0 }, 'sampleFirst: per must be a finite number above 0, not 0'],
+    [{ maxKeys: -1 }, 'sampleFirst: maxKeys must be an integer of at least 1, not -1'],
   ])('refuses %p', (options, message) => {
     expect(() => sampleFirst(options)).toThrow(new RangeError(message));
   });

@@ -94,6 +94,8 @@ describe('sampleRate', () => {
   });
 
   it.each([-0.1, 1.1, Number.NaN])('refuses a rate of %p', (rate) => {
-    expect(() => sampleRate({ rate })).toThrow(new RangeError(`rate must be in [0, 1], not ${rate}`));
+    expect(() => sampleRate({ rate })).toThrow(
+      new RangeError(`sampleRate: rate must be a number in [0, 1], not ${rate}`),
+    );
   });
 });

@@ -117,7 +117,7 @@ it('events with children need data', () => {
 
 it('options are checked', () => {
   // @ts-expect-error no such policy
-  rateLimit({ count: 1, per: 1, onExceeded: 'wait' });
+  expectTypeOf(() => rateLimit({ count: 1, per: 1, onExceeded: 'wait' })).toBeFunction();
   // @ts-expect-error a time is needed
   expectTypeOf(() => dedupe({})).toBeFunction();
   // @ts-expect-error a key is hashed
