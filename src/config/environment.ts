@@ -13,6 +13,21 @@ export interface Substitution {
 // A name begins with a letter or `_`, so regular expressions such as `${1}` and `a{2}$` are left as they are.
 const REFERENCE = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
+/** What ends in no quote, escape or line, so that no scalar of YAML ends inside of it. */
+const WHOLE_REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}"'\\\r\n]*)?\}/g;
+
+/**
+ * A text of the same length without the characters of references that mean something in YAML: the braces end a plain
+ * scalar in `{ path: ${DIR} }`. The structure of a file is read from this, its scalars from the file itself, so
+ * neither a reference nor the value of a variable can change the structure.
+ *
+ * @example
+ * withPlainReferences('{ path: ${DIR}/a }'); // '{ path: xxxxxx/a }'
+ */
+export function withPlainReferences(text: string): string {
+  return text.replace(WHOLE_REFERENCE, (reference) => 'x'.repeat(reference.length));
+}
+
 /**
  * Puts environment variables into a text. `${NAME}` is the variable, `${NAME:-text}` has a default for one that
  * is not set or empty, as in a shell, and `$${NAME}` stands for the characters `${NAME}`.

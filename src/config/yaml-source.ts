@@ -1,5 +1,5 @@
 import { EVENT_ID, type Event, parseEvents, YAMLException } from 'js-yaml';
-import type { Environment } from './environment.ts';
+import { type Environment, withPlainReferences } from './environment.ts';
 import { hasSection, mentionsSection } from './is-configuration.ts';
 import type { MistakeLog } from './mistake-log.ts';
 import { YamlSource } from './source.ts';
@@ -36,7 +36,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
     else log.addAt(file, undefined, [], NO_CONFIGURATION);
   };
   try {
-    const events = parseEvents(text, {});
+    const events = parseEvents(withPlainReferences(text), {});
     const second = events.findIndex((event, index) => index > 0 && event.type === EVENT_ID.DOCUMENT);
     if (events.length === 0) {
       log.addAt(file, undefined, [], EMPTY);

@@ -274,7 +274,7 @@ host_config: {}
 
 describe('the whole configuration', () => {
   it('misses sections', async () => {
-    expect(await refusal('_x: 1\n')).toBe(
+    expect(await refusal('tests: {}\n')).toBe(
       [
         '<dir>/c.yaml:1:1: collectors: missing; wanted a mapping of names to collectors',
         '<dir>/c.yaml:1:1: forwarders: missing; wanted a mapping of names to forwarders',

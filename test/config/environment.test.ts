@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are the subject
 import { describe, expect, it } from '@jest/globals';
-import { substitute, withhold } from '../../src/config/environment.ts';
+import { substitute, withhold, withPlainReferences } from '../../src/config/environment.ts';
 import { load, REST, refusal } from './helpers.ts';
 
 describe('substitute', () => {
@@ -35,6 +35,18 @@ describe('withhold', () => {
   });
 });
 
+describe('withPlainReferences', () => {
+  it.each([
+    ['{ a: ${A}, b: [${B:-x, [y] #z}] }', '{ a: xxxx, b: [xxxxxxxxxxxxxxx] }'],
+    ['$${A} ${1} $A ${A', '$xxxx ${1} $A ${A'],
+    // What may be the ends of two scalars stays as it is.
+    [`["\${A:-", "}"] ['\${A:-', '}'] "\${A:-\\n}"`, `["\${A:-", "}"] ['\${A:-', '}'] "\${A:-\\n}"`],
+    ['${A:-\n}', '${A:-\n}'],
+  ])('%s', (text, result) => {
+    expect(withPlainReferences(text)).toBe(result);
+  });
+});
+
 describe('environment variables in a file', () => {
   const env = { INTERVAL: '7', NAME: 'yes', HASH: 'a: b # c', TOKEN: 'hunter2', LIST: '[1]' };
 
@@ -57,8 +69,7 @@ host_config:
   \${key}: kept
   # \${COMMENT}
 `;
-    // Flow collections end plain scalars at braces, so there a reference has to be quoted.
-    const { config } = await load(text.replace('[${HASH}, ', '["${HASH}", '), { env });
+    const { config } = await load(text, { env });
     expect(config.host_config).toEqual({
       number: 7,
       float: 7.5,
@@ -72,6 +83,61 @@ host_config:
       literal: '${INTERVAL}',
       '${key}': 'kept',
     });
+  });
+
+  it('need no quotes in flow collections, and are typed there as in block style', async () => {
+    const { config } = await load(
+      `collectors: { a: { plugin: test, interval: \${INTERVAL}, count: \${NONE:-3} } }
+forwarders: { \${key}: { plugin: noop } }
+pipelines: {}
+host_config:
+  flow: { a: \${HASH}, b: x\${INTERVAL}y, c: [\${INTERVAL}, '\${INTERVAL}', !!int '\${INTERVAL}', $\${INTERVAL}] }
+  defaults: [\${NONE:-a, b: {c} #d}, "\${NONE:-", "}", '\${NONE:-it}''s']
+  json: {"a": "\${NAME}\\n", "b": \${NONE:-true}}
+`.replace('{c}', '{c'),
+      { env },
+    );
+    expect(config.collectors.a).toMatchObject({ interval: 7, count: 3 });
+    expect(Object.keys(config.forwarders)).toEqual(['${key}']);
+    expect(config.host_config).toEqual({
+      flow: { a: 'a: b # c', b: 'x7y', c: [7, '7', 7, '${INTERVAL}'] },
+      defaults: ['a, b: {c #d', '${NONE:-', '}', "it's"],
+      json: { a: 'yes\n', b: true },
+    });
+  });
+
+  it.each([
+    'x, plugin: file',
+    '{}',
+    ']',
+    '*a',
+    '&a',
+    '# c',
+    '"',
+    "'",
+    'a: b',
+    '\n  b: c',
+    '- a',
+    '<<: *a',
+    '!!int 1',
+  ])('never change the structure of a file: %j', async (value) => {
+    const text = `collectors: {}
+forwarders: {}
+pipelines: {}
+host_config: { flow: { a: \${V} }, list: [\${V}, b], nested: { a: [{ b: x\${V} }] } }
+`;
+    const { config } = await load(text, { env: { V: value } });
+    expect(config.host_config).toEqual({
+      flow: { a: value },
+      list: [value, 'b'],
+      nested: { a: [{ b: `x${value}` }] },
+    });
+  });
+
+  it('are mistakes in flow collections at their place', async () => {
+    expect(await refusal(`collectors: {a: {plugin: test, count: \${INTERVALL}}}\n${REST}`, { env })).toMatch(
+      /^<dir>\/c\.yaml:1:39: collectors\.a\.count: the environment variable INTERVALL is not set; .*\n {4}1 \| collectors: \{a: \{plugin: test, count: \$\{INTERVALL\}\}\}\n/,
+    );
   });
 
   it('are mistakes if they are missing, and cause no others', async () => {

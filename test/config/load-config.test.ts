@@ -61,7 +61,7 @@ host_config: {role: web, beacons: {memusage: {}}}
   it('miss nothing that an unreadable one may hold', async () => {
     const message = await refusal({
       'a.yaml': 'pipelines: {main: {collect: elsewhere, forward: elsewhere, restart: 1}}\n',
-      'b.yaml': 'collectors: [\n',
+      'b.yaml': 'collectors: {\n',
     });
     expect(message.match(/^<dir>.*$/gm)).toEqual([
       '<dir>/a.yaml:1:69: pipelines.main.restart: found 1; wanted true or false',
