@@ -37,7 +37,7 @@ export class RunState {
       );
     }
     if (!isUsed) return this.#memory;
-    this.#store = await openFolder(this.#folder, this.#logger);
+    this.#store = await openFolder(this.#folder, this.#logger, ', or none with --no-state');
     return this.#store;
   }
 
@@ -47,12 +47,12 @@ export class RunState {
   }
 }
 
-/** {@link openState}, whose refusal names the option that helps. */
-export async function openFolder(folder: string, logger: Logger): Promise<StateStore> {
+/** {@link openState}, whose refusal names the option that helps; `alternative` adds what else does. */
+export async function openFolder(folder: string, logger: Logger, alternative = ''): Promise<StateStore> {
   try {
     return await openState(folder, { logger });
   } catch (error) {
-    if (!(error instanceof MillraceError) || error.code !== 'MILLRACE_STATE_LOCKED') throw error;
-    throw new MillraceError(error.code, `${error.message} with --state-dir`, { cause: error });
+    if (!(error instanceof MillraceError)) throw error;
+    throw new MillraceError(error.code, `${error.message} with --state-dir${alternative}`, { cause: error });
   }
 }

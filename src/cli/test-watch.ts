@@ -22,6 +22,7 @@ import { MistakeLog } from '../config/mistake-log.ts';
 import { readConfigFile } from '../config/read-file.ts';
 import { isModulePath } from '../modules/module-file.ts';
 import type { TestOptions } from './commands/test.ts';
+import { configFiles } from './config-files.ts';
 import { counted } from './format.ts';
 import { noticesIn } from './notices.ts';
 import { signalExitCode, stopSignals } from './stop-signals.ts';
@@ -35,16 +36,16 @@ const SOURCES = /\.(?:ya?ml|[cm]?[jt]s|json)$/;
  * Runs the tests, and again whenever a file in one of their folders has changed. Each run is a process of its own,
  * because Node loads a plugin's module only once. Ends on SIGINT or SIGTERM with the last run's exit code.
  */
-export async function watchTests(files: readonly string[], options: TestOptions): Promise<number> {
+export async function watchTests(args: readonly string[], options: TestOptions): Promise<number> {
   const notify = await noticesIn(options.logFormat);
   let last: number | undefined;
-  const run$ = defer(() => watchedFolders(files)).pipe(
+  const run$ = defer(() => watchedFolders(args)).pipe(
     switchMap((folders) => {
       const again$ = merge(...folders.map(changesIn)).pipe(
         debounce(() => timer(SETTLED_MS)),
         take(1),
       );
-      const run = testProcess(files, options).pipe(
+      const run = testProcess(args, options).pipe(
         tap((code) => {
           last = code ?? last;
           const message = `watching ${counted(folders.length, 'folder')}; Ctrl-C ends`;
@@ -93,9 +94,9 @@ function testProcess(files: readonly string[], options: TestOptions): Observable
 }
 
 /** The folders of the files, of the configurations that they test, and of modules that are named by a path. */
-async function watchedFolders(files: readonly string[]): Promise<string[]> {
+async function watchedFolders(args: readonly string[]): Promise<string[]> {
   const folders = new Set<string>();
-  const left = files.map((file) => resolve(file));
+  const left = (await configFiles(args)).map((file) => resolve(file));
   for (const file of left) {
     const base = dirname(file);
     folders.add(base);

@@ -92,7 +92,7 @@ function unusable(folder: string, cause: unknown): MillraceError {
   const reason = isNativeError(cause) ? explained(cause) : 'an unknown error';
   return new MillraceError(
     'MILLRACE_STATE_FOLDER',
-    `cannot use the state folder ${folder}: ${reason}; give a folder on a local disk that this process may write to`,
+    `cannot use the state folder ${folder}: ${reason}; give a writable folder on a local disk`,
     { cause },
   );
 }

@@ -88,7 +88,7 @@ host_config: {}
     const impossible = await runCli(['run', 'p.yaml', '--once', '--state-dir', '/proc/x/y'], { cwd });
     expect(impossible.code).not.toBe(0);
     expect(impossible.stderr).toMatch(
-      /cannot use the state folder \/proc\/x\/y: .*give a folder on a local disk/,
+      /cannot use the state folder \/proc\/x\/y: .*give a writable folder on a local disk with --state-dir, or none with --no-state\n$/,
     );
   });
 
@@ -114,7 +114,7 @@ host_config: {}
     expect({ code: second.code, stdout: second.stdout }).toEqual({ code: 2, stdout: '' });
     expect(second.stderr).toMatch(
       new RegExp(
-        `state folder ${join(cwd, 'state')} is in use by process ${first.child.pid}: .*--state-dir\n$`,
+        `state folder ${join(cwd, 'state')} is in use by process ${first.child.pid}: .*--state-dir, or none with --no-state\n$`,
       ),
     );
     first.kill('SIGTERM');

@@ -79,7 +79,7 @@ describe('millrace test', () => {
       'a.yaml': CONFIG + GOOD,
       'b.yaml': CONFIG,
       'b.test.yaml': GOOD,
-      'part.yaml': '_: 1\n',
+      'part.yaml': 'host_config: {}\n',
     });
     const { code, stdout } = await runCli(['test', 'a.yaml', 'b.yaml', 'part.yaml'], { cwd });
     expect(code).toBe(0);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ROOT } from '../support/build.ts';
@@ -32,12 +32,12 @@ describe('the package', () => {
     for (const path of named) expect(packed.files).toContain(path.replace(/^\.\//, ''));
   });
 
-  it('has documentation and examples, but no data for them', () => {
+  it('has documentation, and examples with their data', () => {
     const wanted = ['LICENSE', 'README.md', 'CHANGELOG.md'].filter((file) => existsSync(join(ROOT, file)));
     for (const file of [...wanted, 'examples/quickstart.yaml', 'examples/embed/app.mjs', 'docs/cli.md']) {
       expect(packed.files).toContain(file);
     }
-    expect(packed.size).toBeLessThan(2_400_000);
+    expect(packed.size).toBeLessThan(2_500_000);
   });
 
   it('has nothing else', () => {
@@ -45,7 +45,9 @@ describe('the package', () => {
       .filter((file) => !/^(?:dist\/(?:src|esm|operators|plugins)|docs|examples)\//.test(file))
       .filter((file) => !/^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file));
     expect(others).toEqual([]);
-    expect(packed.files.filter((file) => file.startsWith('examples/data/'))).toEqual([]);
+    expect(packed.files.filter((file) => file.startsWith('examples/data/'))).toEqual([
+      'examples/data/access.log',
+    ]);
   });
 
   it('has no file twice, compiled and as its source', () => {
@@ -118,6 +120,18 @@ describe('in a fresh project', () => {
       { name: '<:NAME:>', count: 1 },
       { name: '<:NAME:>', count: 2 },
     ]);
+  });
+
+  it('runs the quickstart as the README says', async () => {
+    cpSync(join(project.folder, 'node_modules/millrace/examples'), join(project.folder, 'examples'), {
+      recursive: true,
+    });
+    const { code, stderr } = await project.run(
+      'node_modules/.bin/millrace',
+      ...['run', 'examples/quickstart.yaml', '--once', '--no-state'],
+    );
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^ {4}masked_log +2,400$/m);
   });
 
   it('has examples that are right', async () => {

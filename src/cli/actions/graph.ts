@@ -8,6 +8,7 @@ import { renderSvg } from '../../graph/svg/svg.ts';
 import { renderText } from '../../graph/text.ts';
 import { coloursFor } from '../colours.ts';
 import type { GraphOptions } from '../commands/graph.ts';
+import { configFiles } from '../config-files.ts';
 import { ExitCode } from '../exit-code.ts';
 
 const RENDERERS: Readonly<Record<GraphOptions['format'], (graph: PipelineGraph) => string>> = {
@@ -19,7 +20,8 @@ const RENDERERS: Readonly<Record<GraphOptions['format'], (graph: PipelineGraph) 
 };
 
 /** `millrace graph FILE…`: the pipelines of a configuration on standard output, or a ConfigError. */
-export async function graph(files: readonly string[], { format }: GraphOptions): Promise<number> {
+export async function graph(args: readonly string[], { format }: GraphOptions): Promise<number> {
+  const files = await configFiles(args);
   const { config } = await loadConfig(files, { ignoreTests: true });
   const pipelines = buildGraph(config, await readAsWritten(files));
   process.stdout.write(RENDERERS[format](pipelines));

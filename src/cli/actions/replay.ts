@@ -5,6 +5,7 @@ import { nearest } from '../../models/nearest.ts';
 import { outputClosed } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
 import type { ReplayOptions } from '../commands/replay.ts';
+import { configFiles } from '../config-files.ts';
 import { ExitCode, UsageError } from '../exit-code.ts';
 import { printable } from '../format.ts';
 import { keepAlive } from '../keep-alive.ts';
@@ -22,7 +23,7 @@ import type { PipelineResult } from '../summary.ts';
 /** `millrace replay DEAD-LETTERS --pipeline NAME FILE…` */
 export async function replay(
   deadLetters: string,
-  files: readonly string[],
+  args: readonly string[],
   options: ReplayOptions,
 ): Promise<number> {
   const { logLevel: level, logFormat: format, pipeline: name, from = name } = options;
@@ -30,6 +31,7 @@ export async function replay(
   const colours = coloursFor(process.stderr);
   const write = (line: string) => process.stderr.write(line);
   const logger = createLogger({ level, format, colours, terminal: process.stderr.isTTY === true, write });
+  const files = await configFiles(args);
   const { config, host } = await loadConfig(files, { once: true, logger, ignoreTests: true });
   selectPipelines(config, [name], files);
   if (config.pipelines[name]?.exactly_once) {

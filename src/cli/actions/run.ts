@@ -7,7 +7,7 @@ import { keepAlive } from '../keep-alive.ts';
 import { liveLine } from '../live-line.ts';
 import { createLogger } from '../logger.ts';
 import { Fleet } from '../reload/fleet.ts';
-import { fileChanges } from '../reload/reload-requests.ts';
+import { digestOf, fileChanges } from '../reload/reload-requests.ts';
 import { Reloader } from '../reload/reloader.ts';
 import { runExitCode } from '../run-exit-code.ts';
 import { pipelineResults, reportResults } from '../run-report.ts';
@@ -36,6 +36,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     manager: { logger, once, drainTimeout, giveUpAfter, reopen$ },
   });
   try {
+    const digest = watch === true ? await digestOf(files) : undefined;
     const loaded = await reloader.load();
     const times = new RunTimes();
     times.follow(fleet.states$);
@@ -66,7 +67,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
       if (hadTerminal && !hasTerminal()) stop('the terminal was closed');
       else reopen$.next();
     });
-    const reloads = merge(reopen$, watch === true ? fileChanges(files) : EMPTY)
+    const reloads = merge(reopen$, digest === undefined ? EMPTY : fileChanges(files, digest))
       .pipe(concatMap(() => (stopping ? EMPTY : reloader.reload())))
       .subscribe();
     const readerLeft = outputClosed(process.stdout).then(() => {

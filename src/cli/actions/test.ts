@@ -6,6 +6,7 @@ import { svgNames } from '../../testing/yaml/svg-names.ts';
 import type { TestResult } from '../../testing/yaml/test-suite.ts';
 import { coloursFor } from '../colours.ts';
 import type { TestOptions } from '../commands/test.ts';
+import { configFiles } from '../config-files.ts';
 import { ExitCode } from '../exit-code.ts';
 import { printable } from '../format.ts';
 import { type SelectedTest, selectTests } from '../test-filter.ts';
@@ -17,8 +18,9 @@ import { watchTests } from '../test-watch.ts';
 const INDENT_COLUMNS = 4;
 
 /** `millrace test FILE…`: one line for each test on standard output, and all about those that failed. */
-export async function test(files: readonly string[], options: TestOptions): Promise<number> {
-  if (options.watch === true) return watchTests(files, options);
+export async function test(args: readonly string[], options: TestOptions): Promise<number> {
+  if (options.watch === true) return watchTests(args, options);
+  const files = await configFiles(args);
   const suites = await loadSuites(files);
   const selected = selectTests(suites, options.filter, files);
   const colours = coloursFor(process.stdout);

@@ -2,6 +2,7 @@ import { mistakeLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { AnalyticsConfig } from '../../models/index.ts';
 import { checkTest } from '../../testing/yaml/check-test.ts';
+import { configFiles } from '../config-files.ts';
 import { ExitCode } from '../exit-code.ts';
 import { counted, printable } from '../format.ts';
 import { noticesIn } from '../notices.ts';
@@ -9,10 +10,10 @@ import type { GlobalOptions } from '../program.ts';
 
 /** `millrace validate FILE…`: one line on standard output, or a ConfigError with every mistake. */
 export async function validate(
-  files: readonly string[],
+  args: readonly string[],
   { logFormat, logLevel }: GlobalOptions,
 ): Promise<number> {
-  const { config, files: all, tests, warnings } = await loadConfig(files, { checkTest });
+  const { config, files: all, tests, warnings } = await loadConfig(await configFiles(args), { checkTest });
   const notify = await noticesIn(logFormat);
   for (const warning of logLevel === 'error' ? [] : warnings) {
     const { file, line, column, path } = warning;

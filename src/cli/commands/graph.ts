@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { examples, hinted } from '../command-help.ts';
+import { examples, FILE_HELP, hinted } from '../command-help.ts';
 import type { Ended } from '../program.ts';
 import { requireFiles } from '../require-files.ts';
 
@@ -22,6 +22,7 @@ export function addGraph(program: Command, ended: Ended): void {
         .choices(GRAPH_FORMATS)
         .default('text'),
     )
+    .addHelpText('after', FILE_HELP)
     .addHelpText(
       'after',
       examples(

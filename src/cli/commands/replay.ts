@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples, hinted } from '../command-help.ts';
+import { examples, FILE_HELP, hinted } from '../command-help.ts';
 import { UsageError } from '../exit-code.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
 import { requireFiles } from '../require-files.ts';
@@ -38,6 +38,7 @@ export function addReplay(program: Command, ended: Ended): void {
       seconds,
       300,
     )
+    .addHelpText('after', FILE_HELP)
     .addHelpText(
       'after',
       examples(EXAMPLE, 'millrace replay dead.jsonl --pipeline repair --from web pipelines.yaml'),

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { examples, hinted } from '../command-help.ts';
+import { examples, FILE_HELP, hinted } from '../command-help.ts';
 import { UsageError } from '../exit-code.ts';
 import { folder } from '../folder-option.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
@@ -42,6 +42,7 @@ export function addRun(program: Command, ended: Ended): void {
       folder,
     )
     .addOption(new Option('--no-state', 'keep nothing: each run begins anew').conflicts('stateDir'))
+    .addHelpText('after', FILE_HELP)
     .addHelpText(
       'after',
       examples(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples, hinted } from '../command-help.ts';
+import { examples, FILE_HELP, hinted } from '../command-help.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
 import { requireFiles } from '../require-files.ts';
 
@@ -26,6 +26,7 @@ export function addTest(program: Command, ended: Ended): void {
     .option('--svg <folder>', 'save a picture of every test in this folder')
     .option('--junit <file>', 'save the results as JUnit XML')
     .option('--watch', 'run again when a file changes, until Ctrl-C')
+    .addHelpText('after', FILE_HELP)
     .addHelpText(
       'after',
       examples(

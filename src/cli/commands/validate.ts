@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples, hinted } from '../command-help.ts';
+import { examples, FILE_HELP, hinted } from '../command-help.ts';
 import type { Ended, GlobalOptions } from '../program.ts';
 import { requireFiles } from '../require-files.ts';
 
@@ -8,6 +8,7 @@ export function addValidate(program: Command, ended: Ended): void {
     .usage('FILE...')
     .summary('check configuration files')
     .description('Checks configuration files and reports every mistake with its line. Starts nothing.')
+    .addHelpText('after', FILE_HELP)
     .addHelpText(
       'after',
       examples('millrace validate pipelines.yaml', 'millrace validate base.yaml site.yaml'),

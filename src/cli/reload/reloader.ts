@@ -5,6 +5,7 @@ import { loadConfig } from '../../config/load-config.ts';
 import { safeReason } from '../../errors.ts';
 import { Manager, type ManagerOptions } from '../../manager.ts';
 import type { Host, Logger } from '../../models/index.ts';
+import { configFiles } from '../config-files.ts';
 import { counted } from '../format.ts';
 import type { RunState } from '../run-state.ts';
 import { selectPipelines } from '../select-pipelines.ts';
@@ -12,6 +13,7 @@ import { type PipelineChanges, pipelineChanges } from './changed-pipelines.ts';
 import type { Fleet } from './fleet.ts';
 
 export interface ReloaderOptions {
+  /** As they stand on the command line. */
   readonly files: readonly string[];
   /** The pipelines asked for; all that are enabled if there are none. */
   readonly pipelines: readonly string[];
@@ -42,7 +44,7 @@ export class Reloader {
   async load(): Promise<Loaded> {
     const { files, pipelines, state, logger, manager: options } = this.#options;
     const { once = false } = options;
-    const loaded = await loadConfig(files, { once, logger, ignoreTests: true });
+    const loaded = await loadConfig(await configFiles(files), { once, logger, ignoreTests: true });
     const { config, host: newHost, warnings } = loaded;
     for (const warning of warnings) logger.warn(mistakeLine(warning));
     const names = selectPipelines(config, pipelines, files);
