@@ -1,8 +1,9 @@
-import { type MonoTypeOperatorFunction, map } from 'rxjs';
+import { map, type OperatorFunction } from 'rxjs';
 import { type Check, type Checks, checkOptions, FUNCTION, TEXT, UNIT } from './check-options.ts';
 import { EntropyMeter } from './entropy-index.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
+import type { Masked } from './masked.ts';
 import {
   assertOneCharacter,
   REPLACEMENT_CHECKS,
@@ -113,15 +114,15 @@ function indexOrEnd(text: string, part: string, from: number): number {
 }
 
 /**
- * {@link entropyMasker} as an operator: texts or events in, the same type out. What cannot be masked is an error
- * notification, never a value.
+ * {@link entropyMasker} as an operator: texts or events in, the same out, as far as a mask can
+ * ({@link Masked}). What cannot be masked is an error notification, never a value.
  *
  * @example
  * of('key qGr4Kd0xT9bLw2Zp5v ok').pipe(entropyMask({ h_threshold: 0.8 })); // 'key <:HIGH-ENTROPY:> ok'
  */
 export function entropyMask<T extends string | object>(
   options: EntropyMaskOptions = {},
-): MonoTypeOperatorFunction<T> {
+): OperatorFunction<T, Masked<T>> {
   const mask = entropyMasker(options);
   return map((value: T) => mask(value));
 }

@@ -8,6 +8,7 @@ export { ExpressionError } from './expression-error.ts';
 export { MaskError } from './mask-error.ts';
 export { type Masker, maskEvent } from './mask-event.ts';
 export { type MaskText, maskStrings } from './mask-strings.ts';
+export type { Masked } from './masked.ts';
 export { compileExpression } from './python-regex.ts';
 export { type RegexMaskOptions, regexMask, regexMasker } from './regex-mask.ts';
 export type { ReplacementOptions } from './replacement.ts';

@@ -1,9 +1,10 @@
 import { type MaskText, maskStrings, walkFromTop } from './mask-strings.ts';
+import type { Masked } from './masked.ts';
 
 /** A mask for plain strings and for events: objects of which every field is masked. */
 export interface Masker {
   (text: string): string;
-  <T extends string | object>(value: T): T;
+  <T extends string | object>(value: T): Masked<T>;
 }
 
 // Bounded in every part, so that no run of digits can pose as a fraction of a second.
@@ -31,13 +32,13 @@ function isTimeOfEvent(key: string, text: string): boolean {
  * maskEvent({ timestamp: '2026-01-01T00:00:00Z', data: { pin: '2026' } }, () => '***');
  * // { timestamp: '2026-01-01T00:00:00Z', data: { pin: '***' } }
  */
-export function maskEvent<T extends object>(event: T, maskText: MaskText): T {
+export function maskEvent<T extends object>(event: T, maskText: MaskText): Masked<T> {
   return walkFromTop(event, maskText, isTimeOfEvent);
 }
 
 /** Makes a mask for text into one for text and events alike. */
 export function maskerOf(maskText: MaskText): Masker {
-  return (<T extends string | object>(value: T) =>
+  return ((value: string | object) =>
     typeof value === 'object' && value !== null
       ? maskEvent(value, maskText)
       : maskStrings(value, maskText)) as Masker;

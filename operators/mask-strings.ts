@@ -1,4 +1,5 @@
 import { Refusal } from './mask-error.ts';
+import type { Masked } from './masked.ts';
 import { plainForm } from './plain-form.ts';
 
 /** Gives the text that may be seen in place of `text`; the same text when there is nothing to hide. */
@@ -14,7 +15,8 @@ const MAX_DEPTH = 1000;
  * Only what JSON shows of a value can be masked, so the result is made of that alone: objects with `toJSON` are
  * replaced by its masked result (a `Date` is kept), boxed values by what is in the box, an `Error` by its name,
  * message and own properties, and instances of any other class by plain objects. Properties are read once; accessors
- * become what they gave, and symbols, hidden keys, and keys of arrays are left out.
+ * become what they gave, and symbols, hidden keys, and keys of arrays are left out. The type of the result,
+ * `Masked<T>`, says so too.
  *
  * @throws MaskError for what cannot be masked: Map, Set, binary data, bigint, symbols, functions, sparse arrays,
  * a getter, `toJSON` or proxy that throws, cycles, and nesting deeper than 1,000 levels.
@@ -22,7 +24,7 @@ const MAX_DEPTH = 1000;
  * @example
  * maskStrings({ user: 'ada', tries: 3 }, (text) => text.replaceAll('ada', '***')); // { user: '***', tries: 3 }
  */
-export function maskStrings<T>(value: T, maskText: MaskText): T {
+export function maskStrings<T>(value: T, maskText: MaskText): Masked<T> {
   return walkFromTop(value, maskText, keepNone);
 }
 
@@ -32,9 +34,9 @@ export type KeepAtTop = (key: string, text: string) => boolean;
 const keepNone: KeepAtTop = () => false;
 
 /** {@link maskStrings}, with fields of the topmost object that may be kept. */
-export function walkFromTop<T>(value: T, maskText: MaskText, keep: KeepAtTop): T {
+export function walkFromTop<T>(value: T, maskText: MaskText, keep: KeepAtTop): Masked<T> {
   try {
-    return walk(value, maskText, 0, keep) as T;
+    return walk(value, maskText, 0, keep) as Masked<T>;
   } catch (error) {
     throw error instanceof Refusal ? error.toError() : error;
   }

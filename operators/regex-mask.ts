@@ -1,9 +1,10 @@
-import { type MonoTypeOperatorFunction, map } from 'rxjs';
+import { map, type OperatorFunction } from 'rxjs';
 import { type ByteMask, byteMasks } from './bytes/byte-masks.ts';
 import { assertTexts, type Checks, checkOptions, FUNCTION } from './check-options.ts';
 import type { Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import type { MaskText } from './mask-strings.ts';
+import type { Masked } from './masked.ts';
 import { compileExpression } from './python-regex.ts';
 import { maskAtOnce, type Rule } from './regex/apply-rules.ts';
 import { costOf } from './regex/cost.ts';
@@ -129,13 +130,15 @@ function asBytes(
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
 /**
- * {@link regexMasker} as an operator: texts or events in, the same type out. What cannot be masked is an error
- * notification, never a value.
+ * {@link regexMasker} as an operator: texts or events in, the same out, as far as a mask can
+ * ({@link Masked}). What cannot be masked is an error notification, never a value.
  *
  * @example
  * of('call 0123').pipe(regexMask({ rules: { PHONE: '[0-9]+' } })); // 'call <:PHONE:>'
  */
-export function regexMask<T extends string | object>(options: RegexMaskOptions): MonoTypeOperatorFunction<T> {
+export function regexMask<T extends string | object>(
+  options: RegexMaskOptions,
+): OperatorFunction<T, Masked<T>> {
   const mask = regexMasker(options);
   return map((value: T) => mask(value));
 }

@@ -1,5 +1,6 @@
 import type { Masks } from '../../operators/lines-masker.ts';
 import { MaskError } from '../../operators/mask-error.ts';
+import type { Masked } from '../../operators/masked.ts';
 import { PluginError } from '../../src/errors.ts';
 import type {
   CollectedEvent,
@@ -36,7 +37,7 @@ class ContextMask<C> {
     return this.#mapping;
   }
 
-  mask<T extends string | object>(value: T): T {
+  mask<T extends string | object>(value: T): Masked<T> {
     try {
       return this.#masks.mask(value);
     } catch (error) {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type MonoTypeOperatorFunction, of } from 'rxjs';
+import { type OperatorFunction, of } from 'rxjs';
 import { entropyMask } from '../../operators/entropy-mask.ts';
 import { MaskError } from '../../operators/mask-error.ts';
+import type { Masked } from '../../operators/masked.ts';
 import { regexMask } from '../../operators/regex-mask.ts';
 import { testOperator } from './operator-matrix.ts';
 
@@ -9,7 +10,7 @@ const KEY = 'qGr4Kd0xT9bLw2Zp5v';
 
 interface Form {
   name: string;
-  operator<T extends string | object>(onMask?: () => void): MonoTypeOperatorFunction<T>;
+  operator<T extends string | object>(onMask?: () => void): OperatorFunction<T, Masked<T>>;
 }
 
 const forms: Form[] = [
