@@ -93,6 +93,7 @@ export class DeadLetters {
     content: () => Record<string, unknown>,
   ): void {
     const { pipeline, counters, probe, isOpen } = this.#options;
+    probe?.pluginFailed(place, error);
     if (!isOpen) {
       counters.drop(reason, 1);
       probe?.dropped(place, reason, [event]);

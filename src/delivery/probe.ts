@@ -20,6 +20,8 @@ export interface PipelineProbe {
   deadLettered(place: StagePlace, event: CollectedEvent, entry: CollectedEvent): void;
   /** A forwarder failed and will be tried again in `wait` milliseconds. */
   retried(place: StagePlace, attempt: number, wait: number): void;
+  /** A plugin failed on an event. The error may quote it. */
+  pluginFailed(place: StagePlace, error: unknown): void;
   /** A collector failed: the run ends once what is in flight has drained. */
   failed(place: StagePlace): void;
 }

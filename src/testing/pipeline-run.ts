@@ -1,7 +1,7 @@
 import type { StagePlace } from '../delivery/probe.ts';
 import type { CollectedEvent, DropReason, PipelineState, PipelineStats } from '../models/index.ts';
 import type { MarbleEntry } from './marbles.ts';
-import type { Trace, TraceMark } from './trace.ts';
+import type { PluginFailure, Trace, TraceMark } from './trace.ts';
 
 /** An event that went no further: when, where and why. */
 export interface DroppedEntry extends MarbleEntry {
@@ -16,11 +16,19 @@ export class PipelineRun {
   readonly stats: PipelineStats;
   /** What the engine and the plugins logged, as `level message`. */
   readonly log: readonly string[];
+  /** What plugins threw on events, and what made a run fail, with the whole error: it may quote events of the test. */
+  readonly failures: readonly PluginFailure[];
 
-  constructor(trace: Trace, stats: PipelineStats, log: readonly string[]) {
+  constructor(
+    trace: Trace,
+    stats: PipelineStats,
+    log: readonly string[],
+    failures: readonly PluginFailure[] = [],
+  ) {
     this.trace = trace;
     this.stats = stats;
     this.log = log;
+    this.failures = failures;
   }
 
   /** The last state: `running` if the pipeline had not ended when virtual time did. */

@@ -131,8 +131,10 @@ class PipelineTest {
       const manager = new Manager(config, { host, logger, once, random, giveUpAfter, probe });
       const statsNow = () => manager.stats()[this.#name] as PipelineRun['stats'];
       let statsAtCut: PipelineRun['stats'] | undefined;
-      manager.states$.subscribe(({ pipeline, state }) => {
-        if (pipeline === this.#name && !this.#isCut) states.push({ at: asyncScheduler.now(), state });
+      manager.states$.subscribe(({ pipeline: name, state, error }) => {
+        if (name !== this.#name || this.#isCut) return;
+        states.push({ at: asyncScheduler.now(), state });
+        if (error !== undefined) this.#recorder.pluginFailed({ kind: 'pipeline', name }, error);
       });
       const limit = until === undefined ? this.#lastMarble() + LONGEST : toMilliseconds(until);
       const end = timer(limit).subscribe(() => {
@@ -147,7 +149,8 @@ class PipelineTest {
       flush();
       const stats = statsAtCut ?? statsNow();
       this.#refusePromises(stats.in_flight + stats.given_up);
-      return new PipelineRun({ pipeline: this.#name, rows: this.#recorder.rows, states }, stats, log);
+      const trace = { pipeline: this.#name, rows: this.#recorder.rows, states };
+      return new PipelineRun(trace, stats, log, this.#recorder.failures);
     });
   }
 

@@ -42,6 +42,14 @@ export interface HandedEvent {
   readonly event: CollectedEvent;
 }
 
+/** An error of a plugin that an event went no further for, or of a run. It may quote events of the test. */
+export interface PluginFailure {
+  readonly at: number;
+  /** The entry, or the pipeline whose run failed. */
+  readonly place: StagePlace | { readonly kind: 'pipeline'; readonly name: string };
+  readonly error: unknown;
+}
+
 /** A run of a pipeline, stage by stage in the order of the data's way; what pictures are drawn from. */
 export interface Trace {
   readonly pipeline: string;
@@ -88,6 +96,7 @@ export class TraceRecorder implements PipelineProbe {
   readonly #letters: Letters;
   readonly #rows = new Map<string, { row: Omit<TraceRow, 'marks'>; marks: TraceMark[] }>();
   readonly #handed = new Map<string, HandedEvent[]>();
+  readonly #failures: PluginFailure[] = [];
   #isClosed = false;
 
   constructor(letters: Letters, rows: readonly Omit<TraceRow, 'marks'>[]) {
@@ -102,6 +111,10 @@ export class TraceRecorder implements PipelineProbe {
         : undefined;
       return { ...row, marks, ...(handed === undefined ? {} : { handed }) };
     });
+  }
+
+  get failures(): readonly PluginFailure[] {
+    return this.#failures;
   }
 
   /** From now on nothing is written down. */
@@ -135,6 +148,10 @@ export class TraceRecorder implements PipelineProbe {
 
   retried(place: StagePlace, attempt: number, wait: number): void {
     this.#mark(place, { kind: 'retry', at: now(), attempt, wait });
+  }
+
+  pluginFailed(place: PluginFailure['place'], error: unknown): void {
+    if (!this.#isClosed) this.#failures.push({ at: now(), place, error });
   }
 
   failed(place: StagePlace): void {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { ROOT } from '../support/build.ts';
 import { folderWith, runCli, startCli } from '../support/cli.ts';
 
 const CONFIG = `collectors:
@@ -13,6 +14,7 @@ pipelines:
   web: { collect: log, process: secrets, forward: archive }
 host_config: {}
 `;
+const PACKAGE = join(ROOT, 'dist/src/index.js');
 const GOOD = `tests:
   keys are masked:
     collect: { log: ['GET /?key=k-1'] }
@@ -46,6 +48,35 @@ describe('millrace test', () => {
       ].join('\n'),
       stderr: '',
     });
+  });
+
+  it('says why a processor failed, with message and place: the values are those of the test', async () => {
+    const cwd = folderWith({
+      'parse.mjs': `import { ProcessConfigBase } from '${PACKAGE}';
+export const get_config_schema = () => ProcessConfigBase;
+export const process = ({ event }) => {
+  const fields = JSON.parse(event.data.line);
+  return { ...event, data: { user: fields.user.name } };
+};
+`,
+      'p.yaml': `${CONFIG.replace("secrets: { plugin: regex_mask, rules: { KEY: 'k-[0-9]+' } }", 'parse: { plugin: ./parse.mjs }').replace('process: secrets', 'process: parse')}tests:
+  it parses:
+    collect: { log: ['{}', '{}', 'k-1'] }
+    expect: { archive: { count: 3 } }
+  it fails as it should:
+    collect: { log: ['{}'] }
+    expect: { archive: { count: 0 }, dropped: [{ by: parse, reason: processor_failed }] }
+`,
+    });
+    const { code, stdout } = await runCli(['test', 'p.yaml'], { cwd });
+    expect(code).toBe(1);
+    const told = stdout.split('\n').filter((line) => line.includes('processor parse failed'));
+    expect(told).toEqual([
+      "    p.yaml:11:3: processor parse failed: TypeError: Cannot read properties of undefined (reading 'name'), at parse.mjs:5 (2 times)",
+      expect.stringMatching(
+        /processor parse failed: SyntaxError: Unexpected token .*k-1.*, at parse\.mjs:4$/,
+      ),
+    ]);
   });
 
   it('shows what failed: the line, what came, the rows, and the run', async () => {

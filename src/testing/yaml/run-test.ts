@@ -5,6 +5,7 @@ import type { TestDefinition } from '../../models/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { runPipeline, type TestPipelineOptions } from '../test-pipeline.ts';
 import { checkExpectations } from './check-expectations.ts';
+import { failureFindings } from './failure-findings.ts';
 import { collectorMarbles } from './letters.ts';
 import type { Finding } from './received.ts';
 import type { LoadedTest, TestResult } from './test-suite.ts';
@@ -17,7 +18,8 @@ export function runTest(test: LoadedTest, file: string): TestResult {
   let findings: readonly Finding[];
   try {
     run = runPipeline(test.config, pipelineOptions(test), test.written);
-    findings = [...checkExpectations(definition, run), ...checkKept(definition, run)];
+    const wrong = [...checkExpectations(definition, run), ...checkKept(definition, run)];
+    findings = wrong.length === 0 ? [] : [...wrong, ...failureFindings(run)];
   } catch (error) {
     findings = [{ path: [], message: `the test could not be run: ${safeReason(error)}` }];
   }
