@@ -44,7 +44,9 @@ process.on('exit', (code) => {
     process.exitCode = 1;
   }
 });
-modules.require(main).main(['run', sampleIn(folder), '--once', '--state-dir', join(folder, 'state')]);
+modules
+  .require(main)
+  .main(['run', sampleIn(folder), '--once', '--state-dir', join(folder, 'state')], () => {});
 
 function write() {
   // V8 takes code only where its flags are those that it had, and the masks set this one.

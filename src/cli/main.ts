@@ -7,12 +7,19 @@ import { internalErrorText, UNSETTLED_TEXT } from './internal-error.ts';
 import { askedFormat, type Notice, noticesIn, type WriteNotice } from './notices.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
 
-/** Runs one command line and leaves its result in `process.exitCode`. */
-export async function main(args: readonly string[]): Promise<void> {
+/**
+ * Runs one command line, and ends the process with its exit code.
+ *
+ * @param releaseSignals lets signals have their own way again, for all commands but `run`, which listens for them
+ */
+export async function main(args: readonly string[], releaseSignals: () => void): Promise<void> {
   const notify = await noticesIn(askedFormat(args));
   const program = buildProgram((code) => {
     process.exitCode = code;
   }, notify);
+  program.hook('preAction', (_program, command) => {
+    if (command.name() !== 'run') releaseSignals();
+  });
   let isEnding = false;
   const endWith = (text: string) => {
     if (isEnding) return;
@@ -42,6 +49,8 @@ export async function main(args: readonly string[]): Promise<void> {
     }
   }
   process.off('beforeExit', unsettled);
+  // A reader that never takes the rest must not make it immune.
+  releaseSignals();
   await Promise.all([written(process.stdout), written(process.stderr)]);
   // A plugin's open socket, or one that never returned, must not keep the process.
   process.exit();

@@ -55,6 +55,7 @@ describe('what is loaded', () => {
       'src/cli/bin.ts',
       'src/cli/compiled-code.ts',
       'src/cli/compiled-modules.ts',
+      'src/cli/held-signals.ts',
       'src/version.ts',
     ]);
     expect(packages).toEqual([]);

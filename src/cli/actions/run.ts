@@ -3,6 +3,7 @@ import { abandonWriters, outputClosed, writersToOutput } from '../closed-output.
 import { coloursFor } from '../colours.ts';
 import type { RunOptions } from '../commands/run.ts';
 import { hasTerminal } from '../controlling-terminal.ts';
+import { ExitCode } from '../exit-code.ts';
 import { keepAlive } from '../keep-alive.ts';
 import { liveLine } from '../live-line.ts';
 import { createLogger } from '../logger.ts';
@@ -35,9 +36,39 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     logger,
     manager: { logger, once, drainTimeout, giveUpAfter, reopen$ },
   });
+
+  const stopped$ = new Subject<void>();
+  let hasStarted = false;
+  let stopping = false;
+  const stop = (why: string) => {
+    stopping = true;
+    const drain = `up to ${drainTimeout} s for what is in flight; a second signal exits at once`;
+    logger.info(`${why}: stopping; ${hasStarted ? drain : 'nothing was started yet'}`);
+    fleet.stop();
+    stopped$.next();
+  };
+  // Ahead of loading, which may take long: a signal must not end the process in the midst of it.
+  const signals = stopSignals().subscribe((signal) => {
+    if (stopping) process.exit(signalExitCode(signal));
+    stop(signal);
+  });
+  const hadTerminal = hasTerminal();
+  let isReloadDue = false;
+  // Until the process ends: without it, a hang-up would end it.
+  fromEvent(process, 'SIGHUP').subscribe(() => {
+    if (stopping) return;
+    if (hadTerminal && !hasTerminal()) stop('the terminal was closed');
+    else if (hasStarted) reopen$.next();
+    else isReloadDue = true;
+  });
   try {
-    const digest = watch === true ? await digestOf(files) : undefined;
-    const loaded = await reloader.load();
+    const load = async () => {
+      const digest = watch === true ? await digestOf(files) : undefined;
+      return { ...(await reloader.load()), digest };
+    };
+    const loaded = await Promise.race([firstValueFrom(stopped$), load()]);
+    if (loaded === undefined || stopping) return ExitCode.ok;
+    const { digest } = loaded;
     const times = new RunTimes();
     times.follow(fleet.states$);
 
@@ -48,25 +79,6 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     const live = showsLive ? liveLine(fleet, (text) => terminal.live(text)) : undefined;
     for (const end of ['exit', 'uncaughtExceptionMonitor']) process.once(end, () => terminal.live(''));
 
-    let stopping = false;
-    const stop = (why: string) => {
-      stopping = true;
-      logger.info(
-        `${why}: stopping; up to ${drainTimeout} s for what is in flight; a second signal exits at once`,
-      );
-      fleet.stop();
-    };
-    const signals = stopSignals().subscribe((signal) => {
-      if (stopping) process.exit(signalExitCode(signal));
-      stop(signal);
-    });
-    const hadTerminal = hasTerminal();
-    // Until the process ends: without it, a hang-up would end it.
-    fromEvent(process, 'SIGHUP').subscribe(() => {
-      if (stopping) return;
-      if (hadTerminal && !hasTerminal()) stop('the terminal was closed');
-      else reopen$.next();
-    });
     const reloads = merge(reopen$, digest === undefined ? EMPTY : fileChanges(files, digest))
       .pipe(concatMap(() => (stopping ? EMPTY : reloader.reload())))
       .subscribe();
@@ -79,12 +91,13 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     });
     const alive = keepAlive();
     reloader.start(loaded);
+    hasStarted = true;
+    if (isReloadDue) reopen$.next();
     await Promise.race([firstValueFrom(fleet.finished$), readerLeft]);
 
     alive.unsubscribe();
     live?.unsubscribe();
     terminal.live('');
-    signals.unsubscribe();
     reloads.unsubscribe();
     const states = fleet.states();
     const stats = fleet.stats();
@@ -95,6 +108,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     reportResults(results, { level, format, colours, logger, write });
     return runExitCode(results, logger);
   } finally {
+    signals.unsubscribe();
     await state.close();
   }
 }
