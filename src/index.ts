@@ -23,10 +23,10 @@ export {
   type CollectedLineEvent,
   collectedEvent,
   type HostEvent,
-  isEvent,
 } from './models/events.ts';
 export type { ExactOutput, OutputMark } from './models/exact-output.ts';
 export * from './models/host.ts';
+export { isEvent } from './models/is-event.ts';
 export * from './models/logger.ts';
 export type { PipelineConfig } from './models/pipeline-config.ts';
 export * from './models/plugin.ts';

@@ -4,6 +4,7 @@ export * from './event-batch.ts';
 export * from './events.ts';
 export * from './exact-output.ts';
 export * from './host.ts';
+export * from './is-event.ts';
 export * from './line-events.ts';
 export * from './logger.ts';
 export * from './pipeline-config.ts';

@@ -4,12 +4,12 @@ import { regexMasking } from '../../plugins/masks/regex_mask.ts';
 import { documentsIn } from '../delivery/documents-in.ts';
 import { processLines } from '../delivery/process-lines.ts';
 import { safeReason } from '../errors.ts';
-import { type CollectedEvent, isEvent } from '../models/events.ts';
+import type { CollectedEvent } from '../models/events.ts';
+import { isEvent } from '../models/is-event.ts';
 import { LineEvents } from '../models/line-events.ts';
 import type { ProcessPlugin } from '../models/plugin.ts';
 import { toJsonLine } from '../models/serialise.ts';
 import { importModule } from '../modules/import-module.ts';
-import { atHand } from '../returned.ts';
 import type { LineResult, LineTask, WorkerProcessor } from './protocol.ts';
 
 type Processing = Pick<ProcessPlugin, 'process' | 'mapLines'>;
@@ -124,9 +124,9 @@ function process({ index, plugin, ctx }: Processor, content: Content, outcome: O
       failed(error);
       return [];
     }
-    const ready = atHand<CollectedEvent>(results);
-    if (ready?.every(isEvent) !== true) throw new TypeError('a processor did not return events at once');
-    if (ready.length === 0) filtered(1);
-    return ready;
+    const events = Array.isArray(results) ? results : [results ?? []].flat();
+    if (!events.every(isEvent)) throw new TypeError('a processor did not return events at once');
+    if (events.length === 0) filtered(1);
+    return events;
   });
 }
