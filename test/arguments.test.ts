@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig, Manager, parseConfig, registerPlugin } from '../src/index.ts';
 import { marbles, testPipeline } from '../src/testing/index.ts';
@@ -176,4 +177,20 @@ describe('marbles with a time that is none', () => {
       expect(marbles(text).length).toBeGreaterThan(0);
     },
   );
+});
+
+it('docs/embedding.md lists all options of the Manager, and no others', () => {
+  const options = { xyzzyxyzzy: 1 } as never;
+  const known = (() => {
+    try {
+      new Manager(parseConfig(raw), options);
+      return '';
+    } catch (error) {
+      return (error as Error).message.split('there are')[1] ?? '';
+    }
+  })();
+  const [, section = ''] = readFileSync('docs/embedding.md', 'utf8').split('## Options of the Manager');
+  const [table = ''] = section.split('\n## ');
+  const listed = [...table.matchAll(/^\| `([\w$]+)`/gm)].map(([, name]) => name as string);
+  expect(listed.sort()).toEqual([...known.matchAll(/`([\w$]+)`/g)].map(([, name]) => name as string).sort());
 });
