@@ -79,6 +79,20 @@ export const process = ({ event }) => {
     ]);
   });
 
+  it('shows no value of an environment variable that the error of a processor quotes', async () => {
+    const cwd = folderWith({
+      'refuse.mjs': `export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export const process = ({ ctx }) => { throw new Error('refused by ' + ctx.config.token); };
+`,
+      'p.yaml': `${CONFIG.replace(/secrets: .*/, "secrets: { plugin: ./refuse.mjs, token: '${TOKEN}' }")}tests:
+  it passes: { collect: { log: [a] }, expect: { archive: [a] } }
+`,
+    });
+    const { stdout } = await runCli(['test', 'p.yaml'], { cwd, env: { TOKEN: 'hunter2' } });
+    expect(stdout).toContain('processor secrets failed: Error: refused by ${TOKEN}, at refuse.mjs:2');
+    expect(stdout).not.toContain('hunter2');
+  });
+
   it('shows what failed: the line, what came, the rows, and the run', async () => {
     const cwd = folderWith({ 'web.yaml': CONFIG + BAD });
     const { code, stdout, stderr } = await runCli(['test', 'web.yaml'], { cwd });

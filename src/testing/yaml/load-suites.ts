@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { WrittenSections } from '../../checks/as-written.ts';
 import { isMapping } from '../../checks/path.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import type { Environment } from '../../config/environment.ts';
+import { type Environment, type Substitution, withhold } from '../../config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts';
 import { MistakeLog } from '../../config/mistake-log.ts';
 import { readAsWritten } from '../../config/read-as-written.ts';
@@ -57,7 +57,7 @@ async function loadSuite(file: string, env: Environment): Promise<TestSuite | un
     for (const used of loaded.files) all.add(used);
     const written = await readAsWritten(loaded.files);
     for (const [name] of group) {
-      const test = loadedTest(name, loaded, written);
+      const test = loadedTest(name, loaded, written, inherited(written, env, own));
       if (test !== undefined) tests.set(name, test);
     }
   }
@@ -72,10 +72,21 @@ function loadedTest(
   name: string,
   { config, host, tests }: LoadedConfig,
   written: WrittenSections,
+  variables: Substitution['used'],
 ): LoadedTest | undefined {
   const definition = tests.definitions.get(name);
   const place: LoadedTest['place'] = (path) => tests.place([name, ...path]);
-  return definition && { name, definition, config, written, host, place };
+  const withoutVariables = (text: string) => withhold(text, variables);
+  return definition && { name, definition, config, written, host, place, withoutVariables };
+}
+
+/** The variables that a configuration refers to, other than those that the test itself gives. */
+function inherited(written: WrittenSections, env: Environment, own: Environment): Substitution['used'] {
+  const names = Array.from(JSON.stringify([...written]).matchAll(/\$\{(\w+)/g), ([, name]) => name as string);
+  return [...new Set(names)].flatMap((name) => {
+    const value = Object.hasOwn(own, name) ? undefined : env[name];
+    return value === undefined ? [] : [{ name, value }];
+  });
 }
 
 /** Each test with the environment variables that it brings; undefined if the file has no tests. */

@@ -19,7 +19,11 @@ export function runTest(test: LoadedTest, file: string): TestResult {
   try {
     run = runPipeline(test.config, pipelineOptions(test), test.written);
     const wrong = [...checkExpectations(definition, run), ...checkKept(definition, run)];
-    findings = wrong.length === 0 ? [] : [...wrong, ...failureFindings(run)];
+    const failures = failureFindings(run).map(({ message, ...finding }) => ({
+      ...finding,
+      message: test.withoutVariables(message),
+    }));
+    findings = wrong.length === 0 ? [] : [...wrong, ...failures];
   } catch (error) {
     findings = [{ path: [], message: `the test could not be run: ${safeReason(error)}` }];
   }

@@ -19,6 +19,8 @@ export interface LoadedTest {
   /** What is shown of the configuration: references in the place of environment variables. */
   readonly written: WrittenSections;
   readonly host: Host;
+  /** A text with references in the place of the values of environment variables. */
+  withoutVariables(text: string): string;
   /** Where a part of the test stands; the path begins inside the test. */
   place(path: Path): TestPlace;
 }
