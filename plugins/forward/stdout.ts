@@ -5,6 +5,7 @@ import { ResumingWriter } from '../../operators/output/resuming-writer.ts';
 import { writeToStream } from '../../operators/write-to-stream.ts';
 import { PluginError } from '../../src/errors.ts';
 import { type CollectedEvent, ForwardConfigBase, type PipelineRunContext } from '../../src/models/index.ts';
+import { printableJson } from '../../src/models/printable.ts';
 import { toJsonLine } from '../../src/models/serialise.ts';
 
 export const description = 'Writes events to standard output, one JSON document per line.';
@@ -58,7 +59,9 @@ export function forwardJsonLines({
 }
 
 function write(text: string | Buffer): Observable<never> {
-  return fileOnStdout()?.write(text) ?? writeToStream(process.stdout, text).pipe(catchError(explain));
+  // What is in an event must not steer the terminal of the person who reads it. Programs get it as it is.
+  const shown = process.stdout.isTTY ? printableJson(text.toString()) : text;
+  return fileOnStdout()?.write(shown) ?? writeToStream(process.stdout, shown).pipe(catchError(explain));
 }
 
 let fileWriter: ResumingWriter | undefined;

@@ -1,3 +1,4 @@
+import { printable } from '../models/printable.ts';
 import { MAX_COUNT } from '../models/scalars.ts';
 
 const LONGEST_VALUE = 60;
@@ -32,5 +33,5 @@ export function either(words: readonly string[]): string {
 
 /** Names in back-ticks, separated by commas. */
 export function nameListing(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(', ');
+  return names.map((name) => `\`${printable(name)}\``).join(', ');
 }

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { isGlob } from '../../operators/file-lines/expand-paths.ts';
 import { safeReason } from '../errors.ts';
+import { printable } from '../models/printable.ts';
 import { UsageError } from './exit-code.ts';
 
 const YAML = /\.ya?ml$/;
@@ -23,16 +24,17 @@ async function filesOf(arg: string): Promise<string[]> {
   if (kind !== undefined || !isGlob(arg)) return [arg];
   const { glob } = await import('tinyglobby');
   const files = (await glob(arg, { absolute: isAbsolute(arg), expandDirectories: false })).sort();
-  if (files.length === 0) throw new UsageError(`${arg}: no file matches this pattern`);
+  if (files.length === 0) throw new UsageError(`${printable(arg)}: no file matches this pattern`);
   return files;
 }
 
 async function inFolder(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${folder}: this folder cannot be listed: ${safeReason(error)}`);
+    throw new UsageError(`${printable(folder)}: this folder cannot be listed: ${safeReason(error)}`);
   });
   const files = entries.filter((entry) => YAML.test(entry.name) && !entry.isDirectory());
   const names = files.map(({ name }) => name).filter((name) => !name.startsWith('.'));
-  if (names.length === 0) throw new UsageError(`${folder}: this folder has no *.yaml and no *.yml file`);
+  if (names.length === 0)
+    throw new UsageError(`${printable(folder)}: this folder has no *.yaml and no *.yml file`);
   return names.sort().map((name) => join(folder, name));
 }

@@ -38,14 +38,6 @@ export function perSecond(events: number, ms: number): string {
   return rate > 0 && rate < 9.95 ? rate.toFixed(1) : count(rate);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-
-/** Text that cannot steer a terminal: control characters, other than tab and newline, become `\x1b` and the like. */
-export function printable(text: string): string {
-  return text.replace(CONTROL, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
-}
-
 /** Rows as left-aligned columns, two spaces apart, with no trailing spaces. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];

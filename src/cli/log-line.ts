@@ -1,6 +1,6 @@
 import { isoNow } from '../models/clock.ts';
+import { printable, printableJson, printableLines } from '../models/printable.ts';
 import type { Colours } from './colours.ts';
-import { printable } from './format.ts';
 
 /** One entry of a log. */
 type Entry = Readonly<{ level: string; message: unknown; [field: string]: unknown }>;
@@ -9,7 +9,7 @@ type Entry = Readonly<{ level: string; message: unknown; [field: string]: unknow
 export function jsonLine({ level, message, ...fields }: Entry): string {
   const entries = Object.entries({ timestamp: isoNow(), level, message, ...fields });
   const parts = entries.flatMap(([key, value]) => (value === undefined ? [] : `${json(key)}:${json(value)}`));
-  return `{${parts.join(',')}}`;
+  return printableJson(`{${parts.join(',')}}`);
 }
 
 /** `12:00:03 info  web: running attempt=2` */
@@ -23,7 +23,7 @@ export function prettyLine(colours: Colours, terminal: boolean): (entry: Entry) 
   return ({ level, message, ...fields }) => {
     const time = colours.dim(terminal ? timeOfDay(isoNow()) : isoNow());
     const name = (paint[level] ?? String)(level.padEnd(5));
-    const text = printable(String(message)).replaceAll('\n', '\n  ');
+    const text = printableLines(String(message)).replaceAll('\n', '\n  ');
     return `${time} ${name} ${text}${colours.dim(fieldsText(fields))}`;
   };
 }

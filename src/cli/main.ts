@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { ConfigError, mistakeLine, mistakeText } from '../config/config-error.ts';
 import { MillraceError } from '../errors.ts';
 import { ExitCode } from './exit-code.ts';
-import { counted, printable } from './format.ts';
+import { counted } from './format.ts';
 import { internalErrorText, UNSETTLED_TEXT } from './internal-error.ts';
 import { askedFormat, type Notice, noticesIn, type WriteNotice } from './notices.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
@@ -70,13 +70,13 @@ function mistakeNotices(error: MillraceError): Notice[] {
   const { code } = error;
   const level = 'error';
   if (!(error instanceof ConfigError)) {
-    const message = printable(error.message);
+    const { message } = error;
     return [{ level, text: `millrace: ${message}`, message, fields: { code } }];
   }
   const mistakes = error.mistakes.map((mistake): Notice => {
     const { file, line, column, path } = mistake;
     const fields = { code, file, line, column, path };
-    return { level, text: printable(mistakeText(mistake)), message: printable(mistakeLine(mistake)), fields };
+    return { level, text: mistakeText(mistake), message: mistakeLine(mistake), fields };
   });
   const sum = `${counted(mistakes.length, 'mistake')}. Nothing was started.`;
   return [...mistakes, { level, text: `\n${sum}`, message: sum, fields: { code } }];

@@ -1,6 +1,7 @@
 import { nameListing } from '../checks/wording.ts';
 import type { AnalyticsConfig } from '../models/index.ts';
 import { nearest } from '../models/nearest.ts';
+import { printable } from '../models/printable.ts';
 import { UsageError } from './exit-code.ts';
 
 /** The pipelines that a run starts: the named ones, or all that are enabled. Anything impossible is an error. */
@@ -10,7 +11,7 @@ export function selectPipelines(
   files: readonly string[],
 ): string[] {
   const known = Object.keys(pipelines);
-  const where = files.join(' + ');
+  const where = printable(files.join(' + '));
   if (wanted.length === 0) {
     const enabled = known.filter((name) => pipelines[name]?.enabled);
     if (enabled.length > 0) return enabled;
@@ -28,7 +29,7 @@ export function selectPipelines(
   const mistakes = [...new Set(wanted)].flatMap((name) => {
     const pipeline = known.includes(name) ? pipelines[name] : undefined;
     if (pipeline === undefined)
-      return `--pipeline ${name}: ${where} has no such pipeline. ${hint(name, known)}`;
+      return `--pipeline ${printable(name)}: ${where} has no such pipeline. ${hint(name, known)}`;
     if (pipeline.enabled) return [];
     return `--pipeline ${name}: it is disabled: ${where} says "enabled: false". Take that line away to run it.`;
   });
@@ -39,5 +40,5 @@ export function selectPipelines(
 function hint(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   if (known.length === 0) return 'It has none at all.';
-  return near === undefined ? `It has ${nameListing(known)}.` : `Did you mean \`${near}\`?`;
+  return near === undefined ? `It has ${nameListing(known)}.` : `Did you mean \`${printable(near)}\`?`;
 }

@@ -1,6 +1,7 @@
 import type { DropReason, PipelineState, PipelineStats } from '../models/index.ts';
+import { printable } from '../models/printable.ts';
 import type { Colours } from './colours.ts';
-import { count, duration, perSecond, printable } from './format.ts';
+import { count, duration, perSecond } from './format.ts';
 
 /** What a summary tells of one pipeline. */
 export interface PipelineResult {

@@ -1,6 +1,7 @@
 import { nameListing } from '../checks/wording.ts';
 import { expressionIn } from '../models/expression-text.ts';
 import { nearest } from '../models/nearest.ts';
+import { printable } from '../models/printable.ts';
 import type { LoadedTest, TestSuite } from '../testing/yaml/test-suite.ts';
 import { UsageError } from './exit-code.ts';
 
@@ -25,7 +26,7 @@ export function selectTests(
   const all = suites.flatMap((suite) => suite.tests.map((test) => ({ suite, test })));
   if (all.length === 0) {
     throw new UsageError(
-      `no tests found: ${files.join(', ')} ${files.length === 1 ? 'has' : 'have'} no section \`tests\`, ` +
+      `no tests found: ${printable(files.join(', '))} ${files.length === 1 ? 'has' : 'have'} no section \`tests\`, ` +
         'and no *.test.yaml beside it has any. docs/testing.md shows how to write one.',
     );
   }
@@ -39,8 +40,8 @@ export function selectTests(
   const hint =
     near === undefined
       ? `There are ${nameListing(names.slice(0, SHOWN_NAMES))}${more}.`
-      : `Did you mean \`${near}\`?`;
-  throw new UsageError(`--filter ${filter}: no test has such a name. ${hint}`);
+      : `Did you mean \`${printable(near)}\`?`;
+  throw new UsageError(`--filter ${printable(filter)}: no test has such a name. ${hint}`);
 }
 
 function matcherOf(filter: string): (name: string) => boolean {

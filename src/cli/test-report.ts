@@ -1,7 +1,8 @@
+import { printable, printableLines } from '../models/printable.ts';
 import { timeText } from '../testing/draw/time-text.ts';
 import type { LocatedFinding, TestResult } from '../testing/yaml/test-suite.ts';
 import type { Colours } from './colours.ts';
-import { count, duration, printable } from './format.ts';
+import { count, duration } from './format.ts';
 
 const INDENT = '    ';
 
@@ -19,7 +20,8 @@ export function failureText({ findings }: Pick<TestResult, 'findings'>): string 
 
 function findingText({ place, path, message, details }: LocatedFinding): string {
   const head = `${place.file}:${place.line}:${place.column}: ${path === '' ? '' : `${path}: `}${message}`;
-  return printable([head, place.excerpt, details].filter((part) => part !== undefined).join('\n'));
+  const parts = [printable(head), place.excerpt, details].filter((part) => part !== undefined);
+  return printableLines(parts.join('\n'));
 }
 
 /** Lines moved to the right, below the test that they belong to. */

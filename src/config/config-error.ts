@@ -1,4 +1,5 @@
 import { MillraceError } from '../errors.ts';
+import { printable } from '../models/printable.ts';
 
 /** One mistake of a configuration, with its place. */
 export interface LocatedMistake {
@@ -38,5 +39,5 @@ export function mistakeLine(mistake: LocatedMistake, label = ''): string {
   const { file, line, column, path, message, suggestion } = mistake;
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   const hint = suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`;
-  return `${place}: ${label}${path === '' ? '' : `${path}: `}${message}${hint}`;
+  return printable(`${place}: ${label}${path === '' ? '' : `${path}: `}${message}${hint}`);
 }

@@ -1,3 +1,5 @@
+import { printableLines } from '../models/printable.ts';
+
 /** A place in a text, 1-based, and its line with a caret below it. */
 export interface Place {
   readonly line: number;
@@ -34,7 +36,7 @@ function excerpt(line: number, content: string, column: number): string | undefi
   const from = column > LONGEST_LINE - 20 ? column - 40 : 0;
   const shown = content.slice(from, from + LONGEST_LINE);
   // Tabs stay tabs, so that the caret stands below its character however wide they are shown.
-  const indent = shown.slice(0, column - from).replace(/[^\t]/g, ' ');
+  const indent = printableLines(shown.slice(0, column - from)).replace(/[^\t]/g, ' ');
   const number = String(line).padStart(5);
-  return `${number} | ${shown}\n${' '.repeat(number.length)} | ${indent}^`;
+  return `${number} | ${printableLines(shown)}\n${' '.repeat(number.length)} | ${indent}^`;
 }

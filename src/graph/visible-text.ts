@@ -1,5 +1,4 @@
-/** Control characters, lone surrogates, and what reverses or breaks lines: none is fit for a picture or a terminal. */
-const INVISIBLE = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu;
+import { printable } from '../models/printable.ts';
 
 const LONGEST = 60;
 
@@ -11,10 +10,7 @@ const LONGEST = 60;
  * visibleText('a'.repeat(100), 9); // 'aaaa…aaaa'
  */
 export function visibleText(text: string, longest = LONGEST): string {
-  const visible = text.replace(INVISIBLE, (char) => {
-    if (char === '\n') return '↵';
-    return `\\u{${char.codePointAt(0)?.toString(16)}}`;
-  });
+  const visible = printable(text.replaceAll('\n', '↵'));
   const characters = [...visible];
   if (characters.length <= longest) return visible;
   const kept = longest - 1;

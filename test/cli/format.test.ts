@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bytes, count, counted, duration, perSecond, printable, table, wrap } from '../../src/cli/format.ts';
+import { bytes, count, counted, duration, perSecond, table, wrap } from '../../src/cli/format.ts';
 
 describe('count', () => {
   it.each([
@@ -50,16 +50,6 @@ describe('perSecond', () => {
     [4, 10_000, '0.4'],
     [12_345, 1000, '12,345'],
   ])('%d events in %d ms are %s', (events, ms, text) => expect(perSecond(events, ms)).toBe(text));
-});
-
-describe('printable', () => {
-  it('keeps escape sequences of names and messages from the terminal', () => {
-    expect(printable('a\u001b[2Jb\u0007\r\u009b')).toBe('a\\x1b[2Jb\\x07\\x0d\\x9b');
-  });
-
-  it('keeps text, tabs and line ends', () => {
-    expect(printable('é\t日本\n')).toBe('é\t日本\n');
-  });
 });
 
 describe('table', () => {

@@ -34,7 +34,7 @@ describe('createLogger, pretty', () => {
   it('lets nothing steer the terminal, and indents what has several lines', () => {
     const { logger, lines } = logged();
     logger.info('one\n\u001b[2Jtwo', { name: '\u001b[31m' });
-    expect(lines[0]).toMatch(/ one\n {2}\\x1b\[2Jtwo name=/);
+    expect(lines[0]).toMatch(/ one\n {2}\\u001b\[2Jtwo name=/);
     expect(lines[0]).not.toContain('\u001b');
   });
 

@@ -115,7 +115,7 @@ api  failed after 840 ms: no such file
   });
 
   it('keeps escape sequences in names from the terminal', () => {
-    expect(summaryText([result({ pipeline: 'a\u001b[2J' })], plain)).toContain('a\\x1b[2J');
+    expect(summaryText([result({ pipeline: 'a\u001b[2J' })], plain)).toContain('a\\u001b[2J');
   });
 
   it('is coloured where colours are', () => {

@@ -7,7 +7,6 @@ import { coloursFor } from '../colours.ts';
 import type { ReplayOptions } from '../commands/replay.ts';
 import { configFiles } from '../config-files.ts';
 import { ExitCode, UsageError } from '../exit-code.ts';
-import { printable } from '../format.ts';
 import { keepAlive } from '../keep-alive.ts';
 import { createLogger } from '../logger.ts';
 import { findDeadLetters } from '../replay/dead-letter-file.ts';
@@ -86,7 +85,7 @@ function warnOfNoEntries(
   const near = nearest(from, names);
   const hint =
     near === undefined ? `it has entries of ${nameListing(names)}` : `did you mean \`--from ${near}\`?`;
-  logger.warn(printable(`${deadLetters}: no entry is of pipeline ${from}; ${hint}`));
+  logger.warn(`${deadLetters}: no entry is of pipeline ${from}; ${hint}`);
 }
 
 /** Events that were not delivered; what a processor filters out on purpose was. */

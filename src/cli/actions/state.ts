@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
+import { printable } from '../../models/printable.ts';
 import { readState } from '../../state/open-state.ts';
 import { type Checkpoint, checkpointsOf, sizeNow } from '../checkpoint.ts';
 import { coloursFor } from '../colours.ts';
 import type { ForgetOptions } from '../commands/state.ts';
 import { ExitCode, UsageError } from '../exit-code.ts';
-import { count, printable, table } from '../format.ts';
+import { count, table } from '../format.ts';
 import { createLogger } from '../logger.ts';
 import { noticesIn } from '../notices.ts';
 import type { GlobalOptions } from '../program.ts';
@@ -47,7 +48,7 @@ export async function forgetState(wanted: string, options: ForgetOptions): Promi
   await store.close();
   for (const { pipeline, collector, path, offset } of forgotten) {
     process.stdout.write(
-      printable(`${pipeline}: ${collector}: forgot ${path}, read up to ${count(offset)}\n`),
+      `${printable(`${pipeline}: ${collector}: forgot ${path}, read up to ${count(offset)}`)}\n`,
     );
   }
   return ExitCode.ok;
@@ -60,7 +61,7 @@ function folderOf({ stateDir }: StateOptions): string {
   const there = fs.statSync(folder, { throwIfNoEntry: false });
   if (there?.isDirectory()) return folder;
   const wrong = there === undefined ? 'does not exist' : 'is no folder';
-  throw new UsageError(`${folder} ${wrong}; give --state-dir the one that \`millrace run\` has`);
+  throw new UsageError(`${printable(folder)} ${wrong}; give --state-dir the one that \`millrace run\` has`);
 }
 
 function row(checkpoint: Checkpoint): string[] {
@@ -76,7 +77,7 @@ function unknown(wanted: string, { pipeline, collector }: ForgetOptions, folder:
     collector === undefined ? '' : ` of collector ${collector}`,
   ].join('');
   return new UsageError(
-    `${folder}: there is no checkpoint${who} for the path or key ${wanted}. ` +
+    `${printable(`${folder}: there is no checkpoint${who} for the path or key ${wanted}`)}. ` +
       '`millrace state` lists those of a folder; --state-dir chooses another one.',
   );
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../models/printable.ts';
 import { drawText } from '../../testing/draw/draw-text.ts';
 import { junitXml } from '../../testing/junit.ts';
 import { loadSuites } from '../../testing/yaml/load-suites.ts';
@@ -8,7 +9,6 @@ import { coloursFor } from '../colours.ts';
 import type { TestOptions } from '../commands/test.ts';
 import { configFiles } from '../config-files.ts';
 import { ExitCode } from '../exit-code.ts';
-import { printable } from '../format.ts';
 import { type SelectedTest, selectTests } from '../test-filter.ts';
 import { writeResult, writeResults } from '../test-output.ts';
 import { failureText, indented, resultLine, totalsLine } from '../test-report.ts';

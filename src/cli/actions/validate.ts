@@ -1,10 +1,11 @@
 import { mistakeLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { AnalyticsConfig } from '../../models/index.ts';
+import { printable } from '../../models/printable.ts';
 import { checkTest } from '../../testing/yaml/check-test.ts';
 import { configFiles } from '../config-files.ts';
 import { ExitCode } from '../exit-code.ts';
-import { counted, printable } from '../format.ts';
+import { counted } from '../format.ts';
 import { noticesIn } from '../notices.ts';
 import type { GlobalOptions } from '../program.ts';
 
@@ -19,13 +20,13 @@ export async function validate(
     const { file, line, column, path } = warning;
     notify({
       level: 'warn',
-      text: printable(mistakeLine(warning, 'warning: ')),
-      message: printable(mistakeLine(warning)),
+      text: mistakeLine(warning, 'warning: '),
+      message: mistakeLine(warning),
       fields: { file, line, column, path },
     });
   }
   process.stdout.write(
-    `${all.join(' + ')}: valid: ${inventory(config)}${testCount(tests.definitions.size)}\n`,
+    `${printable(all.join(' + '))}: valid: ${inventory(config)}${testCount(tests.definitions.size)}\n`,
   );
   return ExitCode.ok;
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CollectedEvent } from '../../models/index.ts';
-import { printable, quotable, shorten, valueText } from './printable.ts';
+import { printable } from '../../models/printable.ts';
+import { quotable, shorten, valueText } from './printable.ts';
 
 /** Longest value in a legend, in characters. */
 const LONGEST = 36;

@@ -1,7 +1,7 @@
+import { printable } from '../../models/printable.ts';
 import type { Trace } from '../trace.ts';
 import { layoutOf } from './layout.ts';
 import { type Panel, panelsOf } from './panels.ts';
-import { printable } from './printable.ts';
 import { heading } from './svg-captions.ts';
 import { halfWidths, spread, svgWidths } from './svg-columns.ts';
 import { element, escaped, moved } from './svg-elements.ts';

@@ -1,8 +1,9 @@
+import { printable } from '../../models/printable.ts';
 import type { Trace } from '../trace.ts';
 import { type Layout, type LayoutRow, layoutOf, rowsIn } from './layout.ts';
 import type { LegendLine } from './legend.ts';
 import { type Panel, panelsOf } from './panels.ts';
-import { cellWidth, printable } from './printable.ts';
+import { cellWidth } from './printable.ts';
 import { painters, TextLine } from './text-line.ts';
 import { axisLine, glyphPaint, INDENT, rowLines, SIGNS, stateLine, textWidths } from './text-panel.ts';
 import { wrapWords } from './text-words.ts';

@@ -1,10 +1,10 @@
+import { printable } from '../../models/printable.ts';
 import type { Trace, TraceRow } from '../trace.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import { axisOf, type Column } from './columns.ts';
 import { endsLast } from './ends.ts';
 import { type Legend, legendOf, type Sign, signsOf } from './legend.ts';
 import type { Panel } from './panels.ts';
-import { printable } from './printable.ts';
 import { type Segment, type StateSpan, segmentsOf, statesOf } from './segments.ts';
 import { settingsTexts } from './settings.ts';
 import { timeText } from './time-text.ts';

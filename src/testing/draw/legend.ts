@@ -1,9 +1,10 @@
+import { printable } from '../../models/printable.ts';
 import type { Trace } from '../trace.ts';
 import type { Glyph } from './cells.ts';
 import { REASON_WORDS } from './cells.ts';
 import { changesBetween, changesText, eventText } from './changes.ts';
 import { groupBy } from './group-by.ts';
-import { printable, valueText } from './printable.ts';
+import { valueText } from './printable.ts';
 import { NO_LETTER, type Variant, type Variants } from './variants.ts';
 
 /** A line below the picture: what a name stands for. */

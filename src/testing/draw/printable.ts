@@ -1,22 +1,5 @@
 import { inspect } from 'node:util';
-
-/** Characters that a terminal or XML would act upon instead of showing them. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu;
-const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-/**
- * The text with control, formatting and half characters written as escapes, on one line.
- *
- * @example
- * printable('one\ntwo\u001b[31m'); // 'one\\ntwo\\u001b[31m'
- */
-export function printable(text: string): string {
-  return text.replace(
-    UNPRINTABLE,
-    (character) =>
-      NAMED[character] ?? `\\u${(character.codePointAt(0) as number).toString(16).padStart(4, '0')}`,
-  );
-}
+import { printable } from '../../models/printable.ts';
 
 /**
  * The text, its middle left out if it is longer than `longest` characters.

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
-import { printable, shorten } from './printable.ts';
+import { printable } from '../../models/printable.ts';
+import { shorten } from './printable.ts';
 import { UNBROKEN } from './text-words.ts';
 
 const LONGEST = 40;

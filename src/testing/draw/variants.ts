@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import type { CollectedEvent } from '../../models/index.ts';
+import { printable } from '../../models/printable.ts';
 import type { Trace, TraceRow } from '../trace.ts';
 import { distance } from './changes.ts';
-import { printable } from './printable.ts';
 
 /** What an event looked like after some stage: `a` as it came in, `a′` after it was changed. */
 export interface Variant {

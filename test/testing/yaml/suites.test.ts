@@ -47,7 +47,7 @@ describe('a file of tests', () => {
   });
 
   it.each([
-    ['test: {}\n', 'web.test.yaml:1:1: test: unknown key `test`; did you mean `tests`?'],
+    ['tests: {}\ntest: {}\n', 'web.test.yaml:2:1: test: unknown key `test`; did you mean `tests`?'],
     ['tests: {}\nconfig: 3\n', 'web.test.yaml:2:9: config: found 3; wanted a list or a string'],
     ['tests: {}\nconfig: []\n', 'web.test.yaml:2:9: config: found an empty list; wanted at least 1 item'],
     [
@@ -83,7 +83,7 @@ describe('a file without tests', () => {
   });
 
   it('must be readable', async () => {
-    expect(await refusal({ 'part.yaml': 'collectors: [\n' })).toEqual([
+    expect(await refusal({ 'part.yaml': 'collectors: {\n' })).toEqual([
       expect.stringContaining('part.yaml:2:1: the file is not valid YAML'),
     ]);
   });
