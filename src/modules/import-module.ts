@@ -1,5 +1,7 @@
-/**
- * Imports a module by its URL, or by the name of a package that millrace has. The build puts this into a file of its own,
- * which Node loads itself: in code that was compiled ahead, V8 no longer knows whom to ask for an import.
- */
-export const importModule = (specifier: string): Promise<Record<string, unknown>> => import(specifier);
+import { sharePackages } from './share-packages.ts';
+
+/** Imports a module that a configuration names, by its URL. */
+export function importModule(url: string): Promise<Record<string, unknown>> {
+  sharePackages(url);
+  return import(url);
+}

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { builtinModules } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { build } from 'esbuild';
@@ -10,106 +10,150 @@ import { folderWith } from '../support/cli.ts';
 jest.setTimeout(120_000);
 
 const DIST = join(ROOT, 'dist');
-const LICENSES = join(DIST, 'src/chunks/LICENSES.txt');
-
+const ENTRIES = ['src/index.js', 'src/testing/index.js', 'operators/index.js', 'operators/node.js'];
+const CLI = 'src/cli/bin.js';
 const WORKER = 'src/chunks/line-worker.js';
-/** What Node loads is CommonJS; workers and browsers get modules. */
-const isOfNode = (chunk: string): boolean => chunk.endsWith('.cjs');
 
-/** What of `dist` each module is in, those of packages included, by the source maps. */
-let modules: { readonly path: string; readonly chunk: string }[];
-const chunksOf = (wanted: string) => modules.flatMap(({ path, chunk }) => (path === wanted ? [chunk] : []));
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-beforeAll(async () => {
-  await upToDateBuild();
-  // One without a map has no module, but names for those of another.
-  const chunks = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => /\.c?js$/.test(name) && existsSync(join(DIST, `${name}.map`)),
-  );
-  modules = chunks.flatMap((chunk) => {
-    const { sources }: { sources: string[] } = JSON.parse(readFileSync(join(DIST, `${chunk}.map`), 'utf8'));
-    return sources.map((source) => ({ path: relative(ROOT, join(DIST, dirname(chunk), source)), chunk }));
-  });
-});
+beforeAll(upToDateBuild);
+
+/** What a file of `dist` imports: at once, and at some time. */
+function importsOf(file: string): { readonly now: string[]; readonly later: string[] } {
+  const text = readFileSync(join(DIST, file), 'utf8');
+  const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, path = '']) => path);
+  return {
+    now: found(/^(?:import|export) (?:[^"'\n]* from )?["']([^"']+)["'];$/gm),
+    later: found(/\bimport\(["']([^"']+)["']\)/g),
+  };
+}
+
+/** The files that are loaded with some, which are in the result, and the packages. */
+function loadedWith(entries: readonly string[], andLater = false) {
+  const files = new Set(entries);
+  const packages = new Set<string>();
+  for (const file of files) {
+    const { now, later } = importsOf(file);
+    for (const path of andLater ? [...now, ...later] : now) {
+      if (path.startsWith('.')) files.add(join(dirname(file), path));
+      else if (!path.startsWith('node:')) packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] as string);
+    }
+  }
+  return { files: [...files], packages: [...packages].sort() };
+}
+
+/** The modules that are in a file of `dist`, by its source map. */
+function sourcesOf(file: string): string[] {
+  if (!existsSync(join(DIST, `${file}.map`))) return [];
+  const { sources }: { sources: string[] } = JSON.parse(readFileSync(join(DIST, `${file}.map`), 'utf8'));
+  return sources.map((source) => relative(ROOT, join(DIST, dirname(file), source)));
+}
 
 describe('the build', () => {
   it('has each module once: a class is the same one, whichever entry it is imported by', () => {
-    expect(chunksOf('src/errors.ts').filter(isOfNode)).toHaveLength(1);
-    const inNode = modules.filter(({ chunk }) => isOfNode(chunk)).map(({ path }) => path);
-    expect(inNode.filter((path, i) => inNode.indexOf(path) < i)).toEqual([]);
+    const sources = loadedWith([...ENTRIES, CLI], true).files.flatMap(sourcesOf);
+    expect(sources).toContain('src/errors.ts');
+    expect(sources.filter((path, i) => sources.indexOf(path) < i)).toEqual([]);
   });
 
-  it('has the file of the workers beside the chunk that starts them, and whole', () => {
-    const [chunk = ''] = chunksOf('src/workers/worker-pool.ts').filter(isOfNode);
-    expect(join(dirname(chunk), 'line-worker.js')).toBe(WORKER);
-    // To load RxJS, which it does not use, would take it as long as all else.
-    expect(readFileSync(join(DIST, WORKER), 'utf8')).not.toMatch(/from ["']\.|#rxjs/);
+  it('has nothing of packages, and imports those that the manifest names', () => {
+    const { files, packages } = loadedWith([...ENTRIES, CLI, WORKER], true);
+    expect(files.flatMap(sourcesOf).filter((path) => path.includes('node_modules'))).toEqual([]);
+    const declared = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).sort();
+    expect(packages.filter((name) => !builtinModules.includes(name))).toEqual(declared);
+  });
+
+  it('has the file of the workers beside the chunk that starts them, whole and without RxJS', () => {
+    const chunk = loadedWith(ENTRIES).files.find((file) =>
+      sourcesOf(file).includes('src/workers/worker-pool.ts'),
+    );
+    expect(join(dirname(chunk as string), 'line-worker.js')).toBe(WORKER);
+    expect(loadedWith([WORKER], true)).toEqual({ files: [WORKER], packages: ['@eslint-community/regexpp'] });
   });
 
   it('lets an application load the engine without the command line', () => {
-    const loaded = new Set(['src/index.js']);
-    for (const chunk of loaded) {
-      const text = readFileSync(join(DIST, chunk), 'utf8');
-      for (const [, path = ''] of text.matchAll(/^(?:import |const ).*["'](\.[^"']+\.cjs)["']\)?;$/gm)) {
-        loaded.add(join(dirname(chunk), path));
-      }
-    }
-    const sources = modules.filter(({ chunk }) => loaded.has(chunk)).map(({ path }) => path);
+    const { files, packages } = loadedWith(['src/index.js']);
+    const sources = files.flatMap(sourcesOf);
     expect(sources).toContain('src/manager.ts');
-    expect(sources.filter((path) => /^src\/cli\/|\/(?:commander|winston)\//.test(path))).toEqual([]);
+    expect(sources.filter((path) => path.startsWith('src/cli/'))).toEqual([]);
+    expect(packages).not.toContain('commander');
+    expect(packages).not.toContain('winston');
   });
 
-  it.each([
-    ['esm', 'program.mjs'],
-    ['cjs', 'program.cjs'],
-  ] as const)('can be put into the bundle of a program: %s', async (format, name) => {
-    const program = `
-      import { Manager } from 'millrace';
-      import { regexMask } from 'millrace/operators';
-      import { of } from 'rxjs';
-      of('PIN 1234').pipe(regexMask({ rules: { PIN: '[0-9]{4}' } })).subscribe((text) => console.log(text, typeof Manager));
-    `;
-    const outfile = join(folderWith(), name);
-    await build({
-      stdin: { contents: program, resolveDir: ROOT },
-      bundle: true,
-      platform: 'node',
-      format,
-      external: ['systeminformation'],
-      outfile,
-      logLevel: 'silent',
-    });
-    const stdout = execFileSync(process.execPath, [outfile], { encoding: 'utf8' });
-    expect(stdout).toBe('PIN <:PIN:> function\n');
-  });
-
-  it.each(['src/index', 'src/testing/index', 'operators/index', 'operators/node'])(
-    'exports the same to all: %s',
-    async (entry) => {
-      const names = async (path: string) =>
-        Object.keys(await import(join(DIST, path))).filter(
-          (name) => !/^(default|module\.exports)$/.test(name),
-        );
-      const wanted = Object.keys(createRequire(import.meta.url)(join(DIST, `${entry}.cjs`)));
-      expect((await names(`${entry}.js`)).sort()).toEqual(wanted.sort());
-      expect((await names(`esm/${entry}.js`)).sort()).toEqual(wanted.sort());
-    },
-  );
-
-  it('takes of RxJS the parts that it uses, which are those of the application', () => {
-    const require = createRequire(import.meta.url);
-    const parts = Object.entries<unknown>(require(join(DIST, 'src/chunks/rxjs.cjs')));
-    expect(parts.length).toBeGreaterThan(20);
-    expect(parts.filter(([name, part]) => part === undefined || part !== require('rxjs')[name])).toEqual([]);
-  });
-
-  it('leaves RxJS to the application, and has the licences of the packages that it holds', () => {
-    const packages = modules.flatMap(
-      ({ path }) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
-    );
-    expect(packages).toContain('zod');
-    expect(packages).not.toContain('rxjs');
-    const licenses = readFileSync(LICENSES, 'utf8');
-    for (const name of new Set(packages)) expect(licenses).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  it('lets an application load the operators without the engine', () => {
+    expect(loadedWith(['operators/index.js']).packages).toEqual(['@eslint-community/regexpp', 'rxjs']);
+    const sources = loadedWith(['operators/node.js']).files.flatMap(sourcesOf);
+    expect(sources.filter((path) => path.startsWith('src/'))).toEqual([]);
   });
 });
+
+describe('the bundle of a program', () => {
+  it.each([
+    { format: 'esm', external: [] },
+    { format: 'cjs', external: [] },
+    { format: 'esm', external: ['rxjs'] },
+    { format: 'cjs', external: ['rxjs'] },
+  ] as const)('has one RxJS: by esbuild, $format, external: $external', async ({ format, external }) => {
+    const folder = folderOfProgram();
+    const outfile = join(folder, format === 'esm' ? 'bundle.mjs' : 'bundle.cjs');
+    await build({
+      ...{ entryPoints: [join(folder, 'program.mjs')], outfile, bundle: true, platform: 'node', format },
+      ...{ external: [...ALWAYS_EXTERNAL, ...external], logLevel: 'silent' },
+      // For packages that are CommonJS and require modules of Node, esbuild leaves this to the program.
+      ...(format === 'esm' ? { banner: { js: REQUIRE } } : {}),
+    });
+    expect(printedBy(outfile)).toEqual(PRINTED);
+  });
+
+  it.each([[[]], [['rxjs', 'rxjs/testing']]])('has one RxJS: by rolldown, external: %j', (external) => {
+    const folder = folderOfProgram();
+    const file = join(folder, 'bundle.mjs');
+    const options = ['--platform', 'node', '--no-code-splitting', '--format', 'esm', '--file', file];
+    const externals = [...ALWAYS_EXTERNAL, ...external].flatMap((name) => ['--external', name]);
+    const rolldown = join(ROOT, 'node_modules/rolldown/bin/cli.mjs');
+    execFileSync(process.execPath, [rolldown, ...options, ...externals, 'program.mjs'], { cwd: folder });
+    expect(printedBy(file)).toEqual(PRINTED);
+  });
+});
+
+const REQUIRE =
+  "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);";
+
+/** It is large: a program that bundles millrace leaves it outside. */
+const ALWAYS_EXTERNAL = ['systeminformation'];
+
+function folderOfProgram(): string {
+  const folder = folderWith({ 'program.mjs': PROGRAM });
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(ROOT, join(folder, 'node_modules/millrace'));
+  for (const name of ['rxjs', ...ALWAYS_EXTERNAL])
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  return folder;
+}
+
+const printedBy = (file: string) => JSON.parse(execFileSync(process.execPath, [file], { encoding: 'utf8' }));
+
+/** Prints what it masks, what it delays by an hour of virtual time, and whether there is one RxJS. */
+const PROGRAM = `
+import { Manager, parseConfig } from 'millrace';
+import { delayRange, poll, regexMask } from 'millrace/operators';
+import { lastValueFrom, Observable, of } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+
+const manager = new Manager(
+  parseConfig({
+    collectors: { ticks: { plugin: 'test', count: 1 } },
+    forwarders: { nowhere: { plugin: 'noop' } },
+    pipelines: { main: { collect: 'ticks', forward: 'nowhere' } },
+    host_config: {},
+  }),
+);
+const delayed = [];
+new TestScheduler(() => {}).run(() => {
+  of('a').pipe(delayRange({ minimum: 3_600_000, maximum: 3_600_000 })).subscribe((value) => delayed.push(value));
+});
+const isOneRxjs = poll(() => [], { interval: 1 }) instanceof Observable;
+lastValueFrom(of('PIN 1234').pipe(regexMask({ rules: { PIN: '[0-9]{4}' } }))).then((masked) =>
+  console.log(JSON.stringify({ masked, delayed, isOneRxjs, state: manager.states().main.state })));
+`;
+const PRINTED = { masked: 'PIN <:PIN:>', delayed: ['a'], isOneRxjs: true, state: 'idle' };

@@ -1,7 +1,9 @@
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import module from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ROOT } from '../support/build.ts';
+import { folderWith, startProcess } from '../support/cli.ts';
 import * as programs from './programs.ts';
 import { newFolder, type Packed, Project, pack } from './stranger.ts';
 
@@ -37,12 +39,12 @@ describe('the package', () => {
     for (const file of [...wanted, 'examples/quickstart.yaml', 'examples/embed/app.mjs', 'docs/cli.md']) {
       expect(packed.files).toContain(file);
     }
-    expect(packed.size).toBeLessThan(2_500_000);
+    expect(packed.size).toBeLessThan(1_300_000);
   });
 
   it('has nothing else', () => {
     const others = packed.files
-      .filter((file) => !/^(?:dist\/(?:src|esm|operators|plugins)|docs|examples)\//.test(file))
+      .filter((file) => !/^(?:dist\/(?:src|operators|plugins)|docs|examples)\//.test(file))
       .filter((file) => !/^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json)$/.test(file));
     expect(others).toEqual([]);
     expect(packed.files.filter((file) => file.startsWith('examples/data/'))).toEqual([
@@ -153,5 +155,59 @@ describe('in a fresh project', () => {
     }
     const options = { module: 'nodenext', moduleResolution: 'nodenext', allowJs: true, checkJs: true };
     expect(await project.typeErrors([join('embed', file)], options)).toBe('');
+  });
+});
+
+describe('installed globally', () => {
+  let millrace: string;
+
+  beforeAll(async () => {
+    const prefix = join(folder, 'prefix');
+    const options = ['--prefer-offline', '--no-audit', '--no-fund'];
+    const { code, stderr } = await project.run(
+      'npm',
+      'install',
+      '-g',
+      '--prefix',
+      prefix,
+      ...options,
+      packed.tarball,
+    );
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    millrace = join(prefix, 'bin/millrace');
+  });
+
+  /** Runs a plugin that stands where no packages are. */
+  async function runPlugin(files: Readonly<Record<string, string>>, plugin: string) {
+    const cwd = folderWith({ ...files, 'pipelines.yaml': programs.pluginPipelines(plugin) });
+    const args = ['run', 'pipelines.yaml', '--once', '--no-state', '--log-level', 'warn'];
+    const { code, stdout, stderr } = await startProcess(millrace, args, { cwd }).ended();
+    return { code, stderr, lines: stdout.trim().split('\n') };
+  }
+
+  it('runs a plugin from elsewhere, with the packages that the command has', async () => {
+    const { code, stderr, lines } = await runPlugin({ 'plugin.mjs': programs.PLUGIN }, './plugin.mjs');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(lines.map((line) => JSON.parse(line).data)).toEqual([programs.SAID_BY_PLUGIN]);
+  });
+
+  // Node before 22.15 has no hook for it.
+  const itWithHooks = 'registerHooks' in module ? it : it.skip;
+  itWithHooks('runs a CommonJS plugin from elsewhere', async () => {
+    const { code, stderr, lines } = await runPlugin(
+      { 'plugin.cjs': programs.COMMONJS_PLUGIN },
+      './plugin.cjs',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(lines.map((line) => JSON.parse(line).data)).toEqual([programs.SAID_BY_PLUGIN]);
+  });
+
+  it('says which package a plugin from elsewhere misses', async () => {
+    const files = { 'missing.mjs': "import 'no-such-package';" };
+    const { code, stderr } = await runPlugin(files, './missing.mjs');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining("Cannot find package 'no-such-package'"),
+    });
   });
 });

@@ -107,3 +107,42 @@ pipelines:
   main: { collect: ticks, process: mask, forward: out }
 host_config: {}
 `;
+
+/** A collector that emits one event: whether what millrace makes is of the classes that it imports. */
+const collector = `
+const made = poll(() => [], { interval: 1 });
+const schema = CollectConfigBase.extend({ word: z.string().default('plugin') });
+const get_config_schema = () => schema;
+const collect = ({ ctx }) =>
+  of({ data: { isOneRxjs: made instanceof Observable, isOneZod: schema instanceof z.ZodType, word: ctx.config.word } });
+`;
+
+export const PLUGIN = `
+import { CollectConfigBase } from 'millrace';
+import { poll } from 'millrace/operators';
+import { Observable, of } from 'rxjs';
+import { z } from 'zod';
+${collector}
+export { collect, get_config_schema };
+`;
+
+export const COMMONJS_PLUGIN = `
+const { CollectConfigBase } = require('millrace');
+const { poll } = require('millrace/operators');
+const { Observable, of } = require('rxjs');
+const { z } = require('zod');
+${collector}
+module.exports = { collect, get_config_schema };
+`;
+
+export const SAID_BY_PLUGIN = { isOneRxjs: true, isOneZod: true, word: 'plugin' };
+
+export const pluginPipelines = (plugin: string) => `
+collectors:
+  mine: { plugin: ${plugin} }
+forwarders:
+  out: { plugin: stdout }
+pipelines:
+  main: { collect: mine, forward: out }
+host_config: {}
+`;

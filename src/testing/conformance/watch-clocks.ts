@@ -1,5 +1,5 @@
 import { createHook } from 'node:async_hooks';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** A use of real time. */
 export interface ClockUse {
@@ -12,7 +12,8 @@ export interface ClockUse {
 /** Frames of Node and of this kit are between the call and whoever made it. */
 const OUTER_FRAME = /\bnode:|[\\/]testing[\\/]conformance[\\/]|<anonymous>\)?$|^\s*at new Promise /;
 /** When it is built, all of the kit is in one file. */
-const OWN_FILES = [import.meta.url, fileURLToPath(import.meta.url)].map((file) => `${file}:`);
+const OWN_URL = import.meta.url ?? pathToFileURL(__filename).href;
+const OWN_FILES = [OWN_URL, fileURLToPath(OWN_URL)].map((file) => `${file}:`);
 const RXJS_FRAME = /[\\/]node_modules[\\/]rxjs[\\/]/;
 /** The kit itself waits in real time for what promises do. */
 const PAUSE_FRAME = /^\s*at pause \(/;

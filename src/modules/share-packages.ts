@@ -1,0 +1,73 @@
+import module, { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { resolvePackage } from './package-resolution.ts';
+
+/** What a plugin imports from the running millrace if its own folder has none. */
+const SHARED = ['millrace', 'rxjs', 'zod'];
+
+const isShared = (specifier: string) => SHARED.includes(specifier.split('/', 1)[0] as string);
+
+interface ResolveContext {
+  readonly conditions: readonly string[];
+  readonly parentURL?: string;
+}
+type Resolve = (specifier: string, context: ResolveContext) => object;
+
+/** Since Node 22.15; the types are those of Node 20. */
+type RegisterHooks = (hooks: {
+  resolve: (specifier: string, context: ResolveContext, nextResolve: Resolve) => object;
+}) => void;
+const { registerHooks } = module as { registerHooks?: RegisterHooks };
+
+/** The same for Node before 22.15, which runs it in a thread of its own and does not ask it for a `require()`. */
+const HOOKS = `
+let shared, home;
+export const initialize = (data) => { ({ shared, home } = data); };
+export async function resolve(specifier, context, nextResolve) {
+  try {
+    return await nextResolve(specifier, context);
+  } catch (error) {
+    if (!shared.includes(specifier.split('/', 1)[0])) throw error;
+    return nextResolve(specifier, { ...context, parentURL: home }).catch(() => { throw error; });
+  }
+}`;
+
+let isRegistered = false;
+
+/**
+ * A plugin in `/etc` has no `node_modules` above it, although the millrace that runs it has all that it imports. From now
+ * on, a {@link SHARED} package that Node does not find is looked for where millrace is.
+ *
+ * @param moduleUrl of a module that is about to be imported.
+ */
+export function sharePackages(moduleUrl: string): void {
+  if (isRegistered) return;
+  if (registerHooks !== undefined) {
+    registerHooks({ resolve: resolveShared });
+  } else {
+    // To start the thread takes time, and most plugins stand beside a `node_modules`.
+    const folder = dirname(fileURLToPath(moduleUrl));
+    if (SHARED.every((name) => resolvePackage(name, folder) !== undefined)) return;
+    const url = `data:text/javascript,${encodeURIComponent(HOOKS)}`;
+    module.register(url, { data: { shared: SHARED, home: import.meta.url } });
+  }
+  isRegistered = true;
+}
+
+function resolveShared(specifier: string, context: ResolveContext, nextResolve: Resolve): object {
+  try {
+    return nextResolve(specifier, context);
+  } catch (error) {
+    if (!isShared(specifier)) throw error;
+    try {
+      const home = import.meta.url;
+      // Of a `require()`, Node looks at no other parent than the module that called it.
+      return context.conditions.includes('require')
+        ? nextResolve(createRequire(home).resolve(specifier), context)
+        : nextResolve(specifier, { ...context, parentURL: home });
+    } catch {
+      throw error;
+    }
+  }
+}
