@@ -5,10 +5,9 @@ import { pullFrom } from '../operators/pull-from.ts';
 /** Whether a plugin's return value is something to wait for: an Observable, a promise or an async iterable. */
 export function isAsync(value: unknown): value is ObservableInput<unknown> {
   if (typeof value !== 'object' || value === null) return false;
-  if (value instanceof Observable) return true;
   if (typeof (value as { then?: unknown }).then === 'function') return true;
   if (Symbol.asyncIterator in value) return true;
-  // An Observable of another copy of rxjs, or of another library.
+  // An Observable, be it of another copy of rxjs or of another library. Workers ask too, and they load no RxJS.
   return typeof (value as { subscribe?: unknown }).subscribe === 'function';
 }
 
@@ -60,7 +59,10 @@ export function fewOrPulled<T>(iterable: Iterable<T>): readonly T[] | Iterable<T
   return { [Symbol.iterator]: () => ({ next, return: close }) };
 }
 
-const WITHOUT_BOUND: Demand = { room: Number.POSITIVE_INFINITY, room$: of(Number.POSITIVE_INFINITY) };
+const WITHOUT_BOUND: Demand = {
+  room: Number.POSITIVE_INFINITY,
+  room$: /* @__PURE__ */ of(Number.POSITIVE_INFINITY),
+};
 
 /**
  * The results of an Observable, an iterable, or a promise of any of what a plugin may return. Iterables are pulled by

@@ -1,5 +1,7 @@
 import type { CollectedEvent } from './events.ts';
 
+// Apart from the schemas: workers need this, and zod takes them longer to load than all else.
+
 /**
  * Whether a plugin's value is an event: an object whose `data` is an object.
  *

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -155,6 +155,18 @@ describe('in a fresh project', () => {
     }
     const options = { module: 'nodenext', moduleResolution: 'nodenext', allowJs: true, checkJs: true };
     expect(await project.typeErrors([join('embed', file)], options)).toBe('');
+  });
+});
+
+describe('Jest in CommonJS', () => {
+  it('loads the package, with one copy of rxjs, as docs/testing.md says', async () => {
+    const page = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8');
+    const [, config = ''] = /^```js file=\S+\/jest\.config\.cjs\n(.+?)^```$/ms.exec(page) ?? [];
+    project.write({ 'jest.config.cjs': config, 'package.test.cjs': programs.JEST_TEST });
+    symlinkSync(join(ROOT, 'node_modules/@swc'), join(project.folder, 'node_modules/@swc'));
+    const jest = join(ROOT, 'node_modules/jest/bin/jest.js');
+    const { code, stderr } = await project.node(jest, '--config', 'jest.config.cjs');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('1 passed, 1 total') });
   });
 });
 

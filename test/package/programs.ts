@@ -146,3 +146,21 @@ pipelines:
   main: { collect: mine, forward: out }
 host_config: {}
 `;
+
+export const JEST_TEST = `
+const { Manager } = require('millrace');
+const { delayRange, poll } = require('millrace/operators');
+const { followFiles } = require('millrace/operators/node');
+const { testPipeline } = require('millrace/testing');
+const { Observable, of } = require('rxjs');
+const { TestScheduler } = require('rxjs/testing');
+
+it('shares RxJS with millrace', () => {
+  expect(poll(() => [], { interval: 1 })).toBeInstanceOf(Observable);
+  const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
+  scheduler.run(({ expectObservable }) => {
+    expectObservable(of('a').pipe(delayRange({ minimum: 5000, maximum: 5000 }))).toBe('5s (a|)');
+  });
+  for (const part of [Manager, followFiles, testPipeline]) expect(typeof part).toBe('function');
+});
+`;
