@@ -19,7 +19,7 @@ const RULES = {
 export function masked(onDropped) {
   const mask = pipe(
     /** @type {import('rxjs').MonoTypeOperatorFunction<E>} */ (regexMask({ rules: RULES })),
-    entropyMask({ mask_str: 'TOKEN' }),
+    /** @type {import('rxjs').MonoTypeOperatorFunction<E>} */ (entropyMask({ mask_str: 'TOKEN' })),
   );
   // Event by event, because an error ends the stream that it comes from.
   return concatMap((event) =>

@@ -165,7 +165,7 @@ describe('Jest in CommonJS', () => {
     project.write({ 'jest.config.cjs': config, 'package.test.cjs': programs.JEST_TEST });
     symlinkSync(join(ROOT, 'node_modules/@swc'), join(project.folder, 'node_modules/@swc'));
     const jest = join(ROOT, 'node_modules/jest/bin/jest.js');
-    const { code, stderr } = await project.node(jest, '--config', 'jest.config.cjs');
+    const { code, stderr } = await project.node(jest, '--config', 'jest.config.cjs', 'package.test');
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('1 passed, 1 total') });
   });
 });
