@@ -13,7 +13,28 @@ What \`millrace/operators\` and \`millrace/operators/node\` export, with all opt
 is written from the sources by \`npm run operators\`, and its examples are run as tests: a comment behind a line is what
 it gives, with the virtual time at which it comes.
 
-Options that must be given say so; all others have the default that stands beside them.
+Options that must be given say so; all others have the default that stands beside them, also when they are \`undefined\`.
+An option that is unknown, or that an operator cannot take, is refused with an error that says what was expected. What
+measures or waits for time takes a \`scheduler\`, as RxJS's own operators do.
+`;
+
+const CONCLUSION = `## Differences from RxJS
+
+The cases of RxJS 7.8.2 for the operators on the left, as far as they apply, are tests of ours. These differences are
+intended.
+
+| RxJS | Ours | Difference |
+| --- | --- | --- |
+| \`mergeMap\`, \`mergeAll\` | \`orderedMap\`, \`inFlight\` | Results keep the order of the source; with \`ordered: false\` they leave as in \`mergeMap\`. Results that wait for their turn count towards \`concurrency\`, and an error does not wait for them. There is no \`resultSelector\`. |
+| \`concatMap\`, \`concatAll\` | \`orderedMap\` with \`concurrency: 1\`, \`gatherMap\` | \`gatherMap\` hands over all values that wait; with \`maxWeight: 1\` it is \`concatMap\`. |
+| \`bufferCount\`, \`bufferTime\` | \`batchBy\` | No batch is empty, and none overlaps another. \`within\` runs from the first value of a batch, not from the subscription. What came before an error is emitted before it. |
+| \`distinct\` | \`dedupe\` | Keys are forgotten, by time and by number. There is no stream that flushes them. |
+| \`throttleTime\` | \`dedupe\`, \`sampleFirst\`, \`rateLimit\` | A value at the very end of a window passes, and begins the next one. There is no \`trailing\`. |
+| \`delay\`, \`delayWhen\` | \`delayRange\` | Delays are numbers of at least 0, never dates, and rounded to whole milliseconds. |
+| \`retry\`, \`repeat\` | \`restartWithBackoff\`, \`retryWithBackoff\` | \`attempts\` counts runs: \`retry(2)\` is \`attempts: 3\`. Every restart goes through a timer, also one after 0 ms. A healthy period resets the count, a value does not. Completions are not counted. |
+| \`takeUntil\` | \`untilAborted\` | A signal cannot fail. |
+| \`from\` | \`pullFrom\` | It takes iterables only, and pulls while there is room. After 16,384 values it lets other work of the process run. |
+| \`interval\`, \`timer\` | \`poll\`, \`longTimer\` | The first call is at once, and an interval below 1 ms is 1 ms. \`longTimer\` keeps waits of more than 24.8 days; it takes no date and no NaN. |
 `;
 
 const ENTRIES = [
@@ -143,4 +164,4 @@ function chapter([specifier, entry, about]) {
   return parts.join('\n\n');
 }
 
-writeFileSync(page, `${[INTRODUCTION.trim(), ...ENTRIES.map(chapter)].join('\n\n')}\n`);
+writeFileSync(page, `${[INTRODUCTION.trim(), ...ENTRIES.map(chapter), CONCLUSION.trim()].join('\n\n')}\n`);

@@ -136,7 +136,9 @@ function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 }
 
 function openIterator<T>(iterable: Iterable<T> | AsyncIterable<T>): Iterator<T> | AsyncIterator<T> {
-  return Symbol.asyncIterator in iterable ? iterable[Symbol.asyncIterator]() : iterable[Symbol.iterator]();
+  // Not `in`: a string is iterable too.
+  const { [Symbol.asyncIterator]: openAsync } = iterable as Partial<AsyncIterable<T>>;
+  return openAsync === undefined ? (iterable as Iterable<T>)[Symbol.iterator]() : openAsync.call(iterable);
 }
 
 /** What a generator's `finally` throws has no one to go to: the consumer has left. */
