@@ -37,7 +37,11 @@ const MAX_OPEN_FILES = 512;
 const ignore = () => {};
 
 const newLinesOnly: Positions = {
-  startAt: (file) => (file.existed ? file.size : 0),
+  startAt: ({ existed, size }) => ({
+    offset: existed ? size : 0,
+    isUnterminated: false,
+    mayBeInLine: existed,
+  }),
   forget: ignore,
 };
 
@@ -48,6 +52,7 @@ const DEFAULTS: FollowSettings = {
   log: { warn: ignore, info: ignore },
   onBacklog: ignore,
   onGap: ignore,
+  onTruncation: ignore,
   batchLines: BATCH_LINES,
   asBytes: false,
   chunkBytes: CHUNK_BYTES,
@@ -83,8 +88,8 @@ const CHECKS: Checks<FollowSettings> = {
  *
  * `paths` may be globs; files that appear later are picked up, files that are missing or cannot be read are waited
  * for. A file is known by device and inode, so it is read once whatever its names, and one that is
- * rotated away is read to its end before the file that takes its place is begun. One that was truncated is begun anew,
- * even if it has grown past where it was. It emits no more lines than `demand` has room for, and holds two chunks in
+ * rotated away is read to its end before the file that takes its place is begun. One that was truncated is read from
+ * its beginning, even if it has grown past where it was; NULs that the truncation left there are skipped. It emits no more lines than `demand` has room for, and holds two chunks in
  * memory, and of each file a last line that has no end yet, up to `maxLineBytes`.
  *
  * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.

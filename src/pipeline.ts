@@ -288,6 +288,7 @@ class PipelineRun {
         masked: (rule, count) => counters.mask(rule, count),
         backlog: (bytes) => counters.backlog(config.name, bytes),
         lost: (bytes) => counters.lose(bytes),
+        truncated: () => counters.truncate(),
       },
     });
   }

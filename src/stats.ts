@@ -12,6 +12,7 @@ export class PipelineCounters {
   readonly #masked = new Map<string, { count: number }>();
   readonly #backlogs = new Map<string, number>();
   #lostBytes = 0;
+  #truncations = 0;
   readonly #onDrop: (reason: DropReason, count: number, total: number) => void;
 
   constructor(onDrop: (reason: DropReason, count: number, total: number) => void) {
@@ -41,6 +42,10 @@ export class PipelineCounters {
     this.#lostBytes += bytes;
   }
 
+  truncate(): void {
+    this.#truncations++;
+  }
+
   snapshot(): PipelineStats {
     return {
       collected: this.collected,
@@ -53,6 +58,7 @@ export class PipelineCounters {
       in_flight: this.inFlight,
       backlog_bytes: this.#backlogs.size === 0 ? undefined : sum(this.#backlogs.values()),
       lost_bytes: this.#lostBytes,
+      truncations: this.#truncations,
     };
   }
 }

@@ -1,6 +1,8 @@
 import fs from 'node:fs';
 import type { Descriptors } from './descriptors.ts';
-import type { FollowedFile } from './followed-file.ts';
+import { findStart } from './find-start.ts';
+import type { FollowSettings } from './follow-settings.ts';
+import type { FollowedFile, StartPosition } from './followed-file.ts';
 import type { Foreign } from './foreign-format.ts';
 import { OVERLAP_BYTES } from './overlap.ts';
 import { isSame, ReadAhead, type Span } from './read-ahead.ts';
@@ -18,6 +20,7 @@ const NOTHING = Buffer.alloc(0);
 export class ChunkReader {
   readonly #descriptors: Descriptors;
   readonly #chunkBytes: number;
+  readonly #maxLineBytes: number;
   readonly #recognised: (file: FollowedFile) => void;
   #buffer: Buffer;
   /** The memory of what is read ahead, when the other one holds what was read last. */
@@ -28,9 +31,14 @@ export class ChunkReader {
   #isClosed = false;
 
   /** `recognised` is told of a file that was opened, and is the one it was taken for or begins anew. */
-  constructor(descriptors: Descriptors, chunkBytes: number, recognised: (file: FollowedFile) => void) {
+  constructor(
+    descriptors: Descriptors,
+    { chunkBytes, maxLineBytes }: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes'>,
+    recognised: (file: FollowedFile) => void,
+  ) {
     this.#descriptors = descriptors;
     this.#chunkBytes = chunkBytes;
+    this.#maxLineBytes = maxLineBytes;
     this.#buffer = this.#memory();
     this.#recognised = recognised;
   }
@@ -112,10 +120,26 @@ export class ChunkReader {
 
   #read(file: FollowedFile, fd: number, done: Read): void {
     file.isBusy = true;
+    if (file.start !== undefined) {
+      this.#begin(file, file.start, fd, done);
+      return;
+    }
     const span = this.#spanOf(file);
     fs.read(fd, this.#buffer, 0, span.length, span.start, (error, count) => {
       if (error === null) this.#give(file, span, count, done);
       else done(error, NOTHING);
+    });
+  }
+
+  /** Looks at the bytes before the start first. */
+  #begin(file: FollowedFile, start: StartPosition, fd: number, done: Read): void {
+    findStart(fd, start, this.#maxLineBytes, (error, found) => {
+      if (error !== null || this.#isClosed) done(error, NOTHING);
+      else if (found === undefined) done(null, undefined);
+      else {
+        file.begin(found);
+        this.#read(file, fd, done);
+      }
     });
   }
 

@@ -15,7 +15,7 @@ import { PathScanner, type Seen } from './path-scanner.ts';
 import { Problems } from './problems.ts';
 import { ReadPump } from './read-pump.ts';
 import { mayRest } from './resting.ts';
-import { truncate } from './truncation.ts';
+import { replace } from './truncation.ts';
 
 /** What a session emits to: a subscriber. */
 export interface LineOutput {
@@ -49,13 +49,13 @@ export class FollowSession {
     this.#problems = new Problems(settings.log);
     this.#table = new FileTable(settings.maxLineBytes);
     this.#descriptors = new Descriptors(settings.maxOpenFiles);
-    const reader = new ChunkReader(this.#descriptors, settings.chunkBytes, (file) => {
+    const reader = new ChunkReader(this.#descriptors, settings, (file) => {
       settings.positions.recognised?.(file.id, file.head.fingerprint);
     });
     this.#pump = new ReadPump(settings, reader, {
       batch: (batch) => output.next(batch),
       progress: (file) => this.#progressed(file),
-      replaced: (file) => truncate(file, settings),
+      replaced: (file) => replace(file, settings),
       failed: (file, error) => this.#failed(file, error),
       finished: (file) => this.#finished(file),
       idle: () => this.#rest(),
@@ -145,7 +145,7 @@ export class FollowSession {
     const { quietPolls, flushPolls } = this.#settings;
     file.isFinishing = isGone
       ? file.quietPolls >= quietPolls
-      : file.lines.isHolding && file.quietPolls >= flushPolls;
+      : file.isHolding && file.quietPolls >= flushPolls;
     // Whoever wrote to a file that was rotated away may go on for a while.
     if (isGone || file.isFinishing) this.#pump.add(file);
   }
@@ -202,9 +202,26 @@ export class FollowSession {
 
   #progressed(file: FollowedFile): void {
     file.size = Math.max(file.size, file.lines.readOffset);
+    this.#reportSkipped(file);
     this.#problems.over(file.path);
     this.#table.count(file);
     this.#reportBacklog();
+  }
+
+  #reportSkipped(file: FollowedFile): void {
+    const { path } = file;
+    const { log } = this.#settings;
+    const bytes = file.lines.takeHoleBytes();
+    if (bytes > 0) {
+      log.warn(
+        `${path} begins with ${counted(bytes, 'NUL byte')}, which were skipped: it was truncated, and its writer does ` +
+          'not open it for appending',
+        { path, bytes },
+      );
+    }
+    if (file.takeIsMidLine()) {
+      log.warn(`${path} ended in a line longer than \`max_line_bytes\`: starting behind it`, { path });
+    }
   }
 
   #rest(): void {

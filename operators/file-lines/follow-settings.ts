@@ -43,6 +43,8 @@ export interface FollowSettings {
   readonly onBacklog: (bytes: number) => void;
   /** Told the bytes that are known to be lost: a file was truncated, or went away, before they were read. */
   readonly onGap: (bytes: number) => void;
+  /** Told each time that a file was truncated: an unknown number of lines may be lost with it. */
+  readonly onTruncation: () => void;
   /** The most lines of a batch. Default: 512. */
   readonly batchLines: number;
   /** Emit lines as bytes, which are decoded when their texts are asked for: for those who hand them on. Default: false. */
@@ -55,7 +57,7 @@ export interface FollowSettings {
   readonly pollMs: number;
   /** Polls without growth after which a file that was rotated away is done with. Default: 5. */
   readonly quietPolls: number;
-  /** Polls without growth after which a last line without a newline is a line; `Infinity`: never. Default: 5. */
+  /** Polls without growth after which a last line without a newline is a line; `Infinity`: never, with `once` too. Default: 5. */
   readonly flushPolls: number;
   /** Descriptors kept open, as far as that is safe. Default: 512. */
   readonly maxOpenFiles: number;

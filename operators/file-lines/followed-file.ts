@@ -1,8 +1,10 @@
 import { FileHead } from './file-head.ts';
+import type { FoundStart } from './find-start.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import { LineFramer } from './line-framer.ts';
 import { Overlap } from './overlap.ts';
 import type { FileId, FileStatus } from './regular-file.ts';
+import type { TailChecksum } from './tail-digest.ts';
 
 /** What is known of a file when it is found, to decide where to begin. */
 export interface FoundFile extends FileStatus {
@@ -21,6 +23,12 @@ export interface StartPosition {
   readonly isUnterminated: boolean;
   /** What the file has to begin with for that to hold, if its first bytes could not be read when it was found. */
   readonly fingerprint?: Fingerprint;
+  /** The checksum of the bytes before `offset`. If they are others by now, the file is read from its beginning. */
+  readonly tail?: TailChecksum | undefined;
+  /** `offset` may lie inside a line: reading starts at the beginning of that line. */
+  readonly mayBeInLine?: boolean | undefined;
+  /** Lines that end at or before this offset were there when the file was first followed. Default: those that it has now. */
+  readonly backfillEnd?: number | undefined;
 }
 
 /** One file, by identity: how far it is read, and what has become of it. Its path may change. */
@@ -38,6 +46,11 @@ export class FollowedFile {
   refusedAt: bigint | undefined;
   isLinked = false;
   fd: number | undefined;
+  /** Where to begin, as long as the bytes before it were not looked at. */
+  start: StartPosition | undefined;
+  /** Bytes up to here are emitted only as part of a line that ends behind them. */
+  #oldEnd = 0;
+  #isInLine = false;
   /** Lines that end at or before this offset were there when following began. */
   backfillEnd: number;
   /** An operation on the descriptor is under way: it must stay open. */
@@ -65,19 +78,33 @@ export class FollowedFile {
   counted = 0;
 
   constructor(found: FoundFile, start: StartPosition, maxLineBytes: number) {
-    const { offset, isUnterminated, fingerprint } = start;
+    const { offset, isUnterminated, fingerprint, tail, mayBeInLine = false } = start;
     this.id = found.id;
     this.path = found.path;
     this.size = found.size;
-    this.backfillEnd = found.existed ? found.size : 0;
+    this.backfillEnd = start.backfillEnd ?? (found.existed ? found.size : 0);
     this.head = new FileHead(found.head, fingerprint);
-    this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes });
+    this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes, tail });
+    if (tail !== undefined || mayBeInLine) this.start = start;
+    if (mayBeInLine) this.#oldEnd = offset;
   }
 
   /** Bytes known of and not read. Those that will not be read, because they are no text, do not count. */
   get unread(): number {
     if (this.head.foreign !== undefined) return 0;
     return this.isTruncated ? this.size : Math.max(0, this.size - this.lines.readOffset);
+  }
+
+  /** Whether there are bytes of a line that has no terminator yet, some of them new. */
+  get isHolding(): boolean {
+    return this.lines.isHolding && this.lines.readOffset > this.#oldEnd;
+  }
+
+  /** Whether reading started inside a line, of which the rest is skipped; false from the second call on. */
+  takeIsMidLine(): boolean {
+    const isInLine = this.#isInLine;
+    this.#isInLine = false;
+    return isInLine;
   }
 
   /** It was no text when it was looked at, and may be another file since. */
@@ -92,10 +119,15 @@ export class FollowedFile {
   recognise(head: Buffer): boolean {
     if (this.head.accept(head)) return true;
     if (this.overlap.length > 0) return false;
-    const { backfillEnd } = this;
     this.restart();
-    this.backfillEnd = backfillEnd;
     return this.head.accept(head);
+  }
+
+  /** The bytes before the start are as they were. */
+  begin({ offset, isInLine }: FoundStart): void {
+    this.start = undefined;
+    this.#isInLine = isInLine;
+    this.lines.startAt(offset, { isInLine });
   }
 
   /** `chunk` was read at the end of what was read before. */
@@ -119,6 +151,8 @@ export class FollowedFile {
     this.head.clear();
     this.overlap.clear();
     this.backfillEnd = 0;
+    this.start = undefined;
+    this.#oldEnd = 0;
     this.isTruncated = false;
     this.isAtEnd = false;
   }

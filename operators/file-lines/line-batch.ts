@@ -2,6 +2,7 @@ import type { Fingerprint } from './fingerprint.ts';
 import type { JoinedLines } from './joined-lines.ts';
 import { LineBlock } from './line-block.ts';
 import type { FileId } from './regular-file.ts';
+import type { TailChecksum } from './tail-digest.ts';
 
 /** Consecutive lines of one file. */
 export interface LineBatch {
@@ -27,6 +28,8 @@ export interface LineBatch {
   readonly backfill: boolean;
   /** What the file begins with. */
   readonly fingerprint: Fingerprint;
+  /** The checksum of the bytes before `endOffset`. */
+  readonly tail?: TailChecksum | undefined;
   /** Says that `bytes`, `lines` and `text` are not asked for any more: the memory of `bytes` is used again. At most once. */
   release(): void;
 }
@@ -34,7 +37,7 @@ export interface LineBatch {
 /** Where a batch lies, and in which file. */
 export type BatchPlace = Pick<
   LineBatch,
-  'id' | 'path' | 'startOffset' | 'endOffset' | 'backfill' | 'fingerprint'
+  'id' | 'path' | 'startOffset' | 'endOffset' | 'backfill' | 'fingerprint' | 'tail'
 >;
 
 /** A class: an object literal with a getter costs V8 a hidden class each time. */
@@ -47,11 +50,12 @@ export class TakenLines implements LineBatch {
   readonly isTruncated: boolean;
   readonly backfill: boolean;
   readonly fingerprint: Fingerprint;
+  readonly tail: TailChecksum | undefined;
   readonly #taken: JoinedLines | LineBlock;
 
   constructor(
     taken: JoinedLines | LineBlock,
-    { id, path, startOffset, endOffset, backfill, fingerprint }: BatchPlace,
+    { id, path, startOffset, endOffset, backfill, fingerprint, tail }: BatchPlace,
     { isUnterminated, isTruncated }: Pick<LineBatch, 'isUnterminated' | 'isTruncated'>,
   ) {
     this.#taken = taken;
@@ -63,6 +67,7 @@ export class TakenLines implements LineBatch {
     this.isTruncated = isTruncated;
     this.backfill = backfill;
     this.fingerprint = fingerprint;
+    this.tail = tail;
   }
 
   get lines(): readonly string[] {

@@ -3,8 +3,10 @@ import { ChunkLines, withoutCr } from './chunk-lines.ts';
 import { HeldLine } from './held-line.ts';
 import { JoinedLines } from './joined-lines.ts';
 import { LineBlock } from './line-block.ts';
+import { type TailChecksum, TailDigest } from './tail-digest.ts';
 
 const LF = 0x0a;
+const NUL = 0;
 const NOTHING = Buffer.alloc(0);
 /** A byte order mark in UTF-8: ahead of the first line, and no part of it. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -14,7 +16,8 @@ const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
  *
  * Bytes are cut at LF, which no other character of UTF-8 contains, and only then decoded, whole lines at a time:
  * a character that two chunks share is never split. Invalid UTF-8 becomes U+FFFD. One CR before the LF belongs
- * to the terminator, and a byte order mark at the begin of the file to no line. Of a line longer than
+ * to the terminator, and a byte order mark at the begin of the file to no line. NULs at the begin of the file belong to
+ * no line either: they are the hole that a truncation leaves under a writer that does not append. Of a line longer than
  * `maxLineBytes` only so many bytes are kept, in memory as well.
  *
  * @example
@@ -38,11 +41,34 @@ export class LineFramer {
   #isCut = false;
   #isUnterminated: boolean;
   #isTruncated = false;
+  /** What comes up to the next LF is the rest of a line whose beginning was not read. */
+  #isInLine = false;
+  /** Nothing but NULs has come since the begin of the file. */
+  #isInHole: boolean;
+  #holeBytes = 0;
+  #digest: TailDigest;
+  /** What of the chunk is in the digest. */
+  #digestedTo = 0;
+  /** Of the bytes before `offset`. */
+  #tail: TailChecksum | undefined;
 
-  /** `isUnterminated`: what ends at `offset` is a line that was taken before its terminator came. */
-  constructor(offset = 0, { isUnterminated = false, maxLineBytes = Number.POSITIVE_INFINITY } = {}) {
+  /**
+   * `isUnterminated`: what ends at `offset` is a line that was taken before its terminator came. `tail`: the checksum of
+   * the bytes before `offset`.
+   */
+  constructor(
+    offset = 0,
+    {
+      isUnterminated = false,
+      maxLineBytes = Number.POSITIVE_INFINITY,
+      tail,
+    }: { isUnterminated?: boolean; maxLineBytes?: number; tail?: TailChecksum | undefined } = {},
+  ) {
     this.#offset = offset;
     this.#readOffset = offset;
+    this.#isInHole = offset === 0;
+    this.#tail = tail;
+    this.#digest = new TailDigest(offset, tail);
     this.#isUnterminated = isUnterminated;
     this.#held = new HeldLine(maxLineBytes);
   }
@@ -67,6 +93,18 @@ export class LineFramer {
     return this.#readOffset;
   }
 
+  /** The checksum of the bytes before `offset`; undefined if none of them was read. */
+  get tail(): TailChecksum | undefined {
+    return this.#tail;
+  }
+
+  /** How many NULs were skipped at the begin of the file; 0 as long as more may come, and from the second call on. */
+  takeHoleBytes(): number {
+    const bytes = this.#isInHole ? 0 : this.#holeBytes;
+    if (bytes > 0) this.#holeBytes = 0;
+    return bytes;
+  }
+
   /** Whether `take` has something to return. While it has, the chunk must not be written to. */
   get hasLines(): boolean {
     return this.#ending || this.#at <= this.#lastLf;
@@ -79,11 +117,30 @@ export class LineFramer {
 
   /** Adds the next bytes of the file. Only when all lines are taken; the chunk is read in place, not copied. */
   feed(chunk: Buffer): void {
-    this.#chunk = chunk;
-    this.#at = 0;
-    this.#lastLf = chunk.lastIndexOf(LF);
     this.#readOffset += chunk.length;
+    const skipped = this.#skippedBytes(chunk);
+    this.#digest.add(chunk.subarray(0, skipped));
+    if (skipped > 0) {
+      this.#offset += skipped;
+      this.#tail = this.#digest.checksum;
+    }
+    this.#chunk = chunk.subarray(skipped);
+    this.#at = 0;
+    this.#digestedTo = 0;
+    this.#lastLf = this.#chunk.lastIndexOf(LF);
     this.#holdRest();
+  }
+
+  /** Starts at another offset, before anything was fed. `isInLine`: behind the next LF. */
+  startAt(offset: number, { isInLine = false } = {}): void {
+    if (offset !== this.#offset) {
+      this.#digest = new TailDigest(offset);
+      this.#tail = undefined;
+    }
+    this.#offset = offset;
+    this.#readOffset = offset;
+    this.#isInHole = offset === 0;
+    this.#isInLine = isInLine;
   }
 
   /**
@@ -134,6 +191,27 @@ export class LineFramer {
     this.#release();
     this.#isUnterminated = false;
     this.#isTruncated = false;
+    this.#isInLine = false;
+    this.#isInHole = true;
+    this.#holeBytes = 0;
+    this.#digest = new TailDigest(0);
+    this.#tail = undefined;
+  }
+
+  /** Bytes at the begin of a chunk that belong to no line that is emitted. */
+  #skippedBytes(chunk: Buffer): number {
+    let skipped = 0;
+    if (this.#isInHole) {
+      while (skipped < chunk.length && chunk[skipped] === NUL) skipped++;
+      this.#holeBytes += skipped;
+      this.#isInHole = skipped === chunk.length;
+    }
+    if (this.#isInLine) {
+      const lf = chunk.indexOf(LF, skipped);
+      skipped = lf === -1 ? chunk.length : lf + 1;
+      this.#isInLine = lf === -1;
+    }
+    return skipped;
   }
 
   #takeUnterminated(): JoinedLines {
@@ -169,6 +247,8 @@ export class LineFramer {
   #finish(taken: JoinedLines): JoinedLines {
     const lines = this.#offset === 0 ? taken.withoutMark : taken;
     this.#offset = this.#readOffset - (this.#chunk.length - this.#at);
+    this.#digestTo(this.#at);
+    this.#tail = this.#digest.checksum;
     this.#holdRest();
     const isTerminator = this.#isUnterminated && (lines.text === '' || lines.text.startsWith('\n'));
     this.#isUnterminated = false;
@@ -179,12 +259,19 @@ export class LineFramer {
   #holdRest(): void {
     if (this.#at <= this.#lastLf) return;
     if (this.#at < this.#chunk.length) this.#held.add(this.#chunk.subarray(this.#at));
+    this.#digestTo(this.#chunk.length);
     this.#release();
+  }
+
+  #digestTo(end: number): void {
+    this.#digest.add(this.#chunk.subarray(this.#digestedTo, end));
+    this.#digestedTo = end;
   }
 
   #release(): void {
     this.#chunk = NOTHING;
     this.#at = 0;
+    this.#digestedTo = 0;
     this.#lastLf = -1;
     this.#decoded = undefined;
     this.#ending = false;

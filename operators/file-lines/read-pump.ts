@@ -12,6 +12,8 @@ export interface PumpSettings {
   readonly asBytes: boolean;
   /** The end of a file is the end of its last line, and of following it. */
   readonly once: boolean;
+  /** `Infinity`: with `once`, a last line without a newline is left to the next run. */
+  readonly flushPolls: number;
 }
 
 /** What the pump tells its owner. */
@@ -140,19 +142,25 @@ export class ReadPump {
 
   #reachEnd(file: FollowedFile): void {
     file.isAtEnd = true;
-    if (file.isFinishing) file.lines.end();
+    if (file.isFinishing && this.#mayEndLine(file)) file.lines.end();
+  }
+
+  /** Another run may read what follows of a line that this one leaves unfinished. */
+  #mayEndLine(file: FollowedFile): boolean {
+    const { once, flushPolls } = this.#settings;
+    return file.isHolding && (!once || flushPolls !== Infinity);
   }
 
   #fail(file: FollowedFile, error: Error): void {
     this.#events.failed(file, error);
     file.isAtEnd = true;
     // A file that may be read later, if by another run, keeps the begin of its last line; one that is gone has no end.
-    if (file.isGone && !this.#settings.once) file.lines.end({ isCut: true });
+    if (file.isGone && !this.#settings.once && file.isHolding) file.lines.end({ isCut: true });
   }
 
   /** Every line of `file` that was at hand is emitted. */
   #leave(file: FollowedFile): void {
-    if (file.isTruncated && file.lines.isHolding) {
+    if (file.isTruncated && file.isHolding) {
       // Even if all was read: its end may have been cut off unseen, or come in the new life.
       file.lines.end({ isCut: true });
       this.#current = file;
@@ -192,5 +200,6 @@ function placeOf(file: FollowedFile, startOffset: number): BatchPlace {
     endOffset,
     backfill: endOffset <= backfillEnd,
     fingerprint: head.fingerprint,
+    tail: lines.tail,
   };
 }

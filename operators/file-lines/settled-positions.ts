@@ -4,6 +4,7 @@ import type { KnownFile, Positions } from './follow-settings.ts';
 import type { FoundFile, StartPosition } from './followed-file.ts';
 import type { LineBatch } from './line-batch.ts';
 import type { FileId } from './regular-file.ts';
+import { isPlausible, type TailChecksum } from './tail-digest.ts';
 
 /** Where one file is settled up to: JSON. */
 export type FilePosition = {
@@ -20,6 +21,12 @@ export type FilePosition = {
   readonly sequence?: number;
   /** Milliseconds since 1970: when following began and it was not there; null if it was. */
   readonly missingSince: number | null;
+  /** The checksum of the bytes before `offset`; positions of earlier versions have none. */
+  readonly tail?: TailChecksum;
+  /** Nothing was settled yet, and `offset` may lie inside a line: reading starts at the beginning of that line. */
+  readonly mayBeInLine?: true;
+  /** Lines that end at or before this offset were there when the file was first followed; none without it. */
+  readonly backfillEnd?: number;
 };
 
 /** What positions are kept in, by file; a Map, or something that outlives the process. */
@@ -47,8 +54,9 @@ const KEPT_FOR = 7 * 24 * 3600 * 1000;
 
 /**
  * Where each file is settled up to, so that following can begin again there without losing a line.
- * `store` outlives a run: a run with the same one resumes. A file is known by device, inode and its first bytes: one
- * that begins otherwise is another one, and read from its begin.
+ * `store` outlives a run: a run with the same one resumes. A file is known by device, inode, its first bytes and those
+ * before the offset: one in which they differ is another one, and read from its beginning. If the device has another
+ * number, because it was mounted again, the path and inode tell.
  *
  * @example
  * const store = new Map();
@@ -67,12 +75,15 @@ export class SettledPositions implements Positions {
   readonly #leaving = new Map<FileId, number>();
   /** The highest that was given. */
   #sequence: number;
+  /** The files with a position, by their inode alone: a device may have another number after a remount. */
+  readonly #byInode = new Map<string, FileId[]>();
 
   constructor(store: PositionStore, options: SettledPositionsOptions) {
     this.#store = store;
     const positions = [...this.#positions()];
     const isAnythingKnown = positions.length > 0;
     this.#sequence = positions.reduce((highest, [, { sequence = 0 }]) => Math.max(highest, sequence), 0);
+    for (const [id] of positions) this.#index(id);
     const { backfill, wasFollowed = () => isAnythingKnown, isFollowed = () => true } = options;
     this.#backfill = backfill;
     this.#wasFollowed = wasFollowed;
@@ -82,25 +93,34 @@ export class SettledPositions implements Positions {
   startAt(file: FoundFile): StartPosition {
     const { id, path, size, head } = file;
     this.#leaving.delete(id);
-    const known = this.#get(id);
-    if (known !== undefined && isSame(known, head) && known.offset <= size) {
+    const position = this.#get(id);
+    const known = position !== undefined && canResume(position, file) ? position : this.#takeRemounted(file);
+    if (known !== undefined) {
       const followedAt = this.#isFollowed(path) ? path : known.followedAt;
       this.#store.set(id, { ...known, path, followedAt, missingSince: null });
-      return known;
+      if (position === undefined) this.#index(id);
+      const { offset, tail, backfillEnd = 0 } = known;
+      return { ...known, backfillEnd, tail: tail && isPlausible(tail, offset) ? tail : undefined };
     }
     // A file of that identity with other content has been truncated or replaced: all of it is new.
-    const isNew = !file.existed || known !== undefined || this.#backfill || this.#wasFollowed(path);
-    const offset = isNew ? 0 : size;
-    this.#store.set(id, {
-      offset,
+    const isNew = !file.existed || position !== undefined || this.#backfill || this.#wasFollowed(path);
+    const wasThere = file.existed && position === undefined && !this.#wasFollowed(path);
+    const start = {
+      offset: isNew ? 0 : size,
       isUnterminated: false,
+      backfillEnd: wasThere ? size : 0,
+      ...(!isNew && { mayBeInLine: true as const }),
+    };
+    if (position === undefined) this.#index(id);
+    this.#store.set(id, {
+      ...start,
       path,
       followedAt: path,
       fingerprint: fingerprintOf(head ?? Buffer.alloc(0)),
       sequence: ++this.#sequence,
       missingSince: null,
     });
-    return { offset, isUnterminated: false };
+    return start;
   }
 
   /** A file that was not read of yet is known by its first bytes from now on. */
@@ -111,7 +131,8 @@ export class SettledPositions implements Positions {
   }
 
   /** To be called in the order of emission, when nothing more has to be done for the lines. */
-  settle({ id, path, endOffset: offset, isUnterminated, fingerprint }: LineBatch): void {
+  settle(batch: LineBatch): void {
+    const { id, path, endOffset: offset, isUnterminated, fingerprint, tail, backfill } = batch;
     const end = this.#leaving.get(id);
     if (end === undefined || offset < end) {
       const known = this.#get(id);
@@ -124,6 +145,8 @@ export class SettledPositions implements Positions {
         fingerprint: fingerprint.length > 0 ? fingerprint : (known?.fingerprint ?? fingerprint),
         sequence: known?.sequence ?? 0,
         missingSince: null,
+        ...(tail && { tail }),
+        ...(backfill && known?.backfillEnd && { backfillEnd: known.backfillEnd }),
       });
       return;
     }
@@ -136,6 +159,23 @@ export class SettledPositions implements Positions {
     if (known === undefined) return;
     if (known.offset >= endOffset) this.#store.delete(id);
     else this.#leaving.set(id, endOffset);
+  }
+
+  /** The position of a file that was at the same path of another device, and forgets it there. */
+  #takeRemounted(file: FoundFile): FilePosition | undefined {
+    for (const id of this.#byInode.get(inodeOf(file.id)) ?? []) {
+      const position = id === file.id ? undefined : this.#get(id);
+      if (position === undefined || position.path !== file.path || !canResume(position, file)) continue;
+      this.#store.delete(id);
+      return position;
+    }
+    return undefined;
+  }
+
+  #index(id: FileId): void {
+    const inode = inodeOf(id);
+    const ids = this.#byInode.get(inode) ?? [];
+    if (!ids.includes(id)) this.#byInode.set(inode, [...ids, id]);
   }
 
   *known(): Iterable<KnownFile> {
@@ -166,6 +206,14 @@ export class SettledPositions implements Positions {
       if (isPosition(position)) yield [id as FileId, position];
     }
   }
+}
+
+function inodeOf(id: FileId): string {
+  return id.slice(id.indexOf(':') + 1);
+}
+
+function canResume(position: FilePosition, { head, size }: FoundFile): boolean {
+  return isSame(position, head) && position.offset <= size;
 }
 
 /**

@@ -122,6 +122,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     log: ctx.logger,
     onBacklog: (bytes) => ctx.stats.backlog(bytes),
     onGap: (bytes) => ctx.stats.lost(bytes),
+    onTruncation: () => ctx.stats.truncated(),
   }).pipe(
     map((batch) => {
       demand.emitted(batch.size);

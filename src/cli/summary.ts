@@ -69,7 +69,9 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
     rows.push(['  given up', count(stats.given_up), 'still in flight when it was stopped']);
   if (stats.in_flight > 0) rows.push(['  in flight', count(stats.in_flight), 'not delivered when it ended']);
   if (stats.lost_bytes > 0)
-    rows.push(['  lost', count(stats.lost_bytes), 'bytes, gone before they were read']);
+    rows.push(['  lost', count(stats.lost_bytes), 'bytes at least, gone before they were read']);
+  if (stats.truncations > 0)
+    rows.push(['  truncated', count(stats.truncations), 'times: lines written just before may be lost']);
   return rows;
 }
 

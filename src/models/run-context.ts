@@ -12,6 +12,8 @@ export interface PluginStats {
   backlog(bytes: number): void;
   /** So many bytes more are gone that this collector knew of and has not read. */
   lost(bytes: number): void;
+  /** A file was truncated: an unknown number of lines may be lost with it. */
+  truncated(): void;
 }
 
 /** What can be remembered: JSON. */

@@ -49,6 +49,11 @@ export interface PipelineStats {
   readonly in_flight: number;
   /** Bytes that collectors know of and have not read; undefined where none of them reads bytes. */
   readonly backlog_bytes: number | undefined;
-  /** Bytes that were gone before they could be read, such as those of a file that was truncated too early. */
+  /**
+   * Bytes that are known to have been gone before they could be read, such as those of a file that was truncated too
+   * early. What was written between two looks at such a file is not among them.
+   */
   readonly lost_bytes: number;
+  /** How often files were truncated: an unknown number of lines may be lost each time. */
+  readonly truncations: number;
 }

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { residentMemory } from './support/memory.ts';
 import { expectEveryLineOnce, followed, LAST_WRITE, MEETINGS } from './support/rotations.ts';
-import { fileToDisk, kill, Trial } from './support/trial.ts';
+import { FLAWLESS, fileToDisk, kill, Trial } from './support/trial.ts';
 
 const INPUT = 'in/a.log';
 
@@ -61,4 +62,41 @@ describe('a file that is truncated before it is read', () => {
     expect(lostBytes(stderr)).toBeGreaterThan(0);
     expect(trial.verdict()).toMatchObject({ seed: trial.oracle.seed, doubled: 0, leaks: [] });
   });
+});
+
+const MB = 1024 * 1024;
+
+it('a hole that a truncation leaves is skipped: its first line comes whole, and memory stays as it was', async () => {
+  const trial = new Trial(fileToDisk({ paths: INPUT }));
+  trial.appendLines(INPUT, 100);
+  const child = await trial.run();
+  await trial.allDelivered();
+  const before = process.platform === 'linux' ? residentMemory(child).peak : 0;
+  // A writer that does not append goes on at its own offset.
+  const writer = fs.openSync(trial.path(INPUT), 'r+');
+  fs.ftruncateSync(writer, 0);
+  fs.writeSync(writer, trial.oracle.lines(100), 40 * MB);
+  fs.closeSync(writer);
+  await trial.allDelivered();
+  if (process.platform === 'linux') expect(residentMemory(child).peak - before).toBeLessThan(40);
+  const { stderr } = await kill(child, 'SIGTERM');
+  expect(stderr).toContain(`begins with ${40 * MB} NUL bytes, which were skipped`);
+  expect(stderr).toMatch(/truncated +1 +times: lines written just before may be lost/);
+  expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
+});
+
+it('a file that is truncated between two runs, and has the same beginning, length and end since, is read', async () => {
+  const trial = new Trial(fileToDisk({ paths: INPUT }));
+  const banner = `${'='.repeat(1200)}\n`;
+  const end = `${'-'.repeat(200)}\n`;
+  const life = () =>
+    `${banner}${Array.from({ length: 50 }, () => `${trial.oracle.line('x')}\n`).join('')}${end}`;
+  trial.append(INPUT, life());
+  await trial.runOnce();
+  const { size } = fs.statSync(trial.path(INPUT));
+  fs.writeFileSync(trial.path(INPUT), life());
+  expect(fs.statSync(trial.path(INPUT)).size).toBeGreaterThanOrEqual(size);
+  const { stderr } = await trial.runOnce();
+  expect(stderr).toContain('was truncated or replaced: reading it from its beginning');
+  expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
 });

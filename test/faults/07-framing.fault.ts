@@ -76,6 +76,32 @@ it('a last line without a newline is one event, after a while of quiet, and none
   expect(linesOf(trial)).toEqual(['first', 'last', 'next', 'at the end of a run']);
 });
 
+it('`backfill: false` starts with the whole of a line that is being written', async () => {
+  const trial = new Trial(fileToDisk({ backfill: false }));
+  // The first line of the oracle has a key in it.
+  const text = `${trial.oracle.line()}\n`;
+  const cut = text.indexOf('key_') + 12;
+  trial.append('in/a.log', `old\n${text.slice(0, cut)}`);
+  const child = await trial.run();
+  trial.append('in/a.log', text.slice(cut) + trial.oracle.lines(10));
+  await trial.allDelivered();
+  await kill(child, 'SIGTERM');
+  expect(linesOf(trial)[0]).toMatch(/^id:0:0;/);
+  expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
+});
+
+it('`flush_timeout: null` leaves a last line without a newline to the next run, with `--once` too', async () => {
+  const trial = new Trial(fileToDisk({ collector: 'flush_timeout: null' }));
+  const text = `${trial.oracle.line()}\n`;
+  const cut = text.indexOf('key_') + 12;
+  trial.append('in/a.log', `first\n${text.slice(0, cut)}`);
+  await trial.runOnce();
+  expect(linesOf(trial)).toEqual(['first']);
+  trial.append('in/a.log', text.slice(cut));
+  await trial.runOnce();
+  expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
+});
+
 it('CR LF ends a line, wherever a chunk ends; a CR alone is part of it', async () => {
   const before = 'x'.repeat(CHUNK - 4);
   const trial = await afterOneRun(`${before}abc\r\n\r\na\rb\r\r\nlast\r\n`);

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { openState } from '../../src/state/open-state.ts';
 import { upToDateBuild } from '../support/build.ts';
 import { type CliProcess, startProcess } from '../support/cli.ts';
 import { noSmallDisk, smallDisk } from '../support/small-disk.ts';
@@ -205,4 +206,24 @@ describe('an output that is an input of the same pipeline', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/pipelines\.main\.collect.*: `log` reads what `out` of the same pipeline writes/);
   });
+});
+
+it.each([
+  ['at least once', ''],
+  ['exactly once', 'exactly_once: true'],
+])('%s: a device that has another number after a remount changes nothing', async (_, pipeline) => {
+  const trial = new Trial(fileToDisk({ pipeline: `max_in_flight: 100${pipeline && `, ${pipeline}`}` }));
+  trial.append('in/a.log', trial.oracle.lines(1000));
+  await trial.runOnce();
+  const state = await openState(trial.path('state'));
+  const positions = state.of('main', 'log');
+  for (const [key, value] of [...positions.entries()]) {
+    if (!/^\d+:\d+$/.test(key)) continue;
+    positions.delete(key);
+    positions.set(key.replace(/^\d+/, '4711'), value);
+  }
+  await state.close();
+  trial.append('in/a.log', trial.oracle.lines(100));
+  expect(await trial.runOnce()).toMatchObject({ code: 0 });
+  expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
 });

@@ -112,6 +112,22 @@ describe('followFiles, as files are rotated', () => {
     await eventually(() => expect(lines().slice(2)).toEqual(['new 1', 'new 2', 'new 3']));
   });
 
+  it('skips the hole that a truncation leaves under a writer that does not append, and says how long it is', async () => {
+    const messages: string[] = [];
+    const log = { warn: (message: string) => messages.push(message), info: () => {} };
+    const writer = fs.openSync(folder('a'), 'w');
+    fs.writeSync(writer, 'one\ntwo\n');
+    const { lines, batches } = follow([folder('a')], { log, chunkBytes: 1000 });
+    await eventually(() => expect(lines()).toEqual(['one', 'two']));
+    fs.truncateSync(folder('a'));
+    fs.writeSync(writer, 'x', 5000);
+    fs.writeSync(writer, ' three\n', 5001);
+    fs.closeSync(writer);
+    await eventually(() => expect(lines()).toEqual(['one', 'two', 'x three']));
+    expect(batches.at(-1)).toMatchObject({ startOffset: 5000, endOffset: 5008 });
+    expect(messages.at(-1)).toContain('begins with 5000 NUL bytes, which were skipped');
+  });
+
   it('counts what was cut off before it was read', async () => {
     fs.writeFileSync(folder('a'), 'line\n'.repeat(100));
     const demand = new InFlightWindow(1);

@@ -36,7 +36,7 @@ export function testContext<C extends { readonly plugin: string }>(
     logger: silentLogger,
     host: { id: 'test', role: 'test', events: none, functions: () => [], call: none },
     info: { version: '0.0.0', id: 'test', role: 'test' },
-    stats: { masked() {}, backlog() {}, lost() {} },
+    stats: { masked() {}, backlog() {}, lost() {}, truncated() {} },
     demand: { room: Infinity, room$: of(Infinity) },
     once: false,
     random: seededRandom(),

@@ -15,6 +15,7 @@ export function addStats(before: PipelineStats | undefined, since: PipelineStats
     retries: before.retries + since.retries,
     given_up: before.given_up + since.given_up,
     lost_bytes: before.lost_bytes + since.lost_bytes,
+    truncations: before.truncations + since.truncations,
   };
 }
 

@@ -92,7 +92,7 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
         config: entry,
         cache: {},
         signal: new AbortController().signal,
-        stats: { masked() {}, backlog() {}, lost() {} },
+        stats: { masked() {}, backlog() {}, lost() {}, truncated() {} },
         demand: new InFlightWindow(WINDOW),
       };
       return Object.freeze({ ...createContext(shared, own), ...overrides });

@@ -26,7 +26,7 @@ async function reading(text: string) {
   fs.writeFileSync(path, text);
   const file = await followed(path);
   const descriptors = new Descriptors(1);
-  const reader = new ChunkReader(descriptors, CHUNK, () => {});
+  const reader = new ChunkReader(descriptors, { chunkBytes: CHUNK, maxLineBytes: 1000 }, () => {});
   const read = () =>
     new Promise<string | undefined>((resolve, reject) =>
       reader.read(file, (error, chunk) => {

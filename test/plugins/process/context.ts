@@ -14,7 +14,12 @@ export function processContext<C>(config: C, random: () => number = () => 0.5) {
     logger: silentLogger,
     host: { id: 'host', role: 'test', events: () => NEVER, functions: () => [], call: () => NEVER },
     info: { version: '0.0.0', id: 'host', role: 'test' },
-    stats: { masked: (rule, count) => masked.push([rule, count]), backlog: () => {}, lost: () => {} },
+    stats: {
+      masked: (rule, count) => masked.push([rule, count]),
+      backlog: () => {},
+      lost: () => {},
+      truncated: () => {},
+    },
     demand: { room: 0, room$: NEVER },
     once: false,
     random,

@@ -144,6 +144,6 @@ function counting(subject: Subject) {
   const masked = (rule: string, count: number) => {
     counts[rule] = (counts[rule] ?? 0) + count;
   };
-  const ctx = subject.context({ stats: { masked, backlog() {}, lost() {} } });
+  const ctx = subject.context({ stats: { masked, backlog() {}, lost() {}, truncated() {} } });
   return { ctx, counts };
 }

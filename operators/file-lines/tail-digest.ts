@@ -1,0 +1,65 @@
+import { crc32 } from 'node:zlib';
+
+/** A checksum covers at least so many bytes before an offset, where there are so many, and less than three times that. */
+const STRETCH = 8 * 1024;
+
+/** The checksum of the bytes from `from` up to the offset that it is kept with. */
+export type TailChecksum = {
+  readonly from: number;
+  readonly crc: number;
+};
+
+/** Whether a checksum from outside can be one of the bytes before `offset`. */
+export function isPlausible({ from, crc }: TailChecksum, offset: number): boolean {
+  return Number.isInteger(from) && Number.isInteger(crc) && from < offset && offset - from < 3 * STRETCH;
+}
+
+/** Whether `bytes` are those of the checksum. */
+export function matchesChecksum(bytes: Buffer, { crc }: TailChecksum): boolean {
+  return crc32(bytes) === crc;
+}
+
+/**
+ * The checksum of the last bytes of a file up to where it was read. It is computed as the bytes come, so that none of
+ * them is kept: two stretches are summed up at a time, and the older one is dropped when the younger is long enough.
+ */
+export class TailDigest {
+  #at: number;
+  #from: number;
+  #crc = 0;
+  #nextFrom: number;
+  #nextCrc = 0;
+
+  /** `known`: the checksum of the bytes before `offset`. */
+  constructor(offset: number, known?: TailChecksum) {
+    this.#at = offset;
+    this.#from = known?.from ?? offset;
+    this.#crc = known?.crc ?? 0;
+    this.#nextFrom = offset;
+  }
+
+  /** Undefined where no byte is known. */
+  get checksum(): TailChecksum | undefined {
+    return this.#from === this.#at ? undefined : { from: this.#from, crc: this.#crc };
+  }
+
+  /** The next bytes of the file. */
+  add(bytes: Buffer): void {
+    this.#at += bytes.length;
+    if (bytes.length >= STRETCH) {
+      this.#from = this.#at - STRETCH;
+      this.#crc = crc32(bytes.subarray(-STRETCH));
+      this.#nextFrom = this.#at;
+      this.#nextCrc = 0;
+      return;
+    }
+    if (bytes.length === 0) return;
+    this.#crc = crc32(bytes, this.#crc);
+    this.#nextCrc = crc32(bytes, this.#nextCrc);
+    if (this.#at - this.#nextFrom < STRETCH) return;
+    this.#from = this.#nextFrom;
+    this.#crc = this.#nextCrc;
+    this.#nextFrom = this.#at;
+    this.#nextCrc = 0;
+  }
+}
