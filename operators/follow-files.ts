@@ -73,6 +73,7 @@ const CHECKS: Checks<FollowSettings> = {
   log: (value) => hasMethods(value, 'warn', 'info') || 'an object with the functions warn and info',
   onBacklog: FUNCTION,
   onGap: FUNCTION,
+  onTruncation: FUNCTION,
   batchLines: COUNT,
   asBytes: BOOLEAN,
   chunkBytes: COUNT,
@@ -89,8 +90,9 @@ const CHECKS: Checks<FollowSettings> = {
  * `paths` may be globs; files that appear later are picked up, files that are missing or cannot be read are waited
  * for. A file is known by device and inode, so it is read once whatever its names, and one that is
  * rotated away is read to its end before the file that takes its place is begun. One that was truncated is read from
- * its beginning, even if it has grown past where it was; NULs that the truncation left there are skipped. It emits no more lines than `demand` has room for, and holds two chunks in
- * memory, and of each file a last line that has no end yet, up to `maxLineBytes`.
+ * its beginning, even if it has grown past where it was; NULs that the truncation left there are skipped. It emits no
+ * more lines than `demand` has room for, and holds two chunks in memory, and of each file a last line that has no end
+ * yet, up to `maxLineBytes`.
  *
  * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.
  * Unsubscribing closes all files.

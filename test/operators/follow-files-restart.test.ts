@@ -284,8 +284,10 @@ describe('followFiles, across a restart', () => {
     const first = await read(['a'], ['1', '2'], { batchLines: 1, settles: (line) => line !== '2' });
     append('a', '3\n');
     append('b', 'new\n');
-    const next = await read(['a', 'b'], ['2', 'new', '3'], { batchLines: 1 });
-    const backfilled = [...first, ...next].filter(({ backfill }) => backfill);
+    const next = run(['a', 'b'], { batchLines: 1 });
+    await eventually(() => expect(next.lines().sort()).toEqual(['2', '3', 'new']));
+    next.stop();
+    const backfilled = [...first, ...next.batches].filter(({ backfill }) => backfill);
     expect(backfilled.map(({ text }) => text)).toEqual(['1', '2', '2']);
     append('a', '4\n');
     expect(await read(['a'], ['4'])).toMatchObject([{ backfill: false }]);
