@@ -9,12 +9,13 @@ import { type CollectedEvent, EventBatch, isEvent, isEventBatch, LineEvents } fr
 export function expectBatch(value: unknown, collector: string): EventBatch {
   if (isEvent(value)) return new EventBatch([value]);
   if (!isEventBatch(value)) throw noEvent(`collector ${collector}`, value);
-  const isOwn = value.constructor === EventBatch;
+  const isOwn = (value as object) instanceof EventBatch;
   if (isOwn && value.content instanceof LineEvents) return value;
-  const { events, settled, origin } = value;
+  const { events, origin } = value;
   expectEvents(events, `collector ${collector}`);
+  if (isOwn) return value;
   // Of another copy of millrace, which may be another version, only what is documented is used.
-  return isOwn ? value : new EventBatch(events, settled, origin);
+  return new EventBatch(events, value.settled && ((outcome) => value.settled?.(outcome)), origin);
 }
 
 /** @throws MillraceError, fatal, for the first value that is no event. `who` is `processor parse`, say. */
