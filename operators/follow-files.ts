@@ -31,8 +31,6 @@ const CHUNK_BYTES = 128 * 1024;
 const BATCH_LINES = 512;
 /** Whole lines of this length are passed on; it is what one file can hold in memory. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** Half of the usual limit of 1,024 for a process. */
-const MAX_OPEN_FILES = 512;
 
 const ignore = () => {};
 
@@ -48,6 +46,8 @@ const newLinesOnly: Positions = {
 const DEFAULTS: FollowSettings = {
   demand: { room: Infinity, room$: of(Infinity) },
   positions: newLinesOnly,
+  isExcluded: () => false,
+  allowMissing: true,
   once: false,
   log: { warn: ignore, info: ignore },
   onBacklog: ignore,
@@ -60,7 +60,7 @@ const DEFAULTS: FollowSettings = {
   pollMs: POLL_MS,
   quietPolls: QUIET_POLLS,
   flushPolls: QUIET_POLLS,
-  maxOpenFiles: MAX_OPEN_FILES,
+  maxOpenFiles: Number.POSITIVE_INFINITY,
 };
 
 const POLLS: Check = (value) =>
@@ -69,6 +69,8 @@ const CHECKS: Checks<FollowSettings> = {
   demand: (value) =>
     typeof (value as Partial<Demand> | null)?.room === 'number' || 'a Demand, such as an InFlightWindow',
   positions: (value) => hasMethods(value, 'startAt', 'forget') || 'Positions, such as SettledPositions',
+  isExcluded: FUNCTION,
+  allowMissing: BOOLEAN,
   once: BOOLEAN,
   log: (value) => hasMethods(value, 'warn', 'info') || 'an object with the functions warn and info',
   onBacklog: FUNCTION,
@@ -81,7 +83,7 @@ const CHECKS: Checks<FollowSettings> = {
   pollMs: COUNT,
   quietPolls: POLLS,
   flushPolls: POLLS,
-  maxOpenFiles: COUNT,
+  maxOpenFiles: COUNT_OR_INFINITY,
 };
 
 /**

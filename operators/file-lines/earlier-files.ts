@@ -1,7 +1,11 @@
-import { concatMap, mergeMap, Observable, toArray } from 'rxjs';
+import { concatMap, defer, mergeMap, Observable, retry, tap, toArray } from 'rxjs';
 import type { KnownFile, Positions } from './follow-settings.ts';
+import { isShortage } from './list-folder.ts';
 import { findMoved, type MovedFile } from './moved-files.ts';
 import { closeFile, type OpenFile, openFile } from './regular-file.ts';
+
+/** Milliseconds after which it is tried again where no descriptor was left. */
+const SHORTAGE_MS = 250;
 
 /** A file of an earlier run that was renamed since, open. */
 export interface EarlierFile {
@@ -13,25 +17,40 @@ export interface EarlierFile {
 
 /** The files of earlier runs that were renamed since in their folders, most by rotation, in their order. */
 export function earlierFiles(positions: Positions): Observable<EarlierFile> {
-  return findMoved(positions.known?.() ?? []).pipe(
-    toArray(),
+  return movedFiles(positions).pipe(
     mergeMap(inOrder),
-    concatMap(
-      ({ file, path }) =>
-        new Observable<EarlierFile>((subscriber) => {
-          openFile(path, { isLinked: false }, (_, opened) => {
-            // Any file of the folder may have got an inode that was given up.
-            const isSame = opened?.id === file.id && file.isSame(opened.head);
-            if (opened === undefined || !isSame || subscriber.closed) {
-              if (opened !== undefined) closeFile(opened.fd);
-            } else {
-              subscriber.next({ known: file, path, opened });
-            }
-            subscriber.complete();
-          });
-        }),
+    concatMap(({ file, path }) =>
+      new Observable<EarlierFile>((subscriber) => {
+        openFile(path, { isLinked: false }, (error, opened) => {
+          if (error !== null && isShortage(error)) {
+            subscriber.error(error);
+            return;
+          }
+          // Any file of the folder may have got an inode that was given up.
+          const isSame = opened?.id === file.id && file.isSame(opened.head);
+          if (opened === undefined || !isSame || subscriber.closed) {
+            if (opened !== undefined) closeFile(opened.fd);
+          } else {
+            subscriber.next({ known: file, path, opened });
+          }
+          subscriber.complete();
+        });
+      }).pipe(retry({ delay: SHORTAGE_MS })),
     ),
   );
+}
+
+function movedFiles(positions: Positions): Observable<MovedFile<KnownFile>[]> {
+  return defer(() => {
+    let shortage: Error | undefined;
+    const unknown = (_: KnownFile, error: Error) => {
+      if (isShortage(error)) shortage = error;
+    };
+    const check = () => {
+      if (shortage !== undefined) throw shortage;
+    };
+    return findMoved(positions.known?.() ?? [], unknown).pipe(toArray(), tap(check));
+  }).pipe(retry({ delay: SHORTAGE_MS }));
 }
 
 /**

@@ -31,6 +31,11 @@ export class FileTable {
     return file !== undefined && this.#byId.get(file.id) === file ? file : undefined;
   }
 
+  /** The paths that led to files when they were last looked at. */
+  paths(): Iterable<string> {
+    return this.#byPath.keys();
+  }
+
   files(): Iterable<FollowedFile> {
     return this.#byId.values();
   }

@@ -1,4 +1,4 @@
-import { concat, exhaustMap, ignoreElements, of, Subscription, tap, timer } from 'rxjs';
+import { concat, exhaustMap, ignoreElements, Subscription, takeWhile, tap, timer } from 'rxjs';
 import { counted } from '../counted.ts';
 import { Arrivals } from './arrivals.ts';
 import { ChangeWatches } from './change-watches.ts';
@@ -9,13 +9,20 @@ import { FileTable } from './file-table.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 import type { LineBatch } from './line-batch.ts';
+import { isAbsence, isShortage } from './list-folder.ts';
 import { findMoved } from './moved-files.ts';
 import { PathChecks } from './path-checks.ts';
 import { PathScanner, type Seen } from './path-scanner.ts';
 import { Problems } from './problems.ts';
 import { ReadPump } from './read-pump.ts';
+import type { FileId } from './regular-file.ts';
 import { mayRest } from './resting.ts';
 import { replace } from './truncation.ts';
+
+/** Milliseconds after which files are read again for which no descriptor was left. */
+const SHORTAGE_MS = 250;
+/** Milliseconds after which positions are looked through that are kept for files that are gone. */
+const HOUR_MS = 3600_000;
 
 /** What a session emits to: a subscriber. */
 export interface LineOutput {
@@ -38,6 +45,9 @@ export class FollowSession {
   readonly #checks: PathChecks;
   readonly #subscriptions = new Subscription();
   readonly #arrivals: Arrivals;
+  /** The files that wait for a descriptor to be free. */
+  readonly #waiting = new Set<FollowedFile>();
+  #isSeeking = false;
   /** With `once`: what could not be read, by path. */
   readonly #unreadable = new Map<string, NodeJS.ErrnoException>();
   #reportedBacklog = 0;
@@ -69,6 +79,8 @@ export class FollowSession {
       changed: (file, hasMoved) => this.#changed(file, hasMoved),
     });
     this.#scanner = new PathScanner(patterns, {
+      isExcluded: settings.isExcluded,
+      known: () => this.#table.paths(),
       expected: (path) => this.#table.at(path),
       isKnown: (id) => this.#table.get(id) !== undefined,
       // At once, so that it can be read even if it is rotated away before its turn comes.
@@ -79,15 +91,18 @@ export class FollowSession {
         return this.#arrivals.found(found);
       },
       notFound: (path, error) => this.#notFound(path, error),
-      unmatched: (pattern) => this.#missing(pattern, 'no file matches'),
-      scanned: (seen) => this.#sweep(seen),
+      unmatched: (pattern, excluded) => this.#missing(pattern, unmatched(excluded)),
+      unlisted: (path, error) => this.#unlisted(path, error),
+      listed: (path) => this.#problems.over(path),
+      scanned: (seen, isComplete) => this.#sweep(seen, isComplete),
     });
     this.#checks = new PathChecks((path, done) => this.#scanner.look(path, done));
   }
 
   start(): void {
-    const polls = this.#settings.once ? of(0) : timer(0, this.#settings.pollMs);
-    const earlier$ = earlierFiles(this.#settings.positions).pipe(
+    const { once, pollMs, positions } = this.#settings;
+    const polls = timer(0, pollMs).pipe(takeWhile(() => !once || !this.#arrivals.hasBegun));
+    const earlier$ = earlierFiles(positions).pipe(
       tap((earlier) => this.#arrivals.foundEarlier(earlier)),
       ignoreElements(),
     );
@@ -95,6 +110,8 @@ export class FollowSession {
       poll === 0 ? concat(earlier$, this.#scanner.scan()) : this.#scanner.scan();
     this.#subscriptions.add(polls.pipe(exhaustMap(scan)).subscribe());
     this.#subscriptions.add(this.#settings.demand.room$.subscribe(() => this.#pump.run()));
+    const isThere = (id: FileId) => this.#table.get(id) !== undefined;
+    if (!once) this.#subscriptions.add(timer(HOUR_MS, HOUR_MS).subscribe(() => positions.found?.(isThere)));
   }
 
   close(): void {
@@ -109,7 +126,7 @@ export class FollowSession {
   #notFound(path: string, error: NodeJS.ErrnoException): FollowedFile | undefined {
     const file = this.#table.at(path);
     if (file !== undefined) file.rests = 0;
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
+    if (isAbsence(error)) {
       // `lstat` found the link itself.
       const what = error.syscall === 'stat' ? 'a symbolic link leads to no file' : 'there is no file';
       // One that was just rotated away is no news.
@@ -121,24 +138,35 @@ export class FollowSession {
   }
 
   /** All paths were looked at. */
-  #sweep(seen: Seen): void {
+  #sweep(seen: Seen, isComplete: boolean): void {
     this.#table.prune(seen);
-    const { once, log, positions } = this.#settings;
-    if (!this.#arrivals.hasBegun) {
+    const { once, positions } = this.#settings;
+    if (!this.#arrivals.hasBegun && isComplete) {
       positions.found?.((id) => this.#table.get(id) !== undefined);
-      const { size: files } = this.#table;
-      log.info(`following ${counted(files, 'file')}`, { files });
+      this.#tellFollowed();
+      this.#arrivals.hasBegun = true;
     }
-    this.#arrivals.hasBegun = true;
-    if (!once) for (const file of this.#table.files()) this.#inspect(file, !seen.has(file));
+    if (!once) {
+      for (const file of [...this.#table.files()]) this.#inspect(file, !seen.has(file));
+      this.#seek();
+    }
     this.#reportBacklog();
     this.#rest();
   }
 
+  #tellFollowed(): void {
+    const all = [...this.#table.files()];
+    const files = all.filter(({ isReadable }) => isReadable).length;
+    const others = all.length - files;
+    const more = others === 0 ? '' : `; ${counted(others, 'other')} cannot be read`;
+    this.#settings.log.info(`following ${counted(files, 'file')}${more}`, { files });
+  }
+
   #inspect(file: FollowedFile, isGone: boolean): void {
     file.isGone = isGone;
-    if (isGone && file.fd === undefined && !file.isBusy && file.isMoved !== true) {
-      this.#seek(file);
+    if (!isGone) file.isMoved = undefined;
+    if (isLost(file)) {
+      if (file.isMoved === false) this.#forget(file);
       return;
     }
     if (file.isAtEnd) file.quietPolls++;
@@ -150,16 +178,23 @@ export class FollowSession {
     if (isGone || file.isFinishing) this.#pump.add(file);
   }
 
-  /** A file that was rotated away while it was not open is found by its new name, or given up. */
-  #seek(file: FollowedFile): void {
-    if (file.isMoved !== undefined) return;
-    file.isMoved = false;
-    const found = ({ path }: { path: string }) => {
+  /** Files that were rotated away while they were not open are found by their new names, or given up at the next poll. */
+  #seek(): void {
+    const lost = new Set([...this.#table.files()].filter((file) => isLost(file)));
+    if (lost.size === 0 || this.#isSeeking) return;
+    this.#isSeeking = true;
+    const next = ({ file, path }: { file: FollowedFile; path: string }) => {
+      lost.delete(file);
       file.isMoved = true;
       file.path = path;
+      this.#pump.add(file);
     };
-    const complete = () => (file.isMoved ? this.#pump.add(file) : this.#forget(file));
-    this.#subscriptions.add(findMoved([file]).subscribe({ next: found, complete }));
+    const complete = () => {
+      this.#isSeeking = false;
+      for (const file of lost) file.isMoved = false;
+    };
+    const unknown = (file: FollowedFile) => lost.delete(file);
+    this.#subscriptions.add(findMoved(lost, unknown).subscribe({ next, complete }));
   }
 
   #resting(path: string): FollowedFile | undefined {
@@ -183,21 +218,50 @@ export class FollowSession {
 
   #forget(file: FollowedFile): void {
     const { path, unread: bytes } = file;
-    const { log, onGap } = this.#settings;
+    const { log, onGap, positions } = this.#settings;
     if (bytes > 0 && file.isGone) onGap(bytes);
     if (bytes > 0) log.warn(`${path} went away or failed before it was read to its end`, { path, bytes });
     this.#watches.end(file);
-    this.#descriptors.release(file);
     this.#table.remove(file);
+    this.#waiting.delete(file);
+    if (file.isGone) {
+      const { id, lines } = file;
+      const { offset, isUnterminated, tail } = lines;
+      positions.forget(id, { offset, isUnterminated, tail });
+      this.#descriptors.releaseGone(file, () => positions.deleted?.(id));
+    }
+    this.#descriptors.release(file);
     this.#pump.remove(file);
-    if (file.isGone) this.#settings.positions.forget(file.id, file.lines.offset);
     this.#reportBacklog();
   }
 
   #failed(file: FollowedFile, error: NodeJS.ErrnoException): void {
-    this.#report(file.path, error);
+    if (isShortage(error)) this.#wait(file, error);
+    else if (this.#settings.once || !(error.code === 'MOVED' || isAbsence(error)))
+      this.#report(file.path, error);
+    // By now it may have another name again.
+    else file.isMoved = undefined;
     this.#table.count(file);
     this.#reportBacklog();
+  }
+
+  /** There is no descriptor for a file: one is closed that can be opened again, and it is tried again. */
+  #wait(file: FollowedFile, error: NodeJS.ErrnoException): void {
+    this.#descriptors.makeRoom();
+    if (this.#waiting.size === 0) {
+      this.#subscriptions.add(timer(SHORTAGE_MS).subscribe(() => this.#readWaiting()));
+      const text =
+        'too few descriptors to open files: trying again; raise the limit of open files (ulimit -n)';
+      this.#problems.report(SHORTAGE, error.code as string, text);
+    }
+    this.#waiting.add(file);
+  }
+
+  #readWaiting(): void {
+    const files = [...this.#waiting];
+    this.#waiting.clear();
+    for (const file of files) this.#pump.add(file);
+    if (this.#waiting.size === 0) this.#problems.over(SHORTAGE);
   }
 
   #progressed(file: FollowedFile): void {
@@ -225,15 +289,25 @@ export class FollowSession {
   }
 
   #rest(): void {
-    if (!this.#settings.once || !this.#arrivals.hasBegun || !this.#pump.isIdle) return;
+    if (!this.#settings.once || !this.#arrivals.hasBegun) return;
+    if (!this.#pump.isIdle || this.#waiting.size > 0) return;
     const all = [...this.#unreadable];
     if (all.length === 0) this.#output.complete();
     else this.#output.error(unreadable(all));
   }
 
   #missing(path: string, what: string): void {
-    const outcome = this.#settings.once ? '' : '; waiting for one';
-    this.#problems.report(path, 'ENOENT', `${what}: ${path}${outcome}`);
+    const { once, allowMissing } = this.#settings;
+    if (once && !allowMissing) this.#unreadable.set(path, missing(what));
+    this.#problems.report(path, 'ENOENT', `${what}: ${path}${once ? '' : '; waiting for one'}`);
+  }
+
+  /** It may hold files for all that is known. */
+  #unlisted(folder: string, error: NodeJS.ErrnoException): void {
+    // Then it is listed again.
+    if (isShortage(error) && !this.#arrivals.hasBegun) return;
+    if (this.#settings.once) this.#unreadable.set(folder, error);
+    this.#problems.report(folder, error.code ?? error.name, `cannot list ${folder}: ${error.message}`);
   }
 
   #report(path: string, error: NodeJS.ErrnoException): void {
@@ -253,8 +327,25 @@ export class FollowSession {
   }
 }
 
+/** What is wrong if there are too few descriptors is wrong with no path. */
+const SHORTAGE = 'descriptors';
+
+/** Whether a file is gone that is not open, and is not found by a new name. */
+function isLost({ isGone, isBusy, isMoved, fd }: FollowedFile): boolean {
+  return isGone && fd === undefined && !isBusy && isMoved !== true;
+}
+
+function unmatched(excluded: number): string {
+  return excluded === 0 ? 'no file matches' : `no file matches but ${excluded} that \`exclude\` leaves out`;
+}
+
+function missing(what: string): NodeJS.ErrnoException {
+  const message = `${what}; correct \`paths\`, or set \`allow_missing: true\` if that may be`;
+  return Object.assign(new Error(message), { code: 'NO_FILE' });
+}
+
 /** It is not by waiting that another try succeeds. */
-const FOREVER = new Set(['NOT_TEXT', 'NOT_A_FILE', 'EACCES', 'EPERM']);
+const FOREVER = new Set(['NOT_TEXT', 'NOT_A_FILE', 'NO_FILE', 'EACCES', 'EPERM']);
 
 function unreadable(all: readonly [path: string, error: NodeJS.ErrnoException][]): Error {
   const [[path, error]] = all as [(typeof all)[number]];

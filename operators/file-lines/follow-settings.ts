@@ -21,11 +21,16 @@ export interface Positions {
   startAt(file: FoundFile): number | StartPosition;
   /** The file was opened to be read: what it begins with is known by now, if it was not when the file was found. */
   recognised?(id: FileId, fingerprint: Fingerprint): void;
-  /** The file is gone, and read to its end, at this offset: its inode may be used for another one. */
-  forget(id: FileId, endOffset: number): void;
+  /**
+   * The file is gone, and read to its end, which is there. It may come back, with a folder that was unmounted or renamed:
+   * then `startAt` is asked again.
+   */
+  forget(id: FileId, end: StartPosition): void;
+  /** The file that was forgotten has no name left: its inode may be used for another one. */
+  deleted?(id: FileId): void;
   /** The files of before: those that are renamed by now, in the same folder, are read to their end first. */
   known?(): Iterable<KnownFile>;
-  /** All files that are there when following begins were found. */
+  /** All files that are there were found: when following begins, and once an hour. */
   found?(isThere: (id: FileId) => boolean): void;
 }
 
@@ -35,6 +40,10 @@ export interface FollowSettings {
   readonly demand: Demand;
   /** Where to begin, file by file. Without one: at the end of files that existed, at the beginning of others. */
   readonly positions: Positions;
+  /** Whether a file that a glob in `paths` matches is left out. Default: none is. */
+  readonly isExcluded: (path: string) => boolean;
+  /** With `once`: whether a path, or a glob, that names no file is no reason to fail. Default: true. */
+  readonly allowMissing: boolean;
   /** Complete when every file is read to its end; a last line without a newline is a line. Default: false. */
   readonly once: boolean;
   /** Told what cannot be read, once each time. Default: nobody. */
@@ -59,6 +68,9 @@ export interface FollowSettings {
   readonly quietPolls: number;
   /** Polls without growth after which a last line without a newline is a line; `Infinity`: never, with `once` too. Default: 5. */
   readonly flushPolls: number;
-  /** Descriptors kept open, as far as that is safe. Default: 512. */
+  /**
+   * Descriptors kept open, as far as that is safe. Whatever it is, all that follow files in one process keep at most half
+   * of those open that the process may have, and 8,192. Default: no other limit.
+   */
   readonly maxOpenFiles: number;
 }

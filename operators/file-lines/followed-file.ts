@@ -45,6 +45,8 @@ export class FollowedFile {
   /** `modified` when it was found to be no text. */
   refusedAt: bigint | undefined;
   isLinked = false;
+  /** It could be opened when it was found, and is text as far as its first bytes tell. */
+  readonly isReadable: boolean;
   fd: number | undefined;
   /** Where to begin, as long as the bytes before it were not looked at. */
   start: StartPosition | undefined;
@@ -84,6 +86,7 @@ export class FollowedFile {
     this.size = found.size;
     this.backfillEnd = start.backfillEnd ?? (found.existed ? found.size : 0);
     this.head = new FileHead(found.head, fingerprint);
+    this.isReadable = found.head !== undefined && this.head.foreign === undefined;
     this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes, tail });
     if (tail !== undefined || mayBeInLine) this.start = start;
     if (mayBeInLine) this.#oldEnd = offset;

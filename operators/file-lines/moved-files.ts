@@ -1,6 +1,6 @@
-import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Observable } from 'rxjs';
+import { isAbsence, listFolder } from './list-folder.ts';
 import { type FileId, statFile } from './regular-file.ts';
 import { eachLimited } from './scan.ts';
 
@@ -23,9 +23,13 @@ export interface MovedFile<T> {
 
 /**
  * Of the files that are not at their path any more, those that are elsewhere in the same folder, with the path
- * there: rotation renames them. Never errors; a folder that cannot be read has none.
+ * there: rotation renames them. However many are sought, a folder is looked through once. Never errors: `unknown` is
+ * told of the files that may be in a folder that cannot be listed now.
  */
-export function findMoved<T extends PlacedFile>(files: Iterable<T>): Observable<MovedFile<T>> {
+export function findMoved<T extends PlacedFile>(
+  files: Iterable<T>,
+  unknown: (file: T, error: NodeJS.ErrnoException) => void = () => {},
+): Observable<MovedFile<T>> {
   return new Observable((subscriber) => {
     const missing = new Map<string, Map<FileId, T>>();
     const miss = (file: T, next: () => void) =>
@@ -47,9 +51,11 @@ export function findMoved<T extends PlacedFile>(files: Iterable<T>): Observable<
         next();
       });
     const search = ([folder, sought]: [string, Map<FileId, T>], next: () => void) =>
-      fs.readdir(folder, (_, names = []) => {
-        const visit = (name: string, done: () => void) => look(join(folder, name), sought, done);
-        eachLimited(names, LOOKS_AT_A_TIME, visit, next);
+      listFolder(folder, (error, entries) => {
+        if (error !== null && !isAbsence(error)) for (const file of sought.values()) unknown(file, error);
+        const visit = ({ name }: { name: string }, done: () => void) =>
+          look(join(folder, name), sought, done);
+        eachLimited(entries, LOOKS_AT_A_TIME, visit, next);
       });
     eachLimited(files, LOOKS_AT_A_TIME, miss, () => {
       eachLimited(missing, 1, search, () => subscriber.complete());

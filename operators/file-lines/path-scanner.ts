@@ -2,6 +2,7 @@ import { from, mergeMap, Observable } from 'rxjs';
 import { type ExpandedPaths, expandPaths } from './expand-paths.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { GlobListings } from './glob-listings.ts';
+import { isShortage } from './list-folder.ts';
 import { closeFile, type FileId } from './regular-file.ts';
 import { eachLimited, type Probe, probe } from './scan.ts';
 
@@ -13,6 +14,10 @@ export type Seen = Map<FollowedFile, Set<string>>;
 
 /** What the scanner tells its owner, who keeps the files. */
 export interface ScanEvents {
+  /** Whether a file that a glob matches is left out. */
+  isExcluded(path: string): boolean;
+  /** The paths at which files are followed. */
+  known(): Iterable<string>;
   /** The file that is expected at `path`. */
   expected(path: string): FollowedFile | undefined;
   isKnown(id: FileId): boolean;
@@ -24,9 +29,14 @@ export interface ScanEvents {
   found(found: Probe): FollowedFile;
   /** There is none. Returns the one that is there all the same, though it cannot be looked at. */
   notFound(path: string, error: NodeJS.ErrnoException): FollowedFile | undefined;
-  unmatched(pattern: string): void;
-  /** All paths were looked at. */
-  scanned(seen: Seen): void;
+  /** No file matches a glob, but for so many that are excluded. */
+  unmatched(pattern: string, excluded: number): void;
+  /** A folder cannot be listed. */
+  unlisted(folder: string, error: NodeJS.ErrnoException): void;
+  /** A folder can be listed again. */
+  listed(folder: string): void;
+  /** All paths were looked at. `isComplete`: but for what a lack of descriptors hides. */
+  scanned(seen: Seen, isComplete: boolean): void;
 }
 
 /** Looks at what `patterns` lead to. */
@@ -34,6 +44,8 @@ export class PathScanner {
   readonly #patterns: readonly string[];
   readonly #events: ScanEvents;
   readonly #listings = new GlobListings();
+  /** The folders that could not be listed last time. */
+  #unlisted: ReadonlyMap<string, unknown> = new Map();
   #isClosed = false;
 
   constructor(patterns: readonly string[], events: ScanEvents) {
@@ -43,7 +55,8 @@ export class PathScanner {
 
   /** Looks at all paths once. The promise is tinyglobby's only interface that does not block. */
   scan(): Observable<never> {
-    return from(expandPaths(this.#patterns, this.#listings)).pipe(
+    const { isExcluded, known } = this.#events;
+    return from(expandPaths(this.#patterns, { listings: this.#listings, isExcluded, known })).pipe(
       mergeMap((expanded) => this.#lookAtAll(expanded)),
     );
   }
@@ -67,9 +80,13 @@ export class PathScanner {
     this.#isClosed = true;
   }
 
-  #lookAtAll({ paths, unmatched }: ExpandedPaths): Observable<never> {
+  #lookAtAll({ paths, unmatched, unlisted }: ExpandedPaths): Observable<never> {
     return new Observable((subscriber) => {
-      for (const pattern of unmatched) this.#events.unmatched(pattern);
+      for (const { pattern, excluded } of unmatched) this.#events.unmatched(pattern, excluded);
+      for (const [folder, error] of unlisted) this.#events.unlisted(folder, error);
+      for (const folder of this.#unlisted.keys()) if (!unlisted.has(folder)) this.#events.listed(folder);
+      this.#unlisted = unlisted;
+      const isComplete = ![...unlisted.values()].some(isShortage);
       const seen: Seen = new Map();
       const look = (path: string, next: () => void) => {
         const resting = this.#events.resting(path);
@@ -84,7 +101,7 @@ export class PathScanner {
         });
       };
       eachLimited(this.#isClosed ? [] : paths, PROBES_AT_A_TIME, look, () => {
-        if (!this.#isClosed) this.#events.scanned(seen);
+        if (!this.#isClosed) this.#events.scanned(seen, isComplete);
         subscriber.complete();
       });
     });

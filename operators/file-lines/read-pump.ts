@@ -3,6 +3,7 @@ import { BlockMemory } from './block-memory.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
+import { isAbsence, isShortage } from './list-folder.ts';
 
 export interface PumpSettings {
   readonly demand: Demand;
@@ -151,8 +152,14 @@ export class ReadPump {
     return file.isHolding && (!once || flushPolls !== Infinity);
   }
 
-  #fail(file: FollowedFile, error: Error): void {
+  #fail(file: FollowedFile, error: NodeJS.ErrnoException): void {
     this.#events.failed(file, error);
+    // Its owner adds it again, when there is a descriptor for it, or when it is found by its new path.
+    const isElsewhere = error.code === 'MOVED' || isAbsence(error);
+    if (isShortage(error) || (isElsewhere && !this.#settings.once)) {
+      this.#current = undefined;
+      return;
+    }
     file.isAtEnd = true;
     // A file that may be read later, if by another run, keeps the begin of its last line; one that is gone has no end.
     if (file.isGone && !this.#settings.once && file.isHolding) file.lines.end({ isCut: true });

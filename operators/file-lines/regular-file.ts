@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { HEAD_BYTES } from './fingerprint.ts';
+import { toRawPath } from './raw-path.ts';
 
 /** What names a file whatever its path: device and inode, as digits because they may exceed 2^53. */
 export type FileId = `${bigint}:${bigint}`;
@@ -40,8 +41,9 @@ export function statFile(path: string, callback: Callback<FileChange>): void {
     else if (stats.isFile()) callback(null, statusOf(stats, isLinked));
     else callback(notRegular(stats));
   };
-  fs.lstat(path, { bigint: true }, (error, stats) => {
-    if (stats?.isSymbolicLink() === true) fs.stat(path, { bigint: true }, done(true));
+  const raw = toRawPath(path);
+  fs.lstat(raw, { bigint: true }, (error, stats) => {
+    if (stats?.isSymbolicLink() === true) fs.stat(raw, { bigint: true }, done(true));
     else done(false)(error, stats);
   });
 }
@@ -56,7 +58,7 @@ export function openFile(
   callback: Callback<OpenFile>,
 ): void {
   // O_NONBLOCK: opening a pipe nobody writes to would hold a thread of the pool for ever.
-  fs.open(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK, (error, fd) => {
+  fs.open(toRawPath(path), fs.constants.O_RDONLY | fs.constants.O_NONBLOCK, (error, fd) => {
     if (error) {
       callback(error);
       return;

@@ -51,6 +51,8 @@ export interface SettledPositionsOptions {
 
 /** Milliseconds that the position of a file is kept for that is not there: a mount may be late, an archive restored. */
 const KEPT_FOR = 7 * 24 * 3600 * 1000;
+/** Positions of files that are not there: of more, those that are missing the longest are forgotten. */
+const MOST_MISSING = 100_000;
 
 /**
  * Where each file is settled up to, so that following can begin again there without losing a line.
@@ -71,8 +73,8 @@ export class SettledPositions implements Positions {
   readonly #backfill: boolean;
   readonly #wasFollowed: (path: string) => boolean;
   readonly #isFollowed: (path: string) => boolean;
-  /** Files that are done with, and where they end: forgotten when they are settled up to there. */
-  readonly #leaving = new Map<FileId, number>();
+  /** Files that are gone, and where they end, while their last lines are not settled. */
+  readonly #leaving = new Map<FileId, StartPosition & { isDeleted?: boolean }>();
   /** The highest that was given. */
   #sequence: number;
   /** The files with a position, by their inode alone: a device may have another number after a remount. */
@@ -92,14 +94,18 @@ export class SettledPositions implements Positions {
 
   startAt(file: FoundFile): StartPosition {
     const { id, path, size, head } = file;
-    this.#leaving.delete(id);
     const position = this.#get(id);
+    const end = this.#leaving.get(id);
+    this.#leaving.delete(id);
     const known = position !== undefined && canResume(position, file) ? position : this.#takeRemounted(file);
     if (known !== undefined) {
       const followedAt = this.#isFollowed(path) ? path : known.followedAt;
       this.#store.set(id, { ...known, path, followedAt, missingSince: null });
       if (position === undefined) this.#index(id);
       const { offset, tail, backfillEnd = 0 } = known;
+      // What is not settled yet is under way, and must not come twice.
+      if (end !== undefined && end.offset <= size)
+        return { ...end, fingerprint: known.fingerprint, backfillEnd };
       return { ...known, backfillEnd, tail: tail && isPlausible(tail, offset) ? tail : undefined };
     }
     // A file of that identity with other content has been truncated or replaced: all of it is new.
@@ -134,31 +140,39 @@ export class SettledPositions implements Positions {
   settle(batch: LineBatch): void {
     const { id, path, endOffset: offset, isUnterminated, fingerprint, tail, backfill } = batch;
     const end = this.#leaving.get(id);
-    if (end === undefined || offset < end) {
-      const known = this.#get(id);
-      this.#store.set(id, {
-        offset,
-        isUnterminated,
-        path,
-        followedAt: known?.followedAt ?? path,
-        // One of no bytes would match any file.
-        fingerprint: fingerprint.length > 0 ? fingerprint : (known?.fingerprint ?? fingerprint),
-        sequence: known?.sequence ?? 0,
-        missingSince: null,
-        ...(tail && { tail }),
-        ...(backfill && known?.backfillEnd && { backfillEnd: known.backfillEnd }),
-      });
+    const isAtEnd = end !== undefined && offset >= end.offset;
+    if (isAtEnd) this.#leaving.delete(id);
+    if (isAtEnd && end.isDeleted) {
+      this.#store.delete(id);
       return;
     }
-    this.#leaving.delete(id);
-    this.#store.delete(id);
+    const known = this.#get(id);
+    this.#store.set(id, {
+      offset,
+      isUnterminated,
+      path,
+      followedAt: known?.followedAt ?? path,
+      // One of no bytes would match any file.
+      fingerprint: fingerprint.length > 0 ? fingerprint : (known?.fingerprint ?? fingerprint),
+      sequence: known?.sequence ?? 0,
+      missingSince: known?.missingSince ?? null,
+      ...(tail && { tail }),
+      ...(backfill && known?.backfillEnd && { backfillEnd: known.backfillEnd }),
+    });
   }
 
-  forget(id: FileId, endOffset: number): void {
+  /** Its position is kept as long as between two runs: the folder may be mounted again, or get its name back. */
+  forget(id: FileId, end: StartPosition): void {
     const known = this.#get(id);
     if (known === undefined) return;
-    if (known.offset >= endOffset) this.#store.delete(id);
-    else this.#leaving.set(id, endOffset);
+    if (known.offset < end.offset) this.#leaving.set(id, end);
+    this.#store.set(id, { ...known, missingSince: asyncScheduler.now() });
+  }
+
+  deleted(id: FileId): void {
+    const end = this.#leaving.get(id);
+    if (end !== undefined) this.#leaving.set(id, { ...end, isDeleted: true });
+    else if (this.#get(id)?.missingSince !== null) this.#store.delete(id);
   }
 
   /** The position of a file that was at the same path of another device, and forgets it there. */
@@ -188,11 +202,16 @@ export class SettledPositions implements Positions {
   /** All files that there are were found: the others are missing, and forgotten if they have been for 7 days. */
   found(isThere: (id: FileId) => boolean): void {
     const now = asyncScheduler.now();
+    const missing: [id: FileId, since: number][] = [];
     for (const [id, position] of [...this.#positions()]) {
-      if (isThere(id)) continue;
+      if (isThere(id) || this.#leaving.has(id)) continue;
       const missingSince = position.missingSince ?? now;
-      if (now - missingSince > KEPT_FOR) this.#store.delete(id);
-      else if (position.missingSince === null) this.#store.set(id, { ...position, missingSince });
+      missing.push([id, missingSince]);
+      if (position.missingSince === null) this.#store.set(id, { ...position, missingSince });
+    }
+    missing.sort(([, one], [, other]) => other - one);
+    for (const [i, [id, since]] of missing.entries()) {
+      if (i >= MOST_MISSING || now - since > KEPT_FOR) this.#store.delete(id);
     }
   }
 

@@ -18,7 +18,7 @@ import {
 import { BatchDemand } from '../batch-demand.ts';
 import { MemoryState } from '../memory-state.ts';
 import { NamedFiles } from '../named-files.ts';
-import { namesPath } from '../named-paths.ts';
+import { excludedBy, namesPath } from '../named-paths.ts';
 
 export const description = 'Reads the lines of files, and follows them as they grow and are rotated.';
 
@@ -43,15 +43,19 @@ const MOST_LINE_BYTES = 16 * 1024 * 1024;
 /** Seconds. */
 const FLUSH_TIMEOUT = 5;
 const POLL_MS = 1000;
+/** Names of files that no mask can look into. */
+const COMPRESSED = ['*.gz', '*.zst', '*.xz', '*.bz2'];
 /** Half of a batch. */
 const WORTHWHILE_LINES = 256;
 /** The longest that fits into a string, whatever its characters. */
 const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
 
-/** Specification 2.7: file. `paths` may be globs. `max_line_bytes` and `flush_timeout`, in seconds, are ours. */
+/** Specification 2.7: file. `paths` may be globs. All after `backfill` is ours. */
 export const FileCollectConfig = CollectConfigBase.extend({
   paths: z.array(path()),
   backfill: z.boolean().default(false),
+  exclude: z.array(z.string().min(1)).optional(),
+  allow_missing: z.boolean().optional(),
   max_line_bytes: z.number().int().min(LEAST_LINE_BYTES).max(LONGEST_LINE_BYTES).optional(),
   flush_timeout: z.number().min(1).nullable().optional(),
 });
@@ -93,7 +97,7 @@ export function reads({ config, file }: { config: FileCollectConfig; file: Writt
  */
 export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): Observable<EventBatch> {
   const { paths, backfill, max_line_bytes: maxLineBytes = MOST_LINE_BYTES } = ctx.config;
-  const { flush_timeout: flushTimeout = FLUSH_TIMEOUT } = ctx.config;
+  const { flush_timeout: flushTimeout = FLUSH_TIMEOUT, exclude = COMPRESSED } = ctx.config;
   if (ctx.once && !backfill && paths.length > 0) {
     ctx.logger.warn(
       'nothing to read: a run that ends needs `backfill: true`, without it files start at their end',
@@ -109,7 +113,9 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
   const demand = new BatchDemand(ctx.demand, state, ctx.blockLines ?? WORTHWHILE_LINES);
   return followFiles(paths, {
     demand,
+    isExcluded: excludedBy(exclude),
     once: ctx.once,
+    allowMissing: ctx.config.allow_missing ?? false,
     maxLineBytes,
     ...(ctx.blockLines === undefined ? {} : inBlocks(ctx.blockLines, maxLineBytes)),
     pollMs: POLL_MS,
@@ -165,7 +171,8 @@ function noting(settled: SettledPositions, note: () => void): Positions {
   return {
     startAt: (file) => settled.startAt(file),
     recognised: (id, fingerprint) => settled.recognised(id, fingerprint),
-    forget: (id, endOffset) => settled.forget(id, endOffset),
+    forget: (id, end) => settled.forget(id, end),
+    deleted: (id) => settled.deleted(id),
     known: () => settled.known(),
     found: (isThere) => {
       settled.found(isThere);
@@ -175,7 +182,8 @@ function noting(settled: SettledPositions, note: () => void): Positions {
 }
 
 function toEvents(batch: LineBatch, settle: () => void): EventBatch {
-  const { path: source, backfill, isTruncated } = batch;
-  const envelope = { timestamp: isoNow(), source, backfill, isTruncated };
+  const { path, backfill, isTruncated } = batch;
+  // Of a name that is not UTF-8, what cannot be shown becomes U+FFFD.
+  const envelope = { timestamp: isoNow(), source: path.toWellFormed(), backfill, isTruncated };
   return new EventBatch(new LineEvents(batch, envelope), settle, batch);
 }

@@ -9,7 +9,7 @@ import { parseYamlSource } from './yaml-source.ts';
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'this is a folder; wanted a file',
-  EACCES: 'the file must not be read: permission denied',
+  EACCES: 'the file cannot be read: permission denied',
   ENOTDIR: 'a part of the path before the file is no folder',
 };
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { lastValueFrom, type Subscription, toArray } from 'rxjs';
+import { lastValueFrom, type Subscription, tap, toArray } from 'rxjs';
 import { collect, FileCollectConfig, get_config_schema } from '../../../plugins/collect/file.ts';
 import { CollectedLineEvent, type EventBatch, type PipelineRunContext } from '../../../src/models/index.ts';
 import { silentLogger } from '../../../src/models/logger.ts';
@@ -72,9 +72,64 @@ describe('file collector', () => {
 
   it('names the pattern that matches nothing', async () => {
     const warn = jest.fn();
-    const ctx = context({ once: true, logger: { ...silentLogger, warn } }, { paths: [folder('*.none')] });
+    const paths = [folder('*.none')];
+    const ctx = context({ once: true, logger: { ...silentLogger, warn } }, { paths, allow_missing: true });
     expect(await lastValueFrom(collect({ ctx }).pipe(toArray()))).toEqual([]);
     expect(warn).toHaveBeenCalledWith(expect.stringContaining(folder('*.none')), expect.anything());
+  });
+
+  it.each(['*.none', 'none'])(
+    'fails for good in a run that ends if a path names no file: %s',
+    async (name) => {
+      fs.writeFileSync(folder('a'), 'one\n');
+      const ctx = context({ once: true }, { paths: [folder(name), folder('a')] });
+      const emitted = jest.fn();
+      const failed = lastValueFrom(collect({ ctx }).pipe(tap(emitted)));
+      await expect(failed).rejects.toMatchObject({
+        message: expect.stringMatching(/no(ne: there is no| file matches).*`allow_missing: true`/),
+        fatal: true,
+      });
+      expect(emitted).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  it('leaves out what is compressed, or what is excluded, but no path that names no pattern', async () => {
+    for (const name of ['app.log', 'app.log.1', 'app.log.2.gz', 'app.log.3.zst', 'app.log.4.bak']) {
+      fs.writeFileSync(folder(name), `${name}\n`);
+    }
+    const linesOf = async (input: object) => {
+      const ctx = context({ once: true }, input);
+      const batches = await lastValueFrom(collect({ ctx }).pipe(toArray()));
+      return batches.flatMap((batch) => batch.events.map(({ data }) => data.line));
+    };
+    const paths = [folder('app.log*')];
+    expect(await linesOf({ paths })).toEqual(['app.log', 'app.log.1', 'app.log.4.bak']);
+    expect(await linesOf({ paths, exclude: ['*.bak', folder('*.[0-9]'), '*.zst'] })).toEqual([
+      'app.log',
+      'app.log.2.gz',
+    ]);
+    expect(await linesOf({ paths: [folder('app.log.4.bak')], exclude: ['*.bak'] })).toEqual([
+      'app.log.4.bak',
+    ]);
+    await expect(linesOf({ paths: [folder('*.gz')] })).rejects.toThrow(
+      'no file matches but 1 that `exclude`',
+    );
+  });
+
+  it('reads a file whose name is not UTF-8, and shows of its name what can be shown', async () => {
+    fs.writeFileSync(Buffer.concat([Buffer.from(folder('caf')), Buffer.from([0xe9])]), 'one\n');
+    const run = lastValueFrom(collect({ ctx: context({ once: true }, { paths: [folder('*')] }) }));
+    expect((await run).events).toMatchObject([{ data: { line: 'one', source: folder('caf\ufffd') } }]);
+  });
+
+  it('counts as followed only what can be read', async () => {
+    fs.writeFileSync(folder('a'), 'one\n');
+    fs.writeFileSync(folder('b'), Buffer.from([0x1f, 0x8b, 8, 0]));
+    const info = jest.fn();
+    run(context({ logger: { ...silentLogger, info } }, { paths: [folder('*')] }));
+    await eventually(() =>
+      expect(info).toHaveBeenCalledWith('following 1 file; 1 other cannot be read', { files: 1 }),
+    );
   });
 
   it('reads what is there, then follows', async () => {
