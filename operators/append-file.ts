@@ -1,8 +1,22 @@
-import { catchError, concat, concatMap, defer, EMPTY, type Observable, tap, throwError } from 'rxjs';
-import { type Checks, checkOptions, FUNCTION, hasMethods } from './check-options.ts';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  Subject,
+  tap,
+  throwError,
+} from 'rxjs';
+import { type Checks, COUNT_FROM_0, checkOptions, FUNCTION, hasMethods } from './check-options.ts';
 import { BackgroundSync } from './output/background-sync.ts';
-import { outputStatus } from './output/open-output.ts';
-import { type Leftover, OutputFile, type OutputLog } from './output/output-file.ts';
+import { FILE_MODE, outputStatus } from './output/open-output.ts';
+import { type Leftover, OutputFile, type OutputLog, type OutputPlace } from './output/output-file.ts';
 import { writeError } from './output/write-error.ts';
 import { SerialJobs } from './serial-jobs.ts';
 import { steadyClock } from './steady-clock.ts';
@@ -20,6 +34,8 @@ export interface AppendOptions {
 export interface AppenderOptions {
   /** Told, once each time, of what was mended and of what could not be forced to the disk. Default: nobody. */
   readonly log?: OutputLog | undefined;
+  /** The permissions of a file that is created; the umask can only take some away. Default: 0o640. */
+  readonly mode?: number | undefined;
 }
 
 const APPEND_CHECKS: Checks<AppendOptions> = {
@@ -28,15 +44,18 @@ const APPEND_CHECKS: Checks<AppendOptions> = {
   before: FUNCTION,
 };
 const APPENDER_CHECKS: Checks<AppenderOptions> = {
+  mode: COUNT_FROM_0,
   log: (value) => hasMethods(value, 'warn') || 'an object with the function warn',
 };
 
-/** Milliseconds. */
-const LOOK_EVERY = 1000;
+/** Milliseconds. A write that comes later than this after the last look at the path looks before it writes. */
+const LOOK_AFTER = 10;
 
 /**
- * Appends to one file, in order, through one descriptor. The file and its folder are made when first written to,
- * and made anew when the file was renamed or removed, which is noticed within a second.
+ * Appends to one file, in order, through one descriptor. The file and its folder are created by the first write. After
+ * each write the path is looked at: if the file was renamed, removed, replaced or truncated meanwhile, the write is
+ * taken back as far as possible and repeated in a new file. So a write that has completed was at its path in full,
+ * and whoever renames the file afterwards has it.
  *
  * A write is all or nothing: what a failed or cancelled one left behind is cut off, so that trying again neither
  * tears nor doubles a line. What a crash left of one is cut off when the file is opened; text of others that lacks
@@ -51,6 +70,8 @@ const LOOK_EVERY = 1000;
 export class FileAppender {
   readonly path: string;
   readonly #log: OutputLog;
+  readonly #mode: number;
+  readonly #removed$ = new Subject<OutputPlace>();
   readonly #jobs = new SerialJobs();
   readonly #clock = steadyClock();
   #file: OutputFile | undefined;
@@ -61,9 +82,10 @@ export class FileAppender {
   /** @throws TypeError for an option that is unknown or of the wrong type. */
   constructor(path: string, options: AppenderOptions = {}) {
     checkOptions('FileAppender', options, APPENDER_CHECKS);
-    const { log = { warn: () => {} } } = options;
+    const { log = { warn: () => {} }, mode = FILE_MODE } = options;
     this.path = path;
     this.#log = log;
+    this.#mode = mode;
     this.#background = new BackgroundSync(path, log);
   }
 
@@ -76,29 +98,44 @@ export class FileAppender {
   append(text: string | Buffer, options: AppendOptions = {}): Observable<never> {
     checkOptions('append', options, APPEND_CHECKS);
     const { fsync = 'never', before } = options;
-    return this.#jobs.runAll((isCancelled) =>
-      this.#withFile((file) =>
+    return this.#jobs.runAll((isCancelled) => {
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+      const write$ = this.#withFile((file) =>
         concat(
           defer(() => before?.(file) ?? EMPTY),
-          defer(() => file.append(typeof text === 'string' ? Buffer.from(text) : text)),
+          defer(() => file.append(bytes)),
           defer(() => (fsync === 'batch' ? this.#syncOrUndo(file) : EMPTY)),
+          defer(() => this.#confirmPlace(file)),
           defer(() => {
             if (isCancelled()) return file.undo();
             if (fsync === 'interval') this.#background.soon(file);
             return EMPTY;
           }),
         ),
-      ),
-    );
+      );
+      return write$.pipe(catchError((error) => (isMoved(error) ? write$ : throwError(() => error))));
+    });
   }
 
-  /** Forces what was written to the disk. Errors if some of it may be lost, be it since a sync of `interval`. */
+  /**
+   * Emits a file that was removed under the name it was written to, and how long it was: nothing tells whether anybody
+   * has what was in it. One that was renamed before it was removed is not among them.
+   */
+  get removed$(): Observable<OutputPlace> {
+    return this.#removed$.asObservable();
+  }
+
+  /**
+   * Forces what was written to the disk, then looks at the path. Errors if some of it may be lost, be it since a sync of
+   * `interval`.
+   */
   sync(): Observable<never> {
     return this.#jobs.runAll(() =>
       this.#explained(
         concat(
           defer(() => this.#file?.sync() ?? EMPTY),
           defer(() => this.#background.confirm()),
+          defer(() => this.#leaveIfMoved()),
         ),
       ),
     );
@@ -117,7 +154,7 @@ export class FileAppender {
   #withFile(work: (file: OutputFile) => Observable<unknown>): Observable<unknown> {
     return this.#explained(
       concat(
-        defer(() => this.#leaveIfMoved()),
+        defer(() => (this.#clock() - this.#lookedAt < LOOK_AFTER ? EMPTY : this.#leaveIfMoved())),
         defer(() => (this.#file === undefined ? this.#open() : EMPTY)),
         defer(() => (this.#file === undefined ? EMPTY : work(this.#file))),
       ),
@@ -133,7 +170,7 @@ export class FileAppender {
   }
 
   #open(): Observable<unknown> {
-    return OutputFile.open(this.path, this.#leftover, this.#log).pipe(
+    return OutputFile.open(this.path, { leftover: this.#leftover, log: this.#log, mode: this.#mode }).pipe(
       tap((file) => {
         this.#file = file;
         this.#leftover = undefined;
@@ -145,15 +182,43 @@ export class FileAppender {
   /** Leaves a file that is no longer at the path. */
   #leaveIfMoved(): Observable<unknown> {
     const file = this.#file;
-    if (file === undefined || this.#clock() - this.#lookedAt < LOOK_EVERY) return EMPTY;
-    this.#lookedAt = this.#clock();
-    return outputStatus(this.path).pipe(
-      concatMap(({ id, size }) => {
-        if (id !== file.id) return this.#leave();
+    if (file === undefined) return EMPTY;
+    return this.#sizeAtPath(file).pipe(
+      concatMap((size) => {
+        if (size === undefined) return this.#leave();
         file.resized(size);
         return EMPTY;
       }),
-      catchError((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? this.#leave() : EMPTY)),
+    );
+  }
+
+  /** Errors, with the last write taken back, if that may not have been at the path in full. */
+  #confirmPlace(file: OutputFile): Observable<never> {
+    return this.#sizeAtPath(file).pipe(
+      concatMap((size) => {
+        if (size !== undefined && size >= file.place.length) return EMPTY;
+        const text = 'the file was replaced or truncated while it was written to';
+        return throwError(() => Object.assign(new Error(text), { code: MOVED }));
+      }),
+      catchError((error) =>
+        concat(
+          file.undo(),
+          throwError(() => error),
+        ),
+      ),
+    );
+  }
+
+  /** The size of a file that is still at the path; undefined for another one, or for none. */
+  #sizeAtPath(file: OutputFile): Observable<number | undefined> {
+    return outputStatus(this.path).pipe(
+      map(({ id, size }) => (id === file.id ? size : undefined)),
+      catchError((error: NodeJS.ErrnoException) =>
+        error.code === 'ENOENT' || error.code === 'ENOTDIR' ? of(undefined) : throwError(() => error),
+      ),
+      tap(() => {
+        this.#lookedAt = this.#clock();
+      }),
     );
   }
 
@@ -175,6 +240,11 @@ export class FileAppender {
       if (file === undefined) return EMPTY;
       return concat(
         this.#background.finish(file),
+        file.wasRemoved().pipe(
+          filter(Boolean),
+          tap(() => this.#removed$.next(file.place)),
+          ignoreElements(),
+        ),
         defer(() => {
           this.#file = undefined;
           this.#leftover = file.leftover;
@@ -187,4 +257,11 @@ export class FileAppender {
   #explained(work: Observable<unknown>): Observable<unknown> {
     return work.pipe(catchError((error) => throwError(() => writeError(this.path, error))));
   }
+}
+
+/** Made up: no system call fails with it. */
+const MOVED = 'OUTPUT_MOVED';
+
+function isMoved(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === MOVED;
 }

@@ -253,6 +253,8 @@ class PipelineRun {
       name,
       giveUpAfter,
       log,
+      pipeline: shared.pipeline,
+      logger: shared.logger,
     });
   }
 

@@ -9,6 +9,7 @@ import {
   EMPTY,
   filter,
   ignoreElements,
+  map,
   type Observable,
   of,
   take,
@@ -22,8 +23,8 @@ import { closeOutput, openOutput, outputStatus } from './open-output.ts';
 import { writeError } from './write-error.ts';
 
 /**
- * Cuts off what lies past a mark, in the file that the mark was made of, wherever in its folder that is by now.
- * Emits the bytes that were cut off, if any.
+ * Cuts off what lies past a mark, in the file that the mark was made of, wherever in its folder that is by now, or in a
+ * copy of it that somebody has put back at its path. Emits the bytes that were cut off, if any.
  *
  * Errors, permanently, if there is no such file, if it is shorter than the mark, or if it begins otherwise.
  */
@@ -33,10 +34,7 @@ export function cutBack(mark: FileMark): Observable<number> {
       if (path !== undefined) return cutFile(path, mark);
       // Nothing of it was confirmed: it may never have been made.
       if (mark.length === 0) return EMPTY;
-      return refuse(
-        mark,
-        'it is gone, and what lies past its confirmed length cannot be cut off; bring it back',
-      );
+      return refuse(mark, 'it is gone');
     }),
     catchError((error) =>
       throwError(() => (error.permanent === true ? error : writeError(mark.path, error))),
@@ -44,24 +42,47 @@ export function cutBack(mark: FileMark): Observable<number> {
   );
 }
 
-/** The path of the file with this identity; undefined if there is none in its folder. */
-function findMarked({ id, path }: FileMark): Observable<string | undefined> {
+/** The path of the file with this identity, or else of a copy of it at its path; undefined if there is neither. */
+function findMarked({ id, path, length, head }: FileMark): Observable<string | undefined> {
   const folder = dirname(path);
   const names$ = fileCall<string[]>((done) => fs.readdir(folder, done)).pipe(
     catchError(unlessMissing<string[]>([])),
   );
   const others$ = names$.pipe(concatMap((names) => names.map((name) => join(folder, name))));
-  return concat(of(path), others$).pipe(
+  const same$ = concat(of(path), others$).pipe(
     concatMap((candidate) =>
       outputStatus(candidate).pipe(
         filter((status) => status.id === id),
-        concatMap(() => of(candidate)),
+        map(() => candidate),
         catchError(unlessMissing(undefined)),
         filter((found) => found !== undefined),
       ),
     ),
-    take(1),
-    defaultIfEmpty(undefined),
+  );
+  const copy$ = outputStatus(path).pipe(
+    filter(({ size }) => length > 0 && size >= length),
+    concatMap(() => headOf(path, length)),
+    filter((found) => found === head),
+    map(() => path),
+    catchError(unlessMissing(undefined)),
+  );
+  return concat(same$, copy$).pipe(take(1), defaultIfEmpty(undefined));
+}
+
+/** The digest of the first bytes of a file, as far as a mark of this length knows them. */
+function headOf(path: string, length: number): Observable<string> {
+  return openOutput(path).pipe(
+    concatMap(({ fd }) =>
+      readAt(fd, 0, Math.min(HEAD_BYTES, length)).pipe(
+        concatMap((head) => concat(closeOutput(fd), of(headDigest(head, length)))),
+        catchError((error) =>
+          concat(
+            closeOutput(fd),
+            throwError(() => error),
+          ),
+        ),
+      ),
+    ),
   );
 }
 
@@ -95,8 +116,12 @@ function cutFile(path: string, mark: FileMark): Observable<number> {
   );
 }
 
-function refuse({ path }: FileMark, why: string): Observable<never> {
-  const text = `cannot go on with ${path} exactly once: ${why}, or forget the pipeline's state to begin anew`;
+function refuse({ path, length }: FileMark, why: string): Observable<never> {
+  const text =
+    `cannot go on with ${path} exactly once: ${why}. Its first ${counted(length, 'byte')} were committed; what follows ` +
+    'them was not, has to be cut off, and is written again. If the file was moved or compressed, put it back at ' +
+    `${path}, uncompressed, and start again. If it is lost, run the pipeline once with \`exactly_once: false\`: it ` +
+    'goes on behind the last commit in a new file, and what was written after that commit is written a second time';
   return throwError(() =>
     Object.assign(new Error(text), { code: 'OUTPUT_CHANGED', permanent: true, loggable: true }),
   );

@@ -3,7 +3,7 @@ import type { FileAppender } from '../append-file.ts';
 import { counted } from '../counted.ts';
 import { cutBack } from './cut-back.ts';
 import { type FileMark, HEAD_BYTES, headDigest } from './file-mark.ts';
-import type { OutputFile, OutputLog } from './output-file.ts';
+import type { OutputFile, OutputLog, OutputPlace } from './output-file.ts';
 
 export interface ExactFileOptions {
   readonly log: OutputLog;
@@ -15,6 +15,8 @@ export interface ExactFileOptions {
 export class ExactFile {
   readonly #appender: FileAppender;
   readonly #options: ExactFileOptions;
+  /** Files that were removed, and how long they were. */
+  #removed: OutputPlace[] = [];
   #id: string | undefined;
   #length = 0;
   /** The first bytes of the file. */
@@ -24,6 +26,7 @@ export class ExactFile {
   constructor(appender: FileAppender, options: ExactFileOptions) {
     this.#appender = appender;
     this.#options = options;
+    appender.removed$.subscribe((place) => this.#removed.push(place));
   }
 
   /** Cuts off what lies past the marks. Errors if that cannot be, as {@link cutBack} does. */
@@ -52,9 +55,18 @@ export class ExactFile {
     );
   }
 
-  /** Forces what was written to the disk. */
-  sync(): Observable<never> {
-    return this.#appender.sync();
+  /** Forces what was written to the disk. Emits the marks of files that were longer, and are gone. */
+  sync(committed: readonly FileMark[]): Observable<FileMark> {
+    return concat(
+      this.#appender.sync(),
+      defer(() => {
+        const removed = this.#removed;
+        this.#removed = [];
+        return committed.filter((mark) =>
+          removed.some(({ id, length }) => id === mark.id && length > mark.length),
+        );
+      }),
+    );
   }
 
   /** Another file, or one that somebody has cut off, begins anew. */

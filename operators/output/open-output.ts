@@ -4,7 +4,7 @@ import { catchError, concat, concatMap, defer, ignoreElements, map, type Observa
 import { fileCall } from './file-call.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** Events may be nobody else's business: the owner writes, the group reads. The umask can take away more. */
+/** The default: the owner writes, the group reads. The umask can take away more. */
 export const FILE_MODE = 0o640;
 
 /** Whoever puts a symbolic link in the place of an output must not choose what is written to. A pipe would block. */
@@ -25,12 +25,12 @@ export interface OpenOutput extends OutputStatus {
   readonly isNew: boolean;
 }
 
-/** Opens a regular file for appending, made with its folder if need be. */
-export function openOutput(path: string): Observable<OpenOutput> {
+/** Opens a regular file for appending, created with its folder if need be. One that exists keeps its permissions. */
+export function openOutput(path: string, mode = FILE_MODE): Observable<OpenOutput> {
   return open(path, FLAGS).pipe(
     map((fd) => ({ fd, isNew: false })),
     catchError((error: NodeJS.ErrnoException) =>
-      error.code === 'ENOENT' ? create(path) : throwError(() => error),
+      error.code === 'ENOENT' ? create(path, mode) : throwError(() => error),
     ),
     concatMap(({ fd, isNew }) =>
       fileCall<fs.BigIntStats>((done) => fs.fstat(fd, { bigint: true }, done)).pipe(
@@ -81,10 +81,10 @@ export function syncFolder(path: string): Observable<never> {
   );
 }
 
-function create(path: string): Observable<{ fd: number; isNew: boolean }> {
+function create(path: string, mode: number): Observable<{ fd: number; isNew: boolean }> {
   return concat(
     makeFolder(dirname(path)),
-    defer(() => open(path, FLAGS | fs.constants.O_CREAT | fs.constants.O_EXCL)),
+    defer(() => open(path, FLAGS | fs.constants.O_CREAT | fs.constants.O_EXCL, mode)),
   ).pipe(
     map((fd) => ({ fd, isNew: true })),
     // Somebody else has just made it, or it is a symbolic link that leads nowhere.
@@ -96,8 +96,8 @@ function create(path: string): Observable<{ fd: number; isNew: boolean }> {
   );
 }
 
-function open(path: string, flags: number): Observable<number> {
-  return fileCall<number>((done) => fs.open(path, flags, FILE_MODE, done));
+function open(path: string, flags: number, mode?: number): Observable<number> {
+  return fileCall<number>((done) => fs.open(path, flags, mode, done));
 }
 
 function statusOf({ dev, ino, size }: fs.BigIntStats): OutputStatus {

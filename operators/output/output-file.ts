@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import {
   catchError,
   concat,
@@ -7,6 +7,7 @@ import {
   defer,
   EMPTY,
   ignoreElements,
+  map,
   type Observable,
   of,
   tap,
@@ -41,6 +42,14 @@ export interface OutputLog {
   warn(message: string): void;
 }
 
+export interface OpenFileOptions {
+  /** What the last write to this path left behind. */
+  readonly leftover: Leftover | undefined;
+  readonly log: OutputLog;
+  /** The permissions of a file that is created. */
+  readonly mode: number;
+}
+
 const NEWLINE = Buffer.from('\n');
 
 /** A file open for appending, that keeps no more than what was confirmed. One operation at a time, beside `sync`. */
@@ -68,9 +77,9 @@ export class OutputFile {
     this.#changes = isNew ? 1 : 0;
   }
 
-  /** Opens and mends a file. `leftover` is what the last write to this path left behind. */
-  static open(path: string, leftover: Leftover | undefined, log: OutputLog): Observable<OutputFile> {
-    return openOutput(path).pipe(
+  /** Opens and mends a file. */
+  static open(path: string, { leftover, log, mode }: OpenFileOptions): Observable<OutputFile> {
+    return openOutput(path, mode).pipe(
       concatMap((opened) => {
         const file = new OutputFile(path, opened);
         return concat(
@@ -114,17 +123,34 @@ export class OutputFile {
     );
   }
 
-  /** Cuts off what the last `append` has written, unless somebody else has written since. Never errors. */
+  /**
+   * Cuts off what the last `append` has written, unless somebody else has written since. Never errors. What a file
+   * holds that somebody emptied right before is that write alone.
+   */
   undo(): Observable<never> {
     const length = this.#lengthBefore;
     const end = this.#length;
-    if (end === length) return EMPTY;
+    if (end <= length) return EMPTY;
     return openStatus(this.#fd).pipe(
-      concatMap(({ size }) => (size === end ? this.#truncate(length) : EMPTY)),
+      concatMap(({ size }) => {
+        if (size === end) return this.#truncate(length);
+        return size === end - length ? this.#truncate(0) : EMPTY;
+      }),
       catchError(() => {
         this.leftover = { id: this.id, length, end };
         return EMPTY;
       }),
+    );
+  }
+
+  /**
+   * Whether it was removed under the name it was opened by. One that was renamed before, as logrotate does it, was read
+   * in full by whoever compressed it. Never errors.
+   */
+  wasRemoved(): Observable<boolean> {
+    return fileCall<fs.Stats>((done) => fs.fstat(this.#fd, done)).pipe(
+      concatMap(({ nlink }) => (nlink > 0 ? of(false) : this.#keptItsName())),
+      catchError(() => of(true)),
     );
   }
 
@@ -159,6 +185,13 @@ export class OutputFile {
 
   close(): Observable<never> {
     return closeOutput(this.#fd);
+  }
+
+  /** Linux tells the last name of a file that has none any more. */
+  #keptItsName(): Observable<boolean> {
+    return fileCall<string>((done) => fs.readlink(`/proc/self/fd/${this.#fd}`, done)).pipe(
+      map((name) => basename(name) === `${basename(this.path)} (deleted)`),
+    );
   }
 
   #cut(leftover: Leftover | undefined): Observable<never> {

@@ -97,7 +97,7 @@ export function exactly({ ctx, begun }: { ctx: Context; begun: ExactFileOptions[
   return {
     restore: (marks) => file.restore(marks),
     write: (events) => defer(() => file.write(events.map((event) => toJsonLine(event, indent)))),
-    sync: () => file.sync(),
+    sync: (committed) => file.sync(committed),
   };
 }
 

@@ -14,7 +14,7 @@ import {
   timer,
 } from 'rxjs';
 import { PluginError } from '../errors.ts';
-import type { CollectedEvent, CollectorState, ExactOutput, OutputMark } from '../models/index.ts';
+import type { CollectedEvent, CollectorState, ExactOutput, Logger, OutputMark } from '../models/index.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
 import type { Delivery } from './delivery.ts';
 import { keepRecord, readRecord } from './output-record.ts';
@@ -23,6 +23,7 @@ import { SettleQueue } from './settle-queue.ts';
 import { StagedState } from './staged-state.ts';
 
 export interface ExactlyOnceOptions {
+  readonly pipeline: string;
   /** What is remembered for this pipeline, by collector; its own record is beside that. */
   readonly state: (scope: string) => CollectorState;
   /** The forwarder's output; `begun` is to be called ahead of the first write to each file, and waited for. */
@@ -34,6 +35,8 @@ export interface ExactlyOnceOptions {
   readonly giveUpAfter: number | undefined;
   /** Told that the output cannot be cut back, which is tried again without end. */
   readonly log: RetryLog;
+  /** Told that the output of the last run is no longer at its path. */
+  readonly logger: Logger;
 }
 
 /** Milliseconds from what is settled to its commit: that much is done again after a crash. */
@@ -60,8 +63,12 @@ export class ExactlyOnce {
   /** Where what is settled ends; undefined until something of this run is. */
   #cut: OutputMark | undefined;
   #marks: readonly OutputMark[];
-  /** Nothing was written since a run that ended with all of it committed. */
-  #isUntouched: boolean;
+  /** Whether the record says that all that was written is committed. */
+  #isComplete: boolean;
+  /** Nothing was written in this run. */
+  #isUntouched = true;
+  /** A write was begun, and not completed since: nobody knows what it has left. */
+  #isWriting = false;
   #hasEnded = false;
   #hasMoved = false;
   #isCommitting = false;
@@ -71,7 +78,7 @@ export class ExactlyOnce {
     this.#options = options;
     const record = readRecord(options.state);
     this.#marks = record?.marks ?? [];
-    this.#isUntouched = record?.isComplete ?? true;
+    this.#isComplete = record?.isComplete ?? true;
     this.#output = options.output((mark) => this.#begin(mark));
   }
 
@@ -124,12 +131,16 @@ export class ExactlyOnce {
 
   /** Writes all events or none. Its caller then tells, in the same order, whose they were. */
   write(events: readonly CollectedEvent[]): Observable<never> {
-    return this.#output.write(events).pipe(
-      tap((marks) => {
-        this.#written = marks;
-        this.#counted = 0;
-      }),
-      ignoreElements(),
+    return concat(
+      defer(() => this.#announce()),
+      this.#output.write(events).pipe(
+        tap((marks) => {
+          this.#isWriting = false;
+          this.#written = marks;
+          this.#counted = 0;
+        }),
+        ignoreElements(),
+      ),
     );
   }
 
@@ -140,22 +151,52 @@ export class ExactlyOnce {
   }
 
   #restore(): Observable<never> {
-    if (this.#isUntouched) return EMPTY;
+    if (this.#isComplete) return EMPTY;
     const { log, random, name, giveUpAfter } = this.#options;
     const onRetry: AttemptPolicy['onRetry'] = (...what) => log.failed(...what);
     const onFailing: AttemptPolicy['onFailing'] = (isFailing) => log.failing(isFailing);
     const policy = { name, attempts: undefined, timeout: undefined, giveUpAfter, random, onRetry, onFailing };
     const restoring$ = attempt(() => this.#output.restore(this.#marks), policy) ?? EMPTY;
-    return restoring$.pipe(tap({ complete: () => log.delivered() }));
+    return restoring$.pipe(
+      tap({
+        complete: () => {
+          log.delivered();
+          // What was past the marks is cut off.
+          this.#isComplete = true;
+        },
+      }),
+    );
+  }
+
+  /** What is written from now on is to be cut off after a crash. The first file of a run is announced by itself. */
+  #announce(): Observable<never> {
+    this.#isWriting = true;
+    const isKnown = this.#isUntouched || !this.#isComplete;
+    return isKnown ? EMPTY : this.#keepIncomplete(this.#marks);
   }
 
   /** A file that is not in the record would not be cut back: the record comes first. */
   #begin(mark: OutputMark): Observable<never> {
-    this.#marks = [...this.#marks.filter(({ id }) => id !== mark.id), mark];
+    const { pipeline, logger } = this.#options;
+    const last = this.#marks.at(-1);
+    if (this.#isUntouched && this.#isComplete && last?.path === mark.path && last.id !== mark.id) {
+      logger.info(
+        `${pipeline}: the file that the last run wrote to is no longer ${mark.path}; all of it was committed, and ` +
+          'this run goes on in another file',
+      );
+    }
     this.#isUntouched = false;
-    if (keepRecord(this.#options.state, { marks: this.#marks, isComplete: false })) return EMPTY;
+    const marks = this.#isComplete ? [] : this.#marks.filter(({ id }) => id !== mark.id);
+    return this.#keepIncomplete([...marks, mark]);
+  }
+
+  #keepIncomplete(marks: readonly OutputMark[]): Observable<never> {
+    this.#marks = marks;
+    this.#isComplete = false;
+    if (keepRecord(this.#options.state, { marks, isComplete: false })) return EMPTY;
+    const path = marks.at(-1)?.path;
     return throwError(
-      () => new PluginError(`nothing is written to ${mark.path} while the state folder cannot be written to`),
+      () => new PluginError(`nothing is written to ${path} while the state folder cannot be written to`),
     );
   }
 
@@ -179,20 +220,43 @@ export class ExactlyOnce {
       const isLast = this.#hasEnded;
       this.#hasMoved = false;
       this.#isCommitting = true;
+      const lost: OutputMark[] = [];
       const keep$ = defer(() => {
+        if (lost.length > 0) return this.#startOver(lost);
         // One transaction, because nothing comes between.
         for (const { state, changes } of staged) state.keep(changes);
         if (cut !== undefined) this.#marks = marksFrom(cut, this.#marks);
         // As it is now: a file may have been begun since.
-        keepRecord(this.#options.state, { marks: this.#marks, isComplete: isLast || this.#isUntouched });
+        this.#isComplete = isLast || this.#hasAllCommitted(cut);
+        keepRecord(this.#options.state, { marks: this.#marks, isComplete: this.#isComplete });
         this.#isCommitting = false;
         // What came while this commit was under way waited for its end.
         if (this.#hasNews) this.#commitSoon();
         return EMPTY;
       });
+      const sync$ = this.#output.sync(this.#marks).pipe(
+        tap((mark) => lost.push(mark)),
+        ignoreElements(),
+      );
       // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it anew.
-      return concat(this.#output.sync(), keep$);
+      return concat(sync$, keep$);
     });
+  }
+
+  #hasAllCommitted(cut: OutputMark | undefined): boolean {
+    if (this.#isWriting) return false;
+    return this.#written.length === 0 ? this.#isComplete : this.#written.at(-1) === cut;
+  }
+
+  /** Fails the run: the next one goes on from the last commit, and writes again what was in files that are gone. */
+  #startOver(lost: readonly OutputMark[]): Observable<never> {
+    this.#marks = this.#marks.filter(({ id }) => !lost.some((mark) => mark.id === id));
+    keepRecord(this.#options.state, { marks: this.#marks, isComplete: false });
+    const paths = lost.map(({ path }) => path).join(', ');
+    const text =
+      `${paths} was removed before all that was written to it was committed: what the last commit lacks is written ` +
+      'again to a new file. If somebody copied the file before, that may be in the copy as well';
+    return throwError(() => new PluginError(text));
   }
 }
 

@@ -7,7 +7,7 @@ const RECORD = { scope: 'exactly_once', key: 'output' } as const;
 export interface OutputRecord {
   /** The file that what is committed ends in, then those that were begun since. */
   readonly marks: readonly OutputMark[];
-  /** The run ended, and nothing of it was past the marks: what is there now is somebody else's. */
+  /** Nothing that was written is past the marks. What is there now is somebody else's, and the files may be gone. */
   readonly isComplete: boolean;
 }
 

@@ -18,6 +18,9 @@ export interface ExactOutput {
   restore(marks: readonly OutputMark[]): Observable<never>;
   /** Writes all events or none, in order, and emits the marks behind each of them, once. */
   write(events: readonly CollectedEvent[]): Observable<readonly OutputMark[]>;
-  /** Forces what was written to the disk. */
-  sync(): Observable<never>;
+  /**
+   * Forces what was written to the disk. Emits those of the marks of the last commit whose files went on behind them,
+   * and were removed: what was in them is lost.
+   */
+  sync(committed: readonly OutputMark[]): Observable<OutputMark>;
 }

@@ -42,7 +42,7 @@ function setUp(memory = memoryState()) {
   const output = {
     length: 0,
     file: 'a',
-    sync: (): Observable<never> => EMPTY,
+    sync: (): Observable<OutputMark> => EMPTY,
     restore: (): Observable<never> => EMPTY,
     begin: (_: OutputMark): Observable<never> => EMPTY,
   };
@@ -52,6 +52,8 @@ function setUp(memory = memoryState()) {
     name: 'cutting output back',
     giveUpAfter: undefined,
     log: new RetryLog('main: output', lines),
+    pipeline: 'main',
+    logger: lines,
     output: (begun) => {
       output.begin = begun;
       return {
@@ -95,7 +97,7 @@ describe('exactly once', () => {
       write(second, 1);
       flush();
       expect(memory.committed.at(-1)).toEqual({
-        'exactly_once output': record([mark(5)]),
+        'exactly_once output': record([mark(5)], true),
         'one position': 30,
         'two position': 300,
       });
@@ -115,7 +117,7 @@ describe('exactly once', () => {
       write(batch, 1);
       flush();
       expect(memory.committed.at(-1)).toEqual({
-        'exactly_once output': record([mark(2)]),
+        'exactly_once output': record([mark(2)], true),
         'one position': 10,
       });
     });
@@ -138,7 +140,67 @@ describe('exactly once', () => {
       });
       write(second, 1);
       flush();
-      expect(memory.committed.at(-1)).toMatchObject({ 'exactly_once output': record([mark(1, 'b')]) });
+      expect(memory.committed.at(-1)).toMatchObject({ 'exactly_once output': record([mark(1, 'b')], true) });
+    });
+  });
+
+  it('says ahead of a write that it is not committed, and behind it that all is, for the file may go then', () => {
+    marbles(({ flush }) => {
+      const { exactly, memory, output, open, write, lines } = setUp();
+      exactly.around(NEVER).subscribe();
+      output.begin(mark(0)).subscribe();
+      write(open('one', 1, 10), 1);
+      flush();
+      expect(memory.committed.at(-1)).toMatchObject({ 'exactly_once output': record([mark(1)], true) });
+      exactly.write([event(2)]).subscribe();
+      expect(memory.committed.at(-1)).toMatchObject({ 'exactly_once output': record([mark(1)]) });
+      exactly.written(1, open('one', 1, 20));
+      flush();
+      expect(memory.committed.at(-1)).toMatchObject({ 'exactly_once output': record([mark(1)]) });
+      expect(lines.lines).toEqual([]);
+    });
+  });
+
+  it('needs no file any more of which all is committed, and says that it goes on in another one', () => {
+    marbles(({ flush }) => {
+      const { exactly, memory, output, open, write } = setUp();
+      exactly.around(NEVER).subscribe();
+      output.begin(mark(0)).subscribe();
+      write(open('one', 1, 10), 1);
+      flush();
+      const next = setUp(memory);
+      next.exactly.around(NEVER).subscribe();
+      next.output.begin({ ...mark(0, 'b'), path: '/a' }).subscribe();
+      expect(next.restored).toEqual([]);
+      expect(memory.committed.at(-1)).toMatchObject({
+        'exactly_once output': record([{ ...mark(0, 'b'), path: '/a' }]),
+      });
+      expect(next.lines.lines).toEqual([
+        'info main: the file that the last run wrote to is no longer /a; all of it was committed, and this run goes on in another file',
+      ]);
+    });
+  });
+
+  it('fails, and writes again from the last commit, when a file is removed before it is committed', () => {
+    marbles(({ flush }) => {
+      const { exactly, memory, output, open, write } = setUp();
+      let failure: unknown;
+      exactly.around(NEVER).subscribe({
+        error: (error) => {
+          failure = error;
+        },
+      });
+      output.begin(mark(0)).subscribe();
+      write(open('one', 1, 10), 1);
+      write(open('one', 1, 20), 1);
+      output.begin(mark(0, 'b')).subscribe();
+      output.sync = () => of(mark(0));
+      flush();
+      expect(String(failure)).toMatch(/\/a was removed before all that was written to it was committed/);
+      expect(memory.committed.at(-1)).toEqual({
+        'exactly_once output': record([mark(0, 'b')]),
+        'one position': 10,
+      });
     });
   });
 
@@ -203,7 +265,9 @@ describe('exactly once', () => {
       const run$ = new Subject<never>();
       exactly.around(run$).subscribe();
       output.begin(mark(0)).subscribe();
-      write(open('one', 1, 10), 1);
+      const first = open('one', 1, 10);
+      write(first, 1);
+      write(open('one', 2, 20), 1);
       flush();
       const second = setUp(memory);
       second.exactly.around(EMPTY).subscribe();

@@ -51,9 +51,9 @@ describe('an output that can be cut back', () => {
     });
     await write('one\n');
     expect(failing).toHaveBeenCalledTimes(1);
-    await expect(done(file.sync())).rejects.toThrow('i/o error');
+    await expect(done(file.sync([]))).rejects.toThrow('i/o error');
     await write('two\n');
-    await done(file.sync());
+    await done(file.sync([]));
     failing.mockRestore();
     appender.close();
   });
@@ -87,6 +87,38 @@ describe('an output that can be cut back', () => {
       permanent: true,
       message: expect.stringMatching(message),
     });
+  });
+
+  it.each([
+    ['removed', (at: string) => fs.rmSync(at), true],
+    [
+      'renamed, then removed, as by logrotate',
+      (at: string) => {
+        fs.renameSync(at, `${at}.1`);
+        fs.rmSync(`${at}.1`);
+      },
+      false,
+    ],
+  ])('tells what was not committed of a file that was %s', async (_, change, isLost) => {
+    const { file, write, appender } = exactFile();
+    const [committed, last] = await write('one\n', 'two\n');
+    change(path());
+    expect(await done(file.sync([committed as FileMark]))).toEqual(isLost ? [committed] : []);
+    expect(await done(file.sync([last as FileMark]))).toEqual([]);
+    appender.close();
+  });
+
+  it('is cut back as well if it was compressed meanwhile and is put back', async () => {
+    const { write, appender } = exactFile();
+    const [mark] = await write('one\n', 'two\n');
+    appender.close();
+    fs.copyFileSync(path(), folder('out/copy'));
+    fs.rmSync(path());
+    const restored = done(exactFile().file.restore([mark as FileMark]));
+    await expect(restored).rejects.toThrow(/it is gone\. Its first 4 bytes were committed.*put it back at/);
+    fs.renameSync(folder('out/copy'), path());
+    await done(exactFile().file.restore([mark as FileMark]));
+    expect(text()).toBe('one\n');
   });
 
   it('needs not be there if nothing of it was confirmed', async () => {

@@ -13,7 +13,9 @@ const ended = (work: Observable<never>) => lastValueFrom(work, { defaultValue: u
 
 describe('OutputFile', () => {
   it('forces a write to the disk that was under way when an earlier one was forced', async () => {
-    const file = await firstValueFrom(OutputFile.open(folder('a'), undefined, { warn: () => {} }));
+    const file = await firstValueFrom(
+      OutputFile.open(folder('a'), { leftover: undefined, log: { warn: () => {} }, mode: 0o640 }),
+    );
     const forced = jest.spyOn(fs, 'fdatasync');
     await ended(file.append(Buffer.from('one\n')));
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { asyncScheduler, forkJoin, lastValueFrom, Subject, toArray } from 'rxjs';
+import { forkJoin, lastValueFrom, Subject, toArray } from 'rxjs';
 import { DiskConfig, forward, forwardBatch } from '../../../plugins/forward/disk.ts';
 import type { PipelineRunContext } from '../../../src/models/index.ts';
 import { testContext } from '../../support/context.ts';
@@ -77,21 +77,55 @@ describe('what a crash left in the file', () => {
 });
 
 describe('log rotation', () => {
-  it('goes on in a new file when the old one is renamed or removed, looking once a second', async () => {
-    const clock = jest.spyOn(asyncScheduler, 'now').mockReturnValue(0);
+  it('writes to a new file as soon as the old one is renamed or removed', async () => {
     const ctx = context();
     await write(ctx, 1);
     fs.renameSync(folder(OUT), folder('out/old'));
-    clock.mockReturnValue(999);
     await write(ctx, 2);
-    expect(fs.existsSync(folder(OUT))).toBe(false);
-    clock.mockReturnValue(1000);
+    expect([text('out/old'), text(OUT)]).toEqual([line(1), line(2)]);
+    fs.rmSync(folder(OUT));
     await write(ctx, 3);
-    expect([text('out/old'), text(OUT)]).toEqual([line(1) + line(2), line(3)]);
+    expect(text(OUT)).toBe(line(3));
     fs.rmSync(folder('out'), { recursive: true });
-    clock.mockReturnValue(2000);
     await write(ctx, 4);
     expect(text(OUT)).toBe(line(4));
+  });
+
+  it.each([
+    ['renamed', () => fs.renameSync(folder(OUT), folder('out/old'))],
+    ['removed', () => fs.rmSync(folder(OUT))],
+    ['replaced', () => put('out/other', '')],
+    ['truncated', () => fs.truncateSync(folder(OUT))],
+  ])('writes again what was being written while the file was %s', async (what, rotate) => {
+    type Write = (fd: number, b: Buffer, at: number, length: number, position: null, next: unknown) => void;
+    const real = fs.write as unknown as Write;
+    const ctx = context();
+    await write(ctx, 1);
+    jest.spyOn(fs, 'write').mockImplementationOnce(((fd, b, at, length, position, next) => {
+      const written = (...result: unknown[]) => {
+        rotate();
+        if (what === 'replaced') fs.renameSync(folder('out/other'), folder(OUT));
+        (next as (...result: unknown[]) => void)(...result);
+      };
+      real(fd, b, at, length, position, written);
+    }) as Write as never);
+    await write(ctx, 2);
+    await write(ctx, 3);
+    expect(text(OUT)).toBe(line(2) + line(3));
+    if (what === 'renamed') expect(text('out/old')).toBe(line(1));
+  });
+
+  it('takes nothing for written while another file takes its place each time', async () => {
+    const ctx = context();
+    await write(ctx, 1);
+    const lstat = jest
+      .spyOn(fs, 'lstat')
+      .mockImplementation(((_: string, __: unknown, next: unknown) =>
+        fs.stat(folder('out'), { bigint: true }, next as never)) as never);
+    await expect(write(ctx, 2)).rejects.toThrow(/cannot write to .*events\.jsonl: the file was replaced/);
+    lstat.mockRestore();
+    await write(ctx, 2);
+    expect(text(OUT)).toBe(line(1) + line(2));
   });
 
   it('goes on in a new file at once when it is told to, for logrotate', async () => {
