@@ -24,7 +24,7 @@ export {
   collectedEvent,
   type HostEvent,
 } from './models/events.ts';
-export type { ExactOutput, OutputMark } from './models/exact-output.ts';
+export type { ExactOutput, ExactOutputEvents, OutputMark } from './models/exact-output.ts';
 export * from './models/host.ts';
 export { isEvent } from './models/is-event.ts';
 export * from './models/logger.ts';

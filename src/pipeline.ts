@@ -248,7 +248,7 @@ class PipelineRun {
     const log = new RetryLog(`${shared.pipeline}: ${name}`, shared.logger);
     return new ExactlyOnce({
       state,
-      output: (begun) => exactly({ ctx, begun }),
+      output: (events) => exactly({ ctx, ...events }),
       random: shared.random,
       name,
       giveUpAfter,

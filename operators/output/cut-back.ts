@@ -24,16 +24,17 @@ import { writeError } from './write-error.ts';
 
 /**
  * Cuts off what lies past a mark, in the file that the mark was made of, wherever in its folder that is by now, or in a
- * copy of it that somebody has put back at its path. Emits the bytes that were cut off, if any.
+ * copy of it that somebody has put back at its path. Emits the bytes that were cut off, if any, or that the file is
+ * gone of which nothing was confirmed.
  *
  * Errors, permanently, if there is no such file, if it is shorter than the mark, or if it begins otherwise.
  */
-export function cutBack(mark: FileMark): Observable<number> {
+export function cutBack(mark: FileMark): Observable<number | 'gone'> {
   return findMarked(mark).pipe(
     concatMap((path) => {
       if (path !== undefined) return cutFile(path, mark);
-      // Nothing of it was confirmed: it may never have been made.
-      if (mark.length === 0) return EMPTY;
+      // A power cut may have taken it with all that was in it.
+      if (mark.length === 0) return of('gone' as const);
       return refuse(mark, 'it is gone');
     }),
     catchError((error) =>

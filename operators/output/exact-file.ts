@@ -1,4 +1,4 @@
-import { concat, concatMap, defer, EMPTY, from, type Observable, of, tap } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, from, ignoreElements, type Observable, of, tap } from 'rxjs';
 import type { FileAppender } from '../append-file.ts';
 import { counted } from '../counted.ts';
 import { cutBack } from './cut-back.ts';
@@ -7,16 +7,16 @@ import type { OutputFile, OutputLog, OutputPlace } from './output-file.ts';
 
 export interface ExactFileOptions {
   readonly log: OutputLog;
-  /** Called ahead of the first write to a file, with its mark: it must be kept before anything is written. */
+  /** Called ahead of each write, with the mark of where it goes: it may have to be kept before anything is written. */
   readonly begun: (mark: FileMark) => Observable<unknown>;
+  /** Called with a file that was removed, and how long it was: see {@link FileAppender.removed$}. */
+  readonly removed: (file: OutputPlace) => void;
 }
 
 /** Writes texts to one file and says how far it goes, so that what was not confirmed can be cut off after a crash. */
 export class ExactFile {
   readonly #appender: FileAppender;
   readonly #options: ExactFileOptions;
-  /** Files that were removed, and how long they were. */
-  #removed: OutputPlace[] = [];
   #id: string | undefined;
   #length = 0;
   /** The first bytes of the file. */
@@ -26,7 +26,7 @@ export class ExactFile {
   constructor(appender: FileAppender, options: ExactFileOptions) {
     this.#appender = appender;
     this.#options = options;
-    appender.removed$.subscribe((place) => this.#removed.push(place));
+    appender.removed$.subscribe(options.removed);
   }
 
   /** Cuts off what lies past the marks. Errors if that cannot be, as {@link cutBack} does. */
@@ -35,9 +35,11 @@ export class ExactFile {
     const cut$ = from(marks).pipe(
       concatMap((mark) =>
         cutBack(mark).pipe(
-          tap((bytes) =>
+          tap((cut) =>
             log.warn(
-              `${mark.path}: what was not confirmed, ${counted(bytes, 'byte')}, was cut off; it comes again`,
+              cut === 'gone'
+                ? `${mark.path} is gone, of which nothing was confirmed; all that was in it is written again. If it was moved or compressed, delete that copy`
+                : `${mark.path}: what was not confirmed, ${counted(cut, 'byte')}, was cut off; it comes again`,
             ),
           ),
         ),
@@ -55,41 +57,32 @@ export class ExactFile {
     );
   }
 
-  /** Forces what was written to the disk. Emits the marks of files that were longer, and are gone. */
-  sync(committed: readonly FileMark[]): Observable<FileMark> {
+  /** Forces what was written to the disk. */
+  sync(): Observable<never> {
+    return this.#appender.sync();
+  }
+
+  #begin(file: OutputFile): Observable<unknown> {
+    const { id, length } = file.place;
+    const isKnown = id === this.#id && length === this.#length;
     return concat(
-      this.#appender.sync(),
+      isKnown ? EMPTY : this.#lookAt(file),
       defer(() => {
-        const removed = this.#removed;
-        this.#removed = [];
-        return committed.filter((mark) =>
-          removed.some(({ id, length }) => id === mark.id && length > mark.length),
-        );
+        this.#length = length;
+        return this.#options.begun(this.#mark());
       }),
     );
   }
 
-  /** Another file, or one that somebody has cut off, begins anew. */
-  #begin(file: OutputFile): Observable<unknown> {
-    const { id, length } = file.place;
-    if (id === this.#id && length >= this.#length) {
-      this.#length = length;
-      return EMPTY;
-    }
+  /** Another file, or one that somebody else has written to or cut off. */
+  #lookAt(file: OutputFile): Observable<never> {
     return file.read(HEAD_BYTES).pipe(
-      concatMap((head) => {
-        const digest = headDigest(head, length);
-        return concat(
-          this.#options.begun({ id, path: this.#appender.path, length, head: digest }),
-          defer(() => {
-            this.#id = id;
-            this.#length = length;
-            this.#head = head;
-            this.#fullDigest = undefined;
-            return EMPTY;
-          }),
-        );
+      tap((head) => {
+        this.#id = file.id;
+        this.#head = head;
+        this.#fullDigest = undefined;
       }),
+      ignoreElements(),
     );
   }
 
@@ -99,6 +92,10 @@ export class ExactFile {
       this.#head = Buffer.concat([this.#head, text]).subarray(0, HEAD_BYTES);
       this.#fullDigest = undefined;
     }
+    return this.#mark();
+  }
+
+  #mark(): FileMark {
     this.#fullDigest ??= headDigest(this.#head, this.#length);
     return { id: this.#id ?? '', path: this.#appender.path, length: this.#length, head: this.#fullDigest };
   }

@@ -3,11 +3,12 @@ import { defer, finalize, type Observable } from 'rxjs';
 import * as z from 'zod';
 import type { FileAppender } from '../../operators/append-file.ts';
 import { NumberedFiles } from '../../operators/numbered-files.ts';
-import { ExactFile, type ExactFileOptions } from '../../operators/output/exact-file.ts';
+import { ExactFile } from '../../operators/output/exact-file.ts';
 import { leaseAppender } from '../../operators/output/shared-appenders.ts';
 import {
   type CollectedEvent,
   type ExactOutput,
+  type ExactOutputEvents,
   ForwardConfigBase,
   type PipelineRunContext,
   path,
@@ -89,15 +90,15 @@ export function forwardJsonLines({ ctx }: { ctx: Context }): Write<Buffer> | und
 }
 
 /** {@link forward} for a pipeline with `exactly_once`. Only with `filename`. */
-export function exactly({ ctx, begun }: { ctx: Context; begun: ExactFileOptions['begun'] }): ExactOutput {
+export function exactly({ ctx, ...events }: { ctx: Context } & ExactOutputEvents): ExactOutput {
   const { path, filename = '', pretty_print } = ctx.config;
   const appender = heldAppender(join(path, filename), ctx);
-  const file = new ExactFile(appender, { log: ctx.logger, begun });
+  const file = new ExactFile(appender, { log: ctx.logger, ...events });
   const indent = pretty_print ? 2 : undefined;
   return {
     restore: (marks) => file.restore(marks),
     write: (events) => defer(() => file.write(events.map((event) => toJsonLine(event, indent)))),
-    sync: (committed) => file.sync(committed),
+    sync: () => file.sync(),
   };
 }
 

@@ -14,7 +14,14 @@ import {
   timer,
 } from 'rxjs';
 import { PluginError } from '../errors.ts';
-import type { CollectedEvent, CollectorState, ExactOutput, Logger, OutputMark } from '../models/index.ts';
+import type {
+  CollectedEvent,
+  CollectorState,
+  ExactOutput,
+  ExactOutputEvents,
+  Logger,
+  OutputMark,
+} from '../models/index.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
 import type { Delivery } from './delivery.ts';
 import { keepRecord, readRecord } from './output-record.ts';
@@ -26,8 +33,8 @@ export interface ExactlyOnceOptions {
   readonly pipeline: string;
   /** What is remembered for this pipeline, by collector; its own record is beside that. */
   readonly state: (scope: string) => CollectorState;
-  /** The forwarder's output; `begun` is to be called ahead of the first write to each file, and waited for. */
-  readonly output: (begun: (mark: OutputMark) => Observable<never>) => ExactOutput;
+  /** The forwarder's output, which is to tell of these. */
+  readonly output: (events: ExactOutputEvents) => ExactOutput;
   readonly random: () => number;
   /** What is cut back, for messages: `cutting archive back`. */
   readonly name: string;
@@ -65,8 +72,12 @@ export class ExactlyOnce {
   #marks: readonly OutputMark[];
   /** Whether the record says that all that was written is committed. */
   #isComplete: boolean;
-  /** Nothing was written in this run. */
-  #isUntouched = true;
+  /** Whether the marks are in the record, but for what was committed since. */
+  #isRecorded = true;
+  /** What the last run wrote to, if it committed all of it, until this one writes. */
+  #last: OutputMark | undefined;
+  /** A file that was removed before all that was written to it was committed. */
+  #lost: string | undefined;
   /** A write was begun, and not completed since: nobody knows what it has left. */
   #isWriting = false;
   #hasEnded = false;
@@ -79,7 +90,11 @@ export class ExactlyOnce {
     const record = readRecord(options.state);
     this.#marks = record?.marks ?? [];
     this.#isComplete = record?.isComplete ?? true;
-    this.#output = options.output((mark) => this.#begin(mark));
+    this.#last = this.#isComplete ? this.#marks.at(-1) : undefined;
+    this.#output = options.output({
+      begun: (mark) => this.#begin(mark),
+      removed: (file) => this.#removed(file),
+    });
   }
 
   /** What a collector remembers. */
@@ -131,16 +146,13 @@ export class ExactlyOnce {
 
   /** Writes all events or none. Its caller then tells, in the same order, whose they were. */
   write(events: readonly CollectedEvent[]): Observable<never> {
-    return concat(
-      defer(() => this.#announce()),
-      this.#output.write(events).pipe(
-        tap((marks) => {
-          this.#isWriting = false;
-          this.#written = marks;
-          this.#counted = 0;
-        }),
-        ignoreElements(),
-      ),
+    return this.#output.write(events).pipe(
+      tap((marks) => {
+        this.#isWriting = false;
+        this.#written = marks;
+        this.#counted = 0;
+      }),
+      ignoreElements(),
     );
   }
 
@@ -168,36 +180,47 @@ export class ExactlyOnce {
     );
   }
 
-  /** What is written from now on is to be cut off after a crash. The first file of a run is announced by itself. */
-  #announce(): Observable<never> {
-    this.#isWriting = true;
-    const isKnown = this.#isUntouched || !this.#isComplete;
-    return isKnown ? EMPTY : this.#keepIncomplete(this.#marks);
-  }
-
-  /** A file that is not in the record would not be cut back: the record comes first. */
+  /** What is not in the record would not be cut back: the record comes first. */
   #begin(mark: OutputMark): Observable<never> {
-    const { pipeline, logger } = this.#options;
-    const last = this.#marks.at(-1);
-    if (this.#isUntouched && this.#isComplete && last?.path === mark.path && last.id !== mark.id) {
-      logger.info(
-        `${pipeline}: the file that the last run wrote to is no longer ${mark.path}; all of it was committed, and ` +
-          'this run goes on in another file',
-      );
-    }
-    this.#isUntouched = false;
-    const marks = this.#isComplete ? [] : this.#marks.filter(({ id }) => id !== mark.id);
-    return this.#keepIncomplete([...marks, mark]);
+    this.#isWriting = true;
+    this.#reportOther(mark);
+    const known = this.#marks.find(({ id }) => id === mark.id);
+    if (this.#isComplete) this.#marks = [mark];
+    else if (known === undefined || mark.length < known.length)
+      this.#marks = [...this.#marks.filter((other) => other !== known), mark];
+    else if (this.#isRecorded) return EMPTY;
+    this.#isComplete = false;
+    this.#isRecorded = this.#keepRecord();
+    if (this.#isRecorded) return EMPTY;
+    return throwError(
+      () => new PluginError(`nothing is written to ${mark.path} while the state folder cannot be written to`),
+    );
   }
 
-  #keepIncomplete(marks: readonly OutputMark[]): Observable<never> {
-    this.#marks = marks;
-    this.#isComplete = false;
-    if (keepRecord(this.#options.state, { marks, isComplete: false })) return EMPTY;
-    const path = marks.at(-1)?.path;
-    return throwError(
-      () => new PluginError(`nothing is written to ${path} while the state folder cannot be written to`),
+  /** Says so if what the last run wrote to, and committed, is elsewhere by now. */
+  #reportOther(mark: OutputMark): void {
+    const last = this.#last;
+    this.#last = undefined;
+    if (last === undefined || last.path !== mark.path || last.id === mark.id) return;
+    const { pipeline, logger } = this.#options;
+    logger.info(
+      `${pipeline}: the file that the last run wrote to is no longer ${mark.path}; all of it was committed, and ` +
+        'this run goes on in another file',
     );
+  }
+
+  /** Nobody knows whether anything has what was in a file that was removed: what was not committed is written again. */
+  #removed({ id, length }: Pick<OutputMark, 'id' | 'length'>): void {
+    const mark = this.#marks.find((other) => other.id === id);
+    if (this.#isComplete || mark === undefined || mark.length >= length) return;
+    this.#marks = this.#marks.filter((other) => other !== mark);
+    this.#lost = mark.path;
+    this.#hasMoved = true;
+    this.#commitSoon();
+  }
+
+  #keepRecord(): boolean {
+    return keepRecord(this.#options.state, { marks: this.#marks, isComplete: this.#isComplete });
   }
 
   #commitSoon(): void {
@@ -220,26 +243,21 @@ export class ExactlyOnce {
       const isLast = this.#hasEnded;
       this.#hasMoved = false;
       this.#isCommitting = true;
-      const lost: OutputMark[] = [];
       const keep$ = defer(() => {
-        if (lost.length > 0) return this.#startOver(lost);
+        if (this.#lost !== undefined) return this.#startOver(this.#lost);
         // One transaction, because nothing comes between.
         for (const { state, changes } of staged) state.keep(changes);
         if (cut !== undefined) this.#marks = marksFrom(cut, this.#marks);
         // As it is now: a file may have been begun since.
         this.#isComplete = isLast || this.#hasAllCommitted(cut);
-        keepRecord(this.#options.state, { marks: this.#marks, isComplete: this.#isComplete });
+        this.#keepRecord();
         this.#isCommitting = false;
         // What came while this commit was under way waited for its end.
         if (this.#hasNews) this.#commitSoon();
         return EMPTY;
       });
-      const sync$ = this.#output.sync(this.#marks).pipe(
-        tap((mark) => lost.push(mark)),
-        ignoreElements(),
-      );
       // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it anew.
-      return concat(sync$, keep$);
+      return concat(this.#output.sync(), keep$);
     });
   }
 
@@ -248,13 +266,11 @@ export class ExactlyOnce {
     return this.#written.length === 0 ? this.#isComplete : this.#written.at(-1) === cut;
   }
 
-  /** Fails the run: the next one goes on from the last commit, and writes again what was in files that are gone. */
-  #startOver(lost: readonly OutputMark[]): Observable<never> {
-    this.#marks = this.#marks.filter(({ id }) => !lost.some((mark) => mark.id === id));
-    keepRecord(this.#options.state, { marks: this.#marks, isComplete: false });
-    const paths = lost.map(({ path }) => path).join(', ');
+  /** Fails the run: the next one goes on from the last commit. */
+  #startOver(path: string): Observable<never> {
+    this.#keepRecord();
     const text =
-      `${paths} was removed before all that was written to it was committed: what the last commit lacks is written ` +
+      `${path} was removed before all that was written to it was committed: what the last commit lacks is written ` +
       'again to a new file. If somebody copied the file before, that may be in the copy as well';
     return throwError(() => new PluginError(text));
   }

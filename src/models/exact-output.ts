@@ -18,9 +18,14 @@ export interface ExactOutput {
   restore(marks: readonly OutputMark[]): Observable<never>;
   /** Writes all events or none, in order, and emits the marks behind each of them, once. */
   write(events: readonly CollectedEvent[]): Observable<readonly OutputMark[]>;
-  /**
-   * Forces what was written to the disk. Emits those of the marks of the last commit whose files went on behind them,
-   * and were removed: what was in them is lost.
-   */
-  sync(committed: readonly OutputMark[]): Observable<OutputMark>;
+  /** Forces what was written to the disk. */
+  sync(): Observable<never>;
+}
+
+/** What an {@link ExactOutput} tells its pipeline. */
+export interface ExactOutputEvents {
+  /** To be called ahead of each write, with the mark of where it goes, and waited for. */
+  begun(mark: OutputMark): Observable<never>;
+  /** To be called with a file that was removed, and how long it was: what it held may be lost. */
+  removed(file: Pick<OutputMark, 'id' | 'length'>): void;
 }

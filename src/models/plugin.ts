@@ -1,7 +1,7 @@
-import type { Observable, ObservableInput } from 'rxjs';
+import type { ObservableInput } from 'rxjs';
 import type { EventBatch } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
-import type { ExactOutput, OutputMark } from './exact-output.ts';
+import type { ExactOutput, ExactOutputEvents } from './exact-output.ts';
 import type { Host } from './host.ts';
 import type { LineEnvelope } from './line-events.ts';
 import type { PipelineRunContext } from './run-context.ts';
@@ -129,13 +129,10 @@ export interface ForwardPlugin extends PluginBase {
     ctx: PipelineRunContext<never>;
   }): ((documents: Buffer) => Returned<unknown>) | undefined;
   /**
-   * Ours, optional: takes the place of `forward` in a pipeline with `exactly_once`. `begun` is called ahead of the
-   * first write to each file, and waited for.
+   * Ours, optional: takes the place of `forward` in a pipeline with `exactly_once`, which is told ahead of each write
+   * and when a file was removed.
    */
-  exactly?(args: {
-    ctx: PipelineRunContext<never>;
-    begun: (mark: OutputMark) => Observable<never>;
-  }): ExactOutput;
+  exactly?(args: { ctx: PipelineRunContext<never> } & ExactOutputEvents): ExactOutput;
 }
 
 export type Plugin = CollectPlugin | ProcessPlugin | ForwardPlugin;

@@ -42,9 +42,10 @@ function setUp(memory = memoryState()) {
   const output = {
     length: 0,
     file: 'a',
-    sync: (): Observable<OutputMark> => EMPTY,
+    sync: (): Observable<never> => EMPTY,
     restore: (): Observable<never> => EMPTY,
     begin: (_: OutputMark): Observable<never> => EMPTY,
+    removed: (_: { id: string; length: number }): void => {},
   };
   const exactly = new ExactlyOnce({
     state: memory.state,
@@ -54,8 +55,9 @@ function setUp(memory = memoryState()) {
     log: new RetryLog('main: output', lines),
     pipeline: 'main',
     logger: lines,
-    output: (begun) => {
+    output: ({ begun, removed }) => {
       output.begin = begun;
+      output.removed = removed;
       return {
         restore: (marks) => {
           restored.push(marks);
@@ -152,10 +154,9 @@ describe('exactly once', () => {
       write(open('one', 1, 10), 1);
       flush();
       expect(memory.committed.at(-1)).toMatchObject({ 'exactly_once output': record([mark(1)], true) });
-      exactly.write([event(2)]).subscribe();
+      output.begin(mark(1)).subscribe();
       expect(memory.committed.at(-1)).toMatchObject({ 'exactly_once output': record([mark(1)]) });
-      exactly.written(1, open('one', 1, 20));
-      flush();
+      output.begin(mark(2)).subscribe();
       expect(memory.committed.at(-1)).toMatchObject({ 'exactly_once output': record([mark(1)]) });
       expect(lines.lines).toEqual([]);
     });
@@ -181,6 +182,25 @@ describe('exactly once', () => {
     });
   });
 
+  it('needs no file that is removed when all of it is committed, or that another one has taken the inode of', () => {
+    marbles(({ flush }) => {
+      const { exactly, memory, output, open, write } = setUp();
+      exactly.around(NEVER).subscribe();
+      output.begin(mark(0)).subscribe();
+      write(open('one', 1, 10), 1);
+      flush();
+      output.removed(mark(1));
+      output.length = 0;
+      output.begin(mark(0)).subscribe();
+      write(open('one', 1, 20), 1);
+      flush();
+      expect(memory.committed.at(-1)).toEqual({
+        'exactly_once output': record([mark(1)], true),
+        'one position': 20,
+      });
+    });
+  });
+
   it('fails, and writes again from the last commit, when a file is removed before it is committed', () => {
     marbles(({ flush }) => {
       const { exactly, memory, output, open, write } = setUp();
@@ -194,7 +214,7 @@ describe('exactly once', () => {
       write(open('one', 1, 10), 1);
       write(open('one', 1, 20), 1);
       output.begin(mark(0, 'b')).subscribe();
-      output.sync = () => of(mark(0));
+      output.removed(mark(2));
       flush();
       expect(String(failure)).toMatch(/\/a was removed before all that was written to it was committed/);
       expect(memory.committed.at(-1)).toEqual({

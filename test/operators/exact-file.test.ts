@@ -14,6 +14,7 @@ const done = <T>(work: Observable<T>) => lastValueFrom(work.pipe(toArray()));
 
 function exactFile() {
   const begun: FileMark[] = [];
+  const removed: object[] = [];
   const appender = new FileAppender(path());
   const log = recordingLogger();
   const file = new ExactFile(appender, {
@@ -22,13 +23,14 @@ function exactFile() {
       begun.push(mark);
       return EMPTY;
     },
+    removed: (place) => removed.push(place),
   });
   const write = async (...texts: string[]) => (await done(file.write(texts)))[0] as readonly FileMark[];
-  return { file, appender, begun, write, log };
+  return { file, appender, begun, removed, write, log };
 }
 
 describe('an output that can be cut back', () => {
-  it('tells where each text ends, and of each file before it is written to', async () => {
+  it('tells where each text ends, and ahead of each write where it goes', async () => {
     fs.mkdirSync(folder('out'));
     fs.writeFileSync(path(), 'theirs');
     const { begun, write, appender } = exactFile();
@@ -51,9 +53,9 @@ describe('an output that can be cut back', () => {
     });
     await write('one\n');
     expect(failing).toHaveBeenCalledTimes(1);
-    await expect(done(file.sync([]))).rejects.toThrow('i/o error');
+    await expect(done(file.sync())).rejects.toThrow('i/o error');
     await write('two\n');
-    await done(file.sync([]));
+    await done(file.sync());
     failing.mockRestore();
     appender.close();
   });
@@ -99,12 +101,12 @@ describe('an output that can be cut back', () => {
       },
       false,
     ],
-  ])('tells what was not committed of a file that was %s', async (_, change, isLost) => {
-    const { file, write, appender } = exactFile();
-    const [committed, last] = await write('one\n', 'two\n');
+  ])('tells how long a file was that was %s', async (_, change, isRemoved) => {
+    const { file, write, removed, appender } = exactFile();
+    const [mark] = await write('one\n');
     change(path());
-    expect(await done(file.sync([committed as FileMark]))).toEqual(isLost ? [committed] : []);
-    expect(await done(file.sync([last as FileMark]))).toEqual([]);
+    await done(file.sync());
+    expect(removed).toEqual(isRemoved ? [{ id: mark?.id, length: 4 }] : []);
     appender.close();
   });
 
@@ -121,12 +123,16 @@ describe('an output that can be cut back', () => {
     expect(text()).toBe('one\n');
   });
 
-  it('needs not be there if nothing of it was confirmed', async () => {
+  it('needs not be there if nothing of it was confirmed, which is said', async () => {
     const { begun, write, appender } = exactFile();
     await write('one\n');
     appender.close();
     fs.rmSync(path());
-    expect(await done(exactFile().file.restore(begun))).toEqual([]);
+    const { file, log } = exactFile();
+    expect(await done(file.restore(begun))).toEqual([]);
+    expect(log.lines).toEqual([
+      expect.stringMatching(/is gone, of which nothing was confirmed; all .* again/),
+    ]);
   });
 
   it('begins anew when somebody cuts it off', async () => {
