@@ -4,12 +4,7 @@ import { EntropyMeter } from './entropy-index.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import type { Masked } from './masked.ts';
-import {
-  assertOneCharacter,
-  REPLACEMENT_CHECKS,
-  Replacement,
-  type ReplacementOptions,
-} from './replacement.ts';
+import { assertOneCharacter, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export { entropyIndex } from './entropy-index.ts';
 
@@ -40,7 +35,9 @@ const CHECKS: Checks<EntropyMaskOptions> = {
   delimeter: TEXT,
   alphabet: TEXT,
   onMask: FUNCTION,
-  ...REPLACEMENT_CHECKS,
+  mask_char: TEXT,
+  mask_prefix: TEXT,
+  mask_suffix: TEXT,
 };
 
 /**

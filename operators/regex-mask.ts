@@ -1,6 +1,6 @@
 import { map, type OperatorFunction } from 'rxjs';
 import { type ByteMask, byteMasks } from './bytes/byte-masks.ts';
-import { assertTexts, type Checks, checkOptions, FUNCTION } from './check-options.ts';
+import { assertTexts, type Checks, checkOptions, FUNCTION, TEXT } from './check-options.ts';
 import type { Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import type { MaskText } from './mask-strings.ts';
@@ -11,7 +11,7 @@ import { costOf } from './regex/cost.ts';
 import { fewFirst } from './regex/few-first.ts';
 import { harmlessLength, harmlessLines, stepsOfLines, stepsOfText } from './regex/harmless.ts';
 import { type LinesPlan, type Plan, plainSearch, planSearch, searchOfLines } from './regex/plan.ts';
-import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from './replacement.ts';
+import { Replacement, type ReplacementOptions } from './replacement.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
   /**
@@ -34,7 +34,9 @@ const CHECKS: Checks<RegexMaskOptions> = {
   rules: () => true,
   onMask: FUNCTION,
   boundTime: FUNCTION,
-  ...REPLACEMENT_CHECKS,
+  mask_char: TEXT,
+  mask_prefix: TEXT,
+  mask_suffix: TEXT,
 };
 
 /**

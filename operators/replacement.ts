@@ -1,5 +1,3 @@
-import { type Checks, TEXT } from './check-options.ts';
-
 /** What stands in place of masked text. */
 export interface ReplacementOptions {
   /** One character: repeated once for each character (code point) of the masked text, without prefix and suffix. */
@@ -9,12 +7,6 @@ export interface ReplacementOptions {
   /** Stands after the name. `:>` by default; may be empty. */
   readonly mask_suffix?: string | undefined;
 }
-
-export const REPLACEMENT_CHECKS: Checks<ReplacementOptions> = {
-  mask_char: TEXT,
-  mask_prefix: TEXT,
-  mask_suffix: TEXT,
-};
 
 /**
  * The text that replaces a masked one: fixed, or made to its length.

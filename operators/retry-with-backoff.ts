@@ -10,8 +10,6 @@ import {
 /** A {@link RestartPolicy} in which everything has a default. */
 export type RetryPolicy = Optional<Omit<RestartPolicy, 'onComplete'>>;
 
-const { onComplete: _, ...CHECKS } = POLICY_CHECKS;
-
 /**
  * {@link restartWithBackoff} for a source that may end: subscribes again when it fails, and lets a completion pass.
  * Waits of up to 1 s, 2 s, 4 s, … 60 s; five failures, unless a run of 10 s or more came between them.
@@ -29,7 +27,8 @@ export function retryWithBackoff<T>(
   policy: RetryPolicy = {},
   observer: RestartObserver = {},
 ): MonoTypeOperatorFunction<T> {
-  checkOptions('retryWithBackoff', policy, CHECKS);
+  const { onComplete: _, ...checks } = POLICY_CHECKS;
+  checkOptions('retryWithBackoff', policy, checks);
   const { base = 1000, cap = 60_000, attempts = 5, healthyAfter = 10_000, ...others } = policy;
   return restartWithBackoff({ base, cap, attempts, healthyAfter, ...others, onComplete: false }, observer);
 }

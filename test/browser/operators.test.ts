@@ -50,7 +50,8 @@ describe('millrace/operators in a browser', () => {
     await upToDateBuild();
     const { code } = await bundle("export { delayRange } from 'millrace/operators';");
     expect(code).toContain('function delayRange');
-    expect(code).not.toMatch(/mask|entropy|poll|dedupe/i);
+    // Comments name the files that the code is from.
+    expect(code.replace(/^\s*\/\/.*$/gm, '')).not.toMatch(/mask|entropy|poll|dedupe/i);
   });
 
   it('shares RxJS with the page, as it is published too', async () => {
