@@ -43,16 +43,26 @@ let isRegistered = false;
  */
 export function sharePackages(moduleUrl: string): void {
   if (isRegistered) return;
+  try {
+    isRegistered = register(moduleUrl);
+  } catch {
+    // Jest refuses hooks, and resolves modules itself.
+    isRegistered = true;
+  }
+}
+
+/** False if the module has no need of it. */
+function register(moduleUrl: string): boolean {
   if (registerHooks !== undefined) {
     registerHooks({ resolve: resolveShared });
-  } else {
-    // To start the thread takes time, and most plugins stand beside a `node_modules`.
-    const folder = dirname(fileURLToPath(moduleUrl));
-    if (SHARED.every((name) => resolvePackage(name, folder) !== undefined)) return;
-    const url = `data:text/javascript,${encodeURIComponent(HOOKS)}`;
-    module.register(url, { data: { shared: SHARED, home: import.meta.url } });
+    return true;
   }
-  isRegistered = true;
+  // To start the thread takes time, and most plugins stand beside a `node_modules`.
+  const folder = dirname(fileURLToPath(moduleUrl));
+  if (SHARED.every((name) => resolvePackage(name, folder) !== undefined)) return false;
+  const hooks = `data:text/javascript,${encodeURIComponent(HOOKS)}`;
+  module.register(hooks, { data: { shared: SHARED, home: import.meta.url } });
+  return true;
 }
 
 function resolveShared(specifier: string, context: ResolveContext, nextResolve: Resolve): object {
