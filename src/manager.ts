@@ -2,6 +2,7 @@ import { concat, filter, ignoreElements, map, merge, type Observable, of, take }
 import { counted } from '../operators/counted.ts';
 import { checkFunctions, checkOptions, refuseArgument } from './checks/arguments.ts';
 import { formatPath, isMapping } from './checks/path.ts';
+import { variablesOf, withholdingLogger, withholdLong } from './checks/variables.ts';
 import type { PipelineProbe } from './delivery/probe.ts';
 import { isFatal, MillraceError } from './errors.ts';
 import { defaultHost } from './host/standalone-host.ts';
@@ -79,7 +80,6 @@ export class Manager {
     checkArguments(config, options);
     this.config = config;
     const {
-      logger = silentLogger,
       once = false,
       random = Math.random,
       giveUpAfter = 300,
@@ -87,6 +87,7 @@ export class Manager {
       state,
       reopen$,
     } = options;
+    const logger = withholdingLogger(options.logger ?? silentLogger, variablesOf(config));
     const host = options.host ?? defaultHost(config.host_config, { once, logger });
     checkAgainstHost(config, host);
     checkState(config, state);
@@ -242,7 +243,8 @@ function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
         ),
     ),
   );
-  if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', mistakes.join('\n'));
+  const message = withholdLong(mistakes.join('\n'), variablesOf(config));
+  if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', message);
 }
 
 /** What is delivered exactly once is cut back after a crash to what a state folder says. */

@@ -1,3 +1,4 @@
+import { variablesOf, withholdLong } from '../checks/variables.ts';
 import { safeReason } from '../errors.ts';
 import type { AnalyticsConfig, Logger } from '../models/index.ts';
 import type { Colours } from './colours.ts';
@@ -29,7 +30,8 @@ export function pipelineResults(
       elapsedMs: times.elapsed(pipeline),
       forwarders: entry.forward,
       masks: (entry.process ?? []).some((name) => config.processors[name]?.loaded_plugin.masks === true),
-      reason: status.state === 'failed' ? safeReason(status.error) : undefined,
+      reason:
+        status.state === 'failed' ? withholdLong(safeReason(status.error), variablesOf(config)) : undefined,
     };
   });
 }

@@ -1,3 +1,5 @@
+import type { UsedVariable } from '../checks/variables.ts';
+
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -5,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Substitution {
   readonly text: string;
   /** Variables whose values are in the text; the values are never shown. */
-  readonly used: readonly { readonly name: string; readonly value: string }[];
+  readonly used: readonly UsedVariable[];
   /** Variables that are not set and have no default. */
   readonly missing: readonly string[];
 }
@@ -36,7 +38,7 @@ export function withPlainReferences(text: string): string {
  * substitute('${HOST:-localhost}:80', {}).text; // 'localhost:80'
  */
 export function substitute(text: string, env: Environment): Substitution {
-  const used: { name: string; value: string }[] = [];
+  const used: UsedVariable[] = [];
   const missing: string[] = [];
   const result = text.replace(
     REFERENCE,
@@ -53,19 +55,4 @@ export function substitute(text: string, env: Environment): Substitution {
     },
   );
   return { text: result, used, missing };
-}
-
-/** A text without the values of variables: each is replaced by its reference. */
-export function withhold(text: string, used: Substitution['used']): string {
-  const longestFirst = used
-    .filter(({ value }) => value !== '')
-    .sort((a, b) => b.value.length - a.value.length);
-  let result = text;
-  for (const { name, value } of longestFirst) {
-    const literal = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    // A value of a letter or two would be found inside every other word.
-    const pattern = value.length < 4 ? `(?<!\\w)${literal}(?!\\w)` : literal;
-    result = result.replace(new RegExp(pattern, 'g'), () => `\${${name}}`);
-  }
-  return result;
 }

@@ -1,6 +1,7 @@
 import { checkOptions, refuseArgument } from '../checks/arguments.ts';
 import type { Mistake } from '../checks/mistake.ts';
 import type { Path } from '../checks/path.ts';
+import { rememberVariables, withholdingLogger } from '../checks/variables.ts';
 import { createStandaloneHost } from '../host/standalone-host.ts';
 import type { AnalyticsConfig } from '../models/analytics-config.ts';
 import type { Host } from '../models/host.ts';
@@ -99,6 +100,7 @@ export async function loadConfig(
   log.throwIfAny(allFiles);
   if (host === undefined) throw new Error('a configuration without mistakes has a host');
 
+  rememberVariables(config, merged.variables);
   merged.warn([...findWarnings(merged), ...ignoredTests(wrongTests)]);
   return { config, host, files: allFiles, tests, warnings: log.inOrder(allFiles) };
 }
@@ -137,7 +139,9 @@ async function standaloneHost(
   const hostConfig = merged.sections.get('host_config');
   const { baseDir } = merged.sourceOf(path);
   if (hostConfig === undefined || baseDir === undefined || merged.isBroken(path)) return undefined;
-  const { host, mistakes } = await createStandaloneHost(hostConfig, { baseDir, once, logger });
+  const shownLogger = withholdingLogger(logger, merged.variables);
+  const options = { baseDir, once, logger: shownLogger };
+  const { host, mistakes } = await createStandaloneHost(hostConfig, options);
   for (const mistake of mistakes) {
     merged.add({ ...mistake, path: [...path, ...mistake.path], foreign: true });
   }

@@ -1,5 +1,6 @@
 import type { Mistake } from '../checks/mistake.ts';
 import { isMapping, type Path } from '../checks/path.ts';
+import { type UsedVariable, withholdLong } from '../checks/variables.ts';
 import { nearest } from '../models/nearest.ts';
 import type { MistakeLog } from './mistake-log.ts';
 import { SECTIONS } from './sections.ts';
@@ -50,6 +51,11 @@ export class MergedConfig {
     return others.reduce((best, source) => (source.depth(path) > best.depth(path) ? source : best), first);
   }
 
+  /** The environment variables whose values are in the configuration. */
+  get variables(): readonly UsedVariable[] {
+    return this.#sources.flatMap(({ variables }) => variables);
+  }
+
   describe(path: Path): string {
     return this.sourceOf(path).describe(path);
   }
@@ -61,14 +67,19 @@ export class MergedConfig {
   /** A warning is kept for later: it counts only where nothing is wrong. */
   add(mistake: Mistake): void {
     if (mistake.severity === 'warning') this.#warnings.push(mistake);
-    else this.#log.add(this.sourceOf(mistake.path), mistake);
+    else this.#log.add(this.sourceOf(mistake.path), this.#withheld(mistake));
   }
 
   /** Puts warnings into the log, those that were added among them. To be called when it has no mistakes. */
   warn(warnings: readonly Mistake[]): void {
     for (const warning of [...this.#warnings.splice(0), ...warnings]) {
-      this.#log.add(this.sourceOf(warning.path), warning);
+      this.#log.add(this.sourceOf(warning.path), this.#withheld(warning));
     }
+  }
+
+  /** A mistake may be about values elsewhere, such as an output that two pipelines write to. */
+  #withheld(mistake: Mistake): Mistake {
+    return { ...mistake, message: withholdLong(mistake.message, this.variables) };
   }
 
   #unknownSection(source: ConfigSource, name: string): void {

@@ -1,6 +1,6 @@
 import { isMapping, type Path, valueAt } from '../checks/path.ts';
+import { type UsedVariable, withhold } from '../checks/variables.ts';
 import { describeValue, truncate } from '../checks/wording.ts';
-import { type Substitution, withhold } from './environment.ts';
 import type { Place, SourceText } from './source-text.ts';
 import { type MappingNode, nodeValue, usedVariables, type YamlNode } from './yaml-node.ts';
 
@@ -11,6 +11,8 @@ export interface ConfigSource {
   /** Relative module paths start here; undefined if there are no files. */
   readonly baseDir: string | undefined;
   readonly value: Record<string, unknown>;
+  /** The environment variables whose values are in it. Those of tests do not count: no pipeline runs with them. */
+  readonly variables: readonly UsedVariable[];
   /** How many steps of the path exist here. */
   depth(path: Path): number;
   /** The place of the key or value at the path, or of the nearest one around it. */
@@ -28,6 +30,7 @@ export class ObjectSource implements ConfigSource {
   readonly file: string;
   readonly baseDir = undefined;
   readonly value: Record<string, unknown>;
+  readonly variables = [];
 
   constructor(name: string, value: Record<string, unknown>) {
     this.file = name;
@@ -61,6 +64,7 @@ export class YamlSource implements ConfigSource {
   readonly file: string;
   readonly baseDir: string | undefined;
   readonly value: Record<string, unknown>;
+  readonly variables: readonly UsedVariable[];
   readonly #text: SourceText;
   readonly #root: MappingNode;
 
@@ -71,6 +75,9 @@ export class YamlSource implements ConfigSource {
     this.#root = root;
     const value = nodeValue(root);
     this.value = isMapping(value) ? value : {};
+    this.variables = [...root.entries].flatMap(([name, { node }]) =>
+      name === 'tests' ? [] : usedVariables(node),
+    );
   }
 
   depth(path: Path): number {
@@ -98,8 +105,7 @@ export class YamlSource implements ConfigSource {
   }
 
   withhold(text: string, path: Path): string {
-    const used: Substitution['used'] = usedVariables(this.#trace(path).node);
-    return withhold(text, used);
+    return withhold(text, usedVariables(this.#trace(path).node));
   }
 
   /** Follows a path as far as it goes; `slotOffset` is the offset of the last key or list item on the way. */

@@ -65,6 +65,7 @@ export function testsOf(source: ConfigSource): ConfigSource {
   return {
     file: source.file,
     baseDir: source.baseDir,
+    variables: [],
     value: Object.hasOwn(source.value, 'tests') ? { tests: source.value.tests } : {},
     depth: (path) => (isTests(path) ? source.depth(path) : 0),
     place: (path, at) => source.place(path, at),

@@ -1,4 +1,4 @@
-import type { Substitution } from './environment.ts';
+import type { UsedVariable } from '../checks/variables.ts';
 
 /** A YAML value with its place. Aliases share the node that they name. */
 export type YamlNode = ScalarNode | SequenceNode | MappingNode;
@@ -17,7 +17,7 @@ export interface ScalarNode extends NodeBase {
   readonly value: unknown;
   /** As written, before environment variables were put in. */
   readonly written: string;
-  readonly used: Substitution['used'];
+  readonly used: readonly UsedVariable[];
   /** Whether environment variables, or their defaults, made the value. */
   readonly substituted: boolean;
 }
@@ -40,7 +40,7 @@ export function nodeValue(node: YamlNode): unknown {
 }
 
 /** The environment variables that a node's scalars hold. */
-export function usedVariables(node: YamlNode): Substitution['used'] {
+export function usedVariables(node: YamlNode): readonly UsedVariable[] {
   return childNodes(node)
     .flatMap(usedVariables)
     .concat(node.kind === 'scalar' ? node.used : []);

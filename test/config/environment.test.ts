@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are the subject
 import { describe, expect, it } from '@jest/globals';
-import { substitute, withhold, withPlainReferences } from '../../src/config/environment.ts';
+import { substitute, withPlainReferences } from '../../src/config/environment.ts';
 import { load, REST, refusal } from './helpers.ts';
 
 describe('substitute', () => {
@@ -21,17 +21,6 @@ describe('substitute', () => {
 
   it('does not take inherited properties for variables', () => {
     expect(substitute('${constructor}', {}).missing).toEqual(['constructor']);
-  });
-});
-
-describe('withhold', () => {
-  it('replaces values, the longest first, and short ones only as words', () => {
-    const used = [
-      { name: 'A', value: 'secret' },
-      { name: 'B', value: 'secret-2' },
-      { name: 'C', value: 'a' },
-    ];
-    expect(withhold('a secret-2, a secret: data', used)).toBe('${C} ${B}, ${C} ${A}: data');
   });
 });
 

@@ -1,3 +1,4 @@
+import { rememberVariables, variablesOf } from '../../checks/variables.ts';
 import type { AnalyticsConfig, CollectPlugin, PluginConfig } from '../../models/index.ts';
 import { ALL, type ReplayTarget } from './replay-targets.ts';
 
@@ -16,6 +17,7 @@ export function replayConfig(
     { plugin: 'replay' },
     { name: { value: COLLECTOR }, parent: { value: replaced }, loaded_plugin: { value: plugin } },
   ) as unknown as PluginConfig<CollectPlugin>;
+  rememberVariables(replaced, variablesOf(config));
   return Object.assign(replaced, {
     collectors: { [COLLECTOR]: Object.freeze(entry) },
     pipelines: { [name]: { ...pipeline, collect: [COLLECTOR], forward, restart: false } },

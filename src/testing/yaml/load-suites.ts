@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import type { WrittenSections } from '../../checks/as-written.ts';
 import { isMapping } from '../../checks/path.ts';
+import { type UsedVariable, withhold } from '../../checks/variables.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { type Environment, type Substitution, withhold } from '../../config/environment.ts';
+import type { Environment } from '../../config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts';
 import { MistakeLog } from '../../config/mistake-log.ts';
 import { readAsWritten } from '../../config/read-as-written.ts';
@@ -72,7 +73,7 @@ function loadedTest(
   name: string,
   { config, host, tests }: LoadedConfig,
   written: WrittenSections,
-  variables: Substitution['used'],
+  variables: readonly UsedVariable[],
 ): LoadedTest | undefined {
   const definition = tests.definitions.get(name);
   const place: LoadedTest['place'] = (path) => tests.place([name, ...path]);
@@ -81,7 +82,7 @@ function loadedTest(
 }
 
 /** The variables that a configuration refers to, other than those that the test itself gives. */
-function inherited(written: WrittenSections, env: Environment, own: Environment): Substitution['used'] {
+function inherited(written: WrittenSections, env: Environment, own: Environment): readonly UsedVariable[] {
   const names = Array.from(JSON.stringify([...written]).matchAll(/\$\{(\w+)/g), ([, name]) => name as string);
   return [...new Set(names)].flatMap((name) => {
     const value = Object.hasOwn(own, name) ? undefined : env[name];

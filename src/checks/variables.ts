@@ -1,0 +1,106 @@
+import { normalize } from 'node:path';
+import type { Logger } from '../models/logger.ts';
+import { isMapping } from './path.ts';
+
+/** An environment variable whose value is a part of a configuration. */
+export interface UsedVariable {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Shorter values are found inside other words, and of those a text has many. */
+const LONG_ENOUGH = 4;
+
+const variables = new WeakMap<object, readonly UsedVariable[]>();
+
+/** Remembers which variables have their values in a configuration. */
+export function rememberVariables(config: object, used: readonly UsedVariable[]): void {
+  variables.set(config, used);
+}
+
+/** The variables that have their values in a configuration; none in one that was not loaded from files. */
+export function variablesOf(config: object): readonly UsedVariable[] {
+  return variables.get(config) ?? [];
+}
+
+/**
+ * A text in which references stand in place of the values of variables, the longest first. That of a value is found as
+ * it is, as a normal path, escaped as in JSON, and where its end was cut off and replaced by `…`. Values of less than
+ * four characters are replaced only where they are words of their own.
+ *
+ * @example
+ * withhold('cannot read /srv/s3cret/a.log', [{ name: 'DIR', value: '/srv/s3cret/' }]); // 'cannot read ${DIR}a.log'
+ */
+export function withhold(text: string, used: readonly UsedVariable[]): string {
+  const longestFirst = used
+    .flatMap(({ name, value }) => formsOf(value).map((form) => ({ name, value: form })))
+    .filter(({ value }) => value !== '')
+    .sort((a, b) => b.value.length - a.value.length);
+  let result = text;
+  for (const { name, value } of longestFirst) {
+    const literal = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    const pattern = value.length < LONG_ENOUGH ? `(?<!\\w)${literal}(?!\\w)` : literal;
+    const whole = result.replace(new RegExp(pattern, 'g'), () => `\${${name}}`);
+    result = withoutCutValue(whole, { name, value });
+  }
+  return result;
+}
+
+/** As {@link withhold}, for any text: values of less than four characters stay, since they may be anything in it. */
+export function withholdLong(text: string, used: readonly UsedVariable[]): string {
+  return withhold(
+    text,
+    used.filter(({ value }) => value.length >= LONG_ENOUGH),
+  );
+}
+
+/** A logger that withholds values in messages and fields; numbers stay, and so do names of pipelines and plugins. */
+export function withholdingLogger(logger: Logger, used: readonly UsedVariable[]): Logger {
+  if (used.length === 0) return logger;
+  const text = (message: string) => withholdLong(message, used);
+  const all = (fields?: Record<string, unknown>) => fields && withheldFields(fields, text);
+  return {
+    error: (message, fields) => logger.error(text(message), all(fields)),
+    warn: (message, fields) => logger.warn(text(message), all(fields)),
+    info: (message, fields) => logger.info(text(message), all(fields)),
+    debug: (message, fields) => logger.debug(text(message), all(fields)),
+  };
+}
+
+/** Keys of a configuration hold no variables, so what they name is no value of one. */
+const NAMES = new Set(['pipeline', 'plugin']);
+
+function withheldFields(
+  fields: Record<string, unknown>,
+  withheld: (text: string) => string,
+): Record<string, unknown> {
+  const inside = (value: unknown): unknown => {
+    if (typeof value === 'string') return withheld(value);
+    if (Array.isArray(value)) return value.map(inside);
+    if (!isMapping(value)) return value;
+    if (typeof value.toJSON === 'function') return inside(value.toJSON());
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [withheld(key), inside(part)]));
+  };
+  try {
+    return Object.fromEntries(
+      Object.entries(fields).map(([key, value]) => [key, NAMES.has(key) ? value : inside(value)]),
+    );
+  } catch {
+    return { fields: '(not serialisable)' };
+  }
+}
+
+function formsOf(value: string): string[] {
+  const path = value.includes('/') ? normalize(value).replace(/(?<=.)\/+$/, '') : value;
+  return [...new Set([value, path, JSON.stringify(value).slice(1, -1)])];
+}
+
+/** Messages cut long values, and end them by `…`. */
+function withoutCutValue(text: string, { name, value }: UsedVariable): string {
+  return text.replace(/([^…]*)…/g, (whole, before: string) => {
+    for (let length = Math.min(value.length, before.length); length >= LONG_ENOUGH; length--) {
+      if (before.endsWith(value.slice(0, length))) return `${before.slice(0, -length)}\${${name}}…`;
+    }
+    return whole;
+  });
+}
