@@ -15,6 +15,7 @@ import type { Demand } from './demand.ts';
 import { FollowSession } from './file-lines/follow-session.ts';
 import type { FollowSettings, Positions } from './file-lines/follow-settings.ts';
 import type { LineBatch } from './file-lines/line-batch.ts';
+import { readMemory } from './file-lines/memory-budget.ts';
 
 export type { Fingerprint } from './file-lines/fingerprint.ts';
 export type { FollowSettings, KnownFile, Positions } from './file-lines/follow-settings.ts';
@@ -57,6 +58,7 @@ const DEFAULTS: FollowSettings = {
   asBytes: false,
   chunkBytes: CHUNK_BYTES,
   maxLineBytes: MAX_LINE_BYTES,
+  memory: readMemory,
   pollMs: POLL_MS,
   quietPolls: QUIET_POLLS,
   flushPolls: QUIET_POLLS,
@@ -80,6 +82,7 @@ const CHECKS: Checks<FollowSettings> = {
   asBytes: BOOLEAN,
   chunkBytes: COUNT,
   maxLineBytes: COUNT,
+  memory: (value) => hasMethods(value, 'take', 'give') || 'a MemoryBudget',
   pollMs: COUNT,
   quietPolls: POLLS,
   flushPolls: POLLS,
@@ -94,7 +97,7 @@ const CHECKS: Checks<FollowSettings> = {
  * rotated away is read to its end before the file that takes its place is begun. One that was truncated is read from
  * its beginning, even if it has grown past where it was; NULs that the truncation left there are skipped. It emits no
  * more lines than `demand` has room for, and holds two chunks in memory, and of each file a last line that has no end
- * yet, up to `maxLineBytes`.
+ * yet, up to `maxLineBytes`; all of them together up to `memory`.
  *
  * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.
  * Unsubscribing closes all files.

@@ -2,6 +2,7 @@
 
 // Reading: lines of files as they are written.
 
+export { MemoryBudget, readMemory } from './file-lines/memory-budget.ts';
 export type { FollowLog } from './file-lines/problems.ts';
 export type { FileStatus } from './file-lines/regular-file.ts';
 export { SettledPositions } from './file-lines/settled-positions.ts';

@@ -4,6 +4,7 @@ import { findStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile, StartPosition } from './followed-file.ts';
 import type { Foreign } from './foreign-format.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import { OVERLAP_BYTES } from './overlap.ts';
 import { isSame, ReadAhead, type Span } from './read-ahead.ts';
 import { closeFile, openFile } from './regular-file.ts';
@@ -21,6 +22,7 @@ export class ChunkReader {
   readonly #descriptors: Descriptors;
   readonly #chunkBytes: number;
   readonly #maxLineBytes: number;
+  readonly #budget: MemoryBudget;
   readonly #recognised: (file: FollowedFile) => void;
   #buffer: Buffer;
   /** The memory of what is read ahead, when the other one holds what was read last. */
@@ -33,12 +35,13 @@ export class ChunkReader {
   /** `recognised` is told of a file that was opened, and is the one it was taken for or begins anew. */
   constructor(
     descriptors: Descriptors,
-    { chunkBytes, maxLineBytes }: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes'>,
+    { chunkBytes, maxLineBytes, memory }: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory'>,
     recognised: (file: FollowedFile) => void,
   ) {
     this.#descriptors = descriptors;
     this.#chunkBytes = chunkBytes;
     this.#maxLineBytes = maxLineBytes;
+    this.#budget = memory;
     this.#buffer = this.#memory();
     this.#recognised = recognised;
   }
@@ -66,6 +69,7 @@ export class ChunkReader {
   readAhead(file: FollowedFile): void {
     const { fd } = file;
     if (fd === undefined || !this.#wasFull || this.#isClosed || this.#ahead?.isUnderWay) return;
+    if (this.#spare === undefined && !this.#budget.hasRoomFor(this.#memoryBytes)) return;
     this.#spare ??= this.#memory();
     const span = this.#spanOf(file);
     const ahead = new ReadAhead(file, span);
@@ -81,6 +85,7 @@ export class ChunkReader {
 
   /** A descriptor that is being read from now is closed when that is done: its number must not be reused before. */
   close(): void {
+    if (!this.#isClosed) this.#budget.give(this.#memoryBytes * (this.#spare === undefined ? 1 : 2));
     this.#isClosed = true;
   }
 
@@ -167,7 +172,12 @@ export class ChunkReader {
   }
 
   #memory(): Buffer {
-    return Buffer.allocUnsafeSlow(OVERLAP_BYTES + this.#chunkBytes);
+    this.#budget.take(this.#memoryBytes);
+    return Buffer.allocUnsafeSlow(this.#memoryBytes);
+  }
+
+  get #memoryBytes(): number {
+    return OVERLAP_BYTES + this.#chunkBytes;
   }
 }
 

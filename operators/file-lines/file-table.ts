@@ -1,4 +1,4 @@
-import { FollowedFile, type FoundFile, type StartPosition } from './followed-file.ts';
+import { FollowedFile, type FoundFile, type LineMemory, type StartPosition } from './followed-file.ts';
 import type { FileId } from './regular-file.ts';
 
 /** The followed files by identity and by path, and the bytes left to read in them. */
@@ -6,11 +6,11 @@ export class FileTable {
   readonly #byId = new Map<FileId, FollowedFile>();
   /** Where each path led when it was last looked at. */
   readonly #byPath = new Map<string, FollowedFile>();
-  readonly #maxLineBytes: number;
+  readonly #memory: LineMemory;
   #unread = 0;
 
-  constructor(maxLineBytes: number) {
-    this.#maxLineBytes = maxLineBytes;
+  constructor(memory: LineMemory) {
+    this.#memory = memory;
   }
 
   get size(): number {
@@ -41,7 +41,7 @@ export class FileTable {
   }
 
   add(found: FoundFile, start: StartPosition): FollowedFile {
-    const file = new FollowedFile(found, start, this.#maxLineBytes);
+    const file = new FollowedFile(found, start, this.#memory);
     this.#byId.set(file.id, file);
     this.count(file);
     return file;
@@ -79,5 +79,11 @@ export class FileTable {
     this.#unread -= file.counted;
     file.counted = 0;
     this.#byId.delete(file.id);
+    file.lines.drop();
+  }
+
+  /** Frees what is held of lines. */
+  close(): void {
+    for (const file of this.#byId.values()) file.lines.drop();
   }
 }

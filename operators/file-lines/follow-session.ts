@@ -57,7 +57,7 @@ export class FollowSession {
     this.#settings = settings;
     this.#output = output;
     this.#problems = new Problems(settings.log);
-    this.#table = new FileTable(settings.maxLineBytes);
+    this.#table = new FileTable(settings);
     this.#descriptors = new Descriptors(settings.maxOpenFiles);
     const reader = new ChunkReader(this.#descriptors, settings, (file) => {
       settings.positions.recognised?.(file.id, file.head.fingerprint);
@@ -118,6 +118,7 @@ export class FollowSession {
     this.#subscriptions.unsubscribe();
     this.#scanner.close();
     this.#pump.close();
+    this.#table.close();
     this.#watches.endAll();
     this.#checks.close();
     this.#descriptors.releaseAll();

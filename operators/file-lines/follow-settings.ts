@@ -1,6 +1,7 @@
 import type { Demand } from '../demand.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { FoundFile, StartPosition } from './followed-file.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import type { FollowLog } from './problems.ts';
 import type { FileId } from './regular-file.ts';
 
@@ -62,6 +63,11 @@ export interface FollowSettings {
   readonly chunkBytes: number;
   /** Bytes kept of a line, at least `chunkBytes`; a longer one is cut, and its batch says so. Default: 16 MiB. */
   readonly maxLineBytes: number;
+  /**
+   * Bounds the memory of chunks and of last lines without a newline, over all that share it: beyond it the longest such
+   * line is cut, as one beyond `maxLineBytes` is. Default: one of 64 MiB, which the whole process shares.
+   */
+  readonly memory: MemoryBudget;
   /** Milliseconds between looks for new, truncated and rotated files. Default: 1,000. */
   readonly pollMs: number;
   /** Polls without growth after which a file that was rotated away is done with. Default: 5. */

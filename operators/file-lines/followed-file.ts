@@ -1,6 +1,7 @@
 import { FileHead } from './file-head.ts';
 import type { FoundStart } from './find-start.ts';
 import type { Fingerprint } from './fingerprint.ts';
+import type { FollowSettings } from './follow-settings.ts';
 import { LineFramer } from './line-framer.ts';
 import { Overlap } from './overlap.ts';
 import type { FileId, FileStatus } from './regular-file.ts';
@@ -30,6 +31,9 @@ export interface StartPosition {
   /** Lines that end at or before this offset were there when the file was first followed. Default: those that it has now. */
   readonly backfillEnd?: number | undefined;
 }
+
+/** What the last line of a file may take. */
+export type LineMemory = Pick<FollowSettings, 'maxLineBytes' | 'memory'>;
 
 /** One file, by identity: how far it is read, and what has become of it. Its path may change. */
 export class FollowedFile {
@@ -79,7 +83,7 @@ export class FollowedFile {
   /** What of `unread` is part of the table's sum. */
   counted = 0;
 
-  constructor(found: FoundFile, start: StartPosition, maxLineBytes: number) {
+  constructor(found: FoundFile, start: StartPosition, { maxLineBytes, memory }: LineMemory) {
     const { offset, isUnterminated, fingerprint, tail, mayBeInLine = false } = start;
     this.id = found.id;
     this.path = found.path;
@@ -87,7 +91,7 @@ export class FollowedFile {
     this.backfillEnd = start.backfillEnd ?? (found.existed ? found.size : 0);
     this.head = new FileHead(found.head, fingerprint);
     this.isReadable = found.head !== undefined && this.head.foreign === undefined;
-    this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes, tail });
+    this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes, tail, memory });
     if (tail !== undefined || mayBeInLine) this.start = start;
     if (mayBeInLine) this.#oldEnd = offset;
   }

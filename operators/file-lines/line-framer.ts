@@ -3,6 +3,7 @@ import { ChunkLines, withoutCr } from './chunk-lines.ts';
 import { HeldLine } from './held-line.ts';
 import { JoinedLines } from './joined-lines.ts';
 import { LineBlock } from './line-block.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import { type TailChecksum, TailDigest } from './tail-digest.ts';
 
 const LF = 0x0a;
@@ -54,7 +55,7 @@ export class LineFramer {
 
   /**
    * `isUnterminated`: what ends at `offset` is a line that was taken before its terminator came. `tail`: the checksum of
-   * the bytes before `offset`.
+   * the bytes before `offset`. `memory`: what a line that is held counts in.
    */
   constructor(
     offset = 0,
@@ -62,7 +63,13 @@ export class LineFramer {
       isUnterminated = false,
       maxLineBytes = Number.POSITIVE_INFINITY,
       tail,
-    }: { isUnterminated?: boolean; maxLineBytes?: number; tail?: TailChecksum | undefined } = {},
+      memory,
+    }: {
+      isUnterminated?: boolean;
+      maxLineBytes?: number;
+      tail?: TailChecksum | undefined;
+      memory?: MemoryBudget;
+    } = {},
   ) {
     this.#offset = offset;
     this.#readOffset = offset;
@@ -70,7 +77,7 @@ export class LineFramer {
     this.#tail = tail;
     this.#digest = new TailDigest(offset, tail);
     this.#isUnterminated = isUnterminated;
-    this.#held = new HeldLine(maxLineBytes);
+    this.#held = new HeldLine(maxLineBytes, memory);
   }
 
   /** Whether the last line was taken before its terminator came. */
@@ -181,6 +188,11 @@ export class LineFramer {
   end({ isCut = false } = {}): void {
     this.#ending = this.isHolding;
     this.#isCut = isCut;
+  }
+
+  /** Frees the memory of what is held: nothing is taken any more. */
+  drop(): void {
+    this.#held.clear();
   }
 
   /** Forgets everything: the file begins anew. */

@@ -4,6 +4,7 @@ import type { ChunkReader } from './chunk-reader.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
 import { isAbsence, isShortage } from './list-folder.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 
 export interface PumpSettings {
   readonly demand: Demand;
@@ -15,6 +16,7 @@ export interface PumpSettings {
   readonly once: boolean;
   /** `Infinity`: with `once`, a last line without a newline is left to the next run. */
   readonly flushPolls: number;
+  readonly memory: MemoryBudget;
 }
 
 /** What the pump tells its owner. */
@@ -42,7 +44,7 @@ export class ReadPump {
   readonly #settings: PumpSettings;
   readonly #reader: ChunkReader;
   readonly #events: PumpEvents;
-  readonly #memory = new BlockMemory();
+  readonly #memory: BlockMemory;
   readonly #ready = new Set<FollowedFile>();
   /** The file whose lines are being emitted. */
   #current: FollowedFile | undefined;
@@ -52,6 +54,7 @@ export class ReadPump {
 
   constructor(settings: PumpSettings, reader: ChunkReader, events: PumpEvents) {
     this.#settings = settings;
+    this.#memory = new BlockMemory(settings.memory);
     this.#reader = reader;
     this.#events = events;
   }
@@ -85,6 +88,7 @@ export class ReadPump {
   close(): void {
     this.#isClosed = true;
     this.#reader.close();
+    this.#memory.close();
   }
 
   /** One step; false when there is nothing to do but wait. */

@@ -29,8 +29,8 @@ export class TruncatedLines {
     if (!isNoteworthy(this.#count, size)) return;
     const often = this.#count > 3 ? ` (${this.#count} of this run)` : '';
     this.#logger.warn(
-      `${this.#pipeline}: a line${originOf(batch.delivery)} was cut${often}: it is longer than \`max_line_bytes\`, or its ` +
-        'file was truncated below it; the rest is lost, and its event says `truncated: true`',
+      `${this.#pipeline}: a line${originOf(batch.delivery)} was cut${often}: it is longer than \`max_line_bytes\`, ` +
+        'unfinished lines took more than `--read-memory`, or its file was truncated below it; the rest is lost, and its event says `truncated: true`',
     );
   }
 

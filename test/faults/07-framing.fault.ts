@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { CliProcess } from '../support/cli.ts';
 import { byForm } from './support/form.ts';
+import { residentMemory } from './support/memory.ts';
 import { FLAWLESS, fileToDisk, kill, Trial } from './support/trial.ts';
 
 /** What `file` reads at a time. */
@@ -154,6 +155,28 @@ it('a line that is cut is masked before, marked, and shows no part of a key that
   expect(cut.filter(({ data }) => !/^x{500000,}$/.test(data.line))).toEqual([]);
   expect(trial.verdict().leaks).toEqual([]);
 });
+
+(process.platform === 'linux' ? it : it.skip)(
+  'unfinished lines of many files share one budget: the longest are cut, as one beyond `max_line_bytes` is',
+  async () => {
+    const files = byForm({ short: 20, long: 60 });
+    const trial = new Trial(fileToDisk({ pipeline: 'max_in_flight: 1' }));
+    const text = 'x'.repeat(15 * MB);
+    for (let n = 0; n < files; n++) trial.append(`in/${n}.log`, text);
+    trial.append('in/z.log', `${trial.oracle.line()}\n`);
+    const child = await trial.run('--read-memory', '16');
+    await trial.allDelivered();
+    // The lines end after some seconds of quiet.
+    await trial.until(() => expect(linesOf(trial).length).toBe(files + 1));
+    expect(residentMemory(child).peak).toBeLessThan(250);
+    const { stderr } = await kill(child, 'SIGTERM');
+    expect(stderr).toContain('unfinished lines took more than `--read-memory`');
+    const cut = outputsOf(trial).filter(({ truncated }) => truncated === true);
+    expect(cut.length).toBeGreaterThanOrEqual(files - 1);
+    expect(cut.every(({ data }) => data.line.length <= 8 * MB)).toBe(true);
+    expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
+  },
+);
 
 /** The most memory that a process has had so far, in MB. */
 function peakMemory({ child }: CliProcess): number {

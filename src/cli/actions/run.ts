@@ -1,4 +1,5 @@
 import { concatMap, EMPTY, firstValueFrom, fromEvent, merge, Subject } from 'rxjs';
+import { readMemory } from '../../../operators/file-lines/memory-budget.ts';
 import { abandonWriters, outputClosed, writersToOutput } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
 import type { RunOptions } from '../commands/run.ts';
@@ -22,6 +23,7 @@ import { signalExitCode, stopSignals } from '../stop-signals.ts';
 export async function run(files: readonly string[], options: RunOptions): Promise<number> {
   const { logLevel: level, logFormat: format, once = false, pipeline = [], watch } = options;
   const { drainTimeout, giveUpAfter } = options;
+  readMemory.limit = options.readMemory * 1024 * 1024;
   const terminal = new StatusTerminal(process.stderr);
   const colours = coloursFor(process.stderr);
   const write = (line: string) => terminal.write(line);

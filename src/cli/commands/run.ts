@@ -14,6 +14,8 @@ export interface RunOptions extends GlobalOptions, StateOptions {
   /** Seconds. */
   readonly giveUpAfter: number;
   readonly watch?: boolean;
+  /** MiB. */
+  readonly readMemory: number;
 }
 
 export function addRun(program: Command, ended: Ended): void {
@@ -35,6 +37,7 @@ export function addRun(program: Command, ended: Ended): void {
       seconds,
       300,
     )
+    .option('--read-memory <mib>', 'how much memory files are read into, over all pipelines', mebibytes, 64)
     .option('--watch', 'load the configuration again when a FILE changes')
     .option(
       '--state-dir <folder>',
@@ -67,6 +70,14 @@ export function addRun(program: Command, ended: Ended): void {
 
 function append(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value];
+}
+
+function mebibytes(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new InvalidArgumentError('It must be a number of MiB, 1 or more.');
+  }
+  return value;
 }
 
 /** A time-out in seconds. */

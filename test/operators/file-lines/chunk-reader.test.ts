@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ChunkReader } from '../../../operators/file-lines/chunk-reader.ts';
 import { Descriptors } from '../../../operators/file-lines/descriptors.ts';
 import { FollowedFile } from '../../../operators/file-lines/followed-file.ts';
+import { readMemory } from '../../../operators/file-lines/memory-budget.ts';
 import { statFile } from '../../../operators/file-lines/regular-file.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openFiles } from '../../support/follow.ts';
@@ -17,7 +18,11 @@ async function followed(path: string): Promise<FollowedFile> {
   );
   // As if it had come since: else no read goes beyond where it ended at the start.
   const found = { ...status, path, existed: false, head: undefined };
-  return new FollowedFile(found, { offset: 0, isUnterminated: false }, 1000);
+  return new FollowedFile(
+    found,
+    { offset: 0, isUnterminated: false },
+    { maxLineBytes: 1000, memory: readMemory },
+  );
 }
 
 /** A file that is read by chunks, and how to read the next one. */
@@ -26,7 +31,11 @@ async function reading(text: string) {
   fs.writeFileSync(path, text);
   const file = await followed(path);
   const descriptors = new Descriptors(1);
-  const reader = new ChunkReader(descriptors, { chunkBytes: CHUNK, maxLineBytes: 1000 }, () => {});
+  const reader = new ChunkReader(
+    descriptors,
+    { chunkBytes: CHUNK, maxLineBytes: 1000, memory: readMemory },
+    () => {},
+  );
   const read = () =>
     new Promise<string | undefined>((resolve, reject) =>
       reader.read(file, (error, chunk) => {
