@@ -1,4 +1,4 @@
-import { Observable, of } from 'rxjs';
+import { asyncScheduler, Observable, of } from 'rxjs';
 import {
   assertTextList,
   BOOLEAN,
@@ -10,6 +10,7 @@ import {
   FUNCTION,
   hasMethods,
   type Optional,
+  SCHEDULER,
 } from './check-options.ts';
 import type { Demand } from './demand.ts';
 import { FollowSession } from './file-lines/follow-session.ts';
@@ -63,6 +64,7 @@ const DEFAULTS: FollowSettings = {
   quietPolls: QUIET_POLLS,
   flushPolls: QUIET_POLLS,
   maxOpenFiles: Number.POSITIVE_INFINITY,
+  scheduler: asyncScheduler,
 };
 
 const POLLS: Check = (value) =>
@@ -87,6 +89,7 @@ const CHECKS: Checks<FollowSettings> = {
   quietPolls: POLLS,
   flushPolls: POLLS,
   maxOpenFiles: COUNT_OR_INFINITY,
+  scheduler: SCHEDULER,
 };
 
 /**

@@ -96,12 +96,12 @@ export class FollowSession {
       listed: (path) => this.#problems.over(path),
       scanned: (seen, isComplete) => this.#sweep(seen, isComplete),
     });
-    this.#checks = new PathChecks((path, done) => this.#scanner.look(path, done));
+    this.#checks = new PathChecks((path, done) => this.#scanner.look(path, done), settings.scheduler);
   }
 
   start(): void {
-    const { once, pollMs, positions } = this.#settings;
-    const polls = timer(0, pollMs).pipe(takeWhile(() => !once || !this.#arrivals.hasBegun));
+    const { once, pollMs, positions, scheduler } = this.#settings;
+    const polls = timer(0, pollMs, scheduler).pipe(takeWhile(() => !once || !this.#arrivals.hasBegun));
     const earlier$ = earlierFiles(positions).pipe(
       tap((earlier) => this.#arrivals.foundEarlier(earlier)),
       ignoreElements(),
@@ -111,7 +111,8 @@ export class FollowSession {
     this.#subscriptions.add(polls.pipe(exhaustMap(scan)).subscribe());
     this.#subscriptions.add(this.#settings.demand.room$.subscribe(() => this.#pump.run()));
     const isThere = (id: FileId) => this.#table.get(id) !== undefined;
-    if (!once) this.#subscriptions.add(timer(HOUR_MS, HOUR_MS).subscribe(() => positions.found?.(isThere)));
+    if (!once)
+      this.#subscriptions.add(timer(HOUR_MS, HOUR_MS, scheduler).subscribe(() => positions.found?.(isThere)));
   }
 
   close(): void {
@@ -250,7 +251,8 @@ export class FollowSession {
   #wait(file: FollowedFile, error: NodeJS.ErrnoException): void {
     this.#descriptors.makeRoom();
     if (this.#waiting.size === 0) {
-      this.#subscriptions.add(timer(SHORTAGE_MS).subscribe(() => this.#readWaiting()));
+      const retry = timer(SHORTAGE_MS, this.#settings.scheduler).subscribe(() => this.#readWaiting());
+      this.#subscriptions.add(retry);
       const text =
         'too few descriptors to open files: trying again; raise the limit of open files (ulimit -n)';
       this.#problems.report(SHORTAGE, error.code as string, text);

@@ -1,3 +1,4 @@
+import type { SchedulerLike } from 'rxjs';
 import type { Demand } from '../demand.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { FoundFile, StartPosition } from './followed-file.ts';
@@ -79,4 +80,6 @@ export interface FollowSettings {
    * of those open that the process may have, and 8,192. Default: no other limit.
    */
   readonly maxOpenFiles: number;
+  /** What times polls and what else waits. Default: `asyncScheduler`. */
+  readonly scheduler: SchedulerLike;
 }

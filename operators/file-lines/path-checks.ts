@@ -1,4 +1,4 @@
-import { Subscription, timer } from 'rxjs';
+import { type SchedulerLike, Subscription, timer } from 'rxjs';
 import type { FollowedFile } from './followed-file.ts';
 
 /** Milliseconds to the next look at a path where nothing is, and how often: a rotation has a gap in its midst. */
@@ -10,12 +10,14 @@ type Look = (path: string, done: (found: FollowedFile | undefined) => void) => v
 /** Looks at the paths of files that changed between two polls. Changes during a look make one more. */
 export class PathChecks {
   readonly #look: Look;
+  readonly #scheduler: SchedulerLike;
   /** The files that are being looked at; true if they changed meanwhile. */
   readonly #changed = new Map<FollowedFile, boolean>();
   readonly #timers = new Subscription();
 
-  constructor(look: Look) {
+  constructor(look: Look, scheduler: SchedulerLike) {
     this.#look = look;
+    this.#scheduler = scheduler;
   }
 
   check(file: FollowedFile): void {
@@ -32,7 +34,7 @@ export class PathChecks {
     this.#look(file.path, (found) => {
       if (this.#timers.closed) return;
       if (found === undefined && looks > 0) {
-        this.#timers.add(timer(GAP_MS).subscribe(() => this.#begin(file, looks - 1)));
+        this.#timers.add(timer(GAP_MS, this.#scheduler).subscribe(() => this.#begin(file, looks - 1)));
         return;
       }
       const hasChanged = this.#changed.get(file) === true;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { lastValueFrom, tap, toArray } from 'rxjs';
+import { lastValueFrom, tap, toArray, VirtualTimeScheduler } from 'rxjs';
 import { type FollowSettings, followFiles } from '../../operators/follow-files.ts';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { eventually } from '../support/eventually.ts';
@@ -28,6 +28,17 @@ describe('followFiles', () => {
     expect(() => followFiles(paths as never)).toThrow(
       new TypeError(`followFiles: paths must be an array of strings such as ['/var/log/app/*.log'], ${what}`),
     );
+  });
+
+  it('polls by the scheduler that it is given', async () => {
+    const scheduler = new VirtualTimeScheduler(undefined, 0);
+    const { lines, ready } = followers.follow([folder('*.log')], { scheduler, pollMs: 3600_000 });
+    scheduler.flush();
+    await ready;
+    fs.writeFileSync(folder('a.log'), 'a\n');
+    scheduler.maxFrames = 3600_000;
+    scheduler.flush();
+    await eventually(() => expect(lines()).toEqual(['a']));
   });
 
   it('refuses a setting that it does not know', () => {
