@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import module from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
@@ -55,7 +56,7 @@ describe('what is loaded', () => {
   it('by --help: nothing of the engine', async () => {
     const { sources, packages } = await loadedBy('--help');
     expect(sources).not.toContain('src/manager.ts');
-    expect(packages).toEqual(['commander', 'fastest-levenshtein']);
+    expect(packages.sort()).toEqual(['commander', 'fastest-levenshtein']);
   });
 
   it('by a run: few files of its own', async () => {
@@ -78,5 +79,19 @@ describe('what is loaded', () => {
     const others = /^src\/(?:testing|graph)\/|^src\/cli\/(?:actions\/(?!run\.)|replay\/|test-)/;
     expect(sources.filter((source) => others.test(source))).toEqual([]);
     for (const name of ['tinyglobby', 'systeminformation']) expect(packages).not.toContain(name);
+  });
+});
+
+// Since Node 22.1.
+const describeWithCache = 'enableCompileCache' in module ? describe : describe.skip;
+
+describeWithCache('the code that Node compiles', () => {
+  it.each([
+    ['XDG_CACHE_HOME', 'millrace'],
+    ['HOME', '.cache/millrace'],
+  ])('is kept in the folder that %s names, under %s', async (variable, path) => {
+    const folder = folderWith();
+    expect(await runCli(['plugins'], { env: { [variable]: folder } })).toMatchObject({ code: 0 });
+    expect(readdirSync(join(folder, path))).toHaveLength(1);
   });
 });

@@ -1,8 +1,11 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { type TakenResult, WorkerLost, WorkerPool } from '../../src/workers/worker-pool.ts';
 import { upToDateBuild } from '../support/build.ts';
+import { folderWith } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 
 const WORKING = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
@@ -16,6 +19,14 @@ const ENVELOPE = {
   backfill: true,
   isTruncated: false,
 };
+
+/** A processor that says whether it has what it imports. */
+const ELSEWHERE = `
+import { isEvent } from 'millrace';
+import { Observable } from 'rxjs';
+export const process = ({ event }) =>
+  ({ ...event, data: { isEvent: isEvent(event), isRxjs: typeof Observable === 'function' } });
+`;
 
 const taskOf = (text: string) => ({ bytes: Buffer.from(text), size: 1, envelope: ENVELOPE });
 
@@ -42,6 +53,18 @@ describe('WorkerPool', () => {
   afterEach(() => {
     for (const pool of pools.splice(0)) pool.close();
     jest.restoreAllMocks();
+  });
+
+  it('runs a plugin that stands where no packages are: it has those of millrace', async () => {
+    const folder = folderWith({ 'plugin.mjs': ELSEWHERE });
+    const plugin = pathToFileURL(join(folder, 'plugin.mjs')).href;
+    const onLost = jest.fn();
+    const pool = new WorkerPool({ size: 1, processors: [{ plugin, config: {} }], file: MASKING, onLost });
+    pools.push(pool);
+    await eventually(() => pool.isReady || onLost.mock.calls.length > 0);
+    expect(onLost.mock.calls).toEqual([]);
+    const { documents } = await firstValueFrom(pool.run(taskOf('a\n')));
+    expect(JSON.parse(String(documents)).data).toEqual({ isEvent: true, isRxjs: true });
   });
 
   it('hands tasks back when a worker ends and no other one can be started', async () => {
