@@ -192,8 +192,8 @@ describe('installed globally', () => {
   /** Runs a plugin that stands where no packages are. */
   async function runPlugin(files: Readonly<Record<string, string>>, plugin: string) {
     const cwd = folderWith({ ...files, 'pipelines.yaml': programs.pluginPipelines(plugin) });
-    const args = ['run', 'pipelines.yaml', '--once', '--no-state', '--log-level', 'warn'];
-    const { code, stdout, stderr } = await startProcess(millrace, args, { cwd }).ended();
+    const args = [millrace, 'run', 'pipelines.yaml', '--once', '--no-state', '--log-level', 'warn'];
+    const { code, stdout, stderr } = await startProcess(process.execPath, args, { cwd }).ended();
     return { code, stderr, lines: stdout.trim().split('\n') };
   }
 
