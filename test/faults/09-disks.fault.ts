@@ -77,6 +77,37 @@ describe.each([
   });
 });
 
+onSmallDisk('a standard output of two pipelines that is a file on a full disk', () => {
+  it('has every line of each once, and none that is torn, when there is room', async () => {
+    const config = fileToDisk({
+      paths: 'in/a.log',
+      forwarder: 'plugin: stdout',
+      pipeline: 'max_in_flight: 100',
+    })
+      .replace('  log:', "  other: { plugin: file, paths: ['in/b.log'], backfill: true }\n  log:")
+      .replace(
+        '  main:',
+        '  second: { collect: other, process: [mask], forward: out, max_in_flight: 100 }\n  main:',
+      );
+    const trial = new Trial(config);
+    const disk = diskFor(trial, 'out');
+    for (const name of ['in/a.log', 'in/b.log']) trial.append(name, trial.oracle.lines(LINES / 2));
+    trial.launcher = ['bash', '-c', 'exec "$@" > out/stdout', 'bash'];
+    disk.leave(STEP);
+    const child = await trial.run();
+    for (let round = 1; round <= ROUNDS; round++) {
+      const { size } = fs.statSync(trial.path('out/stdout'));
+      await child.shows('stderr', /cannot write to standard output: ENOSPC/);
+      disk.free(STEP);
+      await trial.until(() => fs.statSync(trial.path('out/stdout')).size > size);
+    }
+    disk.leave(LINES * 400);
+    await trial.allDelivered();
+    expect(await kill(child, 'SIGTERM')).toMatchObject({ code: 0 });
+    expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
+  });
+});
+
 onSmallDisk('a state folder on a full disk', () => {
   it('delays nothing, is said once, and is written again when there is room; a kill meanwhile loses nothing', async () => {
     const trial = new Trial(fileToDisk());

@@ -9,6 +9,8 @@ export interface SmallDisk {
   readonly path: string;
   /** Takes all room but `bytes`. Call again with more to make room. */
   leave(bytes: number): void;
+  /** Makes room for so many bytes more, also while others write. */
+  free(bytes: number): void;
   readOnly(isReadOnly: boolean): void;
 }
 
@@ -29,6 +31,7 @@ export function smallDisk(kilobytes: number): SmallDisk {
       const left = Math.ceil(bytes / bsize);
       if (bavail > left) fs.writeFileSync(filler, Buffer.alloc((bavail - left) * bsize));
     },
+    free: (bytes) => fs.truncateSync(filler, Math.max(0, fs.statSync(filler).size - bytes)),
     readOnly: (isReadOnly) => {
       execFileSync('mount', ['-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, path], { stdio: 'pipe' });
     },

@@ -162,7 +162,9 @@ describe('a writer that resumes', () => {
   it.each([
     ['the same', ['one\ntwo\n'], 'one\ntwo\n'],
     ['its parts, one by one', ['one\n', 'two\n'], 'one\ntwo\n'],
-    ['something else', ['three\n'], 'one\ntw\nthree\n'],
+    ['something else', ['three\n'], 'one\ntwo\nthree\n'],
+    ['something else, then the same', ['three\n', 'one\ntwo\n'], 'one\ntwo\nthree\n'],
+    ['more', ['one\ntwo\nthree\n'], 'one\ntwo\nthree\n'],
   ])('doubles nothing when what follows is %s', async (_, following, expected) => {
     const { writer, text } = opened();
     failAfter(6);
@@ -171,6 +173,21 @@ describe('a writer that resumes', () => {
     for (const next of following) await write(writer, next);
     await write(writer, 'end\n');
     expect(text()).toBe(`${expected}end\n`);
+  });
+
+  it('tears and doubles nothing of two users who fail in turns, with memory that is used again', async () => {
+    const { writer, text } = opened();
+    const memory = Buffer.from('one\ntwo\n');
+    failAfter(2);
+    await expect(lastValueFrom(writer.write(memory))).rejects.toThrow('ENOSPC');
+    memory.fill('x');
+    jest.restoreAllMocks();
+    failAfter(7);
+    await expect(write(writer, 'three\n')).rejects.toThrow('ENOSPC');
+    jest.restoreAllMocks();
+    await write(writer, 'one\ntwo\n');
+    await write(writer, 'three\n');
+    expect(text()).toBe('one\ntwo\nthree\n');
   });
 
   it('doubles nothing that was cancelled when it had begun', async () => {
