@@ -16,9 +16,8 @@ import {
   throwError,
 } from 'rxjs';
 import { counted } from '../counted.ts';
-import { fileCall } from './file-call.ts';
+import { fileCall, readAt } from './file-call.ts';
 import { type FileMark, HEAD_BYTES, headDigest } from './file-mark.ts';
-import { readAt } from './mend-tail.ts';
 import { closeOutput, openOutput, outputStatus } from './open-output.ts';
 import { writeError } from './write-error.ts';
 

@@ -1,4 +1,5 @@
-import { Observable } from 'rxjs';
+import fs from 'node:fs';
+import { concatMap, Observable, of } from 'rxjs';
 
 /**
  * A call of `fs` as an Observable: begins on subscription, emits what it is called back with and completes.
@@ -17,4 +18,16 @@ export function fileCall<T = void>(
       subscriber.complete();
     }),
   );
+}
+
+/** Up to `length` bytes; less if the file ends before. */
+export function readAt(fd: number, position: number, length: number): Observable<Buffer> {
+  const bytes = Buffer.alloc(length);
+  const rest = (read: number): Observable<Buffer> =>
+    fileCall<number>((done) => fs.read(fd, bytes, read, length - read, position + read, done)).pipe(
+      concatMap((count) =>
+        count === 0 || read + count === length ? of(bytes.subarray(0, read + count)) : rest(read + count),
+      ),
+    );
+  return rest(0);
 }

@@ -14,8 +14,8 @@ import {
   throwError,
 } from 'rxjs';
 import { counted } from '../counted.ts';
-import { fileCall } from './file-call.ts';
-import { mendTail, readAt } from './mend-tail.ts';
+import { fileCall, readAt } from './file-call.ts';
+import { mendTail } from './mend-tail.ts';
 import {
   closeOutput,
   type OpenOutput,

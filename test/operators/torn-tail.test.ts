@@ -1,12 +1,19 @@
+import fs from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { judgeTail } from '../../operators/output/torn-tail.ts';
+import { firstValueFrom } from 'rxjs';
+import { findTail } from '../../operators/output/torn-tail.ts';
 import { serialise } from '../../src/models/serialise.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 
-const judge = (text: string | Buffer) => {
+const folder = tempFolder();
+const judge = async (text: string | Buffer) => {
   const bytes = Buffer.from(text);
-  const tail = judgeTail(bytes, true);
-  return tail && { kept: bytes.subarray(0, tail.keep).toString(), isTerminated: tail.isTerminated };
+  fs.writeFileSync(folder('file'), bytes);
+  const fd = fs.openSync(folder('file'), 'r');
+  const { keep, isTerminated } = await firstValueFrom(findTail(fd, bytes.length));
+  fs.closeSync(fd);
+  return { kept: bytes.subarray(0, keep).toString(), isTerminated };
 };
 const event = (data: Record<string, unknown>) => ({ timestamp: '2026-01-01T00:00:00.000Z', data });
 const line = (n: number) => `${serialise(event({ n }))}\n`;
@@ -20,8 +27,8 @@ describe('the end of a file', () => {
     ['text of others', 'one\ntwo\n'],
     ['indented text of others', 'list:\n  - {\n  }\n  - timestamp: 1\n'],
     ['a brace of others', 'function f()\n{\n  return 1;\n'],
-  ])('stays: %s', (_, text) => {
-    expect(judge(text)).toEqual({ kept: text, isTerminated: true });
+  ])('stays: %s', async (_, text) => {
+    expect(await judge(text)).toEqual({ kept: text, isTerminated: true });
   });
 
   it.each([
@@ -31,49 +38,55 @@ describe('the end of a file', () => {
     ['a document of ours that lacks its newline only', line(1).trimEnd()],
     ['an indented one', indented(1).trimEnd()],
     ['indented text of others', 'list:\n  - a'],
-  ])('stays, and gets a newline: %s', (_, text) => {
-    expect(judge(text)).toEqual({ kept: text, isTerminated: false });
+  ])('stays, and gets a newline: %s', async (_, text) => {
+    expect(await judge(text)).toEqual({ kept: text, isTerminated: false });
   });
 
-  it('loses zeroes, and what they follow if that is torn', () => {
-    expect(judge(`${line(1)}\0\0\0`)).toEqual({ kept: line(1), isTerminated: true });
-    expect(judge(`${line(1)}${line(2).slice(0, 20)}\0\0`)).toEqual({ kept: line(1), isTerminated: true });
-    expect(judge('theirs\0\0')).toEqual({ kept: 'theirs', isTerminated: false });
-    expect(judge('\0\0')).toEqual({ kept: '', isTerminated: true });
+  it('loses zeroes, and what they follow if that is torn', async () => {
+    expect(await judge(`${line(1)}\0\0\0`)).toEqual({ kept: line(1), isTerminated: true });
+    expect(await judge(`${line(1)}${line(2).slice(0, 20)}\0\0`)).toEqual({
+      kept: line(1),
+      isTerminated: true,
+    });
+    expect(await judge('theirs\0\0')).toEqual({ kept: 'theirs', isTerminated: false });
+    expect(await judge('\0\0')).toEqual({ kept: '', isTerminated: true });
   });
 
   it.each([
     ['lines', line],
     ['indented documents', indented],
-  ])('loses what a crash left of %s, cut at any byte', (_, document) => {
+  ])('loses what a crash left of %s, cut at any byte', async (_, document) => {
     const before = `theirs\n${document(1)}${document(2)}`;
     const last = Buffer.from(document(3));
     for (let length = 1; length < last.length - 1; length++) {
       const file = Buffer.concat([Buffer.from(before), last.subarray(0, length)]);
-      expect([length, judge(file)]).toEqual([length, { kept: before, isTerminated: true }]);
+      expect([length, await judge(file)]).toEqual([length, { kept: before, isTerminated: true }]);
     }
   });
 
-  it('is told from any other text, whatever is in the events', () => {
+  it('is told from any other text, whatever is in the events', async () => {
     const data = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
     const indent = fc.constantFrom(undefined, 2);
-    fc.assert(
-      fc.property(data, data, indent, fc.nat(), (first, second, spaces, at) => {
+    await fc.assert(
+      fc.asyncProperty(data, data, indent, fc.nat(), async (first, second, spaces, at) => {
         const whole = `${serialise(event(first), spaces)}\n`;
         const torn = Buffer.from(serialise(event(second), spaces));
         const length = 1 + (at % (torn.length - 1));
         const file = Buffer.concat([Buffer.from(whole), torn.subarray(0, length)]);
-        expect(judge(file)).toEqual({ kept: whole, isTerminated: true });
+        expect(await judge(file)).toEqual({ kept: whole, isTerminated: true });
       }),
     );
-  });
+  }, 30_000);
 
-  it('asks for more until it has seen where the last document begins', () => {
-    const torn = Buffer.from(`${line(1)}${line(2).slice(0, 40)}`);
-    expect(judgeTail(torn.subarray(-10), false)).toBeUndefined();
-    expect(judgeTail(torn.subarray(-41), false)).toEqual({ keep: 1, isTerminated: true });
-    const open = Buffer.from(indented(1).slice(0, -2));
-    expect(judgeTail(open.subarray(2), false)).toBeUndefined();
-    expect(judgeTail(Buffer.alloc(8), false)).toBeUndefined();
+  it('is found wherever the chunks begin in which it is read', async () => {
+    const long = 'x'.repeat(256 * 1024);
+    for (let length = 1; length < 80; length++) {
+      const before = line(1) + indented(2);
+      const torn = indented(3).slice(0, 70) + long.slice(0, -length);
+      expect(await judge(before + torn)).toEqual({ kept: before, isTerminated: true });
+      const whole = serialise(event({ long: long.slice(0, -length) }));
+      expect(await judge(before + whole)).toEqual({ kept: before + whole, isTerminated: false });
+      expect(await judge(before + whole.slice(0, -1))).toEqual({ kept: before, isTerminated: true });
+    }
   });
 });

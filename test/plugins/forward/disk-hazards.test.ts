@@ -60,11 +60,20 @@ describe('what a crash left in the file', () => {
     },
   );
 
-  it('is found however long it is', async () => {
-    const long = JSON.stringify({ timestamp, data: { text: 'é'.repeat(300_000) } });
-    put(OUT, line(1) + long.slice(0, -5));
+  it.each([
+    ['a line', `{"timestamp":"${timestamp}","data":{"text":"`, 'x'],
+    [
+      'an indented document',
+      `{\n  "timestamp": "${timestamp}",\n  "data": [\n`,
+      `    "${'x'.repeat(56)}",\n`,
+    ],
+  ])('is found however long it is, in little memory: %s', async (_, start, part) => {
+    const copies = Math.ceil((80 << 20) / part.length);
+    put(OUT, line(1) + start + part.repeat(copies));
+    const before = process.memoryUsage().rss;
     await write(context(), 2);
     expect(text(OUT)).toBe(line(1) + line(2));
+    expect(process.memoryUsage().rss - before).toBeLessThan(60 << 20);
   });
 
   it('is left alone if it is not ours, and gets a newline', async () => {
