@@ -9,11 +9,12 @@ import {
   map,
   type Observable,
   of,
+  type SchedulerLike,
   Subject,
   tap,
   throwError,
 } from 'rxjs';
-import { type Checks, COUNT_FROM_0, checkOptions, FUNCTION, hasMethods } from './check-options.ts';
+import { type Checks, COUNT_FROM_0, checkOptions, FUNCTION, hasMethods, SCHEDULER } from './check-options.ts';
 import { BackgroundSync } from './output/background-sync.ts';
 import { FILE_MODE, outputStatus } from './output/open-output.ts';
 import { type Leftover, OutputFile, type OutputLog, type OutputPlace } from './output/output-file.ts';
@@ -36,6 +37,8 @@ export interface AppenderOptions {
   readonly log?: OutputLog | undefined;
   /** The permissions of a file that is created; the umask can only take some away. Default: 0o640. */
   readonly mode?: number | undefined;
+  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  readonly scheduler?: SchedulerLike | undefined;
 }
 
 const APPEND_CHECKS: Checks<AppendOptions> = {
@@ -46,6 +49,7 @@ const APPEND_CHECKS: Checks<AppendOptions> = {
 const APPENDER_CHECKS: Checks<AppenderOptions> = {
   mode: COUNT_FROM_0,
   log: (value) => hasMethods(value, 'warn') || 'an object with the function warn',
+  scheduler: SCHEDULER,
 };
 
 /** Milliseconds. A write that comes later than this after the last look at the path looks before it writes. */
@@ -73,7 +77,7 @@ export class FileAppender {
   readonly #mode: number;
   readonly #removed$ = new Subject<OutputPlace>();
   readonly #jobs = new SerialJobs();
-  readonly #clock = steadyClock();
+  readonly #clock: () => number;
   #file: OutputFile | undefined;
   #leftover: Leftover | undefined;
   #lookedAt = 0;
@@ -82,11 +86,12 @@ export class FileAppender {
   /** @throws TypeError for an option that is unknown or of the wrong type. */
   constructor(path: string, options: AppenderOptions = {}) {
     checkOptions('FileAppender', options, APPENDER_CHECKS);
-    const { log = { warn: () => {} }, mode = FILE_MODE } = options;
+    const { log = { warn: () => {} }, mode = FILE_MODE, scheduler } = options;
+    this.#clock = steadyClock(scheduler);
     this.path = path;
     this.#log = log;
     this.#mode = mode;
-    this.#background = new BackgroundSync(path, log);
+    this.#background = new BackgroundSync(path, log, scheduler);
   }
 
   /**

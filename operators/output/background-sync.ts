@@ -1,10 +1,12 @@
 import {
   AsyncSubject,
+  asyncScheduler,
   catchError,
   concat,
   defer,
   EMPTY,
   type Observable,
+  type SchedulerLike,
   type Subscription,
   tap,
   throwError,
@@ -24,7 +26,8 @@ const SYNC_EVERY = 1000;
 export class BackgroundSync {
   readonly #path: string;
   readonly #log: OutputLog;
-  readonly #clock = steadyClock();
+  readonly #clock: () => number;
+  readonly #scheduler: SchedulerLike;
   #syncedAt = Number.NEGATIVE_INFINITY;
   #waiting: Subscription | undefined;
   #running: Observable<never> | undefined;
@@ -32,7 +35,9 @@ export class BackgroundSync {
   /** What went wrong since that was asked. */
   #failure: Error | undefined;
 
-  constructor(path: string, log: OutputLog) {
+  constructor(path: string, log: OutputLog, scheduler: SchedulerLike = asyncScheduler) {
+    this.#clock = steadyClock(scheduler);
+    this.#scheduler = scheduler;
     this.#path = path;
     this.#log = log;
   }
@@ -46,7 +51,7 @@ export class BackgroundSync {
       return;
     }
     this.#waiting = concat(
-      timer(wait),
+      timer(wait, this.#scheduler),
       defer(() => this.#running ?? EMPTY),
     ).subscribe({
       complete: () => {
