@@ -29,13 +29,22 @@ export function smallDisk(kilobytes: number): SmallDisk {
       fs.rmSync(filler, { force: true });
       const { bavail, bsize } = fs.statfsSync(path);
       const left = Math.ceil(bytes / bsize);
-      if (bavail > left) fs.writeFileSync(filler, Buffer.alloc((bavail - left) * bsize));
+      if (bavail > left) fill(filler, (bavail - left) * bsize);
     },
     free: (bytes) => fs.truncateSync(filler, Math.max(0, fs.statSync(filler).size - bytes)),
     readOnly: (isReadOnly) => {
       execFileSync('mount', ['-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, path], { stdio: 'pipe' });
     },
   };
+}
+
+function fill(path: string, bytes: number): void {
+  try {
+    fs.writeFileSync(path, Buffer.alloc(bytes));
+  } catch (error) {
+    // Others wrote meanwhile: it is as full as it gets.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
 }
 
 function mountTmpfs(kilobytes: number): string {

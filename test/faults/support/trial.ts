@@ -59,7 +59,7 @@ host_config: {}
  * them. Outputs are in `out/`, dead letters in `dead/`, checkpoints in `state/`; all of it is removed after the test.
  */
 export class Trial {
-  readonly oracle = new Oracle();
+  readonly oracle: Oracle;
   readonly folder: string;
   /** More variables for the processes that are started from now on. */
   env: Readonly<Record<string, string>> = {};
@@ -67,7 +67,8 @@ export class Trial {
   launcher: readonly string[] = [];
   readonly #processes: CliProcess[] = [];
 
-  constructor(config: string, files: Readonly<Record<string, string>> = {}) {
+  constructor(config: string, files: Readonly<Record<string, string>> = {}, oracle = new Oracle()) {
+    this.oracle = oracle;
     this.folder = folderWith({ 'p.yaml': config, ...files });
   }
 
