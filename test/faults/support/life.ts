@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CliProcess } from '../../support/cli.ts';
 import type { SmallDisk } from '../../support/small-disk.ts';
+import { byForm } from './form.ts';
 import { Ledger, listed } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
 import { Oracle } from './oracle.ts';
@@ -14,8 +15,9 @@ const isRoot = process.getuid?.() === 0;
 const UNPRIVILEGED = ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'];
 /** Milliseconds without a line after which those that are missing count as lost. */
 const STUCK = 15_000;
-/** Longer than files used to be remembered that are not there. */
+/** Longer than a rotated file is watched that nobody writes to. */
 const LONG_ABSENCE = 7000;
+const LONG_ABSENCES = byForm({ short: 0, long: 1 });
 /** Longer than what tells files apart by their start. */
 const BANNER = `# ${'='.repeat(1500)}`;
 const FOLLOWS = /following \d+ files?/;
@@ -145,12 +147,13 @@ export class Life {
     for (const { child } of this.#said) if (child.exitCode === null) child.kill('SIGKILL');
     for (const writer of this.#writers) writer.close();
     problems.push(...this.#judge());
-    if (problems.length === 0) {
-      fs.rmSync(fs.realpathSync(this.#trial.path('out')), { recursive: true });
-      fs.rmSync(this.#trial.folder, { recursive: true });
-      return undefined;
-    }
-    return [...problems, ...this.#log, `all of it is kept in ${this.#keep()}`].join('\n');
+    const isFlawless = problems.length === 0;
+    const report = isFlawless ? [] : [...problems, ...this.#log, `all of it is kept in ${this.#keep()}`];
+    // The next life gets the disk.
+    this.#makeRoom();
+    fs.rmSync(fs.realpathSync(this.#trial.path('out')), { recursive: true });
+    fs.rmSync(this.#trial.folder, { recursive: true });
+    return isFlawless ? undefined : report.join('\n');
   }
 
   #judge(): string[] {
@@ -279,7 +282,7 @@ export class Life {
       [1, 'hang up', isRunning, () => this.#hangUp()],
       [1.5, 'wait for a poll', always, () => delay(1100)],
       [
-        1,
+        LONG_ABSENCES,
         'wait for a long time',
         () => this.#isFolderLocked || this.#folder !== 'in',
         () => this.#waitLong(),
