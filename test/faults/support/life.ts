@@ -65,6 +65,10 @@ export class Life {
   /** What the logs are rotated by. */
   readonly #truncates: boolean;
   readonly #said: CliProcess[] = [];
+  /** Events that may be in flight; with workers, three batches of each of two threads. */
+  readonly #mostInFlight: number;
+  /** Kills and the like, after which what was in flight comes again. */
+  #setbacks = 0;
   #process: CliProcess | undefined;
   /** Of the logs. */
   #folder = 'in';
@@ -85,6 +89,7 @@ export class Life {
     this.#truncates = chance(0.35);
     const hasWorkers = chance(0.3);
     const inFlight = this.#oneOf([5, 50, 1000]);
+    this.#mostInFlight = hasWorkers ? 2 * 3 * 2 * inFlight : inFlight;
     const wait = !hasWorkers && chance(0.3) ? 0.002 : 0;
     const paths = { literal: "in/a.log', 'in/b.log", glob: 'in/*.log', 'rotated too': 'in/*.log*' };
     const config = fileToDisk({
@@ -165,13 +170,16 @@ export class Life {
     const figures = this.#figures;
     figures.lives++;
     figures.lines += this.#ledger.written;
-    figures.repeats += this.#ledger.repeats;
+    const { repeats } = this.#ledger;
+    figures.repeats += repeats;
     figures.lost += lost.length;
     figures.twice += twice.length;
     figures.outOfOrder += outOfOrder.length;
     figures.torn += torn.length;
     figures.leaked += leaks.length;
+    const mostRepeats = this.#setbacks * this.#mostInFlight;
     return [
+      ...(repeats > mostRepeats ? [`${repeats} lines came again, more than ${mostRepeats}`] : []),
       ...(lost.length > 0 ? [listed('lost', lost)] : []),
       ...(twice.length > 0 ? [listed('twice', twice)] : []),
       ...(outOfOrder.length > 0 ? [listed('out of order', outOfOrder)] : []),
@@ -370,7 +378,7 @@ export class Life {
     fs.copyFileSync(this.#trial.path('out', name), this.#trial.path('kept', name));
     fs.rmSync(this.#trial.path('out', name));
     // What is not acknowledged is written again, to a new file.
-    this.#ledger.mayRepeat();
+    this.#mayRepeat();
   }
 
   // The process.
@@ -422,7 +430,7 @@ export class Life {
     this.#isSuspended = false;
     await kill(child);
     this.#figures.kills++;
-    if (!this.#isExactlyOnce) this.#ledger.mayRepeat();
+    if (!this.#isExactlyOnce) this.#mayRepeat();
   }
 
   async #stop(): Promise<{ code: number }> {
@@ -434,8 +442,13 @@ export class Life {
     this.#note(`  exit code ${end.code}`);
     // What a stop gives up may have been written.
     if (end.code === 0 && !this.#isFull) this.#ledger.stopped();
-    else if (!this.#isExactlyOnce) this.#ledger.mayRepeat();
+    else if (!this.#isExactlyOnce) this.#mayRepeat();
     return end;
+  }
+
+  #mayRepeat(): void {
+    this.#ledger.mayRepeat();
+    this.#setbacks++;
   }
 
   #expectRunning(): void {
