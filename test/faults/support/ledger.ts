@@ -91,12 +91,6 @@ export class Ledger {
     return this.#lost(this.delivered()).length;
   }
 
-  /** Everything that came, in order. */
-  get documents(): readonly unknown[] {
-    const { ids, torn } = this.#documents();
-    return [...ids, ...torn];
-  }
-
   outcome({ isOrdered }: { isOrdered: boolean }): Outcome {
     const { ids, torn } = this.#documents();
     const counts = new Map<number, number>();

@@ -223,10 +223,10 @@ export class Life {
     if (!isDone) return;
     if (code !== 0) throw new Error(`the last stop has the exit code ${code}`);
     if (!this.#backfill) return;
-    const { length } = this.#ledger.documents;
+    const { repeats } = this.#ledger;
     await this.#runOnce();
-    const more = this.#ledger.documents.length - length;
-    if (more > 0) throw new Error(`after a stop, a run with --once brought ${more} more documents`);
+    const more = this.#ledger.repeats - repeats;
+    if (more > 0) throw new Error(`after a stop, a run with --once brought ${more} lines again`);
   }
 
   async #actAtRandom(): Promise<void> {
