@@ -57,10 +57,8 @@ describe('names from outside', () => {
     expect(await millrace('test', 'p.yaml')).toMatchObject({ code: 1 });
     await millrace('test', 'p.yaml', '--filter', HOSTILE.replace('x', 'z'));
     await millrace('run', 'p.yaml', '--pipeline', HOSTILE.replace('x', 'z'));
-    for (const command of ['validate', 'run', 'graph', 'test']) {
-      await millrace(command, `${HOSTILE}.yaml`);
-      await millrace(command, `${HOSTILE}*.yaml`);
-    }
+    await millrace('run', `${HOSTILE}.yaml`);
+    await millrace('test', `${HOSTILE}*.yaml`);
     writeFileSync(
       join(cwd, `${HOSTILE}.yaml`),
       `host_config: {}\n${key}: 1\nforwarders: { \u202e\u0085: ${key} }\n`,
