@@ -6,12 +6,13 @@ import { THREE, withModules } from './configs.ts';
 
 /** Sends the process a signal when the command line begins to load its code. */
 const atFirstCode = (signal: string) => `
-const { fs, readFileSync } = { fs: require('node:fs'), ...require('node:fs') };
-fs.readFileSync = (...args) => {
-  if (String(args[0]).endsWith('main.cjs')) process.kill(process.pid, '${signal}');
-  return readFileSync(...args);
-};
-require('node:module').syncBuiltinESMExports();
+import { register } from 'node:module';
+const hooks = \`
+  export async function load(url, context, nextLoad) {
+    if (url.endsWith('src/cli/main.js')) process.kill(process.pid, '${signal}');
+    return nextLoad(url, context);
+  }\`;
+register('data:text/javascript,' + encodeURIComponent(hooks));
 `;
 
 /** A plugin whose module takes until there is a file \`go\`. */
@@ -28,8 +29,8 @@ const slowly = () => folderWith({ 'p.yaml': withModules({ forward: './slow.mjs' 
 
 describe('a signal that comes as the first code is loaded', () => {
   const started = (signal: string) => {
-    const cwd = folderWith({ 'p.yaml': THREE, 'at-first-code.cjs': atFirstCode(signal) });
-    const env = { NODE_OPTIONS: `--require ${join(cwd, 'at-first-code.cjs')}` };
+    const cwd = folderWith({ 'p.yaml': THREE, 'at-first-code.mjs': atFirstCode(signal) });
+    const env = { NODE_OPTIONS: `--import ${join(cwd, 'at-first-code.mjs')}` };
     return startCli(['run', 'p.yaml', '--no-state'], { cwd, env });
   };
 
