@@ -122,8 +122,8 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
     positions: noting(settled, () => {
       state.set(PATHS, [...paths]);
-      // Another run would begin at the ends that it finds. With `backfill` it begins where this one does.
-      if (!backfill) state.commit();
+      // Now: a file that is renamed before the next run is found by it only if it is known.
+      state.commit();
     }),
     log: ctx.logger,
     onBacklog: (bytes) => ctx.stats.backlog(bytes),

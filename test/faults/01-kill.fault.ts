@@ -48,6 +48,25 @@ async function killAgainAndAgain(trial: Trial, whileRunning = () => {}): Promise
   return [...said, end.stderr];
 }
 
+it.each([
+  ['at least once', ''],
+  ['exactly once', 'exactly_once: true'],
+])(
+  'kill -9 as soon as it follows a file, which is rotated before the next run: nothing is lost, %s',
+  async (_, pipeline) => {
+    const trial = new Trial(fileToDisk({ paths: 'in/a.log', delay: 5, ...(pipeline && { pipeline }) }));
+    for (let round = 0; round < 3; round++) {
+      trial.appendLines('in/a.log', 20);
+      await kill(await trial.run());
+      trial.rename('in/a.log', `in/a.log.${round}`);
+    }
+    trial.write('p.yaml', fileToDisk({ paths: 'in/a.log', ...(pipeline && { pipeline }) }));
+    trial.appendLines('in/a.log', 20);
+    await trial.runOnce();
+    expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
+  },
+);
+
 it(`kill -9 at ${KILLS} points: nothing is lost, and no more comes twice than was open`, async () => {
   const config = fileToDisk({ forwarder: 'plugin: ./late.mjs', pipeline: `max_in_flight: ${WINDOW}` });
   const trial = new Trial(config, { 'late.mjs': LATE_FORWARDER });

@@ -69,8 +69,8 @@ describe('the file collector, with long lines', () => {
     const end = 7 + long.length + 1;
     expect(warnings).toHaveLength(3);
     expect(warnings[0]).toBe(
-      `main: a line of ${folder('in')} (bytes 7 to ${end}) was cut: it is longer than \`max_line_bytes\`, or its ` +
-        'file was truncated below it; the rest is lost, and its event says `truncated: true`',
+      `main: a line of ${folder('in')} (bytes 7 to ${end}) was cut: it is longer than \`max_line_bytes\`, ` +
+        'unfinished lines took more than `--read-memory`, or its file was truncated below it; the rest is lost, and its event says `truncated: true`',
     );
   });
 
