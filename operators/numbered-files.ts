@@ -11,7 +11,7 @@ import {
   type Observable,
   throwError,
 } from 'rxjs';
-import { BOOLEAN, type Checks, checkOptions } from './check-options.ts';
+import { BOOLEAN, type Checks, COUNT_FROM_0, checkOptions } from './check-options.ts';
 import { fileCall } from './output/file-call.ts';
 import { makeFolder } from './output/make-folder.ts';
 import { FILE_MODE, syncFolder } from './output/open-output.ts';
@@ -23,9 +23,11 @@ import { SerialJobs } from './serial-jobs.ts';
 export interface NumberedFilesOptions {
   /** Forces each file to the disk before it gets its name. Default: false. */
   readonly flush?: boolean | undefined;
+  /** The permissions of the files; the umask can only take some away. Default: 0o640. */
+  readonly mode?: number | undefined;
 }
 
-const CHECKS: Checks<NumberedFilesOptions> = { flush: BOOLEAN };
+const CHECKS: Checks<NumberedFilesOptions> = { flush: BOOLEAN, mode: COUNT_FROM_0 };
 
 /**
  * Writes each text to a file of its own, `<prefix><n><suffix>` in `folder`, where n goes on from the highest number
@@ -42,6 +44,7 @@ export class NumberedFiles {
   readonly #prefix: string;
   readonly #suffix: string;
   readonly #flush: boolean;
+  readonly #mode: number;
   readonly #jobs = new SerialJobs();
   /** The last number used; undefined until the folder was looked at. */
   #last: number | undefined;
@@ -49,11 +52,12 @@ export class NumberedFiles {
   /** @throws TypeError for an option that is unknown or of the wrong type. */
   constructor(folder: string, prefix: string, suffix: string, options: NumberedFilesOptions = {}) {
     checkOptions('NumberedFiles', options, CHECKS);
-    const { flush = false } = options;
+    const { flush = false, mode = FILE_MODE } = options;
     this.#folder = folder;
     this.#prefix = prefix;
     this.#suffix = suffix;
     this.#flush = flush;
+    this.#mode = mode;
   }
 
   /** Writes all of `texts` on subscription, in order, and completes; if one fails, none is left behind. */
@@ -106,7 +110,7 @@ export class NumberedFiles {
   }
 
   #writeFile(path: string, text: string): Observable<unknown> {
-    const options = { flag: 'wx', mode: FILE_MODE, flush: this.#flush };
+    const options = { flag: 'wx', mode: this.#mode, flush: this.#flush };
     return fileCall((done) => fs.writeFile(path, text, options, done));
   }
 

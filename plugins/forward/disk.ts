@@ -33,8 +33,11 @@ const DUMP_SUFFIX = '.json';
 /** A separator would lead out of `path`. The backslash is one on other systems. */
 const isBareName = (name: string) => !/^\.{0,2}$|[/\\\0]/.test(name);
 
+/** The owner has to be able to write to the file again. */
+const isFileMode = (digits: string) => /^0?[67][0-7]{2}$/.test(digits);
+
 /**
- * Specification 2.9: disk; `fsync` is ours. By default a power cut can cost the last second, which the kernel alone
+ * Specification 2.9: disk; `fsync` and `file_mode` are ours. By default a power cut can cost the last second, which the kernel alone
  * would stretch to half a minute, and which costs next to nothing. `batch` settles only what the disk has.
  */
 export const DiskConfig = ForwardConfigBase.extend({
@@ -42,6 +45,14 @@ export const DiskConfig = ForwardConfigBase.extend({
   filename: z.string().refine(isBareName, { message: 'a bare file name, without separators' }).optional(),
   pretty_print: z.boolean().default(false),
   fsync: z.enum(['never', 'interval', 'batch']).default('interval'),
+  /** The permissions of files that are created; the umask can only take some away. */
+  file_mode: z
+    .string()
+    .refine(isFileMode, {
+      message:
+        "octal digits in quotes, such as '0600', of which the first lets the owner read and write (6 or 7)",
+    })
+    .default('0640'),
 });
 export type DiskConfig = Readonly<z.output<typeof DiskConfig>>;
 
@@ -125,14 +136,18 @@ function lines(ctx: Context): Write<string | Buffer> {
   return (text) =>
     defer(() => {
       // A part of its own, because a write that was begun may outlast the run.
-      const { appender, release } = leaseAppender(path, { log: ctx.logger });
+      const { appender, release } = leaseAppender(path, appenderOptions(ctx));
       return appender.append(text, { fsync }).pipe(finalize(release));
     });
 }
 
+const modeOf = ({ file_mode }: DiskConfig): number => Number.parseInt(file_mode, 8);
+
+const appenderOptions = ({ config, logger }: Context) => ({ log: logger, mode: modeOf(config) });
+
 /** The appender of a file, kept until the run is over. */
 function heldAppender(path: string, ctx: Context): FileAppender {
-  const { appender, release } = leaseAppender(path, { log: ctx.logger });
+  const { appender, release } = leaseAppender(path, appenderOptions(ctx));
   const reopening = ctx.reopen$?.subscribe(() => appender.close());
   const end = () => {
     reopening?.unsubscribe();
@@ -144,6 +159,9 @@ function heldAppender(path: string, ctx: Context): FileAppender {
 
 function dumps(ctx: Context): Write<readonly string[]> {
   const { path, fsync } = ctx.config;
-  const files = new NumberedFiles(path, DUMP_NAME, DUMP_SUFFIX, { flush: fsync === 'batch' });
+  const files = new NumberedFiles(path, DUMP_NAME, DUMP_SUFFIX, {
+    flush: fsync === 'batch',
+    mode: modeOf(ctx.config),
+  });
   return (documents) => files.write(documents);
 }

@@ -54,7 +54,7 @@ export class FolderLock {
 
   release(): void {
     try {
-      fs.writeFileSync(join(this.#folder, `lock.${this.#held.number + 1}`), '', { flag: 'wx' });
+      fs.writeFileSync(join(this.#folder, `lock.${this.#held.number + 1}`), '', { flag: 'wx', mode: 0o600 });
     } catch {
       // The folder is full or gone. Then a number may be used twice, which harms only in a race of three processes.
     }
@@ -98,6 +98,8 @@ function listen(path: string): Promise<net.Server | undefined> {
       else reject(error);
     });
     server.listen(path, () => {
+      // The kernel has made it for everybody, less the umask.
+      fs.chmodSync(path, 0o600);
       server.unref();
       resolve(server);
     });

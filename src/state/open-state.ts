@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isNativeError } from 'node:util/types';
 import { MillraceError } from '../errors.ts';
 import { type Logger, silentLogger } from '../models/index.ts';
@@ -65,7 +65,9 @@ export async function readState(folder: string): Promise<readonly StateEntry[]> 
 async function takeFolder(folder: string): Promise<FolderLock> {
   try {
     makeFolder(folder);
-    return await FolderLock.take(folder);
+    const lock = await FolderLock.take(folder);
+    tightenFiles(folder);
+    return lock;
   } catch (error) {
     throw error instanceof MillraceError ? error : unusable(folder, error);
   }
@@ -81,6 +83,19 @@ function makeFolder(path: string): void {
   } catch (error) {
     // Another process may have made it meanwhile.
     if (!isFolder(path)) throw error;
+  }
+}
+
+/** Takes away what others may do to state files, such as those that somebody has restored from a backup. */
+function tightenFiles(folder: string): void {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    if (!entry.isFile() || !/^(?:state|lock)\./.test(entry.name)) continue;
+    const path = join(folder, entry.name);
+    try {
+      if ((fs.statSync(path).mode & 0o077) !== 0) fs.chmodSync(path, 0o600);
+    } catch {
+      // Another user's: this process cannot, and did not make it.
+    }
   }
 }
 

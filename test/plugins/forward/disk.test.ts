@@ -35,8 +35,16 @@ describe('disk forwarder', () => {
       path: 'p',
       pretty_print: false,
       fsync: 'interval',
+      file_mode: '0640',
     });
     expect(DiskConfig.safeParse({ plugin: 'disk' }).success).toBe(false);
+  });
+
+  it.each(['0400', '600x', '0o600', '999', '1600', '600 '])('refuses the file_mode %j', (file_mode) => {
+    const { error } = DiskConfig.safeParse({ plugin: 'disk', path: 'p', file_mode });
+    expect(error?.issues).toMatchObject([
+      { path: ['file_mode'], message: expect.stringContaining("octal digits in quotes, such as '0600'") },
+    ]);
   });
 
   it.each(['', '.', '..', 'a/b', '/a', '../a', 'a\\b', 'a\0b'])('refuses the filename %j', (filename) => {
