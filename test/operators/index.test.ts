@@ -98,9 +98,11 @@ describe('millrace/operators/node', () => {
   it('exports these names and no others', () => {
     expect(Object.keys(nodeOperators)).toEqual([
       'FileAppender',
+      'MemoryBudget',
       'NumberedFiles',
       'SettledPositions',
       'followFiles',
+      'readMemory',
       'writeToStream',
     ]);
   });
