@@ -60,6 +60,8 @@ export interface FollowSettings {
   readonly batchLines: number;
   /** Emit lines as bytes, which are decoded when their texts are asked for: for those who hand them on. Default: false. */
   readonly asBytes: boolean;
+  /** Emit no line that has no characters. Default: false. */
+  readonly skipEmptyLines: boolean;
   /** Bytes read at a time. Default: 128 KiB. */
   readonly chunkBytes: number;
   /** Bytes kept of a line, at least `chunkBytes`; a longer one is cut, and its batch says so. Default: 16 MiB. */

@@ -29,6 +29,14 @@ export class JoinedLines {
       : new JoinedLines(this.text.slice(this.text.indexOf(LF) + 1), this.size - 1);
   }
 
+  /** Without the lines of no characters. */
+  get withoutEmpty(): JoinedLines {
+    const hasEmpty = this.text === '' || this.text.startsWith(LF) || this.text.endsWith(LF);
+    if (!hasEmpty && !this.text.includes(LF + LF)) return this;
+    const lines = this.lines.filter((line) => line !== '');
+    return new JoinedLines(lines.join(LF), lines.length);
+  }
+
   /** Without a byte order mark ahead of the first line. */
   get withoutMark(): JoinedLines {
     return this.text.startsWith(MARK) ? new JoinedLines(this.text.slice(MARK.length), this.size) : this;

@@ -2,6 +2,7 @@ import { ChunkLines } from './chunk-lines.ts';
 import type { JoinedLines } from './joined-lines.ts';
 
 const LF = 0x0a;
+const CR = 0x0d;
 /** V8 has memory that it uses again at once for what lives short, but not for texts above 128 Ki characters. */
 const PART_BYTES = 96 * 1024;
 
@@ -22,6 +23,25 @@ export class LineBlock {
   /** Nobody asks for its bytes any more, nor for texts. To be called once. */
   release(): void {
     this.#onRelease();
+  }
+
+  /** The same without the lines that have nothing ahead of their terminator, in the same memory. */
+  get withoutEmpty(): LineBlock {
+    const { bytes } = this;
+    let size = 0;
+    let end = 0;
+    for (let start = 0; start < bytes.length; ) {
+      const next = bytes.indexOf(LF, start) + 1;
+      const length = next - start;
+      const isEmpty = length === 1 || (length === 2 && bytes[start] === CR);
+      if (!isEmpty) {
+        if (end < start) bytes.copyWithin(end, start, next);
+        end += length;
+        size++;
+      }
+      start = next;
+    }
+    return size === this.size ? this : new LineBlock(bytes.subarray(0, end), size, this.#onRelease);
   }
 
   /** The same in blocks of which each can be worked on at less cost, if there is more than one line in it. */

@@ -3,6 +3,7 @@ import { BlockMemory } from './block-memory.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
+import { LineBlock } from './line-block.ts';
 import { isAbsence, isShortage } from './list-folder.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
@@ -12,6 +13,7 @@ export interface PumpSettings {
   readonly batchLines: number;
   /** Lines are emitted as bytes where that can be. */
   readonly asBytes: boolean;
+  readonly skipEmptyLines: boolean;
   /** The end of a file is the end of its last line, and of following it. */
   readonly once: boolean;
   /** `Infinity`: with `once`, a last line without a newline is left to the next run. */
@@ -128,13 +130,15 @@ export class ReadPump {
   }
 
   #emit(file: FollowedFile): boolean {
-    const { demand, batchLines, asBytes } = this.#settings;
+    const { demand, batchLines, asBytes, skipEmptyLines } = this.#settings;
     const { room } = demand;
     if (room <= 0) return false;
     const max = Math.min(room, batchLines);
     const startOffset = file.lines.offset;
-    const taken = (asBytes ? file.lines.takeBlock(max, this.#memory) : undefined) ?? file.lines.take(max);
+    const all = (asBytes ? file.lines.takeBlock(max, this.#memory) : undefined) ?? file.lines.take(max);
+    const taken = skipEmptyLines ? all.withoutEmpty : all;
     if (taken.size > 0) this.#events.batch(new TakenLines(taken, placeOf(file, startOffset), file.lines));
+    else if (taken instanceof LineBlock) taken.release();
     return true;
   }
 

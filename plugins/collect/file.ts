@@ -58,6 +58,7 @@ export const FileCollectConfig = CollectConfigBase.extend({
   allow_missing: z.boolean().optional(),
   max_line_bytes: z.number().int().min(LEAST_LINE_BYTES).max(LONGEST_LINE_BYTES).optional(),
   flush_timeout: z.number().min(1).nullable().optional(),
+  skip_empty_lines: z.boolean().optional(),
 });
 export type FileCollectConfig = Readonly<z.output<typeof FileCollectConfig>>;
 
@@ -98,6 +99,7 @@ export function reads({ config, file }: { config: FileCollectConfig; file: Writt
 export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): Observable<EventBatch> {
   const { paths, backfill, max_line_bytes: maxLineBytes = MOST_LINE_BYTES } = ctx.config;
   const { flush_timeout: flushTimeout = FLUSH_TIMEOUT, exclude = COMPRESSED } = ctx.config;
+  const { skip_empty_lines: skipEmptyLines = false } = ctx.config;
   if (ctx.once && !backfill && paths.length > 0) {
     ctx.logger.warn(
       'nothing to read: a run that ends needs `backfill: true`, without it files start at their end',
@@ -114,6 +116,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
   return followFiles(paths, {
     demand,
     isExcluded: excludedBy(exclude),
+    skipEmptyLines,
     once: ctx.once,
     allowMissing: ctx.config.allow_missing ?? false,
     maxLineBytes,

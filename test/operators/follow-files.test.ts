@@ -145,6 +145,17 @@ describe('followFiles, once', () => {
     });
   });
 
+  it.each([false, true])('leaves empty lines out with `skipEmptyLines`; as bytes: %s', async (asBytes) => {
+    fs.writeFileSync(folder('a'), '\n\r\none\n\n \r\n\r\n\ntwo\n\n');
+    const settings = { asBytes, skipEmptyLines: true };
+    const batches = await readOnce([folder('a')], settings);
+    expect(linesOf(batches)).toEqual(['one', ' ', 'two']);
+    expect(batches.at(-1)?.endOffset).toBe(fs.statSync(folder('a')).size);
+    const one = await readOnce([folder('a')], { ...settings, batchLines: 1, chunkBytes: 2 });
+    expect(linesOf(one)).toEqual(['one', ' ', 'two']);
+    expect(one.every(({ size }) => size === 1)).toBe(true);
+  });
+
   it('counts the files that it follows', async () => {
     const messages: string[] = [];
     const log = { warn: () => {}, info: (message: string) => messages.push(message) };

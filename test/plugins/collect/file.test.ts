@@ -100,7 +100,7 @@ describe('file collector', () => {
     const linesOf = async (input: object) => {
       const ctx = context({ once: true }, input);
       const batches = await lastValueFrom(collect({ ctx }).pipe(toArray()));
-      return batches.flatMap((batch) => batch.events.map(({ data }) => data.line));
+      return batches.flatMap((batch) => batch.events.map(({ data }) => data.line)).sort();
     };
     const paths = [folder('app.log*')];
     expect(await linesOf({ paths })).toEqual(['app.log', 'app.log.1', 'app.log.4.bak']);
