@@ -5,7 +5,7 @@ import type { FileTable } from './file-table.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile, StartPosition } from './followed-file.ts';
 import type { ReadPump } from './read-pump.ts';
-import { closeFile, type FileChange } from './regular-file.ts';
+import { closeFile, type FileChange, type OpenFile } from './regular-file.ts';
 import { firstRests } from './resting.ts';
 import type { Probe } from './scan.ts';
 import { truncate } from './truncation.ts';
@@ -49,13 +49,31 @@ export class Arrivals {
     return file;
   }
 
-  /** A file of an earlier run that was renamed since: what took its path comes after it. The earliest is told first. */
+  /**
+   * A file of an earlier run that was renamed since: what took its path comes after it, unless that is read already,
+   * because this one could not be opened before. The earliest is told first.
+   */
   foundEarlier({ known, path, opened }: EarlierFile): void {
     const { table, descriptors, pump } = this.#parts;
-    const file = this.#adopt(path, opened, opened.head, known.path);
+    const file = this.#adopt(path, opened, opened.head, this.hasBegun ? path : known.path);
     descriptors.attach(file, opened.fd);
     table.lead(path, file);
-    table.lead(known.path, file);
+    if (!this.hasBegun) table.lead(known.path, file);
+    pump.add(file);
+  }
+
+  /** A file that was at a path, and was rotated away before it was seen there. The oldest is told first. */
+  foundRotated(path: string, opened: OpenFile): void {
+    const { table, descriptors, pump } = this.#parts;
+    if (table.get(opened.id) !== undefined) {
+      closeFile(opened.fd);
+      return;
+    }
+    const file = this.#adopt(path, opened, opened.head);
+    file.nextSince = opened.born;
+    file.isGone = true;
+    descriptors.attach(file, opened.fd);
+    table.lead(path, file);
     pump.add(file);
   }
 
@@ -66,6 +84,7 @@ export class Arrivals {
     const found = { id, size, path, head, existed: !this.hasBegun };
     const file = table.add(found, within(size, settings.positions.startAt(found)));
     file.modified = modified;
+    file.nextSince = status.changed;
     file.isLinked = isLinked;
     file.rests = firstRests(table.size);
     file.isFinishing = settings.once;
@@ -79,11 +98,13 @@ export class Arrivals {
     return file;
   }
 
-  #update(file: FollowedFile, { size, modified, isLinked }: FileChange, readBefore: number): void {
+  #update(file: FollowedFile, status: FileChange, readBefore: number): void {
+    const { size, modified, isLinked } = status;
     const { settings, table, pump } = this.#parts;
     if (size < readBefore) truncate(file, settings);
     const isTouched = file.modified !== modified;
     file.modified = modified;
+    file.nextSince = status.changed;
     file.isLinked = isLinked;
     file.size = file.isTruncated ? size : Math.max(size, file.lines.readOffset);
     table.count(file);

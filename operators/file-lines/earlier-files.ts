@@ -1,11 +1,8 @@
-import { concatMap, defer, mergeMap, Observable, retry, tap, toArray } from 'rxjs';
-import type { KnownFile, Positions } from './follow-settings.ts';
-import { isShortage } from './list-folder.ts';
+import { dirname } from 'node:path';
+import { concatMap, filter, mergeMap, Observable, toArray } from 'rxjs';
+import type { KnownFile } from './follow-settings.ts';
 import { findMoved, type MovedFile } from './moved-files.ts';
 import { closeFile, type OpenFile, openFile } from './regular-file.ts';
-
-/** Milliseconds after which it is tried again where no descriptor was left. */
-const SHORTAGE_MS = 250;
 
 /** A file of an earlier run that was renamed since, open. */
 export interface EarlierFile {
@@ -15,42 +12,36 @@ export interface EarlierFile {
   readonly opened: OpenFile;
 }
 
-/** The files of earlier runs that were renamed since in their folders, most by rotation, in their order. */
-export function earlierFiles(positions: Positions): Observable<EarlierFile> {
-  return movedFiles(positions).pipe(
+/**
+ * Of the files of earlier runs those that were renamed since in their folders, most by rotation, in their order.
+ * `notNow` is told of those that are there, or may be, and cannot be opened now.
+ */
+export function earlierFiles(
+  files: Iterable<KnownFile>,
+  notNow: (file: KnownFile, path: string, error: NodeJS.ErrnoException) => void,
+): Observable<EarlierFile> {
+  return findMoved(files, (file, error) => notNow(file, dirname(file.path), error)).pipe(
+    filter(({ file, path }) => path !== file.path),
+    toArray(),
     mergeMap(inOrder),
-    concatMap(({ file, path }) =>
-      new Observable<EarlierFile>((subscriber) => {
-        openFile(path, { isLinked: false }, (error, opened) => {
-          if (error !== null && isShortage(error)) {
-            subscriber.error(error);
-            return;
-          }
-          // Any file of the folder may have got an inode that was given up.
-          const isSame = opened?.id === file.id && file.isSame(opened.head);
-          if (opened === undefined || !isSame || subscriber.closed) {
-            if (opened !== undefined) closeFile(opened.fd);
-          } else {
-            subscriber.next({ known: file, path, opened });
-          }
-          subscriber.complete();
-        });
-      }).pipe(retry({ delay: SHORTAGE_MS })),
+    concatMap(
+      ({ file, path }) =>
+        new Observable<EarlierFile>((subscriber) => {
+          openFile(path, { isLinked: false }, (error, opened) => {
+            // Any file of the folder may have got an inode that was given up.
+            const isSame = opened?.id === file.id && file.isSame(opened.head);
+            if (opened !== undefined && isSame && !subscriber.closed) {
+              subscriber.next({ known: file, path, opened });
+            } else if (opened !== undefined) {
+              closeFile(opened.fd);
+            } else if (error !== null) {
+              notNow(file, path, error);
+            }
+            subscriber.complete();
+          });
+        }),
     ),
   );
-}
-
-function movedFiles(positions: Positions): Observable<MovedFile<KnownFile>[]> {
-  return defer(() => {
-    let shortage: Error | undefined;
-    const unknown = (_: KnownFile, error: Error) => {
-      if (isShortage(error)) shortage = error;
-    };
-    const check = () => {
-      if (shortage !== undefined) throw shortage;
-    };
-    return findMoved(positions.known?.() ?? [], unknown).pipe(toArray(), tap(check));
-  }).pipe(retry({ delay: SHORTAGE_MS }));
 }
 
 /**

@@ -1,4 +1,14 @@
-import { concat, exhaustMap, ignoreElements, Subscription, takeWhile, tap, timer } from 'rxjs';
+import {
+  concat,
+  exhaustMap,
+  finalize,
+  ignoreElements,
+  type Observable,
+  Subscription,
+  takeWhile,
+  tap,
+  timer,
+} from 'rxjs';
 import { counted } from '../counted.ts';
 import { Arrivals } from './arrivals.ts';
 import { ChangeWatches } from './change-watches.ts';
@@ -6,7 +16,7 @@ import { ChunkReader } from './chunk-reader.ts';
 import { Descriptors } from './descriptors.ts';
 import { earlierFiles } from './earlier-files.ts';
 import { FileTable } from './file-table.ts';
-import type { FollowSettings } from './follow-settings.ts';
+import type { FollowSettings, KnownFile } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 import type { LineBatch } from './line-batch.ts';
 import { isAbsence, isShortage } from './list-folder.ts';
@@ -21,6 +31,8 @@ import { replace } from './truncation.ts';
 
 /** Milliseconds after which files are read again for which no descriptor was left. */
 const SHORTAGE_MS = 250;
+/** Every so many polls, files of earlier runs are looked for that could not be opened before. */
+const EARLIER_POLLS = 5;
 /** Milliseconds after which positions are looked through that are kept for files that are gone. */
 const HOUR_MS = 3600_000;
 
@@ -48,6 +60,10 @@ export class FollowSession {
   /** The files that wait for a descriptor to be free. */
   readonly #waiting = new Set<FollowedFile>();
   #isSeeking = false;
+  /** Files of earlier runs that may have been renamed, and were not opened yet. */
+  #earlier: readonly KnownFile[] = [];
+  /** Some of them for want of descriptors. */
+  #isShort = false;
   /** With `once`: what could not be read, by path. */
   readonly #unreadable = new Map<string, NodeJS.ErrnoException>();
   #reportedBacklog = 0;
@@ -86,6 +102,8 @@ export class FollowSession {
       // At once, so that it can be read even if it is rotated away before its turn comes.
       mayKeepOpen: () => this.#descriptors.hasRoom,
       resting: (path) => this.#resting(path),
+      rotated: (path, id) => this.#rotated(path, id),
+      foundRotated: (path, opened) => this.#arrivals.foundRotated(path, opened),
       found: (found) => {
         if ('fd' in found.status) this.#problems.over(found.path);
         return this.#arrivals.found(found);
@@ -102,17 +120,37 @@ export class FollowSession {
   start(): void {
     const { once, pollMs, positions, scheduler } = this.#settings;
     const polls = timer(0, pollMs, scheduler).pipe(takeWhile(() => !once || !this.#arrivals.hasBegun));
-    const earlier$ = earlierFiles(positions).pipe(
-      tap((earlier) => this.#arrivals.foundEarlier(earlier)),
-      ignoreElements(),
-    );
-    const scan = (poll: number) =>
-      poll === 0 ? concat(earlier$, this.#scanner.scan()) : this.#scanner.scan();
+    const scan = (poll: number) => {
+      if (poll === 0) this.#earlier = [...(positions.known?.() ?? [])];
+      return poll % EARLIER_POLLS === 0
+        ? concat(this.#findEarlier(), this.#scanner.scan())
+        : this.#scanner.scan();
+    };
     this.#subscriptions.add(polls.pipe(exhaustMap(scan)).subscribe());
     this.#subscriptions.add(this.#settings.demand.room$.subscribe(() => this.#pump.run()));
     const isThere = (id: FileId) => this.#table.get(id) !== undefined;
     if (!once)
       this.#subscriptions.add(timer(HOUR_MS, HOUR_MS, scheduler).subscribe(() => positions.found?.(isThere)));
+  }
+
+  #findEarlier(): Observable<never> {
+    const later: KnownFile[] = [];
+    this.#isShort = false;
+    const notNow = (file: KnownFile, path: string, error: NodeJS.ErrnoException) => {
+      later.push(file);
+      this.#isShort ||= isShortage(error);
+      if (!isAbsence(error) && !isShortage(error)) this.#report(path, error);
+    };
+    return earlierFiles(this.#earlier, notNow).pipe(
+      tap((earlier) => {
+        this.#problems.over(earlier.path);
+        this.#arrivals.foundEarlier(earlier);
+      }),
+      ignoreElements(),
+      finalize(() => {
+        this.#earlier = later;
+      }),
+    );
   }
 
   close(): void {
@@ -143,7 +181,7 @@ export class FollowSession {
   #sweep(seen: Seen, isComplete: boolean): void {
     this.#table.prune(seen);
     const { once, positions } = this.#settings;
-    if (!this.#arrivals.hasBegun && isComplete) {
+    if (!this.#arrivals.hasBegun && isComplete && !this.#isShort) {
       positions.found?.((id) => this.#table.get(id) !== undefined);
       this.#tellFollowed();
       this.#arrivals.hasBegun = true;
@@ -202,6 +240,13 @@ export class FollowSession {
   #resting(path: string): FollowedFile | undefined {
     const file = this.#table.at(path);
     return file !== undefined && mayRest(file, this.#watches.has(file)) ? file : undefined;
+  }
+
+  /** What a glob matches under its new name is found anyway. */
+  #rotated(path: string, id: FileId | undefined): FollowedFile | undefined {
+    const last = this.#table.at(path);
+    if (last === undefined || last.id === id || last.isLinked || this.#settings.once) return undefined;
+    return this.#patterns.includes(path) ? last : undefined;
   }
 
   #changed(file: FollowedFile, mayHaveMoved: boolean): void {

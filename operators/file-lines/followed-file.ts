@@ -46,6 +46,8 @@ export class FollowedFile {
   size: number;
   /** When it was last modified, as last seen. */
   modified = 0n;
+  /** Files that took its path after it are not older: when it was changed last, as it was last seen at its path. */
+  nextSince = 0n;
   /** `modified` when it was found to be no text. */
   refusedAt: bigint | undefined;
   isLinked = false;

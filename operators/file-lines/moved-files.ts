@@ -13,7 +13,7 @@ export interface PlacedFile {
   readonly path: string;
 }
 
-/** Where a file is by now. */
+/** Where a file is by now: its own path, or another one. */
 export interface MovedFile<T> {
   readonly file: T;
   readonly path: string;
@@ -22,8 +22,8 @@ export interface MovedFile<T> {
 }
 
 /**
- * Of the files that are not at their path any more, those that are elsewhere in the same folder, with the path
- * there: rotation renames them. However many are sought, a folder is looked through once. Never errors: `unknown` is
+ * Of these files those that are there: at their paths, or elsewhere in the same folder, where rotation renames
+ * them. However many are sought, a folder is looked through once. Never errors: `unknown` is
  * told of the files that may be in a folder that cannot be listed now.
  */
 export function findMoved<T extends PlacedFile>(
@@ -34,7 +34,9 @@ export function findMoved<T extends PlacedFile>(
     const missing = new Map<string, Map<FileId, T>>();
     const miss = (file: T, next: () => void) =>
       statFile(file.path, (_, status) => {
-        if (status?.id !== file.id) {
+        if (status?.id === file.id) {
+          subscriber.next({ file, path: file.path, modified: status.modified });
+        } else {
           const folder = dirname(file.path);
           const others = missing.get(folder) ?? new Map<FileId, T>();
           missing.set(folder, others.set(file.id, file));

@@ -2,8 +2,9 @@ import { from, mergeMap, Observable } from 'rxjs';
 import { type ExpandedPaths, expandPaths } from './expand-paths.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { GlobListings } from './glob-listings.ts';
-import { isShortage } from './list-folder.ts';
-import { closeFile, type FileId } from './regular-file.ts';
+import { isAbsence, isShortage } from './list-folder.ts';
+import { closeFile, type FileId, type OpenFile } from './regular-file.ts';
+import { findRotated } from './rotated-siblings.ts';
 import { eachLimited, type Probe, probe } from './scan.ts';
 
 /** Status calls under way at a time: more would make reads wait in the thread pool behind them. */
@@ -25,6 +26,10 @@ export interface ScanEvents {
   mayKeepOpen(): boolean;
   /** The file at `path` if nothing can have happened to it unnoticed: it is not looked at this time. */
   resting(path: string): FollowedFile | undefined;
+  /** The file that was at `path`, if there is none now or another one, and others may have been there in between. */
+  rotated(path: string, id: FileId | undefined): FollowedFile | undefined;
+  /** A file was at `path`, and was rotated away before it was seen there. */
+  foundRotated(path: string, file: OpenFile): void;
   /** There is a file. Returns which one it is. */
   found(found: Probe): FollowedFile;
   /** There is none. Returns the one that is there all the same, though it cannot be looked at. */
@@ -39,6 +44,13 @@ export interface ScanEvents {
   scanned(seen: Seen, isComplete: boolean): void;
 }
 
+/** What came of a look at a path. */
+interface Look {
+  readonly error: NodeJS.ErrnoException | null;
+  readonly found: Probe | undefined;
+  done(file: FollowedFile | undefined): void;
+}
+
 /** Looks at what `patterns` lead to. */
 export class PathScanner {
   readonly #patterns: readonly string[];
@@ -46,6 +58,8 @@ export class PathScanner {
   readonly #listings = new GlobListings();
   /** The folders that could not be listed last time. */
   #unlisted: ReadonlyMap<string, unknown> = new Map();
+  /** The paths where files are looked for that were rotated away unseen, with the looks that wait for the end of it. */
+  readonly #searches = new Map<string, (() => void)[]>();
   #isClosed = false;
 
   constructor(patterns: readonly string[], events: ScanEvents) {
@@ -61,18 +75,51 @@ export class PathScanner {
     );
   }
 
-  /** Looks at one path. */
-  look(path: string, done: (file: FollowedFile | undefined) => void): void {
+  /** Looks at one path. `inGap`: if nothing is there, also for what was there and was rotated away unseen. */
+  look(path: string, done: (file: FollowedFile | undefined) => void, { inGap = false } = {}): void {
+    const again = () => this.look(path, done, { inGap });
+    const search = this.#searches.get(path);
+    if (search !== undefined) {
+      search.push(again);
+      return;
+    }
     probe(path, this.#events, (error, found) => {
-      if (this.#isClosed) {
+      const meanwhile = this.#searches.get(path);
+      if (meanwhile !== undefined) {
+        // It may be older than what the search finds.
         if (found !== undefined && 'fd' in found.status) closeFile(found.status.fd);
-        done(undefined);
-      } else if (found !== undefined) {
-        done(this.#events.found(found));
-      } else {
-        done(error === null ? undefined : this.#events.notFound(path, error));
+        meanwhile.push(again);
+        return;
       }
+      const mayHaveRotated = !this.#isClosed && (error === null || (inGap && isAbsence(error)));
+      const last = mayHaveRotated ? this.#events.rotated(path, found?.status.id) : undefined;
+      if (last === undefined) {
+        this.#settle(path, { error, found, done });
+        return;
+      }
+      const waiting: (() => void)[] = [];
+      this.#searches.set(path, waiting);
+      findRotated(path, last, this.#events, (files) => {
+        for (const file of files) {
+          if (this.#isClosed) closeFile(file.fd);
+          else this.#events.foundRotated(path, file);
+        }
+        this.#settle(path, { error, found, done });
+        this.#searches.delete(path);
+        for (const look of waiting) look();
+      });
     });
+  }
+
+  #settle(path: string, { error, found, done }: Look): void {
+    if (this.#isClosed) {
+      if (found !== undefined && 'fd' in found.status) closeFile(found.status.fd);
+      done(undefined);
+    } else if (found !== undefined) {
+      done(this.#events.found(found));
+    } else {
+      done(error === null ? undefined : this.#events.notFound(path, error));
+    }
   }
 
   /** What is under way ends without a word. */
@@ -95,10 +142,11 @@ export class PathScanner {
           next();
           return;
         }
-        this.look(path, (file) => {
+        const looked = (file: FollowedFile | undefined) => {
           if (file !== undefined) note(seen, file, path);
           next();
-        });
+        };
+        this.look(path, looked, { inGap: true });
       };
       eachLimited(this.#isClosed ? [] : paths, PROBES_AT_A_TIME, look, () => {
         if (!this.#isClosed) this.#events.scanned(seen, isComplete);

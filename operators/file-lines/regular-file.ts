@@ -15,6 +15,9 @@ export interface FileStatus {
 export interface FileChange extends FileStatus {
   /** Nanoseconds; to be compared only. */
   readonly modified: bigint;
+  /** When it, its name included, was changed last, and when it was made; 0 where the file system does not tell. */
+  readonly changed: bigint;
+  readonly born: bigint;
   /** A symbolic link leads to it, which may be led elsewhere without a trace on the file. */
   readonly isLinked: boolean;
 }
@@ -88,7 +91,8 @@ export function closeFile(fd: number): void {
 }
 
 function statusOf(stats: fs.BigIntStats, isLinked: boolean): FileChange {
-  return { id: `${stats.dev}:${stats.ino}`, size: Number(stats.size), modified: stats.mtimeNs, isLinked };
+  const { dev, ino, size, mtimeNs: modified, ctimeNs: changed, birthtimeNs: born } = stats;
+  return { id: `${dev}:${ino}`, size: Number(size), modified, changed, born, isLinked };
 }
 
 function notRegular(stats: fs.BigIntStats): NodeJS.ErrnoException {

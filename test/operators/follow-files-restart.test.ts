@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import path from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
 import { fingerprintOf } from '../../operators/file-lines/fingerprint.ts';
@@ -383,5 +384,52 @@ describe('followFiles, across a restart', () => {
     expect(store.size).toBe(1);
     for (const batch of batches) positions.settle(batch);
     expect(store.size).toBe(0);
+  });
+
+  it('reads a file that was renamed, and cannot be opened at the start, when it can', async () => {
+    append('a', '1\n');
+    await read(['a'], ['1']);
+    append('a', '2\n');
+    rename('a', 'a.1');
+    const open = fs.open;
+    let isDenied = true;
+    jest.spyOn(fs, 'open').mockImplementation(((path: string, flags: number, done: (e: Error) => void) => {
+      if (!isDenied || !path.endsWith('a.1')) open(path, flags, done as never);
+      else process.nextTick(done, Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' }));
+    }) as never);
+    append('a', 'new\n');
+    const { lines, warnings } = run(['a']);
+    await eventually(() => expect(lines()).toEqual(['new']));
+    expect(warnings).toEqual(['EACCES']);
+    isDenied = false;
+    await eventually(() => expect(lines()).toEqual(['new', '2']));
+    expect(offsets()).toEqual([4, 4]);
+  });
+
+  it('resumes in the same run where it was when a file that was gone comes back, also if lines are unsettled', async () => {
+    append('a', '1\n');
+    append('b', '1\n');
+    const { lines, stop } = run(['a', 'b'], { settles: (line) => line !== '2' });
+    await eventually(() => expect(lines()).toEqual(['1', '1']));
+    append('a', '2\n');
+    await eventually(() => expect(lines().length).toBe(3));
+    for (const name of ['a', 'b']) rename(name, `../${path.basename(folder())}-${name}`);
+    await eventually(() => expect(openFiles(folder())).toBe(0));
+    for (const name of ['a', 'b']) rename(`../${path.basename(folder())}-${name}`, name);
+    append('a', '3\n');
+    append('b', '4\n');
+    await eventually(() => expect(lines().slice(3).sort()).toEqual(['3', '4']));
+    stop();
+  });
+
+  it('forgets the position of a file that is deleted, and keeps that of one that is elsewhere', async () => {
+    append('a', '1\n');
+    append('b', '22\n');
+    const { lines } = run(['a', 'b']);
+    await eventually(() => expect(lines().length).toBe(2));
+    fs.rmSync(folder('a'));
+    fs.mkdirSync(folder('archive'));
+    rename('b', 'archive/b');
+    await eventually(() => expect([offsets(), openFiles(folder())]).toEqual([[3], 0]));
   });
 });

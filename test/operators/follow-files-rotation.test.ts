@@ -174,4 +174,75 @@ describe('followFiles, as files are rotated', () => {
     await eventually(() => expect(lines().sort()).toEqual(['a1', 'a2', 'b1', 'b2', 'c1', 'c2', 'd1', 'd2']));
     await eventually(() => expect(openFiles(folder())).toBe(0));
   });
+
+  it('looks through a folder once, however many files were rotated in it while they were not open', async () => {
+    const names = Array.from({ length: 100 }, (_, n) => folder(`${n}`));
+    for (const name of names) fs.writeFileSync(name, '1\n');
+    const { lines } = follow([folder('*[0-9]')], { maxOpenFiles: 1, quietPolls: 1e9, pollMs: 100 });
+    await eventually(() => expect(lines().length).toBe(100));
+    const lstat = jest.spyOn(fs, 'lstat');
+    for (const name of names) {
+      fs.appendFileSync(name, `${name}\n`);
+      fs.renameSync(name, `${name}.old`);
+    }
+    await eventually(() => expect(names.filter((name) => !lines().includes(name))).toEqual([]));
+    expect(lines().length).toBe(200);
+    expect(lstat.mock.calls.length).toBeLessThan(2000);
+    lstat.mockRestore();
+  });
+
+  describe('several times between two looks at its path', () => {
+    const rotate = (rename: (n: number) => string, count = 10) => {
+      for (let n = 1; n <= count; n++) {
+        for (let old = count; old > 0; old--) {
+          if (fs.existsSync(folder(rename(old)))) fs.renameSync(folder(rename(old)), folder(rename(old + 1)));
+        }
+        fs.renameSync(folder('a'), folder(rename(1)));
+        fs.writeFileSync(folder('a'), `new ${n}\n`);
+      }
+    };
+    /** Until the clock of the file system has moved on. */
+    const aTick = () =>
+      eventually(() => {
+        fs.writeFileSync(folder('tick'), '');
+        return fs.statSync(folder('tick')).ctimeMs > fs.statSync(folder('a.20')).ctimeMs;
+      });
+    const all = ['first', ...Array.from({ length: 10 }, (_, n) => `new ${n + 1}`)];
+
+    it.each([
+      ['by number', (n: number) => `a.${n}`],
+      ['by date', (n: number) => `a-202601${40 - n}`],
+    ])('reads them all, in their order, and no archive of before: %s', async (_, rename) => {
+      fs.writeFileSync(folder('a.9'), 'archive\n');
+      fs.writeFileSync(folder('a.20'), 'archive\n');
+      await aTick();
+      fs.writeFileSync(folder('a'), 'first\n');
+      const { lines } = follow([folder('a')]);
+      await eventually(() => expect(lines()).toEqual(['first']));
+      rotate(rename);
+      fs.writeFileSync(folder('a.error.1'), 'of another log\n');
+      await eventually(() => expect(lines()).toEqual(all));
+    });
+
+    it('reads them also if nothing has taken their path', async () => {
+      fs.writeFileSync(folder('a'), 'first\n');
+      const { lines } = follow([folder('a')]);
+      await eventually(() => expect(lines()).toEqual(['first']));
+      rotate((n) => `a.${n}`);
+      fs.renameSync(folder('a'), folder('a.0'));
+      await eventually(() => expect(lines()).toEqual(all));
+    });
+
+    it('reads no copy of what it has read, and nothing that is excluded', async () => {
+      const text = `${'first '.repeat(20)}\n`;
+      fs.writeFileSync(folder('a'), text);
+      const { lines } = follow([folder('a')], { isExcluded: (path) => path.endsWith('.7') });
+      await eventually(() => expect(lines().length).toBe(1));
+      fs.copyFileSync(folder('a'), folder('a.1'));
+      fs.writeFileSync(folder('a.7'), 'excluded\n');
+      fs.renameSync(folder('a'), folder('a.2'));
+      fs.writeFileSync(folder('a'), 'new\n');
+      await eventually(() => expect(lines().slice(1)).toEqual(['new']));
+    });
+  });
 });
