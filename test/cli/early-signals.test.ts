@@ -4,15 +4,16 @@ import { describe, expect, it } from '@jest/globals';
 import { folderWith, startCli } from '../support/cli.ts';
 import { THREE, withModules } from './configs.ts';
 
-/** Sends the process a signal when the command line begins to load its code. */
-const atFirstCode = (signal: string) => `
-import { register } from 'node:module';
-const hooks = \`
-  export async function load(url, context, nextLoad) {
-    if (url.endsWith('src/cli/main.js')) process.kill(process.pid, '${signal}');
-    return nextLoad(url, context);
-  }\`;
-register('data:text/javascript,' + encodeURIComponent(hooks));
+/** Sends the process a signal right after the command line has looked at its arguments, which comes first. */
+const atArguments = (signal: string) => `
+process.argv.slice = (...range) => {
+  setImmediate(() => {
+    process.stderr.write('sent\\n');
+    process.kill(process.pid, '${signal}');
+  });
+  delete process.argv.slice;
+  return process.argv.slice(...range);
+};
 `;
 
 /** A plugin whose module takes until there is a file \`go\`. */
@@ -29,20 +30,23 @@ const slowly = () => folderWith({ 'p.yaml': withModules({ forward: './slow.mjs' 
 
 describe('a signal that comes as the first code is loaded', () => {
   const started = (signal: string) => {
-    const cwd = folderWith({ 'p.yaml': THREE, 'at-first-code.mjs': atFirstCode(signal) });
-    const env = { NODE_OPTIONS: `--import ${join(cwd, 'at-first-code.mjs')}` };
+    const cwd = folderWith({ 'p.yaml': THREE, 'preload.cjs': atArguments(signal) });
+    const env = { NODE_OPTIONS: `--require ${join(cwd, 'preload.cjs')}` };
     return startCli(['run', 'p.yaml', '--no-state'], { cwd, env });
   };
 
   it.each(['SIGTERM', 'SIGINT'])('%s ends a run before it starts anything', async (signal) => {
     const { code, stderr } = await (await started(signal)).ended();
-    expect(stderr).toMatch(new RegExp(`^\\S+ info  ${signal}: stopping; nothing was started yet\n$`));
+    expect(stderr).toMatch(new RegExp(`^sent\n\\S+ info  ${signal}: stopping; nothing was started yet\n$`));
     expect(code).toBe(0);
   });
 
   it('SIGHUP reloads when the run has started', async () => {
     const cli = await started('SIGHUP');
-    await cli.shows('stderr', /web: running[\s\S]*configuration reloaded: no pipeline has changed/);
+    await cli.shows(
+      'stderr',
+      /^sent\n[\s\S]*web: running[\s\S]*configuration reloaded: no pipeline has changed/,
+    );
     cli.kill('SIGTERM');
     expect((await cli.ended()).code).toBe(0);
   });
