@@ -14,14 +14,18 @@ export interface EarlierFile {
 
 /**
  * Of the files of earlier runs those that were renamed since in their folders, most by rotation, in their order.
- * `notNow` is told of those that are there, or may be, and cannot be opened now.
+ * `notNow` is told of those that may be renamed yet, because they are at their paths, and of those that are there, or
+ * may be, and cannot be opened now.
  */
 export function earlierFiles(
   files: Iterable<KnownFile>,
-  notNow: (file: KnownFile, path: string, error: NodeJS.ErrnoException) => void,
+  notNow: (file: KnownFile, path: string, error?: NodeJS.ErrnoException) => void,
 ): Observable<EarlierFile> {
   return findMoved(files, (file, error) => notNow(file, dirname(file.path), error)).pipe(
-    filter(({ file, path }) => path !== file.path),
+    filter(({ file, path }) => {
+      if (path === file.path) notNow(file, path);
+      return path !== file.path;
+    }),
     toArray(),
     mergeMap(inOrder),
     concatMap(

@@ -136,12 +136,14 @@ export class FollowSession {
   #findEarlier(): Observable<never> {
     const later: KnownFile[] = [];
     this.#isShort = false;
-    const notNow = (file: KnownFile, path: string, error: NodeJS.ErrnoException) => {
+    const notNow = (file: KnownFile, path: string, error?: NodeJS.ErrnoException) => {
       later.push(file);
+      if (error === undefined) return;
       this.#isShort ||= isShortage(error);
       if (!isAbsence(error) && !isShortage(error)) this.#report(path, error);
     };
-    return earlierFiles(this.#earlier, notNow).pipe(
+    const files = this.#earlier.filter(({ id }) => this.#table.get(id) === undefined);
+    return earlierFiles(files, notNow).pipe(
       tap((earlier) => {
         this.#problems.over(earlier.path);
         this.#arrivals.foundEarlier(earlier);
@@ -233,7 +235,9 @@ export class FollowSession {
       this.#isSeeking = false;
       for (const file of lost) file.isMoved = false;
     };
-    const unknown = (file: FollowedFile) => lost.delete(file);
+    const unknown = (file: FollowedFile, error: NodeJS.ErrnoException) => {
+      if (!isAbsence(error)) lost.delete(file);
+    };
     this.#subscriptions.add(findMoved(lost, unknown).subscribe({ next, complete }));
   }
 

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { Observable } from 'rxjs';
-import { isAbsence, listFolder } from './list-folder.ts';
+import { listFolder } from './list-folder.ts';
 import { type FileId, statFile } from './regular-file.ts';
 import { eachLimited } from './scan.ts';
 
@@ -24,7 +24,7 @@ export interface MovedFile<T> {
 /**
  * Of these files those that are there: at their paths, or elsewhere in the same folder, where rotation renames
  * them. However many are sought, a folder is looked through once. Never errors: `unknown` is
- * told of the files that may be in a folder that cannot be listed now.
+ * told of the files whose folder cannot be listed now, or has gone.
  */
 export function findMoved<T extends PlacedFile>(
   files: Iterable<T>,
@@ -54,7 +54,7 @@ export function findMoved<T extends PlacedFile>(
       });
     const search = ([folder, sought]: [string, Map<FileId, T>], next: () => void) =>
       listFolder(folder, (error, entries) => {
-        if (error !== null && !isAbsence(error)) for (const file of sought.values()) unknown(file, error);
+        if (error !== null) for (const file of sought.values()) unknown(file, error);
         const visit = ({ name }: { name: string }, done: () => void) =>
           look(join(folder, name), sought, done);
         eachLimited(entries, LOOKS_AT_A_TIME, visit, next);

@@ -432,4 +432,37 @@ describe('followFiles, across a restart', () => {
     rename('b', 'archive/b');
     await eventually(() => expect([offsets(), openFiles(folder())]).toEqual([[3], 0]));
   });
+
+  it('finds a file that was renamed when its folder was not there at the start', async () => {
+    fs.mkdirSync(folder('in'));
+    append('in/a', '1\n');
+    await read(['in/a'], ['1']);
+    append('in/a', '2\n');
+    rename('in', 'away');
+    const { lines, ready } = run(['in/a']);
+    await ready;
+    rename('away/a', 'away/a.1');
+    append('away/a', 'new\n');
+    rename('away', 'in');
+    await eventually(() => expect(lines().sort()).toEqual(['2', 'new']));
+  });
+
+  it('finds a file that is renamed between the search for renamed files and the first look at its path', async () => {
+    append('a', '1\n');
+    await read(['a'], ['1']);
+    append('a', '2\n');
+    const lstat = fs.lstat;
+    jest.spyOn(fs, 'lstat').mockImplementationOnce(((
+      path: string,
+      options: object,
+      done: (...result: unknown[]) => void,
+    ) =>
+      lstat(path, options as never, (...result: unknown[]) => {
+        rename('a', 'a.1');
+        append('a', 'new\n');
+        done(...result);
+      })) as never);
+    const { lines } = run(['a']);
+    await eventually(() => expect(lines().sort()).toEqual(['2', 'new']));
+  });
 });
