@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { concatMap, filter, mergeMap, Observable, toArray } from 'rxjs';
+import { findStart } from './find-start.ts';
 import type { KnownFile } from './follow-settings.ts';
 import { findMoved, type MovedFile } from './moved-files.ts';
 import { closeFile, type OpenFile, openFile } from './regular-file.ts';
@@ -32,16 +33,23 @@ export function earlierFiles(
       ({ file, path }) =>
         new Observable<EarlierFile>((subscriber) => {
           openFile(path, { isLinked: false }, (error, opened) => {
-            // Any file of the folder may have got an inode that was given up.
-            const isSame = opened?.id === file.id && file.isSame(opened.head);
-            if (opened !== undefined && isSame && !subscriber.closed) {
-              subscriber.next({ known: file, path, opened });
-            } else if (opened !== undefined) {
-              closeFile(opened.fd);
-            } else if (error !== null) {
-              notNow(file, path, error);
+            if (opened === undefined) {
+              if (error !== null) notNow(file, path, error);
+              subscriber.complete();
+              return;
             }
-            subscriber.complete();
+            const end = (isSame: boolean) => {
+              if (isSame && !subscriber.closed) subscriber.next({ known: file, path, opened });
+              else closeFile(opened.fd);
+              subscriber.complete();
+            };
+            // Any file of the folder may have got an inode that was given up.
+            if (opened.id !== file.id || !file.isSame(opened.head)) end(false);
+            else {
+              findStart(opened.fd, file.start, 0, (failure, start) => {
+                end(failure !== null || start !== undefined);
+              });
+            }
           });
         }),
     ),

@@ -20,7 +20,12 @@ type Done = (error: Error | null, start?: FoundStart) => void;
  * Looks at the bytes before `start`: whether they are still those of its checksum, and, if it may lie inside a line,
  * where that line begins, at most `maxLineBytes` before. Calls back without a start if the bytes are others, or fewer.
  */
-export function findStart(fd: number, start: StartPosition, maxLineBytes: number, done: Done): void {
+export function findStart(
+  fd: number,
+  start: Pick<StartPosition, 'offset' | 'tail' | 'mayBeInLine'>,
+  maxLineBytes: number,
+  done: Done,
+): void {
   const { offset, tail, mayBeInLine = false } = start;
   const place = () => {
     if (mayBeInLine) findLineStart(fd, offset, Math.max(0, offset - maxLineBytes), done);

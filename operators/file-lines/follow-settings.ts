@@ -15,6 +15,8 @@ export interface KnownFile {
   readonly sequence: number;
   /** Whether a file of that identity which begins with these bytes is the one that is known. */
   isSame(head: Buffer): boolean;
+  /** Where it is read on, and what stands before that. */
+  readonly start: Pick<StartPosition, 'offset' | 'tail'>;
 }
 
 /** Remembers how far files were read. */

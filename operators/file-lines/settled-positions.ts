@@ -102,11 +102,11 @@ export class SettledPositions implements Positions {
       const followedAt = this.#isFollowed(path) ? path : known.followedAt;
       this.#store.set(id, { ...known, path, followedAt, missingSince: null });
       if (position === undefined) this.#index(id);
-      const { offset, tail, backfillEnd = 0 } = known;
+      const { backfillEnd = 0 } = known;
       // What is not settled yet is under way, and must not come twice.
       if (end !== undefined && end.offset <= size)
         return { ...end, fingerprint: known.fingerprint, backfillEnd };
-      return { ...known, backfillEnd, tail: tail && isPlausible(tail, offset) ? tail : undefined };
+      return startOf(known);
     }
     // A file of that identity with other content has been truncated or replaced: all of it is new.
     const isNew = !file.existed || position !== undefined || this.#backfill || this.#wasFollowed(path);
@@ -195,7 +195,8 @@ export class SettledPositions implements Positions {
   *known(): Iterable<KnownFile> {
     for (const [id, position] of this.#positions()) {
       const { followedAt: path, sequence = 0 } = position;
-      if (this.#isFollowed(path)) yield { id, path, sequence, isSame: (head) => isSame(position, head) };
+      if (!this.#isFollowed(path)) continue;
+      yield { id, path, sequence, isSame: (head) => isSame(position, head), start: startOf(position) };
     }
   }
 
@@ -225,6 +226,12 @@ export class SettledPositions implements Positions {
       if (isPosition(position)) yield [id as FileId, position];
     }
   }
+}
+
+/** A checksum that cannot be one is none. */
+function startOf(position: FilePosition): StartPosition {
+  const { offset, tail, backfillEnd = 0 } = position;
+  return { ...position, backfillEnd, tail: tail && isPlausible(tail, offset) ? tail : undefined };
 }
 
 function inodeOf(id: FileId): string {

@@ -169,6 +169,16 @@ describe('followFiles, across a restart', () => {
     await read(['a.log'], ['2']);
   });
 
+  it('reads nothing of another file that has the inode and the beginning of one that is gone', async () => {
+    const banner = `${'='.repeat(1200)}\n`;
+    append('a.log', `${banner}1\n`);
+    await read(['a.log'], [banner.trim(), '1']);
+    rename('a.log', 'unrelated');
+    fs.writeFileSync(folder('unrelated'), `${banner}secret\n`);
+    append('a.log', '2\n');
+    await read(['a.log'], ['2']);
+  });
+
   it('does not look for files of paths that are not followed any more', async () => {
     append('a.log', '1\n');
     await read(['a.log'], ['1']);
