@@ -1,6 +1,6 @@
 // Bundles the sources into `dist` as ES modules; the TypeScript compiler writes the types beside them. All packages
 // stay outside: npm installs them.
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -37,7 +37,15 @@ await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry, `${entry}.ts`])),
 await bundle({ 'src/chunks/line-worker': 'src/workers/line-worker.ts' }, false);
 chmodSync('dist/src/cli/bin.js', 0o755);
 
-async function bundle(input, codeSplitting) {
+// The workspace `@millrace/operators`: the same sources, in a package of their own.
+await bundle({ index: 'operators/index.ts', node: 'operators/node.ts' }, true, 'operators/dist');
+// The compiler has written the types, unless only JavaScript is wanted, as by the tests.
+if (existsSync('dist/operators')) {
+  const isType = (path) => !/\.js(?:\.map)?$/.test(path);
+  cpSync('dist/operators', 'operators/dist', { recursive: true, filter: isType });
+}
+
+async function bundle(input, codeSplitting, dir = 'dist') {
   const build = await rolldown({
     input,
     platform: 'node',
@@ -48,10 +56,10 @@ async function bundle(input, codeSplitting) {
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
   });
   await build.write({
-    dir: 'dist',
+    dir,
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: 'src/chunks/[name].js',
+    chunkFileNames: dir === 'dist' ? 'src/chunks/[name].js' : 'chunks/[name].js',
     sourcemap: true,
     comments: { legal: true, annotation: true, jsdoc: false },
     codeSplitting,

@@ -17,7 +17,7 @@ const config: Config = {
       },
     ],
   },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/out/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/operators/dist/', '<rootDir>/out/'],
 };
 
 export default config;

@@ -13,6 +13,13 @@ What \`millrace/operators\` and \`millrace/operators/node\` export, with all opt
 is written from the sources by \`npm run operators\`, and its examples are run as tests: a comment behind a line is what
 it gives, with the virtual time at which it comes.
 
+To use the operators without the engine, install them alone. The package exports the same, as \`@millrace/operators\` and
+\`@millrace/operators/node\`. It takes 2 MB beside rxjs, which is its only peer dependency:
+
+\`\`\`
+npm install @millrace/operators rxjs
+\`\`\`
+
 Options that must be given say so; all others have the default that stands beside them, also when they are \`undefined\`.
 An option that is unknown, or that an operator cannot take, is refused with an error that says what was expected. What
 measures or waits for time takes a \`scheduler\`, as RxJS's own operators do.

@@ -1,11 +1,11 @@
-import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ROOT } from '../support/build.ts';
 import { folderWith, startProcess } from '../support/cli.ts';
 import * as programs from './programs.ts';
-import { newFolder, type Packed, Project, pack } from './stranger.ts';
+import { newFolder, type Packed, Project, pack, packWorkspace } from './stranger.ts';
 
 jest.setTimeout(120_000);
 
@@ -24,6 +24,12 @@ beforeAll(async () => {
   project = await Project.install(join(folder, 'project'), [packed.tarball, 'rxjs@7', '@types/node@20']);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The bytes of all files in a folder, without its own `node_modules`. */
+const sizeOf = (path: string): number =>
+  readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.startsWith('node_modules'))
+    .reduce((bytes, name) => bytes + statSync(join(path, name)).size, 0);
 
 describe('the package', () => {
   it('has the files that its manifest names', () => {
@@ -155,6 +161,82 @@ describe('in a fresh project', () => {
     }
     const options = { module: 'nodenext', moduleResolution: 'nodenext', allowJs: true, checkJs: true };
     expect(await project.typeErrors([join('embed', file)], options)).toBe('');
+  });
+});
+
+describe('@millrace/operators, installed alone', () => {
+  let operators: Packed;
+  let alone: Project;
+
+  beforeAll(async () => {
+    operators = await packWorkspace(folder, '@millrace/operators');
+    alone = await Project.install(join(folder, 'alone'), [operators.tarball, 'rxjs@7']);
+  });
+
+  it('is of the version and licence of millrace', () => {
+    const { version, license, engines } = manifest;
+    const { rxjs } = manifest.peerDependencies;
+    const own = JSON.parse(readFileSync(join(ROOT, 'operators/package.json'), 'utf8'));
+    expect(own).toMatchObject({ version, license, engines });
+    expect(own.peerDependencies).toEqual({ rxjs });
+    for (const [name, range] of Object.entries(own.dependencies))
+      expect(manifest.dependencies[name]).toBe(range);
+  });
+
+  it('has compiled files and types only', () => {
+    const others = operators.files.filter((file) => !/^dist\/.+(?:\.js|\.js\.map|\.d\.ts)$/.test(file));
+    expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
+  });
+
+  it('brings what follows files and parses expressions, in less than 2 MB beside rxjs', async () => {
+    const query = '.workspace, :root > *, :root > * *';
+    const packages: { name: string; path: string }[] = JSON.parse(
+      (await alone.run('npm', 'query', query)).stdout,
+    );
+    const names = [...new Set(packages.map(({ name }) => name))].toSorted();
+    expect(names).toEqual([
+      '@eslint-community/regexpp',
+      '@millrace/operators',
+      'fdir',
+      'picomatch',
+      'rxjs',
+      'tail',
+      'tinyglobby',
+      'tslib',
+    ]);
+    const ours = packages.filter(({ name }) => name !== 'rxjs' && name !== 'tslib');
+    expect(ours.reduce((bytes, { path }) => bytes + sizeOf(path), 0)).toBeLessThan(2e6);
+  });
+
+  it.each([
+    ['imported', '--input-type=module', (entry: string) => `import * as m from '${entry}';`],
+    ['required', '--input-type=commonjs', (entry: string) => `const m = require('${entry}');`],
+  ])('is %s, with all that millrace exports', async (_, type, statement) => {
+    for (const entry of ['operators', 'operators/node']) {
+      const print = 'console.log(Object.keys(m).filter((key) => key !== "module.exports").sort().join())';
+      const own = await alone.node(type, '-e', statement(`@millrace/${entry}`) + print);
+      expect(own).toEqual({ code: 0, stdout: expect.stringMatching(/\w,/), stderr: '' });
+      expect(own).toEqual(await project.node(type, '-e', statement(`millrace/${entry}`) + print));
+    }
+  });
+
+  it('uses the RxJS of the application', async () => {
+    alone.write({
+      'app.mjs': `
+        import { regexMask } from '@millrace/operators';
+        import { Observable, of } from 'rxjs';
+        const masked$ = of('PIN 1234').pipe(regexMask({ rules: { PIN: '[0-9]{4}' } }));
+        masked$.subscribe((line) => console.log(line, masked$ instanceof Observable));`,
+    });
+    expect(await alone.node('app.mjs')).toEqual({ code: 0, stdout: 'PIN <:PIN:> true\n', stderr: '' });
+  });
+
+  it.each([
+    { module: 'nodenext', moduleResolution: 'nodenext' },
+    { module: 'esnext', moduleResolution: 'bundler' },
+  ])('has types for $moduleResolution, without those of Node', async (options) => {
+    alone.write({ 'page.ts': programs.PAGE.replaceAll('millrace/', '@millrace/') });
+    expect(await alone.typeErrors(['page.ts'], { ...options, lib: ['es2022', 'dom'], types: [] })).toBe('');
   });
 });
 

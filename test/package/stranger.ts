@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { ROOT } from '../support/build.ts';
 
 /** What a clone has not. */
-const NOT_CLONED = ['.git', 'node_modules', 'dist', 'out'];
+const NOT_CLONED = ['.git', 'node_modules', 'dist', 'out', 'operators/dist'];
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
@@ -26,14 +26,23 @@ export interface Packed {
  * Packs millrace as a publisher does, from a clone: building in the repository would take `dist` from under the
  * tests that run beside this one.
  */
-export async function pack(folder: string): Promise<Packed> {
+export function pack(folder: string): Promise<Packed> {
   const clone = join(folder, 'clone');
   cpSync(ROOT, clone, {
     recursive: true,
     filter: (path) => !NOT_CLONED.includes(relative(ROOT, path)),
   });
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
-  const { code, stdout } = await run(clone, 'npm', 'pack', '--json', '--pack-destination', folder);
+  return npmPack(folder);
+}
+
+/** Packs a workspace of the clone that {@link pack} has built. */
+export const packWorkspace = (folder: string, workspace: string): Promise<Packed> =>
+  npmPack(folder, '--workspace', workspace, '--ignore-scripts');
+
+async function npmPack(folder: string, ...options: readonly string[]): Promise<Packed> {
+  const args = ['pack', '--json', '--pack-destination', folder, ...options];
+  const { code, stdout } = await run(join(folder, 'clone'), 'npm', ...args);
   if (code !== 0) throw new Error(`npm pack failed: ${stdout.split('\n{')[0]}`);
   // What the build says comes first.
   const [{ filename, size, files }] = JSON.parse(stdout.slice(stdout.search(/^\[/m)));

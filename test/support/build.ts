@@ -62,9 +62,9 @@ function isFresh(): boolean {
 
 function newestSource(): number {
   const files = ['src', 'operators', 'plugins', 'build'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
-      join(ROOT, folder, name),
-    ),
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => !/^dist(?:\/|$)/.test(name))
+      .map((name) => join(ROOT, folder, name)),
   );
   files.push(join(ROOT, 'tsconfig.json'), join(ROOT, 'build.mjs'), join(ROOT, 'package.json'));
   return Math.floor(Math.max(...files.map((file) => statSync(file).mtimeMs)));

@@ -25,7 +25,7 @@ export function sourceFiles(...folders: string[]): SourceFile[] {
   return folders
     .flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith('.ts'))
+        .filter((name) => name.endsWith('.ts') && !name.startsWith('dist/'))
         .map((name) => sourceFile(join(folder, name))),
     )
     .sort((a, b) => a.path.localeCompare(b.path));
