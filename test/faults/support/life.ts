@@ -55,7 +55,8 @@ export class Life {
   readonly #trial: Trial;
   readonly #ledger: Ledger;
   readonly #writers: readonly LogWriter[];
-  readonly #disk: SmallDisk;
+  /** Of the output; without one, it never fills up. */
+  readonly #disk: SmallDisk | undefined;
   readonly #figures: Figures;
   readonly #log: string[] = [];
   readonly #started = performance.now();
@@ -78,7 +79,7 @@ export class Life {
   #isFolderLocked = false;
   #hasLocked = false;
 
-  constructor(seed: number, disk: SmallDisk, figures: Figures) {
+  constructor(seed: number, disk: SmallDisk | undefined, figures: Figures) {
     this.#oracle = new Oracle(seed);
     this.#disk = disk;
     this.#figures = figures;
@@ -103,8 +104,9 @@ export class Life {
     this.#trial = new Trial(config, {}, this.#oracle);
     if (isRoot) this.#trial.launcher = UNPRIVILEGED;
     for (const name of ['in', 'kept']) fs.mkdirSync(this.#trial.path(name));
-    fs.mkdirSync(join(disk.path, String(seed)));
-    fs.symlinkSync(join(disk.path, String(seed)), this.#trial.path('out'));
+    const out = disk === undefined ? this.#trial.path('out') : join(disk.path, String(seed));
+    fs.mkdirSync(out);
+    if (disk !== undefined) fs.symlinkSync(out, this.#trial.path('out'));
     const isAlike = chance(0.3);
     this.#ledger = new Ledger(
       this.#oracle,
@@ -283,7 +285,12 @@ export class Life {
       [1, 'stop', isRunning, () => this.#stop().then(() => {})],
       [1, 'suspend', () => isRunning() && !this.#isSuspended, () => this.#suspend()],
       [3, 'resume', () => this.#isSuspended, () => this.#resume()],
-      [1, 'fill the disk', () => !this.#isFull, () => this.#fill(between(0, 2) * 2048)],
+      [
+        1,
+        'fill the disk',
+        () => this.#disk !== undefined && !this.#isFull,
+        () => this.#fill(between(0, 2) * 2048),
+      ],
       [3, 'make room', () => this.#isFull, () => this.#makeRoom()],
       [1.5, 'rename the output', () => this.#hasOutput, () => this.#renameOutput()],
       [0.7, 'compress a renamed output', () => this.#renamedOutput !== undefined, () => this.#removeOutput()],
@@ -351,12 +358,12 @@ export class Life {
   }
 
   #fill(room: number): void {
-    this.#disk.leave(room);
+    this.#disk?.leave(room);
     this.#isFull = true;
   }
 
   #makeRoom(): void {
-    this.#disk.leave(Number.MAX_SAFE_INTEGER);
+    this.#disk?.leave(Number.MAX_SAFE_INTEGER);
     this.#isFull = false;
   }
 
