@@ -100,7 +100,9 @@ export class Ledger {
       const count = (counts.get(id) ?? 0) + 1;
       counts.set(id, count);
       if (count > 1) continue;
-      const { log } = this.#lines[id] as Line;
+      const { log, mayMiss } = this.#lines[id] as Line;
+      // A file that need not be found may be found late.
+      if (mayMiss) continue;
       if (isOrdered && id < (last.get(log) ?? -1)) outOfOrder.push(id);
       last.set(log, Math.max(id, last.get(log) ?? -1));
     }

@@ -77,7 +77,8 @@ export class Life {
   #isSuspended = false;
   #isFull = false;
   #isFolderLocked = false;
-  #hasLocked = false;
+  /** A file that is found late is read behind its successors. */
+  #mayReorder = false;
 
   constructor(seed: number, disk: SmallDisk | undefined, figures: Figures) {
     this.#oracle = new Oracle(seed);
@@ -164,7 +165,7 @@ export class Life {
   }
 
   #judge(): string[] {
-    const isOrdered = this.#paths !== 'rotated too' && !this.#hasLocked;
+    const isOrdered = this.#paths !== 'rotated too' && !this.#mayReorder;
     const { lost, twice, outOfOrder, torn } = this.#ledger.outcome({ isOrdered });
     const { leaks } = this.#trial.verdict({
       others: ['kept', 'state'].map((name) => this.#trial.path(name)),
@@ -329,7 +330,7 @@ export class Life {
 
   #lock(writer: LogWriter): void {
     writer.setReadable(false);
-    this.#hasLocked = true;
+    this.#mayReorder = true;
   }
 
   get #isAnyLocked(): boolean {
@@ -391,6 +392,7 @@ export class Life {
   // The process.
 
   async #start(): Promise<void> {
+    this.#mayReorder ||= this.#isFolderLocked || this.#folder !== 'in';
     const args = ['run', 'p.yaml', '--state-dir', 'state', '--drain-timeout', '2'];
     this.#process = await this.#trial.start(...args);
     this.#said.push(this.#process);
