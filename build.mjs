@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
 const ENTRIES = [
-  ...['src/index', 'src/testing/index', 'operators/index', 'operators/node'],
+  ...['src/index', 'src/sdk/index', 'src/testing/index', 'operators/index', 'operators/node'],
   ...['src/cli/bin', 'src/cli/main'],
 ];
 
@@ -29,6 +29,7 @@ const CHUNKS = [
   { name: 'masks', test: /operators\/(?:entropy|regex)-mask\.ts$/ },
   { name: 'operators', test: /operators\/index\.ts$/ },
   { name: 'files', test: /operators\/node\.ts$/ },
+  { name: 'plugin', test: /src\/sdk\/index\.ts$/ },
   { name: 'engine', test: /src\/index\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 

@@ -2,7 +2,7 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import { isGlob } from '../operators/file-lines/expand-paths.ts';
-import { fileId, folderId, type WrittenFile } from '../src/models/index.ts';
+import { fileId, folderId, type WrittenFile } from '../src/sdk/index.ts';
 
 /** A pattern for all of a file system would hold back the start. */
 const MOST_PATHS = 100_000;

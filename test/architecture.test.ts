@@ -11,12 +11,15 @@ const LAYERS = {
   models: { files: ['src/models/', 'src/errors.ts'], imports: [] },
   /** What several layers need to look at values and modules, without knowing a configuration. */
   checks: { files: ['src/checks/', 'src/modules/', 'src/version.ts'], imports: ['models'] },
-  plugins: { files: ['plugins/'], imports: ['operators', 'models'] },
   /** What a plugin must have, its definition and loading: the registry and the configuration both stand on it. */
   contract: {
     files: ['src/config/plugin-contract.ts', 'src/config/plugin-module.ts', 'src/define-plugin.ts'],
     imports: ['models', 'checks'],
   },
+  /** What a plugin may use: `millrace/plugin`. */
+  sdk: { files: ['src/sdk/'], imports: ['models', 'contract'] },
+  /** What ours can do, anyone's can: see the next test. */
+  plugins: { files: ['plugins/'], imports: ['operators', 'sdk'] },
   registry: { files: ['src/registry.ts'], imports: ['models', 'checks', 'contract', 'plugins'] },
   /** Small parts of the engine that know one pipeline at most. */
   parts: {
@@ -258,6 +261,16 @@ describe('the search for imports', () => {
       { specifier: './e.ts', isTypeOnly: true },
       { specifier: './f.ts', isTypeOnly: false },
     ]);
+  });
+});
+
+describe('Built-in plugins', () => {
+  it('import what any plugin can: the SDK and operators', () => {
+    const others = imports.filter(
+      ({ from, to }) =>
+        from.startsWith('plugins/') && !/^(?:plugins|operators)\/|^src\/sdk\/index\.ts$/.test(to),
+    );
+    expect(others).toEqual([]);
   });
 });
 

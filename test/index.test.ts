@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as millrace from '../src/index.ts';
+import * as plugin from '../src/sdk/index.ts';
 
 describe('millrace', () => {
   it('exports these names and no others', () => {
@@ -38,6 +39,43 @@ describe('millrace', () => {
       'CollectConfigBase',
       'ForwardConfigBase',
       'ProcessConfigBase',
+    ]);
+  });
+});
+
+describe('millrace/plugin', () => {
+  it('exports these names and no others', () => {
+    expect(Object.keys(plugin).sort()).toEqual([
+      'CollectConfigBase',
+      'EventBatch',
+      'ForwardConfigBase',
+      'LineEvents',
+      'MAX_COUNT',
+      'MillraceError',
+      'PluginError',
+      'ProcessConfigBase',
+      'collectedEvent',
+      'count',
+      'defineCollector',
+      'defineForwarder',
+      'defineProcessor',
+      'fileId',
+      'folderId',
+      'integer',
+      'isEvent',
+      'isFatal',
+      'isPermanent',
+      'isoNow',
+      'nearest',
+      'oneCharacter',
+      'path',
+      'printableJson',
+      'safeReason',
+      'serialise',
+      'silentLogger',
+      'toJson',
+      'toJsonLine',
+      'toUtc',
     ]);
   });
 });

@@ -8,10 +8,10 @@ import {
   type Host,
   type HostEvent,
   isoNow,
+  nearest,
   type PipelineRunContext,
   type PluginConfig,
-} from '../../src/models/index.ts';
-import { nearest } from '../../src/models/nearest.ts';
+} from '../../src/sdk/index.ts';
 
 export const description = 'Collects the beacon events of the host: load, memory, disks, processes, files.';
 

@@ -14,7 +14,7 @@ import {
   type PipelineRunContext,
   path,
   type WrittenFile,
-} from '../../src/models/index.ts';
+} from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
 import { MemoryState } from '../memory-state.ts';
 import { NamedFiles } from '../named-files.ts';

@@ -8,10 +8,10 @@ import {
   type ConfigMistake,
   collectedEvent,
   type Host,
+  nearest,
   type PipelineRunContext,
   type PluginConfig,
-} from '../../src/models/index.ts';
-import { nearest } from '../../src/models/nearest.ts';
+} from '../../src/sdk/index.ts';
 
 export const description = 'Calls a function of the host at intervals and collects what it returns.';
 

@@ -10,7 +10,7 @@ import {
   MAX_COUNT,
   type PipelineRunContext,
   type PluginConfig,
-} from '../../src/models/index.ts';
+} from '../../src/sdk/index.ts';
 
 export const description = 'Generates events that are counted from 1. For tests.';
 

@@ -12,8 +12,9 @@ import {
   ForwardConfigBase,
   type PipelineRunContext,
   path,
-} from '../../src/models/index.ts';
-import { serialise, toJsonLine } from '../../src/models/serialise.ts';
+  serialise,
+  toJsonLine,
+} from '../../src/sdk/index.ts';
 
 export const description = 'Writes events as JSON: line by line to one file, or each to a file of its own.';
 

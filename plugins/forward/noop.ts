@@ -1,4 +1,4 @@
-import { ForwardConfigBase } from '../../src/models/index.ts';
+import { ForwardConfigBase } from '../../src/sdk/index.ts';
 
 export const description = 'Takes events and does nothing.';
 

@@ -3,10 +3,14 @@ import { catchError, defer, type Observable } from 'rxjs';
 import * as z from 'zod';
 import { ResumingWriter } from '../../operators/output/resuming-writer.ts';
 import { writeToStream } from '../../operators/write-to-stream.ts';
-import { PluginError } from '../../src/errors.ts';
-import { type CollectedEvent, ForwardConfigBase, type PipelineRunContext } from '../../src/models/index.ts';
-import { printableJson } from '../../src/models/printable.ts';
-import { toJsonLine } from '../../src/models/serialise.ts';
+import {
+  type CollectedEvent,
+  ForwardConfigBase,
+  type PipelineRunContext,
+  PluginError,
+  printableJson,
+  toJsonLine,
+} from '../../src/sdk/index.ts';
 
 export const description = 'Writes events to standard output, one JSON document per line.';
 

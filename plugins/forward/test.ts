@@ -17,8 +17,9 @@ import {
   ForwardConfigBase,
   type PipelineRunContext,
   path,
-} from '../../src/models/index.ts';
-import { serialise, toJson } from '../../src/models/serialise.ts';
+  serialise,
+  toJson,
+} from '../../src/sdk/index.ts';
 
 export const description =
   'Takes events and shows that it did: in a file, or in the shared cache. For tests.';

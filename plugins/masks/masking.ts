@@ -1,13 +1,13 @@
 import type { Masks } from '../../operators/lines-masker.ts';
 import { MaskError } from '../../operators/mask-error.ts';
 import type { Masked } from '../../operators/masked.ts';
-import { PluginError } from '../../src/errors.ts';
-import type {
-  CollectedEvent,
-  LineEnvelope,
-  LineMapping,
-  PipelineRunContext,
-} from '../../src/models/index.ts';
+import {
+  type CollectedEvent,
+  type LineEnvelope,
+  type LineMapping,
+  type PipelineRunContext,
+  PluginError,
+} from '../../src/sdk/index.ts';
 
 type OnMask = (rule: string, count: number) => void;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DEFAULT_ALPHABET } from '../../operators/entropy-mask.ts';
-import { integer, oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
+import { integer, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
 import { entropyMasking } from '../masks/entropy_mask.ts';
 
 export const description =

@@ -5,7 +5,7 @@ import type { Ambiguity } from '../../operators/regex/ambiguity.ts';
 import { costOf } from '../../operators/regex/cost.ts';
 import { lengthOf } from '../../operators/regex/measure.ts';
 import { parseExpression } from '../../operators/regex/pattern.ts';
-import { type ConfigMistake, oneCharacter, ProcessConfigBase } from '../../src/models/index.ts';
+import { type ConfigMistake, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
 import { takesOverInLinearTime } from '../linear-time.ts';
 import { regexMasking } from '../masks/regex_mask.ts';
 

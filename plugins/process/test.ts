@@ -8,7 +8,7 @@ import {
   type PipelineRunContext,
   type PluginConfig,
   ProcessConfigBase,
-} from '../../src/models/index.ts';
+} from '../../src/sdk/index.ts';
 
 export const description = 'Passes events on unchanged, late or followed by children if asked to. For tests.';
 
