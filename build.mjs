@@ -25,6 +25,9 @@ const CHUNKS = [
   { name: 'version', test: /src\/version\.ts$/ },
   // What the command line needs of the engine to show an error.
   { name: 'errors', test: /src\/(?:config\/config-error|errors|models\/nearest)\.ts$/ },
+  // The operators load the second one later, and both without RxJS: what is loaded later cannot be left out of a bundle.
+  { name: 'plain-search', test: /operators\/(?:lines-masker|regex\/(?:apply-rules|finder))\.ts$/ },
+  { name: 'planned-search', test: /operators\/regex\/planned-mask\.ts$/ },
   // Browsers load these two.
   { name: 'masks', test: /operators\/(?:entropy|regex)-mask\.ts$/ },
   { name: 'operators', test: /operators\/index\.ts$/ },
@@ -39,14 +42,18 @@ await bundle({ 'src/chunks/line-worker': 'src/workers/line-worker.ts' }, false);
 chmodSync('dist/src/cli/bin.js', 0o755);
 
 // The workspace `@millrace/operators`: the same sources, in a package of their own.
-await bundle({ index: 'operators/index.ts', node: 'operators/node.ts' }, true, 'operators/dist');
+await bundle({ index: 'operators/index.ts', node: 'operators/node.ts' }, true, {
+  dir: 'operators/dist',
+  // Each module in a file of its own: bundlers leave out those that a program does not import.
+  preserveModules: true,
+});
 // The compiler has written the types, unless only JavaScript is wanted, as by the tests.
 if (existsSync('dist/operators')) {
   const isType = (path) => !/\.js(?:\.map)?$/.test(path);
   cpSync('dist/operators', 'operators/dist', { recursive: true, filter: isType });
 }
 
-async function bundle(input, codeSplitting, dir = 'dist') {
+async function bundle(input, codeSplitting, output = { dir: 'dist' }) {
   const build = await rolldown({
     input,
     platform: 'node',
@@ -57,13 +64,13 @@ async function bundle(input, codeSplitting, dir = 'dist') {
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
   });
   await build.write({
-    dir,
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: dir === 'dist' ? 'src/chunks/[name].js' : 'chunks/[name].js',
+    chunkFileNames: 'src/chunks/[name].js',
     sourcemap: true,
     comments: { legal: true, annotation: true, jsdoc: false },
     codeSplitting,
+    ...output,
   });
   await build.close();
 }

@@ -72,7 +72,7 @@ function docstring(comment) {
 /** What a file declares under a name, with the docstring before it; undefined if it does not. */
 function declared(text, name) {
   const declaration = new RegExp(
-    `(/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\n)?export (?:(function|class|interface|type|const) ${name}\\b)`,
+    `(/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\n)?export (?:async )?(?:(function|class|interface|type|const) ${name}\\b)`,
   ).exec(text);
   if (declaration === null) return undefined;
   const [all, comment = '', kind] = declaration;

@@ -1,3 +1,5 @@
+import type { SchedulerLike } from 'rxjs';
+
 /** Gives `true` for what an option may be, otherwise what was expected: it stands behind "must be" in the message. */
 export type Check = (value: unknown) => true | string;
 
@@ -7,24 +9,25 @@ export type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
 /** Options that may all be left out, or be undefined. */
 export type Optional<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined };
 
-const isInteger = (value: unknown): value is number => Number.isInteger(value);
-const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value);
-
-export const INTEGER: Check = (value) => isInteger(value) || 'an integer';
-export const FINITE: Check = (value) => isFiniteNumber(value) || 'a finite number';
-export const COUNT: Check = (value) => (isInteger(value) && value >= 1) || 'an integer of at least 1';
+export const INTEGER: Check = (value) => Number.isInteger(value) || 'an integer';
+export const FINITE: Check = (value) => Number.isFinite(value) || 'a finite number';
+export const COUNT: Check = (value) =>
+  (Number.isInteger(value) && (value as number) >= 1) || 'an integer of at least 1';
 export const COUNT_OR_INFINITY: Check = (value) =>
   value === Number.POSITIVE_INFINITY || COUNT(value) === true || 'an integer of at least 1, or Infinity';
-export const COUNT_FROM_0: Check = (value) => (isInteger(value) && value >= 0) || 'an integer of at least 0';
-export const ABOVE_0: Check = (value) => (isFiniteNumber(value) && value > 0) || 'a finite number above 0';
+export const COUNT_FROM_0: Check = (value) =>
+  (Number.isInteger(value) && (value as number) >= 0) || 'an integer of at least 0';
+export const ABOVE_0: Check = (value) =>
+  (Number.isFinite(value) && (value as number) > 0) || 'a finite number above 0';
 export const FROM_0: Check = (value) =>
-  (isFiniteNumber(value) && value >= 0) || 'a finite number of at least 0';
+  (Number.isFinite(value) && (value as number) >= 0) || 'a finite number of at least 0';
 export const UNIT: Check = (value) =>
-  (isFiniteNumber(value) && value >= 0 && value <= 1) || 'a number in [0, 1]';
+  (Number.isFinite(value) && (value as number) >= 0 && (value as number) <= 1) || 'a number in [0, 1]';
 export const BOOLEAN: Check = (value) => typeof value === 'boolean' || 'true or false';
 export const TEXT: Check = (value) => typeof value === 'string' || 'a string';
 export const FUNCTION: Check = (value) => typeof value === 'function' || 'a function';
-export const SCHEDULER: Check = (value) => hasMethods(value, 'schedule', 'now') || 'a scheduler of RxJS';
+export const SCHEDULER: Check = (value) =>
+  typeof (value as SchedulerLike | null)?.schedule === 'function' || 'a scheduler of RxJS';
 
 export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   return names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function');
@@ -114,23 +117,26 @@ function kindOf(value: unknown): string {
 }
 
 function hint(name: string, known: readonly string[]): string {
-  const away = (other: string) => distance(name.toLowerCase(), other.toLowerCase());
-  const nearest = known.reduce((a, b) => (away(b) < away(a) ? b : a));
-  const isNear = away(nearest) <= Math.max(name.length, nearest.length) / 2.5;
+  const [nearest = '', edits = 0] = known
+    .map((other) => [other, distance(name.toLowerCase(), other.toLowerCase())] as const)
+    .reduce((a, b) => (b[1] < a[1] ? b : a));
+  const isNear = edits <= Math.max(name.length, nearest.length) / 2.5;
   return isNear ? `did you mean '${nearest}'?` : `it has ${known.join(', ')}`;
 }
 
 /** The letters to insert, delete and replace to make one text of the other: Levenshtein's distance, row by row. */
 function distance(from: string, to: string): number {
-  const row = Array.from({ length: to.length + 1 }, (_, j) => j);
-  for (let i = 0; i < from.length; i++) {
-    let left = i + 1;
-    for (let j = 0; j < to.length; j++) {
-      const kept = (row[j] as number) + (from[i] === to[j] ? 0 : 1);
-      row[j] = left;
-      left = Math.min(kept, left + 1, (row[j + 1] as number) + 1);
-    }
-    row[to.length] = left;
+  let row = Array.from(`${to} `, (_, j) => j);
+  for (const letter of from) {
+    let left = Number.POSITIVE_INFINITY;
+    row = row.map((above, j) => {
+      left = Math.min(
+        above + 1,
+        left + 1,
+        j === 0 ? left : (row[j - 1] as number) + (letter === to[j - 1] ? 0 : 1),
+      );
+      return left;
+    });
   }
-  return row[to.length] as number;
+  return row.at(-1) as number;
 }

@@ -65,7 +65,7 @@ export function dedupe<T>(options: DedupeOptions<T>): MonoTypeOperatorFunction<T
         filter((value) => {
           const id = key(value);
           const time = now();
-          while (ends.oldest !== undefined && ends.oldest <= time) ends.deleteOldest();
+          while ((ends.oldest as number) <= time) ends.deleteOldest();
           const isDuplicate = ends.has(id);
           if (!isDuplicate || sliding) ends.set(id, time + within);
           if (isDuplicate) onDuplicate?.(value);

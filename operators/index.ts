@@ -10,7 +10,7 @@ export { type Masker, maskEvent } from './mask-event.ts';
 export { type MaskText, maskStrings } from './mask-strings.ts';
 export type { Masked } from './masked.ts';
 export { compileExpression } from './python-regex.ts';
-export { type RegexMaskOptions, regexMask, regexMasker } from './regex-mask.ts';
+export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './regex-mask.ts';
 export type { ReplacementOptions } from './replacement.ts';
 
 // Mapping: several at a time and in order, everything that waits at once, one event into many.

@@ -4,8 +4,8 @@ export const DEFAULT_MAX_KEYS = 10_000;
 interface Entry<K, V> {
   readonly key: K;
   value: V;
-  older: Entry<K, V> | undefined;
-  newer: Entry<K, V> | undefined;
+  older: Entry<K, V>;
+  newer: Entry<K, V>;
 }
 
 /**
@@ -17,16 +17,17 @@ interface Entry<K, V> {
 export class LruMap<K, V> {
   readonly #entries = new Map<K, Entry<K, V>>();
   readonly #maxSize: number;
-  #oldest: Entry<K, V> | undefined;
-  #newest: Entry<K, V> | undefined;
+  /** Closes the list to a ring: it stands between the newest entry and the oldest, and has no value. */
+  readonly #ends = {} as Entry<K, V>;
 
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
+    this.#ends.older = this.#ends.newer = this.#ends;
   }
 
   /** The value that was not used for longest. */
   get oldest(): V | undefined {
-    return this.#oldest?.value;
+    return this.#ends.newer.value;
   }
 
   has(key: K): boolean {
@@ -36,48 +37,37 @@ export class LruMap<K, V> {
   /** Uses a key. */
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
-    if (entry !== undefined) this.#makeNewest(entry);
+    if (entry !== undefined) this.set(key, entry.value);
     return entry?.value;
   }
 
   /** Uses a key, and gives it a value. */
   set(key: K, value: V): void {
+    const ends = this.#ends;
     let entry = this.#entries.get(key);
     if (entry === undefined) {
-      entry = { key, value, older: undefined, newer: undefined };
+      entry = { key, value, older: ends, newer: ends };
       this.#entries.set(key, entry);
-      if (this.#entries.size > this.#maxSize) this.deleteOldest();
-    }
+    } else unlink(entry);
     entry.value = value;
-    this.#makeNewest(entry);
+    entry.newer = ends;
+    entry.older = ends.older;
+    ends.older = entry.older.newer = entry;
+    if (this.#entries.size > this.#maxSize) this.deleteOldest();
   }
 
   delete(key: K): void {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return;
+    if (entry !== undefined) unlink(entry);
     this.#entries.delete(key);
-    this.#unlink(entry);
   }
 
   deleteOldest(): void {
-    if (this.#oldest !== undefined) this.delete(this.#oldest.key);
+    this.delete(this.#ends.newer.key);
   }
+}
 
-  #makeNewest(entry: Entry<K, V>): void {
-    if (entry === this.#newest) return;
-    this.#unlink(entry);
-    entry.older = this.#newest;
-    if (this.#newest !== undefined) this.#newest.newer = entry;
-    this.#newest = entry;
-    this.#oldest ??= entry;
-  }
-
-  #unlink(entry: Entry<K, V>): void {
-    if (entry.older !== undefined) entry.older.newer = entry.newer;
-    if (entry.newer !== undefined) entry.newer.older = entry.older;
-    if (this.#oldest === entry) this.#oldest = entry.newer;
-    if (this.#newest === entry) this.#newest = entry.older;
-    entry.older = undefined;
-    entry.newer = undefined;
-  }
+function unlink<K, V>({ older, newer }: Entry<K, V>): void {
+  older.newer = newer;
+  newer.older = older;
 }

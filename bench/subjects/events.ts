@@ -1,8 +1,11 @@
-import { regexMasker } from '../../operators/index.ts';
+import { loadPlannedSearch, regexMasker } from '../../operators/index.ts';
 import { type CollectedEvent, serialise } from '../../src/index.ts';
 import { LineEvents } from '../../src/models/line-events.ts';
 import { logLines, THREE_RULES } from '../log-generator.ts';
 import type { Subject } from './subject.ts';
+
+// Otherwise the first texts would be masked without it.
+await loadPlannedSearch();
 
 const ENVELOPE = { source: '/var/log/app.log', backfill: true, isTruncated: false };
 /** Of an event. */

@@ -1,5 +1,5 @@
-import { entropyMasker, regexMasker } from '../../operators/index.ts';
-import { regexMasks } from '../../operators/regex-mask.ts';
+import { entropyMasker, loadPlannedSearch, regexMasker } from '../../operators/index.ts';
+import { regexMasks } from '../../operators/regex/regex-masks.ts';
 import { processLines } from '../../src/delivery/process-lines.ts';
 import { LineEvents, type LineMapping } from '../../src/models/index.ts';
 import { entropyByHand, threeRulesByHand } from '../hand-loops.ts';
@@ -7,6 +7,9 @@ import { logLines, THREE_RULES } from '../log-generator.ts';
 import { masksInTurn } from '../reference.ts';
 import { THIRTY_RULES } from '../thirty-rules.ts';
 import type { Subject } from './subject.ts';
+
+// Otherwise the first texts would be masked without it.
+await loadPlannedSearch();
 
 /** Masks, each over the lines of the log as plain text. */
 export const MASKS = {

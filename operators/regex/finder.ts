@@ -1,3 +1,5 @@
+import type { Plan } from './plan.ts';
+
 /** Finds the matches of an expression in a text, from the left. */
 export interface Finder {
   /** Where the match that {@link next} found ends. */
@@ -32,6 +34,11 @@ export class PlainFinder implements Finder {
     }
     return -1;
   }
+}
+
+/** The engine's own way, for an expression of which nothing is worked out. It finds what a planned search finds. */
+export function plainSearch(expression: RegExp): Plan {
+  return { literal: '', finder: new PlainFinder(expression), needle: undefined, run: undefined };
 }
 
 /** The position after an empty match; with the `u` flag it must not fall into a surrogate pair. */

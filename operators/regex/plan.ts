@@ -1,7 +1,7 @@
 import { programOf } from '../bytes/automaton.ts';
 import type { ByteSearch } from '../bytes/byte-masks.ts';
 import type { Anchor } from '../bytes/byte-rule.ts';
-import { type Finder, OnePosition, PlainFinder } from './finder.ts';
+import { type Finder, OnePosition, PlainFinder, plainSearch } from './finder.ts';
 import { checksBeside, fixedPositions } from './fixed-positions.ts';
 import { shareOf, shareOfText } from './frequency.ts';
 import { type Gate, GatedFinder, GatedLinesFinder } from './gated-finders.ts';
@@ -70,11 +70,6 @@ const LOOK_COST = 8;
  */
 export function planSearch(expression: RegExp): Plan {
   return planOf(expression, waysToFind(expression));
-}
-
-/** The engine's own way, for an expression of which nothing is worked out. */
-export function plainSearch(expression: RegExp): Plan {
-  return { literal: '', finder: new PlainFinder(expression), needle: undefined, run: undefined };
 }
 
 /** How the matches of an expression are found in lines. */

@@ -66,6 +66,7 @@ describe('millrace/operators', () => {
       'entropyMasker',
       'gatherMap',
       'inFlight',
+      'loadPlannedSearch',
       'longTimer',
       'maskEvent',
       'maskStrings',

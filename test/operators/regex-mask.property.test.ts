@@ -3,12 +3,15 @@ import fc from 'fast-check';
 import { logLines } from '../../bench/log-generator.ts';
 import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
 import { costOf } from '../../operators/regex/cost.ts';
-import { regexMasker, regexMasks } from '../../operators/regex-mask.ts';
+import { regexMasks } from '../../operators/regex/regex-masks.ts';
+import { loadPlannedSearch, regexMasker } from '../../operators/regex-mask.ts';
 import { expressions, longRuns, textsNear } from '../support/expressions.ts';
 import { nearMatches } from '../support/near-matches.ts';
 import { projectRules } from '../support/project-rules.ts';
 
 type Rules = Readonly<Record<string, string>>;
+
+await loadPlannedSearch();
 
 /** Names alone take the place of matches, so that one can be what another rule looks for. */
 const NAMES_ALONE = { mask_prefix: '', mask_suffix: '' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ExpressionError } from '../../operators/python-regex.ts';
-import { type RegexMaskOptions, regexMasker } from '../../operators/regex-mask.ts';
+import { loadPlannedSearch, type RegexMaskOptions, regexMasker } from '../../operators/regex-mask.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 
 const mask = (text: string, rules: Record<string, string>, options: Partial<RegexMaskOptions> = {}) =>
@@ -207,7 +207,8 @@ describe('regexMasker', () => {
     );
   });
 
-  it('tells who bounds the time of a long text which rule was begun last', () => {
+  it('tells who bounds the time of a long text which rule was begun last', async () => {
+    await loadPlannedSearch();
     const begun: string[] = [];
     const mask = regexMasker({
       rules: { FIRST: 'one', SLOW: '(?i)[a-z]*[a-z]*[a-z]*!', NEVER: 'zzz' },

@@ -81,7 +81,10 @@ describe('the build', () => {
   });
 
   it('lets an application load the operators without the engine', () => {
-    expect(loadedWith(['operators/index.js']).packages).toEqual(['@eslint-community/regexpp', 'rxjs']);
+    expect(loadedWith(['operators/index.js']).packages).toEqual(['rxjs']);
+    const later = loadedWith(['operators/index.js'], true);
+    expect(later.packages).toEqual(['@eslint-community/regexpp', 'rxjs']);
+    expect(later.files.flatMap(sourcesOf).filter((path) => path.startsWith('src/'))).toEqual([]);
     const sources = loadedWith(['operators/node.js']).files.flatMap(sourcesOf);
     expect(sources.filter((path) => path.startsWith('src/'))).toEqual([]);
   });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ByteMask, type ByteMasks, byteMasks } from '../../../operators/bytes/byte-masks.ts';
 import { searchOfLines } from '../../../operators/regex/plan.ts';
-import { type RegexMaskOptions, regexMasks } from '../../../operators/regex-mask.ts';
+import { regexMasks } from '../../../operators/regex/regex-masks.ts';
+import type { RegexMaskOptions } from '../../../operators/regex-mask.ts';
 
 function ruleOf(expression: RegExp, replacement = '<:KEY:>'): ByteMask {
   const bytes = searchOfLines(expression)?.planned().bytes;

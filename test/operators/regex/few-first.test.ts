@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { regexMasks } from '../../../operators/regex-mask.ts';
+import { regexMasks } from '../../../operators/regex/regex-masks.ts';
 
 describe('regexMasks, of texts without what a rule needs', () => {
   const RULES = { KEY: 'KEY::[0-9]{10}', MAIL: '[a-z.]+@[a-z.]+' };

@@ -1,0 +1,38 @@
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { build } from 'esbuild';
+import { ROOT, upToDateBuild } from '../support/build.ts';
+
+jest.setTimeout(120_000);
+beforeAll(upToDateBuild);
+
+/** The bytes that a page loads for one operator of the package, minified and compressed, without RxJS. */
+async function sizeOf(name: string): Promise<number> {
+  const { metafile, outputFiles } = await build({
+    stdin: { contents: `export { ${name} } from './operators/dist/index.js';`, resolveDir: ROOT },
+    ...{ bundle: true, minify: true, splitting: true, format: 'esm', target: 'es2022' },
+    ...{ external: ['rxjs'], write: false, metafile: true, outdir: 'out', absWorkingDir: ROOT },
+  });
+  const loaded = new Set(['out/stdin.js']);
+  for (const file of loaded) {
+    const imports = metafile.outputs[file]?.imports ?? [];
+    for (const { path, kind } of imports)
+      if (kind === 'import-statement' && path !== 'rxjs') loaded.add(path);
+  }
+  return outputFiles
+    .filter(({ path }) => loaded.has(path.slice(ROOT.length)))
+    .reduce((bytes, { contents }) => bytes + gzipSync(contents).length, 0);
+}
+
+describe('what a page loads for a single operator', () => {
+  it.each([
+    ['dedupe', 1300],
+    ['orderedMap', 1550],
+    ['regexMask', 7000],
+    ['entropyMask', 4000],
+  ])('%s: less than %d bytes', async (name, most) => {
+    const bytes = await sizeOf(name);
+    expect(bytes).toBeGreaterThan(300);
+    expect(bytes).toBeLessThan(most);
+  });
+});
