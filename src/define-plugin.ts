@@ -1,17 +1,13 @@
 import { contractMistake } from './config/plugin-contract.ts';
 import { MillraceError } from './errors.ts';
 import type { PluginConfig } from './models/analytics-config.ts';
-import type { EventBatch } from './models/event-batch.ts';
-import type { CollectedEvent } from './models/events.ts';
-import type { Host } from './models/host.ts';
 import type {
   CollectPlugin,
-  ConfigMistake,
   ConfigSchema,
   ForwardPlugin,
+  Plugin,
   PluginKind,
   ProcessPlugin,
-  Returned,
 } from './models/plugin.ts';
 import { CollectConfigBase, ForwardConfigBase, ProcessConfigBase } from './models/plugin-config.ts';
 import type { PipelineRunContext } from './models/run-context.ts';
@@ -23,32 +19,33 @@ export type ConfigOf<S extends ConfigSchema> =
 /** `ctx` of a plugin whose entries have this schema. */
 export type PluginContext<S extends ConfigSchema> = PipelineRunContext<ConfigOf<S> & PluginConfig>;
 
-interface Definition<S extends ConfigSchema> {
+/**
+ * A member of a plugin, with the types that a schema gives to `ctx` and `config`. A method, not a function, so that a
+ * member of another plugin may be given as well.
+ */
+type Typed<Member, S extends ConfigSchema> = Member extends (args: infer Args) => infer Result
+  ? {
+      method(
+        args: {
+          [Key in keyof Args]: Key extends 'ctx'
+            ? PluginContext<S>
+            : Key extends 'config'
+              ? ConfigOf<S>
+              : Args[Key];
+        },
+      ): Result;
+    }['method']
+  : Member;
+
+/** All that a plugin may have, with a schema in place of `get_config_schema`. */
+type Definition<P extends Plugin, S extends ConfigSchema> = {
   /** What an entry of this plugin may have: `CollectConfigBase.extend({ … })`, say. Default: `plugin` alone. */
   readonly schema?: S;
-  /** One sentence, shown by tools. */
-  readonly description?: string;
-  /** A configuration entry in YAML, shown by tools. */
-  readonly example?: string;
-  /** Checks what a schema cannot say, such as the names of host functions. */
-  checkConfig?(args: { config: ConfigOf<S>; host: Host | undefined }): readonly ConfigMistake[];
-}
+} & { [Key in keyof Omit<P, 'get_config_schema'>]: Typed<Omit<P, 'get_config_schema'>[Key], S> };
 
-export interface CollectorDefinition<S extends ConfigSchema> extends Definition<S> {
-  collect(args: { ctx: PluginContext<S> }): Returned<CollectedEvent | EventBatch>;
-}
-
-export interface ProcessorDefinition<S extends ConfigSchema> extends Definition<S> {
-  process(args: { ctx: PluginContext<S>; event: CollectedEvent }): Returned<CollectedEvent>;
-  /** True if it removes secrets: an event that has not passed it is never put into a dead letter. */
-  readonly masks?: boolean;
-}
-
-export interface ForwarderDefinition<S extends ConfigSchema> extends Definition<S> {
-  forward(args: { ctx: PluginContext<S>; event: CollectedEvent }): Returned<unknown>;
-  /** Takes all that is waiting at once. It delivers all of it or fails. */
-  forwardBatch?(args: { ctx: PluginContext<S>; events: readonly CollectedEvent[] }): Returned<unknown>;
-}
+export type CollectorDefinition<S extends ConfigSchema> = Definition<CollectPlugin, S>;
+export type ProcessorDefinition<S extends ConfigSchema> = Definition<ProcessPlugin, S>;
+export type ForwarderDefinition<S extends ConfigSchema> = Definition<ForwardPlugin, S>;
 
 /**
  * A collect plugin whose `ctx.config` has the type that its schema gives.
@@ -109,7 +106,11 @@ const FUNCTIONS = {
   forward: 'defineForwarder',
 } as const;
 
-function define(kind: PluginKind, definition: Definition<ConfigSchema>, base: ConfigSchema): object {
+function define(
+  kind: PluginKind,
+  definition: { readonly schema?: ConfigSchema },
+  base: ConfigSchema,
+): object {
   const refuse = (mistake: string) => {
     throw new MillraceError('MILLRACE_PLUGIN_CONTRACT', `${FUNCTIONS[kind]}: ${mistake}`);
   };

@@ -38,22 +38,38 @@ export class PluginError extends MillraceError {
   /** True skips the retries of a forwarder: the event goes to the dead letter, or is dropped, at once. */
   readonly permanent: boolean;
   /**
-   * For an error of `forwardBatch`: which events of the batch have failed, by their positions from 0 on. All others were
-   * delivered. Default: the whole batch has failed.
+   * For an error of `forwardBatch`: which events of the batch failed, by their positions from 0 on, or with a reason each.
+   * All others were delivered. Default: the whole batch failed.
    */
-  readonly failedEvents: readonly number[] | undefined;
+  readonly failedEvents: readonly (number | FailedEvent)[] | undefined;
+  /**
+   * Seconds until a forwarder may be called again, in place of the usual wait; at most an hour. Default: the usual wait.
+   */
+  readonly retryAfter: number | undefined;
 
   constructor(message: string, options: PluginErrorOptions = {}) {
     super('MILLRACE_PLUGIN', message, options);
     this.name = 'PluginError';
     this.permanent = options.permanent ?? false;
     this.failedEvents = options.failedEvents;
+    this.retryAfter = options.retryAfter;
   }
 }
 
+/** An event of a batch that was not delivered. */
+export interface FailedEvent {
+  /** Its position in the batch, from 0 on. */
+  readonly index: number;
+  /** Why, for the log and the dead letter. It must not quote the event. Default: the message of the error. */
+  readonly reason?: string | undefined;
+  /** Whether another attempt would fail too. Default: that of the error. */
+  readonly permanent?: boolean | undefined;
+}
+
 export interface PluginErrorOptions extends ErrorOptions {
-  readonly permanent?: boolean;
-  readonly failedEvents?: readonly number[];
+  readonly permanent?: boolean | undefined;
+  readonly failedEvents?: readonly (number | FailedEvent)[] | undefined;
+  readonly retryAfter?: number | undefined;
 }
 
 const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
@@ -128,23 +144,59 @@ export function isFatal(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { fatal?: unknown }).fatal === true;
 }
 
+/** Why one event of a batch failed. */
+export interface EventFailure {
+  readonly permanent: boolean;
+  /** The error of the batch, or one with the event's own reason. */
+  readonly error: unknown;
+}
+
 /**
- * The positions of the events of a batch that an error names as the failed ones, the others having been delivered:
- * `failedEvents` on any error object. Undefined if it names none, all of them, or what is no position: then the whole
- * batch counts as failed.
+ * The events of a batch that an error names as the failed ones, by their positions, the others having been delivered:
+ * `failedEvents` on any error object. Undefined if it names none, or what is no position: then the whole batch counts as
+ * failed.
  *
  * @example
- * failedEventsOf(new PluginError('refused', { failedEvents: [3] }), 10); // [3]
- * failedEventsOf(new PluginError('refused', { failedEvents: [10] }), 10); // undefined
+ * const error = new PluginError('refused', { failedEvents: [3, { index: 5, permanent: true }] });
+ * [...failedEventsOf(error, 10).keys()]; // [3, 5]
+ * failedEventsOf(error, 10).get(5).permanent; // true
+ * failedEventsOf(error, 5); // undefined
  */
-export function failedEventsOf(error: unknown, size: number): readonly number[] | undefined {
+export function failedEventsOf(error: unknown, size: number): ReadonlyMap<number, EventFailure> | undefined {
   const named = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
-  if (!Array.isArray(named)) return undefined;
-  const failed = [...new Set<unknown>(named)];
-  const arePositions = failed.every(
-    (at) => Number.isInteger(at) && (at as number) >= 0 && (at as number) < size,
-  );
-  return arePositions && failed.length > 0 && failed.length < size ? (failed as number[]) : undefined;
+  if (!Array.isArray(named) || named.length === 0) return undefined;
+  const whole: EventFailure = { permanent: isPermanent(error), error };
+  const failed = new Map<number, EventFailure>();
+  for (const each of named as readonly unknown[]) {
+    const event = typeof each === 'object' && each !== null ? (each as Partial<FailedEvent>) : undefined;
+    const index = event === undefined ? each : event.index;
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= size) return undefined;
+    failed.set(index, event === undefined ? whole : failureOf(event, error));
+  }
+  return failed;
+}
+
+/** A reason is shown only where the message would be: that of a foreign error could quote the event. */
+function failureOf(event: Partial<FailedEvent>, error: unknown): EventFailure {
+  const { reason, permanent = isPermanent(error) } = event;
+  const isShown = typeof reason === 'string' && isMillraceError(error);
+  return { permanent, error: isShown ? new PluginError(reason, { permanent, cause: error }) : error };
+}
+
+/** Seconds: a `Retry-After` in the far future is not believed. */
+const LONGEST_RETRY_AFTER = 3600;
+
+/**
+ * Seconds after which an error asks to be tried again: `retryAfter` on any error object, at most an hour. Undefined if it
+ * has none, or what is no number above 0.
+ *
+ * @example
+ * retryAfterOf(new PluginError('too many requests', { retryAfter: 30 })); // 30
+ * retryAfterOf(new PluginError('down', { retryAfter: 86_400 })); // 3600
+ */
+export function retryAfterOf(error: unknown): number | undefined {
+  const seconds = (error as { retryAfter?: unknown } | null | undefined)?.retryAfter;
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER) : undefined;
 }
 
 /** The stack without the message that it begins with: a message may hold what looks like a place. */

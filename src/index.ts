@@ -12,9 +12,22 @@ export {
   type ProcessorDefinition,
 } from './define-plugin.ts';
 export type { PipelineProbe, StagePlace } from './delivery/probe.ts';
-export { isPermanent, MillraceError, PluginError, safeReason } from './errors.ts';
+export {
+  type FailedEvent,
+  isPermanent,
+  MillraceError,
+  PluginError,
+  type PluginErrorOptions,
+  safeReason,
+} from './errors.ts';
 export { Manager, type ManagerOptions } from './manager.ts';
 export type { AnalyticsConfig, PluginConfig } from './models/analytics-config.ts';
+export {
+  type BatchDefaults,
+  type BatchingDefaults,
+  type BatchLimits,
+  batching,
+} from './models/batching.ts';
 export { isoNow } from './models/clock.ts';
 export { EventBatch, type EventOrigin, type Outcome } from './models/event-batch.ts';
 export {

@@ -13,6 +13,7 @@ describe('millrace', () => {
       'MillraceError',
       'PluginError',
       'ProcessConfigBase',
+      'batching',
       'collectedEvent',
       'defineCollector',
       'defineForwarder',

@@ -362,7 +362,7 @@ describe('a forwarder that takes batches', () => {
     expect(calls).toEqual([ALL]);
     calls.splice(0);
     const { letters, stats } = taking(refuses(false), withLetters({ attempts: 3 }));
-    expect(calls).toEqual([ALL, [2, 5], [2], [5]]);
+    expect(calls).toEqual([ALL, [2, 5], [2, 5]]);
     expect(letters).toEqual([2, 5]);
     expect(stats).toMatchObject({ forwarded: { out: 7 }, in_flight: 0 });
   });

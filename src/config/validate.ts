@@ -18,6 +18,7 @@ import { checkPlugin } from './plugin-check.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
 import { isReserved, removeReservedKeys } from './reserved-keys.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
+import { validateBatching } from './validate-batching.ts';
 import { validateExactlyOnce } from './validate-exactly-once.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
@@ -60,6 +61,7 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       ...validateExactlyOnce(written, entries),
       ...validateWorkers(written, entries),
       ...validateOwnOutput(pipelines, entries),
+      ...validateBatching(pipelines, entries),
     );
     for (const mistake of mistakes) config.add({ ...mistake, foreign: true });
   }

@@ -1,6 +1,8 @@
 import {
+  concat,
   concatMap,
   defer,
+  EMPTY,
   identity,
   ignoreElements,
   type Observable,
@@ -12,7 +14,7 @@ import {
 import { backoffDelay } from '../../operators/backoff.ts';
 import { longTimer } from '../../operators/long-timer.ts';
 import { steadyClock } from '../../operators/steady-clock.ts';
-import { isFatal, isPermanent, MillraceError, PluginError, safeReason } from '../errors.ts';
+import { isFatal, isPermanent, MillraceError, PluginError, retryAfterOf, safeReason } from '../errors.ts';
 import { atHand, eventually } from '../returned.ts';
 
 export interface AttemptPolicy {
@@ -28,71 +30,158 @@ export interface AttemptPolicy {
   readonly onRetry: (attempt: number, wait: number, error: unknown) => void;
   /** Called with true when a call is to be tried again for the first time, and with false when its attempts have ended. */
   readonly onFailing: (isFailing: boolean) => void;
-  /** Errors after which the same call is not tried again. Default: permanent and fatal ones only. */
-  readonly isFinal?: (error: unknown) => boolean;
+  /** Holds back the calls of a forwarder after an error with `retryAfter`. */
+  readonly pause?: Pause;
 }
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 60_000;
 
-/** Milliseconds to wait after so many failed attempts. */
-export function retryWait(attempts: number, random: () => number): number {
-  return backoffDelay(attempts, { base: FIRST_WAIT, cap: LONGEST_WAIT, random });
+/** A time in which a forwarder is not to be called. */
+export class Pause {
+  #left: () => number = () => 0;
+
+  /** Milliseconds until it ends; 0 if there is none. */
+  get left(): number {
+    return this.#left();
+  }
+
+  /** Begins one, unless there is one that ends later. */
+  begin(ms: number): void {
+    if (ms <= this.left) return;
+    const elapsed = steadyClock();
+    this.#left = () => Math.max(0, ms - elapsed());
+  }
 }
+
+/** The attempts to deliver some events, over all the calls that it takes. */
+export class Attempts {
+  readonly policy: AttemptPolicy;
+  /** Those that have failed. */
+  failed = 0;
+  #failingFor: (() => number) | undefined;
+
+  constructor(policy: AttemptPolicy, failed = 0) {
+    this.policy = policy;
+    this.failed = failed;
+  }
+
+  /**
+   * One more has failed. Returns the milliseconds until the next one, of which the log is told, or undefined if there is
+   * none: `limit` attempts have failed.
+   *
+   * @throws MillraceError `MILLRACE_GAVE_UP` if they have failed for longer than the run may wait.
+   */
+  next(error: unknown, limit = this.policy.attempts): number | undefined {
+    const { name, giveUpAfter = Number.POSITIVE_INFINITY, pause, random, onFailing, onRetry } = this.policy;
+    this.failed++;
+    const failingFor = this.#failingFor?.() ?? 0;
+    const left = giveUpAfter - failingFor;
+    const retryAfter = retryAfterOf(error);
+    if (retryAfter !== undefined) pause?.begin(Math.min(left, retryAfter * 1000));
+    if (limit !== undefined && this.failed >= limit) return undefined;
+    if (this.#failingFor === undefined) {
+      this.#failingFor = steadyClock();
+      onFailing(true);
+    }
+    if (left <= 0) throw gaveUp(name, this.failed, failingFor, error);
+    const backoff = backoffDelay(this.failed, { base: FIRST_WAIT, cap: LONGEST_WAIT, random });
+    const wait = Math.min(left, retryAfter === undefined ? backoff : retryAfter * 1000);
+    onRetry(this.failed, wait, error);
+    return wait;
+  }
+
+  /** They were successful, or are given up. */
+  end(): void {
+    if (this.#failingFor === undefined) return;
+    this.#failingFor = undefined;
+    this.policy.onFailing(false);
+  }
+}
+
+/** Errors after which the same call is not made again, beside those that are permanent or fatal. */
+export type IsFinal = (error: unknown) => boolean;
 
 /**
  * Calls until it succeeds, with backoff between. Returns undefined if the first call succeeded at once: then no
  * Observable was made. Otherwise an Observable that completes with success, or errors when the attempts are used
  * up or the error is permanent, fatal or final. It emits nothing.
  */
-export function attempt(call: () => unknown, policy: AttemptPolicy): Observable<never> | undefined {
-  let first: Observable<unknown>;
+export function attempt(
+  call: () => unknown,
+  policy: AttemptPolicy,
+  isFinal?: IsFinal,
+  attempts?: Attempts,
+): Observable<never> | undefined {
+  const first = callNow(call, policy);
+  if (first === undefined) {
+    attempts?.end();
+    return undefined;
+  }
+  const counted = attempts ?? new Attempts(policy);
+  const end = () => counted.end();
+  return attemptAgain(first, call, counted, isFinal).pipe(tap({ complete: end, error: end }));
+}
+
+/** {@link attempt} for a part of the attempts, which the caller ends. No call is made after `limit` have failed. */
+export function attemptOn(
+  call: () => unknown,
+  attempts: Attempts,
+  isFinal: IsFinal,
+  limit: number | undefined,
+): Observable<never> | undefined {
+  const first = callNow(call, attempts.policy);
+  return first && attemptAgain(first, call, attempts, isFinal, limit);
+}
+
+/** Undefined if the call succeeded at once. During a pause it is made when that is over. */
+function callNow(call: () => unknown, { pause }: AttemptPolicy): Observable<unknown> | undefined {
+  if (pause !== undefined && pause.left > 0) return callLater(call);
   try {
     const returned = call();
-    if (atHand(returned) !== undefined) return undefined;
-    first = eventually(returned);
+    return atHand(returned) === undefined ? eventually(returned) : undefined;
   } catch (error) {
-    first = throwError(() => error);
+    return throwError(() => error);
   }
-  return attemptAgain(first, call, policy);
+}
+
+function callLater(call: () => unknown): Observable<unknown> {
+  return defer(() => {
+    const returned = call();
+    return atHand(returned) ?? eventually(returned);
+  });
 }
 
 function attemptAgain(
   first: Observable<unknown>,
   call: () => unknown,
-  policy: AttemptPolicy,
+  attempts: Attempts,
+  isFinal: IsFinal | undefined,
+  limit?: number,
 ): Observable<never> {
-  const { giveUpAfter = Number.POSITIVE_INFINITY } = policy;
-  let attempts = 0;
-  let failingFor: (() => number) | undefined;
-  const ended = () => {
-    if (failingFor !== undefined) policy.onFailing(false);
-  };
+  const { timeout, pause } = attempts.policy;
+  let next = first;
   return defer(() => {
-    attempts++;
-    if (attempts === 1) return first;
-    const returned = call();
-    return atHand(returned) ?? eventually(returned);
+    const called = next.pipe(ignoreElements(), timeout === undefined ? identity : raceWith(timeOut(timeout)));
+    next = callLater(call);
+    return pause === undefined || pause.left === 0 ? called : concat(untilOver(pause), called);
   }).pipe(
-    ignoreElements(),
-    policy.timeout === undefined ? identity : raceWith(timeOut(policy.timeout)),
     retry({
       delay: (error) => {
-        const isFinal = isFatal(error) || isPermanent(error) || policy.isFinal?.(error) === true;
-        if (isFinal || attempts === policy.attempts) return throwError(() => error);
-        if (failingFor === undefined) {
-          failingFor = steadyClock();
-          policy.onFailing(true);
-        }
-        const left = giveUpAfter - failingFor();
-        if (left <= 0) return throwError(() => gaveUp(policy.name, attempts, failingFor?.() ?? 0, error));
-        const wait = Math.min(left, retryWait(attempts, policy.random));
-        policy.onRetry(attempts, wait, error);
-        return longTimer(wait);
+        if (isFatal(error) || isPermanent(error) || isFinal?.(error) === true) return throwError(() => error);
+        const wait = attempts.next(error, limit);
+        return wait === undefined ? throwError(() => error) : longTimer(wait);
       },
     }),
-    tap({ complete: ended, error: ended }),
   );
+}
+
+/** Completes when no pause is left: another call may have made it longer. */
+function untilOver(pause: Pause): Observable<never> {
+  return defer(() => {
+    const { left } = pause;
+    return left > 0 ? concat(longTimer(left).pipe(ignoreElements()), untilOver(pause)) : EMPTY;
+  });
 }
 
 /** Not rxjs's `timeout`: beyond 24 days Node's timers fire at once. */

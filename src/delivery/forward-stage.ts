@@ -2,15 +2,21 @@ import { catchError, concatMap, EMPTY, from, type Observable, type OperatorFunct
 import { gatherMap } from '../../operators/gather-map.ts';
 import { longTimer } from '../../operators/long-timer.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { failedEventsOf, isFatal, isPermanent } from '../errors.ts';
+import { type EventFailure, failedEventsOf, isFatal, isPermanent } from '../errors.ts';
+import { type Batching, MOST_BATCH_EVENTS } from '../models/batching.ts';
 import { type CollectedEvent, type Outcome, unserialisableEvent } from '../models/index.ts';
-import { type AttemptPolicy, attempt, retryWait } from './attempts.ts';
+import { type AttemptPolicy, Attempts, attempt, attemptOn } from './attempts.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
 import { DocumentMemory, type Documents } from './document-memory.ts';
+import { gatherBatches } from './gather-batches.ts';
 
 export interface ForwardStageOptions {
   readonly ordered: boolean;
   readonly policy: AttemptPolicy;
+  /** How batches are gathered and sent; undefined: what waits goes in one call at a time. */
+  readonly batching: Batching | undefined;
+  /** Whether all events that the pipeline may have in flight are: no more will come for a batch that waits. */
+  readonly isWindowFull: () => boolean;
   /** Whether an error may say that only some events of a batch have failed, and the others were delivered. */
   readonly failsInPart: boolean;
   /** The plugin's entry functions, bound to its context. */
@@ -33,47 +39,55 @@ interface Stage extends ForwardStageOptions {
   readonly memory: DocumentMemory;
 }
 
-/** Events handed to a `forwardBatch` at a time, at most, when several batches wait. */
-const MAX_GATHERED = 1024;
 const NOTHING: readonly never[] = [];
 
 /**
- * Delivers every event to one forwarder and settles it. In order, one call at a time, what arrives meanwhile
- * waiting in its queue; with `ordered: false` all at once. Emits nothing; the window bounds the queue. Errors with what
- * a forwarder calls fatal.
+ * Delivers every event to one forwarder and settles it. With `batching` as that says; otherwise in order, one call at a
+ * time, what arrives meanwhile waiting in its queue, or with `ordered: false` all at once. Emits nothing; the window
+ * bounds the queue. Errors with what a forwarder calls fatal.
  */
 export function forwardStage(options: ForwardStageOptions): OperatorFunction<Batch, never> {
-  const stage: Stage = { ...options, memory: new DocumentMemory() };
+  const { batching, isWindowFull } = options;
+  const stage: Stage = {
+    ...options,
+    // The parts of a batch are sent one after the other: `concurrency` says how many calls there are.
+    ordered: options.ordered || batching !== undefined,
+    memory: new DocumentMemory(),
+  };
+  if (batching !== undefined) {
+    return gatherBatches((batches) => deliver(batches, stage), { ...batching, isWindowFull });
+  }
   return options.ordered
     ? gatherMap((batches) => deliver(batches, stage), {
         weigh: sizeOf,
-        maxWeight: MAX_GATHERED,
+        maxWeight: MOST_BATCH_EVENTS,
       })
     : orderedMap((batch) => deliver([batch], stage), { ordered: false });
 }
 
 /** What comes with more than one event goes in one call, if the forwarder can take it. */
 function deliver(batches: readonly Batch[], stage: Stage): readonly never[] | Observable<never> {
-  return stage.policy.attempts === 1 ? deliverEach(batches, stage) : deliverTogether(batches, stage);
+  const isEachAlone = stage.policy.attempts === 1 && stage.batching === undefined;
+  return isEachAlone ? deliverEach(batches, stage) : deliverTogether(batches, stage);
 }
 
-function deliverTogether(batches: readonly Batch[], stage: Stage): readonly never[] | Observable<never> {
-  const { attempts } = stage.policy;
+/** `attempts` are those that were made for these events before; undefined: none. */
+function deliverTogether(
+  batches: readonly Batch[],
+  stage: Stage,
+  attempts?: Attempts,
+): readonly never[] | Observable<never> {
   const size = totalSize(batches);
   const call = size === 1 ? undefined : callForAll(batches, stage);
-  if (call === undefined) return deliverEach(batches, stage);
-  let used = 1;
-  const pending = attempt(call.run, {
-    ...stage.policy,
-    // The last attempt is kept for the halves of a batch.
-    attempts: attempts && Math.max(1, attempts - 1),
-    isFinal: (error) => stage.failsInPart && failedEventsOf(error, size) !== undefined,
-    onRetry: (attempt, wait, error) => {
-      used = attempt + 1;
-      stage.policy.onRetry(attempt, wait, error);
-    },
-  });
+  if (call === undefined) return deliverEach(batches, stage, attempts);
+  const tries = attempts ?? new Attempts(stage.policy);
+  const most = stage.policy.attempts;
+  // The last attempt is kept for the halves of a batch.
+  const limit = most && Math.max(1, most - 1);
+  const isPartial = (error: unknown) => stage.failsInPart && failedEventsOf(error, size) !== undefined;
+  const pending = attemptOn(call.run, tries, isPartial, limit);
   const delivered = () => {
+    tries.end();
     call.delivered();
     settleAll(batches, stage);
   };
@@ -86,7 +100,7 @@ function deliverTogether(batches: readonly Batch[], stage: Stage): readonly neve
     catchError((error) => {
       if (isFatal(error)) throw error;
       call.failed();
-      return afterFailure(batches, error, used, stage);
+      return afterFailure(batches, error, tries, stage);
     }),
   );
 }
@@ -95,63 +109,89 @@ function deliverTogether(batches: readonly Batch[], stage: Stage): readonly neve
 function afterFailure(
   batches: readonly Batch[],
   error: unknown,
-  used: number,
+  attempts: Attempts,
   stage: Stage,
 ): readonly never[] | Observable<never> {
-  const { attempts, random, onRetry } = stage.policy;
+  const size = totalSize(batches);
   const unserialisable = unserialisableEvent(error);
   const others = pick(batches, (event) => event !== unserialisable);
-  if (totalSize(others) < totalSize(batches)) {
+  if (totalSize(others) < size) {
     // Nothing was sent: the event stands in the way of all others.
     failAll(
       pick(batches, (event) => event === unserialisable),
       error,
       stage,
     );
-    return deliverTogether(others, stage);
-  }
-  const failed = stage.failsInPart ? failedEventsOf(error, totalSize(batches)) : undefined;
-  if (failed !== undefined) {
-    const positions = new Set(failed);
-    settleAll(
-      pick(batches, (_, position) => !positions.has(position)),
-      stage,
-    );
-    const rest = pick(batches, (_, position) => positions.has(position));
-    if (!isPermanent(error) && used !== attempts) {
-      const wait = retryWait(used, random);
-      onRetry(used, wait, error);
-      const left = attempts === undefined ? stage : withAttempts(attempts - used, stage);
-      return longTimer(wait).pipe(concatMap(() => deliverTogether(rest, left)));
-    }
-    failAll(rest, error, stage);
+    if (others.length > 0) return deliverTogether(others, stage, attempts);
+    attempts.end();
     return NOTHING;
   }
-  if (isPermanent(error)) {
+  const failed = stage.failsInPart ? failedEventsOf(error, size) : undefined;
+  if (failed !== undefined) return afterPartialFailure(batches, failed, error, attempts, stage);
+  attempts.end();
+  const { attempts: most, onRetry } = stage.policy;
+  if (isPermanent(error) || most === 1) {
     failAll(batches, error, stage);
     return NOTHING;
   }
-  onRetry(used, 0, error);
-  return deliverHalves(batches, withAttempts(1, stage));
+  onRetry(attempts.failed, 0, error);
+  return deliverHalves(batches, stage);
+}
+
+/** What was delivered is settled at once, and so is what failed for good. The rest is tried again, in one batch. */
+function afterPartialFailure(
+  batches: readonly Batch[],
+  failed: ReadonlyMap<number, EventFailure>,
+  error: unknown,
+  attempts: Attempts,
+  stage: Stage,
+): readonly never[] | Observable<never> {
+  settleAll(
+    pick(batches, (_, position) => !failed.has(position)),
+    stage,
+  );
+  failEach(batches, (position) => failed.get(position)?.permanent === true, failed, stage);
+  const isLeft = (position: number) => failed.get(position)?.permanent === false;
+  const rest = pick(batches, (_, position) => isLeft(position));
+  const wait = rest.length === 0 ? undefined : attempts.next(error);
+  if (wait === undefined) {
+    attempts.end();
+    failEach(batches, isLeft, failed, stage);
+    return NOTHING;
+  }
+  return longTimer(wait).pipe(concatMap(() => deliverTogether(rest, stage, attempts)));
+}
+
+/** Gives up some events of a batch, each with its own reason. */
+function failEach(
+  batches: readonly Batch[],
+  isGivenUp: (position: number) => boolean,
+  failed: ReadonlyMap<number, EventFailure>,
+  { onFailure }: Stage,
+): void {
+  let position = 0;
+  for (const { events, delivery } of batches) {
+    for (const event of events) {
+      if (isGivenUp(position)) onFailure(event, delivery, failed.get(position)?.error);
+      position++;
+    }
+  }
 }
 
 /** One event may be what spoils a batch: each half is tried once, and so are the halves of one that fails. */
 function deliverHalves(batches: readonly Batch[], stage: Stage): Observable<never> {
+  const { policy } = stage;
   const middle = Math.ceil(totalSize(batches) / 2);
   const halves = [
     pick(batches, (_, position) => position < middle),
     pick(batches, (_, position) => position >= middle),
   ];
   return from(halves).pipe(
-    orderedMap((half) => deliverTogether(half, stage), {
+    orderedMap((half) => deliverTogether(half, stage, new Attempts(policy, (policy.attempts ?? 0) - 1)), {
       concurrency: stage.ordered ? 1 : Number.POSITIVE_INFINITY,
       ordered: false,
     }),
   );
-}
-
-function withAttempts(attempts: number, stage: Stage): Stage {
-  return { ...stage, policy: { ...stage.policy, attempts } };
 }
 
 /** Those events of some batches that are wanted, by their positions in all of them. */
@@ -230,13 +270,14 @@ function settleAll(batches: readonly Batch[], { outcome, onDelivered, watch }: F
 
 function deliverEach(
   batches: readonly Batch[],
-  options: ForwardStageOptions,
+  stage: Stage,
+  attempts?: Attempts,
 ): readonly never[] | Observable<never> {
   for (let b = 0; b < batches.length; b++) {
     const { events, delivery } = batches[b] as Batch;
     for (let i = 0; i < events.length; i++) {
-      const pending = deliverOne(events[i] as CollectedEvent, delivery, options);
-      if (pending !== undefined) return concatRest(pending, batches, b, i + 1, options);
+      const pending = deliverOne(events[i] as CollectedEvent, delivery, stage, attempts);
+      if (pending !== undefined) return concatRest(pending, batches, b, i + 1, stage);
     }
   }
   return NOTHING;
@@ -248,15 +289,15 @@ function concatRest(
   batches: readonly Batch[],
   batch: number,
   event: number,
-  options: ForwardStageOptions,
+  stage: Stage,
 ): Observable<never> {
   const rest = batches.slice(batch).flatMap(({ events, delivery }, b) => {
     const left = b === 0 ? events.slice(event) : events;
-    return left.map((e) => () => deliverOne(e, delivery, options) ?? NOTHING);
+    return left.map((e) => () => deliverOne(e, delivery, stage) ?? NOTHING);
   });
   return from([() => pending, ...rest]).pipe(
     orderedMap((deliverNext) => deliverNext(), {
-      concurrency: options.ordered ? 1 : Number.POSITIVE_INFINITY,
+      concurrency: stage.ordered ? 1 : Number.POSITIVE_INFINITY,
       ordered: false,
     }),
   );
@@ -266,28 +307,31 @@ function concatRest(
 function deliverOne(
   event: CollectedEvent,
   delivery: Delivery,
-  options: ForwardStageOptions,
+  stage: Stage,
+  attempts?: Attempts,
 ): Observable<never> | undefined {
-  const pending = attempt(() => options.forward(event), options.policy);
+  const isFinal = stage.failsInPart ? isRefusedForGood : undefined;
+  const pending = attempt(() => stage.forward(event), stage.policy, isFinal, attempts);
   if (pending === undefined) {
-    delivered(event, delivery, options);
+    delivered(event, delivery, stage);
     return undefined;
   }
   return pending.pipe(
-    tap({ complete: () => delivered(event, delivery, options) }),
+    tap({ complete: () => delivered(event, delivery, stage) }),
     catchError((error) => {
       if (isFatal(error)) throw error;
-      options.onFailure(event, delivery, error);
+      const failure = stage.failsInPart ? failedEventsOf(error, 1)?.get(0) : undefined;
+      stage.onFailure(event, delivery, failure?.error ?? error);
       return EMPTY;
     }),
   );
 }
 
-function delivered(
-  event: CollectedEvent,
-  delivery: Delivery,
-  { onDelivered, watch, outcome }: ForwardStageOptions,
-): void {
+function isRefusedForGood(error: unknown): boolean {
+  return failedEventsOf(error, 1)?.get(0)?.permanent === true;
+}
+
+function delivered(event: CollectedEvent, delivery: Delivery, { onDelivered, watch, outcome }: Stage): void {
   onDelivered(1, delivery);
   watch?.([event]);
   delivery.settle(1, outcome);

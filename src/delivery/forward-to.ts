@@ -1,7 +1,9 @@
 import type { OperatorFunction } from 'rxjs';
 import type { SharedContext } from '../context.ts';
+import { batchingOf } from '../models/batching.ts';
 import type { AnalyticsConfig, PipelineConfig, PipelineRunContext } from '../models/index.ts';
 import type { PipelineCounters } from '../stats.ts';
+import { Pause } from './attempts.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Batch } from './delivery.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
@@ -46,12 +48,16 @@ export function forwardTo(
       : plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
     forwardJsonLines: exactly ? undefined : plugin.forwardJsonLines?.({ ctx }),
     failsInPart: exactly === undefined,
+    // What is delivered exactly once is written in one order.
+    batching: exactly ? undefined : batchingOf({ ...options.ctx.config }),
+    isWindowFull: () => ctx.demand.room === 0,
     policy: {
       name: `forwarder ${name}`,
       attempts,
       timeout: delivery.timeout,
       giveUpAfter,
       random: shared.random,
+      pause: new Pause(),
       onFailing: (isFailing) => retryLog.failing(isFailing),
       onRetry: (attempt, wait, error) => {
         counters.retries++;

@@ -1,6 +1,6 @@
 import { counted } from '../../operators/counted.ts';
 import { steadyClock } from '../../operators/steady-clock.ts';
-import { safeReason } from '../errors.ts';
+import { retryAfterOf, safeReason } from '../errors.ts';
 import type { Logger } from '../models/index.ts';
 import { isNoteworthy } from '../noteworthy.ts';
 import { elapsedText } from './attempts.ts';
@@ -55,7 +55,8 @@ export class RetryLog {
     const ms = trouble.elapsed();
     const isDue = ms >= reminderAt(trouble.reminders);
     while (ms >= reminderAt(trouble.reminders)) trouble.reminders++;
-    const next = `trying again in ${wait === 0 ? 'smaller batches' : waitText(wait)}`;
+    const asked = retryAfterOf(error) === undefined ? '' : ' as asked';
+    const next = `trying again in ${wait === 0 ? 'smaller batches' : `${waitText(wait)}${asked}`}`;
     if (isNew && isNoteworthy(this.#troubles) && isNoteworthy(trouble.reasons.size)) {
       const which = attempts === undefined ? `attempt ${attempt}` : `attempt ${attempt} of ${attempts}`;
       this.#warn(trouble, `${which} failed, ${next}: ${text}`);

@@ -1,4 +1,5 @@
 export * from './analytics-config.ts';
+export * from './batching.ts';
 export * from './clock.ts';
 export * from './event-batch.ts';
 export * from './events.ts';

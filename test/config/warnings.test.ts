@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { mistakeLine } from '../../src/config/config-error.ts';
+import {
+  batching,
+  defineForwarder,
+  ForwardConfigBase,
+  registerPlugin,
+  unregisterPlugin,
+} from '../../src/index.ts';
 import { load, refusal } from './helpers.ts';
 
 const warnings = async (text: string, options = {}) => {
@@ -42,6 +49,33 @@ pipelines: {main: {collect: a, forward: out, enabled: false}}
 host_config: {}
 `;
     expect(await warnings(text)).toEqual([]);
+  });
+
+  it('is warned of batches that max_in_flight does not hold', async () => {
+    const hook = defineForwarder({
+      schema: ForwardConfigBase.extend(batching()),
+      forward: () => undefined,
+      forwardBatch: () => undefined,
+    });
+    registerPlugin('forward', 'hook', hook);
+    const text = (fields: string, limit: number) => `
+collectors: {a: {plugin: test}}
+forwarders: {out: {plugin: hook${fields}}}
+pipelines:
+  main: {collect: a, forward: out, max_in_flight: ${limit}}
+host_config: {}
+`;
+    try {
+      expect(await warnings(text(', batch: {events: 500}, concurrency: 2', 1000))).toEqual([]);
+      expect(await warnings(text(', batch: {events: 501}, concurrency: 2', 1000))).toEqual([
+        'c.yaml:5:31: pipelines.main.forward: 2 batches of 501 events of `out` do not fit into `max_in_flight`, which ' +
+          'is 1000: batches leave smaller, when as many are in flight; set `max_in_flight: 1002` or more, or a smaller ' +
+          '`batch.events`',
+      ]);
+      expect(await refusal(text(', batch: {event: 5}, concurrency: 0', 1000))).toMatch(/event.*concurrency/s);
+    } finally {
+      unregisterPlugin('forward', 'hook');
+    }
   });
 
   it('is warned of a mask without rules and of a collector without paths, where nothing is wrong', async () => {

@@ -116,6 +116,8 @@ function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardSta
   return {
     ordered: true,
     failsInPart: true,
+    batching: undefined,
+    isWindowFull: () => false,
     policy: {
       name: 'forwarder out',
       attempts: undefined,

@@ -1,8 +1,9 @@
 import { it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
-import { of } from 'rxjs';
+import { EMPTY, of } from 'rxjs';
 import { z } from 'zod';
 import {
+  batching,
   CollectConfigBase,
   type CollectedEvent,
   type CollectPlugin,
@@ -61,6 +62,53 @@ it('a forwarder knows its configuration, also for batches', () => {
     },
   });
   expectTypeOf(plugin).toEqualTypeOf<ForwardPlugin>();
+});
+
+it('batching gives a forwarder its limits', () => {
+  defineForwarder({
+    schema: ForwardConfigBase.extend({ url: z.url(), ...batching({ events: 100 }) }),
+    forward: ({ ctx }) => void expectTypeOf(ctx.config.concurrency).toEqualTypeOf<number>(),
+    forwardBatch: ({ ctx }) => void expectTypeOf(ctx.config.batch.bytes).toEqualTypeOf<number | undefined>(),
+  });
+});
+
+it('a definition may have every optional member of its kind', () => {
+  const shared = { description: 'd', example: 'e', shownSettings: { path: '' } };
+  const schema = ForwardConfigBase.extend({ path: z.string() });
+  defineCollector({
+    ...shared,
+    schema,
+    collect: () => undefined,
+    usesState: false,
+    resumes: true,
+    emitsLines: true,
+    reads: ({ config, file }) => config.path === file.id,
+  });
+  defineProcessor({
+    ...shared,
+    schema,
+    process: ({ event }) => event,
+    masks: true,
+    runsInWorkers: true,
+    mapLines: ({ ctx, envelope }) => ({ map: (line) => ctx.config.path + envelope.source + line }),
+  });
+  defineForwarder({
+    ...shared,
+    schema,
+    forward: () => undefined,
+    writesToStdout: true,
+    exactFile: ({ config }) => config.path,
+    writes: ({ config }) => config.path,
+    forwardJsonLines:
+      ({ ctx }) =>
+      (documents) =>
+        void [ctx.config.path, documents.length],
+    exactly: ({ ctx, begun }) => {
+      expectTypeOf(ctx.config.path).toEqualTypeOf<string>();
+      expectTypeOf(begun).toBeFunction();
+      return { restore: () => EMPTY, write: () => of([]), sync: () => EMPTY };
+    },
+  });
 });
 
 it('without a schema there is the base alone', () => {

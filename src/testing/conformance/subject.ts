@@ -35,6 +35,10 @@ export interface ConformanceOptions {
    * Default: `virtual`.
    */
   readonly time?: 'virtual' | 'real';
+  /**
+   * Events that the sink of a forwarder refuses for good, to check how `forwardBatch` says so. Default: none.
+   */
+  readonly refused?: readonly CollectedEvent[];
   /** What a forwarder has delivered in a run, to compare `forwardBatch` with `forward`. */
   readonly delivered?: (config: Fields) => unknown;
   /** For a processor with `masks: true`: a text that it must not let pass. */
@@ -51,6 +55,7 @@ export interface Subject {
   readonly isVirtual: boolean;
   readonly patience: number;
   readonly delivered: ConformanceOptions['delivered'];
+  readonly refused: readonly CollectedEvent[];
   readonly secret: string | undefined;
   /** The fields of an entry, as a configuration file would have them. */
   readonly fields: () => Fields;
@@ -72,6 +77,7 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
     isVirtual: time === 'virtual',
     patience,
     delivered,
+    refused: options.refused ?? [],
     secret: options.secret,
     fields,
     context: (overrides = {}) => {

@@ -1,5 +1,6 @@
-import type { LineMapping } from '../../../src/models/index.ts';
-import { type Args, type Bad, type Ctx, forwarder, processor } from './make.ts';
+import { PluginError, type PluginErrorOptions } from '../../../src/errors.ts';
+import { batching, type CollectedEvent, type LineMapping } from '../../../src/models/index.ts';
+import { type Args, BASES, type Bad, type Ctx, forwarder, one, processor } from './make.ts';
 
 type Map = (line: string, ctx: Ctx) => string;
 
@@ -20,6 +21,18 @@ const mapping = (process: (args: Args) => unknown, map: Map, many?: Map) => ({
 const kept = ({ ctx, event }: Args) => {
   ctx.shared_cache.kept = [...((ctx.shared_cache.kept as unknown[] | undefined) ?? []), event];
 };
+
+const REFUSED: CollectedEvent = { ...one(), data: { n: 'refused' } };
+
+/** A forwarder whose sink refuses an event, of which the batch's error says something. */
+const refusing = (options: PluginErrorOptions | undefined) => ({
+  ...forwarder(kept),
+  forwardBatch: ({ ctx, events }: { ctx: Ctx; events: readonly CollectedEvent[] }) => {
+    const good = events.filter(({ data }) => data.n !== 'refused');
+    for (const event of good) kept({ ctx, event });
+    if (good.length < events.length && options !== undefined) throw new PluginError('refused', options);
+  },
+});
 
 /** Plugins whose optional ways do something else than the one that is always there. */
 export const BAD_FAST_WAYS: readonly Bad[] = [
@@ -134,4 +147,30 @@ export const BAD_FAST_WAYS: readonly Bad[] = [
     },
     [/forwardJsonLines failed: RangeError: no documents/],
   ],
+  [
+    'limits of batches without a function for them',
+    'forward',
+    { ...forwarder(kept), get_config_schema: () => BASES.forward.extend(batching()) },
+    [/its schema has the fields of batching\(\), but it has no forwardBatch; add one/],
+  ],
+  ...(
+    [
+      [undefined, /forwardBatch does not fail on a batch of which events are refused/],
+      [
+        { permanent: true },
+        /fails with `permanent: true` for the whole batch, though its sink refuses only some/,
+      ],
+      [{ failedEvents: [7] }, /name no positions of a batch of \d events; give each as 0 to \d/],
+      [{ failedEvents: [0], permanent: true }, /name 0; its sink refuses 1/],
+      [{ failedEvents: [1] }, /names 1 without `permanent: true`: they would be sent again without end/],
+    ] as const
+  ).map(
+    ([options, told], nth): Bad => [
+      `a refused event that is not told of, ${nth}`,
+      'forward',
+      refusing(options),
+      [told],
+      { events: [one(), one()], refused: [REFUSED] },
+    ],
+  ),
 ];

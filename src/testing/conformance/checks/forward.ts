@@ -2,7 +2,9 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { concat, EMPTY, finalize, ignoreElements, type Observable } from 'rxjs';
 import { truncate } from '../../../checks/wording.ts';
 import { frozenCopy } from '../../../config/frozen.ts';
+import { failedEventsOf, isPermanent } from '../../../errors.ts';
 import {
+  batchingOf,
   type CollectedEvent,
   type ForwardPlugin,
   type PipelineRunContext,
@@ -39,13 +41,46 @@ export const FORWARD_CHECKS: readonly Check[] = [
     kinds: ['forward'],
     async run(subject) {
       const { forwardBatch } = subject.plugin as ForwardPlugin;
-      if (forwardBatch === undefined) return 'it has no forwardBatch';
+      if (forwardBatch === undefined) {
+        demand(
+          batchingOf({ ...subject.context().config }) === undefined,
+          () => 'its schema has the fields of batching(), but it has no forwardBatch; add one',
+        );
+        return 'it has no forwardBatch';
+      }
       const { events } = subject;
       const one = await deliverSingly(subject, events);
       const batch = await deliver(subject, 'forwardBatch', (ctx) =>
         resultsOf(() => forwardBatch({ ctx: ctx as never, events: frozenCopy(events) })),
       );
       demandSame('forwardBatch', batch, one);
+      return undefined;
+    },
+  },
+  {
+    name: 'forward: forwardBatch says which events of a batch the sink refused',
+    kinds: ['forward'],
+    applies: (plugin: Plugin) => (plugin as ForwardPlugin | undefined)?.forwardBatch !== undefined,
+    async run(subject) {
+      const { forwardBatch } = subject.plugin as ForwardPlugin;
+      const { events, refused } = subject;
+      if (refused.length === 0) return 'the option `refused` names no event that its sink refuses';
+      const batch = [...events.slice(0, 1), ...refused, ...events.slice(1)];
+      const positions = refused.map((event) => batch.indexOf(event));
+      const ctx = subject.context();
+      const observed = await observe(subject, () =>
+        resultsOf(() => forwardBatch?.({ ctx: ctx as never, events: frozenCopy(batch) })),
+      );
+      demand(
+        observed.end === 'failed',
+        () => 'forwardBatch does not fail on a batch of which events are refused',
+      );
+      demandPartial(observed.error, batch.length, positions);
+      const delivered = await subject.delivered?.({ ...ctx.config });
+      if (delivered === undefined || failedEventsOf(observed.error, batch.length) === undefined)
+        return undefined;
+      const seen = { shared_cache: ctx.shared_cache, delivered };
+      demandSame('forwardBatch', seen, await deliverSingly(subject, events));
       return undefined;
     },
   },
@@ -73,6 +108,30 @@ export const FORWARD_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/** An error names the refused events, or none: then the engine looks for them by halves. */
+function demandPartial(error: unknown, size: number, refused: readonly number[]): void {
+  const named = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
+  const failed = failedEventsOf(error, size);
+  demand((named === undefined && !isPermanent(error)) || failed !== undefined, () =>
+    named === undefined
+      ? 'forwardBatch fails with `permanent: true` for the whole batch, though its sink refuses only some of its events; name these in `failedEvents`, or leave `permanent` out'
+      : `the \`failedEvents\` of its error name no positions of a batch of ${size} events; give each as 0 to ${size - 1}, or as { index, reason, permanent }`,
+  );
+  if (failed === undefined) return;
+  const positions = [...failed.keys()].sort((a, b) => a - b);
+  demand(
+    isDeepStrictEqual(positions, refused),
+    () =>
+      `the \`failedEvents\` of its error name ${positions.join(', ')}; its sink refuses ${refused.join(', ')}`,
+  );
+  const transient = positions.filter((position) => failed.get(position)?.permanent === false);
+  demand(
+    transient.length === 0,
+    () =>
+      `its error names ${transient.join(', ')} without \`permanent: true\`: they would be sent again without end`,
+  );
+}
 
 /** As documents come from another thread. */
 function sharedCopy(text: string): Buffer {
