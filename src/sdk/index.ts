@@ -11,6 +11,7 @@ export {
   type ProcessorDefinition,
 } from '../define-plugin.ts';
 export {
+  type FailedEvent,
   isFatal,
   isPermanent,
   MillraceError,
@@ -19,6 +20,12 @@ export {
   safeReason,
 } from '../errors.ts';
 export type { AnalyticsConfig, PluginConfig } from '../models/analytics-config.ts';
+export {
+  type BatchDefaults,
+  type BatchingDefaults,
+  type BatchLimits,
+  batching,
+} from '../models/batching.ts';
 export { isoNow } from '../models/clock.ts';
 export { EventBatch, type EventOrigin, type Outcome } from '../models/event-batch.ts';
 export {

@@ -111,7 +111,8 @@ export const FORWARD_CHECKS: readonly Check[] = [
 
 /** An error names the refused events, or none: then the engine looks for them by halves. */
 function demandPartial(error: unknown, size: number, refused: readonly number[]): void {
-  const named = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
+  const given = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
+  const named = Array.isArray(given) && given.length === 0 ? undefined : given;
   const failed = failedEventsOf(error, size);
   demand((named === undefined && !isPermanent(error)) || failed !== undefined, () =>
     named === undefined
