@@ -55,6 +55,7 @@ describe('millrace/plugin', () => {
       'MillraceError',
       'PluginError',
       'ProcessConfigBase',
+      'batching',
       'collectedEvent',
       'count',
       'defineCollector',
