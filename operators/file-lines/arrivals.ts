@@ -90,9 +90,7 @@ export class Arrivals {
     file.isFinishing = settings.once;
     const previous = table.at(followedAt) ?? table.at(path);
     if (previous !== undefined) {
-      file.isHeldBack = true;
-      previous.successors.push(file);
-      pump.add(previous);
+      pump.putBehind(file, previous);
     }
     if (!settings.once) watches.start(file, (hasMoved) => changed(file, hasMoved));
     return file;

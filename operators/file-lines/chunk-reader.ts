@@ -129,10 +129,29 @@ export class ChunkReader {
       this.#begin(file, file.start, fd, done);
       return;
     }
+    if (file.predecessor !== undefined && file.lines.readOffset >= file.readableEnd) {
+      this.#look(file, fd, done);
+    } else this.#readChunk(file, fd, done);
+  }
+
+  #readChunk(file: FollowedFile, fd: number, done: Read): void {
     const span = this.#spanOf(file);
     fs.read(fd, this.#buffer, 0, span.length, span.start, (error, count) => {
       if (error === null) this.#give(file, span, count, done);
       else done(error, NOTHING);
+    });
+  }
+
+  /** Sees how far the file may be read once its predecessor is read to its end, and reads nothing new. */
+  #look(file: FollowedFile, fd: number, done: Read): void {
+    fs.fstat(fd, (error, stats) => {
+      if (error !== null) {
+        done(error, NOTHING);
+        return;
+      }
+      file.readableEnd = stats.size;
+      if (stats.size > file.lines.readOffset) done(null, NOTHING);
+      else this.#readChunk(file, fd, done);
     });
   }
 
@@ -161,13 +180,14 @@ export class ChunkReader {
     } else done(null, chunk);
   }
 
-  #spanOf({ lines, backfillEnd, overlap }: FollowedFile): Span {
+  #spanOf({ lines, backfillEnd, overlap, predecessor, readableEnd }: FollowedFile): Span {
     const position = lines.readOffset;
     // No chunk lies across the end of what was there at the start, so no batch does.
-    const upTo = position < backfillEnd ? backfillEnd - position : Infinity;
+    const upTo = position < backfillEnd ? backfillEnd : Infinity;
+    const end = predecessor === undefined ? upTo : Math.min(upTo, readableEnd);
     return {
       start: position - overlap.length,
-      length: overlap.length + Math.min(this.#chunkBytes, upTo),
+      length: overlap.length + Math.min(this.#chunkBytes, Math.max(0, end - position)),
     };
   }
 

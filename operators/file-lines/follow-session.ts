@@ -213,6 +213,7 @@ export class FollowSession {
     }
     if (file.isAtEnd) file.quietPolls++;
     const { quietPolls, flushPolls } = this.#settings;
+    if (file.isAtEnd && file.quietPolls >= quietPolls) this.#pump.freeSuccessors(file);
     file.isFinishing = isGone
       ? file.quietPolls >= quietPolls
       : file.isHolding && file.quietPolls >= flushPolls;

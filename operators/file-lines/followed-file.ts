@@ -74,10 +74,17 @@ export class FollowedFile {
   isMoved: boolean | undefined;
   /** At its end, a line without a newline is a line; and if no path leads to the file, that is all of it. */
   isFinishing = false;
-  /** It took over the path of another file, whose lines come first. */
-  isHeldBack = false;
-  /** The files that are held back until this one is read to its end. */
+  /** The file whose path it took, as long as something may be written to that one: its lines come first. */
+  predecessor: FollowedFile | undefined;
+  /** The files that took its path. */
   successors: FollowedFile[] = [];
+  /** It is not read until its predecessor is read to its end. */
+  isHeldBack = false;
+  /**
+   * With a predecessor: it may be read up to this offset. It was as long when the predecessor was last read to its end,
+   * so what was written to the predecessor before these bytes has been read.
+   */
+  readableEnd = 0;
   /** Polls since it was last seen to grow: a count, because clocks jump. */
   quietPolls = 0;
   /** Polls until it is looked at again, as long as its watch is silent. */
@@ -162,6 +169,7 @@ export class FollowedFile {
     this.backfillEnd = 0;
     this.start = undefined;
     this.#oldEnd = 0;
+    this.readableEnd = 0;
     this.isTruncated = false;
     this.isAtEnd = false;
   }

@@ -73,10 +73,28 @@ export class ReadPump {
     this.run();
   }
 
+  /**
+   * The lines of `file` come after those of `predecessor`, whose path it took: a program that had that file open may go
+   * on writing to it before it writes to `file`.
+   */
+  putBehind(file: FollowedFile, predecessor: FollowedFile): void {
+    file.predecessor = predecessor;
+    predecessor.successors.push(file);
+    predecessor.quietPolls = 0;
+    this.#holdBack(file, predecessor);
+  }
+
+  /** Nothing more is expected in `file`: its successors are read without looking at it. */
+  freeSuccessors(file: FollowedFile): void {
+    const successors = file.successors.splice(0);
+    for (const successor of successors) successor.predecessor = undefined;
+    this.#release(successors);
+  }
+
   /** `file` is not followed any more. */
   remove(file: FollowedFile): void {
     this.#ready.delete(file);
-    this.#releaseSuccessors(file);
+    this.freeSuccessors(file);
   }
 
   /** Goes on as far as demand and files allow. */
@@ -122,7 +140,10 @@ export class ReadPump {
       if (error !== null) this.#fail(file, error);
       else if (chunk === undefined) this.#events.replaced(file);
       else if (chunk.length > 0) this.#feed(file, chunk);
-      else this.#reachEnd(file);
+      else if (file.predecessor !== undefined && file.readableEnd > file.lines.readOffset) {
+        this.#current = undefined;
+        this.#holdBack(file, file.predecessor);
+      } else this.#reachEnd(file);
       this.run();
     });
     // Unless it was read ahead.
@@ -145,7 +166,7 @@ export class ReadPump {
   #feed(file: FollowedFile, chunk: Buffer): void {
     file.isFinishing = this.#settings.once;
     file.feed(chunk);
-    if (this.#ready.size === 0) this.#reader.readAhead(file);
+    if (this.#ready.size === 0 && file.predecessor === undefined) this.#reader.readAhead(file);
     this.#events.progress(file);
   }
 
@@ -190,16 +211,24 @@ export class ReadPump {
   }
 
   #settle(file: FollowedFile): void {
-    this.#releaseSuccessors(file);
+    this.#release(file.successors);
     if (!file.isFinishing) return;
-    if (file.isGone || this.#settings.once) this.#events.finished(file);
-    else file.isFinishing = false;
+    if (file.isGone || this.#settings.once) {
+      this.freeSuccessors(file);
+      this.#events.finished(file);
+    } else file.isFinishing = false;
   }
 
-  #releaseSuccessors(file: FollowedFile): void {
-    for (const successor of file.successors.splice(0)) {
-      successor.isHeldBack = false;
-      this.add(successor);
+  #holdBack(file: FollowedFile, predecessor: FollowedFile): void {
+    file.isHeldBack = true;
+    this.#ready.delete(file);
+    this.add(predecessor);
+  }
+
+  #release(successors: readonly FollowedFile[]): void {
+    for (const file of successors.filter(({ isHeldBack }) => isHeldBack)) {
+      file.isHeldBack = false;
+      this.add(file);
     }
   }
 }

@@ -35,6 +35,59 @@ describe('followFiles, as files are rotated', () => {
     await eventually(() => expect(openFiles(folder())).toBe(1));
   });
 
+  describe('keeps the order of a writer that goes on writing to the renamed file, then to the new one', () => {
+    /** Appends lines in one step, so that the reader sees all of them or none. */
+    const append = (fd: number, from: number, count: number) =>
+      fs.writeSync(fd, Array.from({ length: count }, (_, n) => `${from + n}\n`).join(''));
+
+    it.each([
+      { when: 'by its path', paths: ['a'] },
+      { when: 'among all generations', paths: ['a*'] },
+      { when: 'with one descriptor', paths: ['a'], maxOpenFiles: 1 },
+    ])('$when', async ({ paths, maxOpenFiles = 100 }) => {
+      const expected: string[] = [];
+      let old = fs.openSync(folder('a'), 'a');
+      const settings = { chunkBytes: 64, quietPolls: 1e9, maxOpenFiles };
+      const { lines, ready } = follow(paths.map(folder), settings);
+      await ready;
+      for (let turn = 0; turn < 3; turn++) {
+        fs.renameSync(folder('a'), folder(`a${turn}`));
+        const next = fs.openSync(folder('a'), 'a');
+        // The successor is known, and both are at their ends, when they grow.
+        fs.writeSync(next, `begin ${turn}\n`);
+        expected.push(`begin ${turn}`);
+        await eventually(() => expect(lines()).toEqual(expected));
+        append(old, 0, 100);
+        append(next, 100, 100);
+        expected.push(...Array.from({ length: 200 }, (_, n) => `${n}`));
+        await eventually(() => expect(lines().length).toBe(expected.length));
+        expect(lines()).toEqual(expected);
+        fs.closeSync(old);
+        old = next;
+      }
+      fs.closeSync(old);
+    });
+
+    it('until the renamed one has been quiet for the usual time', async () => {
+      const old = fs.openSync(folder('a'), 'a');
+      const fstat = jest.spyOn(fs, 'fstat');
+      const { lines, ready } = follow([folder('a*')]);
+      await ready;
+      fs.renameSync(folder('a'), folder('a1'));
+      fs.writeFileSync(folder('a'), 'new\n');
+      await eventually(() => expect(lines()).toEqual(['new']));
+      for (let calls = 0, written = 1; calls < fstat.mock.calls.length; written++) {
+        calls = fstat.mock.calls.length;
+        fs.appendFileSync(folder('a'), 'more\n');
+        await eventually(() => expect(lines().length).toBe(written + 1));
+      }
+      fs.writeSync(old, 'late\n');
+      await eventually(() => expect(lines().at(-1)).toBe('late'));
+      fs.closeSync(old);
+      fstat.mockRestore();
+    });
+  });
+
   it('sees every file of a rotation with a gap in its midst, without a poll', async () => {
     fs.writeFileSync(folder('a'), '');
     const { lines, ready } = follow([folder('a')], { pollMs: 3600_000 });
