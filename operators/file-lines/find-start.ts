@@ -57,8 +57,8 @@ function findLineStart(fd: number, offset: number, least: number, done: Done): v
   look(offset, FIRST_LOOK);
 }
 
-/** Calls back without bytes if there are fewer by now. */
-function readSpan(
+/** Reads the bytes from `from` to `to`. Calls back without bytes if there are fewer by now. */
+export function readSpan(
   fd: number,
   from: number,
   to: number,

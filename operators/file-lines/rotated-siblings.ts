@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { hasFingerprint } from './fingerprint.ts';
+import { readSpan } from './find-start.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { listFolder } from './list-folder.ts';
 import {
@@ -14,8 +14,10 @@ import { eachLimited } from './scan.ts';
 
 /** What rotation adds to the name of a file: a number, or a date. */
 const SUFFIX = /^[.-]\d[\d._T:-]*$/;
-/** A file that begins with as many bytes of another one is a copy of it. */
+/** A file with fewer bytes is not taken for a copy: it may hold only what each of them begins with. */
 const COPIED_BYTES = 64;
+/** So many bytes are compared at the beginning and at the end of what may be a copy. */
+const COMPARED_BYTES = 64 * 1024;
 
 /** More digits are a date. */
 const NUMBER = /[.-]\d{1,4}$/;
@@ -77,7 +79,7 @@ export function findRotated(
         1,
         (sibling, next) => visit(sibling, missed, next),
         () => {
-          if (isOver || looks === 1) done(inOrder([...found.values()], last));
+          if (isOver || looks === 1) leaveOutCopies([...found.values()], last, done);
           else look(looks - 1);
         },
       );
@@ -90,10 +92,19 @@ function upwards(one: string, other: string): number {
   return one.localeCompare(other, 'en', { numeric: true });
 }
 
-function inOrder(found: readonly Sibling[], last: FollowedFile): readonly OpenFile[] {
-  const originals = found.filter((opened) => !isCopy(opened, last));
-  for (const opened of found) if (!originals.includes(opened)) closeFile(opened.fd);
-  return originals.sort(byAge);
+function leaveOutCopies(
+  found: readonly Sibling[],
+  last: FollowedFile,
+  done: (originals: readonly OpenFile[]) => void,
+): void {
+  const originals: Sibling[] = [];
+  const visit = (sibling: Sibling, next: () => void) =>
+    isCopy(sibling, last, (isOne) => {
+      if (isOne) closeFile(sibling.fd);
+      else originals.push(sibling);
+      next();
+    });
+  eachLimited(found, 1, visit, () => done(originals.sort(byAge)));
 }
 
 /** The clock of a file system ticks every few milliseconds: of files of one tick, a higher number is older, a date younger. */
@@ -103,6 +114,28 @@ function byAge(one: Sibling, other: Sibling): number {
   return isNumbered ? upwards(other.path, one.path) : upwards(one.path, other.path);
 }
 
-function isCopy({ head }: OpenFile, { head: { fingerprint } }: FollowedFile): boolean {
-  return fingerprint.length >= COPIED_BYTES && hasFingerprint(head, fingerprint);
+/**
+ * Whether a file holds what `last` begins with, and nothing else. If `last` is not open, that is not known, and the
+ * file is read: lines that come twice are better than lines that are lost.
+ */
+function isCopy({ fd, size }: OpenFile, last: FollowedFile, done: (isCopy: boolean) => void): void {
+  const compare = (from: number, to: number, next: () => void) => {
+    // It may be closed meanwhile. Then nothing can be read, or the bytes of another file, which differ.
+    if (last.fd === undefined) {
+      done(false);
+      return;
+    }
+    readSpan(last.fd, from, to, (_, expected) => {
+      readSpan(fd, from, to, (_error, bytes) => {
+        if (bytes !== undefined && expected?.equals(bytes) === true) next();
+        else done(false);
+      });
+    });
+  };
+  if (size < COPIED_BYTES) done(false);
+  else {
+    compare(0, Math.min(size, COMPARED_BYTES), () => {
+      compare(Math.max(0, size - COMPARED_BYTES), size, () => done(true));
+    });
+  }
 }

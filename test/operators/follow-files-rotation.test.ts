@@ -286,6 +286,18 @@ describe('followFiles, as files are rotated', () => {
       await eventually(() => expect(lines()).toEqual(all));
     });
 
+    it('reads files that begin as the one before does, for as long as its whole length too', async () => {
+      const banner = `${'banner '.repeat(20_000)}\n`;
+      fs.writeFileSync(folder('a'), banner);
+      const { lines } = follow([folder('a')]);
+      await eventually(() => expect(lines().length).toBe(1));
+      fs.renameSync(folder('a'), folder('a.2'));
+      fs.writeFileSync(folder('a'), `${banner}missed\n`);
+      fs.renameSync(folder('a'), folder('a.1'));
+      fs.writeFileSync(folder('a'), `${banner}new\n`);
+      await eventually(() => expect(lines().filter((line) => line.length < 10)).toEqual(['missed', 'new']));
+    });
+
     it('reads no copy of what it has read, and nothing that is excluded', async () => {
       const text = `${'first '.repeat(20)}\n`;
       fs.writeFileSync(folder('a'), text);
