@@ -34,13 +34,22 @@ export class FileHead {
     return true;
   }
 
-  /** `chunk` was read at `position`; it is copied, as far as it adds something. */
+  /**
+   * `chunk` was read at `position`; it is copied, as far as it adds something. What is read first, at position 0, is what
+   * the file begins with, whatever it began with when it was found.
+   */
   add(chunk: Buffer, position: number): void {
+    if (position === 0 && !this.#agreesWith(chunk)) this.clear();
     const known = this.#bytes.length;
     if (known >= HEAD_BYTES || position > known) return;
     const rest = chunk.subarray(known - position, HEAD_BYTES - position);
     if (rest.length === 0) return;
     this.#become(Buffer.concat([this.#bytes, rest]));
+  }
+
+  #agreesWith(chunk: Buffer): boolean {
+    const length = Math.min(chunk.length, this.#bytes.length);
+    return chunk.compare(this.#bytes, 0, length, 0, length) === 0;
   }
 
   clear(): void {

@@ -30,6 +30,8 @@ export interface LineBatch {
   readonly fingerprint: Fingerprint;
   /** The checksum of the bytes before `endOffset`. */
   readonly tail?: TailChecksum | undefined;
+  /** The file was truncated since it was read: resume at its beginning, not at `endOffset`. */
+  readonly isCutOff?: boolean | undefined;
   /** Says that `bytes`, `lines` and `text` are not asked for any more: the memory of `bytes` is used again. At most once. */
   release(): void;
 }
@@ -37,7 +39,7 @@ export interface LineBatch {
 /** Where a batch lies, and in which file. */
 export type BatchPlace = Pick<
   LineBatch,
-  'id' | 'path' | 'startOffset' | 'endOffset' | 'backfill' | 'fingerprint' | 'tail'
+  'id' | 'path' | 'startOffset' | 'endOffset' | 'backfill' | 'fingerprint' | 'tail' | 'isCutOff'
 >;
 
 /** A class: an object literal with a getter costs V8 a hidden class each time. */
@@ -51,11 +53,12 @@ export class TakenLines implements LineBatch {
   readonly backfill: boolean;
   readonly fingerprint: Fingerprint;
   readonly tail: TailChecksum | undefined;
+  readonly isCutOff: boolean | undefined;
   readonly #taken: JoinedLines | LineBlock;
 
   constructor(
     taken: JoinedLines | LineBlock,
-    { id, path, startOffset, endOffset, backfill, fingerprint, tail }: BatchPlace,
+    { id, path, startOffset, endOffset, backfill, fingerprint, tail, isCutOff }: BatchPlace,
     { isUnterminated, isTruncated }: Pick<LineBatch, 'isUnterminated' | 'isTruncated'>,
   ) {
     this.#taken = taken;
@@ -68,6 +71,7 @@ export class TakenLines implements LineBatch {
     this.backfill = backfill;
     this.fingerprint = fingerprint;
     this.tail = tail;
+    this.isCutOff = isCutOff;
   }
 
   get lines(): readonly string[] {

@@ -235,7 +235,7 @@ export class ReadPump {
 
 /** Where the lines lie that were taken last. */
 function placeOf(file: FollowedFile, startOffset: number): BatchPlace {
-  const { id, path, head, lines, backfillEnd } = file;
+  const { id, path, head, lines, backfillEnd, isTruncated } = file;
   const endOffset = lines.offset;
   return {
     id,
@@ -245,5 +245,6 @@ function placeOf(file: FollowedFile, startOffset: number): BatchPlace {
     backfill: endOffset <= backfillEnd,
     fingerprint: head.fingerprint,
     tail: lines.tail,
+    isCutOff: isTruncated,
   };
 }

@@ -138,17 +138,18 @@ export class SettledPositions implements Positions {
 
   /** To be called in the order of emission, when nothing more has to be done for the lines. */
   settle(batch: LineBatch): void {
-    const { id, path, endOffset: offset, isUnterminated, fingerprint, tail, backfill } = batch;
+    const { id, path, endOffset, fingerprint, backfill, isCutOff = false } = batch;
     const end = this.#leaving.get(id);
-    const isAtEnd = end !== undefined && offset >= end.offset;
+    const isAtEnd = end !== undefined && endOffset >= end.offset;
     if (isAtEnd) this.#leaving.delete(id);
     if (isAtEnd && end.isDeleted) {
       this.#store.delete(id);
       return;
     }
     const known = this.#get(id);
+    const { isUnterminated, tail } = isCutOff ? { isUnterminated: false, tail: undefined } : batch;
     this.#store.set(id, {
-      offset,
+      offset: isCutOff ? 0 : endOffset,
       isUnterminated,
       path,
       followedAt: known?.followedAt ?? path,

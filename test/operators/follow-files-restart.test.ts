@@ -9,6 +9,7 @@ import {
   type SettledPositionsOptions,
 } from '../../operators/file-lines/settled-positions.ts';
 import type { FollowSettings } from '../../operators/follow-files.ts';
+import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { eventually } from '../support/eventually.ts';
 import { Followers, openFiles } from '../support/follow.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -26,6 +27,7 @@ afterEach(() => {
 function run(
   paths: string[],
   options: Partial<SettledPositionsOptions & FollowSettings> & { settles?: (line: string) => boolean } = {},
+  each = () => {},
 ) {
   store = new Map(JSON.parse(JSON.stringify([...store])));
   const { backfill = true, isFollowed, wasFollowed, settles = () => true, ...rest } = options;
@@ -38,6 +40,7 @@ function run(
   });
   let isSettling = true;
   const run = followers.follow(paths.map(folder), { onTruncation, ...rest, positions }, (batch) => {
+    each();
     isSettling &&= batch.lines.every(settles);
     if (isSettling) positions.settle(batch);
   });
@@ -82,6 +85,36 @@ describe('followFiles, across a restart', () => {
     await eventually(() => expect(lines()).toEqual([...Array(1000).fill('3'), 'new']));
     await eventually(() => expect(offsets().sort()).toEqual([2004, 4]));
     await eventually(() => expect(openFiles(folder())).toBe(1));
+  });
+
+  it('begins at the first byte of a file after a truncation that cut a line with the same first bytes', async () => {
+    append('a', '2026-11-22 cut');
+    const { batches, ready, stop } = run(['a'], { flushPolls: 1e9 });
+    await ready;
+    await eventually(() => expect(openFiles(folder())).toBe(1));
+    fs.truncateSync(folder('a'));
+    await eventually(() => expect(batches).toMatchObject([{ isTruncated: true }]));
+    stop();
+    append('a', '2026-11-22 cut differently\n');
+    await read(['a'], ['2026-11-22 cut differently']);
+  });
+
+  it('knows a file by what was read of it, though it was another one when it was found', async () => {
+    append('a', '1\n2\n');
+    const demand = new InFlightWindow(1);
+    const { lines, stop } = run(['a', 'b'], { demand }, () => demand.take(1));
+    await eventually(() => expect(lines()).toEqual(['1']));
+    // It is opened, and its turn does not come.
+    append('b', 'old\n'.repeat(10));
+    await eventually(() => expect(openFiles(folder())).toBe(2));
+    fs.writeFileSync(folder('b'), 'new\n'.repeat(20));
+    await eventually(() => {
+      demand.release(demand.open);
+      expect(lines()).toEqual(['1', '2', ...Array(20).fill('new')]);
+    });
+    stop();
+    append('b', 'more\n');
+    await read(['a', 'b'], ['more']);
   });
 
   it('finishes a file that was renamed, however many restarts that takes', async () => {
