@@ -17,6 +17,7 @@ it(`${LIVES} lives of random acts: every line that is promised comes, once where
     kills: 0,
     stops: 0,
     rotations: 0,
+    excused: 0,
     lost: 0,
     twice: 0,
     repeats: 0,

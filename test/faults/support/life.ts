@@ -15,6 +15,10 @@ const isRoot = process.getuid?.() === 0;
 const UNPRIVILEGED = ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'];
 /** Milliseconds without a line after which those that are missing count as lost. */
 const STUCK = 15_000;
+/** Milliseconds that a rotation waits for what it rotates to be read. */
+const HASTE = 1500;
+/** Longer than `exactly_once` takes to commit, however busy the machine is. */
+const COMMITTED = 2000;
 /** Longer than a rotated file is watched that nobody writes to. */
 const LONG_ABSENCE = 7000;
 const LONG_ABSENCES = byForm({ short: 0, long: 1 });
@@ -30,6 +34,8 @@ export interface Figures {
   kills: number;
   stops: number;
   rotations: number;
+  /** Lines that did not come and need not, such as those of a file that was deleted. */
+  excused: number;
   lost: number;
   twice: number;
   /** Lines that came again after a kill, as documented. */
@@ -71,6 +77,8 @@ export class Life {
   /** Kills and the like, after which what was in flight comes again. */
   #setbacks = 0;
   #process: CliProcess | undefined;
+  /** Lines that there were when it started. */
+  #writtenAtStart = 0;
   /** Of the logs. */
   #folder = 'in';
   #outputs = 0;
@@ -144,6 +152,8 @@ export class Life {
     const problems: string[] = [];
     try {
       const acts = this.#oracle.between(20, 60);
+      // Without `backfill`, nothing is promised of what was written before.
+      if (!this.#backfill && this.#oracle.random() < 0.8) await this.#startFollowing();
       for (let n = 0; n < acts; n++) {
         await this.#actAtRandom();
         await delay(this.#oracle.between(0, 100) ** 2 / 100);
@@ -175,6 +185,7 @@ export class Life {
     figures.lines += this.#ledger.written;
     const { repeats } = this.#ledger;
     figures.repeats += repeats;
+    figures.excused += this.#ledger.written - this.#ledger.delivered().size - lost.length;
     figures.lost += lost.length;
     figures.twice += twice.length;
     figures.outOfOrder += outOfOrder.length;
@@ -260,8 +271,8 @@ export class Life {
         () => this.#rotate(writer, between(0, 2)),
       ],
       [this.#truncates ? 4 : 0, `truncate ${name}`, () => writer.isCurrent, () => this.#truncate(writer)],
-      [3, `reopen ${name}`, () => !writer.isCurrent, () => writer.reopen()],
-      [0.7, `remove ${name}`, () => writer.isCurrent, () => writer.remove()],
+      [8, `reopen ${name}`, () => !writer.isCurrent, () => writer.reopen()],
+      [0.7, `remove ${name}`, () => writer.isCurrent, () => this.#remove(writer)],
       [0.7, `compress a file of ${name}`, () => writer.rotated.length > 0, () => this.#compress(writer)],
       [isRoot ? 0.7 : 0, `lock ${name}`, () => writer.isCurrent, () => this.#lock(writer)],
       [0.7, 'unlock all files', () => this.#isAnyLocked, () => this.#unlockAll()],
@@ -309,17 +320,57 @@ export class Life {
   // The programs that write, and logrotate.
 
   async #rotate(writer: LogWriter, how: number): Promise<void> {
+    await this.#mayBeRead(writer);
     const delivered = this.#ledger.delivered();
-    const isKnown = this.#paths === 'rotated too' || writer.file.ids.some((id) => delivered.has(id));
+    const isSeen = this.#paths === 'rotated too' || writer.file.ids.some((id) => delivered.has(id));
+    writer.file.isUnseen = !isSeen && this.#findsSiblings(writer, delivered);
+    const isKnown = isSeen || writer.file.isUnseen;
     writer.rotate({ isKnown });
     if (how > 0) writer.create();
     if (how > 1) writer.reopen();
     this.#figures.rotations++;
   }
 
-  #truncate(writer: LogWriter): void {
+  /** Mostly waits until a file is read that is about to go, as far as it can be: otherwise most lines would be lost. */
+  async #mayBeRead(writer: LogWriter): Promise<void> {
+    const isHasty = this.#oracle.random() < 0.3;
+    if (isHasty || !this.#canWatch || this.#isFull || this.#isAnyLocked) return;
+    const end = performance.now() + HASTE;
+    while (performance.now() < end) {
+      const delivered = this.#ledger.delivered();
+      if (writer.file.ids.every((id) => delivered.has(id))) return;
+      await delay(20);
+    }
+  }
+
+  /** Whether a file is found that is rotated now, unseen: the process knows the one before it at the same, literal, path. */
+  #findsSiblings({ rotated: [last] }: LogWriter, delivered: ReadonlySet<number>): boolean {
+    if (this.#paths !== 'literal' || this.#ledger.banner !== '' || !this.#canWatch || last === undefined)
+      return false;
+    return last.isUnseen || last.ids.some((id) => id >= this.#writtenAtStart && delivered.has(id));
+  }
+
+  get #canWatch(): boolean {
+    return (
+      this.#process !== undefined && !this.#isSuspended && !this.#isFolderLocked && this.#folder === 'in'
+    );
+  }
+
+  /** The process no longer watches: what it has not seen it may never see. */
+  #unwatch(): void {
+    const delivered = this.#ledger.delivered();
+    for (const writer of this.#writers) writer.forsakeUnseen(delivered);
+  }
+
+  async #truncate(writer: LogWriter): Promise<void> {
+    await this.#mayBeRead(writer);
     writer.truncate();
     this.#figures.rotations++;
+  }
+
+  async #remove(writer: LogWriter): Promise<void> {
+    await this.#mayBeRead(writer);
+    writer.remove();
   }
 
   #compress(writer: LogWriter): void {
@@ -329,6 +380,7 @@ export class Life {
   // The administrator, and the machine.
 
   #lock(writer: LogWriter): void {
+    this.#unwatch();
     writer.setReadable(false);
     this.#mayReorder = true;
   }
@@ -342,11 +394,13 @@ export class Life {
   }
 
   #lockFolder(isLocked: boolean): void {
+    this.#unwatch();
     fs.chmodSync(this.#trial.path(this.#folder), isLocked ? 0 : 0o755);
     this.#isFolderLocked = isLocked;
   }
 
   #moveFolder(): void {
+    this.#unwatch();
     const to = this.#folder === 'in' ? 'away' : 'in';
     this.#trial.rename(this.#folder, to);
     this.#folder = to;
@@ -354,6 +408,7 @@ export class Life {
 
   async #waitLong(): Promise<void> {
     // What is written for so long to a file that was rotated away is not read.
+    this.#unwatch();
     for (const writer of this.#writers) writer.reopen();
     await delay(LONG_ABSENCE);
   }
@@ -381,18 +436,23 @@ export class Life {
   }
 
   /** Copies a renamed output to another folder and removes it, as compression does. */
-  #removeOutput(): void {
+  async #removeOutput(): Promise<void> {
+    // After a crash, `exactly_once` asks for the output of before.
+    const hasBegun = this.#process !== undefined && FOLLOWS.test(this.#process.stderr);
+    if (this.#isExactlyOnce && !(hasBegun && this.#canWatch)) return;
     const name = this.#renamedOutput as string;
     fs.copyFileSync(this.#trial.path('out', name), this.#trial.path('kept', name));
     fs.rmSync(this.#trial.path('out', name));
     // What is not acknowledged is written again, to a new file.
     this.#mayRepeat();
+    if (this.#isExactlyOnce) await delay(COMMITTED);
   }
 
   // The process.
 
   async #start(): Promise<void> {
     this.#mayReorder ||= this.#isFolderLocked || this.#folder !== 'in';
+    this.#writtenAtStart = this.#ledger.written;
     const args = ['run', 'p.yaml', '--state-dir', 'state', '--drain-timeout', '2'];
     this.#process = await this.#trial.start(...args);
     this.#said.push(this.#process);
@@ -438,6 +498,7 @@ export class Life {
     this.#process = undefined;
     this.#isSuspended = false;
     await kill(child);
+    this.#unwatch();
     this.#figures.kills++;
     if (!this.#isExactlyOnce) this.#mayRepeat();
   }
@@ -447,10 +508,12 @@ export class Life {
     this.#resume();
     this.#process = undefined;
     const end = await kill(child, 'SIGTERM');
+    this.#unwatch();
     this.#figures.stops++;
     this.#note(`  exit code ${end.code}`);
     // What a stop gives up may have been written.
-    if (end.code === 0 && !this.#isFull) this.#ledger.stopped();
+    const hasBegun = FOLLOWS.test(child.stderr);
+    if (end.code === 0 && hasBegun && !this.#isFull) this.#ledger.stopped();
     else if (!this.#isExactlyOnce) this.#mayRepeat();
     return end;
   }

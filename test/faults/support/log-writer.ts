@@ -12,6 +12,8 @@ export interface LogFile {
   readonly ids: number[];
   /** What is in it, and what is written to it later, may be lost: it was deleted, or rotated away unseen. */
   isForsaken: boolean;
+  /** It was rotated before it was seen, by a process that is to find it all the same. */
+  isUnseen: boolean;
   isLocked: boolean;
 }
 
@@ -110,6 +112,14 @@ export class LogWriter {
     if (!isKnown) this.#forsake(this.#file);
   }
 
+  /** Rotated files that were not seen yet, and would be found by the process that is no more, may be lost. */
+  forsakeUnseen(delivered: ReadonlySet<number>): void {
+    for (const file of this.#rotated) {
+      if (file.isUnseen && !file.ids.some((id) => delivered.has(id))) this.#forsake(file);
+      file.isUnseen = false;
+    }
+  }
+
   /** Makes the new file of the log's name, as logrotate does before the program reopens its log. */
   create(): void {
     fs.closeSync(fs.openSync(join(this.#options.folder(), this.name), 'a', 0o640));
@@ -118,6 +128,8 @@ export class LogWriter {
   /** Truncates the current file, as copytruncate does. The rest of a line that it cuts is never written. */
   truncate(): void {
     fs.truncateSync(this.#path(this.#file));
+    const { appends, ledger } = this.#options;
+    if (appends && ledger.banner !== '') fs.writeSync(this.#fd as number, `${ledger.banner}\n`);
     this.#buffer = this.#buffer.slice(this.#buffer.indexOf('\n') + 1);
     const unwritten = this.#buffer.split('\n').length - 1;
     const { ids } = this.#file;
@@ -198,7 +210,7 @@ export class LogWriter {
   }
 
   #newFile(): LogFile {
-    return { name: this.name, ids: [], isForsaken: false, isLocked: false };
+    return { name: this.name, ids: [], isForsaken: false, isUnseen: false, isLocked: false };
   }
 
   #path(file: LogFile): string {
