@@ -39,9 +39,10 @@ export function gatherBatches(
       let hasEnded = false;
 
       /** How many events of a batch, from `start` on, go into the open one. */
-      const fitting = ({ events }: Batch, start: number, size: number): number => {
+      const fitting = (batch: Batch, start: number, size: number): number => {
         const end = Math.min(size, start + mostEvents - openEvents);
         if (mostBytes === undefined) return end - start;
+        const { events } = batch;
         for (let at = start; at < end; at++) {
           const bytes = bytesOf(events[at] as CollectedEvent);
           const isFirst = openEvents === 0 && at === start;

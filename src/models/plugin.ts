@@ -109,7 +109,10 @@ export interface ProcessPlugin extends PluginBase {
 
 export interface ForwardPlugin extends PluginBase {
   forward(args: { ctx: PipelineRunContext<never>; event: CollectedEvent }): Returned<unknown>;
-  /** Ours, optional: takes all that is waiting at once. It delivers all of it or fails. */
+  /**
+   * Ours, optional: takes several events at once, up to 1,024 of those that are waiting, or as the fields of `batching`
+   * say. It delivers all of them or fails; the error may name those that failed, in `failedEvents`.
+   */
   forwardBatch?(args: {
     ctx: PipelineRunContext<never>;
     events: readonly CollectedEvent[];

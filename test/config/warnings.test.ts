@@ -69,7 +69,7 @@ host_config: {}
       expect(await warnings(text(', batch: {events: 500}, concurrency: 2', 1000))).toEqual([]);
       expect(await warnings(text(', batch: {events: 501}, concurrency: 2', 1000))).toEqual([
         'c.yaml:5:31: pipelines.main.forward: 2 batches of 501 events of `out` do not fit into `max_in_flight`, which ' +
-          'is 1000: batches leave smaller, when as many are in flight; set `max_in_flight: 1002` or more, or a smaller ' +
+          'is 1000: smaller batches leave when that many are in flight; set `max_in_flight: 1002` or more, or a smaller ' +
           '`batch.events`',
       ]);
       expect(await refusal(text(', batch: {event: 5}, concurrency: 0', 1000))).toMatch(/event.*concurrency/s);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, concatMap, filter, from, map, take, timer } from 'rxjs';
 import {
   type BatchingDefaults,
@@ -12,6 +12,7 @@ import {
   ForwardConfigBase,
   PluginError,
 } from '../../src/index.ts';
+import { LineEvents } from '../../src/models/index.ts';
 import { states, type TestPlugins } from '../support/pipelines.ts';
 
 const event = (n: number): CollectedEvent => collectedEvent({ n });
@@ -133,6 +134,28 @@ describe('a batch', () => {
     });
     states({ collect: { source: () => new EventBatch(events(1, 5)) }, forward: { out } });
     expect(batches).toEqual([[1, 2, 3, 4, 5]]);
+  });
+});
+
+describe('a forwarder of JSON lines', () => {
+  it('gets lines in batches, of which no event is created', () => {
+    const documents: string[] = [];
+    const envelope = {
+      timestamp: '2026-01-01T00:00:00.000Z',
+      source: 'a',
+      backfill: false,
+      isTruncated: false,
+    };
+    const lines = [LineEvents.of(['1', '2'], envelope), LineEvents.of(['3', '4'], envelope)];
+    const created = lines.map((each) => jest.spyOn(each, 'events', 'get'));
+    const out = defineForwarder({
+      schema: ForwardConfigBase.extend(batching({ events: 4, seconds: 9 })),
+      forward: () => undefined,
+      forwardJsonLines: () => (bytes) => void documents.push(bytes.toString()),
+    });
+    states({ collect: { source: () => lines.map((each) => new EventBatch(each)) }, forward: { out } });
+    expect(documents.map((text) => text.match(/(?<="line":")\d/g))).toEqual([['1', '2', '3', '4']]);
+    for (const spy of created) expect(spy).not.toHaveBeenCalled();
   });
 });
 

@@ -40,10 +40,10 @@ export const FORWARD_CHECKS: readonly Check[] = [
     name: 'forward: forwardBatch does what forward does for each event',
     kinds: ['forward'],
     async run(subject) {
-      const { forwardBatch } = subject.plugin as ForwardPlugin;
+      const { forwardBatch, forwardJsonLines } = subject.plugin as ForwardPlugin;
       if (forwardBatch === undefined) {
         demand(
-          batchingOf({ ...subject.context().config }) === undefined,
+          forwardJsonLines !== undefined || batchingOf({ ...subject.context().config }) === undefined,
           () => 'its schema has the fields of batching(), but it has no forwardBatch; add one',
         );
         return 'it has no forwardBatch';
