@@ -46,7 +46,7 @@ export interface ManagerOptions {
   readonly probe?: (pipeline: string) => PipelineProbe;
 }
 
-/** Backoff of restarts: see DESIGN's rows on `restart`. Milliseconds. */
+/** Backoff of restarts, as `restart` in docs/configuration.md describes it. Milliseconds. */
 const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
 
 /**

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** The largest count of the specification. A JavaScript number holds it as 2^63: see DESIGN's "The models". */
+/** The upper bound of counts in docs/specification.md, 9223372036854775807, which a JavaScript number holds as 2^63. */
 export const MAX_COUNT = 2 ** 63;
 
 /**

@@ -1,4 +1,4 @@
-/** DESIGN's states: `disabled → idle → running ⇄ backing_off → completed / failed / stopped`. */
+/** `disabled → idle → running ⇄ backing_off → completed / failed / stopped`, as section 3 of docs/specification.md says. */
 export type PipelineState =
   | 'disabled'
   | 'idle'

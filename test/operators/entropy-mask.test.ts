@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { DEFAULT_ALPHABET, entropyIndex, entropyMasker } from '../../operators/entropy-mask.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 
-/** The formula as DESIGN words it, without any care for speed. */
+/** The formula of docs/masking.md, written for clarity instead of speed. */
 function naiveIndex(token: string, alphabet: string): number {
   const characters = [...token];
   const letters = [...new Set(alphabet)];
