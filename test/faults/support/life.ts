@@ -395,12 +395,14 @@ export class Life {
 
   #lockFolder(isLocked: boolean): void {
     this.#unwatch();
+    this.#mayReorder = true;
     fs.chmodSync(this.#trial.path(this.#folder), isLocked ? 0 : 0o755);
     this.#isFolderLocked = isLocked;
   }
 
   #moveFolder(): void {
     this.#unwatch();
+    this.#mayReorder = true;
     const to = this.#folder === 'in' ? 'away' : 'in';
     this.#trial.rename(this.#folder, to);
     this.#folder = to;
@@ -451,7 +453,6 @@ export class Life {
   // The process.
 
   async #start(): Promise<void> {
-    this.#mayReorder ||= this.#isFolderLocked || this.#folder !== 'in';
     this.#writtenAtStart = this.#ledger.written;
     const args = ['run', 'p.yaml', '--state-dir', 'state', '--drain-timeout', '2'];
     this.#process = await this.#trial.start(...args);
