@@ -1,17 +1,14 @@
 import {
-  concat,
   defer,
-  filter,
   finalize,
   map,
   type ObservableInput,
   type ObservedValueOf,
   type OperatorFunction,
-  of,
 } from 'rxjs';
 import { BOOLEAN, type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './check-options.ts';
 import type { InFlightWindow } from './in-flight-window.ts';
-import { orderedMap } from './ordered-map.ts';
+import { mapInOrder } from './ordered-map.ts';
 
 export interface InFlightOptions<T> {
   /** Whether results leave in the order in which their values came in. Default: true. */
@@ -21,15 +18,6 @@ export interface InFlightOptions<T> {
 }
 
 const CHECKS: Checks<InFlightOptions<never>> = { ordered: BOOLEAN, weigh: FUNCTION };
-
-/** Follows the results of a value: it is settled, and its place in the window is free. */
-class Settled {
-  readonly weight: number;
-
-  constructor(weight: number) {
-    this.weight = weight;
-  }
-}
 
 /**
  * Maps each value to any number of results, with at most as many values open as the window allows. A value is open
@@ -56,36 +44,28 @@ export function inFlight<T, O extends ObservableInput<unknown>>(
   project: (value: T, index: number) => O,
   options: InFlightOptions<T> = {},
 ): OperatorFunction<T, ObservedValueOf<O>> {
-  type R = ObservedValueOf<O>;
   checkOptions('inFlight', options, CHECKS);
-  const { ordered = true, weigh = () => 1 } = options;
+  const { ordered, weigh = () => 1 } = options;
   return (source) =>
     defer(() => {
       let open = 0;
       return source.pipe(
         map((value) => {
-          const settled = new Settled(weigh(value));
-          checkValue('inFlight', 'the result of weigh', settled.weight, FROM_0);
-          open += settled.weight;
-          window.take(settled.weight);
-          return { value, settled };
+          const weight = weigh(value);
+          checkValue('inFlight', 'the result of weigh', weight, FROM_0);
+          open += weight;
+          window.take(weight);
+          return { value, weight };
         }),
-        orderedMap(
-          ({ value, settled }, index): readonly (R | Settled)[] | ObservableInput<R | Settled> => {
-            const results = project(value, index) as readonly R[] | ObservableInput<R>;
-            return Array.isArray(results)
-              ? [...results, settled]
-              : concat(results as ObservableInput<R>, of(settled));
-          },
+        mapInOrder(
+          ({ value }, index) => project(value, index),
           { ordered, concurrency: window.size },
+          // Where its results leave, not where its work ends: results that wait for their turn are open too.
+          ({ weight }) => {
+            open -= weight;
+            window.release(weight);
+          },
         ),
-        // Settled where its results leave, not where its work ends: results that wait for their turn are open too.
-        filter((result): result is R => {
-          if (!(result instanceof Settled)) return true;
-          open -= result.weight;
-          window.release(result.weight);
-          return false;
-        }),
         // After the source has been told to stop, so that it does not take the room for more.
         finalize(() => window.release(open)),
       );

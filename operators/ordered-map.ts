@@ -13,7 +13,8 @@ export interface OrderedMapOptions {
 const CHECKS: Checks<OrderedMapOptions> = { concurrency: COUNT_OR_INFINITY, ordered: BOOLEAN };
 
 /** The results of one source value that wait until all before it have left. */
-interface Slot<R> {
+interface Slot<T, R> {
+  readonly value: T;
   readonly values: R[];
   done: boolean;
 }
@@ -40,13 +41,21 @@ export function orderedMap<T, O extends ObservableInput<unknown>>(
   project: (value: T, index: number) => O,
   options: OrderedMapOptions = {},
 ): OperatorFunction<T, ObservedValueOf<O>> {
-  type R = ObservedValueOf<O>;
   checkOptions('orderedMap', options, CHECKS);
-  const { concurrency = Number.POSITIVE_INFINITY, ordered = true } = options;
+  return mapInOrder(project, options);
+}
+
+/** {@link orderedMap} without checks. `left` is called with each value when all its results have left. */
+export function mapInOrder<T, O extends ObservableInput<unknown>>(
+  project: (value: T, index: number) => O,
+  { concurrency = Number.POSITIVE_INFINITY, ordered = true }: OrderedMapOptions,
+  left: (value: T) => void = () => {},
+): OperatorFunction<T, ObservedValueOf<O>> {
+  type R = ObservedValueOf<O>;
   return (source) =>
     new Observable<R>((subscriber) => {
       const waiting = new Fifo<T>();
-      const slots = new Fifo<Slot<R>>();
+      const slots = new Fifo<Slot<T, R>>();
       let index = 0;
       let active = 0;
       let starting = false;
@@ -61,32 +70,43 @@ export function orderedMap<T, O extends ObservableInput<unknown>>(
         }
       };
 
+      const leave = (value: T) => {
+        if (subscriber.closed) return;
+        try {
+          left(value);
+        } catch (error) {
+          subscriber.error(error);
+        }
+      };
+
       /** Emits what is due. A value that arrives meanwhile joins its slot, and this loop finds it. */
       const drain = () => {
         if (emitting) return;
         emitting = true;
         for (let head = slots.peek(); head !== undefined && !subscriber.closed; head = slots.peek()) {
-          for (let i = 0; i < head.values.length; i++) subscriber.next(head.values[i] as R);
-          head.values.length = 0;
+          if (head.values.length > 0) {
+            for (let i = 0; i < head.values.length; i++) subscriber.next(head.values[i] as R);
+            head.values.length = 0;
+          }
           if (!head.done) break;
           slots.shift();
+          leave(head.value);
         }
         emitting = false;
         pump();
       };
 
-      const emitAtHand = (values: readonly R[]) => {
-        if (!ordered) {
-          for (let i = 0; i < values.length; i++) subscriber.next(values[i] as R);
-        } else if (slots.size > 0 || emitting) {
-          slots.push({ values: [...values], done: true });
+      const emitAtHand = (value: T, values: readonly R[]) => {
+        if (ordered && (slots.size > 0 || emitting)) {
+          slots.push({ value, values: [...values], done: true });
           drain();
-        } else {
-          emitting = true;
-          for (let i = 0; i < values.length; i++) subscriber.next(values[i] as R);
-          emitting = false;
-          drain();
+          return;
         }
+        emitting = ordered;
+        for (let i = 0; i < values.length; i++) subscriber.next(values[i] as R);
+        leave(value);
+        emitting = false;
+        if (ordered) drain();
       };
 
       const start = (value: T) => {
@@ -99,23 +119,29 @@ export function orderedMap<T, O extends ObservableInput<unknown>>(
           return;
         }
         if (!(result instanceof Observable)) {
-          emitAtHand(result);
+          emitAtHand(value, result);
           return;
         }
         active++;
-        const slot: Slot<R> | undefined = ordered ? { values: [], done: false } : undefined;
+        const slot: Slot<T, R> | undefined = ordered ? { value, values: [], done: false } : undefined;
         if (slot !== undefined) slots.push(slot);
         const next = (item: R) => {
           if (slot === undefined) {
             subscriber.next(item);
-          } else {
+          } else if (slot !== slots.peek() || emitting) {
             slot.values.push(item);
-            if (slot === slots.peek()) drain();
+          } else {
+            emitting = true;
+            subscriber.next(item);
+            emitting = false;
+            drain();
           }
         };
         const ended = () => {
           active--;
-          if (slot !== undefined) {
+          if (slot === undefined) {
+            leave(value);
+          } else {
             slot.done = true;
             if (slot === slots.peek()) drain();
           }

@@ -1,17 +1,25 @@
-import { type MonoTypeOperatorFunction, Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import {
+  defer,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  repeat,
+  retry,
+  type SchedulerLike,
+  tap,
+} from 'rxjs';
 import { type Backoff, backoffDelay } from './backoff.ts';
 import {
   BOOLEAN,
   type Checks,
   COUNT_OR_INFINITY,
   checkOptions,
+  checkValue,
   FROM_0,
   FUNCTION,
   SCHEDULER,
 } from './check-options.ts';
 import { longTimer } from './long-timer.ts';
 import { steadyClock } from './steady-clock.ts';
-import { subscribeFor } from './subscribe-for.ts';
 
 export interface RestartPolicy extends Backoff {
   /** Consecutive failures at most: the last one is passed on. `Infinity`: none is. */
@@ -22,6 +30,11 @@ export interface RestartPolicy extends Backoff {
   readonly onComplete: boolean;
   /** Whether an error is passed on at once, since another run would end with the same. Default: none is. */
   readonly isFatal?: ((error: unknown) => boolean) | undefined;
+  /**
+   * Milliseconds to wait after an error that says so itself, such as by `Retry-After`; `undefined` for any other.
+   * `cap` does not limit them.
+   */
+  readonly waitFrom?: ((error: unknown) => number | undefined) | undefined;
   /** What time is measured and waited by. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
@@ -42,6 +55,7 @@ export const POLICY_CHECKS: Checks<RestartPolicy> = {
   healthyAfter: FROM_0,
   onComplete: BOOLEAN,
   isFatal: FUNCTION,
+  waitFrom: FUNCTION,
   random: FUNCTION,
   scheduler: SCHEDULER,
 };
@@ -50,10 +64,12 @@ const OBSERVER_CHECKS: Checks<RestartObserver> = { onStart: FUNCTION, onWait: FU
 /**
  * Subscribes again to a source that failed, or ended, after a backoff with full jitter. Unlike
  * `retry({ resetOnSuccess: true })`, the count is reset by a healthy period and never by a value: a source that
- * emits once and fails does not spin. Every restart goes through a timer, so no source loops in one stack.
+ * emits once and fails does not spin. Every restart goes through a timer, so no source loops in one stack. It is
+ * RxJS's `retry` and `repeat`, with delays.
  *
  * Errors: the last error, once there were `attempts` failures without a healthy run between them, or at once if it
- * `isFatal`; what `random` or the observer throws, at once.
+ * `isFatal`; what `random`, `isFatal`, `waitFrom` or the observer throws, and a wait that is no number of at least 0,
+ * at once.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `attempts` is neither an integer of at least 1 nor `Infinity`, or `base`, `cap` or
@@ -74,55 +90,44 @@ export function restartWithBackoff<T>(
   const required = ['base', 'cap', 'attempts', 'healthyAfter', 'onComplete'] as const;
   checkOptions('restartWithBackoff', policy, POLICY_CHECKS, required);
   checkOptions('restartWithBackoff', observer, OBSERVER_CHECKS);
-  const { base, cap, random, scheduler } = policy;
+  const { base, cap, random, scheduler, attempts, healthyAfter, onComplete, isFatal, waitFrom } = policy;
   const { onStart, onWait } = observer;
   return (source) =>
-    new Observable<T>((subscriber) => {
+    defer(() => {
       const now = steadyClock(scheduler);
+      let startedAt = 0;
       let failures = 0;
       let ends = 0;
-      let run: Subscription | undefined;
 
-      const guarded = (step: () => void) => {
-        try {
-          step();
-        } catch (error) {
-          subscriber.error(error);
-        }
-      };
-
-      const start = () => {
-        run?.unsubscribe();
-        const startedAt = now();
+      const begin = () => {
+        startedAt = now();
         onStart?.();
-        run = subscribeFor(subscriber, source, {
-          next: (value) => subscriber.next(value),
-          error: (cause) => guarded(() => ended(startedAt, { cause })),
-          complete: () => guarded(() => ended(startedAt)),
-        });
       };
 
-      const ended = (startedAt: number, error?: { readonly cause: unknown }) => {
-        if (now() - startedAt >= policy.healthyAfter) {
+      /** Notifies when the next run begins. It emits, because a notifier that only completes would end the stream. */
+      const pauseAfter = (error?: { readonly cause: unknown }): Observable<0> => {
+        if (now() - startedAt >= healthyAfter) {
           failures = 0;
           ends = 0;
         }
         ends++;
         if (error !== undefined) {
           failures++;
-          if (failures >= policy.attempts || policy.isFatal?.(error.cause) === true) {
-            subscriber.error(error.cause);
-            return;
-          }
-        } else if (!policy.onComplete) {
-          subscriber.complete();
-          return;
+          if (failures >= attempts || isFatal?.(error.cause) === true) throw error.cause;
         }
-        const wait = backoffDelay(ends, { base, cap, random });
+        const wait = waitOf(error) ?? backoffDelay(ends, { base, cap, random });
         onWait?.(wait, failures, error);
-        if (!subscriber.closed) subscriber.add(longTimer(wait, scheduler).subscribe(() => guarded(start)));
+        return longTimer(wait, scheduler).pipe(tap(begin));
       };
 
-      guarded(start);
+      const waitOf = (error?: { readonly cause: unknown }): number | undefined => {
+        const wait = error && waitFrom?.(error.cause);
+        if (wait !== undefined) checkValue('restartWithBackoff', 'the result of waitFrom', wait, FROM_0);
+        return wait;
+      };
+
+      begin();
+      const retried = source.pipe(retry({ delay: (cause) => pauseAfter({ cause }) }));
+      return onComplete ? retried.pipe(repeat({ delay: () => pauseAfter() })) : retried;
     });
 }

@@ -22,6 +22,12 @@ export type RetryPolicy = Optional<Omit<RestartPolicy, 'onComplete'>>;
  * let calls = 0;
  * const call$ = defer(() => (++calls < 3 ? throwError(() => new Error('busy')) : of('done')));
  * call$.pipe(retryWithBackoff({ base: 100, random: () => 0.5 })); // 'done' at 150 ms
+ *
+ * // A server that says when to come again, by `Retry-After`.
+ * const busy = Object.assign(new Error('429'), { retryAfter: 30_000 });
+ * let requests = 0;
+ * const request$ = defer(() => (++requests < 2 ? throwError(() => busy) : of('taken')));
+ * request$.pipe(retryWithBackoff({ waitFrom: (error) => error.retryAfter })); // 'taken' at 30 s
  */
 export function retryWithBackoff<T>(
   policy: RetryPolicy = {},

@@ -8,7 +8,7 @@ import { ROOT } from '../support/build.ts';
 const NOT_OPERATORS = [
   ['ExpressionError', 'InFlightWindow', 'MaskError'],
   ['backoffDelay', 'compileExpression', 'entropyIndex', 'maskEvent', 'maskStrings', 'withChildren'],
-  ['entropyMasker', 'regexMasker'],
+  ['entropyMasker', 'loadPlannedSearch', 'regexMasker'],
   ['longTimer', 'poll', 'pullFrom'],
 ].flat();
 

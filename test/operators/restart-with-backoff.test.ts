@@ -80,6 +80,29 @@ describe('restartWithBackoff', () => {
     });
   });
 
+  it('waits as long as the error says, beyond the cap, and by its backoff after others', () => {
+    const waits: number[] = [];
+    const waitFrom = (error: unknown) => (error === 'busy' ? 50 : undefined);
+    marbles(({ expectObservable }) => {
+      const errors = ['busy', 'down', 'busy'];
+      const source = defer(() => (errors.length > 0 ? throwError(() => errors.shift()) : of('a')));
+      const observer = { onWait: (wait: number) => waits.push(wait) };
+      const result = source.pipe(restartWithBackoff({ ...policy, waitFrom, onComplete: false }, observer));
+      expectObservable(result).toBe('104ms (a|)');
+    });
+    expect(waits).toEqual([50, 4, 50]);
+  });
+
+  it.each([Number.NaN, -1, '5'])('ends with an error if waitFrom gives %p', (wait) => {
+    let error: unknown;
+    throwError(() => 'busy')
+      .pipe(restartWithBackoff({ ...policy, waitFrom: () => wait as number }))
+      .subscribe({ error: (thrown) => (error = thrown) });
+    expect(String(error)).toContain(
+      'restartWithBackoff: the result of waitFrom must be a finite number of at least 0',
+    );
+  });
+
   it('is not reset by a value', () => {
     marbles(({ expectObservable }) => {
       const source = concat(
