@@ -124,6 +124,28 @@ describe('reload', () => {
     expect(got).toEqual(wanted);
   });
 
+  it('marks no line as backfill that was written after its file was first followed', async () => {
+    const { cwd, cli, write, add } = await started();
+    await cli.shows('stderr', /following 1 file[\s\S]*following 1 file/);
+    add('b.log', 'while it runs\n');
+    await cli.shows('stdout', /while it runs/);
+    write(config('ONE').replace(/ {2}second: .*\n/, ''));
+    cli.kill('SIGHUP');
+    await cli.shows('stderr', /second: stopped/);
+    add('b.log', 'between two reloads\n');
+    write(config('ONE'));
+    cli.kill('SIGHUP');
+    await cli.shows('stdout', /between two reloads/);
+    writeFileSync(join(cwd, 'b.log'), 'begun anew\n');
+    await cli.shows('stdout', /begun anew/);
+    const { stdout } = await ended(cli);
+    const marks = stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line).backfill ?? false);
+    expect(marks).toEqual([false, false, false]);
+  });
+
   it('keeps its place without a state folder as well', async () => {
     const cwd = folderWith({ 'p.yaml': config('ONE'), 'a.log': '', 'b.log': 'b1\n' });
     const cli = await startCli(['run', 'p.yaml', '--no-state'], { cwd });

@@ -40,6 +40,32 @@ host_config: {}
     );
   });
 
+  it.each(['*.none', 'none.log'])(
+    'with --once, fails if `paths` name no file, unless that may be: %s',
+    async (name) => {
+      const config = (more = '') => `
+collectors: { log: { plugin: file, paths: [in.log, '${name}'], backfill: true${more} } }
+pipelines: { main: { collect: log, forward: screen } }
+forwarders: { screen: { plugin: stdout } }
+host_config: {}
+`;
+      const cwd = folderWith({
+        'p.yaml': config(),
+        'allowed.yaml': config(', allow_missing: true'),
+        'in.log': 'a\n',
+      });
+      const failed = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd });
+      expect(failed.code).toBe(1);
+      expect(failed.stdout).toContain('"line":"a"');
+      expect(failed.stderr).toMatch(
+        /main: .*cannot read .*none.*: .*; correct `paths`, or set `allow_missing: true` if that may be/,
+      );
+      const allowed = await runCli(['run', 'allowed.yaml', '--once', '--no-state'], { cwd });
+      expect(allowed.code).toBe(0);
+      expect(allowed.stdout).toContain('"line":"a"');
+    },
+  );
+
   it.each([
     ['a folder', (path: string) => fs.mkdirSync(path), 'give the name of a file'],
     ['a symbolic link', (path: string) => fs.symlinkSync('elsewhere', path), 'none is followed'],
