@@ -29,6 +29,11 @@ export class Fifo<T> {
     return item;
   }
 
+  /** Takes the item that was pushed last. */
+  pop(): T | undefined {
+    return this.size === 0 ? undefined : this.#items.pop();
+  }
+
   /** Most queues hold one item at a time: `pop` keeps the memory for the next one, and setting `length` is slow. */
   #takeLast(): T | undefined {
     const item = this.#items.pop();

@@ -22,6 +22,7 @@ export { type OrderedMapOptions, orderedMap } from './ordered-map.ts';
 // Less: batches, and fewer of what there are too many of.
 
 export { type BatchOptions, batchBy } from './batch-by.ts';
+export { type BufferUntilIdleOptions, bufferUntilIdle } from './buffer-until-idle.ts';
 export { type DedupeOptions, dedupe } from './dedupe.ts';
 export { type RateLimitOptions, rateLimit } from './rate-limit.ts';
 export { type SampleFirstOptions, sampleFirst } from './sample-first.ts';
@@ -30,6 +31,11 @@ export { type SampleRateOptions, sampleRate } from './sample-rate.ts';
 // Demand: sources that wait for their consumers.
 
 export type { Demand } from './demand.ts';
+export {
+  type EventEmitterLike,
+  type FromEventEmitterOptions,
+  fromEventEmitter,
+} from './from-event-emitter.ts';
 export { type InFlightOptions, inFlight } from './in-flight.ts';
 export { InFlightWindow } from './in-flight-window.ts';
 export { type PullOptions, pullFrom } from './pull-from.ts';
@@ -37,6 +43,7 @@ export { type PullOptions, pullFrom } from './pull-from.ts';
 // Time: delays, polling, restarts.
 
 export { type Backoff, backoffDelay } from './backoff.ts';
+export { type CircuitBreakerOptions, CircuitOpenError, circuitBreaker } from './circuit-breaker.ts';
 export { type DelayBounds, type DelayRangeOptions, delayRange, type RandomOptions } from './delay-range.ts';
 export { longTimer } from './long-timer.ts';
 export { type PollOptions, poll } from './poll.ts';

@@ -20,3 +20,7 @@ export {
 export { type AppenderOptions, type AppendOptions, FileAppender, type FsyncPolicy } from './append-file.ts';
 export { NumberedFiles, type NumberedFilesOptions } from './numbered-files.ts';
 export { writeToStream } from './write-to-stream.ts';
+
+// Streams of Node, by demand.
+
+export { fromNodeStream } from './from-node-stream.ts';

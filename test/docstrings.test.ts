@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import * as rxjs from 'rxjs';
 import * as zod from 'zod';
@@ -15,7 +17,7 @@ import { tempFolder } from './support/temp-folder.ts';
 
 /*
  * Examples of docstrings are run. They may use the names of rxjs, zod's `z`, `millrace/operators`,
- * `millrace/operators/node`, `millrace/testing`, `millrace`, the file's own exports, Node's `fs`, and `folder`: an
+ * `millrace/operators/node`, `millrace/testing`, `millrace`, the file's own exports, Node's `fs`, `EventEmitter` and `Readable`, and `folder`: an
  * empty folder.
  *
  *     f(1); // 2                              the value, as JavaScript; on the next lines if it is long
@@ -30,12 +32,23 @@ import { tempFolder } from './support/temp-folder.ts';
 /** Exported functions without an example, each with the reason. */
 const WITHOUT_EXAMPLE: Readonly<Record<string, string>> = {
   ConfigError: 'thrown by parseConfig and loadConfig, never made by a program',
+  CircuitOpenError: 'an error of circuitBreaker, never made by a program',
   ExpressionError: 'thrown by compileExpression, never made by a program',
   MillraceError: 'the base of errors; those that a program makes are PluginErrors',
   MaskError: 'thrown by masks, never made by a program',
 };
 
-const globals: Scope = { ...rxjs, z: zod.z, fs, ...operators, ...nodeOperators, ...testing, ...millrace };
+const globals: Scope = {
+  ...rxjs,
+  z: zod.z,
+  fs,
+  EventEmitter,
+  Readable,
+  ...operators,
+  ...nodeOperators,
+  ...testing,
+  ...millrace,
+};
 const files = sourceFiles('operators', 'plugins', 'src')
   .map(({ path, text }) => ({ path, examples: examplesOf(text) }))
   .filter(({ examples }) => examples.length > 0);

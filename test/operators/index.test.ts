@@ -51,19 +51,23 @@ const packagesOf = (files: readonly SourceFile[]) =>
 describe('millrace/operators', () => {
   it('exports these names and no others', () => {
     expect(Object.keys(operators)).toEqual([
+      'CircuitOpenError',
       'DEFAULT_ALPHABET',
       'ExpressionError',
       'InFlightWindow',
       'MaskError',
       'backoffDelay',
       'batchBy',
+      'bufferUntilIdle',
       'childEvents',
+      'circuitBreaker',
       'compileExpression',
       'dedupe',
       'delayRange',
       'entropyIndex',
       'entropyMask',
       'entropyMasker',
+      'fromEventEmitter',
       'gatherMap',
       'inFlight',
       'loadPlannedSearch',
@@ -103,6 +107,7 @@ describe('millrace/operators/node', () => {
       'NumberedFiles',
       'SettledPositions',
       'followFiles',
+      'fromNodeStream',
       'readMemory',
       'writeToStream',
     ]);

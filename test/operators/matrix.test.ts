@@ -6,10 +6,10 @@ import { ROOT } from '../support/build.ts';
 
 /** Exports that take no source. Those that create one are tested by what they call and when. */
 const NOT_OPERATORS = [
-  ['ExpressionError', 'InFlightWindow', 'MaskError'],
+  ['CircuitOpenError', 'ExpressionError', 'InFlightWindow', 'MaskError'],
   ['backoffDelay', 'compileExpression', 'entropyIndex', 'maskEvent', 'maskStrings', 'withChildren'],
   ['entropyMasker', 'loadPlannedSearch', 'regexMasker'],
-  ['longTimer', 'poll', 'pullFrom'],
+  ['fromEventEmitter', 'longTimer', 'poll', 'pullFrom'],
 ].flat();
 
 const folder = join(ROOT, 'test/operators');

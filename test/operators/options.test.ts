@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { type OperatorFunction, of } from 'rxjs';
 import * as operators from '../../operators/index.ts';
@@ -24,6 +25,14 @@ const TAKERS: readonly [string, (options: never) => unknown, Options, readonly s
   ['gatherMap', (o) => operators.gatherMap(of, o), {}, ['maxWeight']],
   ['orderedMap', (o) => operators.orderedMap(of, o), {}, ['concurrency']],
   ['batchBy', operators.batchBy, { count: 1 }, ['count', 'bytes', 'within']],
+  ['bufferUntilIdle', operators.bufferUntilIdle, { idle: 1 }, ['idle', 'count']],
+  ['circuitBreaker', operators.circuitBreaker, {}, ['failures', 'openFor']],
+  [
+    'fromEventEmitter',
+    (o) => operators.fromEventEmitter(new EventEmitter(), 'a', new operators.InFlightWindow(1), o),
+    {},
+    ['buffer'],
+  ],
   ['dedupe', operators.dedupe, { within: 1 }, ['within', 'maxKeys']],
   [
     'rateLimit',

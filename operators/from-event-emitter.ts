@@ -1,0 +1,111 @@
+import { Observable } from 'rxjs';
+import { type Check, type Checks, COUNT, checkOptions, FUNCTION, TEXT } from './check-options.ts';
+import type { Demand } from './demand.ts';
+import { Fifo } from './fifo.ts';
+
+/** What `EventEmitter` of Node has of that, and others that are made like it. */
+export interface EventEmitterLike {
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+  off(event: string, listener: (...args: unknown[]) => void): unknown;
+}
+
+export interface FromEventEmitterOptions<T> {
+  /** Values that may wait until there is room. Default: 1,000. */
+  readonly buffer?: number | undefined;
+  /** Which value is dropped when the buffer is full: the one that comes, or the oldest. Default: `newest`. */
+  readonly drop?: 'newest' | 'oldest' | undefined;
+  /** Called with each value that is dropped, and how many were so far. */
+  readonly onDrop?: ((value: T, dropped: number) => void) | undefined;
+  /** The event after which nothing comes any more, such as `close`. Default: none. */
+  readonly end?: string | undefined;
+}
+
+const DROP: Check = (value) => value === 'newest' || value === 'oldest' || "'newest' or 'oldest'";
+const CHECKS: Checks<FromEventEmitterOptions<never>> = {
+  buffer: COUNT,
+  drop: DROP,
+  onDrop: FUNCTION,
+  end: TEXT,
+};
+
+/**
+ * The events of an emitter, by demand: it cannot be told to wait, so that what comes when there is no room waits in a
+ * buffer of bounded size. Beyond that, values are dropped and counted. Emits the first argument of each event.
+ *
+ * Use it instead of `fromEvent` when the consumer can be slower than the emitter.
+ *
+ * Errors: the argument of an `error` event, after the values that wait; what `onDrop` throws, at once.
+ *
+ * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws RangeError if `buffer` is not an integer of at least 1.
+ *
+ * @example
+ * const window = new InFlightWindow(1);
+ * const emitter = new EventEmitter();
+ * const seen = [];
+ * let lost = 0;
+ * const options = { buffer: 1, onDrop: (_, dropped) => (lost = dropped) };
+ * fromEventEmitter(emitter, 'line', window, options).subscribe((line) => {
+ *   window.take(1);
+ *   seen.push(line);
+ * });
+ * for (const line of ['a', 'b', 'c']) emitter.emit('line', line);
+ * window.release(1);
+ * seen; // ['a', 'b']
+ * lost; // 1
+ */
+export function fromEventEmitter<T>(
+  emitter: EventEmitterLike,
+  event: string,
+  demand: Demand,
+  options: FromEventEmitterOptions<T> = {},
+): Observable<T> {
+  checkOptions('fromEventEmitter', options, CHECKS);
+  const { buffer = 1000, drop = 'newest', onDrop, end } = options;
+  return new Observable<T>((subscriber) => {
+    const waiting = new Fifo<T>();
+    let dropped = 0;
+    let isEmitting = false;
+    /** What is to be done when the values that wait have left. */
+    let finish: (() => void) | undefined;
+
+    const pump = () => {
+      if (isEmitting) return;
+      isEmitting = true;
+      while (waiting.size > 0 && demand.room > 0 && !subscriber.closed) subscriber.next(waiting.shift() as T);
+      isEmitting = false;
+      if (waiting.size === 0) finish?.();
+    };
+    const take = (value: T) => {
+      if (finish !== undefined) return;
+      waiting.push(value);
+      pump();
+      if (waiting.size <= buffer) return;
+      dropped++;
+      try {
+        onDrop?.(drop === 'oldest' ? (waiting.shift() as T) : (waiting.pop() as T), dropped);
+      } catch (error) {
+        subscriber.error(error);
+      }
+    };
+    const fail = (error: unknown) => {
+      finish ??= () => subscriber.error(error);
+      pump();
+    };
+    const complete = () => {
+      finish ??= () => subscriber.complete();
+      pump();
+    };
+
+    const listeners = [
+      [event, take],
+      ['error', fail],
+      ...(end === undefined ? [] : [[end, complete]]),
+    ] as const;
+    for (const [name, listener] of listeners) emitter.on(name as string, listener as () => void);
+    subscriber.add(() => {
+      for (const [name, listener] of listeners) emitter.off(name as string, listener as () => void);
+    });
+    subscriber.add(demand.room$.subscribe(pump));
+  });
+}

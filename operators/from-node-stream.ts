@@ -1,0 +1,49 @@
+import type { Readable } from 'node:stream';
+import { Observable } from 'rxjs';
+import type { Demand } from './demand.ts';
+
+/**
+ * The chunks of a readable stream of Node, or its objects, by demand. What there is no room for stays in the buffer of
+ * the stream, which reads no more than its `highWaterMark`; `readableLength` counts it. Nothing is dropped.
+ *
+ * Unsubscribing destroys the stream.
+ *
+ * Use it instead of `from(stream)` when the consumer can be slower than the stream: `from` reads on without end.
+ *
+ * Errors: that of the stream; one that says so if it was destroyed before its end.
+ *
+ * @example
+ * const window = new InFlightWindow(2);
+ * const pulled = [];
+ * const stream = Readable.from(['a', 'b', 'c']);
+ * const row$ = fromNodeStream(stream, window).pipe(tap((row) => pulled.push(row)));
+ * await firstValueFrom(row$.pipe(tap(() => window.take(1)), take(2), toArray())); // ['a', 'b']
+ */
+export function fromNodeStream<T>(stream: Readable, demand: Demand): Observable<T> {
+  return new Observable<T>((subscriber) => {
+    let isReading = false;
+    const read = () => {
+      if (isReading) return;
+      isReading = true;
+      while (demand.room > 0 && !subscriber.closed) {
+        const chunk: T | null = stream.read();
+        if (chunk === null) break;
+        subscriber.next(chunk);
+      }
+      isReading = false;
+    };
+    const complete = () => subscriber.complete();
+    const fail = (error: unknown) => subscriber.error(error);
+    const close = () => fail(stream.errored ?? new Error('the stream was closed before its end'));
+
+    stream.on('readable', read).on('end', complete).on('error', fail).on('close', close);
+    subscriber.add(() => {
+      stream.off('readable', read).off('end', complete).off('close', close);
+      stream.destroy();
+    });
+    subscriber.add(demand.room$.subscribe(read));
+    // One that has ended or failed already tells nothing any more.
+    if (stream.readableEnded) complete();
+    else if (stream.destroyed) close();
+  });
+}
