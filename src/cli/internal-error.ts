@@ -27,6 +27,17 @@ export const UNSETTLED_TEXT =
   'millrace: ended before it was done: it waits for a promise that is never settled, most likely an `await` at the top ' +
   'level of a plugin.';
 
+/** What is printed when the process, or the system, may not open another file. */
+export const TOO_MANY_OPEN_FILES_TEXT =
+  'millrace: too many open files: the limit of this process or of the system is reached. To start, millrace needs ' +
+  'about 100, and more for plugins, workers and connections.\n' +
+  'Raise the limit: `ulimit -n 1024` in the shell that starts it, or `LimitNOFILE=1024` in a systemd unit.';
+
+export function isTooManyOpenFiles(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === 'EMFILE' || code === 'ENFILE';
+}
+
 function stackPlaces(error: unknown): string[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return stack.split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));

@@ -3,7 +3,12 @@ import { ConfigError, mistakeLine, mistakeText } from '../config/config-error.ts
 import { MillraceError } from '../errors.ts';
 import { ExitCode } from './exit-code.ts';
 import { counted } from './format.ts';
-import { internalErrorText, UNSETTLED_TEXT } from './internal-error.ts';
+import {
+  internalErrorText,
+  isTooManyOpenFiles,
+  TOO_MANY_OPEN_FILES_TEXT,
+  UNSETTLED_TEXT,
+} from './internal-error.ts';
 import { askedFormat, type Notice, noticesIn, type WriteNotice } from './notices.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
 
@@ -21,16 +26,18 @@ export async function main(args: readonly string[], releaseSignals: () => void):
     if (command.name() !== 'run') releaseSignals();
   });
   let isEnding = false;
-  const endWith = (text: string) => {
+  const endWith = (text: string, code: number = ExitCode.internal) => {
     if (isEnding) return;
     isEnding = true;
     notify({ level: 'error', text });
-    process.exitCode = ExitCode.internal;
+    process.exitCode = code;
     // Not standard output too: if nobody reads it, pipelines would go on after an error that nobody foresaw.
     void written(process.stderr).then(() => process.exit());
   };
-  const crash = (error: unknown) =>
-    endWith(internalErrorText(error, program.opts<GlobalOptions>().logLevel === 'debug'));
+  const crash = (error: unknown) => {
+    if (isTooManyOpenFiles(error)) endWith(TOO_MANY_OPEN_FILES_TEXT, ExitCode.failed);
+    else endWith(internalErrorText(error, program.opts<GlobalOptions>().logLevel === 'debug'));
+  };
   const unsettled = () => endWith(UNSETTLED_TEXT);
   process.on('uncaughtException', crash);
   process.on('beforeExit', unsettled);

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/build.ts';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCli, runShell } from '../support/cli.ts';
 
 const DIST = join(ROOT, 'dist');
 
@@ -94,4 +94,14 @@ describeWithCache('the code that Node compiles', () => {
     expect(await runCli(['plugins'], { env: { [variable]: folder } })).toMatchObject({ code: 0 });
     expect(readdirSync(join(folder, path))).toHaveLength(1);
   });
+});
+
+it('with too few descriptors, says how many it needs and how to raise the limit', async () => {
+  const { code, stdout, stderr } = await runShell('ulimit -n 40; millrace run p.yaml --once --no-state', {
+    cwd: maskingFolder(),
+  });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(
+    /^millrace: too many open files: .* needs about 100,.*\n.*`ulimit -n 1024`.*`LimitNOFILE=1024`/,
+  );
 });
