@@ -1,6 +1,6 @@
 // Writes docs/operators.md from the sources of operators/: their docstrings, options and examples, which are run as
 // tests. `npm run operators`; a test compares.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -11,7 +11,8 @@ const INTRODUCTION = `# Operators
 
 What \`millrace/operators\` and \`millrace/operators/node\` export, with all options. Times are in milliseconds. This page
 is written from the sources by \`npm run operators\`, and its examples are run as tests: a comment behind a line is what
-it gives, with the virtual time at which it comes.
+it gives, with the virtual time at which it comes. Marble diagrams are from the tests as well: a letter is a value, or an
+array of values in a result, and takes a millisecond as a dash does; \`|\` is the completion, \`#\` an error.
 
 To use the operators without the engine, install them alone. The package exports the same, as \`@millrace/operators\` and
 \`@millrace/operators/node\`. It takes 2 MB beside rxjs, which is its only peer dependency:
@@ -109,6 +110,28 @@ function members(file, name) {
   return [...inherited, ...own];
 }
 
+const TESTS = readdirSync(join(root, 'test/operators'))
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => read(`test/operators/${name}`));
+
+/** Tests and cases that show more than the first one, which is of many values. */
+const SHOWN_TESTS = { orderedMap: 'orderedMap of inner sources' };
+const SHOWN_CASES = { retryWithBackoff: 'error' };
+
+/** The marble diagram of an operator, from its tests. */
+function diagramOf(name) {
+  const begin = new RegExp(`testOperator(?:<[^(]*>)?\\('${SHOWN_TESTS[name] ?? name}[ '][\\s\\S]*`);
+  const test = TESTS.map((text) => begin.exec(text)?.[0]).find((text) => text !== undefined) ?? '';
+  const rows = new RegExp(`\\b${SHOWN_CASES[name] ?? 'many'}: \`\\n([^\`]*)\``).exec(test)?.[1].split('\n');
+  const operator = /operator: \(\) => (.*),\n/.exec(test)?.[1];
+  if (rows === undefined || operator === undefined) return '';
+  const call = operator
+    .replace(/^\(source\) => joined\(source\.pipe\((.*)\)\)$/, '$1')
+    .replace(/^(\w+)<\w+>/, '$1');
+  const [source, result] = rows.map((row) => row.trim());
+  return `\`\`\`text\n${source}\n        ${call}\n${result}\n\`\`\``;
+}
+
 /** What is given to an operator; other types are what it gives. Those that others extend stand with them. */
 const isGiven = (name) => /(?:Options|Policy|Settings|Bounds|Observer)$|^Backoff$/.test(name);
 const PARTS_OF_OTHERS = ['RandomOptions', 'ReplacementOptions'];
@@ -141,7 +164,7 @@ function section(file, names) {
   const parts = values.map((name) => {
     const { prose, example } = find(file, name);
     const code = example === undefined ? '' : `\`\`\`typescript\n${example}\n\`\`\``;
-    return [`### ${name}`, prose, code].filter((part) => part !== '').join('\n\n');
+    return [`### ${name}`, prose, diagramOf(name), code].filter((part) => part !== '').join('\n\n');
   });
   const tables = types.map((name) => optionsTable(file, name) || aliasOf(file, name));
   return [...parts, ...tables].filter((part) => part !== '').join('\n\n');

@@ -41,6 +41,9 @@ const CHECKS: Checks<BatchOptions<never>> = {
  * Values in a batch are open: behind an {@link InFlightWindow} that is smaller than `count` and `bytes` allow,
  * only `within` lets a batch leave.
  *
+ * Use it instead of `bufferTime` when empty batches are of no use, when bytes count, or when an error must not
+ * lose what has come.
+ *
  * Errors: what `sizeOf` throws, and a RangeError if it returns no number of at least 0, after the values before it.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.

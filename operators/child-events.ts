@@ -79,6 +79,8 @@ function eventAndChildren<E extends ParentEvent>(
  * time, and what is due waits until all that belongs to the events before it has left. So an event is late by its
  * own delays at most, and no more is held than comes in that time.
  *
+ * Use it instead of `mergeMap` with timers when what belongs together must leave in the order of the source.
+ *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `count` is not an integer of at least 0, or `delay` is not at least 0.
  *

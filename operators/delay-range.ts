@@ -41,6 +41,8 @@ export function wait(ms: number, scheduler?: SchedulerLike): Observable<unknown>
  * order; with `ordered: false`, one with a short wait may overtake one that came before it. The completion waits
  * for them; an error does not.
  *
+ * Use it instead of `delay` when each value is to be late by a time of its own.
+ *
  * Errors: what `random` throws, and a RangeError if it returns no number in [0, 1].
  *
  * @throws TypeError for an option that is unknown or of the wrong type.

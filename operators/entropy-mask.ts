@@ -4,7 +4,12 @@ import { EntropyMeter } from './entropy-index.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';
 import type { Masked } from './masked.ts';
-import { assertOneCharacter, Replacement, type ReplacementOptions } from './replacement.ts';
+import {
+  assertOneCharacter,
+  REPLACEMENT_CHECKS,
+  Replacement,
+  type ReplacementOptions,
+} from './replacement.ts';
 
 export { entropyIndex } from './entropy-index.ts';
 
@@ -17,6 +22,14 @@ export interface EntropyMaskOptions extends ReplacementOptions {
   readonly length_threshold?: number | undefined;
   /** The one character that separates tokens. A space by default. */
   readonly delimeter?: string | undefined;
+  /** The same as `mask_str`, which counts if both are given. */
+  readonly maskStr?: string | undefined;
+  /** The same as `h_threshold`, which counts if both are given. */
+  readonly hThreshold?: number | undefined;
+  /** The same as `length_threshold`, which counts if both are given. */
+  readonly lengthThreshold?: number | undefined;
+  /** The same as `delimeter`, which counts if both are given. */
+  readonly delimiter?: string | undefined;
   /** The characters that a token is measured against. Letters, digits, `+`, `/` and `=` by default. */
   readonly alphabet?: string | undefined;
   /** Called after a text in which `count` tokens were masked, at least one. `rule` is `mask_str`. */
@@ -33,11 +46,13 @@ const CHECKS: Checks<EntropyMaskOptions> = {
   h_threshold: UNIT,
   length_threshold: LENGTH,
   delimeter: TEXT,
+  maskStr: TEXT,
+  hThreshold: UNIT,
+  lengthThreshold: LENGTH,
+  delimiter: TEXT,
   alphabet: TEXT,
   onMask: FUNCTION,
-  mask_char: TEXT,
-  mask_prefix: TEXT,
-  mask_suffix: TEXT,
+  ...REPLACEMENT_CHECKS,
 };
 
 /**
@@ -60,10 +75,10 @@ export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
 export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
   checkOptions('entropyMasker', options, CHECKS);
   const {
-    mask_str = 'HIGH-ENTROPY',
-    h_threshold = 0.9,
-    length_threshold = 16,
-    delimeter = ' ',
+    mask_str = options.maskStr ?? 'HIGH-ENTROPY',
+    h_threshold = options.hThreshold ?? 0.9,
+    length_threshold = options.lengthThreshold ?? 16,
+    delimeter = options.delimiter ?? ' ',
     alphabet = DEFAULT_ALPHABET,
     onMask,
   } = options;
@@ -113,6 +128,8 @@ function indexOrEnd(text: string, part: string, from: number): number {
 /**
  * {@link entropyMasker} as an operator: texts or events in, the same out, as far as a mask can
  * ({@link Masked}). What cannot be masked is an error notification, never a value.
+ *
+ * Use it instead of `regexMask` when secrets have no known form; after it when some have.
  *
  * @example
  * of('key qGr4Kd0xT9bLw2Zp5v ok').pipe(entropyMask({ h_threshold: 0.8 })); // 'key <:HIGH-ENTROPY:> ok'

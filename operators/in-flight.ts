@@ -28,6 +28,8 @@ const CHECKS: Checks<InFlightOptions<never>> = { ordered: BOOLEAN, weigh: FUNCTI
  * beyond the window's size waits in memory. An error or unsubscription closes all that is open, so a window may be
  * shared, and outlives a restart.
  *
+ * Use it instead of `mergeMap` when the source can wait: the memory stays flat however slow the work is.
+ *
  * Errors: an error of the source, of an inner source, or thrown by `project` or `weigh`, at once; and a weight that
  * is not a finite number of at least 0.
  *

@@ -14,6 +14,8 @@ const LONGEST = 2 ** 31 - 1;
 /**
  * `timer(ms)` for waits of any length: emits 0 after `ms` milliseconds and completes; with `Infinity`, never.
  *
+ * Use it instead of `timer` when a wait can be longer than 24.8 days.
+ *
  * @throws RangeError if `ms` is NaN.
  *
  * @example

@@ -29,6 +29,9 @@ interface Slot<T, R> {
  *
  * With a limit, the next inner source starts when one before it has completed and its teardown has run.
  *
+ * Use it instead of `mergeMap` when the order matters or the concurrency is limited, and instead of `concatMap`
+ * when values may be worked on at the same time.
+ *
  * Errors: an error of the source, of an inner source or thrown by `project` ends the stream at once.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.

@@ -26,6 +26,9 @@ const CHECKS: Checks<PollOptions> = { interval: FINITE, scheduler: SCHEDULER };
  *
  * Never completes. Errors: what `fn` throws, and the first error of a result.
  *
+ * Use it instead of `interval` with `exhaustMap` when the first call is to be at once and its calls must not
+ * overlap.
+ *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `interval` is not a finite number.
  *

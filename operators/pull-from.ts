@@ -23,6 +23,8 @@ const SLICE = 16_384;
  * generator without end, however far the consumer is behind (rxjs#2342).
  *
  * On unsubscription the iterator's `return` is called, so that a generator's `finally` runs.
+ * Use it instead of `from` when the consumer can be slower than the iterable.
+ *
  * Errors: what the iterator throws or rejects with.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.

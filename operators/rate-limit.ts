@@ -53,6 +53,8 @@ const CHECKS: Checks<RateLimitOptions<never>> = {
  * no other. A key whose values wait is never forgotten, and counts towards `maxWaiting` alone.
  *
  * Completion waits for what is delayed; an error does not.
+ * Use it instead of `throttleTime` when several values may pass at once, or each key has a limit of its own.
+ *
  * Errors: what `key` or `onDrop` throws.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.

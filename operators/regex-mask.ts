@@ -56,6 +56,9 @@ export function regexMasker(options: RegexMaskOptions): Masker {
  * {@link regexMasker} as an operator: texts or events in, the same out, as far as a mask can
  * ({@link Masked}). What cannot be masked is an error notification, never a value.
  *
+ * Use it instead of `map` with `replace` when values are events, when many rules must be quick, or when nothing
+ * may pass that cannot be masked.
+ *
  * @example
  * of('call 0123').pipe(regexMask({ rules: { PHONE: '[0-9]+' } })); // 'call <:PHONE:>'
  */

@@ -1,3 +1,5 @@
+import { type Checks, TEXT } from './check-options.ts';
+
 /** What stands in place of masked text. */
 export interface ReplacementOptions {
   /** One character: repeated once for each character (code point) of the masked text, without prefix and suffix. */
@@ -6,7 +8,22 @@ export interface ReplacementOptions {
   readonly mask_prefix?: string | undefined;
   /** Stands after the name. `:>` by default; may be empty. */
   readonly mask_suffix?: string | undefined;
+  /** The same as `mask_char`, which counts if both are given. */
+  readonly maskChar?: string | undefined;
+  /** The same as `mask_prefix`, which counts if both are given. */
+  readonly maskPrefix?: string | undefined;
+  /** The same as `mask_suffix`, which counts if both are given. */
+  readonly maskSuffix?: string | undefined;
 }
+
+export const REPLACEMENT_CHECKS: Checks<ReplacementOptions> = {
+  mask_char: TEXT,
+  mask_prefix: TEXT,
+  mask_suffix: TEXT,
+  maskChar: TEXT,
+  maskPrefix: TEXT,
+  maskSuffix: TEXT,
+};
 
 /**
  * The text that replaces a masked one: fixed, or made to its length.
@@ -18,7 +35,11 @@ export class Replacement {
   readonly #character: string | undefined;
 
   constructor(name: string, options: ReplacementOptions) {
-    const { mask_char, mask_prefix = '<:', mask_suffix = ':>' } = options;
+    const {
+      mask_char = options.maskChar,
+      mask_prefix = options.maskPrefix ?? '<:',
+      mask_suffix = options.maskSuffix ?? ':>',
+    } = options;
     if (mask_char !== undefined) assertOneCharacter('mask_char', mask_char);
     this.#character = mask_char;
     this.#fixed = mask_prefix + name + mask_suffix;

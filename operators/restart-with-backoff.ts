@@ -67,6 +67,9 @@ const OBSERVER_CHECKS: Checks<RestartObserver> = { onStart: FUNCTION, onWait: FU
  * emits once and fails does not spin. Every restart goes through a timer, so no source loops in one stack. It is
  * RxJS's `retry` and `repeat`, with delays.
  *
+ * Use it instead of `retry` and `repeat` when the source runs for long: a healthy period resets the count, and
+ * waits grow.
+ *
  * Errors: the last error, once there were `attempts` failures without a healthy run between them, or at once if it
  * `isFatal`; what `random`, `isFatal`, `waitFrom` or the observer throws, and a wait that is no number of at least 0,
  * at once.

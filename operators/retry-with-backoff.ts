@@ -14,6 +14,8 @@ export type RetryPolicy = Optional<Omit<RestartPolicy, 'onComplete'>>;
  * {@link restartWithBackoff} for a source that may end: subscribes again when it fails, and lets a completion pass.
  * Waits of up to 1 s, 2 s, 4 s, … 60 s; five failures, unless a run of 10 s or more came between them.
  *
+ * Use it instead of `retry` when what fails needs time to recover.
+ *
  * Errors: the last error, once there were `attempts` failures without a healthy run between them.
  *
  * @throws TypeError and RangeError as {@link restartWithBackoff} does.

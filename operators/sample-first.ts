@@ -36,6 +36,8 @@ interface Counted {
  * Samples by counting: the first values of every key in each window of time, then every so-manieth, as loggers do
  * against floods. What is rare is seen in full, what is frequent is thinned out. It sets no timer.
  *
+ * Use it instead of `throttleTime` when the first few values of each key are to pass, and some of the others.
+ *
  * Errors: what `key` throws.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.

@@ -23,6 +23,8 @@ const CHECKS: Checks<SampleRateOptions<never>> = {
  * Samples a share of the values; or, with a key such as a trace or a user, a share of the keys with all that
  * belongs to them. Keys are chosen by their hash, so it needs no memory, and services agree on the choice.
  *
+ * Use it instead of `filter` with `Math.random` when all values of a key are to pass or none.
+ *
  * Errors: what `key` or `random` throws, and a RangeError if `random` returns no number in [0, 1].
  *
  * @throws TypeError for an option that is unknown or of the wrong type.

@@ -4,6 +4,8 @@ import { defer, EMPTY, fromEvent, type MonoTypeOperatorFunction, takeUntil } fro
  * Completes, and unsubscribes from the source, when `signal` is aborted. A signal that is aborted already never
  * subscribes.
  *
+ * Use it instead of `takeUntil` when an `AbortSignal` says when to stop.
+ *
  * @example
  * const stop = new AbortController();
  * interval(1000).pipe(untilAborted(stop.signal)); // 0 at 1 s, 1 at 2 s, …

@@ -1,6 +1,6 @@
-import { assertTexts, type Checks, checkOptions, FUNCTION, TEXT } from '../check-options.ts';
+import { assertTexts, type Checks, checkOptions, FUNCTION } from '../check-options.ts';
 import { compileExpression } from '../python-regex.ts';
-import { Replacement, type ReplacementOptions } from '../replacement.ts';
+import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from '../replacement.ts';
 import type { Rule } from './apply-rules.ts';
 import type { Plan } from './plan.ts';
 
@@ -25,9 +25,7 @@ const CHECKS: Checks<RegexMaskOptions> = {
   rules: () => true,
   onMask: FUNCTION,
   boundTime: FUNCTION,
-  mask_char: TEXT,
-  mask_prefix: TEXT,
-  mask_suffix: TEXT,
+  ...REPLACEMENT_CHECKS,
 };
 
 /** The rules of a mask, checked and compiled, without a way to search for them. */

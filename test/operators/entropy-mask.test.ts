@@ -116,8 +116,8 @@ describe('entropyMasker', () => {
   });
 
   it('refuses an option that it does not have', () => {
-    expect(() => entropyMasker({ delimiter: '=' } as object)).toThrow(
-      new TypeError("entropyMasker: unknown option 'delimiter'; did you mean 'delimeter'?"),
+    expect(() => entropyMasker({ delimitr: '=' } as object)).toThrow(
+      new TypeError("entropyMasker: unknown option 'delimitr'; did you mean 'delimiter'?"),
     );
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type OperatorFunction, of } from 'rxjs';
-import { entropyMask } from '../../operators/entropy-mask.ts';
+import { entropyMask, entropyMasker } from '../../operators/entropy-mask.ts';
 import { MaskError } from '../../operators/mask-error.ts';
 import type { Masked } from '../../operators/masked.ts';
-import { regexMask } from '../../operators/regex-mask.ts';
+import { regexMask, regexMasker } from '../../operators/regex-mask.ts';
 import { testOperator } from './operator-matrix.ts';
 
 const KEY = 'qGr4Kd0xT9bLw2Zp5v';
@@ -65,5 +65,24 @@ describe.each(forms)('$name', ({ operator }) => {
       .pipe(operator())
       .subscribe({ next: (value) => seen.push(value), error: (error) => seen.push(error) });
     expect(seen).toEqual([expect.any(MaskError)]);
+  });
+});
+
+describe('options in camelCase', () => {
+  const text = `pin 1234, ${KEY}`;
+
+  it('are the same as those of the specification', () => {
+    const rules = { PIN: '[0-9]{4}' };
+    expect(regexMasker({ rules, maskChar: '*' })(text)).toBe(regexMasker({ rules, mask_char: '*' })(text));
+    expect(regexMasker({ rules, maskPrefix: '<', maskSuffix: '>' })('1234')).toBe('<PIN>');
+    const entropy = { hThreshold: 0.8, lengthThreshold: 17, delimiter: ',', maskStr: 'X' };
+    const specified = { h_threshold: 0.8, length_threshold: 17, delimeter: ',', mask_str: 'X' };
+    expect(entropyMasker(entropy)(text)).toBe(entropyMasker(specified)(text));
+    expect(entropyMasker(entropy)(text)).toContain('<:X:>');
+  });
+
+  it('count only where that of the specification is not given', () => {
+    const rules = { PIN: '[0-9]{4}' };
+    expect(regexMasker({ rules, mask_char: '*', maskChar: '#' })('1234')).toBe('****');
   });
 });

@@ -14,7 +14,12 @@ const policy = { base: 1, cap: 1, attempts: 1, healthyAfter: 1, onComplete: true
 /** Everything that takes options, the options that it cannot do without, and all that are numbers. */
 const TAKERS: readonly [string, (options: never) => unknown, Options, readonly string[]][] = [
   ['regexMasker', operators.regexMasker, { rules: {} }, []],
-  ['entropyMasker', operators.entropyMasker, {}, ['h_threshold', 'length_threshold']],
+  [
+    'entropyMasker',
+    operators.entropyMasker,
+    {},
+    ['h_threshold', 'hThreshold', 'length_threshold', 'lengthThreshold'],
+  ],
   ['childEvents', operators.childEvents, { name: 'x', count: 1 }, ['count', 'delay']],
   [
     'withChildren',

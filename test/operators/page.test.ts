@@ -23,6 +23,18 @@ describe('docs/operators.md', () => {
     expect(headings.toSorted()).toEqual(Object.keys({ ...operators, ...nodeOperators }).toSorted());
   });
 
+  it('says of every operator when to use it, with a marble diagram', () => {
+    const sections = page.split(/^### /m).slice(1);
+    const creating = ['fromEventEmitter', 'fromNodeStream', 'longTimer', 'poll', 'pullFrom'];
+    const masks = ['entropyMask', 'regexMask'];
+    const drawn = sections.filter((text) => text.includes('```text')).map((text) => /^\w+/.exec(text)?.[0]);
+    const compared = sections
+      .filter((text) => text.includes('Use it instead of'))
+      .map((text) => /^\w+/.exec(text)?.[0]);
+    expect([...drawn, ...masks, ...creating].toSorted()).toEqual([...compared, 'gatherMap'].toSorted());
+    expect(compared.length).toBeGreaterThan(18);
+  });
+
   it('has every kind of options that is exported, with words about each option', () => {
     const exported = ['operators/index.ts', 'operators/node.ts'].flatMap((path) =>
       [...sourceFile(path).text.matchAll(/\btype (\w+(?:Options|(?:Retry|Restart)Policy|Settings))\b/g)].map(
