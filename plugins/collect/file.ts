@@ -45,8 +45,12 @@ const FLUSH_TIMEOUT = 5;
 const POLL_MS = 1000;
 /** Names of files that no mask can look into. */
 const COMPRESSED = ['*.gz', '*.zst', '*.xz', '*.bz2'];
-/** Half of a batch. */
+/** Lines of a batch, if there is room for so many. */
+const BATCH_LINES = 1024;
+/** What is not worth a batch of its own while others are under way. */
 const WORTHWHILE_LINES = 256;
+/** Some 1,500 lines of usual length: each read goes through the thread pool, which costs more than the bytes. */
+const CHUNK_BYTES = 256 * 1024;
 /** The longest that fits into a string, whatever its characters. */
 const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
 
@@ -120,7 +124,9 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     once: ctx.once,
     allowMissing: ctx.config.allow_missing ?? false,
     maxLineBytes,
-    ...(ctx.blockLines === undefined ? {} : inBlocks(ctx.blockLines, maxLineBytes)),
+    asBytes: true,
+    batchLines: ctx.blockLines ?? BATCH_LINES,
+    chunkBytes: Math.min(CHUNK_BYTES, maxLineBytes),
     pollMs: POLL_MS,
     flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
     positions: noting(settled, () => {
@@ -143,13 +149,6 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     }),
     untilAborted(ctx.signal),
   );
-}
-
-/** A thousand lines of usual length, and half of the next thousand. */
-const BLOCK_CHUNK_BYTES = 256 * 1024;
-
-function inBlocks(lines: number, maxLineBytes: number) {
-  return { asBytes: true, batchLines: lines, chunkBytes: Math.min(BLOCK_CHUNK_BYTES, maxLineBytes) };
 }
 
 /** Where the state has the paths that were followed last; the keys of positions are numbers. */

@@ -70,8 +70,7 @@ export interface PipelineRunContext<C = PluginConfig> {
   /** What this collector of this pipeline remembers; undefined without a state folder, and for other plugins. */
   readonly state?: CollectorState | undefined;
   /**
-   * For a collector of lines: workers take them as bytes, in batches of this many at most. Undefined where they are
-   * wanted as texts.
+   * For a collector of lines: workers take them in batches of this many at most. Undefined without workers.
    */
   readonly blockLines?: number | undefined;
   /** Emits when files that are written to are to be closed and opened anew, as after a rotation by logrotate. */
