@@ -41,7 +41,7 @@ export const DEFAULT_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTU
 
 const LENGTH: Check = (value) =>
   (Number.isInteger(value) && (value as number) > 1) || 'an integer of at least 2';
-const CHECKS: Checks<EntropyMaskOptions> = {
+const CHECKS: Checks<Omit<EntropyMaskOptions, keyof ReplacementOptions>> = {
   mask_str: TEXT,
   h_threshold: UNIT,
   length_threshold: LENGTH,
@@ -52,7 +52,6 @@ const CHECKS: Checks<EntropyMaskOptions> = {
   delimiter: TEXT,
   alphabet: TEXT,
   onMask: FUNCTION,
-  ...REPLACEMENT_CHECKS,
 };
 
 /**
@@ -73,7 +72,7 @@ export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
 
 /** {@link entropyMasker}, and the same for many lines. */
 export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
-  checkOptions('entropyMasker', options, CHECKS);
+  checkOptions('entropyMasker', options, { ...CHECKS, ...REPLACEMENT_CHECKS });
   const {
     mask_str = options.maskStr ?? 'HIGH-ENTROPY',
     h_threshold = options.hThreshold ?? 0.9,

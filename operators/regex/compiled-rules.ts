@@ -20,12 +20,11 @@ export interface RegexMaskOptions extends ReplacementOptions {
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
 
-const CHECKS: Checks<RegexMaskOptions> = {
+const CHECKS: Checks<Omit<RegexMaskOptions, keyof ReplacementOptions>> = {
   // Checked apart, one by one.
   rules: () => true,
   onMask: FUNCTION,
   boundTime: FUNCTION,
-  ...REPLACEMENT_CHECKS,
 };
 
 /** The rules of a mask, checked and compiled, without a way to search for them. */
@@ -39,7 +38,7 @@ export class CompiledRules {
 
   /** @throws as `regexMasker` does. */
   constructor(options: RegexMaskOptions) {
-    checkOptions('regexMasker', options, CHECKS);
+    checkOptions('regexMasker', options, { ...CHECKS, ...REPLACEMENT_CHECKS });
     assertTexts('regexMasker', 'rules', options.rules, "{ PIN: '[0-9]{4}' }");
     this.names = Object.keys(options.rules);
     this.expressions = this.names.map((name) => compileExpression(options.rules[name] as string, name));

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  catchError,
   concat,
   interval,
   type MonoTypeOperatorFunction,
   map,
+  mergeMap,
   NEVER,
   type Observable,
   of,
@@ -52,6 +54,28 @@ describe('the scheduler that is given moves all time of', () => {
       interval(10, scheduler).pipe(take(3), operators.batchBy({ within: 15, scheduler })),
     );
     expect(batches).toEqual(['0,1@25', '2@30']);
+  });
+
+  it('bufferUntilIdle', () => {
+    const buffers = timed((scheduler) =>
+      interval(10, scheduler).pipe(take(3), operators.bufferUntilIdle({ idle: 5, scheduler })),
+    );
+    expect(buffers).toEqual(['0@15', '1@25', '2@30']);
+  });
+
+  it('circuitBreaker', () => {
+    const answers = timed((scheduler) => {
+      const breaker = operators.circuitBreaker({ failures: 1, openFor: 25, scheduler });
+      const call$ = throwError(() => new Error('down')).pipe(
+        breaker,
+        catchError((error: Error) => of(error.name)),
+      );
+      return interval(10, scheduler).pipe(
+        take(4),
+        mergeMap(() => call$),
+      );
+    });
+    expect(answers).toEqual(['Error@10', 'CircuitOpenError@20', 'CircuitOpenError@30', 'Error@40']);
   });
 
   it('delayRange', () => {

@@ -1,14 +1,19 @@
+import { EventEmitter } from 'node:events';
+import { Readable } from 'node:stream';
 import { it } from '@jest/globals';
 import { expectTypeOf } from 'expect-type';
 import { EMPTY, map, mergeMap, NEVER, type Observable, of, timer } from 'rxjs';
 import {
   backoffDelay,
   batchBy,
+  bufferUntilIdle,
   childEvents,
+  circuitBreaker,
   dedupe,
   delayRange,
   entropyMask,
   entropyMasker,
+  fromEventEmitter,
   gatherMap,
   InFlightWindow,
   inFlight,
@@ -28,7 +33,13 @@ import {
   sampleRate,
   untilAborted,
 } from '../../operators/index.ts';
-import { FileAppender, followFiles, type LineBatch, NumberedFiles } from '../../operators/node.ts';
+import {
+  FileAppender,
+  followFiles,
+  fromNodeStream,
+  type LineBatch,
+  NumberedFiles,
+} from '../../operators/node.ts';
 
 // tsc checks these; jest runs them, so that a file that is not compiled is noticed.
 
@@ -236,4 +247,12 @@ it('creation functions give the type of what they are made from', () => {
   expectTypeOf(poll(async () => 1, { interval: 1 })).toEqualTypeOf<Observable<number>>();
   expectTypeOf(longTimer(1)).toEqualTypeOf<Observable<0>>();
   expectTypeOf(followFiles(['a.log'])).toEqualTypeOf<Observable<LineBatch>>();
+});
+
+it('types of the operators that buffer, break and create by demand', () => {
+  expectTypeOf(text$.pipe(bufferUntilIdle({ idle: 1 }))).toEqualTypeOf<Observable<string[]>>();
+  expectTypeOf(text$.pipe(circuitBreaker())).toEqualTypeOf<Observable<string>>();
+  const window = new InFlightWindow(1);
+  expectTypeOf(fromEventEmitter<number>(new EventEmitter(), 'n', window)).toEqualTypeOf<Observable<number>>();
+  expectTypeOf(fromNodeStream<Buffer>(Readable.from([]), window)).toEqualTypeOf<Observable<Buffer>>();
 });
