@@ -4,7 +4,7 @@ import { asyncScheduler, type Subscription } from 'rxjs';
 import type { CollectorState, Logger } from '../models/index.ts';
 import type { FolderLock } from './folder-lock.ts';
 import { Journal, type Snapshot, type StateChange, type StateEntry, snapshotText } from './journal.ts';
-import { statePaths } from './load-state.ts';
+import { type FoundState, statePaths } from './load-state.ts';
 import type { StateStore } from './state-store.ts';
 import { StateTable } from './state-table.ts';
 import { StateTrouble } from './state-trouble.ts';
@@ -35,7 +35,7 @@ export class JournalStateStore implements StateStore {
   #copying: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(folder: string, lock: FolderLock, logger: Logger, { sequence, entries }: Snapshot) {
+  constructor(folder: string, lock: FolderLock, logger: Logger, { sequence, entries, problems }: FoundState) {
     this.folder = folder;
     this.#lock = lock;
     this.#sequence = sequence;
@@ -51,6 +51,8 @@ export class JournalStateStore implements StateStore {
         if (!this.#trouble.has('journal')) this.flush();
       },
     });
+    // What was kept aside is missing now: the next start may not find it again.
+    if (problems.length > 0) this.#commit();
   }
 
   of(pipeline: string, collector: string): CollectorState {
@@ -96,7 +98,7 @@ export class JournalStateStore implements StateStore {
   #commit(): void {
     try {
       this.#sequence++;
-      if (this.#journal === undefined || this.#journal.shouldCompact) this.#startJournal();
+      if (this.#journal === undefined || this.#journal.isUsedUp) this.#startJournal();
       else this.#journal.append({ sequence: this.#sequence, changes: [...this.#changed.values()] });
       this.#changed.clear();
       this.#trouble.over('journal');

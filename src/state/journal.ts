@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { crc32 } from 'node:zlib';
 import type { StateValue } from '../models/index.ts';
 
-/** The version of what is written below. A file of a later version is refused, never rewritten. */
-const FORMAT = 2;
+/** The version of what is written below, and the latest that is read. A later one is refused, never rewritten. */
+export const FORMAT = 2;
 const HEX_DIGITS = 8;
 
 /** One value that one collector of one pipeline remembers. */
@@ -48,12 +48,16 @@ interface Commit {
  * A commit whose line was torn by a crash did not happen.
  */
 export class Journal {
+  readonly #path: string;
   readonly #file: number;
+  readonly #identity: { readonly dev: bigint; readonly ino: bigint };
   readonly #snapshotBytes: number;
   #commitBytes = 0;
 
-  private constructor(file: number, snapshotBytes: number) {
+  private constructor(path: string, file: number, snapshotBytes: number) {
+    this.#path = path;
     this.#file = file;
+    this.#identity = fs.fstatSync(file, { bigint: true });
     this.#snapshotBytes = snapshotBytes;
   }
 
@@ -72,12 +76,12 @@ export class Journal {
       fs.rmSync(temporary, { force: true });
       throw error;
     }
-    return new Journal(file, Buffer.byteLength(text));
+    return new Journal(path, file, Buffer.byteLength(text));
   }
 
-  /** Whether a new journal would be much shorter. */
-  get shouldCompact(): boolean {
-    return this.#commitBytes > Math.max(1024 * 1024, 4 * this.#snapshotBytes);
+  /** Whether a new journal is needed: this one is much longer than its entries, or no longer at its path. */
+  get isUsedUp(): boolean {
+    return this.#commitBytes > Math.max(1024 * 1024, 4 * this.#snapshotBytes) || !this.#isAtPath();
   }
 
   /** The commit survives the death of the process at once, and that of the machine once the system has flushed it. */
@@ -89,6 +93,11 @@ export class Journal {
 
   close(): void {
     fs.closeSync(this.#file);
+  }
+
+  #isAtPath(): boolean {
+    const found = fs.statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    return found?.ino === this.#identity.ino && found.dev === this.#identity.dev;
   }
 }
 
@@ -112,6 +121,7 @@ export function readJournal(path: string): JournalContent | undefined {
   const header = decode<Header>(lines[0]);
   if (header === undefined) return { format: 0, sequence: -1, entries: [], damage: 'it has no header' };
   const { format } = header;
+  if (format > FORMAT) return { format, sequence: -1, entries: [] };
   const firstCommit = 1 + header.entries;
   const entries = new Map<string, StateEntry>();
   let sequence = header.sequence ?? 0;
@@ -133,9 +143,6 @@ export function readJournal(path: string): JournalContent | undefined {
   }
   return read === lines.length ? content : { ...content, damage: 'a record does not match its checksum' };
 }
-
-/** The version that this millrace writes, and the latest that it reads. */
-export const JOURNAL_FORMAT = FORMAT;
 
 function apply(entries: Map<string, StateEntry>, change: StateChange): void {
   const { pipeline, collector, key, value } = change;

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { MillraceError } from '../errors.ts';
 import type { Logger } from '../models/index.ts';
-import { JOURNAL_FORMAT, type JournalContent, readJournal, type Snapshot } from './journal.ts';
+import { FORMAT, type JournalContent, readJournal, type Snapshot } from './journal.ts';
 
 /** The files of a state folder. */
 export interface StatePaths {
@@ -18,41 +18,74 @@ export function statePaths(folder: string): StatePaths {
 const NOTHING_LEFT =
   'There is no good copy: all files are treated as new, and `backfill` decides where reading starts';
 
+/** The latest state of a folder that can be read. */
+export interface FoundState extends Snapshot {
+  /** Files that are missing or damaged, and what happens instead. */
+  readonly problems: readonly Problem[];
+  /** Said when a folder of another version is taken over. */
+  readonly notice?: string;
+}
+
+interface Problem {
+  readonly path: string;
+  /** Undefined if the file is missing. */
+  readonly damage: string | undefined;
+  readonly outcome: string;
+}
+
 /**
- * The latest state that can be read: that of the journal or, if the journal is missing or damaged, that of the copy,
- * whichever is newer. A damaged file is renamed, and the log says so.
+ * {@link findState} for a run: damaged files are renamed, so that they can be inspected, and the log says what happens
+ * instead.
+ */
+export function loadState(folder: string, logger: Logger): FoundState {
+  const found = findState(folder);
+  if (found.notice !== undefined) logger.info(found.notice);
+  for (const { path, damage, outcome } of found.problems) {
+    if (damage === undefined) logger.warn(`${path} is missing. ${outcome}`);
+    else logger.error(`${path} is broken: ${damage}. It is kept as ${keepAside(path)}. ${outcome}`);
+  }
+  return found;
+}
+
+/**
+ * The state of the journal or, if that is missing or damaged, of its copy, whichever is newer. Changes nothing.
  *
  * @throws MillraceError if another version of millrace wrote the folder, and its state cannot be taken over
  */
-export function loadState(folder: string, logger: Logger): Snapshot {
+export function findState(folder: string): FoundState {
   const { journal: journalPath, copy: copyPath } = statePaths(folder);
   const journal = readJournal(journalPath);
   const copy = readJournal(copyPath);
   if (journal !== undefined) checkFormat(journalPath, journal);
   if (copy !== undefined) checkFormat(copyPath, copy);
-  if (journal === undefined && copy === undefined) return firstState(folder, logger);
+  if (journal === undefined && copy === undefined) return firstState(folder);
 
-  const journalSequence = journal?.sequence ?? -1;
-  const isCopyNewer = copy !== undefined && copy.sequence > journalSequence;
+  const isCopyNewer = copy !== undefined && copy.sequence > (journal?.sequence ?? -1);
   const best = isCopyNewer ? copy : journal;
   const isLost = best === undefined || best.sequence < 0;
   const instead = isCopyNewer
     ? `Going on with the copy of ${modifiedAt(copyPath)}: lines acknowledged since then are delivered twice`
     : 'Going on with what precedes the damage: lines acknowledged since then are delivered twice';
-  const outcome = isLost ? NOTHING_LEFT : instead;
-  if (journal === undefined) logger.warn(`${journalPath} is missing. ${outcome}`);
-  else if (journal.damage !== undefined) keepAside(journalPath, journal.damage, outcome, logger);
-  else if (isCopyNewer) keepAside(journalPath, 'it is older than its copy', outcome, logger);
-  if (copy?.damage !== undefined) {
-    keepAside(copyPath, copy.damage, isLost ? NOTHING_LEFT : 'Going on with the journal', logger);
+  const problems: Problem[] = [];
+  const damage =
+    journal?.damage ?? (isCopyNewer && journal !== undefined ? 'it is older than its copy' : undefined);
+  if (journal === undefined || damage !== undefined) {
+    problems.push({ path: journalPath, damage, outcome: isLost ? NOTHING_LEFT : instead });
   }
-  return isLost ? { sequence: 0, entries: [] } : best;
+  if (copy?.damage !== undefined) {
+    const outcome = isLost ? NOTHING_LEFT : 'Going on with the journal';
+    problems.push({ path: copyPath, damage: copy.damage, outcome });
+  }
+  const { sequence, entries } = isLost ? EMPTY : best;
+  return { sequence, entries, problems };
 }
 
+const EMPTY: Snapshot = { sequence: 0, entries: [] };
+
 /** State folders of millrace 0.1 were an lmdb store with a copy in this format beside it, made at a clean stop. */
-function firstState(folder: string, logger: Logger): Snapshot {
+function firstState(folder: string): FoundState {
   const store = join(folder, 'state.mdb');
-  if (!fs.existsSync(store)) return { sequence: 0, entries: [] };
+  if (!fs.existsSync(store)) return { ...EMPTY, problems: [] };
   const closed = join(folder, 'state.closed');
   const content = readJournal(closed);
   if (content === undefined || content.damage !== undefined) {
@@ -62,26 +95,27 @@ function firstState(folder: string, logger: Logger): Snapshot {
         'give another state folder',
     );
   }
-  logger.info(`took over ${content.entries.length} entries that millrace 0.1 left in ${closed}`);
-  return content;
+  const { sequence, entries } = content;
+  const notice = `took over ${entries.length} entries that millrace 0.1 left in ${closed}`;
+  return { sequence, entries, problems: [], notice };
 }
 
 function checkFormat(path: string, { format }: JournalContent): void {
-  if (format <= JOURNAL_FORMAT) return;
+  if (format <= FORMAT) return;
   throw new MillraceError(
     'MILLRACE_STATE_FORMAT',
-    `${path} has format ${format}, and this millrace reads formats up to ${JOURNAL_FORMAT}: a later version wrote ` +
+    `${path} has format ${format}, and this millrace reads formats up to ${FORMAT}: a later version wrote ` +
       'it; use that version, or another state folder',
   );
 }
 
-/** Renames a damaged file, so that it can be inspected, and says what happens instead. */
-function keepAside(path: string, damage: string, instead: string, logger: Logger): void {
+/** Returns the new name of a file that is renamed. */
+function keepAside(path: string): string {
   let number = 1;
   while (fs.existsSync(`${path}.broken-${number}`)) number++;
   const aside = `${path}.broken-${number}`;
   fs.renameSync(path, aside);
-  logger.error(`${path} is broken: ${damage}. It is kept as ${aside}. ${instead}`);
+  return aside;
 }
 
 function modifiedAt(path: string): string {

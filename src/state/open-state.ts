@@ -4,9 +4,9 @@ import { isNativeError } from 'node:util/types';
 import { MillraceError } from '../errors.ts';
 import { type Logger, silentLogger } from '../models/index.ts';
 import { FolderLock } from './folder-lock.ts';
-import { readJournal, type StateEntry } from './journal.ts';
+import type { StateEntry } from './journal.ts';
 import { JournalStateStore } from './journal-state-store.ts';
-import { loadState, statePaths } from './load-state.ts';
+import { findState, loadState } from './load-state.ts';
 import type { StateStore } from './state-store.ts';
 
 export interface OpenStateOptions {
@@ -44,22 +44,20 @@ export async function openState(
 }
 
 /**
- * What a state folder holds now, whether or not a process is using it. Nothing is changed.
+ * What a run would start with, whether or not a process is using the folder. Nothing is changed.
  *
- * @throws MillraceError if it cannot be read
+ * @throws MillraceError if the folder cannot be read, or was written by a version of millrace whose state cannot be read
  * @example
  * const state = await openState(folder);
  * await readState(folder); // []
  * await state.close();
  */
 export async function readState(folder: string): Promise<readonly StateEntry[]> {
-  const { journal } = statePaths(folder);
-  const content = readJournal(journal);
-  if (content?.damage === undefined) return content?.entries ?? [];
-  throw new MillraceError(
-    'MILLRACE_STATE_FOLDER',
-    `cannot read ${journal}: ${content.damage}; the next run goes on with the last good copy`,
-  );
+  try {
+    return findState(folder).entries;
+  } catch (error) {
+    throw error instanceof MillraceError ? error : unusable(folder, error);
+  }
 }
 
 async function takeFolder(folder: string): Promise<FolderLock> {

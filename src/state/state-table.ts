@@ -1,9 +1,10 @@
+import { PluginError } from '../errors.ts';
 import type { CollectorState, StateValue } from '../models/index.ts';
 import type { StateChange, StateEntry } from './journal.ts';
 
 type Values = Map<string, StateValue>;
 
-/** Who makes changes last. */
+/** Persists changes. */
 export interface Commits {
   readonly isPending: boolean;
   changed(change: StateChange): void;
@@ -22,12 +23,6 @@ export class StateTable {
     }
   }
 
-  get size(): number {
-    let size = 0;
-    for (const { values } of this.#scopes.values()) size += values.size;
-    return size;
-  }
-
   of(pipeline: string, collector: string): CollectorState {
     const values = this.#valuesOf(pipeline, collector);
     const commits = this.#commits;
@@ -39,6 +34,7 @@ export class StateTable {
       get: (key) => values.get(key),
       entries: () => values.entries(),
       set: (key, value) => {
+        checkValue(value, `collector ${collector} of pipeline ${pipeline}`);
         values.set(key, value);
         commits.changed({ pipeline, collector, key, value });
       },
@@ -70,4 +66,16 @@ export class StateTable {
     }
     return scope.values;
   }
+}
+
+/** One value that JSON cannot hold would keep those of all collectors from being written. */
+function checkValue(value: unknown, owner: string): void {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch {
+    // As for a value without a JSON form.
+  }
+  if (json !== undefined) return;
+  throw new PluginError(`${owner} set a value in ctx.state that JSON cannot hold; expected a JSON value`);
 }

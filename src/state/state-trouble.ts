@@ -1,5 +1,4 @@
 import { isNativeError } from 'node:util/types';
-import { MillraceError } from '../errors.ts';
 import type { Logger } from '../models/index.ts';
 
 /** What of a state folder cannot be written. */
@@ -24,13 +23,11 @@ export class StateTrouble {
     const isKnown = this.#parts.size > 0;
     this.#parts.add(part);
     if (isKnown) return;
-    // One of millrace's own says what to do.
-    const advice = error instanceof MillraceError ? '' : '. Free space, or make it writable';
     const reason = isNativeError(error) ? error.message : 'an unknown error';
     this.#logger.error(
       `cannot write checkpoints to ${this.#folder}: ${reason}. ` +
         'Delivery goes on; until this is over, a crash makes lines come twice. With `exactly_once` none does: a crash ' +
-        `undoes what was written meanwhile, and no new file is begun${advice}`,
+        `undoes what was written meanwhile, and no new file is begun. Free space, or make it writable`,
     );
   }
 

@@ -111,10 +111,11 @@ describe('a state folder', () => {
     const state = await openState(folder('state'));
     state.of('a', 'x').set('k', 1);
     await state.close();
-    const later = record({ format: 3, sequence: 1, entries: 0 });
+    const later = record({ format: 3, sequence: 1, entries: 1 }) + record({ changed: true });
     fs.writeFileSync(copy(), later);
     const before = fs.readFileSync(journal());
     await expect(openState(folder('state'))).rejects.toMatchObject({ code: 'MILLRACE_STATE_FORMAT' });
+    await expect(readState(folder('state'))).rejects.toMatchObject({ code: 'MILLRACE_STATE_FORMAT' });
     expect(fs.readFileSync(copy(), 'utf8')).toBe(later);
     expect(fs.readFileSync(journal())).toEqual(before);
     fs.rmSync(copy());
@@ -259,11 +260,51 @@ describe('a state folder that was damaged', () => {
     await state.close();
   });
 
-  it('`readState` says what is wrong and what happens next', async () => {
+  it('a damaged journal without a copy: the next start finds what precedes the damage as well', async () => {
+    await commits();
+    const text = fs.readFileSync(journal(), 'utf8');
+    fs.writeFileSync(journal(), text.replace('"value":1', '"value":7'));
+    for (let start = 0; start < 2; start++) {
+      const state = await openState(folder('state'));
+      expect(state.of('p', 'c').get('file')).toBe(0);
+      await state.close();
+    }
+  });
+
+  it('`readState` shows what a run would start with', async () => {
     await fill();
     zero(journal(), 10);
-    await expect(readState(folder('state'))).rejects.toThrow(
-      /cannot read .*state\.journal: it has no header; the next run goes on with the last good copy/,
-    );
+    expect(await readState(folder('state'))).toHaveLength(200);
+    fs.rmSync(journal());
+    expect(await readState(folder('state'))).toHaveLength(200);
+    expect(fs.readdirSync(folder('state')).filter((name) => name.includes('broken'))).toEqual([]);
+  });
+});
+
+describe('a state folder in use', () => {
+  it('is written anew when its journal is removed', async () => {
+    const state = await openState(folder('state'));
+    const files = state.of('p', 'c');
+    files.set('one', 1);
+    state.flush();
+    fs.rmSync(journal());
+    files.set('two', 2);
+    state.flush();
+    expect(await readState(folder('state'))).toMatchObject([{ key: 'one' }, { key: 'two' }]);
+    await state.close();
+  });
+
+  it('refuses a value that JSON cannot hold, and goes on writing the others', async () => {
+    const state = await openState(folder('state'));
+    const files = state.of('p', 'c');
+    for (const value of [10n, undefined, () => {}]) {
+      expect(() => files.set('bad', value as never)).toThrow(
+        'collector c of pipeline p set a value in ctx.state that JSON cannot hold',
+      );
+    }
+    files.set('good', 1);
+    state.flush();
+    expect(await readState(folder('state'))).toMatchObject([{ key: 'good', value: 1 }]);
+    await state.close();
   });
 });
