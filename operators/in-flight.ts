@@ -68,8 +68,9 @@ export function inFlight<T, O extends ObservableInput<unknown>>(
             window.release(weight);
           },
         ),
-        // After the source has been told to stop, so that it does not take the room for more.
-        finalize(() => window.release(open)),
+        // After the source has been told to stop, so that it does not take the room for more. Sums of fractional weights
+        // are not exact, and may end below 0.
+        finalize(() => window.release(Math.max(0, open))),
       );
     });
 }

@@ -67,7 +67,7 @@ export class ExactlyOnce {
   /** The marks behind the events of the last write, and how many of those are accounted for. */
   #written: readonly OutputMark[] = [];
   #counted = 0;
-  /** Where what is settled ends; undefined until something of this run is. */
+  /** Where what was settled since the last commit ends; undefined if nothing was. */
   #cut: OutputMark | undefined;
   #marks: readonly OutputMark[];
   /** Whether the record says that all that was written is committed. */
@@ -240,6 +240,7 @@ export class ExactlyOnce {
       if (!this.#hasNews) return EMPTY;
       const staged = [...this.#staged.values()].map((state) => ({ state, changes: state.take() }));
       const cut = this.#cut;
+      this.#cut = undefined;
       const isLast = this.#hasEnded;
       this.#hasMoved = false;
       this.#isCommitting = true;
@@ -247,9 +248,12 @@ export class ExactlyOnce {
         if (this.#lost !== undefined) return this.#startOver(this.#lost);
         // One transaction, because nothing comes between.
         for (const { state, changes } of staged) state.keep(changes);
-        if (cut !== undefined) this.#marks = marksFrom(cut, this.#marks);
-        // As it is now: a file may have been begun since.
-        this.#isComplete = isLast || this.#hasAllCommitted(cut);
+        // A file may have been begun since this commit started.
+        if (cut !== undefined) {
+          this.#marks = marksFrom(cut, this.#marks);
+          this.#isComplete = !this.#isWriting && this.#written.at(-1) === cut;
+        }
+        if (isLast) this.#isComplete = true;
         this.#keepRecord();
         this.#isCommitting = false;
         // What came while this commit was under way waited for its end.
@@ -259,11 +263,6 @@ export class ExactlyOnce {
       // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it anew.
       return concat(this.#output.sync(), keep$);
     });
-  }
-
-  #hasAllCommitted(cut: OutputMark | undefined): boolean {
-    if (this.#isWriting) return false;
-    return this.#written.length === 0 ? this.#isComplete : this.#written.at(-1) === cut;
   }
 
   /** Fails the run: the next one goes on from the last commit. */

@@ -201,6 +201,34 @@ describe('exactly once', () => {
     });
   });
 
+  it.each(['b', 'a'])(
+    'forgets a committed file when the first write to its successor, inode %s, has started',
+    (id) => {
+      marbles(({ flush }) => {
+        const { exactly, memory, output, open, write } = setUp();
+        exactly.around(NEVER).subscribe();
+        output.begin(mark(0)).subscribe();
+        write(open('one', 1, 10), 1);
+        flush();
+        output.removed({ id: 'a', length: 1 });
+        open('two', 0, 20).settle(0, 'dropped');
+        const sync$ = new Subject<never>();
+        output.sync = () => sync$;
+        // One commit is under way when the write starts, and another one follows while the write lasts.
+        flush();
+        output.begin(mark(0, id)).subscribe();
+        sync$.complete();
+        exactly.stateOf('one').set('position', 11);
+        flush();
+        expect(memory.committed.at(-1)).toEqual({
+          'exactly_once output': record([mark(0, id)]),
+          'one position': 11,
+          'two position': 20,
+        });
+      });
+    },
+  );
+
   it('fails, and writes again from the last commit, when a file is removed before it is committed', () => {
     marbles(({ flush }) => {
       const { exactly, memory, output, open, write } = setUp();

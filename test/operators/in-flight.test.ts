@@ -137,6 +137,22 @@ describe('inFlight', () => {
     expect(window.open).toBe(0);
   });
 
+  it('takes fractional weights, whose sums are not exact', () => {
+    const window = new InFlightWindow(10);
+    const inner: Subject<number>[] = [];
+    const project = () => {
+      const result = new Subject<number>();
+      inner.push(result);
+      return result;
+    };
+    const source = new Subject<number>();
+    const subscription = source.pipe(inFlight(window, project, { weigh: (weight) => weight })).subscribe();
+    for (const weight of [0.1, 0.1, 1]) source.next(weight);
+    for (const result of inner) result.complete();
+    expect(() => subscription.unsubscribe()).not.toThrow();
+    expect(window.open).toBe(0);
+  });
+
   it('loses nothing of a source that does not wait', () => {
     const window = new InFlightWindow(2);
     let active = 0;

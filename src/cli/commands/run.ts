@@ -44,7 +44,9 @@ export function addRun(program: Command, ended: Ended): void {
       'where to keep how far files were read (default: $XDG_STATE_HOME/millrace, or ~/.local/state/millrace)',
       folder,
     )
-    .addOption(new Option('--no-state', 'keep nothing: each run begins anew').conflicts('stateDir'))
+    .addOption(
+      new Option('--no-state', 'keep no state: every run starts like the first one').conflicts('stateDir'),
+    )
     .addHelpText('after', FILE_HELP)
     .addHelpText(
       'after',
