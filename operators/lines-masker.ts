@@ -4,6 +4,11 @@ import type { Masker } from './mask-event.ts';
 export interface LinesMasker {
   /** LF stands between the lines, and between those it returns, which are as many. */
   readonly map: (lines: string) => string;
+  /**
+   * The same for lines in ASCII, into other memory: the number of bytes written there, or -1 without room: then nothing
+   * was counted, and `map` is to be called. Undefined where that cannot be done, or before it is worked out.
+   */
+  readonly mapBytes?: ((lines: Uint8Array, into: Uint8Array) => number) | undefined;
   /** The most characters of a text that `map` is for. */
   readonly maxLength: number;
   /** The most characters of a line in it. */

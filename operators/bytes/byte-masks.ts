@@ -81,6 +81,31 @@ export class ByteMasks {
     return this;
   }
 
+  /** Whether each rule can be had. */
+  get hasAll(): boolean {
+    return this.#image.addresses.every((address) => address !== undefined);
+  }
+
+  /** Begins with a text of ASCII; false if it is too long. */
+  holdBytes(text: Uint8Array): boolean {
+    if (text.length > MOST_TEXT) return false;
+    this.#load();
+    this.#place.set(text);
+    this.#text = undefined;
+    this.#inMemory = 'yes';
+    this.#from = TEXT;
+    this.#end = TEXT + text.length;
+    return true;
+  }
+
+  /** Writes what rules have made of the text that `holdBytes` was called with; the number of bytes, or -1 without room. */
+  copyTo(into: Uint8Array): number {
+    const length = this.#end - this.#from;
+    if (length > into.length) return -1;
+    into.set(this.#masker.memory.subarray(this.#from, this.#end));
+    return length;
+  }
+
   get text(): string {
     this.#text ??= decoder.decode(this.#masker.memory.subarray(this.#from, this.#end));
     return this.#text;

@@ -51,3 +51,24 @@ export class BlockMemory {
     for (const { length } of this.#free.splice(0)) this.#budget?.give(length);
   }
 }
+
+/** Memory that is taken for one batch, and given back together. */
+export class BlockLease {
+  readonly #memory: BlockMemory;
+  readonly #taken: Buffer[] = [];
+
+  constructor(memory: BlockMemory) {
+    this.#memory = memory;
+  }
+
+  /** For so many bytes, of any content. */
+  take(bytes: number): Buffer {
+    const taken = this.#memory.take(bytes);
+    this.#taken.push(taken);
+    return taken;
+  }
+
+  giveBack(): void {
+    for (const taken of this.#taken.splice(0)) this.#memory.give(taken);
+  }
+}

@@ -1,4 +1,4 @@
-import type { BlockMemory } from './block-memory.ts';
+import type { BlockLease } from './block-memory.ts';
 import type { CuttableLine, MemoryBudget } from './memory-budget.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -72,7 +72,7 @@ export class HeldLine implements CuttableLine {
   }
 
   /** Copies the bytes kept, and `rest` behind them. Begins anew. */
-  takeBytes(rest: Buffer, memory: BlockMemory): Buffer {
+  takeBytes(rest: Buffer, memory: BlockLease): Buffer {
     const bytes = memory.take(this.#kept + rest.length);
     const end = this.#memory.copy(bytes, 0, 0, this.#kept);
     rest.copy(bytes, end);

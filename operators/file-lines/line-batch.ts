@@ -93,4 +93,9 @@ export class TakenLines implements LineBatch {
   get bytes(): Uint8Array | undefined {
     return this.#taken instanceof LineBlock ? this.#taken.bytes : undefined;
   }
+
+  /** For who takes them as bytes: see {@link LineBlock.isPlain}. */
+  get plain(): LineBlock | undefined {
+    return this.#taken instanceof LineBlock && this.#taken.isPlain ? this.#taken : undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import type { BlockMemory } from './block-memory.ts';
+import { BlockLease, type BlockMemory } from './block-memory.ts';
 import { ChunkLines, withoutCr } from './chunk-lines.ts';
 import { HeldLine } from './held-line.ts';
 import { JoinedLines } from './joined-lines.ts';
@@ -174,14 +174,20 @@ export class LineFramer {
     if (this.#decoded !== undefined || !this.#held.hasRoomFor(firstEnd - this.#at)) return undefined;
     let end = firstEnd + 1;
     let size = 1;
-    for (; size < max && end <= this.#lastLf; size++) end = this.#chunk.indexOf(LF, end) + 1;
-    const taken = this.#held.takeBytes(this.#chunk.subarray(this.#at, end), memory);
+    let longest = this.#held.length + end - this.#at;
+    for (; size < max && end <= this.#lastLf; size++) {
+      const next = this.#chunk.indexOf(LF, end) + 1;
+      if (next - end > longest) longest = next - end;
+      end = next;
+    }
+    const lease = new BlockLease(memory);
+    const taken = this.#held.takeBytes(this.#chunk.subarray(this.#at, end), lease);
     const isMarked = this.#offset === 0 && MARK.equals(taken.subarray(0, MARK.length));
     const bytes = isMarked ? taken.subarray(MARK.length) : taken;
     this.#at = end;
     this.#isTruncated = false;
     this.#finish(JoinedLines.none);
-    return new LineBlock(bytes, size, () => memory.give(bytes));
+    return new LineBlock(bytes, size, { lease, longest });
   }
 
   /** Makes a line of what is held, without waiting for its terminator. `isCut`: its rest is known to be lost. */

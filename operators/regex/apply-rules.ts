@@ -45,6 +45,35 @@ function applyRules(rules: readonly Rule[], count: Count, { begin, bytes }: Appl
   };
 }
 
+/** Masks text of ASCII into `into`, and returns the number of bytes; -1 if it has to be done in another way. */
+export type MaskBytes = (text: Uint8Array, into: Uint8Array) => number;
+
+/** The same for bytes; undefined if some rule needs the text as a string, or may be spared its search by a joined gate. */
+export function maskBytes(
+  rules: readonly Rule[],
+  onMask: Count | undefined,
+  bytes: ByteMasks,
+): MaskBytes | undefined {
+  if (!bytes.hasAll || !new JoinedGates(rules).isEmpty) return undefined;
+  const counts = rules.map(() => 0);
+  return (text, into) => {
+    if (!bytes.holdBytes(text)) return -1;
+    for (let i = 0; i < rules.length; i++) {
+      const found = bytes.mask(i);
+      if (found === -1) return -1;
+      counts[i] = found;
+    }
+    const length = bytes.copyTo(into);
+    if (length !== -1 && onMask !== undefined) {
+      // Who is told may mask another text.
+      [...counts].forEach((count, i) => {
+        if (count > 0) onMask((rules[i] as Rule).name, count);
+      });
+    }
+    return length;
+  };
+}
+
 /** Allocates nothing for a text without a match, and counts on the way. */
 function applyRule({ name, finder, replacement }: Rule, text: string, count: Count): string {
   let start = finder.next(text, 0);

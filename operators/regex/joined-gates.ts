@@ -49,6 +49,11 @@ export class JoinedGates {
     this.#gates = gates;
   }
 
+  /** Whether no rules share a search. */
+  get isEmpty(): boolean {
+    return this.#shared.length === 0;
+  }
+
   /** To be called before a text is looked at, and after each change of it. */
   reset(): void {
     for (let i = 0; i < this.#shared.length; i++) (this.#shared[i] as SharedSearch).reset();

@@ -2,7 +2,7 @@ import { type ByteMask, byteMasks } from '../bytes/byte-masks.ts';
 import type { LinesMasker } from '../lines-masker.ts';
 import type { MaskText } from '../mask-strings.ts';
 import type { Replacement } from '../replacement.ts';
-import { maskAtOnce, type Rule } from './apply-rules.ts';
+import { type MaskBytes, maskAtOnce, maskBytes, type Rule } from './apply-rules.ts';
 import type { CompiledRules } from './compiled-rules.ts';
 import { costOf } from './cost.ts';
 import { fewFirst } from './few-first.ts';
@@ -41,6 +41,7 @@ export function plannedLinesMask(compiled: CompiledRules): LinesMasker | undefin
   const searches = expressions.map(searchOfLines);
   if (limits === undefined || !searches.every((search) => search !== undefined)) return undefined;
   if (!replacements.every(({ staysInLine }) => staysInLine)) return undefined;
+  let mapBytes: MaskBytes | undefined;
   const map = fewFirst({
     mask: maskAtOnce(compiled.searchedBy(searches.map(({ plain }) => plain)), onMask),
     steps: (text) => stepsOfLines(costs, text),
@@ -50,14 +51,23 @@ export function plannedLinesMask(compiled: CompiledRules): LinesMasker | undefin
       let inBytes: MaskText | undefined;
       return (text) => {
         if (text.length < SHORTEST_IN_BYTES) return inText(text);
-        inBytes ??= maskAtOnce(compiled.searchedBy(plans), onMask, {
-          bytes: byteMasks(asBytes(plans, replacements)),
-        });
+        if (inBytes === undefined) {
+          const rules = compiled.searchedBy(plans);
+          const bytes = byteMasks(asBytes(plans, replacements));
+          inBytes = maskAtOnce(rules, onMask, { bytes });
+          mapBytes = bytes && maskBytes(rules, onMask, bytes);
+        }
         return inBytes(text);
       };
     },
   });
-  return { ...limits, map };
+  return {
+    ...limits,
+    map,
+    get mapBytes() {
+      return mapBytes;
+    },
+  };
 }
 
 /** Characters: who masks no longer texts need not wait for WebAssembly, which takes some milliseconds to begin. */

@@ -1,6 +1,6 @@
 import { JoinedLines } from '../../operators/file-lines/joined-lines.ts';
 import type { LineMapping, ManyLines } from '../models/index.ts';
-import { type LineEvents, type LineTexts, textsOf } from '../models/line-events.ts';
+import { type LineEvents, type LineTexts, type PlainLines, textsOf } from '../models/line-events.ts';
 import type { Turn } from './turns.ts';
 
 /** Told of the lines that do not come out, by their index. */
@@ -41,16 +41,62 @@ export class LineProcessing {
 
   /** What comes of the next lines, until the turn is used up: of one at least. Without a turn, of all that are left. */
   run(turn?: Turn): LineEvents {
-    const { many } = this.#mapping;
-    const { text } = this.#lines.texts;
-    const isJoined = many !== undefined && text !== undefined;
-    const done = isJoined ? this.#runMany(text, many, turn) : this.#runEach(turn);
+    const done = this.#runNext(turn);
     const dropped = this.#dropped;
     if (dropped.length > 0) {
       this.#dropped = [];
       this.#outcomes.dropped(dropped);
     }
     return this.#lines.with(done);
+  }
+
+  #runNext(turn: Turn | undefined): LineTexts {
+    const { many } = this.#mapping;
+    const plain = many === undefined ? undefined : this.#plainFor(many);
+    if (many === undefined) return this.#runEach(turn);
+    const mapped = plain === undefined ? undefined : this.#runPlain(plain, many, turn);
+    if (mapped !== undefined) return mapped;
+    const { text } = this.#lines.texts;
+    return text === undefined ? this.#runEach(turn) : this.#runMany(text, many, turn);
+  }
+
+  /** The lines, if they can be mapped as bytes: then an offset in the text is one in the bytes. */
+  #plainFor({ mapBytes, maxLength, maxLineLength }: ManyLines): PlainLines | undefined {
+    if (mapBytes === undefined || this.#offset < this.#singleUntil) return undefined;
+    const { plain } = this.#lines.texts;
+    if (plain === undefined || plain.longest > Math.min(maxLength, maxLineLength)) return undefined;
+    return plain;
+  }
+
+  /** Undefined if nothing could be mapped so. */
+  #runPlain(
+    plain: PlainLines,
+    { mapBytes, maxLength }: ManyLines,
+    turn: Turn | undefined,
+  ): LineTexts | undefined {
+    const { bytes } = plain;
+    const start = this.#offset;
+    const left = bytes.length - start;
+    const into = plain.room(left + (left >> 2) + SPARE_BYTES);
+    let written = 0;
+    for (let isSpent = false; !isSpent && this.#offset < bytes.length; ) {
+      const at = this.#offset;
+      const isLast = bytes.length - at <= maxLength;
+      const end = isLast ? bytes.length - 1 : bytes.lastIndexOf(LF, at + maxLength);
+      const length = mapBytes?.(bytes.subarray(at, end), into.subarray(written, -1)) ?? -1;
+      if (length === -1) break;
+      written += length;
+      into[written++] = LF;
+      this.#offset = end + 1;
+      isSpent = turn?.isSpent(Number.POSITIVE_INFINITY) ?? false;
+    }
+    if (this.#offset === start) return undefined;
+    const isAll = start === 0 && this.#offset === bytes.length;
+    const size = isAll ? this.#lines.size : countLines(bytes.subarray(start, this.#offset));
+    this.#index += size;
+    const mapped = plain.withPlain(into.subarray(0, written), size);
+    if (this.isDone || turn !== undefined) return mapped;
+    return joined(mapped, this.#runNext(undefined));
   }
 
   #runEach(turn: Turn | undefined): LineTexts {
@@ -112,6 +158,25 @@ export class LineProcessing {
       return 'failed';
     }
   }
+}
+
+const LF = 0x0a;
+/** For what masks add to few lines. */
+const SPARE_BYTES = 4096;
+
+function countLines(bytes: Uint8Array): number {
+  let size = 0;
+  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) size++;
+  return size;
+}
+
+function joined(one: LineTexts, other: LineTexts): LineTexts {
+  return other.text === undefined
+    ? textsOf([...one.lines, ...other.lines])
+    : new JoinedLines(
+        other.size === 0 ? (one.text ?? '') : `${one.text}\n${other.text}`,
+        one.size + other.size,
+      );
 }
 
 interface Lines {

@@ -19,6 +19,19 @@ export interface LineTexts {
   readonly text: string | undefined;
   /** The lines in UTF-8, each with its terminator, if they are at hand: then the texts may not be, until asked for. */
   readonly bytes?: Uint8Array | undefined;
+  /** The same if all of them are plain. */
+  readonly plain?: PlainLines | undefined;
+}
+
+/** Lines of ASCII, each with an LF behind it. */
+export interface PlainLines extends LineTexts {
+  readonly bytes: Uint8Array;
+  /** No line is longer, in bytes with its LF. */
+  readonly longest: number;
+  /** Memory for so many bytes, which is there as long as that of these lines. */
+  room(bytes: number): Uint8Array;
+  /** Other lines, in what `room` gave. */
+  withPlain(bytes: Uint8Array, size: number): PlainLines;
 }
 
 /** Events that need not be made to be counted and written. */
@@ -80,11 +93,16 @@ export class LineEvents implements UnmadeEvents {
   }
 
   toJsonLines(into: Buffer = NOTHING): Buffer {
-    const { text, size } = this.texts;
+    const { size, plain } = this.texts;
     const { timestamp, source, backfill, isTruncated } = this.envelope;
     const truncated = isTruncated ? ',"truncated":true' : '';
     const before = `{"timestamp":${JSON.stringify(timestamp)},"data":{"line":"`;
     const after = `","source":${JSON.stringify(source)}},"backfill":${backfill}${truncated}}\n`;
+    if (size > 0 && plain !== undefined && plain.bytes.length > SHORTEST_TEXT) {
+      const written = writeJsonLines(plain.bytes.subarray(0, -1), before, after, into);
+      if (written !== undefined) return written;
+    }
+    const { text } = this.texts;
     // Half of a character, which an expression may leave, has an escape that UTF-8 cannot say.
     const canBeBytes = size > 0 && text !== undefined && text.length >= SHORTEST_TEXT && text.isWellFormed();
     const written = canBeBytes ? writeJsonLines(text, before, after, into) : undefined;

@@ -82,6 +82,11 @@ export interface LineMapping {
 
 export interface ManyLines {
   readonly map: (lines: string) => string;
+  /**
+   * The same for lines in ASCII, written to `into`: the number of bytes. -1 if it has to be done by `map`, after which
+   * nothing may have been counted.
+   */
+  readonly mapBytes?: ((lines: Uint8Array, into: Uint8Array) => number) | undefined;
   /** The most characters of a text that is handed to `map`. */
   readonly maxLength: number;
   /** The most characters of a line in it: longer ones are for the `map` of single lines. */

@@ -1,3 +1,4 @@
+import { BlockLease, BlockMemory } from '../../operators/file-lines/block-memory.ts';
 import { LineBlock } from '../../operators/file-lines/line-block.ts';
 import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
 import { regexMasking } from '../../plugins/masks/regex_mask.ts';
@@ -40,6 +41,7 @@ const BUILT_IN: Readonly<Record<string, unknown>> = {
 /** Does in a worker what the processors of a pipeline and `serialise` do in the main thread. */
 export class LineProcessors {
   readonly #processors: readonly Processor[];
+  readonly #memory = new BlockMemory();
 
   private constructor(processors: readonly Processor[]) {
     this.#processors = processors;
@@ -57,7 +59,8 @@ export class LineProcessors {
   run({ id, bytes, size, envelope }: LineTask & { bytes: Uint8Array }, into: Buffer = NOTHING): LineResult {
     const outcome: Outcome = { failures: [], filtered: 0 };
     let left = 0;
-    const writers = new LineBlock(bytes, size).parts.map((part) => (room: Buffer) => {
+    const lease = new BlockLease(this.#memory);
+    const writers = new LineBlock(bytes, size, { lease }).parts.map((part) => (room: Buffer) => {
       const content = this.#processAll(new LineEvents(part, envelope), outcome);
       const isLines = content instanceof LineEvents;
       left += isLines ? content.size : content.length;
@@ -66,6 +69,7 @@ export class LineProcessors {
         : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
     });
     const documents = documentsIn(into, writers);
+    lease.giveBack();
     return { id, documents, size: left, masked: this.#takeCounts(), ...outcome };
   }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { LineBlock } from '../../../operators/file-lines/line-block.ts';
 import * as entropy_mask from '../../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../../plugins/process/regex_mask.ts';
-import { processLines } from '../../../src/delivery/process-lines.ts';
-import { LineEvents, serialise } from '../../../src/models/index.ts';
+import { LineProcessing, processLines } from '../../../src/delivery/process-lines.ts';
+import type { Turn } from '../../../src/delivery/turns.ts';
+import { LineEvents, type LineMapping, serialise } from '../../../src/models/index.ts';
 import { processContext } from './context.ts';
 
 const part = fc.oneof(
@@ -94,5 +96,88 @@ describe.each(['regex_mask', 'entropy_mask'] as const)('%s: mapLines', (name) =>
     const source = name === 'regex_mask' ? '/tmp/x@y.de' : 'qGr4Kd0xT9bLw2Zp5v';
     expect(plugin.mapLines({ ctx, envelope: { ...COMMON, source } })).toBeUndefined();
     expect(plugin.mapLines({ ctx, envelope: COMMON })).toBeDefined();
+  });
+});
+
+describe('regex_mask: lines as bytes', () => {
+  const rules = {
+    SECRET: 'KEY::[0-9]{10}',
+    EMAIL: '[a-z]+@[a-z.]+',
+    IP: String.raw`\b[0-9]{1,3}(\.[0-9]{1,3}){3}\b`,
+  };
+  const config = regex_mask.get_config_schema().parse({ plugin: 'regex_mask', rules });
+  const word = fc.constantFrom(
+    'KEY::0123456789',
+    ' x@y.de',
+    ' 1.2.34.5',
+    '"',
+    '\\',
+    '\0',
+    '\x7f',
+    ' abc',
+    '.',
+  );
+  const line = fc.array(word, { maxLength: 30 }).map((words) => words.join(''));
+  const others = fc.constantFrom('', '', '', 'ä KEY::0123456789', 'a\r', 'x@y.de '.repeat(5000));
+  const block = fc
+    .record({
+      lines: fc.array(line, { minLength: 1, maxLength: 40 }),
+      other: others,
+      times: fc.constantFrom(1, 30),
+    })
+    .map(({ lines, other, times }) => [...Array.from({ length: times }, () => lines).flat(), other]);
+  const outcomes = {
+    failed: (_: number, error: unknown) => {
+      throw error;
+    },
+    dropped: () => {
+      throw new Error('a mask drops nothing');
+    },
+  };
+
+  it('are masked, counted and written as texts are, in one turn or in many, and when bytes are refused', () => {
+    const inBytes = processContext(config);
+    const inText = processContext(config);
+    const { map, many } = regex_mask.mapLines({ ctx: inBytes.ctx as never, envelope: COMMON }) as LineMapping;
+    const text = regex_mask.mapLines({ ctx: inText.ctx as never, envelope: COMMON }) as LineMapping;
+    // The first texts are masked by the engine alone.
+    for (let i = 0; i < 12; i++) many?.map('1.2.3.4 '.repeat(3000));
+    let calls = 0;
+    const refusing = (refusals: readonly boolean[]): LineMapping => ({
+      map,
+      many: many && {
+        ...many,
+        mapBytes: (...bytes) =>
+          refusals[calls++ % refusals.length] ? -1 : (many.mapBytes?.(...bytes) ?? -1),
+      },
+    });
+    const property = fc.property(
+      block,
+      fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+      fc.boolean(),
+      (lines, refusals, isOneTurn) => {
+        inBytes.masked.length = 0;
+        inText.masked.length = 0;
+        const bytes = Buffer.from(lines.map((each) => `${each}\n`).join(''));
+        const asTexts = LineEvents.of(
+          lines.map((each) => each.replace(/\r$/, '')),
+          COMMON,
+        );
+        const processing = new LineProcessing(
+          new LineEvents(new LineBlock(bytes, lines.length), COMMON),
+          refusing(refusals),
+          outcomes,
+        );
+        const turn = isOneTurn ? undefined : ({ isSpent: () => true } as unknown as Turn);
+        const written: Buffer[] = [];
+        while (!processing.isDone) written.push(Buffer.from(processing.run(turn).toJsonLines()));
+        const expected = processLines(asTexts, { map: text.map }, outcomes).toJsonLines();
+        expect(Buffer.concat(written).toString()).toBe(expected.toString());
+        expect(counts(inBytes.masked)).toEqual(counts(inText.masked));
+      },
+    );
+    fc.assert(property, { numRuns: 300 });
+    expect(many?.mapBytes).toBeDefined();
+    expect(calls).toBeGreaterThan(50);
   });
 });
