@@ -1,4 +1,4 @@
-import { normalize } from 'node:path';
+import { dirname, normalize, resolve } from 'node:path';
 import type { Logger } from '../models/logger.ts';
 import { isMapping } from './path.ts';
 
@@ -24,22 +24,26 @@ export function variablesOf(config: object): readonly UsedVariable[] {
 }
 
 /**
- * A text in which references stand in place of the values of variables, the longest first. That of a value is found as
- * it is, as a normal path, escaped as in JSON, and where its end was cut off and replaced by `…`. Values of less than
- * four characters are replaced only where they are words of their own.
+ * Replaces the values of variables in a text by references, the longest first. A value is found as it is, escaped as in
+ * JSON, and where its end was cut off and replaced by `…`. A path or glob is also found as a normalised path, as an
+ * absolute one, and by its folder: files in it are named in messages. Folders, and values of less than four characters,
+ * are replaced only where they are whole words.
  *
  * @example
  * withhold('cannot read /srv/s3cret/a.log', [{ name: 'DIR', value: '/srv/s3cret/' }]); // 'cannot read ${DIR}a.log'
  */
 export function withhold(text: string, used: readonly UsedVariable[]): string {
   const longestFirst = used
-    .flatMap(({ name, value }) => formsOf(value).map((form) => ({ name, value: form })))
+    .flatMap(({ name, value }) => [
+      ...formsOf(value).map((form) => ({ name, value: form, isWord: form.length < LONG_ENOUGH })),
+      ...foldersOf(value).map((folder) => ({ name, value: folder, isWord: true })),
+    ])
     .filter(({ value }) => value !== '')
     .sort((a, b) => b.value.length - a.value.length);
   let result = text;
-  for (const { name, value } of longestFirst) {
+  for (const { name, value, isWord } of longestFirst) {
     const literal = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    const pattern = value.length < LONG_ENOUGH ? `(?<!\\w)${literal}(?!\\w)` : literal;
+    const pattern = isWord ? `(?<!\\w)${literal}(?!\\w)` : literal;
     const whole = result.replace(new RegExp(pattern, 'g'), () => `\${${name}}`);
     result = withoutCutValue(whole, { name, value });
   }
@@ -91,8 +95,36 @@ function withheldFields(
 }
 
 function formsOf(value: string): string[] {
-  const path = value.includes('/') ? normalize(value).replace(/(?<=.)\/+$/, '') : value;
-  return [...new Set([value, path, JSON.stringify(value).slice(1, -1)])];
+  const forms = [value, JSON.stringify(value).slice(1, -1)];
+  if (value.includes('/')) forms.push(normalPath(value), ...absolute(normalPath(value)));
+  return [...new Set(forms)];
+}
+
+/** The folder above a path, and of a glob the one that all of its files are below. */
+function foldersOf(value: string): string[] {
+  if (!value.includes('/')) return [];
+  const path = normalPath(value);
+  const literal = /^[^*?[\]{}()!]*/.exec(path)?.[0] as string;
+  const isGlob = literal !== path;
+  const folder = dirname(isGlob ? `${literal}x` : path);
+  const isTelling = isGlob || segments(folder) >= 2;
+  return [...(isTelling ? [folder] : []), ...absolute(folder)].filter(
+    (found) => found.length >= LONG_ENOUGH && /\w/.test(found),
+  );
+}
+
+function normalPath(path: string): string {
+  return normalize(path).replace(/(?<=.)\/+$/, '');
+}
+
+/** A path that leaves the working folder, as the system names it; any other one is found as it is. */
+function absolute(path: string): string[] {
+  const found = path.startsWith('..') ? resolve(path) : '';
+  return segments(found) >= 2 ? [found] : [];
+}
+
+function segments(path: string): number {
+  return path.split('/').filter((segment) => /\w/.test(segment)).length;
 }
 
 /** Messages cut long values, and end them by `…`. */

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are the subject
+import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { withhold, withholdingLogger, withholdLong } from '../../src/checks/variables.ts';
 import { describeValue } from '../../src/checks/wording.ts';
@@ -25,6 +26,21 @@ describe('withhold', () => {
 });
 
 describe('withholdLong', () => {
+  it.each([
+    ['/srv/customer-acme/*.log', 'cannot read /srv/customer-acme/a.log', 'cannot read ${V}/a.log'],
+    ['/srv/customer-acme/a*.log', 'cannot list /srv/customer-acme: EACCES', 'cannot list ${V}: EACCES'],
+    ['/srv/*.log', 'cannot read /srv/a.log of /srv2', 'cannot read ${V}/a.log of /srv2'],
+    ['/srv/customer-acme/app.log', 'cannot list /srv/customer-acme: EACCES', 'cannot list ${V}: EACCES'],
+    ['./in//acme/app.log', 'cannot read in/acme/app.log.1', 'cannot read ${V}.1'],
+    ['/srv/app.log', 'cannot list /srv: EACCES', 'cannot list /srv: EACCES'],
+    ['../s3cret/a.log', `cannot read ${resolve('../s3cret/a.log')}`, 'cannot read ${V}'],
+    ['../s3cret/*.log', `cannot read ${resolve('../s3cret/a.log')}`, 'cannot read ${V}/a.log'],
+    ['../../', 'a path: /, ../..', 'a path: /, ${V}'],
+    ['*/*.log', 'a path: ./a/b.log', 'a path: ./a/b.log'],
+  ])('finds the paths that %s stands for', (value, text, shown) => {
+    expect(withholdLong(text, [{ name: 'V', value }])).toBe(shown);
+  });
+
   it('leaves what may be anything', () => {
     const used = [
       { name: 'N', value: '5' },
