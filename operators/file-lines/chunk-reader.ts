@@ -15,6 +15,12 @@ import { closeFile, openFile } from './regular-file.ts';
  */
 type Read = (error: Error | null, chunk: Buffer | undefined) => void;
 
+/**
+ * Told of a file that was opened, and is the one it was taken for or begins anew. `start`: what stands before the offset
+ * where it is to be read on, once that was looked at.
+ */
+type Recognised = (file: FollowedFile, start?: Pick<StartPosition, 'offset' | 'tail'>) => void;
+
 const NOTHING = Buffer.alloc(0);
 
 /** Reads the next bytes of one file at a time, opening it if need be. */
@@ -23,7 +29,7 @@ export class ChunkReader {
   readonly #chunkBytes: number;
   readonly #maxLineBytes: number;
   readonly #budget: MemoryBudget;
-  readonly #recognised: (file: FollowedFile) => void;
+  readonly #recognised: Recognised;
   #buffer: Buffer;
   /** The memory of what is read ahead, when the other one holds what was read last. */
   #spare: Buffer | undefined;
@@ -32,11 +38,10 @@ export class ChunkReader {
   #wasFull = false;
   #isClosed = false;
 
-  /** `recognised` is told of a file that was opened, and is the one it was taken for or begins anew. */
   constructor(
     descriptors: Descriptors,
     { chunkBytes, maxLineBytes, memory }: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory'>,
-    recognised: (file: FollowedFile) => void,
+    recognised: Recognised,
   ) {
     this.#descriptors = descriptors;
     this.#chunkBytes = chunkBytes;
@@ -161,6 +166,7 @@ export class ChunkReader {
       if (error !== null || this.#isClosed) done(error, NOTHING);
       else if (found === undefined) done(null, undefined);
       else {
+        this.#recognised(file, { offset: start.offset, tail: found.tail });
         file.begin(found);
         this.#read(file, fd, done);
       }

@@ -1,10 +1,9 @@
 import fs from 'node:fs';
 import type { StartPosition } from './followed-file.ts';
-import { matchesChecksum } from './tail-digest.ts';
+import { checksumOf, matchesChecksum, STRETCH, type TailChecksum } from './tail-digest.ts';
 
 const LF = 0x0a;
-/** Bytes of the first look back; each further one takes twice as many. */
-const FIRST_LOOK = 4 * 1024;
+/** Each look back for the begin of a line takes twice as many bytes as the one before, up to so many. */
 const LONGEST_LOOK = 1024 * 1024;
 
 /** Where reading starts, once the bytes before it were looked at. */
@@ -12,6 +11,10 @@ export interface FoundStart {
   readonly offset: number;
   /** The line there began out of reach: reading starts behind the next newline. */
   readonly isInLine: boolean;
+  /** What stands before `offset`: 8 KiB if there is as much, less if the begin of a line was looked for. */
+  readonly before: Buffer;
+  /** The checksum of the bytes before where it was looked for; undefined at the begin of the file. */
+  readonly tail: TailChecksum | undefined;
 }
 
 type Done = (error: Error | null, start?: FoundStart) => void;
@@ -27,34 +30,40 @@ export function findStart(
   done: Done,
 ): void {
   const { offset, tail, mayBeInLine = false } = start;
-  const place = () => {
-    if (mayBeInLine) findLineStart(fd, offset, Math.max(0, offset - maxLineBytes), done);
-    else done(null, { offset, isInLine: false });
-  };
-  if (tail === undefined) {
-    place();
-    return;
-  }
-  readSpan(fd, tail.from, offset, (error, bytes) => {
-    if (error !== null) done(error);
-    else if (bytes !== undefined && matchesChecksum(bytes, tail)) place();
-    else done(null);
+  const stretchFrom = Math.max(0, offset - STRETCH);
+  const from = Math.min(tail?.from ?? offset, stretchFrom);
+  readSpan(fd, from, offset, (error, bytes) => {
+    const isSame =
+      bytes !== undefined && (tail === undefined || matchesChecksum(bytes.subarray(tail.from - from), tail));
+    if (error !== null || !isSame) {
+      done(error);
+      return;
+    }
+    const before = bytes.subarray(stretchFrom - from);
+    const found = { offset, isInLine: false, before, tail: checksumOf(before, offset) };
+    if (mayBeInLine) findLineStart(fd, found, Math.max(0, offset - maxLineBytes), done);
+    else done(null, found);
   });
 }
 
-function findLineStart(fd: number, offset: number, least: number, done: Done): void {
-  const look = (end: number, length: number) => {
-    const from = Math.max(least, end - length);
-    readSpan(fd, from, end, (error, bytes) => {
-      const lf = bytes?.lastIndexOf(LF) ?? -1;
-      if (error !== null || bytes === undefined) done(error);
-      else if (lf !== -1) done(null, { offset: from + lf + 1, isInLine: false });
-      else if (from === 0) done(null, { offset: 0, isInLine: false });
-      else if (from === least) done(null, { offset, isInLine: true });
-      else look(from, Math.min(2 * length, LONGEST_LOOK));
-    });
+/** Where the line begins that `start` may lie in, if that is not before `least`. */
+function findLineStart(fd: number, start: FoundStart, least: number, done: Done): void {
+  const look = (from: number, bytes: Buffer) => {
+    const lf = bytes.lastIndexOf(LF);
+    if (lf !== -1) done(null, { ...start, offset: from + lf + 1, before: bytes.subarray(0, lf + 1) });
+    else if (from === 0) done(null, { ...start, offset: 0, before: bytes.subarray(0, 0) });
+    else if (from === least) done(null, { ...start, isInLine: true });
+    else {
+      const next = Math.max(least, from - Math.min(2 * bytes.length, LONGEST_LOOK));
+      readSpan(fd, next, from, (error, earlier) => {
+        if (error !== null || earlier === undefined) done(error);
+        else look(next, earlier);
+      });
+    }
   };
-  look(offset, FIRST_LOOK);
+  const { offset, before } = start;
+  const from = Math.max(least, offset - before.length);
+  look(from, before.subarray(before.length - (offset - from)));
 }
 
 /** Reads the bytes from `from` to `to`. Calls back without bytes if there are fewer by now. */

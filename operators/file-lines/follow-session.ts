@@ -75,8 +75,8 @@ export class FollowSession {
     this.#problems = new Problems(settings.log);
     this.#table = new FileTable(settings);
     this.#descriptors = new Descriptors(settings.maxOpenFiles);
-    const reader = new ChunkReader(this.#descriptors, settings, (file) => {
-      settings.positions.recognised?.(file.id, file.head.fingerprint);
+    const reader = new ChunkReader(this.#descriptors, settings, (file, start) => {
+      settings.positions.recognised?.(file.id, file.head.fingerprint, start);
     });
     this.#pump = new ReadPump(settings, reader, {
       batch: (batch) => output.next(batch),

@@ -23,8 +23,11 @@ export interface KnownFile {
 export interface Positions {
   /** Where to begin in a file that was not followed until now, as an offset in bytes or with more about it. */
   startAt(file: FoundFile): number | StartPosition;
-  /** The file was opened to be read: what it begins with is known by now, if it was not when the file was found. */
-  recognised?(id: FileId, fingerprint: Fingerprint): void;
+  /**
+   * The file was opened to be read: what it begins with is known by now, if it was not when the file was found. `start`:
+   * so is what stands before the offset that `startAt` has told.
+   */
+  recognised?(id: FileId, fingerprint: Fingerprint, start?: Pick<StartPosition, 'offset' | 'tail'>): void;
   /**
    * The file is gone, and read to its end, which is there. It may come back, with a folder that was unmounted or renamed:
    * then `startAt` is asked again.

@@ -101,7 +101,7 @@ export class FollowedFile {
     this.head = new FileHead(found.head, fingerprint);
     this.isReadable = found.head !== undefined && this.head.foreign === undefined;
     this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes, tail, memory });
-    if (tail !== undefined || mayBeInLine) this.start = start;
+    if (offset > 0) this.start = start;
     if (mayBeInLine) this.#oldEnd = offset;
   }
 
@@ -140,10 +140,11 @@ export class FollowedFile {
   }
 
   /** The bytes before the start are as they were. */
-  begin({ offset, isInLine }: FoundStart): void {
+  begin({ offset, isInLine, before }: FoundStart): void {
     this.start = undefined;
     this.#isInLine = isInLine;
-    this.lines.startAt(offset, { isInLine });
+    this.overlap.add(before);
+    this.lines.startAt(offset, before, { isInLine });
   }
 
   /** `chunk` was read at the end of what was read before. */

@@ -75,7 +75,7 @@ export class LineFramer {
     this.#readOffset = offset;
     this.#isInHole = offset === 0;
     this.#tail = tail;
-    this.#digest = new TailDigest(offset, tail);
+    this.#digest = new TailDigest(offset);
     this.#isUnterminated = isUnterminated;
     this.#held = new HeldLine(maxLineBytes, memory);
   }
@@ -138,12 +138,11 @@ export class LineFramer {
     this.#holdRest();
   }
 
-  /** Starts at another offset, before anything was fed. `isInLine`: behind the next LF. */
-  startAt(offset: number, { isInLine = false } = {}): void {
-    if (offset !== this.#offset) {
-      this.#digest = new TailDigest(offset);
-      this.#tail = undefined;
-    }
+  /** Starts at `offset`, before anything was fed, with the bytes `before` it. `isInLine`: behind the next LF. */
+  startAt(offset: number, before: Buffer, { isInLine = false } = {}): void {
+    this.#digest = new TailDigest(offset - before.length);
+    this.#digest.add(before);
+    this.#tail = this.#digest.checksum;
     this.#offset = offset;
     this.#readOffset = offset;
     this.#isInHole = offset === 0;

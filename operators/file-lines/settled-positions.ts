@@ -129,11 +129,14 @@ export class SettledPositions implements Positions {
     return start;
   }
 
-  /** A file that was not read of yet is known by its first bytes from now on. */
-  recognised(id: FileId, fingerprint: Fingerprint): void {
+  /** A file that was not read of yet is known by its first bytes, and by those before the offset, from now on. */
+  recognised(id: FileId, fingerprint: Fingerprint, start?: Pick<StartPosition, 'offset' | 'tail'>): void {
     const known = this.#get(id);
-    if (known === undefined || known.fingerprint.length > 0) return;
-    this.#store.set(id, { ...known, fingerprint });
+    if (known === undefined) return;
+    const isHeadNew = known.fingerprint.length === 0 && fingerprint.length > 0;
+    const tail = known.tail === undefined && known.offset === start?.offset ? start.tail : undefined;
+    if (!isHeadNew && tail === undefined) return;
+    this.#store.set(id, { ...known, ...(isHeadNew && { fingerprint }), ...(tail && { tail }) });
   }
 
   /** To be called in the order of emission, when nothing more has to be done for the lines. */

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 /** A checksum covers at least so many bytes before an offset, where there are so many, and less than three times that. */
-const STRETCH = 8 * 1024;
+export const STRETCH = 8 * 1024;
 
 /** The checksum of the bytes from `from` up to the offset that it is kept with. */
 export type TailChecksum = {
@@ -12,6 +12,11 @@ export type TailChecksum = {
 /** Whether a checksum from outside can be one of the bytes before `offset`. */
 export function isPlausible({ from, crc }: TailChecksum, offset: number): boolean {
   return Number.isInteger(from) && Number.isInteger(crc) && from < offset && offset - from < 3 * STRETCH;
+}
+
+/** The checksum of `bytes`, which end at `offset`; undefined if there are none. */
+export function checksumOf(bytes: Buffer, offset: number): TailChecksum | undefined {
+  return bytes.length === 0 ? undefined : { from: offset - bytes.length, crc: crc32(bytes) };
 }
 
 /** Whether `bytes` are those of the checksum. */
@@ -30,11 +35,9 @@ export class TailDigest {
   #nextFrom: number;
   #nextCrc = 0;
 
-  /** `known`: the checksum of the bytes before `offset`. */
-  constructor(offset: number, known?: TailChecksum) {
+  constructor(offset: number) {
     this.#at = offset;
-    this.#from = known?.from ?? offset;
-    this.#crc = known?.crc ?? 0;
+    this.#from = offset;
     this.#nextFrom = offset;
   }
 

@@ -172,7 +172,7 @@ function wasFollowed(state: CollectorState): (path: string) => boolean {
 function noting(settled: SettledPositions, note: () => void): Positions {
   return {
     startAt: (file) => settled.startAt(file),
-    recognised: (id, fingerprint) => settled.recognised(id, fingerprint),
+    recognised: (id, fingerprint, start) => settled.recognised(id, fingerprint, start),
     forget: (id, end) => settled.forget(id, end),
     deleted: (id) => settled.deleted(id),
     known: () => settled.known(),

@@ -62,6 +62,17 @@ function failOnce(call: 'open' | 'read', code: string) {
   }) as never);
 }
 
+/** Whether more of a file was asked for than its first `bytes`; the look at what it begins with aside. */
+const isReadBehind = (bytes: number, reads: { mock: { calls: unknown[][] } }) =>
+  reads.mock.calls.some(([, , , length, at]) => Number(at) > 0 && Number(at) + Number(length) > bytes);
+
+/** As if truncated and written anew so quickly that nobody sees it shorter. */
+function overwrite(name: string, text: string) {
+  const fd = fs.openSync(folder(name), 'r+');
+  fs.writeSync(fd, text);
+  fs.closeSync(fd);
+}
+
 const append = (name: string, text: string) => fs.appendFileSync(folder(name), text);
 const rename = (from: string, to: string) => fs.renameSync(folder(from), folder(to));
 const offsets = () => [...store.values()].map(({ offset }) => offset);
@@ -355,6 +366,48 @@ describe('followFiles, across a restart', () => {
       await read(['a'], []);
     },
   );
+
+  it.each<[string, { isKnown?: boolean; hasTail?: boolean }]>([
+    ['resumed at its end', {}],
+    ['resumed from a position of an earlier version', { hasTail: false }],
+    ['not read of yet', { isKnown: false }],
+  ])(
+    'reads anew a file that was %s, and was truncated and has grown again before more came',
+    async (_, { isKnown = true, hasTail = true }) => {
+      append('a', 'old line\n'.repeat(20));
+      if (isKnown) await read(['a'], Array(20).fill('old line'));
+      if (!hasTail) for (const [id, { tail: _, ...position }] of store) store.set(id, position);
+      const reads = jest.spyOn(fs, 'read');
+      const { lines, truncations } = run(['a'], { backfill: false });
+      await eventually(() => expect(isReadBehind(180, reads)).toBe(true));
+      overwrite('a', 'a newer line\n'.repeat(40));
+      await eventually(() => expect(lines()).toEqual(Array(40).fill('a newer line')));
+      expect(truncations()).toBe(1);
+    },
+  );
+
+  it('reads anew a file that was replaced by one with the same beginning before anything was read of it', async () => {
+    const banner = '='.repeat(1200);
+    append('a', `${banner}\n${'old\n'.repeat(100)}`);
+    const reads = jest.spyOn(fs, 'read');
+    const { stop } = run(['a'], { backfill: false });
+    await eventually(() => expect(isReadBehind(1601, reads)).toBe(true));
+    stop();
+    overwrite('a', `${banner}\n${'new\n'.repeat(200)}`);
+    await read(['a'], [banner, ...Array(200).fill('new')], { backfill: false });
+  });
+
+  it('knows what stands before the offset however little each run reads', async () => {
+    const banner = '='.repeat(1200);
+    append('a', `${banner}\n`);
+    await read(['a'], [banner]);
+    for (let i = 0; i < 4; i++) {
+      append('a', 'old\n'.repeat(1750));
+      await read(['a'], Array(1750).fill('old'));
+    }
+    overwrite('a', `${banner}\n${'new\n'.repeat(8000)}`);
+    await read(['a'], [banner, ...Array(8000).fill('new')]);
+  });
 
   it('knows a file again whose device has another number since', async () => {
     append('a', '1\n');
