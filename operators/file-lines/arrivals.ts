@@ -55,6 +55,11 @@ export class Arrivals {
    */
   foundEarlier({ known, path, opened }: EarlierFile): void {
     const { table, descriptors, pump } = this.#parts;
+    // It may have been found at a path while it was opened here.
+    if (table.get(opened.id) !== undefined) {
+      closeFile(opened.fd);
+      return;
+    }
     const file = this.#adopt(path, opened, opened.head, this.hasBegun ? path : known.path);
     descriptors.attach(file, opened.fd);
     table.lead(path, file);

@@ -146,10 +146,11 @@ export class SettledPositions implements Positions {
     const isAtEnd = end !== undefined && endOffset >= end.offset;
     if (isAtEnd) this.#leaving.delete(id);
     if (isAtEnd && end.isDeleted) {
-      this.#store.delete(id);
+      this.#delete(id);
       return;
     }
     const known = this.#get(id);
+    if (known === undefined) this.#index(id);
     const { isUnterminated, tail } = isCutOff ? { isUnterminated: false, tail: undefined } : batch;
     this.#store.set(id, {
       offset: isCutOff ? 0 : endOffset,
@@ -176,7 +177,7 @@ export class SettledPositions implements Positions {
   deleted(id: FileId): void {
     const end = this.#leaving.get(id);
     if (end !== undefined) this.#leaving.set(id, { ...end, isDeleted: true });
-    else if (this.#get(id)?.missingSince !== null) this.#store.delete(id);
+    else if (this.#get(id)?.missingSince !== null) this.#delete(id);
   }
 
   /** The position of a file that was at the same path of another device, and forgets it there. */
@@ -184,7 +185,7 @@ export class SettledPositions implements Positions {
     for (const id of this.#byInode.get(inodeOf(file.id)) ?? []) {
       const position = id === file.id ? undefined : this.#get(id);
       if (position === undefined || position.path !== file.path || !canResume(position, file)) continue;
-      this.#store.delete(id);
+      this.#delete(id);
       return position;
     }
     return undefined;
@@ -194,6 +195,14 @@ export class SettledPositions implements Positions {
     const inode = inodeOf(id);
     const ids = this.#byInode.get(inode) ?? [];
     if (!ids.includes(id)) this.#byInode.set(inode, [...ids, id]);
+  }
+
+  #delete(id: FileId): void {
+    this.#store.delete(id);
+    const inode = inodeOf(id);
+    const others = (this.#byInode.get(inode) ?? []).filter((other) => other !== id);
+    if (others.length === 0) this.#byInode.delete(inode);
+    else this.#byInode.set(inode, others);
   }
 
   *known(): Iterable<KnownFile> {
@@ -216,7 +225,7 @@ export class SettledPositions implements Positions {
     }
     missing.sort(([, one], [, other]) => other - one);
     for (const [i, [id, since]] of missing.entries()) {
-      if (i >= MOST_MISSING || now - since > KEPT_FOR) this.#store.delete(id);
+      if (i >= MOST_MISSING || now - since > KEPT_FOR) this.#delete(id);
     }
   }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
 import { fingerprintOf } from '../../operators/file-lines/fingerprint.ts';
+import type { FileId } from '../../operators/file-lines/regular-file.ts';
 import {
   type FilePosition,
   SettledPositions,
@@ -503,6 +504,38 @@ describe('followFiles, across a restart', () => {
     expect(offsets()).toEqual([4, 4]);
   });
 
+  it('reads a file once that was renamed and gets its path back while it is opened under its other name', async () => {
+    append('a', '1\n');
+    await read(['a'], ['1']);
+    append('a', '2\n');
+    rename('a', 'a.1');
+    append('a', 'new\n');
+    const open = fs.open;
+    let isDenied = true;
+    let held = (): void => {};
+    const hold = jest.fn((openNow: () => void) => {
+      held = openNow;
+    });
+    jest.spyOn(fs, 'open').mockImplementation(((path: string, flags: number, done: (e: Error) => void) => {
+      const openNow = () => open(path, flags, done as never);
+      if (!path.endsWith('a.1')) openNow();
+      else if (isDenied) process.nextTick(done, Object.assign(new Error('EACCES'), { code: 'EACCES' }));
+      else hold(openNow);
+    }) as never);
+    const { lines } = run(['a']);
+    await eventually(() => expect(lines()).toEqual(['new']));
+    isDenied = false;
+    await eventually(() => expect(hold).toHaveBeenCalled());
+    rename('a', 'a.2');
+    fs.linkSync(folder('a.1'), folder('a'));
+    await eventually(() => expect(lines()).toEqual(['new', '2']));
+    const closed = jest.spyOn(fs, 'close');
+    held();
+    await eventually(() => expect(closed).toHaveBeenCalled());
+    append('a', '3\n');
+    await eventually(() => expect(lines()).toEqual(['new', '2', '3']));
+  });
+
   it('resumes in the same run where it was when a file that was gone comes back, also if lines are unsettled', async () => {
     append('a', '1\n');
     append('b', '1\n');
@@ -528,6 +561,21 @@ describe('followFiles, across a restart', () => {
     fs.mkdirSync(folder('archive'));
     rename('b', 'archive/b');
     await eventually(() => expect([offsets(), openFiles(folder())]).toEqual([[3], 0]));
+  });
+
+  it('keeps nothing of files that are deleted, whose inodes are used again and again', () => {
+    const positions = new SettledPositions(store, { backfill: true });
+    const found = { path: 'a', size: 0, existed: false, head: Buffer.alloc(0) };
+    const startIn = (id: FileId) => positions.startAt({ ...found, id });
+    for (let device = 1; device <= 1000; device++) {
+      const id: FileId = `${BigInt(device)}:7`;
+      startIn(id);
+      positions.forget(id, { offset: 0, isUnterminated: false });
+      positions.deleted(id);
+    }
+    const lookUps = jest.spyOn(store, 'get');
+    startIn('1001:7');
+    expect(lookUps.mock.calls.length).toBeLessThan(10);
   });
 
   it('finds a file that was renamed when its folder was not there at the start', async () => {
