@@ -104,7 +104,11 @@ export class PathScanner {
           if (this.#isClosed) closeFile(file.fd);
           else this.#events.foundRotated(path, file);
         }
-        this.#settle(path, { error, found, done });
+        // It was rotated during the search: by now another one is at the path.
+        if (files.some(({ id }) => id === found?.status.id)) {
+          if (found !== undefined && 'fd' in found.status) closeFile(found.status.fd);
+          waiting.unshift(again);
+        } else this.#settle(path, { error, found, done });
         this.#searches.delete(path);
         for (const look of waiting) look();
       });
