@@ -176,6 +176,7 @@ class PipelineRun {
         plugin: moduleUrlOf(entry.loaded_plugin) ?? entry.plugin,
         config: { ...entry },
       })),
+      names: processors.map((entry) => entry.name),
       pipeline: shared.pipeline,
       logger: shared.logger,
       ordered: config.ordered,

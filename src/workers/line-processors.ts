@@ -9,9 +9,10 @@ import type { CollectedEvent } from '../models/events.ts';
 import { isEvent } from '../models/is-event.ts';
 import { LineEvents } from '../models/line-events.ts';
 import type { ProcessPlugin } from '../models/plugin.ts';
+import type { PipelineRunContext, PluginStats } from '../models/run-context.ts';
 import { toJsonLine } from '../models/serialise.ts';
 import { importModule } from '../modules/import-module.ts';
-import type { LineResult, LineTask, WorkerProcessor } from './protocol.ts';
+import type { LineResult, LineTask, RefusedTask, WorkerProcessor } from './protocol.ts';
 
 type Processing = Pick<ProcessPlugin, 'process' | 'mapLines'>;
 type Content = LineEvents | readonly CollectedEvent[];
@@ -22,12 +23,50 @@ interface Outcome {
   filtered: number;
 }
 
+/** Why the current task cannot be done here. */
+interface Refusal {
+  reason: NotInWorker | undefined;
+}
+
 interface Processor {
   readonly index: number;
   readonly plugin: Processing;
   readonly ctx: never;
   /** Counts of its rules in the current task. */
   readonly counts: Map<string, number>;
+}
+
+/** The members of `ctx` that a worker does not have: they belong to the run, which is in the main thread. */
+const MAIN_THREAD_ONLY = [
+  'cache',
+  'shared_cache',
+  'pipeline_config',
+  'pipeline',
+  'signal',
+  'logger',
+  'host',
+  'info',
+  'demand',
+  'state',
+  'blockLines',
+  'reopen$',
+  'once',
+  'random',
+] as const;
+type MainThreadOnly = (typeof MAIN_THREAD_ONLY)[number];
+/** What a worker has. The type checker accepts it only if the list above has all the rest. */
+type WorkerContext = Pick<PipelineRunContext<never>, Exclude<keyof PipelineRunContext, MainThreadOnly>>;
+
+/** A processor used a member of `ctx` that a worker does not have. */
+class NotInWorker extends Error {
+  readonly processor: number;
+  readonly member: MainThreadOnly;
+
+  constructor(processor: number, member: MainThreadOnly) {
+    super(`ctx.${member} is not available in a worker thread`);
+    this.processor = processor;
+    this.member = member;
+  }
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -41,22 +80,41 @@ const BUILT_IN: Readonly<Record<string, unknown>> = {
 /** Does in a worker what the processors of a pipeline and `serialise` do in the main thread. */
 export class LineProcessors {
   readonly #processors: readonly Processor[];
+  readonly #refusal: Refusal;
   readonly #memory = new BlockMemory();
 
-  private constructor(processors: readonly Processor[]) {
+  private constructor(processors: readonly Processor[], refusal: Refusal) {
     this.#processors = processors;
+    this.#refusal = refusal;
   }
 
   static async load(processors: readonly WorkerProcessor[]): Promise<LineProcessors> {
-    return new LineProcessors(await Promise.all(processors.map(load)));
+    const refusal: Refusal = { reason: undefined };
+    const loaded = processors.map((processor, index) => load(processor, index, refusal));
+    return new LineProcessors(await Promise.all(loaded), refusal);
   }
 
   /**
+   * Refuses the task if a processor uses a member of `ctx` that workers do not have, even if it catches the error.
+   *
    * @param into where the documents go if they have room in it.
    * @throws if a processor returns something that is not an event at once: the main thread then does the task again,
    * and reports it
    */
-  run({ id, bytes, size, envelope }: LineTask & { bytes: Uint8Array }, into: Buffer = NOTHING): LineResult {
+  run(task: LineTask & { bytes: Uint8Array }, into: Buffer = NOTHING): LineResult | RefusedTask {
+    this.#refusal.reason = undefined;
+    try {
+      const result = this.#run(task, into);
+      if (this.#refusal.reason === undefined) return result;
+    } catch (error) {
+      if (this.#refusal.reason === undefined) throw error;
+    }
+    this.#takeCounts();
+    const { processor, member } = this.#refusal.reason;
+    return { id: task.id, processor, member };
+  }
+
+  #run({ id, bytes, size, envelope }: LineTask & { bytes: Uint8Array }, into: Buffer): LineResult {
     const outcome: Outcome = { failures: [], filtered: 0 };
     let left = 0;
     const lease = new BlockLease(this.#memory);
@@ -68,9 +126,12 @@ export class LineProcessors {
         ? content.toJsonLines(room)
         : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
     });
-    const documents = documentsIn(into, writers);
-    lease.giveBack();
-    return { id, documents, size: left, masked: this.#takeCounts(), ...outcome };
+    try {
+      const documents = documentsIn(into, writers);
+      return { id, documents, size: left, masked: this.#takeCounts(), ...outcome };
+    } finally {
+      lease.giveBack();
+    }
   }
 
   #processAll(lines: LineEvents, outcome: Outcome): Content {
@@ -89,11 +150,23 @@ export class LineProcessors {
   }
 }
 
-async function load({ plugin, config }: WorkerProcessor, index: number): Promise<Processor> {
+async function load(
+  { plugin, config }: WorkerProcessor,
+  index: number,
+  refusal: Refusal,
+): Promise<Processor> {
   const counts = new Map<string, number>();
   const masked = (rule: string, count: number) => void counts.set(rule, (counts.get(rule) ?? 0) + count);
-  const stats = { masked, backlog: () => {}, lost: () => {} };
-  return { index, plugin: await findProcessing(plugin), ctx: { config, stats } as never, counts };
+  const stats: PluginStats = { masked, backlog: () => {}, lost: () => {}, truncated: () => {} };
+  const ctx: WorkerContext = { config: config as never, stats };
+  for (const member of MAIN_THREAD_ONLY) {
+    const get = () => {
+      refusal.reason ??= new NotInWorker(index, member);
+      throw refusal.reason;
+    };
+    Object.defineProperty(ctx, member, { get, enumerable: true });
+  }
+  return { index, plugin: await findProcessing(plugin), ctx: ctx as never, counts };
 }
 
 async function findProcessing(plugin: string): Promise<Processing> {
@@ -105,8 +178,11 @@ async function findProcessing(plugin: string): Promise<Processing> {
 }
 
 function process({ index, plugin, ctx }: Processor, content: Content, outcome: Outcome): Content {
-  const failed = (error: unknown) =>
-    void outcome.failures.push({ processor: index, reason: safeReason(error) });
+  const failed = (error: unknown) => {
+    // No failure of the event: the main thread does the whole task.
+    if (error instanceof NotInWorker) throw error;
+    outcome.failures.push({ processor: index, reason: safeReason(error) });
+  };
   const filtered = (count: number) => {
     outcome.filtered += count;
   };

@@ -45,5 +45,13 @@ export interface LineResult<Documents = Uint8Array> {
   readonly failures: readonly { readonly processor: number; readonly reason: string }[];
 }
 
-/** What a worker sends: once `ready`, then a result for each task, which lies in the slot of the task if it fits. */
-export type WorkerMessage = 'ready' | LineResult<Uint8Array | InSlot>;
+/** A task that a worker cannot do: a processor used a member of `ctx` that only the main thread has. */
+export interface RefusedTask {
+  readonly id: number;
+  readonly processor: number;
+  /** The name of the member. */
+  readonly member: string;
+}
+
+/** What a worker sends: once `ready`, then an answer to each task. A result lies in the slot of the task if it fits. */
+export type WorkerMessage = 'ready' | LineResult<Uint8Array | InSlot> | RefusedTask;

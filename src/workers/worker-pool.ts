@@ -1,6 +1,14 @@
 import { Worker } from 'node:worker_threads';
 import { Observable, type Subscriber } from 'rxjs';
-import type { LineResult, LineTask, WorkerMessage, WorkerProcessor, WorkerSetup } from './protocol.ts';
+import type {
+  InSlot,
+  LineResult,
+  LineTask,
+  RefusedTask,
+  WorkerMessage,
+  WorkerProcessor,
+  WorkerSetup,
+} from './protocol.ts';
 import { Slots } from './slots.ts';
 
 export interface WorkerPoolOptions {
@@ -13,9 +21,11 @@ export interface WorkerPoolOptions {
    * were too many, or the machine has no thread for it.
    */
   readonly onLost: (error: unknown, isReplaced: boolean) => void;
+  /** Told of each task that a worker could not do, ahead of the error of its Observable. */
+  readonly onRefused?: (refused: RefusedTask) => void;
 }
 
-/** A worker ended, and what it was to do is not done. */
+/** A task was not done, because its worker ended or could not do it. */
 export class WorkerLost extends Error {}
 
 /** Not before it is needed: in a bundle of somebody's there may be no such place. */
@@ -128,6 +138,7 @@ export class WorkerPool {
     let failure: unknown;
     worker.on('message', (message: WorkerMessage) => {
       if (message === 'ready') thread.isReady = true;
+      else if ('member' in message) this.#refused(thread, message);
       else this.#finish(thread, message);
     });
     worker.on('error', (error) => {
@@ -141,7 +152,7 @@ export class WorkerPool {
     worker.on('exit', () => this.#lost(thread, failure));
   }
 
-  #finish({ tasks, slots }: Thread, { documents, ...result }: Exclude<WorkerMessage, 'ready'>): void {
+  #finish({ tasks, slots }: Thread, { documents, ...result }: LineResult<Uint8Array | InSlot>): void {
     const { subscriber, slot } = tasks.get(result.id) as Task;
     tasks.delete(result.id);
     const isInSlot = !(documents instanceof Uint8Array);
@@ -157,6 +168,14 @@ export class WorkerPool {
       release: isInSlot ? release : () => {},
     });
     subscriber?.complete();
+  }
+
+  #refused({ tasks, slots }: Thread, refused: RefusedTask): void {
+    const { subscriber, slot } = tasks.get(refused.id) as Task;
+    tasks.delete(refused.id);
+    if (slot !== undefined) slots.free(slot);
+    this.#options.onRefused?.(refused);
+    subscriber?.error(new WorkerLost());
   }
 
   #lost(thread: Thread, error: unknown): void {

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { LineBlock } from '../../operators/file-lines/line-block.ts';
@@ -5,7 +7,9 @@ import * as entropy_mask from '../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../plugins/process/regex_mask.ts';
 import { LineEvents, serialise } from '../../src/models/index.ts';
 import { LineProcessors } from '../../src/workers/line-processors.ts';
+import type { LineResult } from '../../src/workers/protocol.ts';
 import { processContext } from '../plugins/process/context.ts';
+import { folderWith } from '../support/cli.ts';
 
 const ENVELOPE = { timestamp: '2026-01-01T00:00:00.000Z', backfill: true, isTruncated: false };
 const regexConfig = regex_mask
@@ -60,7 +64,7 @@ describe('LineProcessors', () => {
       fc.property(bytes, fc.constantFrom('/var/log/app.log', '/tmp/k1.log'), (text, source) => {
         const size = text.filter((byte) => byte === 0x0a).length;
         const envelope = { ...ENVELOPE, source };
-        const result = processors.run({ id: 7, bytes: text, size, envelope });
+        const result = processors.run({ id: 7, bytes: text, size, envelope }) as LineResult;
 
         const regex = processContext(regexConfig);
         const entropy = processContext(entropyConfig);
@@ -77,4 +81,33 @@ describe('LineProcessors', () => {
       }),
     );
   });
+
+  it.each([
+    ['process', 'export const process = ({ ctx, event }) => { use(ctx, event.data.line); return event; };'],
+    [
+      'mapLines',
+      `export const process = ({ event }) => event;
+      export const mapLines = ({ ctx }) => ({ map: (line) => { use(ctx, line); return line; } });`,
+    ],
+  ])(
+    'refuses a task whose %s uses what only the main thread has, even if it catches the error',
+    async (_, code) => {
+      const module = `
+      const use = (ctx, line) => {
+        ctx.stats.masked('seen', 1);
+        if (line === 'thrown') ctx.logger.info('x');
+        try { if (line === 'caught') ctx.cache.n = 1; } catch {}
+      };
+      ${code}`;
+      const plugin = pathToFileURL(join(folderWith({ 'plugin.mjs': module }), 'plugin.mjs')).href;
+      const processors = await LineProcessors.load([{ plugin, config: {} }]);
+      const envelope = { ...ENVELOPE, source: 'a.log' };
+      const run = (text: string) =>
+        processors.run({ id: 7, bytes: Buffer.from(`first\n${text}\n`), size: 2, envelope });
+      expect(run('thrown')).toEqual({ id: 7, processor: 0, member: 'logger' });
+      expect(run('caught')).toEqual({ id: 7, processor: 0, member: 'cache' });
+      // Nothing of a refused task is left in the next one.
+      expect(run('fine')).toMatchObject({ id: 7, size: 2, failures: [], masked: [[0, 'seen', 2]] });
+    },
+  );
 });

@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCli, startCli } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 
 jest.setTimeout(60_000);
 
@@ -94,5 +95,45 @@ describe('workers', () => {
     expect(results[0]?.dropped).toHaveLength(3);
     expect(results[0]?.lines[0]).toContain('"<:FIRST:> of all"');
     expect(results[0]?.masked).toMatch(/SECRET/);
+  });
+
+  it('leave lines to the main thread whose processor uses more of `ctx` than workers have', async () => {
+    const plugin = `
+export const runsInWorkers = true;
+export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export function process({ ctx, event }) {
+  ctx.cache.seen = (ctx.cache.seen ?? 0) + 1;
+  return { ...event, data: { seen: ctx.cache.seen } };
+}`;
+    const cwd = folderWith({
+      'counting.mjs': plugin,
+      'in.log': 'a line\n',
+      'p.yaml': `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+processors: { numbers: { plugin: ./counting.mjs } }
+forwarders: { out: { plugin: disk, path: ., filename: out.jsonl } }
+pipelines: { main: { collect: log, process: numbers, forward: out, workers: 3 } }
+host_config: {}
+`,
+    });
+    const cli = await startCli(['run', 'p.yaml', '--no-state'], { cwd });
+    // Until a worker has been given some: how long one takes to start is not known.
+    let written = 1;
+    await eventually(() => {
+      appendFileSync(join(cwd, 'in.log'), 'a line\n'.repeat(1000));
+      written += 1000;
+      return cli.stderr.includes('processor numbers');
+    }, 30_000);
+    const seen = () => readFileSync(join(cwd, 'out.jsonl'), 'utf8').trimEnd().split('\n');
+    await eventually(() => seen().length >= written, 30_000);
+    cli.kill('SIGTERM');
+    const { code, stderr } = await cli.ended();
+    expect({ code, warned: stderr.match(/processor numbers .*/g) }).toEqual({
+      code: 0,
+      warned: [
+        expect.stringContaining('declares `runsInWorkers` but uses ctx.cache, which workers do not have'),
+      ],
+    });
+    expect(new Set(seen().map((line) => JSON.parse(line).data.seen)).size).toBe(written);
   });
 });
