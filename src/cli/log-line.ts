@@ -1,5 +1,5 @@
 import { isoNow } from '../models/clock.ts';
-import { printable, printableJson, printableLines } from '../models/printable.ts';
+import { printable, printableJson } from '../models/printable.ts';
 import type { Colours } from './colours.ts';
 
 /** One entry of a log. */
@@ -23,8 +23,8 @@ export function prettyLine(colours: Colours, terminal: boolean): (entry: Entry) 
   return ({ level, message, ...fields }) => {
     const time = colours.dim(terminal ? timeOfDay(isoNow()) : isoNow());
     const name = (paint[level] ?? String)(level.padEnd(5));
-    const text = printableLines(String(message)).replaceAll('\n', '\n  ');
-    return `${time} ${name} ${text}${colours.dim(fieldsText(fields))}`;
+    // A line break would let a name in a message start a line that looks like another entry.
+    return `${time} ${name} ${printable(String(message))}${colours.dim(fieldsText(fields))}`;
   };
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { concatMap, defer, EMPTY, type Observable } from 'rxjs';
-import { mistakeLine } from '../../config/config-error.ts';
+import { ConfigError, mistakeLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { safeReason } from '../../errors.ts';
 import { Manager, type ManagerOptions } from '../../manager.ts';
@@ -81,9 +81,11 @@ export class Reloader {
       return await this.load();
     } catch (error) {
       const { logger } = this.#options;
-      logger.error(
-        `the new configuration was refused, all pipelines run on with the old one: ${safeReason(error)}`,
-      );
+      const mistakes =
+        error instanceof ConfigError ? error.mistakes.map((mistake) => mistakeLine(mistake)) : [];
+      const [first = safeReason(error), ...others] = mistakes;
+      logger.error(`the new configuration was refused, all pipelines run on with the old one: ${first}`);
+      for (const other of others) logger.error(other);
       return undefined;
     }
   }
