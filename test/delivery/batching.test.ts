@@ -266,6 +266,24 @@ describe('a partial failure', () => {
       'forwarder out failed 5 times over 3 s, and this run gives up: busy',
     );
   });
+
+  it('keeps its growing waits and its limit when fewer events fail with each attempt', () => {
+    const { calls, seen } = run({
+      source: () => new EventBatch(events(1, 9)),
+      call: (sent) => {
+        throw new PluginError('busy', { failedEvents: sent.slice(1).map((_, i) => i + 1) });
+      },
+      options: { once: true, giveUpAfter: 3 },
+    });
+    expect(calls).toEqual([
+      '0: 1 2 3 4 5 6 7 8 9',
+      '250: 2 3 4 5 6 7 8 9',
+      '750: 3 4 5 6 7 8 9',
+      '1750: 4 5 6 7 8 9',
+      '3000: 5 6 7 8 9',
+    ]);
+    expect(seen.at(-1)).toBe('3000 failed');
+  });
 });
 
 describe('retryAfter', () => {
