@@ -44,6 +44,10 @@ export class Arrivals {
     // In a new life, it was already begun anew for what was seen here.
     const isComparable = known === expected && known?.life === before.life;
     if (known !== undefined) this.#update(known, status, isComparable ? before.bytes : 0);
+    if (file.isRenamed) {
+      file.isRenamed = false;
+      file.path = path;
+    }
     table.lead(path, file);
     if (known === undefined) pump.add(file);
     return file;
@@ -61,6 +65,7 @@ export class Arrivals {
       return;
     }
     const file = this.#adopt(path, opened, opened.head, this.hasBegun ? path : known.path);
+    file.isRenamed = true;
     descriptors.attach(file, opened.fd);
     table.lead(path, file);
     if (!this.hasBegun) table.lead(known.path, file);

@@ -1,9 +1,15 @@
 import { dirname } from 'node:path';
-import { concatMap, filter, mergeMap, Observable, toArray } from 'rxjs';
+import { concatMap, EMPTY, filter, mergeMap, Observable, toArray } from 'rxjs';
 import { findStart } from './find-start.ts';
 import type { KnownFile } from './follow-settings.ts';
+import { isAbsence } from './list-folder.ts';
 import { findMoved, type MovedFile } from './moved-files.ts';
 import { closeFile, type OpenFile, openFile } from './regular-file.ts';
+
+type NotNow = (file: KnownFile, path: string, error?: NodeJS.ErrnoException) => void;
+
+/** A file that is renamed again whenever it is to be opened is looked for again, but not without end. */
+const MOST_RENAMES = 10;
 
 /** A file of an earlier run that was renamed since, open. */
 export interface EarlierFile {
@@ -18,10 +24,7 @@ export interface EarlierFile {
  * `notNow` is told of those that may be renamed yet, because they are at their paths, and of those that are there, or
  * may be, and cannot be opened now.
  */
-export function earlierFiles(
-  files: Iterable<KnownFile>,
-  notNow: (file: KnownFile, path: string, error?: NodeJS.ErrnoException) => void,
-): Observable<EarlierFile> {
+export function earlierFiles(files: Iterable<KnownFile>, notNow: NotNow): Observable<EarlierFile> {
   return findMoved(files, (file, error) => notNow(file, dirname(file.path), error)).pipe(
     filter(({ file, path }) => {
       if (path === file.path) notNow(file, path);
@@ -29,31 +32,56 @@ export function earlierFiles(
     }),
     toArray(),
     mergeMap(inOrder),
-    concatMap(
-      ({ file, path }) =>
-        new Observable<EarlierFile>((subscriber) => {
-          openFile(path, { isLinked: false }, (error, opened) => {
-            if (opened === undefined) {
-              if (error !== null) notNow(file, path, error);
-              subscriber.complete();
-              return;
-            }
-            const end = (isSame: boolean) => {
-              if (isSame && !subscriber.closed) subscriber.next({ known: file, path, opened });
-              else closeFile(opened.fd);
-              subscriber.complete();
-            };
-            // Any file of the folder may have got an inode that was given up.
-            if (opened.id !== file.id || !file.isSame(opened.head)) end(false);
-            else {
-              findStart(opened.fd, file.start, 0, (failure, start) => {
-                end(failure !== null || start !== undefined);
-              });
-            }
-          });
-        }),
-    ),
+    concatMap((moved) => openEarlier(moved, notNow)),
   );
+}
+
+/** Opens a file where it was found, or, if it was renamed again in between, where it is by then. */
+function openEarlier(
+  { file, path }: MovedFile<KnownFile>,
+  notNow: NotNow,
+  renames = 0,
+): Observable<EarlierFile> {
+  return new Observable((subscriber) => {
+    const searchAgain = () => {
+      const again$ = findMoved([file], (_, error) => notNow(file, dirname(file.path), error)).pipe(
+        mergeMap((moved) => {
+          if (moved.path !== file.path && renames < MOST_RENAMES)
+            return openEarlier(moved, notNow, renames + 1);
+          notNow(file, moved.path);
+          return EMPTY;
+        }),
+      );
+      subscriber.add(again$.subscribe(subscriber));
+    };
+    openFile(path, { isLinked: false }, (error, opened) => {
+      if (opened === undefined) {
+        if (error !== null && isAbsence(error)) searchAgain();
+        else {
+          if (error !== null) notNow(file, path, error);
+          subscriber.complete();
+        }
+        return;
+      }
+      if (opened.id !== file.id) {
+        closeFile(opened.fd);
+        searchAgain();
+        return;
+      }
+      const end = (isSame: boolean) => {
+        if (isSame && !subscriber.closed) subscriber.next({ known: file, path, opened });
+        else closeFile(opened.fd);
+        subscriber.complete();
+      };
+      // Any file of the folder may have got an inode that was given up.
+      if (!file.isSame(opened.head)) end(false);
+      else {
+        findStart(opened.fd, file.start, 0, (failure, start) => {
+          end(failure !== null || start !== undefined);
+        });
+      }
+    });
+  });
 }
 
 /**

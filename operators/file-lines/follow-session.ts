@@ -259,7 +259,9 @@ export class FollowSession {
     file.rests = 0;
     // What is open is read whatever its path leads to by now.
     if (file.fd !== undefined) this.#pump.add(file);
-    if (!file.isGone && (wasAtEnd || mayHaveMoved)) this.#checks.check(file);
+    // What took a name that is not followed is not looked at: it would count as followed there.
+    const isAtItsPath = !file.isGone && !file.isRenamed;
+    if (isAtItsPath && (wasAtEnd || mayHaveMoved)) this.#checks.check(file);
   }
 
   /** One that is read stays known until all paths were looked at: another of them may lead to it. */

@@ -72,6 +72,8 @@ export class FollowedFile {
   isGone = false;
   /** It was looked for where it was when it had gone unopened; true if it was found, renamed. */
   isMoved: boolean | undefined;
+  /** It was found by the name that it got since an earlier run: `path` is none that is followed. */
+  isRenamed = false;
   /** At its end, a line without a newline is a line; and if no path leads to the file, that is all of it. */
   isFinishing = false;
   /** The file whose path it took, as long as something may be written to that one: its lines come first. */

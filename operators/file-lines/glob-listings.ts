@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { posix, resolve } from 'node:path';
 import type { FileSystemAdapter } from 'tinyglobby';
-import { isAbsence, listFolder } from './list-folder.ts';
+import { folderModified, isAbsence, listFolder } from './list-folder.ts';
 import { fromRawPath, toRawPath } from './raw-path.ts';
 import { eachLimited } from './scan.ts';
 
@@ -55,7 +55,7 @@ async function list(pattern: string): Promise<Omit<Listing, 'isSettled' | 'reuse
   const links = new Map<string, string>();
   const readdir = (path: string, _: unknown, done: (error: Error | null, entries: fs.Dirent[]) => void) => {
     const folder = resolve(path);
-    modifiedAt(folder, (modified) => {
+    folderModified(folder, (modified) => {
       folders.set(folder, modified);
       listFolder(folder, (error, entries) => {
         if (error !== null && !isAbsence(error)) unlisted.set(links.get(folder) ?? folder, error);
@@ -100,14 +100,10 @@ function areUnchanged(folders: Listing['folders']): Promise<boolean> {
   return new Promise((done) => {
     let areSame = true;
     const look = ([folder, before]: [string, bigint | undefined], next: () => void) =>
-      modifiedAt(folder, (modified) => {
+      folderModified(folder, (modified) => {
         areSame &&= modified !== undefined && modified === before;
         next();
       });
     eachLimited(folders, LOOKS_AT_A_TIME, look, () => done(areSame));
   });
-}
-
-function modifiedAt(folder: string, done: (modified: bigint | undefined) => void): void {
-  fs.stat(toRawPath(folder), { bigint: true }, (_, stats) => done(stats?.mtimeNs));
 }

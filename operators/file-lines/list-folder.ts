@@ -19,6 +19,11 @@ export function listFolder(folder: string, done: Done): void {
   });
 }
 
+/** When names in a folder were changed last: nanoseconds, to be compared only. */
+export function folderModified(folder: string, done: (modified: bigint | undefined) => void): void {
+  fs.stat(toRawPath(folder), { bigint: true }, (_, stats) => done(stats?.mtimeNs));
+}
+
 /** Bytes only where they are needed: to decode 10,000 names one by one takes its time. */
 function decoded(entries: Dirent<Buffer>[] | undefined = []): Dirent[] {
   return entries.map((entry) => Object.assign(entry as unknown as Dirent, { name: fromRawPath(entry.name) }));

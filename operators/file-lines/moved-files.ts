@@ -1,11 +1,14 @@
 import { dirname, join } from 'node:path';
 import { Observable } from 'rxjs';
-import { listFolder } from './list-folder.ts';
+import { folderModified, listFolder } from './list-folder.ts';
 import { type FileId, statFile } from './regular-file.ts';
 import { eachLimited } from './scan.ts';
 
 /** Status calls under way at a time. */
 const LOOKS_AT_A_TIME = 16;
+
+/** A folder in which files are renamed meanwhile is looked through again, but not without end. */
+const MOST_LOOKS = 10;
 
 /** A file by identity, and a path of it. */
 export interface PlacedFile {
@@ -23,7 +26,7 @@ export interface MovedFile<T> {
 
 /**
  * Of these files those that are there: at their paths, or elsewhere in the same folder, where rotation renames
- * them. However many are sought, a folder is looked through once. Never errors: `unknown` is
+ * them. However many are sought, a folder is looked through once, or again if it changes meanwhile. Never errors: `unknown` is
  * told of the files whose folder cannot be listed now, or has gone.
  */
 export function findMoved<T extends PlacedFile>(
@@ -52,15 +55,30 @@ export function findMoved<T extends PlacedFile>(
         }
         next();
       });
-    const search = ([folder, sought]: [string, Map<FileId, T>], next: () => void) =>
-      listFolder(folder, (error, entries) => {
-        if (error !== null) for (const file of sought.values()) unknown(file, error);
-        const visit = ({ name }: { name: string }, done: () => void) =>
-          look(join(folder, name), sought, done);
-        eachLimited(entries, LOOKS_AT_A_TIME, visit, next);
+    const search = ([folder, sought]: [string, Map<FileId, T>], next: () => void, looks = MOST_LOOKS) =>
+      folderModified(folder, (before) => {
+        listFolder(folder, (error, entries) => {
+          if (error !== null) for (const file of sought.values()) unknown(file, error);
+          const visit = ({ name }: { name: string }, done: () => void) =>
+            look(join(folder, name), sought, done);
+          eachLimited(entries, LOOKS_AT_A_TIME, visit, () => {
+            if (error !== null || sought.size === 0 || looks === 1) next();
+            else {
+              folderModified(folder, (after) => {
+                if (after === before) next();
+                else search([folder, sought], next, looks - 1);
+              });
+            }
+          });
+        });
       });
     eachLimited(files, LOOKS_AT_A_TIME, miss, () => {
-      eachLimited(missing, 1, search, () => subscriber.complete());
+      eachLimited(
+        missing,
+        1,
+        (folder, next) => search(folder, next),
+        () => subscriber.complete(),
+      );
     });
   });
 }

@@ -14,6 +14,7 @@ import { eachLimited } from './scan.ts';
 
 /** What rotation adds to the name of a file: a number, or a date. */
 const SUFFIX = /^[.-]\d[\d._T:-]*$/;
+const ROTATED = /[.-]\d[\d._T:-]*$/;
 /** A file with fewer bytes is not taken for a copy: it may hold only what each of them begins with. */
 const COPIED_BYTES = 64;
 /** So many bytes are compared at the beginning and at the end of what may be a copy. */
@@ -85,6 +86,11 @@ export function findRotated(
       );
     });
   look(MOST_LOOKS);
+}
+
+/** The path that a file had if this one was given to it by rotation. */
+export function nameBeforeRotation(path: string): string {
+  return path.replace(ROTATED, '');
 }
 
 /** As rotation moves them: `name.2` before `name.10`. So none is missed that is moved on while others are looked at. */

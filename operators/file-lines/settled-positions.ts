@@ -4,6 +4,7 @@ import type { KnownFile, Positions } from './follow-settings.ts';
 import type { FoundFile, StartPosition } from './followed-file.ts';
 import type { LineBatch } from './line-batch.ts';
 import type { FileId } from './regular-file.ts';
+import { nameBeforeRotation } from './rotated-siblings.ts';
 import { isPlausible, type TailChecksum } from './tail-digest.ts';
 
 /** Where one file is settled up to: JSON. */
@@ -207,8 +208,10 @@ export class SettledPositions implements Positions {
 
   *known(): Iterable<KnownFile> {
     for (const [id, position] of this.#positions()) {
-      const { followedAt: path, sequence = 0 } = position;
-      if (!this.#isFollowed(path)) continue;
+      const { followedAt, sequence = 0 } = position;
+      // Earlier versions took the name that a file got by rotation for the one where it was followed.
+      const path = [followedAt, nameBeforeRotation(followedAt)].find((name) => this.#isFollowed(name));
+      if (path === undefined) continue;
       yield { id, path, sequence, isSame: (head) => isSame(position, head), start: startOf(position) };
     }
   }

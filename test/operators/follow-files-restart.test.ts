@@ -141,6 +141,76 @@ describe('followFiles, across a restart', () => {
     await read(['a.log'], rest.slice(1), { isFollowed });
   });
 
+  it('follows what took the path of a file that was renamed, not its new name, when both are rotated during the start', async () => {
+    const isFollowed = (path: string) => path === folder('a.log');
+    append('a.log', 'a\n');
+    await read(['a.log'], ['a'], { settles: () => false, isFollowed });
+    rename('a.log', 'a.log.1');
+    append('a.log', 'b\n');
+    const isTakenUp = () => [...store.values()].some(({ path }) => path === folder('a.log.1'));
+    const { lstat } = fs;
+    const rotateFirst = async (look: () => void) => {
+      const told = new Promise<unknown>((resolve) => {
+        const watcher = fs.watch(folder('a.log.1'), (event) => {
+          if (event !== 'rename') return;
+          watcher.close();
+          resolve(event);
+        });
+      });
+      rotate();
+      await told;
+      // Whatever is looked at because of the event comes before the path.
+      for (let n = 0; n < 20; n++) await fs.promises.stat(folder());
+      look();
+    };
+    let isRotated = false;
+    jest.spyOn(fs, 'lstat').mockImplementation(((...args: Parameters<typeof lstat>) => {
+      if (isRotated || args[0] !== folder('a.log') || !isTakenUp()) {
+        lstat(...args);
+        return;
+      }
+      isRotated = true;
+      void rotateFirst(() => lstat(...args));
+    }) as never);
+    await read(['a.log'], ['a', 'b', 'c'], { settles: () => false, isFollowed });
+    expect([...store.values()].map(({ followedAt }) => followedAt)).toEqual(Array(3).fill(folder('a.log')));
+    rotate();
+    await read(['a.log'], ['a', 'b', 'c'], { isFollowed });
+
+    function rotate() {
+      if (fs.existsSync(folder('a.log.2'))) rename('a.log.2', 'a.log.3');
+      rename('a.log.1', 'a.log.2');
+      rename('a.log', 'a.log.1');
+      fs.writeFileSync(folder('a.log'), isRotated && fs.existsSync(folder('a.log.3')) ? '' : 'c\n');
+    }
+  });
+
+  it('finishes a renamed file that is renamed again while it is looked for', async () => {
+    const isFollowed = (path: string) => path === folder('a.log');
+    append('a.log', 'a\n');
+    await read(['a.log'], ['a'], { settles: () => false, isFollowed });
+    rename('a.log', 'a.log.1');
+    append('a.log', 'b\n');
+    append('empty', '');
+    const { open } = fs;
+    jest.spyOn(fs, 'open').mockImplementationOnce(((...args: Parameters<typeof open>) => {
+      rename('a.log.1', 'a.log.2');
+      rename('empty', 'a.log.1');
+      open(...args);
+    }) as never);
+    await read(['a.log'], ['a', 'b'], { isFollowed });
+  });
+
+  it('finishes a renamed file of which only a rotated name is known', async () => {
+    const isFollowed = (path: string) => path === folder('a.log');
+    append('a.log', 'a\n');
+    await read(['a.log'], ['a'], { settles: () => false, isFollowed });
+    for (const [id, position] of store) store.set(id, { ...position, followedAt: folder('a.log.1') });
+    rename('a.log', 'a.log.2');
+    append('a.log', 'b\n');
+    await read(['a.log'], ['a', 'b'], { isFollowed });
+  });
+
   it.each([
     ['by the order in which they came', true],
     ['by their times, where that is not known', false],
