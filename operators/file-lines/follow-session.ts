@@ -273,8 +273,11 @@ export class FollowSession {
   #forget(file: FollowedFile): void {
     const { path, unread: bytes } = file;
     const { log, onGap, positions } = this.#settings;
-    if (bytes > 0 && file.isGone) onGap(bytes);
-    if (bytes > 0) log.warn(`${path} went away or failed before it was read to its end`, { path, bytes });
+    // Of one that is there, and cannot be read, was said why.
+    if (bytes > 0 && file.isGone) {
+      onGap(bytes);
+      log.warn(`${path} went away before it was read to its end`, { path, bytes });
+    }
     this.#watches.end(file);
     this.#table.remove(file);
     this.#waiting.delete(file);

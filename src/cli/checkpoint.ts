@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { toRawPath } from '../../operators/file-lines/raw-path.ts';
 import type { StateEntry } from '../state/journal.ts';
 
 /** How far a collector has come in a file. */
@@ -26,7 +27,7 @@ export function checkpointsOf(entries: readonly StateEntry[]): Checkpoint[] {
 /** The size of the file, if it is still at its path; else why that is not known. */
 export function sizeNow({ key, path }: Checkpoint): number | 'gone' | 'another file' | 'unreadable' {
   try {
-    const { dev, ino, size } = fs.statSync(path, { bigint: true });
+    const { dev, ino, size } = fs.statSync(toRawPath(path), { bigint: true });
     return `${dev}:${ino}` === key ? Number(size) : 'another file';
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'gone' : 'unreadable';

@@ -171,6 +171,17 @@ describe('millrace state', () => {
     expect(more).toEqual([]);
   });
 
+  it('finds files whose names are not UTF-8', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL.replace('in.log', "'*.log'") });
+    writeFileSync(
+      Buffer.concat([Buffer.from(join(cwd, 'caf')), Buffer.from([0xe9]), Buffer.from('.log')]),
+      'one\n',
+    );
+    await runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    const { stdout } = await runCli(['state', '--state-dir', 'state'], { cwd });
+    expect(stdout).toMatch(/ 4 +4 +0 +\d+:\d+ .*caf.*\.log/);
+  });
+
   it('says of a file that is gone, or that another one has its path', async () => {
     const { cwd, state, path } = await afterRun();
     renameSync(path, join(cwd, 'in.log.1'));

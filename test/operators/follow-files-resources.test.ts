@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { lastValueFrom } from 'rxjs';
 import { followFiles } from '../../operators/follow-files.ts';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { eventually } from '../support/eventually.ts';
@@ -30,6 +31,20 @@ describe('followFiles, with what it needs', () => {
     isDenied = false;
     await eventually(() => expect(lines()).toEqual(['good', 'bad']));
     expect(warnings).toEqual(['EACCES']);
+  });
+
+  it('says of a file that cannot be read to its end with `once` only why', async () => {
+    fs.writeFileSync(folder('bad'), 'bad\n');
+    jest.spyOn(fs, 'open').mockImplementation(((...args: unknown[]) => {
+      const done = args.at(-1) as (error: Error) => void;
+      process.nextTick(done, Object.assign(new Error('permission denied'), { code: 'EACCES' }));
+    }) as never);
+    const warn = jest.fn();
+    const batch$ = followFiles([folder('bad')], { ...FAST, once: true, log: { warn, info: () => {} } });
+    await expect(lastValueFrom(batch$)).rejects.toMatchObject({ code: 'EACCES' });
+    expect(warn.mock.calls.map(([text]) => text)).toEqual([
+      `cannot read ${folder('bad')}: permission denied`,
+    ]);
   });
 
   it('reads on where it was when a read fails', async () => {
