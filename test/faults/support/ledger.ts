@@ -71,6 +71,11 @@ export class Ledger {
     }
   }
 
+  /** Lines of a file that was found although it need not have been. */
+  promised(ids: Iterable<number>): void {
+    for (const id of ids) (this.#lines[id] as Line).mayMiss = false;
+  }
+
   /** What was not acknowledged may come again. */
   mayRepeat(): void {
     for (const line of this.#lines) if (!line.isAcknowledged) line.mayRepeat++;

@@ -292,6 +292,12 @@ export class Life {
       [2, 'move the folder back', () => this.#folder !== 'in', () => this.#moveFolder()],
       [12, 'start', isStopped, () => this.#start()],
       [3, 'start, and wait until it follows', isStopped, () => this.#startFollowing()],
+      [
+        this.#truncates ? 0 : 3,
+        'start, and rotate meanwhile',
+        () => isStopped() && writer.isCurrent,
+        () => this.#rotateDuringStart(writer),
+      ],
       [2, 'run once', () => this.#canRunOnce, () => this.#runOnce()],
       [2, 'kill', isRunning, () => this.#kill()],
       [1, 'stop', isRunning, () => this.#stop().then(() => {})],
@@ -319,8 +325,8 @@ export class Life {
 
   // The programs that write, and logrotate.
 
-  async #rotate(writer: LogWriter, how: number): Promise<void> {
-    await this.#mayBeRead(writer);
+  async #rotate(writer: LogWriter, how: number, { isHasty = false } = {}): Promise<void> {
+    if (!isHasty) await this.#mayBeRead(writer);
     const delivered = this.#ledger.delivered();
     const isSeen = this.#paths === 'rotated too' || writer.file.ids.some((id) => delivered.has(id));
     writer.file.isUnseen = !isSeen && this.#findsSiblings(writer, delivered);
@@ -359,7 +365,10 @@ export class Life {
   /** The process no longer watches: what it has not seen it may never see. */
   #unwatch(): void {
     const delivered = this.#ledger.delivered();
-    for (const writer of this.#writers) writer.forsakeUnseen(delivered);
+    for (const writer of this.#writers) {
+      writer.forsakeUnseen(delivered);
+      if (writer.reclaim(delivered)) this.#mayReorder = true;
+    }
   }
 
   async #truncate(writer: LogWriter): Promise<void> {
@@ -462,6 +471,17 @@ export class Life {
   async #startFollowing(): Promise<void> {
     await this.#start();
     await this.#process?.shows('stderr', FOLLOWS);
+  }
+
+  /** Some of the rotations come between the looks at the folder, and at what is in it, with which a run begins. */
+  async #rotateDuringStart(writer: LogWriter): Promise<void> {
+    await this.#start();
+    await this.#process?.shows('stderr', /running/);
+    for (let rotations = this.#oracle.between(1, 5); rotations > 0 && writer.isCurrent; rotations--) {
+      await this.#rotate(writer, 2, { isHasty: true });
+      writer.append(this.#oracle.between(1, 60));
+      await delay(this.#oracle.between(0, 20));
+    }
   }
 
   get #canRunOnce(): boolean {

@@ -120,6 +120,19 @@ export class LogWriter {
     }
   }
 
+  /** Of files that were found after all the rest has to come, whatever their names will be. Returns whether there are any. */
+  reclaim(delivered: ReadonlySet<number>): boolean {
+    let isAny = false;
+    for (const file of this.#rotated) {
+      const first = file.ids.findIndex((id) => delivered.has(id));
+      if (!file.isForsaken || first === -1) continue;
+      file.isForsaken = false;
+      this.#options.ledger.promised(file.ids.slice(first));
+      isAny = true;
+    }
+    return isAny;
+  }
+
   /** Makes the new file of the log's name, as logrotate does before the program reopens its log. */
   create(): void {
     fs.closeSync(fs.openSync(join(this.#options.folder(), this.name), 'a', 0o640));
