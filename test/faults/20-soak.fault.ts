@@ -6,6 +6,8 @@ import { median, residentMemory } from './support/memory.ts';
 import { fileToDisk, kill, Trial } from './support/trial.ts';
 
 const SECONDS = byForm({ short: 40, long: 3600 });
+/** By default. */
+const MAX_IN_FLIGHT = 1000;
 /** Lines that are written at a time; the next ones when these have come out. */
 const BURST = 2000;
 /** Bursts from one rotation to the next, of the input and of the output. */
@@ -13,12 +15,18 @@ const BURSTS_PER_FILE = 15;
 /** Megabytes of garbage that V8 lets gather before it collects, at most, and then begins anew. */
 const SAWTOOTH = 40;
 
-/** Follows an output over its rotations, which it removes when they are read, and expects every line once, in order. */
+/**
+ * Follows an output over its rotations, which it removes when they are read, and expects every line in order. What was
+ * read as its file was renamed may come again in the next file: see docs/reliability.md.
+ */
 class OutputReader {
   readonly #trial: Trial;
   #offset = 0;
   #rest = '';
   #rotated: string | undefined;
+  #rotations = 0;
+  /** Lines that came again. */
+  again = 0;
   /** The number of the line that comes next. */
   next = 0;
   /** The first thing that is not as it should be. */
@@ -31,6 +39,7 @@ class OutputReader {
   /** As logrotate does. The next `read` finishes the old file once there is a new one. */
   rotate(): void {
     this.#rotated = 'out/old.jsonl';
+    this.#rotations++;
     this.#trial.rename('out/out.jsonl', this.#rotated);
   }
 
@@ -42,6 +51,8 @@ class OutputReader {
       fs.rmSync(this.#trial.path(this.#rotated));
       this.#rotated = undefined;
       this.#offset = 0;
+      // Of a line that was taken back, and comes whole in the new file.
+      this.#rest = '';
     }
     if (isNew) this.#readOn('out/out.jsonl');
   }
@@ -58,6 +69,11 @@ class OutputReader {
   }
 
   #take(line: string): void {
+    const number = Number(/^id:(\d+):/.exec(line)?.[1]);
+    if (number < this.next && this.again < this.#rotations * MAX_IN_FLIGHT) {
+      this.again++;
+      return;
+    }
     const isNext = line.startsWith(`id:${this.next}:${this.next};`) && line.endsWith(`end:${this.next};`);
     if (!isNext) this.wrong ??= `wanted line ${this.next}, not ${line.slice(0, 30)}`;
     if (/key_[0-9a-f]|[0-9a-f]_yek/.test(line)) this.wrong ??= `line ${this.next} is not masked`;
@@ -66,7 +82,7 @@ class OutputReader {
 }
 
 it(
-  `${SECONDS} s at a high rate with rotations of input and output: every line once, in order, in memory that stays flat`,
+  `${SECONDS} s at a high rate with rotations of input and output: every line, in order, in memory that stays flat`,
   async () => {
     const trial = new Trial(fileToDisk({ paths: 'in/a.log' }));
     trial.append('in/a.log', '');
@@ -103,7 +119,7 @@ it(
     const second = median(resident.slice(quarter, 2 * quarter));
     const last = median(resident.slice(-quarter));
     process.stderr.write(
-      `${trial.oracle.written} lines in ${SECONDS} s; resident: ${second.toFixed(0)} MB in the second quarter, ` +
+      `${trial.oracle.written} lines in ${SECONDS} s, ${output.again} of them again; resident: ${second.toFixed(0)} MB in the second quarter, ` +
         `${last.toFixed(0)} MB in the last\n`,
     );
     expect(last - second).toBeLessThan(SAWTOOTH);
