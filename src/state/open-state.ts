@@ -102,7 +102,7 @@ function isFolder(path: string): boolean {
 }
 
 function unusable(folder: string, cause: unknown): MillraceError {
-  const reason = isNativeError(cause) ? explained(cause) : 'an unknown error';
+  const reason = isNativeError(cause) ? explained(cause, folder) : 'an unknown error';
   return new MillraceError(
     'MILLRACE_STATE_FOLDER',
     `cannot use the state folder ${folder}: ${reason}; give a writable folder on a local disk`,
@@ -110,6 +110,6 @@ function unusable(folder: string, cause: unknown): MillraceError {
   );
 }
 
-function explained({ message, code }: NodeJS.ErrnoException): string {
-  return code === 'EEXIST' ? 'it is a file, not a folder' : message;
+function explained({ message, code, path }: NodeJS.ErrnoException, folder: string): string {
+  return code === 'EEXIST' ? `${path === folder ? 'it' : path} is a file, not a folder` : message;
 }

@@ -96,11 +96,13 @@ describeWithCache('the code that Node compiles', () => {
   });
 });
 
-it('with too few descriptors, says how many it needs and how to raise the limit', async () => {
+it('with too few descriptors, works, as from Node 22 on, or says how many it needs and how to raise the limit', async () => {
   const { code, stdout, stderr } = await runShell('ulimit -n 40; millrace run p.yaml --once --no-state', {
     cwd: maskingFolder(),
   });
-  expect([code, stdout]).toEqual([1, '']);
+  expect(stdout).toBe('');
+  if (code === 0) return;
+  expect(code).toBe(1);
   expect(stderr).toMatch(
     /^millrace: too many open files: .* needs about 100,.*\n.*`ulimit -n 1024`.*`LimitNOFILE=1024`/,
   );
