@@ -22,7 +22,7 @@ describe('examples/embed', () => {
 
   it('masked.test.mjs passes', async () => {
     const { code, stdout } = await node('--test', 'examples/embed/masked.test.mjs');
-    expect(stdout).toMatch(/^# pass 1$/m);
+    expect(stdout).toMatch(/^[#ℹ] pass 1$/m);
     expect(code).toBe(0);
   });
 
