@@ -33,7 +33,7 @@ export interface AppendOptions {
 }
 
 export interface AppenderOptions {
-  /** Told, once each time, of what was mended and of what could not be forced to the disk. Default: nobody. */
+  /** Receives a warning for each repair, and when the disk does not confirm a write. Default: none is logged. */
   readonly log?: OutputLog | undefined;
   /** The permissions of a file that is created; the umask can only take some away. Default: 0o640. */
   readonly mode?: number | undefined;
@@ -58,8 +58,8 @@ const LOOK_AFTER = 10;
 /**
  * Appends to one file, in order, through one descriptor. The file and its folder are created by the first write. After
  * each write the path is looked at: if the file was renamed, removed, replaced or truncated meanwhile, the write is
- * taken back as far as possible and repeated in a new file. So a write that has completed was at its path in full,
- * and whoever renames the file afterwards has it.
+ * taken back as far as possible and repeated in a new file. So a completed write
+ * was at its path in full, and stays in the file if that is renamed afterwards.
  *
  * A write is all or nothing: what a failed or cancelled one left behind is cut off, so that trying again neither
  * tears nor doubles a line. What a crash left of one is cut off when the file is opened; text of others that lacks

@@ -10,7 +10,7 @@ import { firstRests } from './resting.ts';
 import type { Probe } from './scan.ts';
 import { truncate } from './truncation.ts';
 
-/** What files arrive at. */
+/** The collaborators of {@link Arrivals}. */
 export interface ArrivalParts {
   readonly settings: FollowSettings;
   readonly table: FileTable;

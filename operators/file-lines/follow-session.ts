@@ -385,7 +385,7 @@ export class FollowSession {
   }
 }
 
-/** What is wrong if there are too few descriptors is wrong with no path. */
+/** A shortage of descriptors is not the fault of one path. */
 const SHORTAGE = 'descriptors';
 
 /** Whether a file is gone that is not open, and is not found by a new name. */
@@ -402,7 +402,7 @@ function missing(what: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code: 'NO_FILE' });
 }
 
-/** It is not by waiting that another try succeeds. */
+/** Errors that waiting and trying again cannot fix. */
 const FOREVER = new Set(['NOT_TEXT', 'NOT_A_FILE', 'NO_FILE', 'EACCES', 'EPERM']);
 
 function unreadable(all: readonly [path: string, error: NodeJS.ErrnoException][]): Error {

@@ -4,7 +4,7 @@ import { type CollectedEvent, EventBatch, isEvent, isEventBatch, LineEvents } fr
 /**
  * What a collector has emitted, as a batch.
  *
- * @throws MillraceError, fatal, for what is no event: nothing says what was meant, and dropping it would lose it.
+ * @throws MillraceError, fatal, for a value that is not an event: dropping it could lose data.
  */
 export function expectBatch(value: unknown, collector: string): EventBatch {
   if (isEvent(value)) return new EventBatch([value]);

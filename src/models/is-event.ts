@@ -1,6 +1,6 @@
 import type { CollectedEvent } from './events.ts';
 
-// Apart from the schemas: workers need this, and zod takes them longer to load than all else.
+// In a file of its own, because workers need it, and must not load the schemas and zod with it.
 
 /**
  * Whether a plugin's value is an event: an object whose `data` is an object.

@@ -57,7 +57,7 @@ function register(moduleUrl: string): boolean {
     registerHooks({ resolve: resolveShared });
     return true;
   }
-  // To start the thread takes time, and most plugins stand beside a `node_modules`.
+  // Starting the thread takes time, and most plugins have a `node_modules` folder beside them.
   const folder = dirname(fileURLToPath(moduleUrl));
   if (SHARED.every((name) => resolvePackage(name, folder) !== undefined)) return false;
   const hooks = `data:text/javascript,${encodeURIComponent(HOOKS)}`;
@@ -72,7 +72,7 @@ function resolveShared(specifier: string, context: ResolveContext, nextResolve: 
     if (!isShared(specifier)) throw error;
     try {
       const home = import.meta.url;
-      // Of a `require()`, Node looks at no other parent than the module that called it.
+      // For a `require()`, Node ignores `parentURL` and starts at the module that called it.
       return context.conditions.includes('require')
         ? nextResolve(createRequire(home).resolve(specifier), context)
         : nextResolve(specifier, { ...context, parentURL: home });

@@ -28,7 +28,7 @@ export class JournalStateStore implements StateStore {
   readonly #changed = new Map<string, StateChange>();
   readonly #trouble: StateTrouble;
   #sequence: number;
-  /** Opened with the first change, and again after a failure: what a failed write left in it is unknown. */
+  /** Created with the first change, and again after a failure, because a failed write may have left half a line. */
   #journal: Journal | undefined;
   #committing: Subscription | undefined;
   #copySoon: Subscription | undefined;

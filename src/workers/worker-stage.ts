@@ -27,7 +27,7 @@ export interface WorkerStageOptions {
 
 /**
  * Runs all processors over lines in workers, which write them as JSON as well, and in this thread: it takes part when
- * every worker has enough to do. What is no line goes through the processors in this thread, and so do lines while no
+ * every worker has enough to do. Other events go through the processors in this thread, and so do lines while no
  * worker is ready, and those whose worker was lost.
  */
 export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch, Batch> {
