@@ -38,7 +38,7 @@ const CHUNKS = [
 
 await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry, `${entry}.ts`])), { groups: CHUNKS });
 // Each worker loads this file anew, so it is whole, and without RxJS. It stands beside the chunk that starts workers.
-await bundle({ 'src/chunks/line-worker': 'src/workers/line-worker.ts' }, false);
+await bundle({ 'src/chunks/line-worker': 'src/lines/line-worker.ts' }, false);
 chmodSync('dist/src/cli/bin.js', 0o755);
 
 // The workspace `@millrace/operators`: the same sources, in a package of their own.

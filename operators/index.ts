@@ -2,16 +2,21 @@
 
 // Masks: secrets out of texts and events.
 
-export { entropyIndex } from './entropy-index.ts';
-export { DEFAULT_ALPHABET, type EntropyMaskOptions, entropyMask, entropyMasker } from './entropy-mask.ts';
-export { ExpressionError } from './expression-error.ts';
-export { MaskError } from './mask-error.ts';
-export { type Masker, maskEvent } from './mask-event.ts';
-export { type MaskText, maskStrings } from './mask-strings.ts';
-export type { Masked } from './masked.ts';
-export { compileExpression } from './python-regex.ts';
-export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './regex-mask.ts';
-export type { ReplacementOptions } from './replacement.ts';
+export { entropyIndex } from './masks/entropy-index.ts';
+export {
+  DEFAULT_ALPHABET,
+  type EntropyMaskOptions,
+  entropyMask,
+  entropyMasker,
+} from './masks/entropy-mask.ts';
+export { ExpressionError } from './masks/expression-error.ts';
+export { MaskError } from './masks/mask-error.ts';
+export { type Masker, maskEvent } from './masks/mask-event.ts';
+export { type MaskText, maskStrings } from './masks/mask-strings.ts';
+export type { Masked } from './masks/masked.ts';
+export { compileExpression } from './masks/python-regex.ts';
+export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './masks/regex-mask.ts';
+export type { ReplacementOptions } from './masks/replacement.ts';
 
 // Mapping: several at a time and in order, everything that waits at once, one event into many.
 

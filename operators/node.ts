@@ -2,10 +2,10 @@
 
 // Reading: lines of files as they are written.
 
-export { MemoryBudget, readMemory } from './file-lines/memory-budget.ts';
-export type { FollowLog } from './file-lines/problems.ts';
-export type { FileStatus } from './file-lines/regular-file.ts';
-export { SettledPositions } from './file-lines/settled-positions.ts';
+export { MemoryBudget, readMemory } from './files/follow/memory-budget.ts';
+export type { FollowLog } from './files/follow/problems.ts';
+export type { FileStatus } from './files/follow/regular-file.ts';
+export { SettledPositions } from './files/follow/settled-positions.ts';
 export {
   type FileId,
   type FollowSettings,
@@ -13,12 +13,17 @@ export {
   followFiles,
   type LineBatch,
   type Positions,
-} from './follow-files.ts';
+} from './files/follow-files.ts';
 
 // Writing: each write completes when the operating system has it.
 
-export { type AppenderOptions, type AppendOptions, FileAppender, type FsyncPolicy } from './append-file.ts';
-export { NumberedFiles, type NumberedFilesOptions } from './numbered-files.ts';
+export {
+  type AppenderOptions,
+  type AppendOptions,
+  FileAppender,
+  type FsyncPolicy,
+} from './files/append-file.ts';
+export { NumberedFiles, type NumberedFilesOptions } from './files/numbered-files.ts';
 export { writeToStream } from './write-to-stream.ts';
 
 // Streams of Node, by demand.

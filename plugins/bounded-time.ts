@@ -1,5 +1,5 @@
 import vm from 'node:vm';
-import { MaskError } from '../operators/mask-error.ts';
+import { MaskError } from '../operators/masks/mask-error.ts';
 
 /** For all texts, and on top of it for each character: a second for a million. */
 const BASE_MS = 1000;

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
-import { isGlob } from '../operators/file-lines/expand-paths.ts';
+import { isGlob } from '../operators/files/follow/expand-paths.ts';
 import { fileId, folderId, type WrittenFile } from '../src/sdk/index.ts';
 
 /** A pattern for all of a file system would hold back the start. */

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import picomatch from 'picomatch';
-import { isGlob } from '../operators/file-lines/expand-paths.ts';
+import { isGlob } from '../operators/files/follow/expand-paths.ts';
 
 /** Whether one of `patterns` names a file of this path, be it there or not. */
 export function namesPath(patterns: readonly string[], path: string): boolean {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { builtinPlugins } from '../src/config/registry.ts';
 import { PLUGIN_SECTIONS } from '../src/config/sections.ts';
-import { AnalyticsConfigShape, PipelineConfig, type PluginKind } from '../src/models/index.ts';
-import { builtinPlugins } from '../src/registry.ts';
+import { AnalyticsConfigShape, PipelineConfig, type PluginKind } from '../src/sdk/models.ts';
 import { ROOT } from './support/build.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { entropyMasker, loadPlannedSearch, regexMasker } from '../../operators/index.ts';
-import { regexMasks } from '../../operators/regex/regex-masks.ts';
-import { processLines } from '../../src/delivery/process-lines.ts';
-import { LineEvents, type LineMapping } from '../../src/models/index.ts';
+import { regexMasks } from '../../operators/masks/regex/regex-masks.ts';
+import { processLines } from '../../src/lines/process-lines.ts';
+import { LineEvents, type LineMapping } from '../../src/sdk/models.ts';
 import { entropyByHand, threeRulesByHand } from '../hand-loops.ts';
 import { logLines, THREE_RULES } from '../log-generator.ts';
 import { masksInTurn } from '../reference.ts';

@@ -1,8 +1,8 @@
 import { EMPTY, map, type Observable } from 'rxjs';
 import * as z from 'zod';
-import { SettledPositions } from '../../operators/file-lines/settled-positions.ts';
-import { UNSURE_CHARACTERS } from '../../operators/file-lines/unsure-tail.ts';
-import { followFiles, type LineBatch, type Positions } from '../../operators/follow-files.ts';
+import { SettledPositions } from '../../operators/files/follow/settled-positions.ts';
+import { UNSURE_CHARACTERS } from '../../operators/files/follow/unsure-tail.ts';
+import { followFiles, type LineBatch, type Positions } from '../../operators/files/follow-files.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,

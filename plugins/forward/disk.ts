@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { defer, finalize, type Observable } from 'rxjs';
 import * as z from 'zod';
-import type { FileAppender } from '../../operators/append-file.ts';
-import { NumberedFiles } from '../../operators/numbered-files.ts';
-import { ExactFile } from '../../operators/output/exact-file.ts';
-import { leaseAppender } from '../../operators/output/shared-appenders.ts';
+import { ExactFile } from '../../operators/files/append/exact-file.ts';
+import { leaseAppender } from '../../operators/files/append/shared-appenders.ts';
+import type { FileAppender } from '../../operators/files/append-file.ts';
+import { NumberedFiles } from '../../operators/files/numbered-files.ts';
 import {
   type CollectedEvent,
   type ExactOutput,

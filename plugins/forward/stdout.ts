@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { catchError, defer, type Observable } from 'rxjs';
 import * as z from 'zod';
-import { ResumingWriter } from '../../operators/output/resuming-writer.ts';
+import { ResumingWriter } from '../../operators/files/append/resuming-writer.ts';
 import { writeToStream } from '../../operators/write-to-stream.ts';
 import {
   type CollectedEvent,

@@ -10,8 +10,8 @@ import {
   throwError,
 } from 'rxjs';
 import * as z from 'zod';
+import { writeError } from '../../operators/files/append/write-error.ts';
 import { longTimer } from '../../operators/long-timer.ts';
-import { writeError } from '../../operators/output/write-error.ts';
 import {
   type CollectedEvent,
   ForwardConfigBase,

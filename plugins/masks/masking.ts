@@ -1,6 +1,6 @@
-import type { Masks } from '../../operators/lines-masker.ts';
-import { MaskError } from '../../operators/mask-error.ts';
-import type { Masked } from '../../operators/masked.ts';
+import type { Masks } from '../../operators/masks/lines-masker.ts';
+import { MaskError } from '../../operators/masks/mask-error.ts';
+import type { Masked } from '../../operators/masks/masked.ts';
 import {
   type CollectedEvent,
   type LineEnvelope,

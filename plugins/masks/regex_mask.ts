@@ -1,4 +1,4 @@
-import { regexMasks } from '../../operators/regex/regex-masks.ts';
+import { regexMasks } from '../../operators/masks/regex/regex-masks.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { masking } from './masking.ts';
 

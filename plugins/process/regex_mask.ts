@@ -1,10 +1,10 @@
 import { constants } from 'node:buffer';
 import * as z from 'zod';
-import { compileExpression, ExpressionError } from '../../operators/python-regex.ts';
-import type { Ambiguity } from '../../operators/regex/ambiguity.ts';
-import { costOf } from '../../operators/regex/cost.ts';
-import { lengthOf } from '../../operators/regex/measure.ts';
-import { parseExpression } from '../../operators/regex/pattern.ts';
+import { compileExpression, ExpressionError } from '../../operators/masks/python-regex.ts';
+import type { Ambiguity } from '../../operators/masks/regex/ambiguity.ts';
+import { costOf } from '../../operators/masks/regex/cost.ts';
+import { lengthOf } from '../../operators/masks/regex/measure.ts';
+import { parseExpression } from '../../operators/masks/regex/pattern.ts';
 import { type ConfigMistake, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
 import { takesOverInLinearTime } from '../linear-time.ts';
 import { regexMasking } from '../masks/regex_mask.ts';

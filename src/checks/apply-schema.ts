@@ -1,4 +1,4 @@
-import type { ConfigSchema, ConfigSchemaIssue } from '../models/plugin.ts';
+import type { ConfigSchema, ConfigSchemaIssue } from '../sdk/plugin.ts';
 import { isMapping, type Path } from './path.ts';
 
 /** An issue as zod gives it; only `message` and `path` are sure to be there. */

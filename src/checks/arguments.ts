@@ -1,5 +1,5 @@
-import { MillraceError } from '../errors.ts';
-import { nearest } from '../models/nearest.ts';
+import { MillraceError } from '../sdk/errors.ts';
+import { nearest } from '../sdk/nearest.ts';
 import { isMapping } from './path.ts';
 import { describeValue, nameListing, truncate } from './wording.ts';
 

@@ -1,4 +1,4 @@
-import { nearest } from '../models/nearest.ts';
+import { nearest } from '../sdk/nearest.ts';
 import { type Issue, issuePath } from './apply-schema.ts';
 import type { Mistake } from './mistake.ts';
 import { type Path, valueAt } from './path.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ConfigSchema } from '../models/plugin.ts';
+import type { ConfigSchema } from '../sdk/plugin.ts';
 import { isMapping, type Path } from './path.ts';
 
 /** The keys that a schema knows at a path, for suggestions; empty if the schema does not tell. */

@@ -1,4 +1,4 @@
-import type { ConfigMistake } from '../models/plugin.ts';
+import type { ConfigMistake } from '../sdk/plugin.ts';
 
 /** A mistake at a path of the whole configuration. */
 export interface Mistake extends ConfigMistake {

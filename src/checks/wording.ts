@@ -1,5 +1,5 @@
-import { printable } from '../models/printable.ts';
-import { MAX_COUNT } from '../models/scalars.ts';
+import { printable } from '../sdk/printable.ts';
+import { MAX_COUNT } from '../sdk/scalars.ts';
 
 const LONGEST_VALUE = 60;
 

@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
-import { isGlob } from '../../operators/file-lines/expand-paths.ts';
-import { safeReason } from '../errors.ts';
-import { printable } from '../models/printable.ts';
+import { isGlob } from '../../operators/files/follow/expand-paths.ts';
+import { safeReason } from '../sdk/errors.ts';
+import { printable } from '../sdk/printable.ts';
 import { UsageError } from './exit-code.ts';
 
 const YAML = /\.ya?ml$/;

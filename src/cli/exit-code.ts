@@ -1,4 +1,4 @@
-import { MillraceError } from '../errors.ts';
+import { MillraceError } from '../sdk/errors.ts';
 
 /** What the process ends with; docs/cli.md lists these. A second signal ends it with 128 + the signal's number. */
 export const ExitCode = {

@@ -1,4 +1,4 @@
-import { safeReason } from '../errors.ts';
+import { safeReason } from '../sdk/errors.ts';
 import { version } from '../version.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError, mistakeLine, mistakeText } from '../config/config-error.ts';
-import { MillraceError } from '../errors.ts';
+import { MillraceError } from '../sdk/errors.ts';
 import { ExitCode } from './exit-code.ts';
 import { counted } from './format.ts';
 import {

@@ -1,4 +1,4 @@
-import { printableLines } from '../models/printable.ts';
+import { printableLines } from '../sdk/printable.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
 
 /** What is said on standard error beside the log: what is wrong, what to try, that there is nothing to list. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { jsonSchemaOf } from '../checks/known-keys.ts';
 import { formatNumber } from '../checks/wording.ts';
-import type { ConfigSchema } from '../models/plugin.ts';
+import type { ConfigSchema } from '../sdk/plugin.ts';
 import { counted } from './format.ts';
 
 type Schema = z.core.JSONSchema.JSONSchema;

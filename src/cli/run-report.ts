@@ -1,6 +1,6 @@
 import { variablesOf, withholdLong } from '../checks/variables.ts';
-import { safeReason } from '../errors.ts';
-import type { AnalyticsConfig, Logger } from '../models/index.ts';
+import { safeReason } from '../sdk/errors.ts';
+import type { AnalyticsConfig, Logger } from '../sdk/models.ts';
 import type { Colours } from './colours.ts';
 import { duration } from './format.ts';
 import type { LiveSource } from './live-line.ts';

@@ -1,5 +1,5 @@
-import { MillraceError } from '../errors.ts';
-import type { AnalyticsConfig, Logger } from '../models/index.ts';
+import { MillraceError } from '../sdk/errors.ts';
+import type { AnalyticsConfig, Logger } from '../sdk/models.ts';
 import { openState } from '../state/open-state.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { UsageError } from './exit-code.ts';

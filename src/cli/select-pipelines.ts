@@ -1,7 +1,7 @@
 import { nameListing } from '../checks/wording.ts';
-import type { AnalyticsConfig } from '../models/index.ts';
-import { nearest } from '../models/nearest.ts';
-import { printable } from '../models/printable.ts';
+import type { AnalyticsConfig } from '../sdk/models.ts';
+import { nearest } from '../sdk/nearest.ts';
+import { printable } from '../sdk/printable.ts';
 import { UsageError } from './exit-code.ts';
 
 /** The pipelines that a run starts: the named ones, or all that are enabled. Anything impossible is an error. */

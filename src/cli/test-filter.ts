@@ -1,7 +1,7 @@
 import { nameListing } from '../checks/wording.ts';
-import { expressionIn } from '../models/expression-text.ts';
-import { nearest } from '../models/nearest.ts';
-import { printable } from '../models/printable.ts';
+import { expressionIn } from '../sdk/expression-text.ts';
+import { nearest } from '../sdk/nearest.ts';
+import { printable } from '../sdk/printable.ts';
 import type { LoadedTest, TestSuite } from '../testing/yaml/test-suite.ts';
 import { UsageError } from './exit-code.ts';
 

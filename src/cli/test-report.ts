@@ -1,4 +1,4 @@
-import { printable, printableLines } from '../models/printable.ts';
+import { printable, printableLines } from '../sdk/printable.ts';
 import { timeText } from '../testing/draw/time-text.ts';
 import type { LocatedFinding, TestResult } from '../testing/yaml/test-suite.ts';
 import type { Colours } from './colours.ts';

@@ -1,6 +1,6 @@
-import type { AnalyticsConfig } from '../models/analytics-config.ts';
-import type { PipelineConfig } from '../models/pipeline-config.ts';
-import type { Plugin, PluginKind } from '../models/plugin.ts';
+import type { AnalyticsConfig } from '../sdk/analytics-config.ts';
+import type { PipelineConfig } from '../sdk/pipeline-config.ts';
+import type { Plugin, PluginKind } from '../sdk/plugin.ts';
 import { frozenCopy } from './frozen.ts';
 
 /** A plugin entry that passed its schema. */

@@ -1,5 +1,5 @@
-import { MillraceError } from '../errors.ts';
-import { printable } from '../models/printable.ts';
+import { MillraceError } from '../sdk/errors.ts';
+import { printable } from '../sdk/printable.ts';
 
 /** One mistake of a configuration, with its place. */
 export interface LocatedMistake {

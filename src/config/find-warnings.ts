@@ -1,6 +1,6 @@
 import type { Mistake } from '../checks/mistake.ts';
 import { isMapping } from '../checks/path.ts';
-import type { PluginKind } from '../models/plugin.ts';
+import type { PluginKind } from '../sdk/plugin.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 

@@ -1,11 +1,11 @@
 import { jsonSchemaOf } from '../checks/known-keys.ts';
 import { isMapping } from '../checks/path.ts';
 import { formatNumber } from '../checks/wording.ts';
-import { AnalyticsConfigShape } from '../models/analytics-config.ts';
-import { PipelineConfig } from '../models/pipeline-config.ts';
-import type { ConfigSchema, PluginKind } from '../models/plugin.ts';
-import { testDefinition } from '../models/tests-config.ts';
-import { builtinPlugins } from '../registry.ts';
+import { AnalyticsConfigShape } from '../sdk/analytics-config.ts';
+import { PipelineConfig } from '../sdk/pipeline-config.ts';
+import type { ConfigSchema, PluginKind } from '../sdk/plugin.ts';
+import { testDefinition } from '../sdk/tests-config.ts';
+import { builtinPlugins } from './registry.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 
 type JsonSchema = Record<string, unknown>;

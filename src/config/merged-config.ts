@@ -1,7 +1,7 @@
 import type { Mistake } from '../checks/mistake.ts';
 import { isMapping, type Path } from '../checks/path.ts';
 import { type UsedVariable, withholdLong } from '../checks/variables.ts';
-import { nearest } from '../models/nearest.ts';
+import { nearest } from '../sdk/nearest.ts';
 import type { MistakeLog } from './mistake-log.ts';
 import { SECTIONS } from './sections.ts';
 import type { ConfigSource } from './source.ts';

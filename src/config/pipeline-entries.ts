@@ -1,5 +1,5 @@
 import type { Path } from '../checks/path.ts';
-import type { PluginKind } from '../models/plugin.ts';
+import type { PluginKind } from '../sdk/plugin.ts';
 import type { ValidEntry } from './build-config.ts';
 
 /** The entries of each kind that passed their schemas. */

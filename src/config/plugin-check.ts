@@ -1,6 +1,6 @@
 import type { Path } from '../checks/path.ts';
-import type { Host } from '../models/host.ts';
-import type { ConfigMistake, Plugin } from '../models/plugin.ts';
+import type { Host } from '../sdk/host.ts';
+import type { ConfigMistake, Plugin } from '../sdk/plugin.ts';
 import type { MergedConfig } from './merged-config.ts';
 
 const RESERVED_FIELDS = ['name', 'parent', 'loaded_plugin'];

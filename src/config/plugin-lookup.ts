@@ -1,12 +1,12 @@
 import { isMapping } from '../checks/path.ts';
 import { nameListing, truncate } from '../checks/wording.ts';
-import { MillraceError } from '../errors.ts';
-import { nearest } from '../models/nearest.ts';
-import type { Plugin, PluginKind } from '../models/plugin.ts';
 import { isModulePath } from '../modules/module-file.ts';
-import { findPlugin, kindsOf, loadPluginModule, pluginNames } from '../registry.ts';
+import { MillraceError } from '../sdk/errors.ts';
+import { nearest } from '../sdk/nearest.ts';
+import type { Plugin, PluginKind } from '../sdk/plugin.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { PluginNotFound } from './plugin-module.ts';
+import { findPlugin, kindsOf, loadPluginModule, pluginNames } from './registry.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 
 /** A plugin that a configuration names, or what is wrong with the name. */

@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import { truncate } from '../checks/wording.ts';
-import { MillraceError } from '../errors.ts';
-import type { Plugin, PluginKind } from '../models/plugin.ts';
 import { importModule } from '../modules/import-module.ts';
 import { moduleFile } from '../modules/module-file.ts';
 import { rememberModule } from '../modules/module-url.ts';
-import { contractMistake, isPlugin } from './plugin-contract.ts';
+import { MillraceError } from '../sdk/errors.ts';
+import type { Plugin, PluginKind } from '../sdk/plugin.ts';
+import { contractMistake, isPlugin } from '../sdk/plugin-contract.ts';
 
 /** No module of that name was found; its code is `MILLRACE_PLUGIN_NOT_FOUND`. */
 export class PluginNotFound extends MillraceError {

@@ -1,5 +1,5 @@
-import { AnalyticsConfigShape } from '../models/analytics-config.ts';
-import type { PluginKind } from '../models/plugin.ts';
+import { AnalyticsConfigShape } from '../sdk/analytics-config.ts';
+import type { PluginKind } from '../sdk/plugin.ts';
 
 /** A top-level key of a configuration. */
 export interface Section {

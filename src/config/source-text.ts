@@ -1,4 +1,4 @@
-import { printableLines } from '../models/printable.ts';
+import { printableLines } from '../sdk/printable.ts';
 
 /** A place in a text, 1-based, and its line with a caret below it. */
 export interface Place {

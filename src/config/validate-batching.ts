@@ -1,6 +1,6 @@
-import { batchingOf } from '../models/batching.ts';
-import type { PipelineConfig } from '../models/pipeline-config.ts';
-import type { ConfigMistake } from '../models/plugin.ts';
+import { batchingOf } from '../sdk/batching.ts';
+import type { PipelineConfig } from '../sdk/pipeline-config.ts';
+import type { ConfigMistake } from '../sdk/plugin.ts';
 import type { ValidEntries } from './pipeline-entries.ts';
 
 /** Warns of batches that a pipeline never fills, because fewer events are in flight. */

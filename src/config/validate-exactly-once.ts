@@ -1,5 +1,5 @@
 import { isMapping, type Path } from '../checks/path.ts';
-import type { CollectPlugin, ConfigMistake, ForwardPlugin } from '../models/plugin.ts';
+import type { CollectPlugin, ConfigMistake, ForwardPlugin } from '../sdk/plugin.ts';
 import type { ValidEntry } from './build-config.ts';
 import { namesIn, type ValidEntries } from './pipeline-entries.ts';
 

@@ -1,7 +1,7 @@
 import { nameListing } from '../checks/wording.ts';
-import type { PipelineConfig } from '../models/pipeline-config.ts';
-import type { CollectPlugin, ConfigMistake, ForwardPlugin } from '../models/plugin.ts';
-import { WrittenFile } from '../models/written-file.ts';
+import type { PipelineConfig } from '../sdk/pipeline-config.ts';
+import type { CollectPlugin, ConfigMistake, ForwardPlugin } from '../sdk/plugin.ts';
+import { WrittenFile } from '../sdk/written-file.ts';
 import { findRings } from './find-rings.ts';
 import type { ValidEntries } from './pipeline-entries.ts';
 

@@ -1,7 +1,7 @@
 import { isMapping, type Path } from '../checks/path.ts';
 import { nameListing, truncate } from '../checks/wording.ts';
-import { nearest } from '../models/nearest.ts';
-import type { ConfigMistake, PluginKind } from '../models/plugin.ts';
+import { nearest } from '../sdk/nearest.ts';
+import type { ConfigMistake, PluginKind } from '../sdk/plugin.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 
 /** The names of the entries of each kind; undefined for a section that could not be read. */

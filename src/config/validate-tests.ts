@@ -1,8 +1,8 @@
 import { isMapping, type Path } from '../checks/path.ts';
 import { nameListing, truncate } from '../checks/wording.ts';
-import { nearest } from '../models/nearest.ts';
-import type { ConfigMistake } from '../models/plugin.ts';
-import { RUN_EXPECTATIONS, type TestDefinition, testDefinition } from '../models/tests-config.ts';
+import { nearest } from '../sdk/nearest.ts';
+import type { ConfigMistake } from '../sdk/plugin.ts';
+import { RUN_EXPECTATIONS, type TestDefinition, testDefinition } from '../sdk/tests-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { takeModel, validateModel } from './validate.ts';
 

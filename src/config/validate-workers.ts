@@ -1,9 +1,9 @@
 import { isMapping, type Path } from '../checks/path.ts';
-import type { CollectPlugin, ConfigMistake, ProcessPlugin } from '../models/plugin.ts';
 import { moduleUrlOf } from '../modules/module-url.ts';
-import { builtinPlugins } from '../registry.ts';
+import type { CollectPlugin, ConfigMistake, ProcessPlugin } from '../sdk/plugin.ts';
 import type { ValidEntry } from './build-config.ts';
 import { namesIn, type ValidEntries } from './pipeline-entries.ts';
+import { builtinPlugins } from './registry.ts';
 
 /**
  * Checks what `workers` requires: lines to hand on, and processors that can run in worker threads. Values of a wrong type

@@ -1,6 +1,6 @@
 import { type WrittenSections, withReferences } from '../checks/as-written.ts';
 import { isMapping } from '../checks/path.ts';
-import type { AnalyticsConfig, PipelineConfig, PluginKind } from '../models/index.ts';
+import type { AnalyticsConfig, PipelineConfig, PluginKind } from '../sdk/models.ts';
 import { entrySettings, pipelineSettings } from './entry-settings.ts';
 import type { GraphEdge, GraphNode, PipelineGraph } from './graph.ts';
 import { visibleText } from './visible-text.ts';

@@ -1,7 +1,7 @@
 import { isMapping } from '../checks/path.ts';
 import { shownSettings } from '../checks/shown-settings.ts';
 import { formatNumber } from '../checks/wording.ts';
-import { MAX_COUNT, type PipelineConfig, type Plugin } from '../models/index.ts';
+import { MAX_COUNT, type PipelineConfig, type Plugin } from '../sdk/models.ts';
 import type { GraphSetting } from './graph.ts';
 import { visibleText } from './visible-text.ts';
 

@@ -1,4 +1,4 @@
-import { printable } from '../models/printable.ts';
+import { printable } from '../sdk/printable.ts';
 
 const LONGEST = 60;
 

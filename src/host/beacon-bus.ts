@@ -13,9 +13,9 @@ import {
   timer,
 } from 'rxjs';
 import { poll } from '../../operators/poll.ts';
-import { safeReason } from '../errors.ts';
-import { type HostEvent, isoNow, type Logger } from '../models/index.ts';
-import { isNoteworthy } from '../noteworthy.ts';
+import { isNoteworthy } from '../engine/log-throttle.ts';
+import { safeReason } from '../sdk/errors.ts';
+import { type HostEvent, isoNow, type Logger } from '../sdk/models.ts';
 import type { ConfiguredBeacon, Reader, Reading } from './beacons/beacon.ts';
 import { beaconTag, mayMatchBeacon, tagMatcher } from './tags.ts';
 

@@ -6,8 +6,8 @@ import { knownKeys } from '../checks/known-keys.ts';
 import type { Mistake } from '../checks/mistake.ts';
 import { isMapping, type Path, valueAt } from '../checks/path.ts';
 import { describeValue, nameListing } from '../checks/wording.ts';
-import { nearest } from '../models/nearest.ts';
-import type { ConfigMistake, ConfigSchema } from '../models/plugin.ts';
+import { nearest } from '../sdk/nearest.ts';
+import type { ConfigMistake, ConfigSchema } from '../sdk/plugin.ts';
 import type { ConfiguredBeacon } from './beacons/beacon.ts';
 import { builtInBeacons } from './beacons/index.ts';
 

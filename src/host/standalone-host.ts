@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
-import { MillraceError } from '../errors.ts';
-import { type ConfigMistake, type Host, type HostEvent, type Logger, silentLogger } from '../models/index.ts';
+import { MillraceError } from '../sdk/errors.ts';
+import { type ConfigMistake, type Host, type HostEvent, type Logger, silentLogger } from '../sdk/models.ts';
 import { BeaconBus } from './beacon-bus.ts';
 import { builtInBeacons } from './beacons/index.ts';
 import { FunctionTable } from './function-table.ts';

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
-import type { ConfigMistake } from '../models/plugin.ts';
 import { importModule } from '../modules/import-module.ts';
 import { moduleFile } from '../modules/module-file.ts';
+import type { ConfigMistake } from '../sdk/plugin.ts';
 import type { HostFunction } from './functions/host-function.ts';
 import { builtInFunctions } from './functions/index.ts';
 

@@ -1,5 +1,13 @@
 // Everything that a plugin may use: `millrace/plugin`. Built-in plugins import this and `operators/`, and nothing else.
 
+export type { AnalyticsConfig, PluginConfig } from './analytics-config.ts';
+export {
+  type BatchDefaults,
+  type BatchingDefaults,
+  type BatchLimits,
+  batching,
+} from './batching.ts';
+export { isoNow } from './clock.ts';
 export {
   type CollectorDefinition,
   type ConfigOf,
@@ -9,7 +17,7 @@ export {
   type ForwarderDefinition,
   type PluginContext,
   type ProcessorDefinition,
-} from '../define-plugin.ts';
+} from './define-plugin.ts';
 export {
   type FailedEvent,
   isFatal,
@@ -18,35 +26,27 @@ export {
   PluginError,
   type PluginErrorOptions,
   safeReason,
-} from '../errors.ts';
-export type { AnalyticsConfig, PluginConfig } from '../models/analytics-config.ts';
-export {
-  type BatchDefaults,
-  type BatchingDefaults,
-  type BatchLimits,
-  batching,
-} from '../models/batching.ts';
-export { isoNow } from '../models/clock.ts';
-export { EventBatch, type EventOrigin, type Outcome } from '../models/event-batch.ts';
+} from './errors.ts';
+export { EventBatch, type EventOrigin, type Outcome } from './event-batch.ts';
 export {
   type BeaconCollectedEvent,
   type CollectedEvent,
   type CollectedLineEvent,
   collectedEvent,
   type HostEvent,
-} from '../models/events.ts';
-export type { ExactOutput, ExactOutputEvents, OutputMark } from '../models/exact-output.ts';
-export * from '../models/host.ts';
-export { isEvent } from '../models/is-event.ts';
-export { type LineEnvelope, LineEvents, type LineTexts } from '../models/line-events.ts';
-export * from '../models/logger.ts';
-export { nearest } from '../models/nearest.ts';
-export type { PipelineConfig } from '../models/pipeline-config.ts';
-export * from '../models/plugin.ts';
-export * from '../models/plugin-config.ts';
-export { printableJson } from '../models/printable.ts';
-export * from '../models/run-context.ts';
-export { count, integer, MAX_COUNT, oneCharacter, path } from '../models/scalars.ts';
-export { serialise, toJson, toJsonLine } from '../models/serialise.ts';
-export { toUtc } from '../models/stamp.ts';
-export { fileId, folderId, type WrittenFile } from '../models/written-file.ts';
+} from './events.ts';
+export type { ExactOutput, ExactOutputEvents, OutputMark } from './exact-output.ts';
+export * from './host.ts';
+export { isEvent } from './is-event.ts';
+export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
+export * from './logger.ts';
+export { nearest } from './nearest.ts';
+export type { PipelineConfig } from './pipeline-config.ts';
+export * from './plugin.ts';
+export * from './plugin-config.ts';
+export { printableJson } from './printable.ts';
+export * from './run-context.ts';
+export { count, integer, MAX_COUNT, oneCharacter, path } from './scalars.ts';
+export { serialise, toJson, toJsonLine } from './serialise.ts';
+export { toUtc } from './stamp.ts';
+export { fileId, folderId, type WrittenFile } from './written-file.ts';

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
 import { concatMap, defer, firstValueFrom, Observable, of, timer } from 'rxjs';
-import { MillraceError } from '../errors.ts';
+import { MillraceError } from '../sdk/errors.ts';
 
 /** Milliseconds: between `bind` and `listen` of its owner a socket refuses like one whose owner is dead. */
 const SECOND_LOOK = 25;

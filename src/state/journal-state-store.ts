@@ -1,7 +1,7 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { asyncScheduler, type Subscription } from 'rxjs';
-import type { CollectorState, Logger } from '../models/index.ts';
+import type { CollectorState, Logger } from '../sdk/models.ts';
 import type { FolderLock } from './folder-lock.ts';
 import { Journal, type Snapshot, type StateChange, type StateEntry, snapshotText } from './journal.ts';
 import { type FoundState, statePaths } from './load-state.ts';

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isNativeError } from 'node:util/types';
-import { MillraceError } from '../errors.ts';
-import { type Logger, silentLogger } from '../models/index.ts';
+import { MillraceError } from '../sdk/errors.ts';
+import { type Logger, silentLogger } from '../sdk/models.ts';
 import { FolderLock } from './folder-lock.ts';
 import type { StateEntry } from './journal.ts';
 import { JournalStateStore } from './journal-state-store.ts';

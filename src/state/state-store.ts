@@ -1,4 +1,4 @@
-import type { CollectorState } from '../models/index.ts';
+import type { CollectorState } from '../sdk/models.ts';
 import type { StateEntry } from './journal.ts';
 
 /** What collectors remember over restarts, in a folder that this process alone writes to. */

@@ -1,5 +1,5 @@
-import { PluginError } from '../errors.ts';
-import type { CollectorState, StateValue } from '../models/index.ts';
+import { PluginError } from '../sdk/errors.ts';
+import type { CollectorState, StateValue } from '../sdk/models.ts';
 import type { StateChange, StateEntry } from './journal.ts';
 
 type Values = Map<string, StateValue>;

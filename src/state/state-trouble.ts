@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import type { Logger } from '../models/index.ts';
+import type { Logger } from '../sdk/models.ts';
 
 /** What of a state folder cannot be written. */
 type Part = 'journal' | 'copy';

@@ -1,4 +1,4 @@
-import { MillraceError } from '../errors.ts';
+import { MillraceError } from '../sdk/errors.ts';
 
 /** Milliseconds, or a number with a unit: `250ms`, `3s`, `1.5m`, `2h`, `1d`. */
 export type Duration = number | string;

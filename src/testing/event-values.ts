@@ -1,4 +1,4 @@
-import { type CollectedEvent, isEvent, isoNow } from '../models/index.ts';
+import { type CollectedEvent, isEvent, isoNow } from '../sdk/models.ts';
 
 /** What a letter of a marble string stands for; see {@link toData}. */
 export type MarbleValues = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { TestScheduler } from 'rxjs/testing';
 import { describeValue } from '../checks/wording.ts';
-import { MillraceError } from '../errors.ts';
+import { MillraceError } from '../sdk/errors.ts';
 import { toMilliseconds } from './duration.ts';
 import { letterValue, type MarbleValues, toData } from './event-values.ts';
 

@@ -1,5 +1,5 @@
-import type { StagePlace } from '../delivery/probe.ts';
-import type { CollectedEvent, DropReason, PipelineState, PipelineStats } from '../models/index.ts';
+import type { StagePlace } from '../engine/probe.ts';
+import type { CollectedEvent, DropReason, PipelineState, PipelineStats } from '../sdk/models.ts';
 import type { MarbleEntry } from './marbles.ts';
 import type { PluginFailure, Trace, TraceMark } from './trace.ts';
 

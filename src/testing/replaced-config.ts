@@ -1,4 +1,4 @@
-import type { AnalyticsConfig, Plugin, PluginConfig } from '../models/index.ts';
+import type { AnalyticsConfig, Plugin, PluginConfig } from '../sdk/models.ts';
 
 type Entries<P extends Plugin> = Readonly<Record<string, PluginConfig<P>>>;
 

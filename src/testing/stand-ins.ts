@@ -1,14 +1,14 @@
 import { concatMap, defer, map, type Observable, type ObservableInput, of, tap, throwError } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
-import { PluginError } from '../errors.ts';
+import { atHand, isAsync, isIterable, toObservable } from '../engine/plugin-result.ts';
+import { PluginError } from '../sdk/errors.ts';
 import type {
   CollectedEvent,
   CollectPlugin,
   ConfigSchema,
   ForwardPlugin,
   ProcessPlugin,
-} from '../models/index.ts';
-import { atHand, isAsync, isIterable, toObservable } from '../returned.ts';
+} from '../sdk/models.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import { letterValue, toEvent } from './event-values.ts';
 import type { Letters } from './trace.ts';

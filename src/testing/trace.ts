@@ -1,6 +1,6 @@
 import { asyncScheduler } from 'rxjs';
-import type { PipelineProbe, StagePlace } from '../delivery/probe.ts';
-import type { CollectedEvent, DropReason, PipelineState } from '../models/index.ts';
+import type { PipelineProbe, StagePlace } from '../engine/probe.ts';
+import type { CollectedEvent, DropReason, PipelineState } from '../sdk/models.ts';
 
 /** Something that happened at a stage, at a virtual time in milliseconds. */
 export type TraceMark =

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { jsonSchemaOf } from '../../src/checks/known-keys.ts';
 import { formatNumber } from '../../src/checks/wording.ts';
 import { pluginFields } from '../../src/cli/plugin-fields.ts';
-import type { ConfigSchema } from '../../src/models/index.ts';
-import { builtinPlugins } from '../../src/registry.ts';
+import { builtinPlugins } from '../../src/config/registry.ts';
+import type { ConfigSchema } from '../../src/sdk/models.ts';
 
 const KINDS = ['collect', 'process', 'forward'] as const;
 const BOUNDS = [

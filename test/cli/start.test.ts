@@ -55,7 +55,7 @@ describe('what is loaded', () => {
 
   it('by --help: nothing of the engine', async () => {
     const { sources, packages } = await loadedBy('--help');
-    expect(sources).not.toContain('src/manager.ts');
+    expect(sources).not.toContain('src/engine/manager.ts');
     expect(packages.sort()).toEqual(['commander', 'fastest-levenshtein']);
   });
 

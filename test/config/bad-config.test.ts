@@ -22,7 +22,7 @@ async function refusedEntry(section: string, marked: string): Promise<string> {
 
 describe('an entry', () => {
   it.each([
-    // Bounds of SPEC section 8, from outside; test/models/specification.test.ts tries both sides of each.
+    // Bounds of SPEC section 8, from outside; test/sdk/specification.test.ts tries both sides of each.
     [
       'collectors',
       '{plugin: test, interval: ▸0}',

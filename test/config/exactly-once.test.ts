@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ConfigError } from '../../src/config/config-error.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { Manager } from '../../src/manager.ts';
+import { Manager } from '../../src/engine/manager.ts';
 
 const base = {
   collectors: { log: { plugin: 'file', paths: ['in.log'] }, ticks: { plugin: 'test' } },

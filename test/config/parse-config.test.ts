@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { ProcessConfigBase } from '../../src/models/index.ts';
-import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
+import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
+import { ProcessConfigBase } from '../../src/sdk/models.ts';
 
 const input = () => ({
   collectors: { ticks: { plugin: 'test', count: 3 } },

@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals';
 import { withReferences } from '../../src/checks/as-written.ts';
-import { defineForwarder } from '../../src/define-plugin.ts';
+import { findPlugin } from '../../src/config/registry.ts';
 import { entrySettings } from '../../src/graph/entry-settings.ts';
 import { nodesOf, type PipelineGraph } from '../../src/graph/graph.ts';
-import type { CollectPlugin } from '../../src/models/plugin.ts';
-import { findPlugin } from '../../src/registry.ts';
+import { defineForwarder } from '../../src/sdk/define-plugin.ts';
+import type { CollectPlugin } from '../../src/sdk/plugin.ts';
 import { graphOf, named, SHARED } from './graphs.ts';
 
 const edgesOf = ({ edges }: PipelineGraph, pipeline: string) =>

@@ -16,7 +16,7 @@ import type { Reading } from '../../src/host/beacons/beacon.ts';
 import { file_watch } from '../../src/host/beacons/file_watch.ts';
 import { processChange } from '../../src/host/beacons/process.ts';
 import { defaultHost } from '../../src/host/standalone-host.ts';
-import { HostEvent, silentLogger } from '../../src/models/index.ts';
+import { HostEvent, silentLogger } from '../../src/sdk/models.ts';
 
 let folder: string;
 let subscription: Subscription | undefined;

@@ -1,8 +1,8 @@
 import { homedir, hostname } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { from, lastValueFrom, type ObservableInput } from 'rxjs';
-import { MillraceError } from '../../src/errors.ts';
 import { defaultHost } from '../../src/host/standalone-host.ts';
+import { MillraceError } from '../../src/sdk/errors.ts';
 
 const host = defaultHost({});
 

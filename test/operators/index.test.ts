@@ -16,11 +16,11 @@ const INTERNAL = [
   'operators/counted.ts', // numbers in messages
   'operators/fifo.ts', // the queue behind mapping operators
   'operators/hash-to-unit.ts', // how sampleRate chooses
-  'operators/lines-masker.ts',
+  'operators/masks/lines-masker.ts',
   'operators/lru-map.ts', // the keys that dedupe, rateLimit and sampleFirst remember
   'operators/plain-form.ts', // a step of maskStrings
-  'operators/python-escapes.ts', // steps of compileExpression
-  'operators/python-syntax.ts',
+  'operators/masks/python-escapes.ts', // steps of compileExpression
+  'operators/masks/python-syntax.ts',
   'operators/serial-jobs.ts', // the order of FileAppender and NumberedFiles
   'operators/steady-clock.ts', // time that nobody can set
   'operators/subscribe-for.ts', // what these operators have in common

@@ -52,7 +52,7 @@ function sourcesOf(file: string): string[] {
 describe('the build', () => {
   it('has each module once: a class is the same one, whichever entry it is imported by', () => {
     const sources = loadedWith([...ENTRIES, CLI], true).files.flatMap(sourcesOf);
-    expect(sources).toContain('src/errors.ts');
+    expect(sources).toContain('src/sdk/errors.ts');
     expect(sources.filter((path, i) => sources.indexOf(path) < i)).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe('the build', () => {
 
   it('has the file of the workers beside the chunk that starts them, whole and without RxJS', () => {
     const chunk = loadedWith(ENTRIES).files.find((file) =>
-      sourcesOf(file).includes('src/workers/worker-pool.ts'),
+      sourcesOf(file).includes('src/lines/worker-pool.ts'),
     );
     expect(join(dirname(chunk as string), 'line-worker.js')).toBe(WORKER);
     expect(loadedWith([WORKER], true)).toEqual({ files: [WORKER], packages: ['@eslint-community/regexpp'] });
@@ -74,7 +74,7 @@ describe('the build', () => {
   it('lets an application load the engine without the command line', () => {
     const { files, packages } = loadedWith(['src/index.js']);
     const sources = files.flatMap(sourcesOf);
-    expect(sources).toContain('src/manager.ts');
+    expect(sources).toContain('src/engine/manager.ts');
     expect(sources.filter((path) => path.startsWith('src/cli/'))).toEqual([]);
     expect(packages).not.toContain('commander');
     expect(packages).not.toContain('winston');

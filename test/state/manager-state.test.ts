@@ -3,14 +3,14 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { firstValueFrom, NEVER } from 'rxjs';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { Manager } from '../../src/manager.ts';
+import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
+import { Manager } from '../../src/engine/manager.ts';
 import {
   type CollectedEvent,
   collectedEvent,
   EventBatch,
   type PipelineRunContext,
-} from '../../src/models/index.ts';
-import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
+} from '../../src/sdk/models.ts';
 import { openState } from '../../src/state/open-state.ts';
 import { testManager } from '../support/pipelines.ts';
 import { tempFolder } from '../support/temp-folder.ts';

@@ -1,6 +1,6 @@
 import { of } from 'rxjs';
-import type { PipelineRunContext } from '../../src/models/index.ts';
-import { silentLogger } from '../../src/models/index.ts';
+import type { PipelineRunContext } from '../../src/sdk/models.ts';
+import { silentLogger } from '../../src/sdk/models.ts';
 
 /** A generator of numbers in [0, 1) that repeats itself with the same seed (mulberry32). */
 export function seededRandom(seed = 1): () => number {

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import type { Subscription } from 'rxjs';
-import { type FollowSettings, followFiles, type LineBatch } from '../../operators/follow-files.ts';
+import { type FollowSettings, followFiles, type LineBatch } from '../../operators/files/follow-files.ts';
 
 /** Reads every file from its beginning. */
 export const fromStart = { startAt: () => 0, forget: () => {} };

@@ -1,7 +1,8 @@
 import { asyncScheduler } from 'rxjs';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { Manager, type ManagerOptions } from '../../src/manager.ts';
+import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
+import { Manager, type ManagerOptions } from '../../src/engine/manager.ts';
 import type {
   CollectedEvent,
   CollectPlugin,
@@ -10,8 +11,7 @@ import type {
   Logger,
   PipelineRunContext,
   ProcessPlugin,
-} from '../../src/models/index.ts';
-import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
+} from '../../src/sdk/models.ts';
 import { marbles } from './marbles.ts';
 
 type Args = { ctx: PipelineRunContext; event: CollectedEvent };

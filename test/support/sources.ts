@@ -10,7 +10,7 @@ export interface Import {
 }
 
 export interface SourceFile {
-  /** Relative to the repository, such as `src/models/events.ts`. */
+  /** Relative to the repository, such as `src/sdk/events.ts`. */
   readonly path: string;
   readonly text: string;
   readonly imports: readonly Import[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type CollectedEvent, ForwardConfigBase } from '../../src/models/index.ts';
+import { type CollectedEvent, ForwardConfigBase } from '../../src/sdk/models.ts';
 import {
   ConformanceError,
   checkPlugin,

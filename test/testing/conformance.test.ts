@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { builtinPlugins, findPlugin } from '../../src/config/registry.ts';
 import {
   type CollectedEvent,
   type CollectPlugin,
   type ForwardPlugin,
   ProcessConfigBase,
   type ProcessPlugin,
-} from '../../src/models/index.ts';
-import { builtinPlugins, findPlugin } from '../../src/registry.ts';
+} from '../../src/sdk/models.ts';
 import {
   type ConformanceOptions,
   checkPlugin,

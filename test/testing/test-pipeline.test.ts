@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { defineProcessor } from '../../src/define-plugin.ts';
-import { PluginError } from '../../src/errors.ts';
-import { ProcessConfigBase } from '../../src/models/index.ts';
-import { registerPlugin, unregisterPlugin } from '../../src/registry.ts';
+import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
+import { defineProcessor } from '../../src/sdk/define-plugin.ts';
+import { PluginError } from '../../src/sdk/errors.ts';
+import { ProcessConfigBase } from '../../src/sdk/models.ts';
 import { marbles, testPipeline } from '../../src/testing/index.ts';
 
 const config = (pipeline: object = {}, more: object = {}) => ({

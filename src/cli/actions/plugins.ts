@@ -1,7 +1,7 @@
 import { nameListing } from '../../checks/wording.ts';
-import type { Plugin, PluginKind } from '../../models/index.ts';
-import { nearest } from '../../models/nearest.ts';
-import { findPlugin, kindsOf, pluginNames } from '../../registry.ts';
+import { findPlugin, kindsOf, pluginNames } from '../../config/registry.ts';
+import type { Plugin, PluginKind } from '../../sdk/models.ts';
+import { nearest } from '../../sdk/nearest.ts';
 import { type Colours, coloursFor } from '../colours.ts';
 import { ExitCode, UsageError } from '../exit-code.ts';
 import { table, wrap } from '../format.ts';

@@ -1,7 +1,7 @@
 import { nameListing } from '../../checks/wording.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import type { Logger, PipelineStats } from '../../models/index.ts';
-import { nearest } from '../../models/nearest.ts';
+import type { Logger, PipelineStats } from '../../sdk/models.ts';
+import { nearest } from '../../sdk/nearest.ts';
 import { outputClosed } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
 import type { ReplayOptions } from '../commands/replay.ts';

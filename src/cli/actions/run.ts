@@ -1,5 +1,5 @@
 import { concatMap, EMPTY, firstValueFrom, fromEvent, merge, Subject } from 'rxjs';
-import { readMemory } from '../../../operators/file-lines/memory-budget.ts';
+import { readMemory } from '../../../operators/files/follow/memory-budget.ts';
 import { abandonWriters, outputClosed, writersToOutput } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
 import type { RunOptions } from '../commands/run.ts';

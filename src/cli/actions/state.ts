@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
-import { printable } from '../../models/printable.ts';
+import { printable } from '../../sdk/printable.ts';
 import { readState } from '../../state/open-state.ts';
 import { type Checkpoint, checkpointsOf, sizeNow } from '../checkpoint.ts';
 import { coloursFor } from '../colours.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../../models/printable.ts';
+import { printable } from '../../sdk/printable.ts';
 import { drawText } from '../../testing/draw/draw-text.ts';
 import { junitXml } from '../../testing/junit.ts';
 import { loadSuites } from '../../testing/yaml/load-suites.ts';

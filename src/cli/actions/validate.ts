@@ -1,7 +1,7 @@
 import { mistakeLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import type { AnalyticsConfig } from '../../models/index.ts';
-import { printable } from '../../models/printable.ts';
+import type { AnalyticsConfig } from '../../sdk/models.ts';
+import { printable } from '../../sdk/printable.ts';
 import { checkTest } from '../../testing/yaml/check-test.ts';
 import { configFiles } from '../config-files.ts';
 import { ExitCode } from '../exit-code.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nearest } from '../../models/nearest.ts';
+import { nearest } from '../../sdk/nearest.ts';
 import { examples, hinted } from '../command-help.ts';
 
 /** In place of commander's own, which answers a name that it does not know with the help of everything. */

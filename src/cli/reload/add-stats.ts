@@ -1,4 +1,4 @@
-import type { PipelineStats } from '../../models/index.ts';
+import type { PipelineStats } from '../../sdk/models.ts';
 
 type Counts = Readonly<Record<string, number>>;
 

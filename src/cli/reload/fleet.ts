@@ -14,8 +14,8 @@ import {
   take,
   tap,
 } from 'rxjs';
-import type { Manager } from '../../manager.ts';
-import type { AnalyticsConfig, PipelineStats, PipelineStatus } from '../../models/index.ts';
+import type { Manager } from '../../engine/manager.ts';
+import type { AnalyticsConfig, PipelineStats, PipelineStatus } from '../../sdk/models.ts';
 import type { LiveSource } from '../live-line.ts';
 import { FINAL_STATES } from '../run-times.ts';
 import { addStats } from './add-stats.ts';

@@ -13,7 +13,7 @@ import {
   startWith,
   timer,
 } from 'rxjs';
-import { isGlob } from '../../../operators/file-lines/expand-paths.ts';
+import { isGlob } from '../../../operators/files/follow/expand-paths.ts';
 import { configFiles } from '../config-files.ts';
 
 /** Editors write a file in several steps. */

@@ -1,4 +1,4 @@
-import { type CollectedEvent, isEvent, type PluginKind } from '../../models/index.ts';
+import { type CollectedEvent, isEvent, type PluginKind } from '../../sdk/models.ts';
 
 /** The entry of a configuration that failed on an event. */
 export interface FailedPlugin {

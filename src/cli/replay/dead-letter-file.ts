@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { foreignFormat } from '../../../operators/file-lines/foreign-format.ts';
+import { foreignFormat } from '../../../operators/files/follow/foreign-format.ts';
 import { UsageError } from '../exit-code.ts';
 
 /** A file of dead letters as it is now: what the replay itself adds to it is not part of it. */

@@ -1,5 +1,5 @@
 import { rememberVariables, variablesOf } from '../../checks/variables.ts';
-import type { AnalyticsConfig, CollectPlugin, PluginConfig } from '../../models/index.ts';
+import type { AnalyticsConfig, CollectPlugin, PluginConfig } from '../../sdk/models.ts';
 import { ALL, type ReplayTarget } from './replay-targets.ts';
 
 const COLLECTOR = 'dead_letters';

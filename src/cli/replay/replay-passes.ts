@@ -1,6 +1,6 @@
 import { firstValueFrom } from 'rxjs';
-import { Manager, type ManagerOptions } from '../../manager.ts';
-import type { AnalyticsConfig, CollectPlugin } from '../../models/index.ts';
+import { Manager, type ManagerOptions } from '../../engine/manager.ts';
+import type { AnalyticsConfig, CollectPlugin } from '../../sdk/models.ts';
 import { pipelineResults } from '../run-report.ts';
 import { RunTimes } from '../run-times.ts';
 import type { PipelineResult } from '../summary.ts';

@@ -1,4 +1,4 @@
-import type { CollectedEvent, CollectPlugin } from '../../models/index.ts';
+import type { CollectedEvent, CollectPlugin } from '../../sdk/models.ts';
 import { type FailedPlugin, readEntry } from './dead-letter-entry.ts';
 import { type DeadLetterFile, linesOf } from './dead-letter-file.ts';
 

@@ -1,4 +1,4 @@
-import type { AnalyticsConfig, Logger } from '../../models/index.ts';
+import type { AnalyticsConfig, Logger } from '../../sdk/models.ts';
 import type { FailedPlugin } from './dead-letter-entry.ts';
 
 interface ReplayTargetOptions {

@@ -1,4 +1,4 @@
-import type { Logger } from '../../models/index.ts';
+import type { Logger } from '../../sdk/models.ts';
 import { count } from '../format.ts';
 import { type FailedPlugin, readEntry } from './dead-letter-entry.ts';
 import { type DeadLetterFile, linesOf } from './dead-letter-file.ts';

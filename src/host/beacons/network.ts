@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MillraceError } from '../../errors.ts';
+import { MillraceError } from '../../sdk/errors.ts';
 import { type NetworkCounters, readNetworkCounters } from '../functions/network.ts';
 import { defineBeacon, interval, type Reader, type Reading } from './beacon.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { MillraceError } from '../../errors.ts';
+import { MillraceError } from '../../sdk/errors.ts';
 
 /** A function that pipelines may call by name. */
 export interface HostFunction {

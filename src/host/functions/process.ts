@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MillraceError } from '../../errors.ts';
+import { MillraceError } from '../../sdk/errors.ts';
 import { systemInformation } from '../system-information.ts';
 import { builtIn } from './host-function.ts';
 

@@ -1,5 +1,5 @@
-import type { Plugin, PluginKind } from '../../models/index.ts';
-import type { PluginOf } from '../../registry.ts';
+import type { PluginOf } from '../../config/registry.ts';
+import type { Plugin, PluginKind } from '../../sdk/models.ts';
 import { type Check, CheckFailure, reasonOf } from './check.ts';
 import { CANCELLATION_CHECKS } from './checks/cancellation.ts';
 import { DEMAND_CHECKS } from './checks/demand.ts';

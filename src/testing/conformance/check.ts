@@ -1,5 +1,5 @@
-import { MillraceError } from '../../errors.ts';
-import type { Plugin, PluginKind } from '../../models/index.ts';
+import { MillraceError } from '../../sdk/errors.ts';
+import type { Plugin, PluginKind } from '../../sdk/models.ts';
 import type { Subject } from './subject.ts';
 
 /** One thing that a plugin must do. */

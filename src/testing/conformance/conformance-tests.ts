@@ -1,6 +1,6 @@
-import { MillraceError } from '../../errors.ts';
-import type { PluginKind } from '../../models/index.ts';
-import type { PluginOf } from '../../registry.ts';
+import type { PluginOf } from '../../config/registry.ts';
+import { MillraceError } from '../../sdk/errors.ts';
+import type { PluginKind } from '../../sdk/models.ts';
 import { CheckFailure } from './check.ts';
 import { checksFor, runCheck } from './check-plugin.ts';
 import { type ConformanceOptions, subjectOf } from './subject.ts';

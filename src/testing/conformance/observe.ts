@@ -1,6 +1,7 @@
 import { concatMap, firstValueFrom, from, type Observable, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { collectedBy } from '../../delivery/collected-by.ts';
+import { collectedBy } from '../../engine/collected-by.ts';
+import { atHand, eventually } from '../../engine/plugin-result.ts';
 import type {
   CollectedEvent,
   CollectPlugin,
@@ -8,8 +9,7 @@ import type {
   ForwardPlugin,
   PipelineRunContext,
   ProcessPlugin,
-} from '../../models/index.ts';
-import { atHand, eventually } from '../../returned.ts';
+} from '../../sdk/models.ts';
 import { activeResources, resourcesSince } from './active-resources.ts';
 import type { Subject } from './subject.ts';
 

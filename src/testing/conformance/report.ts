@@ -1,5 +1,5 @@
-import { MillraceError } from '../../errors.ts';
-import type { PluginKind } from '../../models/index.ts';
+import { MillraceError } from '../../sdk/errors.ts';
+import type { PluginKind } from '../../sdk/models.ts';
 
 /** How one check ended. */
 export interface CheckResult {

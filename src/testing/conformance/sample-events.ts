@@ -1,4 +1,4 @@
-import type { CollectedEvent } from '../../models/index.ts';
+import type { CollectedEvent } from '../../sdk/models.ts';
 
 const TIMESTAMP = '2026-01-02T03:04:05.678Z';
 

@@ -1,4 +1,4 @@
-import type { LineEnvelope } from '../../models/index.ts';
+import type { LineEnvelope } from '../../sdk/models.ts';
 import { CONTENT } from './sample-events.ts';
 import type { Subject } from './subject.ts';
 

@@ -2,7 +2,7 @@ import { interval, map, of } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { buildConfig } from '../../config/build-config.ts';
 import { frozenCopy } from '../../config/frozen.ts';
-import { createContext } from '../../context.ts';
+import { createContext } from '../../engine/context.ts';
 import {
   type AnalyticsConfig,
   type CollectedEvent,
@@ -12,7 +12,7 @@ import {
   type Plugin,
   type PluginKind,
   silentLogger,
-} from '../../models/index.ts';
+} from '../../sdk/models.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { CheckFailure } from './check.ts';
 import { sampleEvents } from './sample-events.ts';

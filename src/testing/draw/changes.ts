@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CollectedEvent } from '../../models/index.ts';
-import { printable } from '../../models/printable.ts';
+import type { CollectedEvent } from '../../sdk/models.ts';
+import { printable } from '../../sdk/printable.ts';
 import { quotable, shorten, valueText } from './printable.ts';
 
 /** Longest value in a legend, in characters. */

@@ -1,4 +1,4 @@
-import { printable } from '../../models/printable.ts';
+import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import { layoutOf } from './layout.ts';
 import { type Panel, panelsOf } from './panels.ts';

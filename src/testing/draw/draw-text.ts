@@ -1,4 +1,4 @@
-import { printable } from '../../models/printable.ts';
+import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import { type Layout, type LayoutRow, layoutOf, rowsIn } from './layout.ts';
 import type { LegendLine } from './legend.ts';

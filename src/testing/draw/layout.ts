@@ -1,4 +1,4 @@
-import { printable } from '../../models/printable.ts';
+import { printable } from '../../sdk/printable.ts';
 import type { Trace, TraceRow } from '../trace.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import { axisOf, type Column } from './columns.ts';

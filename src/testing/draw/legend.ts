@@ -1,4 +1,4 @@
-import { printable } from '../../models/printable.ts';
+import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import type { Glyph } from './cells.ts';
 import { REASON_WORDS } from './cells.ts';

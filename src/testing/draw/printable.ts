@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { printable } from '../../models/printable.ts';
+import { printable } from '../../sdk/printable.ts';
 
 /**
  * The text, its middle left out if it is longer than `longest` characters.

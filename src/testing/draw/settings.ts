@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { printable } from '../../models/printable.ts';
+import { printable } from '../../sdk/printable.ts';
 import { shorten } from './printable.ts';
 import { UNBROKEN } from './text-words.ts';
 

@@ -1,4 +1,4 @@
-import { MillraceError } from '../../errors.ts';
+import { MillraceError } from '../../sdk/errors.ts';
 import { LINE, MARBLE, OPERATOR, TROUBLE } from './svg-theme.ts';
 
 /** A message of a swirly stream: a marble, the end or an error. Its frame is a pixel. */

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import type { CollectedEvent } from '../../models/index.ts';
-import { printable } from '../../models/printable.ts';
+import type { CollectedEvent } from '../../sdk/models.ts';
+import { printable } from '../../sdk/printable.ts';
 import type { Trace, TraceRow } from '../trace.ts';
 import { distance } from './changes.ts';
 

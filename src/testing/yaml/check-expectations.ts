@@ -1,4 +1,4 @@
-import { type RowExpectation, RUN_EXPECTATIONS, type TestDefinition } from '../../models/tests-config.ts';
+import { type RowExpectation, RUN_EXPECTATIONS, type TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { checkContainsNo } from './contains-no.ts';
 import { collectedValues } from './letters.ts';

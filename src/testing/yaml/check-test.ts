@@ -1,8 +1,8 @@
 import type { Path } from '../../checks/path.ts';
-import { MillraceError } from '../../errors.ts';
-import { nearest } from '../../models/nearest.ts';
-import type { ConfigMistake } from '../../models/plugin.ts';
-import type { RowExpectation, TestDefinition } from '../../models/tests-config.ts';
+import { MillraceError } from '../../sdk/errors.ts';
+import { nearest } from '../../sdk/nearest.ts';
+import type { ConfigMistake } from '../../sdk/plugin.ts';
+import type { RowExpectation, TestDefinition } from '../../sdk/tests-config.ts';
 import { parseMarbleRow } from '../marbles.ts';
 import { collectedValues, lettersIn, MOST_LISTED_VALUES } from './letters.ts';
 

@@ -1,4 +1,4 @@
-import type { CollectorInput, TestDefinition } from '../../models/tests-config.ts';
+import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { parseMarbleRow } from '../marbles.ts';
 import type { CollectorMarbles } from '../test-pipeline.ts';
 

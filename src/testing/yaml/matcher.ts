@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatPath, isMapping, type Path } from '../../checks/path.ts';
-import { expressionIn } from '../../models/expression-text.ts';
-import { type CollectedEvent, isEvent } from '../../models/index.ts';
+import { expressionIn } from '../../sdk/expression-text.ts';
+import { type CollectedEvent, isEvent } from '../../sdk/models.ts';
 import { valueText } from './value-text.ts';
 
 /** What an event is to be like, and how its texts are meant. */

@@ -1,4 +1,4 @@
-import type { RowExpectation } from '../../models/tests-config.ts';
+import type { RowExpectation } from '../../sdk/tests-config.ts';
 import { timeText } from '../draw/time-text.ts';
 import { assign } from './assignment.ts';
 import { type Mismatch, mismatch, mismatchText, written } from './matcher.ts';

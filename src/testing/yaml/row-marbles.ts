@@ -1,5 +1,5 @@
 import { isMapping } from '../../checks/path.ts';
-import type { RowExpectation } from '../../models/tests-config.ts';
+import type { RowExpectation } from '../../sdk/tests-config.ts';
 import { alignedRows, type RowEntry } from '../aligned-rows.ts';
 import { timeText } from '../draw/time-text.ts';
 import { durationText, toMilliseconds } from '../duration.ts';

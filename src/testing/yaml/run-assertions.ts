@@ -1,4 +1,4 @@
-import type { DropExpectation, TestDefinition } from '../../models/tests-config.ts';
+import type { DropExpectation, TestDefinition } from '../../sdk/tests-config.ts';
 import { timeText } from '../draw/time-text.ts';
 import { toMilliseconds } from '../duration.ts';
 import type { DroppedEntry, PipelineRun } from '../pipeline-run.ts';

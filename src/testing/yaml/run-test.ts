@@ -1,7 +1,7 @@
 import { asyncScheduler } from 'rxjs';
 import { formatPath } from '../../checks/path.ts';
-import { safeReason } from '../../errors.ts';
-import type { TestDefinition } from '../../models/tests-config.ts';
+import { safeReason } from '../../sdk/errors.ts';
+import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { runPipeline, type TestPipelineOptions } from '../test-pipeline.ts';
 import { checkExpectations } from './check-expectations.ts';

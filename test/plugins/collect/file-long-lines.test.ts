@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { UNSURE_CHARACTERS } from '../../../operators/file-lines/unsure-tail.ts';
+import { UNSURE_CHARACTERS } from '../../../operators/files/follow/unsure-tail.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
-import { Manager } from '../../../src/manager.ts';
-import { type CollectedEvent, type Logger, silentLogger } from '../../../src/models/index.ts';
-import { registerPlugin, unregisterPlugin } from '../../../src/registry.ts';
+import { registerPlugin, unregisterPlugin } from '../../../src/config/registry.ts';
+import { Manager } from '../../../src/engine/manager.ts';
+import { type CollectedEvent, type Logger, silentLogger } from '../../../src/sdk/models.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { map } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { collect, TestCollectConfig } from '../../../plugins/collect/test.ts';
-import { MAX_COUNT, type PipelineRunContext } from '../../../src/models/index.ts';
+import { MAX_COUNT, type PipelineRunContext } from '../../../src/sdk/models.ts';
 import { testContext } from '../../support/context.ts';
 import { marbles } from '../../support/marbles.ts';
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { build } from 'esbuild';
 import { lastValueFrom, toArray } from 'rxjs';
-import { ResumingWriter } from '../../../operators/output/resuming-writer.ts';
+import { ResumingWriter } from '../../../operators/files/append/resuming-writer.ts';
 import { StdoutConfig } from '../../../plugins/forward/stdout.ts';
 import { noSmallDisk, smallDisk } from '../../support/small-disk.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import { forward, TestForwardConfig } from '../../../plugins/forward/test.ts';
-import { safeReason } from '../../../src/errors.ts';
+import { safeReason } from '../../../src/sdk/errors.ts';
 import { testContext } from '../../support/context.ts';
 import { marbles } from '../../support/marbles.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

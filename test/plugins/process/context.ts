@@ -1,5 +1,5 @@
 import { NEVER } from 'rxjs';
-import { type PipelineRunContext, silentLogger } from '../../../src/models/index.ts';
+import { type PipelineRunContext, silentLogger } from '../../../src/sdk/models.ts';
 
 /** A context to call a processor with, and what it reported as masked. */
 export function processContext<C>(config: C, random: () => number = () => 0.5) {

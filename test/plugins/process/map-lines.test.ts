@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { LineBlock } from '../../../operators/file-lines/line-block.ts';
+import { LineBlock } from '../../../operators/files/follow/line-block.ts';
 import * as entropy_mask from '../../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../../plugins/process/regex_mask.ts';
-import { LineProcessing, processLines } from '../../../src/delivery/process-lines.ts';
-import type { Turn } from '../../../src/delivery/turns.ts';
-import { LineEvents, type LineMapping, serialise } from '../../../src/models/index.ts';
+import type { Turn } from '../../../src/engine/time-slice.ts';
+import { LineProcessing, processLines } from '../../../src/lines/process-lines.ts';
+import { LineEvents, type LineMapping, serialise } from '../../../src/sdk/models.ts';
 import { processContext } from './context.ts';
 
 const part = fc.oneof(

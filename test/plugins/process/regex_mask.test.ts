@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import { z } from 'zod';
 import * as plugin from '../../../plugins/process/regex_mask.ts';
-import { PluginError } from '../../../src/errors.ts';
-import { collectedEvent } from '../../../src/models/index.ts';
+import { PluginError } from '../../../src/sdk/errors.ts';
+import { collectedEvent } from '../../../src/sdk/models.ts';
 import { deepFreeze } from '../../support/deep-freeze.ts';
 import { processContext } from './context.ts';
 

@@ -1,5 +1,5 @@
-import { PluginError, type PluginErrorOptions } from '../../../src/errors.ts';
-import { batching, type CollectedEvent, type LineMapping } from '../../../src/models/index.ts';
+import { PluginError, type PluginErrorOptions } from '../../../src/sdk/errors.ts';
+import { batching, type CollectedEvent, type LineMapping } from '../../../src/sdk/models.ts';
 import { type Args, BASES, type Bad, type Ctx, forwarder, one, processor } from './make.ts';
 
 type Map = (line: string, ctx: Ctx) => string;

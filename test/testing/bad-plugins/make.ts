@@ -9,7 +9,7 @@ import {
   type PluginKind,
   ProcessConfigBase,
   type ProcessPlugin,
-} from '../../../src/models/index.ts';
+} from '../../../src/sdk/models.ts';
 import type { ConformanceOptions } from '../../../src/testing/conformance/index.ts';
 
 export const BASES = { collect: CollectConfigBase, process: ProcessConfigBase, forward: ForwardConfigBase };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { frozenCopy } from '../../../config/frozen.ts';
-import { type CollectedEvent, isEvent, isEventBatch, toUtc } from '../../../models/index.ts';
+import { type CollectedEvent, isEvent, isEventBatch, toUtc } from '../../../sdk/models.ts';
 import { type Check, demand, reasonOf } from '../check.ts';
 import { collected, handled, type Observed, observe, processed } from '../observe.ts';
 import { openCopy } from '../open-copy.ts';

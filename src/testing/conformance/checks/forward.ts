@@ -2,7 +2,7 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { concat, EMPTY, finalize, ignoreElements, type Observable } from 'rxjs';
 import { truncate } from '../../../checks/wording.ts';
 import { frozenCopy } from '../../../config/frozen.ts';
-import { failedEventsOf, isPermanent } from '../../../errors.ts';
+import { failedEventsOf, isPermanent } from '../../../sdk/errors.ts';
 import {
   batchingOf,
   type CollectedEvent,
@@ -10,7 +10,7 @@ import {
   type PipelineRunContext,
   type Plugin,
   toJsonLine,
-} from '../../../models/index.ts';
+} from '../../../sdk/models.ts';
 import { type Check, demand, reasonOf } from '../check.ts';
 import { handled, type Observed, observe, resultsOf } from '../observe.ts';
 import type { Subject } from '../subject.ts';

@@ -1,5 +1,5 @@
 import { describeValue } from '../../../checks/wording.ts';
-import { safeReason } from '../../../errors.ts';
+import { safeReason } from '../../../sdk/errors.ts';
 import {
   type LineEnvelope,
   LineEvents,
@@ -8,7 +8,7 @@ import {
   type ProcessPlugin,
   serialise,
   textsOf,
-} from '../../../models/index.ts';
+} from '../../../sdk/models.ts';
 import { type Check, demand } from '../check.ts';
 import { observe, processed } from '../observe.ts';
 import { sampleEnvelopes, sampleLines } from '../sample-lines.ts';

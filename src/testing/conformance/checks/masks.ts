@@ -1,4 +1,4 @@
-import type { CollectedEvent, Plugin, ProcessPlugin } from '../../../models/index.ts';
+import type { CollectedEvent, Plugin, ProcessPlugin } from '../../../sdk/models.ts';
 import { type Check, demand } from '../check.ts';
 import { handled, observe } from '../observe.ts';
 import type { Subject } from '../subject.ts';

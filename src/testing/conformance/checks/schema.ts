@@ -1,6 +1,6 @@
 import { frozenCopy } from '../../../config/frozen.ts';
-import { contractMistake } from '../../../config/plugin-contract.ts';
-import type { ConfigSchema } from '../../../models/index.ts';
+import type { ConfigSchema } from '../../../sdk/models.ts';
+import { contractMistake } from '../../../sdk/plugin-contract.ts';
 import { ALL_KINDS, type Check, demand, reasonOf } from '../check.ts';
 import type { Subject } from '../subject.ts';
 

@@ -1,0 +1,250 @@
+import type { Demand } from '../../demand.ts';
+import { BlockMemory } from './block-memory.ts';
+import type { ChunkReader } from './chunk-reader.ts';
+import type { FollowedFile } from './followed-file.ts';
+import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
+import { LineBlock } from './line-block.ts';
+import { isAbsence, isShortage } from './list-folder.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+
+export interface PumpSettings {
+  readonly demand: Demand;
+  /** The most lines of a batch. */
+  readonly batchLines: number;
+  /** Lines are emitted as bytes where that can be. */
+  readonly asBytes: boolean;
+  readonly skipEmptyLines: boolean;
+  /** The end of a file is the end of its last line, and of following it. */
+  readonly once: boolean;
+  /** `Infinity`: with `once`, a last line without a newline is left to the next run. */
+  readonly flushPolls: number;
+  readonly memory: MemoryBudget;
+}
+
+/** What the pump tells its owner. */
+export interface PumpEvents {
+  batch(batch: LineBatch): void;
+  /** `file` was read from, or begins anew. */
+  progress(file: FollowedFile): void;
+  /** `file` is not any more what was read of it. */
+  replaced(file: FollowedFile): void;
+  /** `file` cannot be read now. */
+  failed(file: FollowedFile, error: Error): void;
+  /** All of `file` is read, and it will not grow: it need not be followed any more. */
+  finished(file: FollowedFile): void;
+  /** Nothing is left to read, for now. */
+  idle(): void;
+}
+
+/**
+ * Reads the files that are ready, a chunk of each in turn, and emits their lines as the demand allows.
+ *
+ * Lines of one chunk are emitted at a time; of a file that is alone the next chunk is read meanwhile. Whatever happens
+ * (demand that returns while a batch is being emitted, a read that is done) ends up in one loop, never in recursion.
+ */
+export class ReadPump {
+  readonly #settings: PumpSettings;
+  readonly #reader: ChunkReader;
+  readonly #events: PumpEvents;
+  readonly #memory: BlockMemory;
+  readonly #ready = new Set<FollowedFile>();
+  /** The file whose lines are being emitted. */
+  #current: FollowedFile | undefined;
+  #isReading = false;
+  #isRunning = false;
+  #isClosed = false;
+
+  constructor(settings: PumpSettings, reader: ChunkReader, events: PumpEvents) {
+    this.#settings = settings;
+    this.#memory = new BlockMemory(settings.memory);
+    this.#reader = reader;
+    this.#events = events;
+  }
+
+  get isIdle(): boolean {
+    return this.#current === undefined && !this.#isReading && this.#ready.size === 0;
+  }
+
+  /** There may be something to read in `file`. */
+  add(file: FollowedFile): void {
+    if (file.isHeldBack) return;
+    file.isAtEnd = false;
+    this.#ready.add(file);
+    this.run();
+  }
+
+  /**
+   * The lines of `file` come after those of `predecessor`, whose path it took: a program that had that file open may go
+   * on writing to it before it writes to `file`.
+   */
+  putBehind(file: FollowedFile, predecessor: FollowedFile): void {
+    file.predecessor = predecessor;
+    predecessor.successors.push(file);
+    predecessor.quietPolls = 0;
+    this.#holdBack(file, predecessor);
+  }
+
+  /** Nothing more is expected in `file`: its successors are read without looking at it. */
+  freeSuccessors(file: FollowedFile): void {
+    const successors = file.successors.splice(0);
+    for (const successor of successors) successor.predecessor = undefined;
+    this.#release(successors);
+  }
+
+  /** `file` is not followed any more. */
+  remove(file: FollowedFile): void {
+    this.#ready.delete(file);
+    this.freeSuccessors(file);
+  }
+
+  /** Goes on as far as demand and files allow. */
+  run(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    while (this.#step()) {}
+    this.#isRunning = false;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#reader.close();
+    this.#memory.close();
+  }
+
+  /** One step; false when there is nothing to do but wait. */
+  #step(): boolean {
+    if (this.#isClosed || this.#isReading) return false;
+    const file = this.#current;
+    if (file === undefined) return this.#turn();
+    if (file.lines.hasLines) return this.#emit(file);
+    this.#current = undefined;
+    this.#leave(file);
+    return true;
+  }
+
+  #turn(): boolean {
+    const [file] = this.#ready;
+    if (file === undefined) {
+      this.#events.idle();
+      return false;
+    }
+    this.#ready.delete(file);
+    if (file.isTruncated) {
+      this.#current = file;
+      return true;
+    }
+    this.#isReading = true;
+    this.#reader.read(file, (error, chunk) => {
+      this.#isReading = false;
+      this.#current = file;
+      if (error !== null) this.#fail(file, error);
+      else if (chunk === undefined) this.#events.replaced(file);
+      else if (chunk.length > 0) this.#feed(file, chunk);
+      else if (file.predecessor !== undefined && file.readableEnd > file.lines.readOffset) {
+        this.#current = undefined;
+        this.#holdBack(file, file.predecessor);
+      } else this.#reachEnd(file);
+      this.run();
+    });
+    // Unless it was read ahead.
+    return !this.#isReading;
+  }
+
+  #emit(file: FollowedFile): boolean {
+    const { demand, batchLines, asBytes, skipEmptyLines } = this.#settings;
+    const { room } = demand;
+    if (room <= 0) return false;
+    const max = Math.min(room, batchLines);
+    const startOffset = file.lines.offset;
+    const all = (asBytes ? file.lines.takeBlock(max, this.#memory) : undefined) ?? file.lines.take(max);
+    const taken = skipEmptyLines ? all.withoutEmpty : all;
+    if (taken.size > 0) this.#events.batch(new TakenLines(taken, placeOf(file, startOffset), file.lines));
+    else if (taken instanceof LineBlock) taken.release();
+    return true;
+  }
+
+  #feed(file: FollowedFile, chunk: Buffer): void {
+    file.isFinishing = this.#settings.once;
+    file.feed(chunk);
+    if (this.#ready.size === 0 && file.predecessor === undefined) this.#reader.readAhead(file);
+    this.#events.progress(file);
+  }
+
+  #reachEnd(file: FollowedFile): void {
+    file.isAtEnd = true;
+    if (file.isFinishing && this.#mayEndLine(file)) file.lines.end();
+  }
+
+  /** Another run may read what follows of a line that this one leaves unfinished. */
+  #mayEndLine(file: FollowedFile): boolean {
+    const { once, flushPolls } = this.#settings;
+    return file.isHolding && (!once || flushPolls !== Infinity);
+  }
+
+  #fail(file: FollowedFile, error: NodeJS.ErrnoException): void {
+    this.#events.failed(file, error);
+    // Its owner adds it again, when there is a descriptor for it, or when it is found by its new path.
+    const isElsewhere = error.code === 'MOVED' || isAbsence(error);
+    if (isShortage(error) || (isElsewhere && !this.#settings.once)) {
+      this.#current = undefined;
+      return;
+    }
+    file.isAtEnd = true;
+    // A file that may be read later, if by another run, keeps the begin of its last line; one that is gone has no end.
+    if (file.isGone && !this.#settings.once && file.isHolding) file.lines.end({ isCut: true });
+  }
+
+  /** Every line of `file` that was at hand is emitted. */
+  #leave(file: FollowedFile): void {
+    if (file.isTruncated && file.isHolding) {
+      // Even if all was read: its end may have been cut off unseen, or come in the new life.
+      file.lines.end({ isCut: true });
+      this.#current = file;
+      return;
+    }
+    if (file.isTruncated) {
+      file.restart();
+      this.#events.progress(file);
+    }
+    if (file.isAtEnd) this.#settle(file);
+    else this.#ready.add(file);
+  }
+
+  #settle(file: FollowedFile): void {
+    this.#release(file.successors);
+    if (!file.isFinishing) return;
+    if (file.isGone || this.#settings.once) {
+      this.freeSuccessors(file);
+      this.#events.finished(file);
+    } else file.isFinishing = false;
+  }
+
+  #holdBack(file: FollowedFile, predecessor: FollowedFile): void {
+    file.isHeldBack = true;
+    this.#ready.delete(file);
+    this.add(predecessor);
+  }
+
+  #release(successors: readonly FollowedFile[]): void {
+    for (const file of successors.filter(({ isHeldBack }) => isHeldBack)) {
+      file.isHeldBack = false;
+      this.add(file);
+    }
+  }
+}
+
+/** Where the lines lie that were taken last. */
+function placeOf(file: FollowedFile, startOffset: number): BatchPlace {
+  const { id, path, head, lines, backfillEnd, isTruncated } = file;
+  const endOffset = lines.offset;
+  return {
+    id,
+    path,
+    startOffset,
+    endOffset,
+    backfill: endOffset <= backfillEnd,
+    fingerprint: head.fingerprint,
+    tail: lines.tail,
+    isCutOff: isTruncated,
+  };
+}

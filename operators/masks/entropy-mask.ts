@@ -1,0 +1,141 @@
+import { map, type OperatorFunction } from 'rxjs';
+import { type Check, type Checks, checkOptions, FUNCTION, TEXT, UNIT } from '../check-options.ts';
+import { EntropyMeter } from './entropy-index.ts';
+import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
+import { type Masker, maskerOf } from './mask-event.ts';
+import type { Masked } from './masked.ts';
+import {
+  assertOneCharacter,
+  REPLACEMENT_CHECKS,
+  Replacement,
+  type ReplacementOptions,
+} from './replacement.ts';
+
+export { entropyIndex } from './entropy-index.ts';
+
+export interface EntropyMaskOptions extends ReplacementOptions {
+  /** Stands between prefix and suffix in place of a token. `HIGH-ENTROPY` by default. */
+  readonly mask_str?: string | undefined;
+  /** Tokens of this index or more are masked, in [0, 1]. 0.9 by default. */
+  readonly h_threshold?: number | undefined;
+  /** Tokens of this many characters (code points) or more are masked, at least 2. 16 by default. */
+  readonly length_threshold?: number | undefined;
+  /** The one character that separates tokens. A space by default. */
+  readonly delimeter?: string | undefined;
+  /** The same as `mask_str`, which counts if both are given. */
+  readonly maskStr?: string | undefined;
+  /** The same as `h_threshold`, which counts if both are given. */
+  readonly hThreshold?: number | undefined;
+  /** The same as `length_threshold`, which counts if both are given. */
+  readonly lengthThreshold?: number | undefined;
+  /** The same as `delimeter`, which counts if both are given. */
+  readonly delimiter?: string | undefined;
+  /** The characters that a token is measured against. Letters, digits, `+`, `/` and `=` by default. */
+  readonly alphabet?: string | undefined;
+  /** Called after a text in which `count` tokens were masked, at least one. `rule` is `mask_str`. */
+  readonly onMask?: ((rule: string, count: number) => void) | undefined;
+}
+
+/** Letters, digits, `+`, `/` and `=`: what keys and base64 are written in. */
+export const DEFAULT_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=';
+
+const LENGTH: Check = (value) =>
+  (Number.isInteger(value) && (value as number) > 1) || 'an integer of at least 2';
+const CHECKS: Checks<Omit<EntropyMaskOptions, keyof ReplacementOptions>> = {
+  mask_str: TEXT,
+  h_threshold: UNIT,
+  length_threshold: LENGTH,
+  delimeter: TEXT,
+  maskStr: TEXT,
+  hThreshold: UNIT,
+  lengthThreshold: LENGTH,
+  delimiter: TEXT,
+  alphabet: TEXT,
+  onMask: FUNCTION,
+};
+
+/**
+ * A mask that replaces tokens which look random: at least `length_threshold` characters, and an
+ * {@link entropyIndex} of at least `h_threshold`. Only the token is replaced; delimiters stay as they are.
+ * Works on a text, or on all text of an event: see `maskEvent`.
+ *
+ * @throws RangeError for an option out of its bounds, naming it.
+ * @throws TypeError for an option that is unknown or of the wrong type.
+ *
+ * @example
+ * const mask = entropyMasker({ h_threshold: 0.8 });
+ * mask('key qGr4Kd0xT9bLw2Zp5v ok'); // 'key <:HIGH-ENTROPY:> ok'
+ */
+export function entropyMasker(options: EntropyMaskOptions = {}): Masker {
+  return entropyMasks(options).mask;
+}
+
+/** {@link entropyMasker}, and the same for many lines. */
+export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
+  checkOptions('entropyMasker', options, { ...CHECKS, ...REPLACEMENT_CHECKS });
+  const {
+    mask_str = options.maskStr ?? 'HIGH-ENTROPY',
+    h_threshold = options.hThreshold ?? 0.9,
+    length_threshold = options.lengthThreshold ?? 16,
+    delimeter = options.delimiter ?? ' ',
+    alphabet = DEFAULT_ALPHABET,
+    onMask,
+  } = options;
+  assertOneCharacter('delimeter', delimeter);
+  const meter = new EntropyMeter(alphabet);
+  const replacement = new Replacement(mask_str, options);
+  const isRandom = (text: string, start: number, end: number) =>
+    meter.canReach(h_threshold, text, start, end) &&
+    meter.index(text, start, end, length_threshold) >= h_threshold;
+
+  const maskTokens = (text: string, areLines: boolean): string => {
+    if (text.length < length_threshold) return text;
+    let masked = '';
+    let copied = 0;
+    let count = 0;
+    let delimiterAt = -1;
+    let lineEnd = areLines ? -1 : text.length;
+    for (let start = 0; start <= text.length; ) {
+      if (delimiterAt < start) delimiterAt = indexOrEnd(text, delimeter, start);
+      if (lineEnd < start) lineEnd = indexOrEnd(text, '\n', start);
+      const end = Math.min(delimiterAt, lineEnd);
+      if (end - start >= length_threshold && isRandom(text, start, end)) {
+        masked += text.slice(copied, start) + replacement.of(text, start, end);
+        copied = end;
+        count++;
+      }
+      start = end + (end === lineEnd ? 1 : delimeter.length);
+    }
+    if (count === 0) return text;
+    onMask?.(mask_str, count);
+    return masked + text.slice(copied);
+  };
+  return {
+    mask: maskerOf((text) => maskTokens(text, false)),
+    many: () =>
+      replacement.staysInLine
+        ? { map: (lines) => maskTokens(lines, true), maxLength: LONGEST_TEXT, maxLineLength: LONGEST_TEXT }
+        : undefined,
+  };
+}
+
+function indexOrEnd(text: string, part: string, from: number): number {
+  const at = text.indexOf(part, from);
+  return at === -1 ? text.length : at;
+}
+
+/**
+ * {@link entropyMasker} as an operator: texts or events in, the same out, as far as a mask can
+ * ({@link Masked}). What cannot be masked is an error notification, never a value.
+ *
+ * Use it instead of `regexMask` when secrets have no known form; after it when some have.
+ *
+ * @example
+ * of('key qGr4Kd0xT9bLw2Zp5v ok').pipe(entropyMask({ h_threshold: 0.8 })); // 'key <:HIGH-ENTROPY:> ok'
+ */
+export function entropyMask<T extends string | object>(
+  options: EntropyMaskOptions = {},
+): OperatorFunction<T, Masked<T>> {
+  const mask = entropyMasker(options);
+  return map((value: T) => mask(value));
+}

@@ -1,0 +1,77 @@
+import { type Checks, TEXT } from '../check-options.ts';
+
+/** What stands in place of masked text. */
+export interface ReplacementOptions {
+  /** One character: repeated once for each character (code point) of the masked text, without prefix and suffix. */
+  readonly mask_char?: string | undefined;
+  /** Stands before the name. `<:` by default; may be empty. */
+  readonly mask_prefix?: string | undefined;
+  /** Stands after the name. `:>` by default; may be empty. */
+  readonly mask_suffix?: string | undefined;
+  /** The same as `mask_char`, which counts if both are given. */
+  readonly maskChar?: string | undefined;
+  /** The same as `mask_prefix`, which counts if both are given. */
+  readonly maskPrefix?: string | undefined;
+  /** The same as `mask_suffix`, which counts if both are given. */
+  readonly maskSuffix?: string | undefined;
+}
+
+export const REPLACEMENT_CHECKS: Checks<ReplacementOptions> = {
+  mask_char: TEXT,
+  mask_prefix: TEXT,
+  mask_suffix: TEXT,
+  maskChar: TEXT,
+  maskPrefix: TEXT,
+  maskSuffix: TEXT,
+};
+
+/**
+ * The text that replaces a masked one: fixed, or made to its length.
+ *
+ * @throws RangeError if `mask_char` is not exactly one character.
+ */
+export class Replacement {
+  readonly #fixed: string;
+  readonly #character: string | undefined;
+
+  constructor(name: string, options: ReplacementOptions) {
+    const {
+      mask_char = options.maskChar,
+      mask_prefix = options.maskPrefix ?? '<:',
+      mask_suffix = options.maskSuffix ?? ':>',
+    } = options;
+    if (mask_char !== undefined) assertOneCharacter('mask_char', mask_char);
+    this.#character = mask_char;
+    this.#fixed = mask_prefix + name + mask_suffix;
+  }
+
+  /** Whether it has no LF. */
+  get staysInLine(): boolean {
+    return !(this.#character ?? this.#fixed).includes('\n');
+  }
+
+  /** The text itself, if it is fixed. */
+  get fixed(): string | undefined {
+    return this.#character === undefined ? this.#fixed : undefined;
+  }
+
+  /** The replacement of the part of `text` between two positions. */
+  of(text: string, start: number, end: number): string {
+    return this.#character === undefined
+      ? this.#fixed
+      : this.#character.repeat(codePoints(text.slice(start, end)));
+  }
+}
+
+/** @throws RangeError naming the option, if `text` is not one Unicode code point. */
+export function assertOneCharacter(option: string, text: string): void {
+  if (text === '' || codePoints(text) !== 1) {
+    throw new RangeError(`${option} must be exactly 1 character`);
+  }
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}

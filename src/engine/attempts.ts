@@ -1,0 +1,212 @@
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  identity,
+  ignoreElements,
+  type Observable,
+  raceWith,
+  retry,
+  tap,
+  throwError,
+} from 'rxjs';
+import { backoffDelay } from '../../operators/backoff.ts';
+import { longTimer } from '../../operators/long-timer.ts';
+import { steadyClock } from '../../operators/steady-clock.ts';
+import { isFatal, isPermanent, MillraceError, PluginError, retryAfterOf, safeReason } from '../sdk/errors.ts';
+import { atHand, eventually } from './plugin-result.ts';
+
+export interface AttemptPolicy {
+  /** What is tried, for messages: `forwarder archive`. */
+  readonly name: string;
+  /** Attempts at most; undefined: without end. */
+  readonly attempts: number | undefined;
+  /** Seconds for one attempt; undefined: no limit. */
+  readonly timeout: number | undefined;
+  /** Milliseconds: a call that has failed for so long ends with a fatal error; undefined: never. */
+  readonly giveUpAfter: number | undefined;
+  readonly random: () => number;
+  readonly onRetry: (attempt: number, wait: number, error: unknown) => void;
+  /** Called with true when a call is to be tried again for the first time, and with false when its attempts have ended. */
+  readonly onFailing: (isFailing: boolean) => void;
+  /** Holds back the calls of a forwarder after an error with `retryAfter`. */
+  readonly pause?: Pause;
+}
+
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 60_000;
+
+/** A time in which a forwarder is not to be called. */
+export class Pause {
+  #left: () => number = () => 0;
+
+  /** Milliseconds until it ends; 0 if there is none. */
+  get left(): number {
+    return this.#left();
+  }
+
+  /** Begins one, unless there is one that ends later. */
+  begin(ms: number): void {
+    if (ms <= this.left) return;
+    const elapsed = steadyClock();
+    this.#left = () => Math.max(0, ms - elapsed());
+  }
+}
+
+/** The attempts to deliver some events, over all the calls that it takes. */
+export class Attempts {
+  readonly policy: AttemptPolicy;
+  /** Those that have failed. */
+  failed = 0;
+  #failingFor: (() => number) | undefined;
+
+  constructor(policy: AttemptPolicy, failed = 0) {
+    this.policy = policy;
+    this.failed = failed;
+  }
+
+  /**
+   * One more has failed. Returns the milliseconds until the next one, of which the log is told, or undefined if there is
+   * none: `limit` attempts have failed.
+   *
+   * @throws MillraceError `MILLRACE_GAVE_UP` if they have failed for longer than the run may wait.
+   */
+  next(error: unknown, limit = this.policy.attempts): number | undefined {
+    const { name, giveUpAfter = Number.POSITIVE_INFINITY, pause, random, onFailing, onRetry } = this.policy;
+    this.failed++;
+    const failingFor = this.#failingFor?.() ?? 0;
+    const left = giveUpAfter - failingFor;
+    const retryAfter = retryAfterOf(error);
+    if (retryAfter !== undefined) pause?.begin(Math.min(left, retryAfter * 1000));
+    if (limit !== undefined && this.failed >= limit) return undefined;
+    if (this.#failingFor === undefined) {
+      this.#failingFor = steadyClock();
+      onFailing(true);
+    }
+    if (left <= 0) throw gaveUp(name, this.failed, failingFor, error);
+    const backoff = backoffDelay(this.failed, { base: FIRST_WAIT, cap: LONGEST_WAIT, random });
+    const wait = Math.min(left, retryAfter === undefined ? backoff : retryAfter * 1000);
+    onRetry(this.failed, wait, error);
+    return wait;
+  }
+
+  /** They were successful, or are given up. */
+  end(): void {
+    if (this.#failingFor === undefined) return;
+    this.#failingFor = undefined;
+    this.policy.onFailing(false);
+  }
+}
+
+/** Errors after which the same call is not made again, beside those that are permanent or fatal. */
+export type IsFinal = (error: unknown) => boolean;
+
+/**
+ * Calls until it succeeds, with backoff between. Returns undefined if the first call succeeded at once: then no
+ * Observable was made. Otherwise an Observable that completes with success, or errors when the attempts are used
+ * up or the error is permanent, fatal or final. It emits nothing.
+ */
+export function attempt(
+  call: () => unknown,
+  policy: AttemptPolicy,
+  isFinal?: IsFinal,
+  attempts?: Attempts,
+): Observable<never> | undefined {
+  const first = callNow(call, policy);
+  if (first === undefined) {
+    attempts?.end();
+    return undefined;
+  }
+  const counted = attempts ?? new Attempts(policy);
+  const end = () => counted.end();
+  return attemptAgain(first, call, counted, isFinal).pipe(tap({ complete: end, error: end }));
+}
+
+/** {@link attempt} for a part of the attempts, which the caller ends. No call is made after `limit` have failed. */
+export function attemptOn(
+  call: () => unknown,
+  attempts: Attempts,
+  isFinal: IsFinal,
+  limit: number | undefined,
+): Observable<never> | undefined {
+  const first = callNow(call, attempts.policy);
+  return first && attemptAgain(first, call, attempts, isFinal, limit);
+}
+
+/** Undefined if the call succeeded at once. During a pause it is made when that is over. */
+function callNow(call: () => unknown, { pause }: AttemptPolicy): Observable<unknown> | undefined {
+  if (pause !== undefined && pause.left > 0) return callLater(call);
+  try {
+    const returned = call();
+    return atHand(returned) === undefined ? eventually(returned) : undefined;
+  } catch (error) {
+    return throwError(() => error);
+  }
+}
+
+function callLater(call: () => unknown): Observable<unknown> {
+  return defer(() => {
+    const returned = call();
+    return atHand(returned) ?? eventually(returned);
+  });
+}
+
+function attemptAgain(
+  first: Observable<unknown>,
+  call: () => unknown,
+  attempts: Attempts,
+  isFinal: IsFinal | undefined,
+  limit?: number,
+): Observable<never> {
+  const { timeout, pause } = attempts.policy;
+  let next = first;
+  return defer(() => {
+    const called = next.pipe(ignoreElements(), timeout === undefined ? identity : raceWith(timeOut(timeout)));
+    next = callLater(call);
+    return pause === undefined || pause.left === 0 ? called : concat(untilOver(pause), called);
+  }).pipe(
+    retry({
+      delay: (error) => {
+        if (isFatal(error) || isPermanent(error) || isFinal?.(error) === true) return throwError(() => error);
+        const wait = attempts.next(error, limit);
+        return wait === undefined ? throwError(() => error) : longTimer(wait);
+      },
+    }),
+  );
+}
+
+/** Completes when no pause is left: another call may have made it longer. */
+function untilOver(pause: Pause): Observable<never> {
+  return defer(() => {
+    const { left } = pause;
+    return left > 0 ? concat(longTimer(left).pipe(ignoreElements()), untilOver(pause)) : EMPTY;
+  });
+}
+
+/** Not rxjs's `timeout`: beyond 24 days Node's timers fire at once. */
+function timeOut(seconds: number): Observable<never> {
+  const message = `the forwarder did not finish within delivery.timeout (${seconds} s)`;
+  return longTimer(seconds * 1000).pipe(concatMap(() => throwError(() => new PluginError(message))));
+}
+
+/** Fatal: the run fails, and nothing that it could not deliver is acknowledged. */
+function gaveUp(name: string, attempts: number, ms: number, cause: unknown): MillraceError {
+  const times = attempts === 1 ? 'once' : `${attempts} times`;
+  const message = `${name} failed ${times} over ${elapsedText(ms)}, and this run gives up: ${safeReason(cause)}`;
+  return Object.assign(new MillraceError('MILLRACE_GAVE_UP', message, { cause }), { fatal: true });
+}
+
+/**
+ * A time that has passed, in whole units.
+ *
+ * @example
+ * elapsedText(12_345); // '12 s'
+ * elapsedText(300_000); // '5 min'
+ */
+export function elapsedText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}

@@ -1,0 +1,122 @@
+import { map, Observable, type OperatorFunction } from 'rxjs';
+import { Fifo } from '../../operators/fifo.ts';
+import type { InFlightWindow } from '../../operators/in-flight-window.ts';
+import { type CollectedEvent, EventBatch, LineEvents, type PipelineConfig } from '../sdk/models.ts';
+import { type Batch, UnmadeBatch } from './delivery.ts';
+import { expectBatch } from './expect-events.ts';
+import type { Drop } from './probe.ts';
+import { SettleQueue } from './settle-queue.ts';
+import type { PipelineCounters } from './stats.ts';
+
+export interface CollectStageOptions {
+  /** The name of the collector. */
+  readonly name: string;
+  readonly window: InFlightWindow;
+  readonly buffer: PipelineConfig['buffer'];
+  readonly counters: PipelineCounters;
+  readonly drop: Drop;
+  /** The queue that settles what this collector emits. Default: one of its own. */
+  readonly settling?: ((release: (events: number) => void) => Pick<SettleQueue, 'open'>) | undefined;
+}
+
+/**
+ * Opens a delivery for everything that a collector emits. While the window is full, what comes waits in a bounded
+ * buffer; beyond that it is dropped by policy, and counted. Collectors that heed `ctx.demand` never get there.
+ * Errors with the source, and with what it emits that is no event, behind all that came before.
+ */
+export function collectStage({
+  name,
+  window,
+  buffer,
+  counters,
+  drop,
+  settling: settlingBy = (release) => new SettleQueue(release),
+}: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
+  return (source) =>
+    new Observable<Batch>((subscriber) => {
+      const settling = settlingBy((events) => {
+        counters.inFlight -= events;
+        window.release(events);
+      });
+      // What came while the window was full. Single events are joined when there is room again.
+      const waiting = new Fifo<EventBatch>();
+      let waitingEvents = 0;
+      let end: (() => void) | undefined;
+
+      const emit = ({ content, size, settled, origin }: EventBatch) => {
+        window.take(size);
+        counters.inFlight += size;
+        const delivery = settling.open(size, settled);
+        delivery.origin = origin;
+        subscriber.next(
+          content instanceof LineEvents ? new UnmadeBatch(content, delivery) : { events: content, delivery },
+        );
+      };
+
+      const refuse = (unit: EventBatch) => {
+        drop('buffer_full', unit.size, () => unit.events);
+        unit.settled?.('dropped');
+      };
+
+      const enqueue = (unit: EventBatch) => {
+        const fits = () => waiting.size === 0 || waitingEvents + unit.size <= buffer.max_events;
+        if (buffer.when_full === 'drop_newest' && !fits()) {
+          refuse(unit);
+          return;
+        }
+        while (!fits()) {
+          const oldest = waiting.shift() as EventBatch;
+          waitingEvents -= oldest.size;
+          refuse(oldest);
+        }
+        waiting.push(unit);
+        waitingEvents += unit.size;
+      };
+
+      const dequeue = (): EventBatch => {
+        const first = waiting.shift() as EventBatch;
+        waitingEvents -= first.size;
+        if (first.settled !== undefined) return first;
+        const events = [...first.events];
+        for (let next = waiting.peek(); next !== undefined; next = waiting.peek()) {
+          if (next.settled !== undefined || events.length + next.size > window.room) break;
+          waiting.shift();
+          waitingEvents -= next.size;
+          events.push(...next.events);
+        }
+        return new EventBatch(events);
+      };
+
+      const admit = (unit: EventBatch) => {
+        if (unit.size === 0) {
+          unit.settled?.('forwarded');
+          return;
+        }
+        counters.collected += unit.size;
+        if (waiting.size === 0 && window.room > 0) emit(unit);
+        else enqueue(unit);
+      };
+
+      subscriber.add(
+        window.room$.subscribe(() => {
+          while (waiting.size > 0 && window.room > 0) {
+            emit(dequeue());
+          }
+          if (waiting.size === 0) end?.();
+        }),
+      );
+      subscriber.add(
+        source.pipe(map((value) => expectBatch(value, name))).subscribe({
+          next: admit,
+          error: (error) => finish(() => subscriber.error(error)),
+          complete: () => finish(() => subscriber.complete()),
+        }),
+      );
+
+      /** What waits goes first: the source's end follows it. */
+      function finish(how: () => void): void {
+        if (waiting.size === 0) how();
+        else end = how;
+      }
+    });
+}

@@ -1,0 +1,39 @@
+import type { Observable } from 'rxjs';
+import type { Demand } from '../../operators/demand.ts';
+import type { PluginConfig } from '../sdk/analytics-config.ts';
+import type {
+  CollectorState,
+  Host,
+  Logger,
+  PipelineRunContext,
+  PluginStats,
+  RunInfo,
+} from '../sdk/models.ts';
+
+/** What the contexts of all plugins of a pipeline have in common. */
+export interface SharedContext {
+  readonly pipeline: string;
+  readonly logger: Logger;
+  readonly host: Host;
+  readonly info: RunInfo;
+  readonly once: boolean;
+  readonly random: () => number;
+  readonly shared_cache: Record<string, unknown>;
+  /** Emits when output files are to be closed and opened anew. */
+  readonly reopen$?: Observable<unknown> | undefined;
+}
+
+export interface OwnContext {
+  readonly config: PluginConfig;
+  readonly cache: Record<string, unknown>;
+  readonly signal: AbortSignal;
+  readonly stats: PluginStats;
+  readonly demand: Demand;
+  readonly state?: CollectorState | undefined;
+  readonly blockLines?: number | undefined;
+}
+
+/** Specification 2.6: the context of one plugin entry in one run of a pipeline. */
+export function createContext(shared: SharedContext, own: OwnContext): PipelineRunContext {
+  return Object.freeze({ ...shared, ...own, pipeline_config: own.config.parent });
+}

@@ -1,0 +1,122 @@
+import { type Observable, Subject } from 'rxjs';
+import { safeReason } from '../sdk/errors.ts';
+import { type CollectedEvent, collectedEvent, isoNow, type Logger } from '../sdk/models.ts';
+import { type Batch, type Delivery, originOf } from './delivery.ts';
+import { isNoteworthy } from './log-throttle.ts';
+import type { PipelineProbe, StagePlace } from './probe.ts';
+import type { PipelineCounters } from './stats.ts';
+
+export interface DeadLettersOptions {
+  readonly pipeline: string;
+  readonly logger: Logger;
+  readonly counters: PipelineCounters;
+  readonly probe: PipelineProbe | undefined;
+  /** Whether the pipeline has a dead letter; without one, what fails is counted as dropped. */
+  readonly isOpen: boolean;
+  /** Names of the processors in their order, and which of them mask. */
+  readonly processors: readonly string[];
+  readonly masks: readonly boolean[];
+  /** What may be shown of an event that has passed all masks; throws if that cannot be told. */
+  readonly cut: (event: CollectedEvent, delivery: Delivery) => CollectedEvent;
+}
+
+const UNCUT = { withheld: 'the event came of a line that was cut, and its own end could not be taken off' };
+
+/** Takes the events that a plugin failed on: to the dead letter if there is one, else they are dropped. */
+export class DeadLetters {
+  readonly #options: DeadLettersOptions;
+  readonly #batch$ = new Subject<Batch>();
+  #failures = 0;
+
+  constructor(options: DeadLettersOptions) {
+    this.#options = options;
+  }
+
+  /** Entries for the dead letter's forwarder: `{ error, pipeline, plugin, kind, time, event }`. */
+  get batch$(): Observable<Batch> {
+    return this.#batch$.asObservable();
+  }
+
+  close(): void {
+    this.#batch$.complete();
+  }
+
+  /** An event that has not passed every mask is withheld: the entry tells of the failure only. */
+  processorFailed(index: number, event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    const { processors, masks, cut } = this.#options;
+    const plugin = processors[index] as string;
+    const unmasked = masks.indexOf(true, index);
+    const shown = () => {
+      try {
+        return { event: cut(event, delivery) };
+      } catch {
+        return UNCUT;
+      }
+    };
+    this.#log(`processor ${plugin} failed on an event${originOf(delivery)}`, error);
+    this.#take('processor_failed', { kind: 'process', name: plugin }, event, delivery, error, () =>
+      unmasked === -1 ? shown() : { withheld: `the event had not passed the mask ${processors[unmasked]}` },
+    );
+  }
+
+  /** An event that came of a truncated line and cannot be cut, behind the last processor. */
+  cutFailed(event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    const { pipeline, processors } = this.#options;
+    const name = processors.at(-1) ?? pipeline;
+    this.#log(
+      `an event of a line that was cut could not be shown behind ${name}${originOf(delivery)}`,
+      error,
+    );
+    this.#take('processor_failed', { kind: 'process', name }, event, delivery, error, () => UNCUT);
+  }
+
+  forwarderFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    this.#log(`forwarder ${plugin} gave up on an event${originOf(delivery)}`, error);
+    this.#take('forwarder_failed', { kind: 'forward', name: plugin }, event, delivery, error, () => ({
+      event,
+    }));
+  }
+
+  /** The dead letter itself refused an entry for good. */
+  lost(plugin: string, delivery: Delivery, error: unknown): void {
+    this.#log(`dead letter ${plugin} refused an entry`, error);
+    this.#options.counters.drop('forwarder_failed', 1);
+    delivery.settle(1, 'failed');
+  }
+
+  #take(
+    reason: 'processor_failed' | 'forwarder_failed',
+    place: StagePlace,
+    event: CollectedEvent,
+    delivery: Delivery,
+    error: unknown,
+    content: () => Record<string, unknown>,
+  ): void {
+    const { pipeline, counters, probe, isOpen } = this.#options;
+    probe?.pluginFailed(place, error);
+    if (!isOpen) {
+      counters.drop(reason, 1);
+      probe?.dropped(place, reason, [event]);
+      delivery.settle(1, 'failed');
+      return;
+    }
+    const entry = collectedEvent({
+      error: safeReason(error),
+      pipeline,
+      plugin: place.name,
+      kind: place.kind,
+      time: isoNow(),
+      ...content(),
+    });
+    probe?.deadLettered(place, event, entry);
+    this.#batch$.next({ events: [entry], delivery });
+  }
+
+  #log(what: string, error: unknown): void {
+    this.#failures++;
+    if (!isNoteworthy(this.#failures)) return;
+    const { logger, pipeline } = this.#options;
+    const often = this.#failures > 3 ? ` (failure ${this.#failures} of this run)` : '';
+    logger.error(`${pipeline}: ${what}${often}: ${safeReason(error)}`);
+  }
+}

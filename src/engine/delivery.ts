@@ -1,0 +1,85 @@
+import type { CollectedEvent, EventOrigin, Outcome, UnmadeEvents } from '../sdk/models.ts';
+
+const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
+
+/**
+ * Follows what came of the events of one batch: open until each was settled by everyone who has it.
+ * The worst outcome of all is the delivery's.
+ */
+export class Delivery {
+  /** That of the batch: this one, unless it is a part. */
+  readonly root: Delivery;
+  /** Where the events of the root come from, if that is known. */
+  origin: EventOrigin | undefined;
+  #open: number;
+  #outcome: Outcome = 'forwarded';
+  readonly #onSettled: (outcome: Outcome) => void;
+
+  constructor(events: number, onSettled: (outcome: Outcome) => void, root?: Delivery) {
+    this.root = root ?? this;
+    this.#open = events;
+    this.#onSettled = onSettled;
+  }
+
+  /** More came of the batch: further events, or further forwarders that have them. */
+  add(count: number): void {
+    this.#open += count;
+  }
+
+  /** One more event came of the batch, and its maker is told when it is settled. */
+  part(onSettled: () => void): Delivery {
+    this.add(1);
+    return this.share(1, onSettled);
+  }
+
+  /** Some of the events, for somebody who is told when they are settled. */
+  share(events: number, onSettled: () => void): Delivery {
+    const settled = (outcome: Outcome) => {
+      this.settle(events, outcome);
+      onSettled();
+    };
+    return new Delivery(events, settled, this.root);
+  }
+
+  settle(count: number, outcome: Outcome): void {
+    if (RANK[outcome] > RANK[this.#outcome]) this.#outcome = outcome;
+    this.#open -= count;
+    if (this.#open === 0) this.#onSettled(this.#outcome);
+  }
+}
+
+/** What travels between the engine's stages: events that came in together, with one delivery. */
+export interface Batch {
+  /** To be asked for only where they are needed: see `unmade`. */
+  readonly events: readonly CollectedEvent[];
+  /** The same, if they are made only when they are asked for. */
+  readonly unmade?: UnmadeEvents | undefined;
+  readonly delivery: Delivery;
+}
+
+/** A class, since V8 keeps a hidden class for each object literal that has a getter. */
+export class UnmadeBatch implements Batch {
+  readonly unmade: UnmadeEvents;
+  readonly delivery: Delivery;
+
+  constructor(unmade: UnmadeEvents, delivery: Delivery) {
+    this.unmade = unmade;
+    this.delivery = delivery;
+  }
+
+  get events(): readonly CollectedEvent[] {
+    return this.unmade.events;
+  }
+}
+
+/** How many events there are. */
+export function sizeOf(batch: Batch): number {
+  return batch.unmade?.size ?? batch.events.length;
+}
+
+/** For the log alone: an entry of a dead letter leaves the machine, and masks have not seen this path. */
+export function originOf({ root: { origin } }: Delivery): string {
+  if (origin === undefined) return '';
+  const { path, startOffset, endOffset } = origin;
+  return ` of ${path} (bytes ${startOffset} to ${endOffset})`;
+}

@@ -1,0 +1,281 @@
+import {
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  merge,
+  type Observable,
+  Subject,
+  type Subscription,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import { PluginError } from '../sdk/errors.ts';
+import type {
+  CollectedEvent,
+  CollectorState,
+  ExactOutput,
+  ExactOutputEvents,
+  Logger,
+  OutputMark,
+} from '../sdk/models.ts';
+import { type AttemptPolicy, attempt } from './attempts.ts';
+import type { Delivery } from './delivery.ts';
+import { keepRecord, readRecord } from './output-record.ts';
+import type { RetryLog } from './retry-log.ts';
+import { SettleQueue } from './settle-queue.ts';
+import { StagedState } from './staged-state.ts';
+
+export interface ExactlyOnceOptions {
+  readonly pipeline: string;
+  /** What is remembered for this pipeline, by collector; its own record is beside that. */
+  readonly state: (scope: string) => CollectorState;
+  /** The forwarder's output, which is to tell of these. */
+  readonly output: (events: ExactOutputEvents) => ExactOutput;
+  readonly random: () => number;
+  /** What is cut back, for messages: `cutting archive back`. */
+  readonly name: string;
+  /** Milliseconds of continuous failure after which the run fails; undefined: never. */
+  readonly giveUpAfter: number | undefined;
+  /** Told that the output cannot be cut back, which is tried again without end. */
+  readonly log: RetryLog;
+  /** Told that the output of the last run is no longer at its path. */
+  readonly logger: Logger;
+}
+
+/** Milliseconds from what is settled to its commit: that much is done again after a crash. */
+const COMMIT_AFTER = 250;
+
+/**
+ * Commits how far collectors have come together with how far the output goes. After a crash the output is cut back
+ * to what was committed, and collectors go on from there: nothing is lost and nothing comes twice.
+ *
+ * The deliveries of all collectors are settled in one order, that in which their events are written. So whatever is
+ * settled ends somewhere in the output, all before is settled and nothing behind it is: that is where it is cut.
+ */
+export class ExactlyOnce {
+  readonly #options: ExactlyOnceOptions;
+  readonly #output: ExactOutput;
+  readonly #staged = new Map<string, StagedState>();
+  readonly #queue = new SettleQueue(() => {});
+  /** Where the events of open deliveries end that were written. */
+  readonly #ends = new Map<Delivery, OutputMark>();
+  readonly #commits$ = new Subject<void>();
+  /** The marks behind the events of the last write, and how many of those are accounted for. */
+  #written: readonly OutputMark[] = [];
+  #counted = 0;
+  /** Where what was settled since the last commit ends; undefined if nothing was. */
+  #cut: OutputMark | undefined;
+  #marks: readonly OutputMark[];
+  /** Whether the record says that all that was written is committed. */
+  #isComplete: boolean;
+  /** Whether the marks are in the record, but for what was committed since. */
+  #isRecorded = true;
+  /** What the last run wrote to, if it committed all of it, until this one writes. */
+  #last: OutputMark | undefined;
+  /** A file that was removed before all that was written to it was committed. */
+  #lost: string | undefined;
+  /** A write was begun, and not completed since: nobody knows what it has left. */
+  #isWriting = false;
+  #hasEnded = false;
+  #hasMoved = false;
+  #isCommitting = false;
+  #waiting: Subscription | undefined;
+
+  constructor(options: ExactlyOnceOptions) {
+    this.#options = options;
+    const record = readRecord(options.state);
+    this.#marks = record?.marks ?? [];
+    this.#isComplete = record?.isComplete ?? true;
+    this.#last = this.#isComplete ? this.#marks.at(-1) : undefined;
+    this.#output = options.output({
+      begun: (mark) => this.#begin(mark),
+      removed: (file) => this.#removed(file),
+    });
+  }
+
+  /** What a collector remembers. */
+  stateOf(collector: string): CollectorState {
+    const known = this.#staged.get(collector);
+    if (known !== undefined) return known;
+    const staged = new StagedState(this.#options.state(collector), () => this.#commitSoon());
+    this.#staged.set(collector, staged);
+    return staged;
+  }
+
+  /**
+   * Cuts the output back, lets the run go on, and commits what it settles; at its end, all of it. Errors if the output
+   * can never be cut back, or if the disk does not confirm what was written: then another run has to do that again.
+   */
+  around(run$: Observable<never>): Observable<never> {
+    const ending$ = run$.pipe(
+      tap({
+        complete: () => {
+          this.#hasEnded = true;
+          this.#hasMoved = true;
+          this.#commits$.next();
+          this.#commits$.complete();
+        },
+      }),
+    );
+    const committing$ = this.#commits$.pipe(concatMap(() => this.#commit()));
+    return concat(this.#restore(), merge(committing$, ending$)).pipe(
+      finalize(() => this.#waiting?.unsubscribe()),
+    );
+  }
+
+  /** The queue in which a collector's deliveries are opened. */
+  settling(release: (events: number) => void): Pick<SettleQueue, 'open'> {
+    return {
+      open: (events, onSettled) => {
+        const delivery: Delivery = this.#queue.open(events, (outcome) => {
+          onSettled?.(outcome);
+          this.#cut = this.#ends.get(delivery) ?? this.#cut;
+          this.#ends.delete(delivery);
+          this.#hasMoved = true;
+          this.#commitSoon();
+          release(events);
+        });
+        return delivery;
+      },
+    };
+  }
+
+  /** Writes all events or none. Its caller then tells, in the same order, whose they were. */
+  write(events: readonly CollectedEvent[]): Observable<never> {
+    return this.#output.write(events).pipe(
+      tap((marks) => {
+        this.#isWriting = false;
+        this.#written = marks;
+        this.#counted = 0;
+      }),
+      ignoreElements(),
+    );
+  }
+
+  /** The next `count` events of the last write belong to `delivery`. */
+  written(count: number, delivery: Delivery): void {
+    this.#counted += count;
+    this.#ends.set(delivery.root, this.#written[this.#counted - 1] as OutputMark);
+  }
+
+  #restore(): Observable<never> {
+    if (this.#isComplete) return EMPTY;
+    const { log, random, name, giveUpAfter } = this.#options;
+    const onRetry: AttemptPolicy['onRetry'] = (...what) => log.failed(...what);
+    const onFailing: AttemptPolicy['onFailing'] = (isFailing) => log.failing(isFailing);
+    const policy = { name, attempts: undefined, timeout: undefined, giveUpAfter, random, onRetry, onFailing };
+    const restoring$ = attempt(() => this.#output.restore(this.#marks), policy) ?? EMPTY;
+    return restoring$.pipe(
+      tap({
+        complete: () => {
+          log.delivered();
+          // What was past the marks is cut off.
+          this.#isComplete = true;
+        },
+      }),
+    );
+  }
+
+  /** What is not in the record would not be cut back: the record comes first. */
+  #begin(mark: OutputMark): Observable<never> {
+    this.#isWriting = true;
+    this.#reportOther(mark);
+    const known = this.#marks.find(({ id }) => id === mark.id);
+    if (this.#isComplete) this.#marks = [mark];
+    else if (known === undefined || mark.length < known.length)
+      this.#marks = [...this.#marks.filter((other) => other !== known), mark];
+    else if (this.#isRecorded) return EMPTY;
+    this.#isComplete = false;
+    this.#isRecorded = this.#keepRecord();
+    if (this.#isRecorded) return EMPTY;
+    return throwError(
+      () => new PluginError(`nothing is written to ${mark.path} while the state folder cannot be written to`),
+    );
+  }
+
+  /** Says so if what the last run wrote to, and committed, is elsewhere by now. */
+  #reportOther(mark: OutputMark): void {
+    const last = this.#last;
+    this.#last = undefined;
+    if (last === undefined || last.path !== mark.path || last.id === mark.id) return;
+    const { pipeline, logger } = this.#options;
+    logger.info(
+      `${pipeline}: the file that the last run wrote to is no longer ${mark.path}; all of it was committed, and ` +
+        'this run goes on in another file',
+    );
+  }
+
+  /** Nobody knows whether anything has what was in a file that was removed: what was not committed is written again. */
+  #removed({ id, length }: Pick<OutputMark, 'id' | 'length'>): void {
+    const mark = this.#marks.find((other) => other.id === id);
+    if (this.#isComplete || mark === undefined || mark.length >= length) return;
+    this.#marks = this.#marks.filter((other) => other !== mark);
+    this.#lost = mark.path;
+    this.#hasMoved = true;
+    this.#commitSoon();
+  }
+
+  #keepRecord(): boolean {
+    return keepRecord(this.#options.state, { marks: this.#marks, isComplete: this.#isComplete });
+  }
+
+  #commitSoon(): void {
+    if (this.#isCommitting) return;
+    this.#waiting ??= timer(COMMIT_AFTER).subscribe(() => {
+      this.#waiting = undefined;
+      this.#commits$.next();
+    });
+  }
+
+  get #hasNews(): boolean {
+    return this.#hasMoved || [...this.#staged.values()].some((state) => state.hasChanges);
+  }
+
+  #commit(): Observable<never> {
+    return defer(() => {
+      if (!this.#hasNews) return EMPTY;
+      const staged = [...this.#staged.values()].map((state) => ({ state, changes: state.take() }));
+      const cut = this.#cut;
+      this.#cut = undefined;
+      const isLast = this.#hasEnded;
+      this.#hasMoved = false;
+      this.#isCommitting = true;
+      const keep$ = defer(() => {
+        if (this.#lost !== undefined) return this.#startOver(this.#lost);
+        // One transaction, because nothing comes between.
+        for (const { state, changes } of staged) state.keep(changes);
+        // A file may have been begun since this commit started.
+        if (cut !== undefined) {
+          this.#marks = marksFrom(cut, this.#marks);
+          this.#isComplete = !this.#isWriting && this.#written.at(-1) === cut;
+        }
+        if (isLast) this.#isComplete = true;
+        this.#keepRecord();
+        this.#isCommitting = false;
+        // What came while this commit was under way waited for its end.
+        if (this.#hasNews) this.#commitSoon();
+        return EMPTY;
+      });
+      // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it anew.
+      return concat(this.#output.sync(), keep$);
+    });
+  }
+
+  /** Fails the run: the next one goes on from the last commit. */
+  #startOver(path: string): Observable<never> {
+    this.#keepRecord();
+    const text =
+      `${path} was removed before all that was written to it was committed: what the last commit lacks is written ` +
+      'again to a new file. If somebody copied the file before, that may be in the copy as well';
+    return throwError(() => new PluginError(text));
+  }
+}
+
+/** The cut in place of the mark of its file; files before that one are done with. */
+function marksFrom(cut: OutputMark, marks: readonly OutputMark[]): readonly OutputMark[] {
+  return [cut, ...marks.slice(marks.findIndex(({ id }) => id === cut.id) + 1)];
+}

@@ -1,0 +1,80 @@
+import type { OperatorFunction } from 'rxjs';
+import { batchingOf } from '../sdk/batching.ts';
+import type { AnalyticsConfig, PipelineConfig, PipelineRunContext } from '../sdk/models.ts';
+import { Pause } from './attempts.ts';
+import type { SharedContext } from './context.ts';
+import type { DeadLetters } from './dead-letters.ts';
+import type { Batch } from './delivery.ts';
+import type { ExactlyOnce } from './exactly-once.ts';
+import { forwardStage } from './forward-stage.ts';
+import type { PipelineProbe, StagePlace } from './probe.ts';
+import { RetryLog } from './retry-log.ts';
+import type { PipelineCounters } from './stats.ts';
+
+/** What a forwarder needs of its pipeline. */
+export interface ForwardToOptions {
+  /** Where it stands: a dead letter is tried without end, and its own failures go nowhere. */
+  readonly kind: 'forward' | 'dead_letter';
+  readonly config: Pick<PipelineConfig, 'ordered' | 'delivery'>;
+  readonly shared: Pick<SharedContext, 'pipeline' | 'logger' | 'random'>;
+  readonly ctx: PipelineRunContext;
+  readonly counters: PipelineCounters;
+  readonly deadLetters: DeadLetters;
+  readonly probe: PipelineProbe | undefined;
+  /** Milliseconds of continuous failure after which the run fails; undefined: never. */
+  readonly giveUpAfter: number | undefined;
+  /** Takes the place of the plugin's own ways in a pipeline that delivers exactly once. */
+  readonly exactly: ExactlyOnce | undefined;
+}
+
+/** The stage of one forwarder: what it is called with, how often it is tried, and who is told what became of it. */
+export function forwardTo(
+  { name, loaded_plugin: plugin }: AnalyticsConfig['forwarders'][string],
+  options: ForwardToOptions,
+): OperatorFunction<Batch, never> {
+  const { kind, config, shared, counters, deadLetters, probe, exactly, giveUpAfter } = options;
+  const { ordered, delivery } = config;
+  const ctx = options.ctx as PipelineRunContext<never>;
+  const isDeadLetter = kind === 'dead_letter';
+  const attempts = isDeadLetter ? undefined : delivery.attempts;
+  const place: StagePlace = { kind, name };
+  const retryLog = new RetryLog(`${shared.pipeline}: forwarder ${name}`, shared.logger);
+  return forwardStage({
+    ordered,
+    outcome: isDeadLetter ? 'dead_lettered' : 'forwarded',
+    forward: (event) => (exactly === undefined ? plugin.forward({ ctx, event }) : exactly.write([event])),
+    forwardBatch: exactly
+      ? (events) => exactly.write(events)
+      : plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
+    forwardJsonLines: exactly ? undefined : plugin.forwardJsonLines?.({ ctx }),
+    failsInPart: exactly === undefined,
+    // What is delivered exactly once is written in one order.
+    batching: exactly ? undefined : batchingOf({ ...options.ctx.config }),
+    isWindowFull: () => ctx.demand.room === 0,
+    policy: {
+      name: `forwarder ${name}`,
+      attempts,
+      timeout: delivery.timeout,
+      giveUpAfter,
+      random: shared.random,
+      pause: new Pause(),
+      onFailing: (isFailing) => retryLog.failing(isFailing),
+      onRetry: (attempt, wait, error) => {
+        counters.retries++;
+        probe?.retried(place, attempt, wait);
+        retryLog.failed(attempt, wait, error, attempts);
+      },
+    },
+    onDelivered: (count, delivered) => {
+      retryLog.delivered();
+      exactly?.written(count, delivered);
+      if (isDeadLetter) counters.deadLettered += count;
+      else counters.forward(name, count);
+    },
+    watch: probe && ((events) => probe.left(place, events)),
+    onFailure: (event, failed, error) =>
+      isDeadLetter
+        ? deadLetters.lost(name, failed, error)
+        : deadLetters.forwarderFailed(name, event, failed, error),
+  });
+}

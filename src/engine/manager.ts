@@ -1,0 +1,261 @@
+import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
+import { counted } from '../../operators/counted.ts';
+import { checkFunctions, checkOptions, refuseArgument } from '../checks/arguments.ts';
+import { formatPath, isMapping } from '../checks/path.ts';
+import { variablesOf, withholdingLogger, withholdLong } from '../checks/variables.ts';
+import { defaultHost } from '../host/standalone-host.ts';
+import { isFatal, MillraceError } from '../sdk/errors.ts';
+import {
+  type AnalyticsConfig,
+  type Host,
+  type Logger,
+  type PipelineStats,
+  type PipelineStatus,
+  type PluginConfig,
+  silentLogger,
+} from '../sdk/models.ts';
+import { nearest } from '../sdk/nearest.ts';
+import type { StateStore } from '../state/state-store.ts';
+import { version } from '../version.ts';
+import { isNoteworthy } from './log-throttle.ts';
+import type { PipelineProbe } from './probe.ts';
+import { isFinal, PipelineRunner } from './runner.ts';
+import { PipelineCounters } from './stats.ts';
+
+export interface ManagerOptions {
+  /** The host whose events and functions pipelines use. Default: the standalone one, from `host_config`. */
+  readonly host?: Host;
+  /** Default: silent. */
+  readonly logger?: Logger;
+  /** Collectors end once they have reached the end of what there is; then nothing is started again. */
+  readonly once?: boolean;
+  /**
+   * Seconds that a forwarder may fail without a success between before its pipeline fails, with `once`; `Infinity`: any
+   * time. Without `once` it is tried again without end. Default: 300.
+   */
+  readonly giveUpAfter?: number;
+  /** Numbers in [0, 1) for every random choice. Default: Math.random. */
+  readonly random?: () => number;
+  /** Seconds that a stop waits for what is in flight. Default: 10. */
+  readonly drainTimeout?: number;
+  /** What collectors remember over restarts, from `openState`; whoever opened it closes it. Default: nothing. */
+  readonly state?: StateStore | undefined;
+  /** Emits when files that are written to are to be opened anew, as after a rotation by logrotate. Default: never. */
+  readonly reopen$?: Observable<unknown> | undefined;
+  /** Watches the named pipeline's runs stage by stage, for tests and pictures. Default: nobody does. */
+  readonly probe?: (pipeline: string) => PipelineProbe;
+}
+
+/** Backoff of restarts, as `restart` in docs/configuration.md describes it. Milliseconds. */
+const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
+
+/**
+ * Runs the pipelines of one configuration. All events of a pipeline flow through one Observable, to which the
+ * manager subscribes; `states$` tells what becomes of it.
+ *
+ * @example
+ * const config = parseConfig({
+ *   collectors: { ticks: { plugin: 'test', interval: 0.001, count: 3 } },
+ *   forwarders: { nowhere: { plugin: 'noop' } },
+ *   pipelines: { main: { collect: 'ticks', forward: 'nowhere' } },
+ *   host_config: {},
+ * });
+ * const manager = new Manager(config, { once: true });
+ * manager.start();
+ * const [main] = await firstValueFrom(manager.finished$);
+ * main.state; // 'completed'
+ * manager.stats().main.collected; // 3
+ */
+export class Manager {
+  readonly config: AnalyticsConfig;
+  readonly #runners = new Map<string, PipelineRunner>();
+  readonly #counters = new Map<string, PipelineCounters>();
+  readonly #started = new Set<PipelineRunner>();
+
+  /**
+   * @throws MillraceError `MILLRACE_HOST` if the host does not have what the configuration names,
+   * `MILLRACE_STATE_REQUIRED`, or `MILLRACE_ARGUMENT` for what is no configuration or no option.
+   */
+  constructor(config: AnalyticsConfig, options: ManagerOptions = {}) {
+    checkArguments(config, options);
+    this.config = config;
+    const {
+      once = false,
+      random = Math.random,
+      giveUpAfter = 300,
+      drainTimeout = 10,
+      state,
+      reopen$,
+    } = options;
+    const logger = withholdingLogger(options.logger ?? silentLogger, variablesOf(config));
+    const host = options.host ?? defaultHost(config.host_config, { once, logger });
+    checkAgainstHost(config, host);
+    checkState(config, state);
+    const info = { version: version(), id: host.id, role: host.role };
+
+    for (const [name, pipeline] of Object.entries(config.pipelines)) {
+      const counters = new PipelineCounters((reason, count, total) => {
+        if (reason !== 'buffer_full' || !isNoteworthy(total, count)) return;
+        logger.warn(
+          `${name}: ${counted(total, 'event')} dropped: they come faster than the pipeline takes them; raise \`buffer.max_events\``,
+        );
+      });
+      const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
+      // A service may wait until it is put right; a run that is to end does not.
+      const policy = { ...RESTART, random, onComplete: pipeline.restart && !once, ...(once && { isFatal }) };
+      const restart = pipeline.restart ? policy : { ...policy, attempts: 1 };
+      this.#counters.set(name, counters);
+      this.#runners.set(
+        name,
+        new PipelineRunner({
+          setup: {
+            config: pipeline,
+            analytics: config,
+            shared,
+            counters,
+            caches: new Map(),
+            probe: options.probe?.(name),
+            giveUpAfter: once ? giveUpAfter * 1000 : undefined,
+            state: state && ((collector) => state.of(name, collector)),
+          },
+          restart,
+          drainTimeout: drainTimeout * 1000,
+        }),
+      );
+    }
+  }
+
+  /** The present status of every pipeline, then every change. Never completes. */
+  get states$(): Observable<PipelineStatus> {
+    return merge(...[...this.#runners.values()].map((runner) => runner.status$));
+  }
+
+  /** Emits once, when every pipeline that was started is completed, failed or stopped; then completes. */
+  get finished$(): Observable<readonly PipelineStatus[]> {
+    return this.states$.pipe(
+      filter(() => this.#started.size > 0 && [...this.#started].every(({ status }) => isFinal(status.state))),
+      map(() => [...this.#started].map(({ status }) => status)),
+      take(1),
+    );
+  }
+
+  states(): Record<string, PipelineStatus> {
+    return Object.fromEntries([...this.#runners].map(([name, runner]) => [name, runner.status]));
+  }
+
+  /** That of one pipeline; undefined if there is none of that name. */
+  state(name: string): PipelineStatus | undefined {
+    return this.#runners.get(name)?.status;
+  }
+
+  /** Counters since the manager was made, restarts included. */
+  stats(): Record<string, PipelineStats> {
+    return Object.fromEntries([...this.#counters].map(([name, counters]) => [name, counters.snapshot()]));
+  }
+
+  /**
+   * Starts every enabled pipeline, or the named one.
+   *
+   * @throws MillraceError if the named one does not exist or is disabled.
+   */
+  start(name?: string): void {
+    const runners =
+      name === undefined
+        ? [...this.#runners.values()].filter(({ status }) => status.state !== 'disabled')
+        : [this.#find(name)];
+    for (const runner of runners) this.#started.add(runner);
+    for (const runner of runners) runner.start();
+  }
+
+  /**
+   * Stops every pipeline, or the named one: collectors first, then what is in flight drains within the deadline,
+   * then the rest is cancelled. It begins at once; the result emits and completes when all have stopped.
+   */
+  stop(name?: string): Observable<void> {
+    const stopping = (name === undefined ? [...this.#started] : [this.#find(name)]).map((runner) =>
+      runner.stop(),
+    );
+    return concat(merge(...stopping).pipe(ignoreElements()), of(undefined));
+  }
+
+  #find(name: string): PipelineRunner {
+    const runner = this.#runners.get(name);
+    if (runner !== undefined) return runner;
+    const known = [...this.#runners.keys()];
+    const near = nearest(name, known);
+    throw new MillraceError(
+      'MILLRACE_PIPELINE_UNKNOWN',
+      `there is no pipeline ${name}; ${near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`}`,
+    );
+  }
+}
+
+/** All of them: the compiler misses one that is added. */
+const OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
+  host: true,
+  logger: true,
+  once: true,
+  giveUpAfter: true,
+  random: true,
+  drainTimeout: true,
+  state: true,
+  reopen$: true,
+  probe: true,
+};
+
+function checkArguments(config: AnalyticsConfig, options: ManagerOptions): void {
+  const sections: unknown[] = isMapping(config)
+    ? [config.collectors, config.processors, config.forwarders, config.pipelines]
+    : [];
+  const entries = sections
+    .slice(0, 3)
+    .flatMap((section) => (isMapping(section) ? Object.values(section) : []));
+  const isChecked = entries.every((entry) => isMapping(entry) && entry.loaded_plugin !== undefined);
+  if (sections.length === 0 || !sections.every(isMapping) || !isChecked) {
+    const isLoaded = isMapping(config) && isMapping(config.config);
+    const wanted = isLoaded ? 'its part `config`' : 'a configuration, as parseConfig and loadConfig give it';
+    refuseArgument('new Manager', config, wanted);
+  }
+  checkOptions('new Manager', options, Object.keys(OPTIONS));
+  checkFunctions('new Manager, option `host`', options.host, ['events', 'functions', 'call']);
+  checkFunctions('new Manager, option `logger`', options.logger, ['error', 'warn', 'info', 'debug']);
+  checkFunctions('new Manager, option `state`, from `await openState(folder)`', options.state, [
+    'of',
+    'flush',
+  ]);
+  for (const name of ['drainTimeout', 'giveUpAfter'] as const) {
+    const seconds: unknown = options[name];
+    if (seconds === undefined || (typeof seconds === 'number' && seconds >= 0)) continue;
+    refuseArgument(`new Manager, option \`${name}\``, seconds, 'a number of seconds, 0 or more');
+  }
+}
+
+/** What a schema cannot know: an embedding program's host may lack a function that the configuration names. */
+function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
+  const { collectors, processors, forwarders } = config;
+  const mistakes = Object.entries({ collectors, processors, forwarders }).flatMap(([section, entries]) =>
+    Object.values<PluginConfig>(entries).flatMap((entry) =>
+      (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? [])
+        .filter(({ severity }) => severity !== 'warning')
+        .map(
+          ({ path, message, suggestion }) =>
+            `${formatPath([section, entry.name, ...path])}: ${message}${suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`}`,
+        ),
+    ),
+  );
+  const message = withholdLong(mistakes.join('\n'), variablesOf(config));
+  if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', message);
+}
+
+/** What is delivered exactly once is cut back after a crash to what a state folder says. */
+function checkState(config: AnalyticsConfig, state: StateStore | undefined): void {
+  if (state !== undefined) return;
+  const mistakes = Object.entries(config.pipelines)
+    .filter(([, { enabled, exactly_once, forward }]) => {
+      // In tests another plugin may stand in for the forwarder.
+      const plugin = config.forwarders[forward[0] as string]?.loaded_plugin;
+      return enabled && exactly_once && plugin?.exactly !== undefined;
+    })
+    .map(([name]) => `pipelines.${name}.exactly_once: wants a state folder; give one, or set it to false`);
+  if (mistakes.length > 0) throw new MillraceError('MILLRACE_STATE_REQUIRED', mistakes.join('\n'));
+}

@@ -1,0 +1,306 @@
+import {
+  catchError,
+  concat,
+  connect,
+  defer,
+  EMPTY,
+  filter,
+  finalize,
+  identity,
+  type MonoTypeOperatorFunction,
+  map,
+  merge,
+  type Observable,
+  type OperatorFunction,
+  pipe,
+  ReplaySubject,
+  takeUntil,
+  tap,
+  throwError,
+} from 'rxjs';
+import { InFlightWindow } from '../../operators/in-flight-window.ts';
+import { moduleUrlOf } from '../modules/module-url.ts';
+import type {
+  AnalyticsConfig,
+  CollectorState,
+  PipelineConfig,
+  PipelineRunContext,
+  PluginConfig,
+} from '../sdk/models.ts';
+import { collectStage } from './collect-stage.ts';
+import { collectedBy } from './collected-by.ts';
+import { createContext, type SharedContext } from './context.ts';
+import { DeadLetters } from './dead-letters.ts';
+import { type Batch, sizeOf } from './delivery.ts';
+import { ExactlyOnce } from './exactly-once.ts';
+import { forwardTo } from './forward-to.ts';
+import { inWorkers } from './in-workers.ts';
+import { forgetRecord } from './output-record.ts';
+import type { Drop, PipelineProbe, StagePlace } from './probe.ts';
+import { processStage } from './process-stage.ts';
+import { RetryLog } from './retry-log.ts';
+import type { PipelineCounters } from './stats.ts';
+import { TruncatedLines } from './truncated-lines.ts';
+
+/** All that one run of a pipeline needs. Caches live here, so that they outlive a restart. */
+export interface PipelineSetup {
+  readonly config: PipelineConfig;
+  readonly analytics: AnalyticsConfig;
+  readonly shared: SharedContext;
+  readonly counters: PipelineCounters;
+  /** The caches of the plugin entries, by kind and name. */
+  readonly caches: Map<string, Record<string, unknown>>;
+  readonly probe?: PipelineProbe | undefined;
+  /** Milliseconds of continuous failure of a forwarder after which the run fails; undefined: never. */
+  readonly giveUpAfter?: number | undefined;
+  /** What a collector of this pipeline remembers over restarts of the process. */
+  readonly state?: ((collector: string) => CollectorState) | undefined;
+}
+
+/**
+ * One run of a pipeline as one Observable: collectors → window → processors → forwarders → settled. It emits
+ * nothing. `stop$` ends the collectors; the run completes when what is in flight has drained; unsubscribing
+ * cancels it at once.
+ *
+ * Errors: the first error of a collector, after what was in flight has drained.
+ */
+export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): Observable<never> {
+  return defer(() => new PipelineRun(setup).run(stop$));
+}
+
+type Processor = AnalyticsConfig['processors'][string];
+
+/** Lines of a block: what it costs beside them is little then. */
+const MOST_BLOCK_LINES = 2048;
+/** For each thread: one that it works on, one that waits, and one that is written or waits for those before it. */
+const BLOCKS = 3;
+
+class PipelineRun {
+  readonly #setup: PipelineSetup;
+  readonly #window: InFlightWindow;
+  readonly #working = new AbortController();
+  /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
+  readonly #collectorFailed$ = new ReplaySubject<void>(1);
+  readonly #exactly: ExactlyOnce | undefined;
+  readonly #truncated: TruncatedLines;
+  #failure: { readonly cause: unknown } | undefined;
+
+  constructor(setup: PipelineSetup) {
+    this.#setup = setup;
+    this.#truncated = new TruncatedLines(setup.shared.pipeline, setup.shared.logger);
+    const { max_in_flight, workers } = setup.config;
+    const blockLines = this.#blockLines;
+    this.#window = new InFlightWindow(
+      blockLines === undefined ? max_in_flight : workers * Math.max(max_in_flight, BLOCKS * blockLines),
+    );
+    this.#exactly = this.#exactlyOnce();
+  }
+
+  run(stop$: Observable<unknown>): Observable<never> {
+    const { config, analytics, shared, counters, probe } = this.#setup;
+    const processors = (config.process ?? []).map((name) => analytics.processors[name] as Processor);
+    const deadLetter = config.delivery.dead_letter;
+    const deadLetters = new DeadLetters({
+      pipeline: shared.pipeline,
+      logger: shared.logger,
+      counters,
+      probe,
+      isOpen: deadLetter !== undefined,
+      masks: processors.map((entry) => entry.loaded_plugin.masks === true),
+      processors: processors.map((entry) => entry.name),
+      cut: (event, delivery) => this.#truncated.cut(event, delivery),
+    });
+
+    const endCollecting$ = merge(stop$, this.#collectorFailed$);
+    const batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$)));
+    const forwarded$ = batches$.pipe(
+      this.#processAll(processors, deadLetters),
+      map((batch) => this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure))),
+      filter((batch) => sizeOf(batch) > 0),
+      tap((batch) => batch.delivery.add(sizeOf(batch) * (config.forward.length - 1))),
+      this.#forwardToAll(deadLetters),
+      tap({ complete: () => deadLetters.close() }),
+    );
+    const settled$ =
+      deadLetter === undefined
+        ? forwarded$
+        : merge(deadLetters.batch$.pipe(this.#forward(deadLetter, 'dead_letter', deadLetters)), forwarded$);
+
+    return concat(
+      this.#exactly?.around(settled$) ?? settled$,
+      defer(() => (this.#failure === undefined ? EMPTY : throwError(() => this.#failure?.cause))),
+    ).pipe(finalize(() => this.#working.abort()));
+  }
+
+  #collect(name: string, end$: Observable<unknown>): Observable<Batch> {
+    const { config, analytics, counters, probe } = this.#setup;
+    const place: StagePlace = { kind: 'collect', name };
+    const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
+    return defer(() => {
+      const collecting = new AbortController();
+      const ctx = this.#context('collect', entry, collecting.signal);
+      const collect = () => entry.loaded_plugin.collect({ ctx: ctx as never });
+      return collectedBy(collect, this.#window, name).pipe(
+        takeUntil(end$),
+        finalize(() => collecting.abort()),
+      );
+    }).pipe(
+      collectStage({
+        name,
+        window: this.#window,
+        buffer: config.buffer,
+        counters,
+        drop: this.#drop(place),
+        settling: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).settling(release)),
+      }),
+      tap((batch) => this.#truncated.note(batch)),
+      this.#watch(place),
+      catchError((cause) => {
+        this.#failure ??= { cause };
+        probe?.failed(place);
+        this.#collectorFailed$.next();
+        return EMPTY;
+      }),
+    );
+  }
+
+  #processAll(processors: readonly Processor[], deadLetters: DeadLetters): MonoTypeOperatorFunction<Batch> {
+    const inThisThread = processors
+      .map((entry, index) => this.#process(entry, index, deadLetters))
+      .reduce<MonoTypeOperatorFunction<Batch>>((before, stage) => pipe(before, stage), identity);
+    const { config, counters, shared } = this.#setup;
+    if (!this.#hasWorkers) return inThisThread;
+    return inWorkers({
+      workers: config.workers,
+      processors: processors.map((entry) => ({
+        plugin: moduleUrlOf(entry.loaded_plugin) ?? entry.plugin,
+        config: { ...entry },
+      })),
+      names: processors.map((entry) => entry.name),
+      pipeline: shared.pipeline,
+      logger: shared.logger,
+      ordered: config.ordered,
+      inThisThread,
+      onMasked: (rule, count) => counters.mask(rule, count),
+      onFiltered: (count) => counters.drop('filtered', count),
+      onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
+    });
+  }
+
+  /** In virtual time everything is in one thread: what comes out is the same. */
+  get #hasWorkers(): boolean {
+    const { config, probe } = this.#setup;
+    return config.workers > 1 && probe === undefined;
+  }
+
+  #process(entry: Processor, index: number, deadLetters: DeadLetters) {
+    const ctx = this.#context('process', entry, this.#working.signal) as PipelineRunContext<never>;
+    const plugin = entry.loaded_plugin;
+    const place: StagePlace = { kind: 'process', name: entry.name };
+    const stage = processStage({
+      name: entry.name,
+      ordered: this.#setup.config.ordered,
+      maxInFlight: this.#setup.config.max_in_flight,
+      drop: this.#drop(place),
+      process: (event) => plugin.process({ ctx, event }),
+      mapLines: plugin.mapLines && ((envelope) => plugin.mapLines?.({ ctx, envelope })),
+      onFailure: (...failure) => deadLetters.processorFailed(index, ...failure),
+    });
+    return pipe(stage, this.#watch(place));
+  }
+
+  #forwardToAll(deadLetters: DeadLetters): OperatorFunction<Batch, never> {
+    const stages = this.#setup.config.forward.map((name) => this.#forward(name, 'forward', deadLetters));
+    const [only, ...others] = stages;
+    if (only !== undefined && others.length === 0) return only;
+    return connect((batch$) => merge(...stages.map((stage) => batch$.pipe(stage))));
+  }
+
+  #forward(name: string, kind: 'forward' | 'dead_letter', deadLetters: DeadLetters) {
+    const { config, analytics, shared, counters, probe, giveUpAfter } = this.#setup;
+    const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
+    const ctx = this.#context(kind, entry, this.#working.signal);
+    const exactly = kind === 'forward' ? this.#exactly : undefined;
+    return forwardTo(entry, {
+      kind,
+      config,
+      shared,
+      ctx,
+      counters,
+      deadLetters,
+      probe,
+      exactly,
+      giveUpAfter,
+    });
+  }
+
+  /** Undefined unless the pipeline delivers exactly once. */
+  #exactlyOnce(): ExactlyOnce | undefined {
+    const { config, analytics, shared, state, giveUpAfter } = this.#setup;
+    const entry = analytics.forwarders[config.forward[0] as string] as AnalyticsConfig['forwarders'][string];
+    const { exactly } = entry.loaded_plugin;
+    if (!config.exactly_once || exactly === undefined || state === undefined) {
+      // What is written from now on must not be cut off by a later run.
+      if (state !== undefined) forgetRecord(state);
+      return undefined;
+    }
+    const ctx = this.#context('forward', entry, this.#working.signal) as PipelineRunContext<never>;
+    const name = `cutting ${entry.name} back`;
+    const log = new RetryLog(`${shared.pipeline}: ${name}`, shared.logger);
+    return new ExactlyOnce({
+      state,
+      output: (events) => exactly({ ctx, ...events }),
+      random: shared.random,
+      name,
+      giveUpAfter,
+      log,
+      pipeline: shared.pipeline,
+      logger: shared.logger,
+    });
+  }
+
+  #drop(place: StagePlace): Drop {
+    const { counters, probe } = this.#setup;
+    return (reason, count, events) => {
+      counters.drop(reason, count);
+      probe?.dropped(place, reason, events());
+    };
+  }
+
+  #watch(place: StagePlace): MonoTypeOperatorFunction<Batch> {
+    const { probe } = this.#setup;
+    return probe === undefined ? identity : tap(({ events }) => probe.left(place, events));
+  }
+
+  #context(kind: string, config: PluginConfig, signal: AbortSignal): PipelineRunContext {
+    const { caches, counters, shared } = this.#setup;
+    const key = `${kind} ${config.name}`;
+    let cache = caches.get(key);
+    if (cache === undefined) {
+      cache = {};
+      caches.set(key, cache);
+    }
+    return createContext(shared, {
+      config,
+      cache,
+      signal,
+      demand: this.#window,
+      state: kind === 'collect' ? this.#stateOf(config.name) : undefined,
+      blockLines: kind === 'collect' ? this.#blockLines : undefined,
+      stats: {
+        masked: (rule, count) => counters.mask(rule, count),
+        backlog: (bytes) => counters.backlog(config.name, bytes),
+        lost: (bytes) => counters.lose(bytes),
+        truncated: () => counters.truncate(),
+      },
+    });
+  }
+
+  get #blockLines(): number | undefined {
+    return this.#hasWorkers ? Math.min(MOST_BLOCK_LINES, 2 * this.#setup.config.max_in_flight) : undefined;
+  }
+
+  #stateOf(collector: string): CollectorState | undefined {
+    return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
+  }
+}

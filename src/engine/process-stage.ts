@@ -1,0 +1,210 @@
+import {
+  catchError,
+  concatMap,
+  defer,
+  EMPTY,
+  finalize,
+  map,
+  type Observable,
+  type OperatorFunction,
+  startWith,
+  takeWhile,
+  tap,
+} from 'rxjs';
+import { orderedMap } from '../../operators/ordered-map.ts';
+import { type LineOutcomes, LineProcessing } from '../lines/process-lines.ts';
+import { type CollectedEvent, type LineEnvelope, LineEvents, type LineMapping } from '../sdk/models.ts';
+import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
+import { expectEvents } from './expect-events.ts';
+import { atHand, eventually, fewOrPulled, isAsync } from './plugin-result.ts';
+import type { Drop } from './probe.ts';
+import { ResultWindow } from './result-window.ts';
+import { Turn, turn$ } from './time-slice.ts';
+
+export interface ProcessStageOptions {
+  /** The name of the processor. */
+  readonly name: string;
+  readonly ordered: boolean;
+  /** Bounds the results that are pulled of iterables and not settled: see {@link ResultWindow}. */
+  readonly maxInFlight: number;
+  readonly drop: Drop;
+  /** The plugin's entry function, bound to its context. */
+  readonly process: (event: CollectedEvent) => unknown;
+  /** The same for the lines of events with this envelope, if they need not be seen as events. */
+  readonly mapLines: ((envelope: LineEnvelope) => LineMapping | undefined) | undefined;
+  /** Takes an event that the processor failed on, with its part of the delivery. */
+  readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+}
+
+/** What the functions below work with. */
+interface Stage extends ProcessStageOptions {
+  readonly window: ResultWindow;
+}
+
+type Results = readonly CollectedEvent[] | Observable<Batch>;
+
+/** Characters that an event is taken for: 16 of them go by between looks at the clock. */
+const EVENT = 160;
+/** Of an event that the processor failed on, which may have taken long. */
+const NO_EVENTS: readonly CollectedEvent[] = [];
+const NO_BATCHES: readonly Batch[] = [];
+
+/**
+ * Runs one processor over each event. A batch whose results are at hand stays one batch, without an Observable.
+ * Errors with what a processor gives that is no event: nothing of that batch is settled, so that it comes again.
+ */
+export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
+  const { ordered } = options;
+  const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
+  return orderedMap(
+    (batch: Batch): readonly Batch[] | Observable<Batch> => {
+      const { unmade, delivery } = batch;
+      if (unmade instanceof LineEvents) {
+        const mapping = options.mapLines?.(unmade.envelope);
+        if (mapping !== undefined) return mappedLines(unmade, mapping, delivery, options);
+      }
+      const { events } = batch;
+      const done: CollectedEvent[] = [];
+      const turn = events.length > 1 ? new Turn() : undefined;
+      for (let i = 0; i < events.length; i++) {
+        const results = resultsOf(events[i] as CollectedEvent, delivery, stage);
+        if (!Array.isArray(results)) {
+          return restOfBatch(events, i, delivery, stage, done, results as Observable<Batch>);
+        }
+        for (let j = 0; j < results.length; j++) done.push(results[j]);
+        const isSpent = turn?.isSpent(results === NO_EVENTS ? Number.POSITIVE_INFINITY : EVENT);
+        if (isSpent && i + 1 < events.length) return restOfBatch(events, i + 1, delivery, stage, done);
+      }
+      return done.length === 0 ? NO_BATCHES : [{ events: done, delivery }];
+    },
+    { ordered },
+  );
+}
+
+/** The lines of a batch: as one batch if one turn is enough for them, else as one for each turn. */
+function mappedLines(
+  lines: LineEvents,
+  mapping: LineMapping,
+  delivery: Delivery,
+  { drop, onFailure }: ProcessStageOptions,
+): readonly Batch[] | Observable<Batch> {
+  const eventAt = (index: number) => lines.events[index] as CollectedEvent;
+  const outcomes: LineOutcomes = {
+    failed: (index, error) => onFailure(eventAt(index), delivery, error),
+    dropped: (indexes) => {
+      drop('filtered', indexes.length, () => indexes.map(eventAt));
+      delivery.settle(indexes.length, 'dropped');
+    },
+  };
+  const batchesOf = (done: LineEvents): readonly Batch[] =>
+    done.size === 0 ? NO_BATCHES : [new UnmadeBatch(done, delivery)];
+  const processing = new LineProcessing(lines, mapping, outcomes);
+  const first = processing.run(lines.size > 1 ? new Turn() : undefined);
+  if (processing.isDone) return batchesOf(first);
+  const rest$ = turn$.pipe(
+    map((turn) => processing.run(turn)),
+    takeWhile(() => !processing.isDone, true),
+  );
+  return rest$.pipe(startWith(first), concatMap(batchesOf));
+}
+
+/**
+ * From the first event on whose results must be waited for, or for which there is no time in this turn, events go on
+ * one by one, as soon as they may.
+ */
+function restOfBatch(
+  events: readonly CollectedEvent[],
+  start: number,
+  delivery: Delivery,
+  stage: Stage,
+  done: readonly CollectedEvent[],
+  first?: Observable<Batch>,
+): Observable<Batch> {
+  const rest$ = indexesInTurns(start, events.length, first === undefined ? undefined : new Turn()).pipe(
+    orderedMap(
+      (i): readonly Batch[] | Observable<Batch> => {
+        const isFirst = i === start && first !== undefined;
+        const results = isFirst ? first : resultsOf(events[i] as CollectedEvent, delivery, stage);
+        if (!Array.isArray(results)) return results as Observable<Batch>;
+        return results.length === 0 ? NO_BATCHES : [{ events: results, delivery }];
+      },
+      { ordered: stage.ordered },
+    ),
+  );
+  return done.length === 0 ? rest$ : rest$.pipe(startWith({ events: done, delivery }));
+}
+
+/** The numbers from `start` to below `end`: at once while there is time in this turn, the others in later ones. */
+function indexesInTurns(start: number, end: number, thisTurn: Turn | undefined): Observable<number> {
+  let next = start;
+  function* inTurn(turn: Turn) {
+    do yield next++;
+    while (next < end && !turn.isSpent(turn === thisTurn ? EVENT : Number.POSITIVE_INFINITY));
+  }
+  const turns$ = thisTurn === undefined ? turn$ : turn$.pipe(startWith(thisTurn));
+  return turns$.pipe(
+    concatMap(inTurn),
+    takeWhile(() => next < end, true),
+  );
+}
+
+/** Results of one event: an array when at hand. Accounts for events that give none, and for failures. */
+function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Results {
+  let returned: unknown;
+  let results: readonly CollectedEvent[] | undefined;
+  try {
+    returned = stage.process(event);
+    results = atHand<CollectedEvent>(returned);
+    if (results === undefined && !isAsync(returned)) {
+      returned = fewOrPulled(returned as Iterable<CollectedEvent>);
+      results = atHand<CollectedEvent>(returned);
+    }
+  } catch (error) {
+    stage.onFailure(event, delivery, error);
+    return NO_EVENTS;
+  }
+  if (results === undefined) return awaitedResults(event, returned, delivery, stage);
+  expectEvents(results, `processor ${stage.name}`);
+  if (results.length > 0) {
+    delivery.add(results.length - 1);
+  } else {
+    stage.drop('filtered', 1, () => [event]);
+    delivery.settle(1, 'dropped');
+  }
+  return results;
+}
+
+/** The event itself stays open until its results have ended; each result opens one more. */
+function awaitedResults(
+  event: CollectedEvent,
+  returned: unknown,
+  delivery: Delivery,
+  { name, drop, onFailure, window }: Stage,
+): Observable<Batch> {
+  return defer(() => {
+    const demand = window.demand();
+    let results = 0;
+    let failed = false;
+    return eventually<CollectedEvent>(returned, demand).pipe(
+      catchError((error) => {
+        failed = true;
+        onFailure(event, delivery, error);
+        return EMPTY;
+      }),
+      map((result) => {
+        expectEvents([result], `processor ${name}`);
+        results++;
+        demand.open();
+        return { events: [result], delivery: delivery.part(() => demand.settle()) };
+      }),
+      tap({
+        complete: () => {
+          if (failed) return;
+          if (results === 0) drop('filtered', 1, () => [event]);
+          delivery.settle(1, results === 0 ? 'dropped' : 'forwarded');
+        },
+      }),
+      finalize(() => demand.close()),
+    );
+  });
+}

@@ -1,0 +1,167 @@
+import { BehaviorSubject, type Observable, ReplaySubject, Subscription } from 'rxjs';
+import { counted } from '../../operators/counted.ts';
+import { longTimer } from '../../operators/long-timer.ts';
+import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
+import { MillraceError, safeReason } from '../sdk/errors.ts';
+import { isoNow, type PipelineState, type PipelineStatus } from '../sdk/models.ts';
+import { type PipelineSetup, runPipeline } from './pipeline.ts';
+
+export interface RunnerOptions {
+  readonly setup: PipelineSetup;
+  readonly restart: RestartPolicy;
+  /** Milliseconds that a stop waits for what is in flight. */
+  readonly drainTimeout: number;
+}
+
+/** Whether a state is one that a pipeline leaves only by being started again. */
+export function isFinal(state: PipelineState): boolean {
+  return state === 'completed' || state === 'failed' || state === 'stopped';
+}
+
+/** Starts, restarts and stops one pipeline, and says which state it is in. */
+export class PipelineRunner {
+  readonly name: string;
+  readonly #options: RunnerOptions;
+  readonly #status$: BehaviorSubject<PipelineStatus>;
+  #running = Subscription.EMPTY;
+  /** Replays: a stop may come while a run is being started. */
+  #stop$ = new ReplaySubject<void>(1);
+  #stopped$: ReplaySubject<void> | undefined;
+  #failures = 0;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.name = options.setup.shared.pipeline;
+    const state = options.setup.config.enabled ? 'idle' : 'disabled';
+    this.#status$ = new BehaviorSubject<PipelineStatus>({
+      pipeline: this.name,
+      state,
+      since: isoNow(),
+      failures: 0,
+    });
+  }
+
+  get status(): PipelineStatus {
+    return this.#status$.value;
+  }
+
+  /** The present status, then every change. Never completes. */
+  get status$(): Observable<PipelineStatus> {
+    return this.#status$.asObservable();
+  }
+
+  /** @throws MillraceError if the pipeline is disabled. A pipeline that runs already goes on. */
+  start(): void {
+    const { state } = this.status;
+    if (state === 'disabled') {
+      throw new MillraceError(
+        'MILLRACE_PIPELINE_DISABLED',
+        `pipeline ${this.name} was not started: it has \`enabled: false\`; set it to true to run it`,
+      );
+    }
+    if (this.#stopped$ !== undefined && !isFinal(state)) {
+      throw new MillraceError(
+        'MILLRACE_PIPELINE_STOPPING',
+        `pipeline ${this.name} was not started: it is being stopped; start it when that has ended, which stop() tells`,
+      );
+    }
+    if (state === 'running' || state === 'backing_off') return;
+    this.#failures = 0;
+    const { setup, restart } = this.#options;
+    this.#stop$ = new ReplaySubject<void>(1);
+    this.#stopped$ = undefined;
+    const running = new Subscription();
+    this.#running = running;
+    running.add(
+      runPipeline(setup, this.#stop$)
+        .pipe(
+          restartWithBackoff(restart, {
+            onStart: () => this.#enter('running', { failures: this.#failures }),
+            onWait: (retryIn, failures, error) => this.#wait(retryIn, failures, error),
+          }),
+        )
+        .subscribe({
+          error: (error: unknown) => this.#finish('failed', error),
+          complete: () => this.#finish('completed'),
+        }),
+    );
+    if (isFinal(this.status.state)) running.unsubscribe();
+  }
+
+  /**
+   * Tells the collectors to end, lets what is in flight drain within the deadline and cancels the rest. Begins at
+   * once; the result emits and completes when the pipeline has stopped.
+   */
+  stop(): Observable<void> {
+    if (this.#stopped$ !== undefined) return this.#stopped$;
+    const stopped$ = new ReplaySubject<void>(1);
+    this.#stopped$ = stopped$;
+    const { state } = this.status;
+    if (state === 'running') {
+      const deadline = longTimer(this.#options.drainTimeout).subscribe(() => this.#giveUp());
+      stopped$.subscribe({ complete: () => deadline.unsubscribe() });
+      this.#stop$.next();
+    } else if (state === 'backing_off') {
+      this.#finish('stopped');
+    } else {
+      settle(stopped$);
+    }
+    return stopped$;
+  }
+
+  #wait(retryIn: number, failures: number, error: { readonly cause: unknown } | undefined): void {
+    if (this.#stopped$ !== undefined) {
+      this.#finish('stopped', error?.cause);
+      return;
+    }
+    this.#failures = failures;
+    const { logger } = this.#options.setup.shared;
+    const seconds = (retryIn / 1000).toFixed(1);
+    if (error === undefined) {
+      logger.info(`${this.name}: the run has ended; the next one begins in ${seconds} s`);
+      this.#enter('backing_off', { failures, retryIn });
+    } else {
+      logger.warn(
+        `${this.name}: failed (${failures} in a row), starting again in ${seconds} s: ${safeReason(error.cause)}`,
+      );
+      this.#enter('backing_off', { failures, retryIn, error: error.cause });
+    }
+  }
+
+  #giveUp(): void {
+    const { setup, drainTimeout } = this.#options;
+    const left = setup.counters.inFlight;
+    const were = left === 1 ? 'was' : 'were';
+    setup.shared.logger.warn(
+      `${this.name}: ${counted(left, 'event')} ${were} not delivered within ${drainTimeout / 1000} s of the stop and ${were} given up`,
+    );
+    this.#finish('stopped');
+  }
+
+  #finish(end: PipelineState, error?: unknown): void {
+    const state = this.#stopped$ === undefined ? end : 'stopped';
+    this.#running.unsubscribe();
+    const { caches, counters, shared } = this.#options.setup;
+    counters.givenUp += counters.inFlight;
+    counters.inFlight = 0;
+    caches.clear();
+    for (const key of Object.keys(shared.shared_cache)) delete shared.shared_cache[key];
+    const failures = state === 'failed' ? this.#failures + 1 : 0;
+    if (state === 'failed') shared.logger.error(`${this.name}: failed: ${safeReason(error)}`);
+    else if (error !== undefined) {
+      shared.logger.error(`${this.name}: ${state}, and failed meanwhile: ${safeReason(error)}`);
+    } else shared.logger.info(`${this.name}: ${state}`);
+    this.#enter(state, error === undefined ? { failures } : { failures, error });
+    if (this.#stopped$ !== undefined) settle(this.#stopped$);
+  }
+
+  #enter(state: PipelineState, details: Omit<PipelineStatus, 'pipeline' | 'state' | 'since'>): void {
+    if (state === 'running') this.#options.setup.shared.logger.info(`${this.name}: running`);
+    this.#status$.next({ pipeline: this.name, state, since: isoNow(), ...details });
+  }
+}
+
+function settle(stopped$: ReplaySubject<void>): void {
+  stopped$.next();
+  stopped$.complete();
+}

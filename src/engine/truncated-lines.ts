@@ -1,0 +1,84 @@
+import { withoutUnsureTail } from '../../operators/files/follow/unsure-tail.ts';
+import { maskEvent } from '../../operators/masks/mask-event.ts';
+import type { CollectedEvent, Logger } from '../sdk/models.ts';
+import { type Batch, type Delivery, originOf, sizeOf } from './delivery.ts';
+import { isNoteworthy } from './log-throttle.ts';
+
+/**
+ * Takes the end that masks could not judge off all that comes of a truncated line, whatever processors made of it: a
+ * new event need not have `truncated`, its delivery is known all the same.
+ */
+export class TruncatedLines {
+  readonly #pipeline: string;
+  readonly #logger: Logger;
+  /** The source of the line, by the delivery that it came in by. */
+  readonly #sources = new WeakMap<Delivery, unknown>();
+  #count = 0;
+
+  constructor(pipeline: string, logger: Logger) {
+    this.#pipeline = pipeline;
+    this.#logger = logger;
+  }
+
+  /** Notes a batch of truncated lines, and says so; to be called as it is collected. */
+  note(batch: Batch): void {
+    const size = sizeOf(batch);
+    if (size === 0 || !(batch.unmade?.isTruncated ?? batch.events.every(isTruncated))) return;
+    this.#sources.set(batch.delivery.root, batch.events[0]?.data.source);
+    this.#count += size;
+    if (!isNoteworthy(this.#count, size)) return;
+    const often = this.#count > 3 ? ` (${this.#count} of this run)` : '';
+    this.#logger.warn(
+      `${this.#pipeline}: a line${originOf(batch.delivery)} was cut${often}: it is longer than \`max_line_bytes\`, ` +
+        'unfinished lines took more than `--read-memory`, or its file was truncated below it; the rest is lost, and its event says `truncated: true`',
+    );
+  }
+
+  /**
+   * What may be shown of an event, once it has passed all masks.
+   *
+   * @throws MaskError for a truncated event that JSON cannot show
+   */
+  cut(event: CollectedEvent, { root }: Delivery): CollectedEvent {
+    if (!this.#sources.has(root)) return withoutUnsureTail(event as CollectedEvent & { truncated?: unknown });
+    const cut: CollectedEvent & { readonly truncated: true } = {
+      ...maskEvent(event, cutText),
+      truncated: true,
+    };
+    // Nothing of the line is in it, unless a processor has put it there.
+    const { source } = event.data;
+    if (source === undefined || source !== this.#sources.get(root)) return cut;
+    return { ...cut, data: { ...cut.data, source } };
+  }
+
+  /** The same for a batch; without the events that cannot be cut, which `onFailure` is told. */
+  cutBatch(
+    batch: Batch,
+    onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void,
+  ): Batch {
+    const { unmade, delivery } = batch;
+    // Batches of whole lines, nearly all, stay what they are.
+    const isWhole =
+      unmade === undefined
+        ? !this.#sources.has(delivery.root) && !batch.events.some(isTruncated)
+        : !unmade.isTruncated;
+    if (isWhole) return batch;
+    const events: CollectedEvent[] = [];
+    for (const event of batch.events) {
+      try {
+        events.push(this.cut(event, delivery));
+      } catch (error) {
+        onFailure(event, delivery, error);
+      }
+    }
+    return { events, delivery };
+  }
+}
+
+function isTruncated(event: CollectedEvent): boolean {
+  return (event as { truncated?: unknown }).truncated === true;
+}
+
+function cutText(text: string): string {
+  return withoutUnsureTail({ truncated: true, data: { text } }).data.text;
+}

@@ -1,0 +1,212 @@
+import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memory.ts';
+import { LineBlock } from '../../operators/files/follow/line-block.ts';
+import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
+import { regexMasking } from '../../plugins/masks/regex_mask.ts';
+import { importModule } from '../modules/import-module.ts';
+import { safeReason } from '../sdk/errors.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { isEvent } from '../sdk/is-event.ts';
+import { LineEvents } from '../sdk/line-events.ts';
+import type { ProcessPlugin } from '../sdk/plugin.ts';
+import type { PipelineRunContext, PluginStats } from '../sdk/run-context.ts';
+import { toJsonLine } from '../sdk/serialise.ts';
+import { documentsIn } from './documents-in.ts';
+import { processLines } from './process-lines.ts';
+import type { LineResult, LineTask, RefusedTask, WorkerProcessor } from './protocol.ts';
+
+type Processing = Pick<ProcessPlugin, 'process' | 'mapLines'>;
+type Content = LineEvents | readonly CollectedEvent[];
+
+/** What became of the events of a task that do not come out. */
+interface Outcome {
+  readonly failures: LineResult['failures'][number][];
+  filtered: number;
+}
+
+/** Why the current task cannot be done here. */
+interface Refusal {
+  reason: NotInWorker | undefined;
+}
+
+interface Processor {
+  readonly index: number;
+  readonly plugin: Processing;
+  readonly ctx: never;
+  /** Counts of its rules in the current task. */
+  readonly counts: Map<string, number>;
+}
+
+/** The members of `ctx` that a worker does not have: they belong to the run, which is in the main thread. */
+const MAIN_THREAD_ONLY = [
+  'cache',
+  'shared_cache',
+  'pipeline_config',
+  'pipeline',
+  'signal',
+  'logger',
+  'host',
+  'info',
+  'demand',
+  'state',
+  'blockLines',
+  'reopen$',
+  'once',
+  'random',
+] as const;
+type MainThreadOnly = (typeof MAIN_THREAD_ONLY)[number];
+/** What a worker has. The type checker accepts it only if the list above has all the rest. */
+type WorkerContext = Pick<PipelineRunContext<never>, Exclude<keyof PipelineRunContext, MainThreadOnly>>;
+
+/** A processor used a member of `ctx` that a worker does not have. */
+class NotInWorker extends Error {
+  readonly processor: number;
+  readonly member: MainThreadOnly;
+
+  constructor(processor: number, member: MainThreadOnly) {
+    super(`ctx.${member} is not available in a worker thread`);
+    this.processor = processor;
+    this.member = member;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Built-in plugins without their schemas, so that a worker starts sooner. */
+const BUILT_IN: Readonly<Record<string, unknown>> = {
+  entropy_mask: entropyMasking,
+  regex_mask: regexMasking,
+};
+
+/** Does in a worker what the processors of a pipeline and `serialise` do in the main thread. */
+export class LineProcessors {
+  readonly #processors: readonly Processor[];
+  readonly #refusal: Refusal;
+  readonly #memory = new BlockMemory();
+
+  private constructor(processors: readonly Processor[], refusal: Refusal) {
+    this.#processors = processors;
+    this.#refusal = refusal;
+  }
+
+  static async load(processors: readonly WorkerProcessor[]): Promise<LineProcessors> {
+    const refusal: Refusal = { reason: undefined };
+    const loaded = processors.map((processor, index) => load(processor, index, refusal));
+    return new LineProcessors(await Promise.all(loaded), refusal);
+  }
+
+  /**
+   * Refuses the task if a processor uses a member of `ctx` that workers do not have, even if it catches the error.
+   *
+   * @param into where the documents go if they have room in it.
+   * @throws if a processor returns something that is not an event at once: the main thread then does the task again,
+   * and reports it
+   */
+  run(task: LineTask & { bytes: Uint8Array }, into: Buffer = NOTHING): LineResult | RefusedTask {
+    this.#refusal.reason = undefined;
+    try {
+      const result = this.#run(task, into);
+      if (this.#refusal.reason === undefined) return result;
+    } catch (error) {
+      if (this.#refusal.reason === undefined) throw error;
+    }
+    this.#takeCounts();
+    const { processor, member } = this.#refusal.reason;
+    return { id: task.id, processor, member };
+  }
+
+  #run({ id, bytes, size, envelope }: LineTask & { bytes: Uint8Array }, into: Buffer): LineResult {
+    const outcome: Outcome = { failures: [], filtered: 0 };
+    let left = 0;
+    const lease = new BlockLease(this.#memory);
+    const writers = new LineBlock(bytes, size, { lease }).parts.map((part) => (room: Buffer) => {
+      const content = this.#processAll(new LineEvents(part, envelope), outcome);
+      const isLines = content instanceof LineEvents;
+      left += isLines ? content.size : content.length;
+      return isLines
+        ? content.toJsonLines(room)
+        : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
+    });
+    try {
+      const documents = documentsIn(into, writers);
+      return { id, documents, size: left, masked: this.#takeCounts(), ...outcome };
+    } finally {
+      lease.giveBack();
+    }
+  }
+
+  #processAll(lines: LineEvents, outcome: Outcome): Content {
+    return this.#processors.reduce<Content>(
+      (content, processor) => process(processor, content, outcome),
+      lines,
+    );
+  }
+
+  #takeCounts(): LineResult['masked'] {
+    return this.#processors.flatMap(({ counts }, processor) => {
+      const taken = Array.from(counts, ([rule, count]) => [processor, rule, count] as const);
+      counts.clear();
+      return taken;
+    });
+  }
+}
+
+async function load(
+  { plugin, config }: WorkerProcessor,
+  index: number,
+  refusal: Refusal,
+): Promise<Processor> {
+  const counts = new Map<string, number>();
+  const masked = (rule: string, count: number) => void counts.set(rule, (counts.get(rule) ?? 0) + count);
+  const stats: PluginStats = { masked, backlog: () => {}, lost: () => {}, truncated: () => {} };
+  const ctx: WorkerContext = { config: config as never, stats };
+  for (const member of MAIN_THREAD_ONLY) {
+    const get = () => {
+      refusal.reason ??= new NotInWorker(index, member);
+      throw refusal.reason;
+    };
+    Object.defineProperty(ctx, member, { get, enumerable: true });
+  }
+  return { index, plugin: await findProcessing(plugin), ctx: ctx as never, counts };
+}
+
+async function findProcessing(plugin: string): Promise<Processing> {
+  const builtIn = BUILT_IN[plugin];
+  if (builtIn !== undefined) return builtIn as Processing;
+  const module = await importModule(plugin);
+  const isProcessing = (value: unknown) => typeof (value as Processing | undefined)?.process === 'function';
+  return [module, module.default].find(isProcessing) as Processing;
+}
+
+function process({ index, plugin, ctx }: Processor, content: Content, outcome: Outcome): Content {
+  const failed = (error: unknown) => {
+    // No failure of the event: the main thread does the whole task.
+    if (error instanceof NotInWorker) throw error;
+    outcome.failures.push({ processor: index, reason: safeReason(error) });
+  };
+  const filtered = (count: number) => {
+    outcome.filtered += count;
+  };
+  if (content instanceof LineEvents) {
+    const mapping = plugin.mapLines?.({ ctx, envelope: content.envelope });
+    if (mapping !== undefined) {
+      return processLines(content, mapping, {
+        failed: (_, error) => failed(error),
+        dropped: ({ length }) => filtered(length),
+      });
+    }
+  }
+  const events = content instanceof LineEvents ? content.events : content;
+  return events.flatMap((event) => {
+    let results: unknown;
+    try {
+      results = plugin.process({ ctx, event });
+    } catch (error) {
+      failed(error);
+      return [];
+    }
+    const events = Array.isArray(results) ? results : [results ?? []].flat();
+    if (!events.every(isEvent)) throw new TypeError('a processor did not return events at once');
+    if (events.length === 0) filtered(1);
+    return events;
+  });
+}

@@ -1,0 +1,206 @@
+import { isNativeError } from 'node:util/types';
+import { describeSystemCause, describeSystemError } from './system-error.ts';
+
+/** Marks an error for other installed copies of millrace, whose classes are not these. */
+const BRAND = Symbol.for('millrace.MillraceError');
+
+/**
+ * An error of millrace's own. Its message names what was wrong, where, what was wanted and what to do, and
+ * never holds the content of an event, so it may be logged.
+ */
+export class MillraceError extends Error {
+  static {
+    Object.defineProperty(MillraceError.prototype, BRAND, { value: true });
+  }
+
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MillraceError';
+    this.code = code;
+  }
+}
+
+/** Whether a value is a MillraceError, of this or of another installed copy of millrace: plugins may bring their own. */
+export function isMillraceError(value: unknown): value is MillraceError {
+  return typeof value === 'object' && value !== null && BRAND in value && isNativeError(value);
+}
+
+/**
+ * For plugin authors: an error whose message is safe to log, and which `permanent` keeps from being retried.
+ *
+ * @example
+ * const error = new PluginError('there is no table `events`', { permanent: true });
+ * error.code; // 'MILLRACE_PLUGIN'
+ */
+export class PluginError extends MillraceError {
+  /** True skips the retries of a forwarder: the event goes to the dead letter, or is dropped, at once. */
+  readonly permanent: boolean;
+  /**
+   * For an error of `forwardBatch`: which events of the batch failed, by their positions from 0 on, or with a reason each.
+   * All others were delivered. Default: the whole batch failed.
+   */
+  readonly failedEvents: readonly (number | FailedEvent)[] | undefined;
+  /**
+   * Seconds until a forwarder may be called again, in place of the usual wait; at most an hour. Default: the usual wait.
+   */
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, options: PluginErrorOptions = {}) {
+    super('MILLRACE_PLUGIN', message, options);
+    this.name = 'PluginError';
+    this.permanent = options.permanent ?? false;
+    this.failedEvents = options.failedEvents;
+    this.retryAfter = options.retryAfter;
+  }
+}
+
+/** An event of a batch that was not delivered. */
+export interface FailedEvent {
+  /** Its position in the batch, from 0 on. */
+  readonly index: number;
+  /** Why, for the log and the dead letter. It must not quote the event. Default: the message of the error. */
+  readonly reason?: string | undefined;
+  /** Whether another attempt would fail too. Default: that of the error. */
+  readonly permanent?: boolean | undefined;
+}
+
+export interface PluginErrorOptions extends ErrorOptions {
+  readonly permanent?: boolean | undefined;
+  readonly failedEvents?: readonly (number | FailedEvent)[] | undefined;
+  readonly retryAfter?: number | undefined;
+}
+
+const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
+
+const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/**
+ * What of an error may be logged. The message of a foreign error can quote an event (`JSON.parse` does), so it
+ * is withheld unless the error is millrace's own, or has `loggable: true`. Of one of the operating system or of Node's
+ * network, and of one that such an error has caused, the code, its meaning and the call are shown, but neither path nor
+ * address: a plugin may have made them of an event.
+ *
+ * @example
+ * safeReason(new PluginError('there is no table `events`')); // 'there is no table `events`'
+ * safeReason('hunter2'); // 'a thrown string (withheld)'
+ */
+export function safeReason(error: unknown): string {
+  if (isMillraceError(error)) return error.message;
+  if (!(error instanceof Error || isNativeError(error)))
+    return `a thrown ${error === null ? 'null' : typeof error} (withheld)`;
+  if ((error as { loggable?: unknown }).loggable === true) return error.message;
+  const system = describeSystemError(error);
+  if (system !== undefined) return system;
+  const cause = describeSystemCause(error);
+  if (cause !== undefined) return `${kindOf(error)}, caused by ${cause}`;
+  const place = STACK_PLACE.exec(framesOf(error))?.[1];
+  const code = codeOf(error);
+  const kind = kindOf(error);
+  const name = code === undefined ? kind : `${kind} ${code}`;
+  return `${name}${place === undefined ? '' : ` at ${place}`} (message withheld: it could quote an event)`;
+}
+
+/** The name of its class: what an error itself says may be anything. */
+function kindOf(error: object): string {
+  const made = Object.getPrototypeOf(error)?.constructor;
+  return typeof made === 'function' && typeof made.name === 'string' ? made.name : 'Error';
+}
+
+/**
+ * Marks an error whose message holds nothing of an event, such as one with a path of the configuration: it may be
+ * logged as it is.
+ */
+export function loggable<E extends object>(error: E): E {
+  return Object.assign(error, { loggable: true });
+}
+
+function codeOf(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' && CODE.test(code) ? code : undefined;
+}
+
+/**
+ * Whether an error asks not to be retried: `permanent: true` on any error object.
+ *
+ * @example
+ * isPermanent(new PluginError('there is no table `events`', { permanent: true })); // true
+ * isPermanent(new Error('busy')); // false
+ */
+export function isPermanent(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { permanent?: unknown }).permanent === true;
+}
+
+/**
+ * Whether an error says that all others of this forwarder will fail the same way: `fatal: true` on any error object.
+ * The run fails, and nothing is settled.
+ *
+ * @example
+ * isFatal(Object.assign(new Error('there is no such table'), { fatal: true })); // true
+ * isFatal(new Error('busy')); // false
+ */
+export function isFatal(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && (error as { fatal?: unknown }).fatal === true;
+}
+
+/** Why one event of a batch failed. */
+export interface EventFailure {
+  readonly permanent: boolean;
+  /** The error of the batch, or one with the event's own reason. */
+  readonly error: unknown;
+}
+
+/**
+ * The events of a batch that an error names as the failed ones, by their positions, the others having been delivered:
+ * `failedEvents` on any error object. Undefined if it names none, or what is no position: then the whole batch counts as
+ * failed.
+ *
+ * @example
+ * const error = new PluginError('refused', { failedEvents: [3, { index: 5, permanent: true }] });
+ * [...failedEventsOf(error, 10).keys()]; // [3, 5]
+ * failedEventsOf(error, 10).get(5).permanent; // true
+ * failedEventsOf(error, 5); // undefined
+ */
+export function failedEventsOf(error: unknown, size: number): ReadonlyMap<number, EventFailure> | undefined {
+  const named = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
+  if (!Array.isArray(named) || named.length === 0) return undefined;
+  const whole: EventFailure = { permanent: isPermanent(error), error };
+  const failed = new Map<number, EventFailure>();
+  for (const each of named as readonly unknown[]) {
+    const event = typeof each === 'object' && each !== null ? (each as Partial<FailedEvent>) : undefined;
+    const index = event === undefined ? each : event.index;
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= size) return undefined;
+    failed.set(index, event === undefined ? whole : failureOf(event, error));
+  }
+  return failed;
+}
+
+/** A reason is shown only where the message would be: that of a foreign error could quote the event. */
+function failureOf(event: Partial<FailedEvent>, error: unknown): EventFailure {
+  const { reason, permanent = isPermanent(error) } = event;
+  const isShown = typeof reason === 'string' && isMillraceError(error);
+  return { permanent, error: isShown ? new PluginError(reason, { permanent, cause: error }) : error };
+}
+
+/** Seconds: a `Retry-After` in the far future is not believed. */
+const LONGEST_RETRY_AFTER = 3600;
+
+/**
+ * Seconds after which an error asks to be tried again: `retryAfter` on any error object, at most an hour. Undefined if it
+ * has none, or what is no number above 0.
+ *
+ * @example
+ * retryAfterOf(new PluginError('too many requests', { retryAfter: 30 })); // 30
+ * retryAfterOf(new PluginError('down', { retryAfter: 86_400 })); // 3600
+ */
+export function retryAfterOf(error: unknown): number | undefined {
+  const seconds = (error as { retryAfter?: unknown } | null | undefined)?.retryAfter;
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER) : undefined;
+}
+
+/** The stack without the message that it begins with: a message may hold what looks like a place. */
+function framesOf({ stack = '', message }: Error): string {
+  const at = stack.indexOf(message);
+  return at < 0 ? '' : stack.slice(at + message.length);
+}

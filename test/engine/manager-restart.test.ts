@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import { concat, concatMap, defer, of, throwError, timer } from 'rxjs';
+import { PluginError } from '../../src/sdk/errors.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/models.ts';
+import { states } from '../support/pipelines.ts';
+
+const HOUR = 3_600_000;
+const event = (n: unknown): CollectedEvent => collectedEvent({ n });
+
+const sink = { out: () => undefined };
+const failing = () => throwError(() => new PluginError('the source is gone'));
+
+describe('restart', () => {
+  it('starts a failing pipeline again with backoff, five failures at most, then it has failed', () => {
+    const { seen, logger, manager } = states({
+      collect: { source: () => concat(of(event(1)), failing()) },
+      forward: sink,
+      pipeline: { restart: true },
+    });
+    expect(seen).toEqual([
+      '0 idle',
+      '0 running',
+      '0 backing_off',
+      '500 running',
+      '500 backing_off',
+      '1500 running',
+      '1500 backing_off',
+      '3500 running',
+      '3500 backing_off',
+      '7500 running',
+      '7500 failed',
+    ]);
+    expect(manager.stats().main?.collected).toBe(5);
+    expect(manager.states().main).toMatchObject({ state: 'failed', failures: 5 });
+    expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([
+      'error main: failed: the source is gone',
+    ]);
+  });
+
+  it('begins to count anew after a healthy run, over virtual days', () => {
+    let runs = 0;
+    const { manager } = states(
+      {
+        collect: { source: () => defer(() => timer(++runs % 4 === 0 ? HOUR : 1).pipe(concatMap(failing))) },
+        forward: sink,
+        pipeline: { restart: true },
+      },
+      (manager) =>
+        timer(72 * HOUR)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe(),
+    );
+    expect(manager.states().main?.state).toBe('stopped');
+    expect(runs).toBeGreaterThan(250);
+  });
+
+  it('starts again what has ended, waiting longer while runs are short', () => {
+    const { seen } = states(
+      { collect: { source: () => [event(1)] }, forward: sink, pipeline: { restart: true } },
+      (manager) =>
+        timer(8000)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe(),
+    );
+    const starts = seen.filter((line) => line.endsWith('running'));
+    expect(starts).toEqual(['0 running', '500 running', '1500 running', '3500 running', '7500 running']);
+    expect(seen.at(-1)).toBe('8000 stopped');
+  });
+
+  it.each([
+    ['completed', () => [event(1)]],
+    ['failed', failing],
+  ])('has one run with restart: false, and ends as %s', (state, source) => {
+    const { seen } = states({ collect: { source }, forward: sink });
+    expect(seen).toEqual(['0 idle', '0 running', `0 ${state}`]);
+  });
+
+  it('does not start again what has ended under `once`, but what has failed', () => {
+    let runs = 0;
+    const { seen } = states({
+      collect: { source: () => (++runs < 3 ? failing() : [event(1)]) },
+      forward: sink,
+      pipeline: { restart: true },
+      options: { once: true },
+    });
+    expect(seen.filter((line) => line.endsWith('running'))).toHaveLength(3);
+    expect(seen.at(-1)).toBe('1500 completed');
+  });
+
+  it.each([
+    [true, '0 failed', 1],
+    [false, '7500 failed', 5],
+  ])('with once: %s, ends what failed for good: %s', (once, end, runs) => {
+    const { seen } = states({
+      collect: { source: () => throwError(() => Object.assign(new Error('gone'), { fatal: true })) },
+      forward: sink,
+      pipeline: { restart: true },
+      options: { once },
+    });
+    expect(seen.filter((line) => line.endsWith('running'))).toHaveLength(runs);
+    expect(seen.at(-1)).toBe(end);
+  });
+
+  it('keeps caches over a restart and drops them with the stop', () => {
+    const counts: unknown[] = [];
+    states(
+      {
+        collect: {
+          source: ({ ctx }) => {
+            ctx.cache.runs = ((ctx.cache.runs as number | undefined) ?? 0) + 1;
+            ctx.shared_cache.runs = ctx.cache.runs;
+            return of(event(ctx.cache.runs));
+          },
+        },
+        forward: {
+          out: ({ ctx, event }) => void counts.push([event.data.n, ctx.shared_cache.runs, ctx.cache.runs]),
+        },
+        pipeline: { restart: true },
+      },
+      (manager) => {
+        timer(600)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe(() => manager.start('main'));
+        timer(700)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe();
+      },
+    );
+    expect(counts.slice(0, 3)).toEqual([
+      [1, 1, undefined],
+      [2, 2, undefined],
+      [1, 1, undefined],
+    ]);
+  });
+});

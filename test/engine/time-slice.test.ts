@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import { from, takeUntil, timer } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { type Batch, Delivery, UnmadeBatch } from '../../src/engine/delivery.ts';
+import { processStage } from '../../src/engine/process-stage.ts';
+import { type CollectedEvent, LineEvents, type Outcome } from '../../src/sdk/models.ts';
+
+const ENVELOPE = { timestamp: '2026-01-01T00:00:00Z', source: 'a.log', backfill: false, isTruncated: false };
+const PADDING = 'x'.repeat(1024);
+const SIZE = 60;
+
+interface Run {
+  /** Milliseconds of work for each line. */
+  readonly work: number;
+  readonly way: 'lines' | 'events' | 'events to wait for';
+  readonly batches?: number;
+  readonly failing?: (text: string) => boolean;
+  readonly stopAt?: number;
+}
+
+/** Numbered lines, in a stage whose work takes virtual time without giving way to anything else. */
+function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }: Run) {
+  const seen: string[] = [];
+  const worked: string[] = [];
+  const outcomes: Outcome[] = [];
+  let atOnce = 0;
+  let noticedAfter = -1;
+  const scheduler = new TestScheduler((actual, expected) => expect(actual).toEqual(expected));
+  const slow = (text: string): string => {
+    scheduler.frame += work;
+    worked.push(text);
+    if (failing(text)) throw new Error('no');
+    return text;
+  };
+  const texts = (b: number) => Array.from({ length: SIZE }, (_, i) => `${b}.${i} ${PADDING}`);
+  const stage = processStage({
+    name: 'slow',
+    ordered: true,
+    maxInFlight: 1000,
+    drop: () => {},
+    process: (event) => {
+      slow(String(event.data.line));
+      return way === 'events' ? [event] : from([event]);
+    },
+    mapLines: way === 'lines' ? () => ({ map: slow }) : undefined,
+    onFailure: (_, delivery) => delivery.settle(1, 'failed'),
+  });
+  const input = Array.from({ length: batches }, (_, b): Batch => {
+    const lines = LineEvents.of(texts(b), ENVELOPE);
+    return new UnmadeBatch(lines, new Delivery(SIZE, (outcome) => outcomes.push(outcome)));
+  });
+  let isComplete = false;
+  scheduler.run(({ flush }) => {
+    timer(1).subscribe(() => {
+      noticedAfter = worked.length;
+    });
+    from(input)
+      .pipe(stage, takeUntil(timer(stopAt)))
+      .subscribe({
+        next: ({ events, delivery }) => {
+          seen.push(...events.map(({ data }: CollectedEvent) => String(data.line).split(' ')[0] as string));
+          delivery.settle(events.length, 'forwarded');
+        },
+        complete: () => {
+          isComplete = true;
+        },
+      });
+    atOnce = worked.length;
+    flush();
+  });
+  return { seen, worked, outcomes, atOnce, noticedAfter, isComplete };
+}
+
+const all = (batches: number) =>
+  Array.from({ length: batches * SIZE }, (_, i) => `${Math.floor(i / SIZE)}.${i % SIZE}`);
+
+describe.each(['lines', 'events', 'events to wait for'] as const)('a batch of %s', (way) => {
+  it('is done at once if it takes little time', () => {
+    const { seen, atOnce, isComplete } = run({ way, work: 0, batches: 2 });
+    expect(atOnce).toBe(2 * SIZE);
+    expect(seen).toEqual(all(2));
+    expect(isComplete).toBe(true);
+  });
+
+  it('leaves time for all else, and keeps its order, if it takes much', () => {
+    const { seen, outcomes, atOnce, noticedAfter, isComplete } = run({ way, work: 10, batches: 3 });
+    expect(atOnce).toBeLessThan(SIZE);
+    expect(noticedAfter).toBeLessThan(SIZE);
+    expect(seen).toEqual(all(3));
+    expect(outcomes).toEqual(['forwarded', 'forwarded', 'forwarded']);
+    expect(isComplete).toBe(true);
+  });
+
+  it('settles what fails, in each of its turns', () => {
+    const { seen, outcomes } = run({ way, work: 10, failing: (text) => /^0\.\d*[05] /.test(text) });
+    expect(seen).toEqual(all(1).filter((name) => !/[05]$/.test(name)));
+    expect(outcomes).toEqual(['failed']);
+  });
+
+  it('ends with its subscription', () => {
+    const { worked, isComplete } = run({ way, work: 10, batches: 3, stopAt: 200 });
+    expect(worked.length).toBeLessThan(1.5 * SIZE);
+    expect(isComplete).toBe(true);
+  });
+});
+
+it('looks at the clock after each line that fails, however short', () => {
+  const scheduler = new TestScheduler(() => {});
+  let worked = 0;
+  scheduler.run(() => {
+    const delivery = new Delivery(SIZE, () => {});
+    const lines = LineEvents.of(Array<string>(SIZE).fill('short'), ENVELOPE);
+    const stage = processStage({
+      name: 'slow',
+      ordered: true,
+      maxInFlight: 1000,
+      drop: () => {},
+      process: (event) => [event],
+      mapLines: () => ({
+        map: () => {
+          scheduler.frame += 1000;
+          worked++;
+          throw new Error('no');
+        },
+      }),
+      onFailure: () => {},
+    });
+    from([new UnmadeBatch(lines, delivery)])
+      .pipe(stage)
+      .subscribe()
+      .unsubscribe();
+  });
+  expect(worked).toBe(1);
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import { alone } from '../../src/lines/hand-over.ts';
+
+describe('alone', () => {
+  it('takes a small buffer out of the pool that it shares with others, which stays as it is', () => {
+    const other = Buffer.from('other');
+    const small = Buffer.from('{"data":{}}\n');
+    expect(small.buffer.byteLength).toBeGreaterThan(small.byteLength);
+
+    const bytes = alone(small);
+    const received = structuredClone(bytes, { transfer: [bytes.buffer] });
+
+    expect(Buffer.from(received).toString()).toBe('{"data":{}}\n');
+    // Handed over, not copied once more.
+    expect(bytes.byteLength).toBe(0);
+    expect(other.toString()).toBe('other');
+  });
+
+  it('copies nothing that is alone in its buffer', () => {
+    const large = Buffer.allocUnsafeSlow(10);
+    expect(alone(large)).toBe(large);
+  });
+});

@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { firstValueFrom } from 'rxjs';
+import { type TakenResult, WorkerLost, WorkerPool } from '../../src/lines/worker-pool.ts';
+import { upToDateBuild } from '../support/build.ts';
+import { folderWith } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
+
+const WORKING = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
+/** Masks nothing, since it is given no masks. */
+const MASKING = new URL('../../dist/src/chunks/line-worker.js', import.meta.url);
+/** `new Worker` throws for it, as it does where there is no thread left. */
+const IMPOSSIBLE = new URL('http://localhost/worker.mjs');
+const ENVELOPE = {
+  timestamp: '2026-01-01T00:00:00.000Z',
+  source: 'a.log',
+  backfill: true,
+  isTruncated: false,
+};
+
+/** A processor that says whether it has what it imports. */
+const ELSEWHERE = `
+import { isEvent } from 'millrace';
+import { Observable } from 'rxjs';
+export const process = ({ event }) =>
+  ({ ...event, data: { isEvent: isEvent(event), isRxjs: typeof Observable === 'function' } });
+`;
+
+const taskOf = (text: string) => ({ bytes: Buffer.from(text), size: 1, envelope: ENVELOPE });
+
+jest.setTimeout(60_000);
+
+describe('WorkerPool', () => {
+  beforeAll(upToDateBuild);
+
+  const pools: WorkerPool[] = [];
+  /** Each worker that is started takes the next file. */
+  const poolOf = (size: number, ...files: URL[]) => {
+    const lost: [reason: string, isReplaced: boolean][] = [];
+    const pool = new WorkerPool({
+      size,
+      processors: [],
+      get file() {
+        return files.shift() as URL;
+      },
+      onLost: (error, isReplaced) => lost.push([`${error}`, isReplaced]),
+    });
+    pools.push(pool);
+    return { pool, lost };
+  };
+  afterEach(() => {
+    for (const pool of pools.splice(0)) pool.close();
+    jest.restoreAllMocks();
+  });
+
+  it('runs a plugin that stands where no packages are: it has those of millrace', async () => {
+    const folder = folderWith({ 'plugin.mjs': ELSEWHERE });
+    const plugin = pathToFileURL(join(folder, 'plugin.mjs')).href;
+    const onLost = jest.fn();
+    const pool = new WorkerPool({ size: 1, processors: [{ plugin, config: {} }], file: MASKING, onLost });
+    pools.push(pool);
+    await eventually(() => pool.isReady || onLost.mock.calls.length > 0);
+    expect(onLost.mock.calls).toEqual([]);
+    const { documents } = await firstValueFrom(pool.run(taskOf('a\n')));
+    expect(JSON.parse(String(documents)).data).toEqual({ isEvent: true, isRxjs: true });
+  });
+
+  it('hands tasks back when a worker ends and no other one can be started', async () => {
+    const { pool, lost } = poolOf(1, WORKING, IMPOSSIBLE);
+    await eventually(() => pool.isReady);
+    await expect(firstValueFrom(pool.run(taskOf('die\n')))).rejects.toThrow(WorkerLost);
+    expect(lost).toEqual([
+      [expect.stringMatching(/protocol|scheme|path/i), false],
+      ['undefined', false],
+    ]);
+    await expect(firstValueFrom(pool.run(taskOf('a\n')))).rejects.toThrow(WorkerLost);
+  });
+
+  it('has those workers that there were threads for', async () => {
+    const { pool, lost } = poolOf(2, WORKING, IMPOSSIBLE);
+    await eventually(() => pool.isReady);
+    expect(await firstValueFrom(pool.run(taskOf('a\n')))).toMatchObject({ size: 1 });
+    expect(lost).toEqual([[expect.any(String), false]]);
+  });
+
+  it('replaces a worker whose message cannot be read, and hands its tasks back', async () => {
+    const workers = new Set<Worker>();
+    const { on } = Worker.prototype;
+    jest.spyOn(Worker.prototype, 'on').mockImplementation(function (this: Worker, ...args: unknown[]) {
+      workers.add(this);
+      return Reflect.apply(on, this, args);
+    } as never);
+    const { pool, lost } = poolOf(1, WORKING, WORKING);
+    await eventually(() => pool.isReady);
+    const result = firstValueFrom(pool.run(taskOf('wait\n')));
+    const [first] = workers;
+    first?.emit('messageerror', new Error('not readable'));
+    await expect(result).rejects.toThrow(WorkerLost);
+    expect(lost).toEqual([['Error: not readable', true]]);
+    await eventually(() => pool.isReady);
+    expect(workers.size).toBe(2);
+  });
+
+  it('uses shared memory again only when a result is released', async () => {
+    const { pool } = poolOf(1, MASKING);
+    await eventually(() => pool.isReady);
+    const text = (letter: string) => `${letter.repeat(5000)}\n`;
+    const results: TakenResult[] = [];
+    // More than there are slots.
+    for (const letter of 'abcdefgh') results.push(await firstValueFrom(pool.run(taskOf(text(letter)))));
+    expect(results.map(lineOf)).toEqual([...'abcdefgh'].map((letter) => letter.repeat(5000)));
+    const shared = (result: TakenResult) => result.documents.buffer instanceof SharedArrayBuffer;
+    expect(results.map(shared)).toEqual([true, true, true, true, false, false, false, false]);
+
+    results[1]?.release();
+    const next = await firstValueFrom(pool.run(taskOf(text('i'))));
+    expect([shared(next), next.documents.buffer === results[1]?.documents.buffer]).toEqual([true, true]);
+    expect([results[0], results[2], next].map((result) => lineOf(result as TakenResult)[0])).toEqual([
+      ...'aci',
+    ]);
+  });
+
+  it('frees the memory of a result that nobody waits for any more, not before the worker is done with it', async () => {
+    const { pool } = poolOf(1, MASKING);
+    await eventually(() => pool.isReady);
+    const text = (letter: string) => `${letter.repeat(5000)}\n`;
+    const abandoned = [...'abcd'].map((letter) => pool.run(taskOf(text(letter))).subscribe());
+    for (const subscription of abandoned) subscription.unsubscribe();
+    const next = await firstValueFrom(pool.run(taskOf(text('e'))));
+    expect(next.documents.buffer).not.toBeInstanceOf(SharedArrayBuffer);
+    const last = await firstValueFrom(pool.run(taskOf(text('f'))));
+    expect(last.documents.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect([next, last].map((result) => lineOf(result)[0])).toEqual([...'ef']);
+  });
+
+  it('takes a result that has no room beside its lines', async () => {
+    const { pool } = poolOf(1, MASKING);
+    await eventually(() => pool.isReady);
+    const line = '"'.repeat(400_000);
+    const result = await firstValueFrom(pool.run(taskOf(`${line}\n`)));
+    expect(lineOf(result)).toBe(line);
+  });
+});
+
+/** The line of a result of one. */
+function lineOf({ documents }: TakenResult): string {
+  return (JSON.parse(documents.toString()) as { data: { line: string } }).data.line;
+}

@@ -1,0 +1,30 @@
+import fs from 'node:fs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { lastValueFrom, VirtualTimeScheduler } from 'rxjs';
+import { FileAppender } from '../../../operators/files/append-file.ts';
+import { eventually } from '../../support/eventually.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const folder = tempFolder();
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('FileAppender', () => {
+  it('forces what was written to the disk when the scheduler that it is given says that a second is over', async () => {
+    const forced = jest.spyOn(fs, 'fdatasync');
+    const scheduler = new VirtualTimeScheduler();
+    const appender = new FileAppender(folder('a.jsonl'), { scheduler });
+    const append = (text: string) =>
+      lastValueFrom(appender.append(text, { fsync: 'interval' }), { defaultValue: undefined });
+    await append('1\n');
+    await eventually(() => expect(forced).toHaveBeenCalledTimes(1));
+    await append('2\n');
+    expect(scheduler.actions).toHaveLength(1);
+    scheduler.flush();
+    expect(scheduler.now()).toBe(1000);
+    await eventually(() => expect(forced).toHaveBeenCalledTimes(2));
+    appender.close();
+  });
+});

@@ -1,0 +1,60 @@
+import fs from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { lastValueFrom, type Observable, Subject } from 'rxjs';
+import { type AppenderLease, leaseAppender } from '../../../../operators/files/append/shared-appenders.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+const done = (work$: Observable<never>) => lastValueFrom(work$, { defaultValue: undefined });
+
+describe('leaseAppender', () => {
+  const path = tempFolder();
+  const lease = (name: string): AppenderLease => leaseAppender(path(name), {});
+
+  it('shares one appender for a file, and makes another one when nobody needs it any more', async () => {
+    const [first, second] = [lease('a'), lease('./b/../a')];
+    expect(second.appender).toBe(first.appender);
+    first.release();
+    expect(lease('a').appender).toBe(first.appender);
+    second.release();
+  });
+
+  it('makes another one only when the last has done all, and keeps that one when it has', async () => {
+    const first = lease('a');
+    await done(first.appender.append('1\n'));
+    first.release();
+    const second = lease('a');
+    const work$ = new Subject<never>();
+    const working = done(second.appender.aside(() => work$));
+    second.release();
+    // Begun when the file of the first is closed.
+    await eventually(() => work$.observed);
+    const third = lease('a');
+    expect(third.appender).toBe(second.appender);
+    work$.complete();
+    await working;
+    const fourth = lease('a');
+    expect(fourth.appender).toBe(third.appender);
+    third.release();
+    fourth.release();
+    expect(lease('a').appender).not.toBe(third.appender);
+  });
+
+  it('shares it also by way of a symbolic link, and when the folder is made later', async () => {
+    fs.mkdirSync(path('real'));
+    fs.symlinkSync(path('real'), path('link'));
+    const leases = [lease('link/out/a'), lease('real/out/a')] as const;
+    await done(leases[0].appender.append('1\n'));
+    const later = [lease('link/out/a'), lease('real/out/a'), lease('real/out/b')] as const;
+    expect(leases[1].appender).toBe(leases[0].appender);
+    expect(later[0].appender).toBe(leases[0].appender);
+    expect(later[1].appender).toBe(leases[0].appender);
+    expect(later[2].appender).not.toBe(leases[0].appender);
+    for (const { release } of [...leases, ...later]) release();
+    await eventually(() => {
+      const next = lease('link/out/a');
+      next.release();
+      return next.appender !== leases[0].appender;
+    });
+  });
+});

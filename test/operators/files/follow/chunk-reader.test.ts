@@ -1,0 +1,93 @@
+import fs from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { ChunkReader } from '../../../../operators/files/follow/chunk-reader.ts';
+import { Descriptors } from '../../../../operators/files/follow/descriptors.ts';
+import { FollowedFile } from '../../../../operators/files/follow/followed-file.ts';
+import { readMemory } from '../../../../operators/files/follow/memory-budget.ts';
+import { statFile } from '../../../../operators/files/follow/regular-file.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { openFiles } from '../../../support/follow.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+
+const folder = tempFolder();
+const CHUNK = 50;
+
+async function followed(path: string): Promise<FollowedFile> {
+  const status = await new Promise<{ id: FollowedFile['id']; size: number }>((resolve, reject) =>
+    statFile(path, (error, found) => (found === undefined ? reject(error) : resolve(found))),
+  );
+  // As if it had come since: else no read goes beyond where it ended at the start.
+  const found = { ...status, path, existed: false, head: undefined };
+  return new FollowedFile(
+    found,
+    { offset: 0, isUnterminated: false },
+    { maxLineBytes: 1000, memory: readMemory },
+  );
+}
+
+/** A file that is read by chunks, and how to read the next one. */
+async function reading(text: string) {
+  const path = folder('a');
+  fs.writeFileSync(path, text);
+  const file = await followed(path);
+  const descriptors = new Descriptors(1);
+  const reader = new ChunkReader(
+    descriptors,
+    { chunkBytes: CHUNK, maxLineBytes: 1000, memory: readMemory },
+    () => {},
+  );
+  const read = () =>
+    new Promise<string | undefined>((resolve, reject) =>
+      reader.read(file, (error, chunk) => {
+        if (error !== null) reject(error);
+        if (chunk !== undefined) file.feed(chunk);
+        file.lines.take(CHUNK);
+        resolve(chunk?.toString());
+      }),
+    );
+  return { path, file, descriptors, reader, read };
+}
+
+const linesOf = (letter: string) => `${letter.repeat(CHUNK - 1)}\n`.repeat(3);
+
+describe('ChunkReader', () => {
+  it('reads again what it read ahead if there was less than it asked for: more has come since', async () => {
+    const text = linesOf('o');
+    const half = CHUNK / 2;
+    const { path, file, descriptors, reader, read } = await reading(text.slice(0, CHUNK + half));
+    await read();
+    reader.readAhead(file);
+    await eventually(() => expect(file.isBusy).toBe(false));
+    fs.appendFileSync(path, text.slice(CHUNK + half));
+
+    expect(await read()).toBe(text.slice(CHUNK, 2 * CHUNK));
+    descriptors.releaseAll();
+  });
+
+  it('forgets what it read ahead of a file that was closed, for it may begin anew', async () => {
+    const { path, file, descriptors, reader, read } = await reading(linesOf('o'));
+    await read();
+    reader.readAhead(file);
+    await eventually(() => expect(file.isBusy).toBe(false));
+    descriptors.release(file);
+    const young = linesOf('n');
+    fs.writeFileSync(path, young);
+    file.restart();
+
+    expect(await read()).toBe(young.slice(0, CHUNK));
+    expect(await read()).toBe(young.slice(CHUNK, 2 * CHUNK));
+    descriptors.releaseAll();
+    await eventually(() => expect(openFiles(folder())).toBe(0));
+  });
+
+  it('keeps a file open that it reads ahead, for its descriptor may be that of another one', async () => {
+    const { file, descriptors, reader, read } = await reading(linesOf('o'));
+    await read();
+    reader.readAhead(file);
+    descriptors.releaseAll();
+    expect(file.fd).toBeDefined();
+    await eventually(() => expect(file.isBusy).toBe(false));
+    descriptors.releaseAll();
+    expect(file.fd).toBeUndefined();
+  });
+});

@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { isPermanent, loggable, MillraceError, PluginError, safeReason } from '../../src/sdk/errors.ts';
+import { ROOT } from '../support/build.ts';
+import { sourceFiles, withoutComments } from '../support/sources.ts';
+
+/** Apart from MILLRACE_SEED, which is a variable of the fault tests. */
+const CODE = /\bMILLRACE_(?!SEED\b)[A-Z_]*[A-Z]\b/g;
+
+const sources = sourceFiles('operators', 'plugins', 'src');
+const codes = [...new Set(sources.flatMap(({ text }) => withoutComments(text).match(CODE) ?? []))].sort();
+
+const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
+const rows = [...page.matchAll(/^\| `(MILLRACE_\w+)` *\|([^|]*)\|([^|]*)\|$/gm)].map(
+  ([, code, meaning = '', action = '']) => ({ code, meaning: meaning.trim(), action: action.trim() }),
+);
+
+describe('docs/errors.md', () => {
+  it('has every code of the sources, once and in order, and no other', () => {
+    expect(rows.map(({ code }) => code)).toEqual(codes);
+  });
+
+  it.each(rows)('says of $code what it means and what to do', ({ meaning, action }) => {
+    expect(meaning).toMatch(/^\S.{10,}/);
+    expect(action).toMatch(/^\S.{10,}/);
+  });
+
+  it('is the only list: comments and other pages name no code that is not there', () => {
+    const pages = readdirSync(join(ROOT, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => ({ path: `docs/${name}`, text: readFileSync(join(ROOT, 'docs', name), 'utf8') }));
+    const unknown = [...pages, ...sources].flatMap(({ path, text }) =>
+      (text.match(CODE) ?? []).filter((code) => !codes.includes(code)).map((code) => `${path}: ${code}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('MillraceError', () => {
+  it('has a code, a name, and the cause', () => {
+    const cause = new Error('the cause');
+    const error = new MillraceError('MILLRACE_USAGE', 'what is wrong', { cause });
+    expect(error).toMatchObject({
+      code: 'MILLRACE_USAGE',
+      name: 'MillraceError',
+      message: 'what is wrong',
+      cause,
+    });
+  });
+
+  it('is what a PluginError is, which may be permanent', () => {
+    expect(new PluginError('no')).toBeInstanceOf(MillraceError);
+    expect(new PluginError('no')).toMatchObject({
+      code: 'MILLRACE_PLUGIN',
+      name: 'PluginError',
+      permanent: false,
+    });
+    expect(isPermanent(new PluginError('no', { permanent: true }))).toBe(true);
+    expect([new PluginError('no'), { permanent: 1 }, null, 'permanent'].some(isPermanent)).toBe(false);
+    expect(isPermanent({ permanent: true })).toBe(true);
+  });
+});
+
+describe('safeReason', () => {
+  const SECRET = 'hunter2';
+
+  const thrown = (run: () => unknown): unknown => {
+    try {
+      run();
+    } catch (error) {
+      return error;
+    }
+    throw new Error('nothing was thrown');
+  };
+
+  it.each([
+    ['a MillraceError', new MillraceError('MILLRACE_USAGE', 'the message')],
+    ['a PluginError', new PluginError('the message')],
+    ['a PluginError, not of its cause', new PluginError('the message', { cause: new Error(SECRET) })],
+  ])('shows the message of %s', (_, error) => {
+    expect(safeReason(error)).toBe('the message');
+  });
+
+  it('shows what the operating system says, without the path: a plugin may have made it of an event', () => {
+    const error = thrown(() => readFileSync(`/no/such/${SECRET}`));
+    expect((error as Error).message).toContain(SECRET);
+    expect(safeReason(error)).toBe('ENOENT: no such file or directory, open');
+  });
+
+  it('shows nothing of a command that cannot be started, or of a name that cannot be resolved', async () => {
+    const [notStarted] = await once(spawn(`/no/such/${SECRET}`), 'error');
+    expect(safeReason(notStarted)).toBe('ENOENT: no such file or directory, spawn');
+    const notFound = { errno: -3008, code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: SECRET };
+    const error = Object.assign(new Error(`getaddrinfo ENOTFOUND ${SECRET}`), notFound);
+    expect(safeReason(error)).toBe('ENOTFOUND: host name not found, getaddrinfo');
+  });
+
+  it('shows why a request was not answered, which fetch hides in the cause of its error', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const error = await fetch(`http://127.0.0.1:${port}/?token=${SECRET}`).catch((error: unknown) => error);
+    expect(safeReason(error)).toBe('TypeError, caused by ECONNREFUSED: connection refused, connect');
+  });
+
+  it.each([
+    [{ code: 'CERT_HAS_EXPIRED' }, 'CERT_HAS_EXPIRED: certificate has expired'],
+    [
+      { cause: { code: 'UND_ERR_SOCKET' } },
+      'Error, caused by UND_ERR_SOCKET: connection closed by the other side',
+    ],
+    [
+      { errors: [{ code: 'EHOSTUNREACH', syscall: 'connect', address: SECRET }] },
+      'Error, caused by EHOSTUNREACH: host is unreachable, connect',
+    ],
+  ])('shows of %j the code of the network and its meaning', (fields, shown) => {
+    expect(safeReason(Object.assign(new Error(SECRET), fields))).toBe(shown);
+  });
+
+  it.each([
+    ['what no system defines', { cause: { code: SECRET.toUpperCase(), syscall: SECRET } }],
+    ['a cause that is a text', { cause: SECRET }],
+  ])('shows no cause that is %s', (_, fields) => {
+    expect(safeReason(Object.assign(new Error(SECRET), fields))).toMatch(/^Error at \S+ \(message withheld/);
+  });
+
+  it('is not caught in a ring of causes', () => {
+    const error = new Error(SECRET);
+    error.cause = error;
+    expect(safeReason(error)).toMatch(/^Error at \S+ \(message withheld/);
+  });
+
+  it.each([
+    [{ code: SECRET, syscall: 'open' }, /^Error at \S+ \(message withheld/],
+    [{ code: 'EACCES', syscall: `/${SECRET}` }, /^EACCES: permission denied$/],
+    [{ code: 'EOWN', syscall: 'open', errno: -2 }, /^Error EOWN at \S+ \(message withheld/],
+  ])('shows of %j what cannot be an event', (fields, shown) => {
+    const error = Object.assign(new Error(SECRET), fields);
+    expect(safeReason(error)).toMatch(shown);
+    expect(safeReason(error)).not.toContain(SECRET);
+  });
+
+  it('shows the message of an error that is marked as loggable', () => {
+    expect(safeReason(loggable(new Error('cannot write to /srv/out')))).toBe('cannot write to /srv/out');
+  });
+
+  it('withholds the message of any other error, and shows type, code and place', () => {
+    const error = thrown(() => JSON.parse(`{"password": ${SECRET}}`));
+    expect((error as Error).message).toContain(SECRET[0]);
+    expect(safeReason(error)).toMatch(
+      /^SyntaxError at \S+:\d+:\d+ \(message withheld: it could quote an event\)$/,
+    );
+    const coded = Object.assign(new TypeError(SECRET), { code: 'ERR_X' });
+    expect(safeReason(coded)).toMatch(/^TypeError ERR_X at /);
+    expect(safeReason(coded)).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['of its own', Object.assign(new TypeError(SECRET), { name: SECRET }), /^TypeError at /],
+    ['of its constructor', Object.assign(new Error(SECRET), { constructor: { name: SECRET } }), /^Error at /],
+  ])('shows no name that an error was given: one %s', (_, error, shown) => {
+    expect(safeReason(error)).toMatch(shown);
+    expect(safeReason(error)).not.toContain(SECRET);
+  });
+
+  it('does without a place where an error has none', () => {
+    const error = new Error(SECRET);
+    delete error.stack;
+    expect(safeReason(error)).toBe('Error (message withheld: it could quote an event)');
+  });
+
+  it.each([
+    [SECRET, 'a thrown string (withheld)'],
+    [{ message: SECRET }, 'a thrown object (withheld)'],
+    [{ code: SECRET, syscall: 'open', message: SECRET }, 'a thrown object (withheld)'],
+    [null, 'a thrown null (withheld)'],
+    [undefined, 'a thrown undefined (withheld)'],
+    [42, 'a thrown number (withheld)'],
+  ])('shows of %j, which is no error, the type', (value, shown) => {
+    expect(safeReason(value)).toBe(shown);
+  });
+
+  it('shows nothing of a message of many lines, even one that looks like a stack', () => {
+    const error = new Error(`first\n    at ${SECRET} (/home/${SECRET}.js:1:2)\n    at /${SECRET}:1:1`);
+    expect(safeReason(error)).not.toContain(SECRET);
+  });
+});
