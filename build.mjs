@@ -24,12 +24,12 @@ const inlineVersion = {
 const CHUNKS = [
   { name: 'version', test: /src\/version\.ts$/ },
   // What the command line needs of the engine to show an error.
-  { name: 'errors', test: /src\/(?:config\/config-error|errors|models\/nearest)\.ts$/ },
+  { name: 'errors', test: /src\/(?:config\/config-error|sdk\/(?:errors|nearest))\.ts$/ },
   // The operators load the second one later, and both without RxJS: what is loaded later cannot be left out of a bundle.
-  { name: 'plain-search', test: /operators\/(?:lines-masker|regex\/(?:apply-rules|finder))\.ts$/ },
-  { name: 'planned-search', test: /operators\/regex\/planned-mask\.ts$/ },
+  { name: 'plain-search', test: /operators\/masks\/(?:lines-masker|regex\/(?:apply-rules|finder))\.ts$/ },
+  { name: 'planned-search', test: /operators\/masks\/regex\/planned-mask\.ts$/ },
   // Browsers load these two.
-  { name: 'masks', test: /operators\/(?:entropy|regex)-mask\.ts$/ },
+  { name: 'masks', test: /operators\/masks\/(?:entropy|regex)-mask\.ts$/ },
   { name: 'operators', test: /operators\/index\.ts$/ },
   { name: 'files', test: /operators\/node\.ts$/ },
   { name: 'plugin', test: /src\/sdk\/index\.ts$/ },

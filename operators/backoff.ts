@@ -1,4 +1,4 @@
-import { type Checks, checkOptions, draw, FROM_0, FUNCTION } from './check-options.ts';
+import { type Checks, checkOptions, draw, FROM_0, FUNCTION } from './support/check-options.ts';
 
 /** Exponential backoff with full jitter: a random wait up to `base · 2^(failures − 1)`, never above `cap`. */
 export interface Backoff {

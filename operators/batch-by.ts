@@ -1,5 +1,5 @@
 import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
-import { byteLength } from './byte-length.ts';
+import { byteLength } from './support/byte-length.ts';
 import {
   ABOVE_0,
   type Checks,
@@ -9,9 +9,9 @@ import {
   FROM_0,
   FUNCTION,
   SCHEDULER,
-} from './check-options.ts';
-import { longTimer } from './long-timer.ts';
-import { subscribeFor } from './subscribe-for.ts';
+} from './support/check-options.ts';
+import { longTimer } from './support/long-timer.ts';
+import { subscribeFor } from './support/subscribe-for.ts';
 
 export interface BatchOptions<T> {
   /** Values of a batch at most. */

@@ -1,7 +1,7 @@
 import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
-import { ABOVE_0, type Checks, COUNT, checkOptions, SCHEDULER } from './check-options.ts';
-import { longTimer } from './long-timer.ts';
-import { subscribeFor } from './subscribe-for.ts';
+import { ABOVE_0, type Checks, COUNT, checkOptions, SCHEDULER } from './support/check-options.ts';
+import { longTimer } from './support/long-timer.ts';
+import { subscribeFor } from './support/subscribe-for.ts';
 
 export interface BufferUntilIdleOptions {
   /** Milliseconds without a value after which a buffer is emitted. */

@@ -9,9 +9,9 @@ import {
   range,
   type SchedulerLike,
 } from 'rxjs';
-import { type Checks, COUNT_FROM_0, checkOptions, FROM_0, SCHEDULER, TEXT } from './check-options.ts';
 import { wait } from './delay-range.ts';
 import { orderedMap } from './ordered-map.ts';
+import { type Checks, COUNT_FROM_0, checkOptions, FROM_0, SCHEDULER, TEXT } from './support/check-options.ts';
 
 export interface ChildEventsOptions {
   /** Names the number in each child's data: `<name>-child-count`. */

@@ -1,7 +1,7 @@
 import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
-import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './check-options.ts';
-import { steadyClock } from './steady-clock.ts';
-import { subscribeFor } from './subscribe-for.ts';
+import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './support/check-options.ts';
+import { steadyClock } from './support/steady-clock.ts';
+import { subscribeFor } from './support/subscribe-for.ts';
 
 export interface CircuitBreakerOptions {
   /** Consecutive failures that open the circuit. Default: 5. */

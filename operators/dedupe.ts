@@ -1,7 +1,15 @@
 import { defer, filter, type MonoTypeOperatorFunction, type SchedulerLike } from 'rxjs';
-import { ABOVE_0, BOOLEAN, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './check-options.ts';
-import { DEFAULT_MAX_KEYS, LruMap } from './lru-map.ts';
-import { steadyClock } from './steady-clock.ts';
+import {
+  ABOVE_0,
+  BOOLEAN,
+  type Checks,
+  COUNT,
+  checkOptions,
+  FUNCTION,
+  SCHEDULER,
+} from './support/check-options.ts';
+import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
+import { steadyClock } from './support/steady-clock.ts';
 
 export interface DedupeOptions<T> {
   /** Values of the same key are duplicates: a string or a number, compared as by a `Map`. Default: the value. */

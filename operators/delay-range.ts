@@ -1,7 +1,15 @@
 import { type MonoTypeOperatorFunction, map, type Observable, type SchedulerLike } from 'rxjs';
-import { BOOLEAN, type Checks, checkOptions, draw, FROM_0, FUNCTION, SCHEDULER } from './check-options.ts';
-import { longTimer } from './long-timer.ts';
 import { orderedMap } from './ordered-map.ts';
+import {
+  BOOLEAN,
+  type Checks,
+  checkOptions,
+  draw,
+  FROM_0,
+  FUNCTION,
+  SCHEDULER,
+} from './support/check-options.ts';
+import { longTimer } from './support/long-timer.ts';
 
 /** Bounds of a wait in milliseconds, 0 ≤ minimum ≤ maximum. Equal bounds make a fixed wait. */
 export interface DelayBounds {

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
-import { type Check, type Checks, COUNT, checkOptions, FUNCTION, TEXT } from './check-options.ts';
-import type { Demand } from './demand.ts';
-import { Fifo } from './fifo.ts';
+import { type Check, type Checks, COUNT, checkOptions, FUNCTION, TEXT } from './support/check-options.ts';
+import type { Demand } from './support/demand.ts';
+import { Fifo } from './support/fifo.ts';
 
 /** What `EventEmitter` of Node has of that, and others that are made like it. */
 export interface EventEmitterLike {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Observable } from 'rxjs';
-import type { Demand } from './demand.ts';
+import type { Demand } from './support/demand.ts';
 
 /**
  * The chunks of a readable stream of Node, or its objects, by demand. What there is no room for stays in the buffer of

@@ -1,7 +1,7 @@
 import { from, Observable, type ObservableInput, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './check-options.ts';
-import { Fifo } from './fifo.ts';
-import { subscribeFor, subscribeInner } from './subscribe-for.ts';
+import { type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './support/check-options.ts';
+import { Fifo } from './support/fifo.ts';
+import { subscribeFor, subscribeInner } from './support/subscribe-for.ts';
 
 export interface GatherMapOptions<T> {
   /** What a value counts. Default: 1. */

@@ -1,6 +1,6 @@
 import { Observable, type Subscriber } from 'rxjs';
-import { COUNT, checkValue, FROM_0 } from './check-options.ts';
-import type { Demand } from './demand.ts';
+import { COUNT, checkValue, FROM_0 } from './support/check-options.ts';
+import type { Demand } from './support/demand.ts';
 
 /** Weights may be fractions, of which sums are not exact. */
 const ROUNDING = 1e-6;

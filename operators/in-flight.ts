@@ -6,9 +6,9 @@ import {
   type ObservedValueOf,
   type OperatorFunction,
 } from 'rxjs';
-import { BOOLEAN, type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './check-options.ts';
 import type { InFlightWindow } from './in-flight-window.ts';
 import { mapInOrder } from './ordered-map.ts';
+import { BOOLEAN, type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './support/check-options.ts';
 
 export interface InFlightOptions<T> {
   /** Whether results leave in the order in which their values came in. Default: true. */

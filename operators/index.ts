@@ -35,7 +35,6 @@ export { type SampleRateOptions, sampleRate } from './sample-rate.ts';
 
 // Demand: sources that wait for their consumers.
 
-export type { Demand } from './demand.ts';
 export {
   type EventEmitterLike,
   type FromEventEmitterOptions,
@@ -44,14 +43,15 @@ export {
 export { type InFlightOptions, inFlight } from './in-flight.ts';
 export { InFlightWindow } from './in-flight-window.ts';
 export { type PullOptions, pullFrom } from './pull-from.ts';
+export type { Demand } from './support/demand.ts';
 
 // Time: delays, polling, restarts.
 
 export { type Backoff, backoffDelay } from './backoff.ts';
 export { type CircuitBreakerOptions, CircuitOpenError, circuitBreaker } from './circuit-breaker.ts';
 export { type DelayBounds, type DelayRangeOptions, delayRange, type RandomOptions } from './delay-range.ts';
-export { longTimer } from './long-timer.ts';
 export { type PollOptions, poll } from './poll.ts';
 export { type RestartObserver, type RestartPolicy, restartWithBackoff } from './restart-with-backoff.ts';
 export { type RetryPolicy, retryWithBackoff } from './retry-with-backoff.ts';
+export { longTimer } from './support/long-timer.ts';
 export { untilAborted } from './until-aborted.ts';

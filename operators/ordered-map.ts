@@ -1,7 +1,7 @@
 import { from, Observable, type ObservableInput, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { BOOLEAN, type Checks, COUNT_OR_INFINITY, checkOptions } from './check-options.ts';
-import { Fifo } from './fifo.ts';
-import { subscribeFor, subscribeInner } from './subscribe-for.ts';
+import { BOOLEAN, type Checks, COUNT_OR_INFINITY, checkOptions } from './support/check-options.ts';
+import { Fifo } from './support/fifo.ts';
+import { subscribeFor, subscribeInner } from './support/subscribe-for.ts';
 
 export interface OrderedMapOptions {
   /** Source values that are worked on, or whose results wait for their turn, at a time. Default: no limit. */

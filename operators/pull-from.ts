@@ -5,8 +5,8 @@ import {
   type SchedulerLike,
   type Subscription,
 } from 'rxjs';
-import { type Checks, checkOptions, SCHEDULER } from './check-options.ts';
-import type { Demand } from './demand.ts';
+import { type Checks, checkOptions, SCHEDULER } from './support/check-options.ts';
+import type { Demand } from './support/demand.ts';
 
 export interface PullOptions {
   /** What the turns of other work are waited for by. Default: `asyncScheduler`. */

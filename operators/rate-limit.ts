@@ -1,11 +1,11 @@
 import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
-import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './check-options.ts';
-import { Fifo } from './fifo.ts';
-import { longTimer } from './long-timer.ts';
-import { DEFAULT_MAX_KEYS, LruMap } from './lru-map.ts';
-import { steadyClock } from './steady-clock.ts';
-import { subscribeFor } from './subscribe-for.ts';
-import { TokenBucket } from './token-bucket.ts';
+import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './support/check-options.ts';
+import { Fifo } from './support/fifo.ts';
+import { longTimer } from './support/long-timer.ts';
+import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
+import { steadyClock } from './support/steady-clock.ts';
+import { subscribeFor } from './support/subscribe-for.ts';
+import { TokenBucket } from './support/token-bucket.ts';
 
 export interface RateLimitOptions<T> {
   /** Values of each key have a limit of their own: a string or a number. Default: one limit for all. */

@@ -17,9 +17,9 @@ import {
   FROM_0,
   FUNCTION,
   SCHEDULER,
-} from './check-options.ts';
-import { longTimer } from './long-timer.ts';
-import { steadyClock } from './steady-clock.ts';
+} from './support/check-options.ts';
+import { longTimer } from './support/long-timer.ts';
+import { steadyClock } from './support/steady-clock.ts';
 
 export interface RestartPolicy extends Backoff {
   /** Consecutive failures at most: the last one is passed on. `Infinity`: none is. */

@@ -1,11 +1,11 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import { checkOptions, type Optional } from './check-options.ts';
 import {
   POLICY_CHECKS,
   type RestartObserver,
   type RestartPolicy,
   restartWithBackoff,
 } from './restart-with-backoff.ts';
+import { checkOptions, type Optional } from './support/check-options.ts';
 
 /** A {@link RestartPolicy} in which everything has a default. */
 export type RetryPolicy = Optional<Omit<RestartPolicy, 'onComplete'>>;

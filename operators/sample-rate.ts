@@ -1,7 +1,7 @@
 import { filter, type MonoTypeOperatorFunction } from 'rxjs';
-import { type Checks, checkOptions, draw, FUNCTION, INTEGER, UNIT } from './check-options.ts';
 import type { RandomOptions } from './delay-range.ts';
-import { hashToUnit } from './hash-to-unit.ts';
+import { type Checks, checkOptions, draw, FUNCTION, INTEGER, UNIT } from './support/check-options.ts';
+import { hashToUnit } from './support/hash-to-unit.ts';
 
 export interface SampleRateOptions<T> extends RandomOptions {
   /** The share of values that pass, in [0, 1]. Without a key it is drawn for each value, by `random`. */

@@ -21,9 +21,9 @@ import {
   FUNCTION,
   hasMethods,
   SCHEDULER,
-} from '../check-options.ts';
-import { SerialJobs } from '../serial-jobs.ts';
-import { steadyClock } from '../steady-clock.ts';
+} from '../support/check-options.ts';
+import { SerialJobs } from '../support/serial-jobs.ts';
+import { steadyClock } from '../support/steady-clock.ts';
 import { BackgroundSync } from './append/background-sync.ts';
 import { FILE_MODE, outputStatus } from './append/open-output.ts';
 import { type Leftover, OutputFile, type OutputLog, type OutputPlace } from './append/output-file.ts';

@@ -11,8 +11,8 @@ import {
   hasMethods,
   type Optional,
   SCHEDULER,
-} from '../check-options.ts';
-import type { Demand } from '../demand.ts';
+} from '../support/check-options.ts';
+import type { Demand } from '../support/demand.ts';
 import { FollowSession } from './follow/follow-session.ts';
 import type { FollowSettings, Positions } from './follow/follow-settings.ts';
 import type { LineBatch } from './follow/line-batch.ts';

@@ -11,8 +11,8 @@ import {
   type Observable,
   throwError,
 } from 'rxjs';
-import { BOOLEAN, type Checks, COUNT_FROM_0, checkOptions } from '../check-options.ts';
-import { SerialJobs } from '../serial-jobs.ts';
+import { BOOLEAN, type Checks, COUNT_FROM_0, checkOptions } from '../support/check-options.ts';
+import { SerialJobs } from '../support/serial-jobs.ts';
 import { fileCall } from './append/file-call.ts';
 import { makeFolder } from './append/make-folder.ts';
 import { FILE_MODE, syncFolder } from './append/open-output.ts';

@@ -1,5 +1,5 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { type Check, type Checks, checkOptions, FUNCTION, TEXT, UNIT } from '../check-options.ts';
+import { type Check, type Checks, checkOptions, FUNCTION, TEXT, UNIT } from '../support/check-options.ts';
 import { EntropyMeter } from './entropy-index.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-event.ts';

@@ -1,6 +1,6 @@
-import { plainForm } from '../plain-form.ts';
 import { Refusal } from './mask-error.ts';
 import type { Masked } from './masked.ts';
+import { plainForm } from './plain-form.ts';
 
 /** Gives the text that may be seen in place of `text`; the same text when there is nothing to hide. */
 export type MaskText = (text: string) => string;

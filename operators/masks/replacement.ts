@@ -1,4 +1,4 @@
-import { type Checks, TEXT } from '../check-options.ts';
+import { type Checks, TEXT } from '../support/check-options.ts';
 
 /** What stands in place of masked text. */
 export interface ReplacementOptions {

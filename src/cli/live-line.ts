@@ -1,5 +1,5 @@
 import { interval, type Subscription } from 'rxjs';
-import { steadyClock } from '../../operators/steady-clock.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
 import type { PipelineStats, PipelineStatus } from '../sdk/models.ts';
 import { bytes, count, counted, perSecond } from './format.ts';
 

@@ -1,5 +1,5 @@
 import type { Observable, Subscription } from 'rxjs';
-import { steadyClock } from '../../operators/steady-clock.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
 import type { PipelineState, PipelineStatus } from '../sdk/models.ts';
 
 /** States that a pipeline leaves only when it is started anew. */

@@ -12,10 +12,10 @@ import {
   throwError,
 } from 'rxjs';
 import { backoffDelay } from '../../operators/backoff.ts';
-import { longTimer } from '../../operators/long-timer.ts';
-import { steadyClock } from '../../operators/steady-clock.ts';
+import { longTimer } from '../../operators/support/long-timer.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { isFatal, isPermanent, MillraceError, PluginError, retryAfterOf, safeReason } from '../sdk/errors.ts';
-import { atHand, eventually } from './plugin-result.ts';
+import { atHand, eventually } from '../sdk/plugin-result.ts';
 
 export interface AttemptPolicy {
   /** What is tried, for messages: `forwarder archive`. */

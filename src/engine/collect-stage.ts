@@ -1,6 +1,6 @@
 import { map, Observable, type OperatorFunction } from 'rxjs';
-import { Fifo } from '../../operators/fifo.ts';
 import type { InFlightWindow } from '../../operators/in-flight-window.ts';
+import { Fifo } from '../../operators/support/fifo.ts';
 import { type CollectedEvent, EventBatch, LineEvents, type PipelineConfig } from '../sdk/models.ts';
 import { type Batch, UnmadeBatch } from './delivery.ts';
 import { expectBatch } from './expect-events.ts';

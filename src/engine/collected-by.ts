@@ -1,10 +1,10 @@
 import { concatMap, defer, EMPTY, from, type Observable, of } from 'rxjs';
-import type { Demand } from '../../operators/demand.ts';
 import { pullFrom } from '../../operators/pull-from.ts';
+import type { Demand } from '../../operators/support/demand.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { type CollectedEvent, type EventBatch, isEvent, isEventBatch } from '../sdk/models.ts';
+import { isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
 import { describeKind } from './expect-events.ts';
-import { isAsync, isIterable, toObservable } from './plugin-result.ts';
 
 type Collected = CollectedEvent | EventBatch;
 

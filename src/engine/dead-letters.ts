@@ -1,8 +1,8 @@
 import { type Observable, Subject } from 'rxjs';
 import { safeReason } from '../sdk/errors.ts';
+import { isNoteworthy } from '../sdk/log-throttle.ts';
 import { type CollectedEvent, collectedEvent, isoNow, type Logger } from '../sdk/models.ts';
 import { type Batch, type Delivery, originOf } from './delivery.ts';
-import { isNoteworthy } from './log-throttle.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
 import type { PipelineCounters } from './stats.ts';
 

@@ -1,13 +1,13 @@
 import { catchError, concatMap, EMPTY, from, type Observable, type OperatorFunction, tap } from 'rxjs';
 import { gatherMap } from '../../operators/gather-map.ts';
-import { longTimer } from '../../operators/long-timer.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { DocumentMemory, type Documents } from '../lines/document-memory.ts';
+import { longTimer } from '../../operators/support/long-timer.ts';
 import { type Batching, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import { type EventFailure, failedEventsOf, isFatal, isPermanent } from '../sdk/errors.ts';
 import { type CollectedEvent, type Outcome, unserialisableEvent } from '../sdk/models.ts';
 import { type AttemptPolicy, Attempts, attempt, attemptOn } from './attempts.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
+import { DocumentMemory, type Documents } from './document-memory.ts';
 import { gatherBatches } from './gather-batches.ts';
 
 export interface ForwardStageOptions {

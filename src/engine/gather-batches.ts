@@ -1,7 +1,7 @@
 import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
-import { Fifo } from '../../operators/fifo.ts';
-import { longTimer } from '../../operators/long-timer.ts';
-import { subscribeFor, subscribeInner } from '../../operators/subscribe-for.ts';
+import { Fifo } from '../../operators/support/fifo.ts';
+import { longTimer } from '../../operators/support/long-timer.ts';
+import { subscribeFor, subscribeInner } from '../../operators/support/subscribe-for.ts';
 import type { Batching } from '../sdk/batching.ts';
 import { type CollectedEvent, toJsonLine } from '../sdk/models.ts';
 import { type Batch, sizeOf } from './delivery.ts';

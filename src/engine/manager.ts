@@ -1,10 +1,11 @@
 import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
-import { counted } from '../../operators/counted.ts';
+import { counted } from '../../operators/support/counted.ts';
 import { checkFunctions, checkOptions, refuseArgument } from '../checks/arguments.ts';
 import { formatPath, isMapping } from '../checks/path.ts';
 import { variablesOf, withholdingLogger, withholdLong } from '../checks/variables.ts';
 import { defaultHost } from '../host/standalone-host.ts';
 import { isFatal, MillraceError } from '../sdk/errors.ts';
+import { isNoteworthy } from '../sdk/log-throttle.ts';
 import {
   type AnalyticsConfig,
   type Host,
@@ -17,7 +18,6 @@ import {
 import { nearest } from '../sdk/nearest.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { version } from '../version.ts';
-import { isNoteworthy } from './log-throttle.ts';
 import type { PipelineProbe } from './probe.ts';
 import { isFinal, PipelineRunner } from './runner.ts';
 import { PipelineCounters } from './stats.ts';

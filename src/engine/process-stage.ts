@@ -13,13 +13,13 @@ import {
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { type LineOutcomes, LineProcessing } from '../lines/process-lines.ts';
+import { Turn, turn$ } from '../lines/time-slice.ts';
 import { type CollectedEvent, type LineEnvelope, LineEvents, type LineMapping } from '../sdk/models.ts';
+import { atHand, eventually, fewOrPulled, isAsync } from '../sdk/plugin-result.ts';
 import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
 import { expectEvents } from './expect-events.ts';
-import { atHand, eventually, fewOrPulled, isAsync } from './plugin-result.ts';
 import type { Drop } from './probe.ts';
 import { ResultWindow } from './result-window.ts';
-import { Turn, turn$ } from './time-slice.ts';
 
 export interface ProcessStageOptions {
   /** The name of the processor. */

@@ -1,5 +1,5 @@
 import { asyncScheduler, Observable, type Subscriber } from 'rxjs';
-import type { Demand } from '../../operators/demand.ts';
+import type { Demand } from '../../operators/support/demand.ts';
 
 /**
  * Further results of events that are made in one go, before other work of the process gets its turn: endless generators

@@ -1,9 +1,9 @@
-import { counted } from '../../operators/counted.ts';
-import { steadyClock } from '../../operators/steady-clock.ts';
+import { counted } from '../../operators/support/counted.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { retryAfterOf, safeReason } from '../sdk/errors.ts';
+import { isNoteworthy } from '../sdk/log-throttle.ts';
 import type { Logger } from '../sdk/models.ts';
 import { elapsedText } from './attempts.ts';
-import { isNoteworthy } from './log-throttle.ts';
 
 /** Milliseconds of continuous failure at which the log says so once more; from then on each time the last has passed. */
 const REMINDERS = [10_000, 30_000, 60_000, 300_000, 600_000] as const;

@@ -1,4 +1,4 @@
-import { Fifo } from '../../operators/fifo.ts';
+import { Fifo } from '../../operators/support/fifo.ts';
 import type { Outcome } from '../sdk/models.ts';
 import { Delivery } from './delivery.ts';
 

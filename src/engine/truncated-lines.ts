@@ -1,8 +1,8 @@
 import { withoutUnsureTail } from '../../operators/files/follow/unsure-tail.ts';
 import { maskEvent } from '../../operators/masks/mask-event.ts';
+import { isNoteworthy } from '../sdk/log-throttle.ts';
 import type { CollectedEvent, Logger } from '../sdk/models.ts';
 import { type Batch, type Delivery, originOf, sizeOf } from './delivery.ts';
-import { isNoteworthy } from './log-throttle.ts';
 
 /**
  * Takes the end that masks could not judge off all that comes of a truncated line, whatever processors made of it: a

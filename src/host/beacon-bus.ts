@@ -13,8 +13,8 @@ import {
   timer,
 } from 'rxjs';
 import { poll } from '../../operators/poll.ts';
-import { isNoteworthy } from '../engine/log-throttle.ts';
 import { safeReason } from '../sdk/errors.ts';
+import { isNoteworthy } from '../sdk/log-throttle.ts';
 import { type HostEvent, isoNow, type Logger } from '../sdk/models.ts';
 import type { ConfiguredBeacon, Reader, Reading } from './beacons/beacon.ts';
 import { beaconTag, mayMatchBeacon, tagMatcher } from './tags.ts';

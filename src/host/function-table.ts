@@ -1,7 +1,7 @@
 import { defer, type Observable, of } from 'rxjs';
-import { isAsync, toObservable } from '../engine/plugin-result.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
+import { isAsync, toObservable } from '../sdk/plugin-result.ts';
 import type { HostFunction } from './functions/host-function.ts';
 
 /** The functions of a host, by name. */

@@ -1,7 +1,7 @@
 import { JoinedLines } from '../../operators/files/follow/joined-lines.ts';
-import type { Turn } from '../engine/time-slice.ts';
 import { type LineEvents, type LineTexts, type PlainLines, textsOf } from '../sdk/line-events.ts';
 import type { LineMapping, ManyLines } from '../sdk/models.ts';
+import type { Turn } from './time-slice.ts';
 
 /** Told of the lines that do not come out, by their index. */
 export interface LineOutcomes {

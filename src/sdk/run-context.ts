@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { Demand } from '../../operators/demand.ts';
+import type { Demand } from '../../operators/support/demand.ts';
 import type { AnalyticsConfig, PluginConfig } from './analytics-config.ts';
 import type { Host } from './host.ts';
 import type { Logger } from './logger.ts';

@@ -1,6 +1,5 @@
 import { concatMap, defer, map, type Observable, type ObservableInput, of, tap, throwError } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
-import { atHand, isAsync, isIterable, toObservable } from '../engine/plugin-result.ts';
+import { longTimer } from '../../operators/support/long-timer.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type {
   CollectedEvent,
@@ -9,6 +8,7 @@ import type {
   ForwardPlugin,
   ProcessPlugin,
 } from '../sdk/models.ts';
+import { atHand, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import { letterValue, toEvent } from './event-values.ts';
 import type { Letters } from './trace.ts';

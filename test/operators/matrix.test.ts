@@ -13,7 +13,7 @@ const NOT_OPERATORS = [
 ].flat();
 
 const folder = join(ROOT, 'test/operators');
-const tests = readdirSync(folder)
+const tests = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => readFileSync(join(folder, name), 'utf8'))
   .join('\n');

@@ -12,7 +12,7 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { steadyClock } from '../../steady-clock.ts';
+import { steadyClock } from '../../support/steady-clock.ts';
 import type { OutputFile, OutputLog } from './output-file.ts';
 import { writeError } from './write-error.ts';
 

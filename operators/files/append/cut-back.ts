@@ -15,7 +15,7 @@ import {
   take,
   throwError,
 } from 'rxjs';
-import { counted } from '../../counted.ts';
+import { counted } from '../../support/counted.ts';
 import { fileCall, readAt } from './file-call.ts';
 import { type FileMark, HEAD_BYTES, headDigest } from './file-mark.ts';
 import { closeOutput, openOutput, outputStatus } from './open-output.ts';

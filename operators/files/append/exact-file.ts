@@ -1,5 +1,5 @@
 import { concat, concatMap, defer, EMPTY, from, ignoreElements, type Observable, of, tap } from 'rxjs';
-import { counted } from '../../counted.ts';
+import { counted } from '../../support/counted.ts';
 import type { FileAppender } from '../append-file.ts';
 import { cutBack } from './cut-back.ts';
 import { type FileMark, HEAD_BYTES, headDigest } from './file-mark.ts';

@@ -13,7 +13,7 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import { counted } from '../../counted.ts';
+import { counted } from '../../support/counted.ts';
 import { fileCall, readAt } from './file-call.ts';
 import { mendTail } from './mend-tail.ts';
 import {

@@ -1,5 +1,5 @@
 import { catchError, concat, defer, EMPTY, type Observable, tap, throwError } from 'rxjs';
-import { SerialJobs } from '../../serial-jobs.ts';
+import { SerialJobs } from '../../support/serial-jobs.ts';
 import { type BrokenWrite, writeAll } from './write-all.ts';
 import { writeError } from './write-error.ts';
 

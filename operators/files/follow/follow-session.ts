@@ -9,7 +9,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { counted } from '../../counted.ts';
+import { counted } from '../../support/counted.ts';
 import { Arrivals } from './arrivals.ts';
 import { ChangeWatches } from './change-watches.ts';
 import { ChunkReader } from './chunk-reader.ts';

@@ -1,5 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
-import type { Demand } from '../../demand.ts';
+import type { Demand } from '../../support/demand.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { FoundFile, StartPosition } from './followed-file.ts';
 import type { MemoryBudget } from './memory-budget.ts';

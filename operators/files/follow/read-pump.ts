@@ -1,4 +1,4 @@
-import type { Demand } from '../../demand.ts';
+import type { Demand } from '../../support/demand.ts';
 import { BlockMemory } from './block-memory.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { FollowedFile } from './followed-file.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../counted.ts';
+import { counted } from '../../support/counted.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 

@@ -1,4 +1,4 @@
-import { assertTexts, type Checks, checkOptions, FUNCTION } from '../../check-options.ts';
+import { assertTexts, type Checks, checkOptions, FUNCTION } from '../../support/check-options.ts';
 import { compileExpression } from '../python-regex.ts';
 import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from '../replacement.ts';
 import type { Rule } from './apply-rules.ts';

@@ -1,7 +1,6 @@
 import { concatMap, firstValueFrom, from, type Observable, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { collectedBy } from '../../engine/collected-by.ts';
-import { atHand, eventually } from '../../engine/plugin-result.ts';
 import type {
   CollectedEvent,
   CollectPlugin,
@@ -10,6 +9,7 @@ import type {
   PipelineRunContext,
   ProcessPlugin,
 } from '../../sdk/models.ts';
+import { atHand, eventually } from '../../sdk/plugin-result.ts';
 import { activeResources, resourcesSince } from './active-resources.ts';
 import type { Subject } from './subject.ts';
 

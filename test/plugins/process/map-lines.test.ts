@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { LineBlock } from '../../../operators/files/follow/line-block.ts';
 import * as entropy_mask from '../../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../../plugins/process/regex_mask.ts';
-import type { Turn } from '../../../src/engine/time-slice.ts';
 import { LineProcessing, processLines } from '../../../src/lines/process-lines.ts';
+import type { Turn } from '../../../src/lines/time-slice.ts';
 import { LineEvents, type LineMapping, serialise } from '../../../src/sdk/models.ts';
 import { processContext } from './context.ts';
 

@@ -1,6 +1,6 @@
 import type { Observable, Subscription } from 'rxjs';
-import { isAsync } from '../../../engine/plugin-result.ts';
 import type { PipelineRunContext } from '../../../sdk/models.ts';
+import { isAsync } from '../../../sdk/plugin-result.ts';
 import { activeResources, resourcesSince } from '../active-resources.ts';
 import { ALL_KINDS, type Check, demand } from '../check.ts';
 import { collected, handled, pause, virtually } from '../observe.ts';

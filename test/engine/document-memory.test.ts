@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { map, NEVER, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, UnmadeBatch } from '../../src/engine/delivery.ts';
+import { DocumentMemory } from '../../src/engine/document-memory.ts';
 import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
-import { DocumentMemory } from '../../src/lines/document-memory.ts';
 import { LineEvents, serialise, WrittenEvents } from '../../src/sdk/models.ts';
 
 const ENVELOPE = {

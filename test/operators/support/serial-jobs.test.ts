@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job, SerialJobs } from '../../operators/serial-jobs.ts';
+import { type Job, SerialJobs } from '../../../operators/support/serial-jobs.ts';
 
 describe('SerialJobs', () => {
   it('runs one job at a time, in order, whatever becomes of them', () => {

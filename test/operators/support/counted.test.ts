@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { counted } from '../../operators/counted.ts';
+import { counted } from '../../../operators/support/counted.ts';
 
 it.each([
   [0, '0 bytes'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { MaskError } from '../../operators/masks/mask-error.ts';
-import { maskStrings } from '../../operators/masks/mask-strings.ts';
+import { MaskError } from '../../../operators/masks/mask-error.ts';
+import { maskStrings } from '../../../operators/masks/mask-strings.ts';
 
 const SECRET = 'KEY::0123456789';
 const hide = (text: string) => text.replaceAll(SECRET, '***');

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { timer } from 'rxjs';
-import { steadyClock } from '../../operators/steady-clock.ts';
-import { marbles } from '../support/marbles.ts';
+import { steadyClock } from '../../../operators/support/steady-clock.ts';
+import { marbles } from '../../support/marbles.ts';
 
 const DAY = 24 * 3600 * 1000;
 

@@ -1,5 +1,5 @@
 import { asyncScheduler, Observable, type Subscription } from 'rxjs';
-import { steadyClock } from '../../operators/steady-clock.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
 
 /** Milliseconds of work in one turn of the event loop, after which signals, timers and input have theirs. */
 const BUDGET_MS = 20;

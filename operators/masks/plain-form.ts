@@ -1,4 +1,4 @@
-import { Refusal } from './masks/mask-error.ts';
+import { Refusal } from './mask-error.ts';
 
 const BINARY = new Set(['ArrayBuffer', 'SharedArrayBuffer', 'Blob', 'File']);
 const REFUSED = new Set(['Map', 'Set', 'BigInt', 'Symbol']);

@@ -1,6 +1,6 @@
 import { concatMap, from, Observable, type ObservableInput, of } from 'rxjs';
-import type { Demand } from '../../operators/demand.ts';
 import { pullFrom } from '../../operators/pull-from.ts';
+import type { Demand } from '../../operators/support/demand.ts';
 
 /** Whether a plugin's return value is something to wait for: an Observable, a promise or an async iterable. */
 export function isAsync(value: unknown): value is ObservableInput<unknown> {

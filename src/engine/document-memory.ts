@@ -1,6 +1,6 @@
-import type { Batch } from '../engine/delivery.ts';
+import { documentsIn } from '../lines/documents-in.ts';
 import { toJsonLine } from '../sdk/models.ts';
-import { documentsIn } from './documents-in.ts';
+import type { Batch } from './delivery.ts';
 
 const BYTES = 1024 * 1024;
 const MOST_FREE = 4;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { LruMap } from '../../operators/lru-map.ts';
+import { LruMap } from '../../../operators/support/lru-map.ts';
 
 /** The same, slowly: keys from the oldest to the newest. */
 class Model {
