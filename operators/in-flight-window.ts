@@ -9,7 +9,7 @@ const ROUNDING = 1e-6;
  * A window over what is in flight: at most `size` values are open at a time.
  *
  * `take` opens values, `release` closes them; sources listen to `room$` and pause while there is none.
- * Notifications are trampolined: a source that emits, and whose value settles, inside a notification
+ * Notifications are trampolined: a source that emits, and whose value acknowledges, inside a notification
  * is told of the new room in the same loop, never by recursion.
  *
  * @example

@@ -2,10 +2,10 @@
 
 // Reading: lines of files as they are written.
 
+export { AcknowledgedPositions } from './files/follow/acknowledged-positions.ts';
 export { MemoryBudget, readMemory } from './files/follow/memory-budget.ts';
 export type { FollowLog } from './files/follow/problems.ts';
 export type { FileStatus } from './files/follow/regular-file.ts';
-export { SettledPositions } from './files/follow/settled-positions.ts';
 export {
   type FileId,
   type FollowSettings,

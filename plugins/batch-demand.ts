@@ -6,21 +6,21 @@ import type { CollectorState } from '../src/sdk/index.ts';
 const FIRST_WINDOW = 32;
 /** From here on there is all the room of the pipeline. */
 const LAST_WINDOW = 256;
-/** Milliseconds without anything settled, after which what is in flight may be waiting for more to come. */
+/** Milliseconds without anything acknowledged, after which what is in flight may be waiting for more to come. */
 const PATIENCE = 100;
 /** Of the most room that there was yet. */
 const WORTHWHILE_SHARE = 4;
 
 /**
- * The demand of a pipeline, for a collector that emits batches and notes in its state what is settled.
+ * The demand of a pipeline, for a collector that emits batches and notes in its state what is acknowledged.
  *
- * - Less what is settled and not committed yet: after a crash that would come twice like what is in flight, and both
+ * - Less what is acknowledged and not committed yet: after a crash that would come twice like what is in flight, and both
  *   together must stay within the window. Few are committed in time; many are committed here.
  * - None while there is little and events are under way, since each of them makes more room: what a batch costs beside
  *   its events is the same for one and for hundreds. When none is under way, whatever there is.
- * - At first little, and twice as much with each batch that is settled.
+ * - At first little, and twice as much with each batch that is acknowledged.
  *
- * The last two for {@link PATIENCE} at most: a processor may gather events, and settle none before it has enough.
+ * The last two for {@link PATIENCE} at most: a processor may gather events, and acknowledge none before it has enough.
  */
 export class BatchDemand implements Demand {
   readonly #demand: Demand;
@@ -30,9 +30,9 @@ export class BatchDemand implements Demand {
   #window = FIRST_WINDOW;
   #open = 0;
   /** Not committed yet. */
-  #settled = 0;
-  /** Since it was last looked at whether anything was settled. */
-  #hasSettled = false;
+  #acknowledged = 0;
+  /** Since it was last looked at whether anything was acknowledged. */
+  #hasAcknowledged = false;
   #isImpatient = false;
   #waiting: Subscription | undefined;
   readonly #impatient$ = new Subject<number>();
@@ -48,11 +48,11 @@ export class BatchDemand implements Demand {
     this.#open += events;
   }
 
-  /** `events` were settled, and that was noted in the state. */
-  settled(events: number): void {
+  /** `events` were acknowledged, and that was noted in the state. */
+  acknowledged(events: number): void {
     this.#open -= events;
-    this.#settled += events;
-    this.#hasSettled = true;
+    this.#acknowledged += events;
+    this.#hasAcknowledged = true;
     this.#isImpatient = false;
     if (this.#window < LAST_WINDOW) this.#window += events;
   }
@@ -78,22 +78,22 @@ export class BatchDemand implements Demand {
   #roomFor(least: number): number {
     const { room } = this.#demand;
     if (room > this.#mostRoom) this.#mostRoom = room;
-    if (!this.#state.isPending) this.#settled = 0;
+    if (!this.#state.isPending) this.#acknowledged = 0;
     if (room < least) return 0;
-    if (this.#settled * 2 < room && room - this.#settled >= least) return room - this.#settled;
-    if (this.#settled > 0) this.#state.commit();
+    if (this.#acknowledged * 2 < room && room - this.#acknowledged >= least) return room - this.#acknowledged;
+    if (this.#acknowledged > 0) this.#state.commit();
     // If that fails, it goes on all the same: see the state store.
-    this.#settled = 0;
+    this.#acknowledged = 0;
     return room;
   }
 
-  /** Looks after a while whether anything was settled; not each time anew, since there is no room most of the time. */
+  /** Looks after a while whether anything was acknowledged; not each time anew, since there is no room most of the time. */
   #wait(): void {
     if (this.#waiting !== undefined) return;
-    this.#hasSettled = false;
+    this.#hasAcknowledged = false;
     this.#waiting = asyncScheduler.schedule(() => {
       this.#waiting = undefined;
-      if (this.#hasSettled) {
+      if (this.#hasAcknowledged) {
         this.#wait();
         return;
       }

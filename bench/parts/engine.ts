@@ -36,7 +36,7 @@ export const engine: Part = {
       ],
       notes: [
         `${count(events)} new events, each engine in a process of its own, without the start. millrace runs a ` +
-          'configured pipeline with deliveries and its usual window; RxJS alone settles nothing and bounds nothing; ' +
+          'configured pipeline with deliveries and its usual window; RxJS alone acknowledges nothing and bounds nothing; ' +
           'Node streams have one Transform, not two.',
       ],
     };

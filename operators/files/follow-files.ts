@@ -73,7 +73,7 @@ const POLLS: Check = (value) =>
 const CHECKS: Checks<FollowSettings> = {
   demand: (value) =>
     typeof (value as Partial<Demand> | null)?.room === 'number' || 'a Demand, such as an InFlightWindow',
-  positions: (value) => hasMethods(value, 'startAt', 'forget') || 'Positions, such as SettledPositions',
+  positions: (value) => hasMethods(value, 'startAt', 'forget') || 'Positions, such as AcknowledgedPositions',
   isExcluded: FUNCTION,
   allowMissing: BOOLEAN,
   once: BOOLEAN,
@@ -112,7 +112,7 @@ const CHECKS: Checks<FollowSettings> = {
  *
  * @example
  * fs.writeFileSync(`${folder}/access.log`, 'GET /\nGET /about\n');
- * const positions = new SettledPositions(new Map(), { backfill: true });
+ * const positions = new AcknowledgedPositions(new Map(), { backfill: true });
  * const line$ = followFiles([`${folder}/*.log`], { positions, once: true }).pipe(concatMap(({ lines }) => lines));
  * await firstValueFrom(line$.pipe(toArray())); // ['GET /', 'GET /about']
  */

@@ -1,6 +1,6 @@
 import { EMPTY, map, type Observable } from 'rxjs';
 import * as z from 'zod';
-import { SettledPositions } from '../../operators/files/follow/settled-positions.ts';
+import { AcknowledgedPositions } from '../../operators/files/follow/acknowledged-positions.ts';
 import { UNSURE_CHARACTERS } from '../../operators/files/follow/unsure-tail.ts';
 import { followFiles, type LineBatch, type Positions } from '../../operators/files/follow-files.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
@@ -90,9 +90,9 @@ export function reads({ config, file }: { config: FileCollectConfig; file: Writt
 
 /**
  * Emits one event for each line, in batches. With `backfill`, what is in the files at the start comes first and is
- * marked so; without, only what is written from then on. A run goes on behind the last line that was settled by the
+ * marked so; without, only what is written from then on. A run goes on behind the last line that was acknowledged by the
  * one before, whatever `backfill` says; with a state folder that holds for runs of other processes as well. A line is
- * settled when all that came of it was forwarded, given to the dead letter, or dropped and counted: what the pipeline
+ * acknowledged when all that came of it was forwarded, given to the dead letter, or dropped and counted: what the pipeline
  * has given up would not fare better after a restart, and would hold back all that follows for ever.
  *
  * A last line without a newline is taken for one after `flush_timeout`, or at the end of a run with `once`.
@@ -111,7 +111,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     return EMPTY;
   }
   const state = ctx.state ?? stateIn(ctx.cache);
-  const settled = new SettledPositions(state, {
+  const positions = new AcknowledgedPositions(state, {
     backfill,
     wasFollowed: wasFollowed(state),
     isFollowed: (path) => namesPath(paths, path),
@@ -129,7 +129,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     chunkBytes: Math.min(CHUNK_BYTES, maxLineBytes),
     pollMs: POLL_MS,
     flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
-    positions: noting(settled, () => {
+    positions: noting(positions, () => {
       state.set(PATHS, [...paths]);
       // Now: a file that is renamed before the next run is found by it only if it is known.
       state.commit();
@@ -142,8 +142,8 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     map((batch) => {
       demand.emitted(batch.size);
       return toEvents(batch, () => {
-        settled.settle(batch);
-        demand.settled(batch.size);
+        positions.acknowledge(batch);
+        demand.acknowledged(batch.size);
         batch.release();
       });
     }),
@@ -169,23 +169,23 @@ function wasFollowed(state: CollectorState): (path: string) => boolean {
 }
 
 /** Calls `note` when all files have their positions: from then on one that has none is new. */
-function noting(settled: SettledPositions, note: () => void): Positions {
+function noting(positions: AcknowledgedPositions, note: () => void): Positions {
   return {
-    startAt: (file) => settled.startAt(file),
-    recognised: (id, fingerprint, start) => settled.recognised(id, fingerprint, start),
-    forget: (id, end) => settled.forget(id, end),
-    deleted: (id) => settled.deleted(id),
-    known: () => settled.known(),
+    startAt: (file) => positions.startAt(file),
+    recognised: (id, fingerprint, start) => positions.recognised(id, fingerprint, start),
+    forget: (id, end) => positions.forget(id, end),
+    deleted: (id) => positions.deleted(id),
+    known: () => positions.known(),
     found: (isThere) => {
-      settled.found(isThere);
+      positions.found(isThere);
       note();
     },
   };
 }
 
-function toEvents(batch: LineBatch, settle: () => void): EventBatch {
+function toEvents(batch: LineBatch, acknowledge: () => void): EventBatch {
   const { path, backfill, isTruncated } = batch;
   // Of a name that is not UTF-8, what cannot be shown becomes U+FFFD.
   const envelope = { timestamp: isoNow(), source: path.toWellFormed(), backfill, isTruncated };
-  return new EventBatch(new LineEvents(batch, envelope), settle, batch);
+  return new EventBatch(new LineEvents(batch, envelope), acknowledge, batch);
 }

@@ -39,7 +39,7 @@ const isFileMode = (digits: string) => /^0?[67][0-7]{2}$/.test(digits);
 
 /**
  * Specification 2.9: disk; `fsync` and `file_mode` are ours. By default a power cut can cost the last second, which the kernel alone
- * would stretch to half a minute, and which costs next to nothing. `batch` settles only what the disk has.
+ * would stretch to half a minute, and which costs next to nothing. `batch` acknowledges only what the disk has.
  */
 export const DiskConfig = ForwardConfigBase.extend({
   path: path(),

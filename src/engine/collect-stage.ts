@@ -2,10 +2,10 @@ import { map, Observable, type OperatorFunction } from 'rxjs';
 import type { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
 import { type CollectedEvent, EventBatch, LineEvents, type PipelineConfig } from '../sdk/models.ts';
+import { AckQueue } from './ack-queue.ts';
 import { type Batch, UnmadeBatch } from './delivery.ts';
 import { expectBatch } from './expect-events.ts';
 import type { Drop } from './probe.ts';
-import { SettleQueue } from './settle-queue.ts';
 import type { PipelineCounters } from './stats.ts';
 
 export interface CollectStageOptions {
@@ -15,8 +15,8 @@ export interface CollectStageOptions {
   readonly buffer: PipelineConfig['buffer'];
   readonly counters: PipelineCounters;
   readonly drop: Drop;
-  /** The queue that settles what this collector emits. Default: one of its own. */
-  readonly settling?: ((release: (events: number) => void) => Pick<SettleQueue, 'open'>) | undefined;
+  /** The queue that acknowledges what this collector emits. Default: one of its own. */
+  readonly makeQueue?: ((release: (events: number) => void) => Pick<AckQueue, 'open'>) | undefined;
 }
 
 /**
@@ -30,11 +30,11 @@ export function collectStage({
   buffer,
   counters,
   drop,
-  settling: settlingBy = (release) => new SettleQueue(release),
+  makeQueue = (release) => new AckQueue(release),
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
   return (source) =>
     new Observable<Batch>((subscriber) => {
-      const settling = settlingBy((events) => {
+      const queue = makeQueue((events) => {
         counters.inFlight -= events;
         window.release(events);
       });
@@ -43,10 +43,10 @@ export function collectStage({
       let waitingEvents = 0;
       let end: (() => void) | undefined;
 
-      const emit = ({ content, size, settled, origin }: EventBatch) => {
+      const emit = ({ content, size, acknowledge, origin }: EventBatch) => {
         window.take(size);
         counters.inFlight += size;
-        const delivery = settling.open(size, settled);
+        const delivery = queue.open(size, acknowledge);
         delivery.origin = origin;
         subscriber.next(
           content instanceof LineEvents ? new UnmadeBatch(content, delivery) : { events: content, delivery },
@@ -55,7 +55,7 @@ export function collectStage({
 
       const refuse = (unit: EventBatch) => {
         drop('buffer_full', unit.size, () => unit.events);
-        unit.settled?.('dropped');
+        unit.acknowledge?.('dropped');
       };
 
       const enqueue = (unit: EventBatch) => {
@@ -76,10 +76,10 @@ export function collectStage({
       const dequeue = (): EventBatch => {
         const first = waiting.shift() as EventBatch;
         waitingEvents -= first.size;
-        if (first.settled !== undefined) return first;
+        if (first.acknowledge !== undefined) return first;
         const events = [...first.events];
         for (let next = waiting.peek(); next !== undefined; next = waiting.peek()) {
-          if (next.settled !== undefined || events.length + next.size > window.room) break;
+          if (next.acknowledge !== undefined || events.length + next.size > window.room) break;
           waiting.shift();
           waitingEvents -= next.size;
           events.push(...next.events);
@@ -89,7 +89,7 @@ export function collectStage({
 
       const admit = (unit: EventBatch) => {
         if (unit.size === 0) {
-          unit.settled?.('forwarded');
+          unit.acknowledge?.('forwarded');
           return;
         }
         counters.collected += unit.size;

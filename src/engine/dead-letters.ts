@@ -81,7 +81,7 @@ export class DeadLetters {
   lost(plugin: string, delivery: Delivery, error: unknown): void {
     this.#log(`dead letter ${plugin} refused an entry`, error);
     this.#options.counters.drop('forwarder_failed', 1);
-    delivery.settle(1, 'failed');
+    delivery.acknowledge(1, 'failed');
   }
 
   #take(
@@ -97,7 +97,7 @@ export class DeadLetters {
     if (!isOpen) {
       counters.drop(reason, 1);
       probe?.dropped(place, reason, [event]);
-      delivery.settle(1, 'failed');
+      delivery.acknowledge(1, 'failed');
       return;
     }
     const entry = collectedEvent({

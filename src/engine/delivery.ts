@@ -3,7 +3,7 @@ import type { CollectedEvent, EventOrigin, Outcome, UnmadeEvents } from '../sdk/
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 
 /**
- * Follows what came of the events of one batch: open until each was settled by everyone who has it.
+ * Follows what came of the events of one batch: open until each was acknowledged by everyone who has it.
  * The worst outcome of all is the delivery's.
  */
 export class Delivery {
@@ -13,12 +13,12 @@ export class Delivery {
   origin: EventOrigin | undefined;
   #open: number;
   #outcome: Outcome = 'forwarded';
-  readonly #onSettled: (outcome: Outcome) => void;
+  readonly #onAcknowledged: (outcome: Outcome) => void;
 
-  constructor(events: number, onSettled: (outcome: Outcome) => void, root?: Delivery) {
+  constructor(events: number, onAcknowledged: (outcome: Outcome) => void, root?: Delivery) {
     this.root = root ?? this;
     this.#open = events;
-    this.#onSettled = onSettled;
+    this.#onAcknowledged = onAcknowledged;
   }
 
   /** More came of the batch: further events, or further forwarders that have them. */
@@ -26,25 +26,25 @@ export class Delivery {
     this.#open += count;
   }
 
-  /** One more event came of the batch, and its maker is told when it is settled. */
-  part(onSettled: () => void): Delivery {
+  /** One more event came of the batch, and its maker is told when it is acknowledged. */
+  part(onAcknowledged: () => void): Delivery {
     this.add(1);
-    return this.share(1, onSettled);
+    return this.share(1, onAcknowledged);
   }
 
-  /** Some of the events, for somebody who is told when they are settled. */
-  share(events: number, onSettled: () => void): Delivery {
-    const settled = (outcome: Outcome) => {
-      this.settle(events, outcome);
-      onSettled();
+  /** Some of the events, for somebody who is told when they are acknowledged. */
+  share(events: number, onAcknowledged: () => void): Delivery {
+    const acknowledged = (outcome: Outcome) => {
+      this.acknowledge(events, outcome);
+      onAcknowledged();
     };
-    return new Delivery(events, settled, this.root);
+    return new Delivery(events, acknowledged, this.root);
   }
 
-  settle(count: number, outcome: Outcome): void {
+  acknowledge(count: number, outcome: Outcome): void {
     if (RANK[outcome] > RANK[this.#outcome]) this.#outcome = outcome;
     this.#open -= count;
-    if (this.#open === 0) this.#onSettled(this.#outcome);
+    if (this.#open === 0) this.#onAcknowledged(this.#outcome);
   }
 }
 

@@ -22,11 +22,11 @@ import type {
   Logger,
   OutputMark,
 } from '../sdk/models.ts';
+import { AckQueue } from './ack-queue.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
 import type { Delivery } from './delivery.ts';
 import { keepRecord, readRecord } from './output-record.ts';
 import type { RetryLog } from './retry-log.ts';
-import { SettleQueue } from './settle-queue.ts';
 import { StagedState } from './staged-state.ts';
 
 export interface ExactlyOnceOptions {
@@ -46,28 +46,28 @@ export interface ExactlyOnceOptions {
   readonly logger: Logger;
 }
 
-/** Milliseconds from what is settled to its commit: that much is done again after a crash. */
+/** Milliseconds from what is acknowledged to its commit: that much is done again after a crash. */
 const COMMIT_AFTER = 250;
 
 /**
  * Commits how far collectors have come together with how far the output goes. After a crash the output is cut back
  * to what was committed, and collectors go on from there: nothing is lost and nothing comes twice.
  *
- * The deliveries of all collectors are settled in one order, that in which their events are written. So whatever is
- * settled ends somewhere in the output, all before is settled and nothing behind it is: that is where it is cut.
+ * The deliveries of all collectors are acknowledged in one order, that in which their events are written. So whatever is
+ * acknowledged ends somewhere in the output, all before is acknowledged and nothing behind it is: that is where it is cut.
  */
 export class ExactlyOnce {
   readonly #options: ExactlyOnceOptions;
   readonly #output: ExactOutput;
   readonly #staged = new Map<string, StagedState>();
-  readonly #queue = new SettleQueue(() => {});
+  readonly #queue = new AckQueue(() => {});
   /** Where the events of open deliveries end that were written. */
   readonly #ends = new Map<Delivery, OutputMark>();
   readonly #commits$ = new Subject<void>();
   /** The marks behind the events of the last write, and how many of those are accounted for. */
   #written: readonly OutputMark[] = [];
   #counted = 0;
-  /** Where what was settled since the last commit ends; undefined if nothing was. */
+  /** Where what was acknowledged since the last commit ends; undefined if nothing was. */
   #cut: OutputMark | undefined;
   #marks: readonly OutputMark[];
   /** Whether the record says that all that was written is committed. */
@@ -107,7 +107,7 @@ export class ExactlyOnce {
   }
 
   /**
-   * Cuts the output back, lets the run go on, and commits what it settles; at its end, all of it. Errors if the output
+   * Cuts the output back, lets the run go on, and commits what it acknowledges; at its end, all of it. Errors if the output
    * can never be cut back, or if the disk does not confirm what was written: then another run has to do that again.
    */
   around(run$: Observable<never>): Observable<never> {
@@ -128,11 +128,11 @@ export class ExactlyOnce {
   }
 
   /** The queue in which a collector's deliveries are opened. */
-  settling(release: (events: number) => void): Pick<SettleQueue, 'open'> {
+  queueFor(release: (events: number) => void): Pick<AckQueue, 'open'> {
     return {
-      open: (events, onSettled) => {
+      open: (events, onAcknowledged) => {
         const delivery: Delivery = this.#queue.open(events, (outcome) => {
-          onSettled?.(outcome);
+          onAcknowledged?.(outcome);
           this.#cut = this.#ends.get(delivery) ?? this.#cut;
           this.#ends.delete(delivery);
           this.#hasMoved = true;

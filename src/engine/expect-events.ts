@@ -15,7 +15,7 @@ export function expectBatch(value: unknown, collector: string): EventBatch {
   expectEvents(events, `collector ${collector}`);
   if (isOwn) return value;
   // Of another copy of millrace, which may be another version, only what is documented is used.
-  return new EventBatch(events, value.settled && ((outcome) => value.settled?.(outcome)), origin);
+  return new EventBatch(events, value.acknowledge && ((outcome) => value.acknowledge?.(outcome)), origin);
 }
 
 /** @throws MillraceError, fatal, for the first value that is no event. `who` is `processor parse`, say. */

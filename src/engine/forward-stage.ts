@@ -26,7 +26,7 @@ export interface ForwardStageOptions {
   readonly forwardJsonLines: ((documents: Buffer) => unknown) | undefined;
   /** The outcome of what was delivered: `dead_lettered` for the dead letter's own stage. */
   readonly outcome: Outcome;
-  /** Called in the order of delivery, ahead of settling. */
+  /** Called in the order of delivery, ahead of acknowledging. */
   readonly onDelivered: (count: number, delivery: Delivery) => void;
   /** Sees what was delivered; for tests and pictures. */
   readonly watch: ((events: readonly CollectedEvent[]) => void) | undefined;
@@ -42,7 +42,7 @@ interface Stage extends ForwardStageOptions {
 const NOTHING: readonly never[] = [];
 
 /**
- * Delivers every event to one forwarder and settles it. With `batching` as that says; otherwise in order, one call at a
+ * Delivers every event to one forwarder and acknowledges it. With `batching` as that says; otherwise in order, one call at a
  * time, what arrives meanwhile waiting in its queue, or with `ordered: false` all at once. Emits nothing; the window
  * bounds the queue. Errors with what a forwarder calls fatal.
  */
@@ -89,7 +89,7 @@ function deliverTogether(
   const delivered = () => {
     tries.end();
     call.delivered();
-    settleAll(batches, stage);
+    acknowledgeAll(batches, stage);
   };
   if (pending === undefined) {
     delivered();
@@ -138,7 +138,7 @@ function afterFailure(
   return deliverHalves(batches, stage);
 }
 
-/** What was delivered is settled at once, and so is what failed for good. The rest is tried again, in one batch. */
+/** What was delivered is acknowledged at once, and so is what failed for good. The rest is tried again, in one batch. */
 function afterPartialFailure(
   batches: readonly Batch[],
   failed: ReadonlyMap<number, EventFailure>,
@@ -146,7 +146,7 @@ function afterPartialFailure(
   attempts: Attempts,
   stage: Stage,
 ): readonly never[] | Observable<never> {
-  settleAll(
+  acknowledgeAll(
     pick(batches, (_, position) => !failed.has(position)),
     stage,
   );
@@ -258,13 +258,16 @@ function callWithDocuments(
   };
 }
 
-function settleAll(batches: readonly Batch[], { outcome, onDelivered, watch }: ForwardStageOptions): void {
+function acknowledgeAll(
+  batches: readonly Batch[],
+  { outcome, onDelivered, watch }: ForwardStageOptions,
+): void {
   for (const batch of batches) {
     const { delivery } = batch;
     const size = sizeOf(batch);
     onDelivered(size, delivery);
     watch?.(batch.events);
-    delivery.settle(size, outcome);
+    delivery.acknowledge(size, outcome);
   }
 }
 
@@ -334,5 +337,5 @@ function isRefusedForGood(error: unknown): boolean {
 function delivered(event: CollectedEvent, delivery: Delivery, { onDelivered, watch, outcome }: Stage): void {
   onDelivered(1, delivery);
   watch?.([event]);
-  delivery.settle(1, outcome);
+  delivery.acknowledge(1, outcome);
 }

@@ -58,7 +58,7 @@ export interface PipelineSetup {
 }
 
 /**
- * One run of a pipeline as one Observable: collectors → window → processors → forwarders → settled. It emits
+ * One run of a pipeline as one Observable: collectors → window → processors → forwarders → acknowledged. It emits
  * nothing. `stop$` ends the collectors; the run completes when what is in flight has drained; unsubscribing
  * cancels it at once.
  *
@@ -121,13 +121,13 @@ class PipelineRun {
       this.#forwardToAll(deadLetters),
       tap({ complete: () => deadLetters.close() }),
     );
-    const settled$ =
+    const acknowledged$ =
       deadLetter === undefined
         ? forwarded$
         : merge(deadLetters.batch$.pipe(this.#forward(deadLetter, 'dead_letter', deadLetters)), forwarded$);
 
     return concat(
-      this.#exactly?.around(settled$) ?? settled$,
+      this.#exactly?.around(acknowledged$) ?? acknowledged$,
       defer(() => (this.#failure === undefined ? EMPTY : throwError(() => this.#failure?.cause))),
     ).pipe(finalize(() => this.#working.abort()));
   }
@@ -151,7 +151,7 @@ class PipelineRun {
         buffer: config.buffer,
         counters,
         drop: this.#drop(place),
-        settling: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).settling(release)),
+        makeQueue: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).queueFor(release)),
       }),
       tap((batch) => this.#truncated.note(batch)),
       this.#watch(place),

@@ -25,7 +25,7 @@ export interface ProcessStageOptions {
   /** The name of the processor. */
   readonly name: string;
   readonly ordered: boolean;
-  /** Bounds the results that are pulled of iterables and not settled: see {@link ResultWindow}. */
+  /** Bounds the results that are pulled of iterables and not acknowledged: see {@link ResultWindow}. */
   readonly maxInFlight: number;
   readonly drop: Drop;
   /** The plugin's entry function, bound to its context. */
@@ -51,7 +51,7 @@ const NO_BATCHES: readonly Batch[] = [];
 
 /**
  * Runs one processor over each event. A batch whose results are at hand stays one batch, without an Observable.
- * Errors with what a processor gives that is no event: nothing of that batch is settled, so that it comes again.
+ * Errors with what a processor gives that is no event: nothing of that batch is acknowledged, so that it comes again.
  */
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
   const { ordered } = options;
@@ -93,7 +93,7 @@ function mappedLines(
     failed: (index, error) => onFailure(eventAt(index), delivery, error),
     dropped: (indexes) => {
       drop('filtered', indexes.length, () => indexes.map(eventAt));
-      delivery.settle(indexes.length, 'dropped');
+      delivery.acknowledge(indexes.length, 'dropped');
     },
   };
   const batchesOf = (done: LineEvents): readonly Batch[] =>
@@ -169,7 +169,7 @@ function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Res
     delivery.add(results.length - 1);
   } else {
     stage.drop('filtered', 1, () => [event]);
-    delivery.settle(1, 'dropped');
+    delivery.acknowledge(1, 'dropped');
   }
   return results;
 }
@@ -195,13 +195,13 @@ function awaitedResults(
         expectEvents([result], `processor ${name}`);
         results++;
         demand.open();
-        return { events: [result], delivery: delivery.part(() => demand.settle()) };
+        return { events: [result], delivery: delivery.part(() => demand.acknowledge()) };
       }),
       tap({
         complete: () => {
           if (failed) return;
           if (results === 0) drop('filtered', 1, () => [event]);
-          delivery.settle(1, results === 0 ? 'dropped' : 'forwarded');
+          delivery.acknowledge(1, results === 0 ? 'dropped' : 'forwarded');
         },
       }),
       finalize(() => demand.close()),

@@ -8,7 +8,7 @@ import type { Demand } from '../../operators/support/demand.ts';
 const TURN = 4096;
 
 /**
- * Bounds the results of one processor that are open: made, and not settled. Iterables are pulled while fewer than
+ * Bounds the results of one processor that are open: made, and not acknowledged. Iterables are pulled while fewer than
  * `size` are, the one of the oldest event while fewer than twice as many are. So it is never kept waiting by the
  * results of later events, which in an ordered pipeline cannot leave before it ends.
  */
@@ -30,7 +30,7 @@ export class ResultWindow {
     const source: ResultDemand = new ResultDemand({
       room: (isFirst) => this.#roomOf(source, isFirst),
       opened: (isFirst) => this.#opened(isFirst),
-      settled: () => {
+      acknowledged: () => {
         this.#open--;
         // Where nobody was refused, nobody has to be told.
         if (this.#open === this.#size - 1 || this.#open === 2 * this.#size - 1) this.#tell();
@@ -64,7 +64,7 @@ export class ResultWindow {
     return this.#sources.values().next().value === source;
   }
 
-  /** A loop: sources that pull, and whose results settle within that, do not nest. */
+  /** A loop: sources that pull, and whose results acknowledge within that, do not nest. */
   #tell(): void {
     this.#changed = true;
     if (this.#telling) return;
@@ -86,7 +86,7 @@ export class ResultWindow {
 interface SourceSteps {
   readonly room: (isFirst: boolean) => number;
   readonly opened: (isFirst: boolean) => void;
-  readonly settled: () => void;
+  readonly acknowledged: () => void;
   readonly closed: () => void;
 }
 
@@ -120,9 +120,9 @@ export class ResultDemand implements Demand {
     this.#isFirst = false;
   }
 
-  /** A result was settled; also after the end of the iterable. */
-  settle(): void {
-    this.#steps.settled();
+  /** A result was acknowledged; also after the end of the iterable. */
+  acknowledge(): void {
+    this.#steps.acknowledged();
   }
 
   /** There are no more results. */

@@ -104,7 +104,7 @@ export class PipelineRunner {
     } else if (state === 'backing_off') {
       this.#finish('stopped');
     } else {
-      settle(stopped$);
+      finish(stopped$);
     }
     return stopped$;
   }
@@ -152,7 +152,7 @@ export class PipelineRunner {
       shared.logger.error(`${this.name}: ${state}, and failed meanwhile: ${safeReason(error)}`);
     } else shared.logger.info(`${this.name}: ${state}`);
     this.#enter(state, error === undefined ? { failures } : { failures, error });
-    if (this.#stopped$ !== undefined) settle(this.#stopped$);
+    if (this.#stopped$ !== undefined) finish(this.#stopped$);
   }
 
   #enter(state: PipelineState, details: Omit<PipelineStatus, 'pipeline' | 'state' | 'since'>): void {
@@ -161,7 +161,7 @@ export class PipelineRunner {
   }
 }
 
-function settle(stopped$: ReplaySubject<void>): void {
+function finish(stopped$: ReplaySubject<void>): void {
   stopped$.next();
   stopped$.complete();
 }

@@ -47,15 +47,15 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
       const { envelope } = unmade;
       return pool.run({ bytes, size, envelope }).pipe(
         catchError((error) => (error instanceof WorkerLost ? of(undefined) : throwError(() => error))),
-        // Once settled, a batch must not be done again: its events would be counted and settled twice.
-        concatMap((result) => (result === undefined ? here$ : settled(result, unmade, delivery, options))),
+        // Once acknowledged, a batch must not be done again: its events would be counted and acknowledged twice.
+        concatMap((result) => (result === undefined ? here$ : withResult(result, unmade, delivery, options))),
       );
     },
     { ordered },
   );
 }
 
-function settled(
+function withResult(
   { documents, size, masked, filtered, failures, release }: TakenResult,
   { size: lines, envelope: { timestamp, source, backfill } }: LineEvents,
   delivery: Delivery,
@@ -65,7 +65,7 @@ function settled(
   delivery.add(size + filtered + failures.length - lines);
   if (filtered > 0) {
     onFiltered(filtered);
-    delivery.settle(filtered, 'dropped');
+    delivery.acknowledge(filtered, 'dropped');
   }
   for (const { processor, reason } of failures) {
     const event = { timestamp, data: { source }, backfill };

@@ -134,7 +134,7 @@ export function isPermanent(error: unknown): boolean {
 
 /**
  * Whether an error says that all others of this forwarder will fail the same way: `fatal: true` on any error object.
- * The run fails, and nothing is settled.
+ * The run fails, and nothing is acknowledged.
  *
  * @example
  * isFatal(Object.assign(new Error('there is no such table'), { fatal: true })); // true

@@ -15,8 +15,8 @@ export interface EventOrigin {
 const BRAND = Symbol.for('millrace.EventBatch');
 
 /**
- * Events that came in together and are settled together. A collector may emit one instead of single
- * events: it costs the engine far less, and `settled` tells the collector, in the order of emission,
+ * Events that came in together and are acknowledged together. A collector may emit one instead of single
+ * events: it costs the engine far less, and `acknowledge` tells the collector, in the order of emission,
  * that everything that came of the events is forwarded, dropped on purpose or given to the dead letter. `origin` is
  * logged where a plugin fails on one of them.
  *
@@ -30,16 +30,16 @@ export class EventBatch {
   }
 
   readonly content: readonly CollectedEvent[] | LineEvents;
-  readonly settled: ((outcome: Outcome) => void) | undefined;
+  readonly acknowledge: ((outcome: Outcome) => void) | undefined;
   readonly origin: EventOrigin | undefined;
 
   constructor(
     content: readonly CollectedEvent[] | LineEvents,
-    settled?: (outcome: Outcome) => void,
+    acknowledge?: (outcome: Outcome) => void,
     origin?: EventOrigin,
   ) {
     this.content = content;
-    this.settled = settled;
+    this.acknowledge = acknowledge;
     this.origin = origin;
   }
 

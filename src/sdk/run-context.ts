@@ -27,7 +27,7 @@ export type StateValue =
 
 /**
  * What a collector remembers over restarts of the process, such as how far it has come. It should move on in
- * `EventBatch.settled`, which is called in order when all that came of the events is done. What is set is committed
+ * `EventBatch.acknowledge`, which is called in order when all that came of the events is done. What is set is committed
  * within some 5 ms, the first of a run within 100, and then survives a crash of the process.
  */
 export interface CollectorState {

@@ -45,7 +45,7 @@ export interface PipelineStats {
   readonly retries: number;
   /** Events that were open when a stop's deadline passed or a run was cancelled. */
   readonly given_up: number;
-  /** Events open now: collected, and not settled yet. */
+  /** Events open now: collected, and not acknowledged yet. */
   readonly in_flight: number;
   /** Bytes that collectors know of and have not read; undefined where none of them reads bytes. */
   readonly backlog_bytes: number | undefined;

@@ -185,9 +185,9 @@ describe('concurrency', () => {
 
 describe('a partial failure', () => {
   it('gives what failed for good to the dead letter with its own reason, and tries the rest again together', () => {
-    const settled: string[] = [];
+    const acknowledged: string[] = [];
     const { calls, letters, stats, logger } = run({
-      source: () => new EventBatch(events(1, 6), (outcome) => settled.push(outcome)),
+      source: () => new EventBatch(events(1, 6), (outcome) => acknowledged.push(outcome)),
       call: (batch) => {
         const failedEvents = numbers(batch).flatMap((n, index): FailedEvent[] => {
           if (n === 2) return [{ index, reason: 'no field `user`', permanent: true }];
@@ -204,21 +204,23 @@ describe('a partial failure', () => {
       { error: 'some were refused', event: { data: { n: 3 } } },
     ]);
     expect(stats).toMatchObject({ forwarded: { out: 4 }, dead_lettered: 2, retries: 1, in_flight: 0 });
-    expect(settled).toEqual(['dead_lettered']);
+    expect(acknowledged).toEqual(['dead_lettered']);
     expect(logger.lines).toContain(
       'warn main: forwarder out: attempt 1 of 5 failed, trying again in 250 ms: some were refused',
     );
   });
 
   it('acknowledges at once what was delivered', () => {
-    const settled: number[] = [];
+    const acknowledged: number[] = [];
     const source = () =>
-      from([1, 2]).pipe(map((n) => new EventBatch([event(n)], () => settled.push(asyncScheduler.now()))));
+      from([1, 2]).pipe(
+        map((n) => new EventBatch([event(n)], () => acknowledged.push(asyncScheduler.now()))),
+      );
     const call = (batch: readonly CollectedEvent[], nth: number) => {
       if (nth === 1) throw new PluginError('busy', { failedEvents: [batch.length - 1] });
     };
     run({ batch: { events: 2, seconds: 1 }, source, call });
-    expect(settled).toEqual([0, 250]);
+    expect(acknowledged).toEqual([0, 250]);
   });
 
   it('is of a single event too', () => {

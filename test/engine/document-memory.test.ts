@@ -61,9 +61,9 @@ describe('a forwarder of documents', () => {
   it('keeps those of a call that took too long as they are: it may not be over yet', () => {
     const scheduler = new TestScheduler(() => {});
     const calls: Buffer[] = [];
-    const settled: string[] = [];
+    const acknowledged: string[] = [];
     const batch = (text: string) =>
-      new UnmadeBatch(LineEvents.of([text, text], ENVELOPE), new Delivery(2, () => settled.push(text)));
+      new UnmadeBatch(LineEvents.of([text, text], ENVELOPE), new Delivery(2, () => acknowledged.push(text)));
     const texts = ['first', 'second', 'third'];
     scheduler.run(({ flush }) => {
       const stage = forwardStage(
@@ -82,7 +82,7 @@ describe('a forwarder of documents', () => {
         .subscribe();
       flush();
     });
-    expect(settled).toEqual(texts);
+    expect(acknowledged).toEqual(texts);
     expect(calls).toHaveLength(4);
     expect(calls[1]?.buffer).toBe(calls[0]?.buffer);
     expect(calls[2]?.buffer).not.toBe(calls[0]?.buffer);

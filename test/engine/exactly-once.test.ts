@@ -70,11 +70,11 @@ function setUp(memory = memoryState()) {
   });
   const inputs = { one: exactly.stateOf('one'), two: exactly.stateOf('two') };
   const open = (name: 'one' | 'two', count: number, position: number) =>
-    exactly.settling(() => {}).open(count, () => inputs[name].set('position', position));
+    exactly.queueFor(() => {}).open(count, () => inputs[name].set('position', position));
   const write = (delivery: ReturnType<typeof open>, count: number) => {
     exactly.write(Array.from({ length: count }, (_, n) => event(n))).subscribe();
     exactly.written(count, delivery);
-    delivery.settle(count, 'forwarded');
+    delivery.acknowledge(count, 'forwarded');
   };
   return { exactly, memory, output, restored, open, write, lines };
 }
@@ -90,7 +90,7 @@ describe('exactly once', () => {
       const third = open('one', 1, 30);
       write(first, 2);
       write(second, 2);
-      third.settle(1, 'dropped');
+      third.acknowledge(1, 'dropped');
       flush();
       expect(memory.committed).toEqual([
         { 'exactly_once output': record([mark(0)]) },
@@ -211,7 +211,7 @@ describe('exactly once', () => {
         write(open('one', 1, 10), 1);
         flush();
         output.removed({ id: 'a', length: 1 });
-        open('two', 0, 20).settle(0, 'dropped');
+        open('two', 0, 20).acknowledge(0, 'dropped');
         const sync$ = new Subject<never>();
         output.sync = () => sync$;
         // One commit is under way when the write starts, and another one follows while the write lasts.
@@ -333,7 +333,7 @@ describe('exactly once', () => {
       const synced$ = new Subject<never>();
       output.sync = () => synced$;
       exactly.around(NEVER).subscribe();
-      open('one', 1, 10).settle(1, 'dropped');
+      open('one', 1, 10).acknowledge(1, 'dropped');
       flush();
       output.begin(mark(0)).subscribe();
       synced$.complete();
@@ -350,7 +350,7 @@ describe('exactly once', () => {
       const synced$ = new Subject<never>();
       output.sync = () => synced$;
       exactly.around(NEVER).subscribe();
-      open('one', 1, 10).settle(1, 'dropped');
+      open('one', 1, 10).acknowledge(1, 'dropped');
       flush();
       exactly.stateOf('two').set('offset', 1);
       exactly.stateOf('two').set('offset', 2);

@@ -46,19 +46,19 @@ interface Result {
   readonly output: string;
   readonly deadLetters: readonly unknown[];
   readonly stats: PipelineStats | undefined;
-  readonly settled: readonly string[];
+  readonly acknowledged: readonly string[];
 }
 
 /** Runs batches of lines through masks to a file, as lines or as the same events. */
 async function run(batches: readonly (readonly string[])[], how: 'lines' | 'events'): Promise<Result> {
-  const settled: string[] = [];
+  const acknowledged: string[] = [];
   const out = mkdtempSync(join(folder, 'out-'));
   const collect = () =>
     from(
       batches.map((lines, i) => {
         const events = LineEvents.of(lines, ENVELOPE);
         return new EventBatch(how === 'lines' ? events : events.events, (outcome) =>
-          settled.push(`${i} ${outcome}`),
+          acknowledged.push(`${i} ${outcome}`),
         );
       }),
     );
@@ -101,7 +101,7 @@ async function run(batches: readonly (readonly string[])[], how: 'lines' | 'even
         .filter((line) => line !== '')
         .map((line) => ({ ...JSON.parse(line).data, time: 'now' })),
       stats: manager.stats().main,
-      settled,
+      acknowledged,
     };
   } finally {
     for (const [kind, name] of plugins) unregisterPlugin(kind, name);
@@ -117,7 +117,7 @@ function read(path: string): string {
 }
 
 describe('events of lines', () => {
-  it('are written, counted, dead-lettered and settled as the same events are', async () => {
+  it('are written, counted, dead-lettered and acknowledged as the same events are', async () => {
     const line = fc
       .array(
         fc.constantFrom('k123', ' ', '"', '\\', 'ä', '!', '?', '\0', '\ud83d', 'qGr4Kd0xT9bLw2Zp5v', '\x7f'),

@@ -70,17 +70,17 @@ describe('a forwarder that fails', () => {
 
   it('makes the run fail by an error that is fatal: nothing is dropped, and the collector keeps its place', () => {
     for (const pipeline of [{}, { delivery: { attempts: 3 } }, { ordered: false }]) {
-      const settled: string[] = [];
+      const acknowledged: string[] = [];
       const { out, delivered } = flaky(1, Object.assign(new PluginError('no such table'), { fatal: true }));
       const { manager, seen } = states({
         collect: {
-          source: () => of(new EventBatch([event(1), event(2)], (outcome) => settled.push(outcome))),
+          source: () => of(new EventBatch([event(1), event(2)], (outcome) => acknowledged.push(outcome))),
         },
         forward: { out },
         pipeline,
       });
       expect(seen.at(-1)).toBe('0 failed');
-      expect({ settled, delivered }).toEqual({ settled: [], delivered: [] });
+      expect({ acknowledged, delivered }).toEqual({ acknowledged: [], delivered: [] });
       expect(manager.stats().main).toMatchObject({ dropped: {}, given_up: 2, in_flight: 0 });
     }
   });
@@ -233,24 +233,24 @@ describe('a forwarder that fails', () => {
       throw Object.assign(new Error('no'), { code: 'ECONNREFUSED', syscall: 'connect' });
     };
     const failingRun = (options: object, forward: TestPlugins['forward'] = { out: down }) => {
-      const settled: string[] = [];
+      const acknowledged: string[] = [];
       const { seen, manager, logger } = states({
-        collect: { source: () => of(new EventBatch([event(1)], (outcome) => settled.push(outcome))) },
+        collect: { source: () => of(new EventBatch([event(1)], (outcome) => acknowledged.push(outcome))) },
         forward,
         pipeline: { restart: true },
         options,
       });
-      return { seen, settled, stats: manager.stats().main, logger };
+      return { seen, acknowledged, stats: manager.stats().main, logger };
     };
 
     it.each([
       ['5 min by default', {}, 300_000, '17 times over 5 min'],
       ['giveUpAfter', { giveUpAfter: 20 }, 20_000, '8 times over 20 s'],
       ['giveUpAfter: 0', { giveUpAfter: 0 }, 0, 'once over 0 s'],
-    ])('makes the run fail after %s, and nothing is settled', (_, options, at, often) => {
-      const { seen, settled, stats, logger } = failingRun({ once: true, ...options });
+    ])('makes the run fail after %s, and nothing is acknowledged', (_, options, at, often) => {
+      const { seen, acknowledged, stats, logger } = failingRun({ once: true, ...options });
       expect(seen.at(-1)).toBe(`${at} failed`);
-      expect(settled).toEqual([]);
+      expect(acknowledged).toEqual([]);
       expect(stats).toMatchObject({ given_up: 1, dropped: {}, in_flight: 0 });
       expect(logger.lines).toContain(
         `error main: failed: forwarder out failed ${often}, and this run gives up: ECONNREFUSED: connection refused, connect`,
@@ -264,7 +264,7 @@ describe('a forwarder that fails', () => {
         },
       };
       const waiting = { once: true, giveUpAfter: Number.POSITIVE_INFINITY };
-      expect(failingRun(waiting, recovers).settled).toEqual(['forwarded']);
+      expect(failingRun(waiting, recovers).acknowledged).toEqual(['forwarded']);
       const service = states({
         collect: { source: () => of(event(1)) },
         forward: recovers,
@@ -452,7 +452,7 @@ describe('a processor that fails', () => {
           throwError(() => 'no'),
         ),
     ],
-  ])('settles an event on which it %s', (_, process) => {
+  ])('acknowledges an event on which it %s', (_, process) => {
     const { manager } = states({
       collect: { source: () => of(event(1)) },
       process: { bad: process },

@@ -52,14 +52,14 @@ function process(what: Step, event: CollectedEvent): unknown {
 const results = (what: Step) => (what === 'filter' || what === 'throw' ? 0 : what === 'twice' ? 2 : 1);
 
 describe('any pipeline', () => {
-  it('settles every event, in order, and delivers all that its processors let pass to every forwarder', () => {
+  it('acknowledges every event, in order, and delivers all that its processors let pass to every forwarder', () => {
     fc.assert(
       fc.property(scenario, ({ batches, processors, forwarders, maxInFlight, ordered }) => {
         let next = 0;
-        const settled: [number, Outcome][] = [];
+        const acknowledged: [number, Outcome][] = [];
         const sources = batches.map((size, i) => {
           const events = Array.from({ length: size }, () => collectedEvent({ n: next++ }));
-          return new EventBatch(events, (outcome) => settled.push([i, outcome]));
+          return new EventBatch(events, (outcome) => acknowledged.push([i, outcome]));
         });
         const stepOf = (p: number, event: CollectedEvent) => {
           const steps = processors[p] as Step[];
@@ -109,7 +109,7 @@ describe('any pipeline', () => {
         }
         expect(state).toBe('completed');
         expect(stats).toMatchObject({ collected: next, in_flight: 0, given_up: 0 });
-        expect(settled.map(([i]) => i)).toEqual(batches.map((_, i) => i));
+        expect(acknowledged.map(([i]) => i)).toEqual(batches.map((_, i) => i));
         for (const got of delivered) {
           expect(ordered ? got : got.sort((a, b) => a - b)).toEqual(expected);
         }

@@ -249,10 +249,10 @@ describe('a pipeline', () => {
     ['an Observable', () => of({ nope: 1 })],
     ['a generator', () => [1].values()],
     ['a promise', async () => ({ nope: 1 })],
-  ])('fails when a processor gives what is no event, and settles nothing: %s', async (_, process) => {
-    const settled: string[] = [];
+  ])('fails when a processor gives what is no event, and acknowledges nothing: %s', async (_, process) => {
+    const acknowledged: string[] = [];
     const manager = testManager({
-      collect: { source: () => of(new EventBatch([event(1)], (outcome) => settled.push(outcome))) },
+      collect: { source: () => of(new EventBatch([event(1)], (outcome) => acknowledged.push(outcome))) },
       process: { odd: ({ event }) => process(event) },
       forward: { out: () => undefined },
     });
@@ -262,7 +262,7 @@ describe('a pipeline', () => {
     expect(safeReason(main?.error)).toMatch(
       /^processor odd emitted .*; expected events: objects of the form/,
     );
-    expect(settled).toEqual([]);
+    expect(acknowledged).toEqual([]);
     expect(manager.stats().main).toMatchObject({ dropped: {}, given_up: 1 });
   });
 });
@@ -317,27 +317,29 @@ describe('the window and its buffer', () => {
   });
 });
 
-describe('settling', () => {
-  const settledBy = (plugins: Partial<TestPlugins>) => {
-    const settled: [number, Outcome][] = [];
+describe('acknowledging', () => {
+  const acknowledgedBy = (plugins: Partial<TestPlugins>) => {
+    const acknowledged: [number, Outcome][] = [];
     run({
       collect: {
         source: () =>
           of(1, 2, 3).pipe(
-            map((i) => new EventBatch([event(i), event(i * 10)], (outcome) => settled.push([i, outcome]))),
+            map(
+              (i) => new EventBatch([event(i), event(i * 10)], (outcome) => acknowledged.push([i, outcome])),
+            ),
           ),
       },
       ...plugins,
     } as never);
-    return settled;
+    return acknowledged;
   };
 
   it('tells a collector in the order of emission, whatever order deliveries end in', () => {
-    const settled = settledBy({
+    const acknowledged = acknowledgedBy({
       forward: { out: ({ event }) => timer(100 - (n(event) as number)) },
       pipeline: { ordered: false },
     });
-    expect(settled).toEqual([
+    expect(acknowledged).toEqual([
       [1, 'forwarded'],
       [2, 'forwarded'],
       [3, 'forwarded'],
@@ -345,7 +347,7 @@ describe('settling', () => {
   });
 
   it('waits for children and for every forwarder, and the worst outcome wins', () => {
-    const settled = settledBy({
+    const acknowledged = acknowledgedBy({
       process: {
         children: ({ event }) =>
           n(event) === 1 ? [event, event, event] : n(event) === 2 ? [] : of(event).pipe(delay(5)),
@@ -356,18 +358,18 @@ describe('settling', () => {
           n(event) === 30 ? throwError(() => new PluginError('refused', { permanent: true })) : timer(7),
       },
     });
-    expect(settled).toEqual([
+    expect(acknowledged).toEqual([
       [1, 'forwarded'],
       [2, 'dropped'],
       [3, 'failed'],
     ]);
   });
 
-  it('does not settle what was cancelled', () => {
-    const settled: Outcome[] = [];
+  it('does not acknowledge what was cancelled', () => {
+    const acknowledged: Outcome[] = [];
     marbles(({ flush }) => {
       const manager = testManager({
-        collect: { source: () => of(new EventBatch([event(1)], (outcome) => settled.push(outcome))) },
+        collect: { source: () => of(new EventBatch([event(1)], (outcome) => acknowledged.push(outcome))) },
         forward: { out: () => NEVER },
         options: { drainTimeout: 1 },
       });
@@ -378,6 +380,6 @@ describe('settling', () => {
       flush();
       expect(manager.states().main?.state).toBe('stopped');
     });
-    expect(settled).toEqual([]);
+    expect(acknowledged).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ describe.each(MEETINGS)('a file that is copied and truncated, $when', (meeting) 
       // What is not read by then is lost, which is another test.
       ready: async (trial) => {
         await followed(trial);
-        await trial.allSettled();
+        await trial.allAcknowledged();
       },
       rotate: (trial) => {
         copyTruncate(trial);

@@ -12,7 +12,7 @@ describe.each(MEETINGS)('a file that is deleted and made again, $when', (meeting
       paths: INPUT,
       begin,
       // What was not read of a file that is gone when a run begins, nobody can read.
-      ready: meeting.end === undefined ? followed : (trial) => trial.allSettled(),
+      ready: meeting.end === undefined ? followed : (trial) => trial.allAcknowledged(),
       rotate: (trial) => {
         fs.rmSync(trial.path(INPUT));
         trial.appendLines(INPUT, LAST_WRITE);
@@ -24,7 +24,7 @@ describe.each(MEETINGS)('a file that is deleted and made again, $when', (meeting
     await expectEveryLineOnce(meeting, {
       paths: INPUT,
       begin,
-      ready: (trial) => trial.allSettled(),
+      ready: (trial) => trial.allAcknowledged(),
       rotate: (trial, round) => {
         // The surest way to an inode that is used again: the same one, with other bytes from the first one on.
         trial.rename(INPUT, `in/reused.${round}`);

@@ -42,7 +42,7 @@ async function folderInUse(end: 'SIGTERM' | 'SIGKILL'): Promise<Trial> {
   const trial = new Trial(fileToDisk());
   trial.append('in/a.log', trial.oracle.lines(BEFORE));
   const child = await trial.run();
-  await trial.allSettled();
+  await trial.allAcknowledged();
   await kill(child, end);
   trial.append('in/a.log', trial.oracle.lines(SINCE));
   trial.rename('out', 'before');

@@ -114,7 +114,7 @@ onSmallDisk('a state folder on a full disk', () => {
     const disk = diskFor(trial, 'state');
     let child = await trial.run();
     trial.appendLines('in/a.log', 200);
-    await trial.allSettled();
+    await trial.allAcknowledged();
     disk.leave(0);
     for (let n = 0; n < 500; n++) trial.append(`in/${n}.log`, trial.oracle.lines(2));
     await trial.allDelivered();
@@ -126,7 +126,7 @@ onSmallDisk('a state folder on a full disk', () => {
     await trial.allDelivered();
     disk.leave(LINES * 400);
     trial.appendLines('in/a.log', 10);
-    await trial.allSettled();
+    await trial.allAcknowledged();
     expect(await kill(child, 'SIGTERM')).toMatchObject({ code: 0 });
     const { doubled } = trial.verdict();
     trial.appendLines('in/a.log', 10);
@@ -212,7 +212,7 @@ describe('an output that cannot be what the configuration says', () => {
       'plugin: disk, path: /proc/millrace, filename: out.jsonl',
       /ENOENT/,
     ],
-  ])('makes the pipeline fail, and settles nothing: %s', async (_, forwarder, word) => {
+  ])('makes the pipeline fail, and acknowledges nothing: %s', async (_, forwarder, word) => {
     const trial = new Trial(fileToDisk({ forwarder, pipeline: 'restart: false' }));
     trial.append('in/a.log', trial.oracle.lines(100));
     const { code, stderr } = await trial.runOnce();

@@ -59,7 +59,7 @@ describe('what somebody put in the place of an output', () => {
     ['a pipe', (path: string) => void execFileSync('mkfifo', [path]), /not a regular file/],
     ['a folder', (path: string) => fs.mkdirSync(path), /EISDIR/],
   ])(
-    'is not written to: %s. It says so, settles nothing, and delivers when that is gone',
+    'is not written to: %s. It says so, acknowledges nothing, and delivers when that is gone',
     async (_, put, word) => {
       const trial = withTheirs();
       put(trial.path('out/out.jsonl'));

@@ -93,7 +93,7 @@ describe.each([
   it('copied and removed: what is written from then on is in a new file, from its first line', async () => {
     const [trial, child] = await begin();
     for (let n = 0; n < ROTATIONS; n++) {
-      await trial.allSettled();
+      await trial.allAcknowledged();
       fs.copyFileSync(trial.path(OUTPUT), trial.path(`out/copy.${n}`));
       fs.rmSync(trial.path(OUTPUT));
       trial.appendLines('in/a.log', 50);
@@ -109,7 +109,7 @@ describe('exactly once, an output that is compressed while nothing is written', 
     const trial = new Trial(fileToDisk({ pipeline: 'exactly_once: true' }));
     trial.appendLines('in/a.log', 100);
     const child = await trial.run();
-    await trial.allSettled();
+    await trial.allAcknowledged();
     gzip(trial);
     await kill(child);
     trial.appendLines('in/a.log', 100);

@@ -43,7 +43,7 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
       return way === 'events' ? [event] : from([event]);
     },
     mapLines: way === 'lines' ? () => ({ map: slow }) : undefined,
-    onFailure: (_, delivery) => delivery.settle(1, 'failed'),
+    onFailure: (_, delivery) => delivery.acknowledge(1, 'failed'),
   });
   const input = Array.from({ length: batches }, (_, b): Batch => {
     const lines = LineEvents.of(texts(b), ENVELOPE);
@@ -59,7 +59,7 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
       .subscribe({
         next: ({ events, delivery }) => {
           seen.push(...events.map(({ data }: CollectedEvent) => String(data.line).split(' ')[0] as string));
-          delivery.settle(events.length, 'forwarded');
+          delivery.acknowledge(events.length, 'forwarded');
         },
         complete: () => {
           isComplete = true;
@@ -91,7 +91,7 @@ describe.each(['lines', 'events', 'events to wait for'] as const)('a batch of %s
     expect(isComplete).toBe(true);
   });
 
-  it('settles what fails, in each of its turns', () => {
+  it('acknowledges what fails, in each of its turns', () => {
     const { seen, outcomes } = run({ way, work: 10, failing: (text) => /^0\.\d*[05] /.test(text) });
     expect(seen).toEqual(all(1).filter((name) => !/[05]$/.test(name)));
     expect(outcomes).toEqual(['failed']);

@@ -25,7 +25,7 @@ describe('InFlightWindow', () => {
     expect(rooms).toEqual([1]);
   });
 
-  it('does not nest when values settle inside a notification', () => {
+  it('does not nest when values acknowledge inside a notification', () => {
     const window = new InFlightWindow(1);
     let taken = 0;
     window.take(1);

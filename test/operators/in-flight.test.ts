@@ -214,7 +214,7 @@ describe('inFlight', () => {
     expect(window.open).toBe(0);
   });
 
-  it('does not nest: 100,000 values that settle at once, through a window of 1', () => {
+  it('does not nest: 100,000 values that acknowledge at once, through a window of 1', () => {
     const window = new InFlightWindow(1);
     let seen = 0;
     marbles(() => {

@@ -84,10 +84,10 @@ describe('millrace/operators', () => {
 describe('millrace/operators/node', () => {
   it('exports these names and no others', () => {
     expect(Object.keys(nodeOperators)).toEqual([
+      'AcknowledgedPositions',
       'FileAppender',
       'MemoryBudget',
       'NumberedFiles',
-      'SettledPositions',
       'followFiles',
       'fromNodeStream',
       'readMemory',

@@ -18,29 +18,29 @@ function startingDemandOf(size: number, canCommit = true) {
     window.take(events);
     demand.emitted(events);
   };
-  const settle = (events: number) => {
+  const acknowledge = (events: number) => {
     state.pending += events;
-    demand.settled(events);
+    demand.acknowledged(events);
     window.release(events);
   };
-  return { window, state, demand, emit, settle };
+  return { window, state, demand, emit, acknowledge };
 }
 
-/** One that has settled enough to have all the room. */
+/** One that has acknowledged enough to have all the room. */
 function demandOf(size: number, canCommit = true) {
   const starting = startingDemandOf(size, canCommit);
   starting.emit(256);
-  starting.settle(256);
+  starting.acknowledge(256);
   starting.state.pending = 0;
   expect(starting.demand.room).toBe(size);
   return starting;
 }
 
 describe('BatchDemand', () => {
-  it('takes what is settled and not committed for open', () => {
-    const { state, demand, emit, settle } = demandOf(100);
+  it('takes what is acknowledged and not committed for open', () => {
+    const { state, demand, emit, acknowledge } = demandOf(100);
     emit(30);
-    settle(10);
+    acknowledge(10);
     expect(demand.room).toBe(70);
     state.pending = 0;
     expect(demand.room).toBe(80);
@@ -48,52 +48,52 @@ describe('BatchDemand', () => {
   });
 
   it('commits when that leaves little room', () => {
-    const { state, demand, emit, settle } = demandOf(100);
+    const { state, demand, emit, acknowledge } = demandOf(100);
     emit(50);
-    settle(49);
+    acknowledge(49);
     expect([demand.room, state.commit.mock.calls.length]).toEqual([50, 0]);
-    settle(1);
+    acknowledge(1);
     expect([demand.room, state.commit.mock.calls.length]).toEqual([100, 1]);
   });
 
   it('goes on when nothing can be committed', () => {
-    const { demand, emit, settle } = demandOf(1, false);
+    const { demand, emit, acknowledge } = demandOf(1, false);
     for (let turn = 0; turn < 5; turn++) {
       emit(1);
-      settle(1);
+      acknowledge(1);
       expect(demand.room).toBe(1);
     }
   });
 
   it('has none that is worth no batch while events are under way that will make more', () => {
-    const { window, demand, emit, settle } = demandOf(100);
+    const { window, demand, emit, acknowledge } = demandOf(100);
     expect(demand.room).toBe(100);
     emit(90);
     expect(demand.room).toBe(0);
-    settle(9);
+    acknowledge(9);
     expect(demand.room).toBe(0);
-    settle(1);
+    acknowledge(1);
     expect(demand.room).toBe(20);
     // Whatever others have taken for good.
     window.take(19);
     expect(demand.room).toBe(0);
-    settle(80);
+    acknowledge(80);
     window.take(80);
     expect(demand.room).toBe(1);
   });
 
-  it('begins with little, and twice as much with each batch that is settled', () => {
-    const { state, demand, emit, settle } = startingDemandOf(1000);
+  it('begins with little, and twice as much with each batch that is acknowledged', () => {
+    const { state, demand, emit, acknowledge } = startingDemandOf(1000);
     emit(1);
     expect(demand.room).toBe(31);
     emit(31);
     expect(demand.room).toBe(0);
-    settle(32);
+    acknowledge(32);
     for (const size of [64, 128]) {
       expect(demand.room).toBe(size);
       emit(size);
       expect(demand.room).toBe(0);
-      settle(size);
+      acknowledge(size);
     }
     state.pending = 0;
     expect(demand.room).toBe(1000);
@@ -102,31 +102,31 @@ describe('BatchDemand', () => {
   });
 
   it('has a part of a small window', () => {
-    const { demand, emit, settle } = demandOf(4);
+    const { demand, emit, acknowledge } = demandOf(4);
     expect(demand.room).toBe(4);
     emit(4);
-    settle(1);
+    acknowledge(1);
     expect(demand.room).toBe(1);
   });
 });
 
 describe('BatchDemand, with events that wait for more', () => {
-  it('has all the room that there is when nothing was settled for 100 ms', () => {
+  it('has all the room that there is when nothing was acknowledged for 100 ms', () => {
     marbles(({ flush }) => {
-      const { demand, emit, settle } = startingDemandOf(1000);
+      const { demand, emit, acknowledge } = startingDemandOf(1000);
       const seen: string[] = [];
       demand.room$.subscribe(() => seen.push(`${asyncScheduler.now()} ${demand.room}`));
       emit(32);
       expect(demand.room).toBe(0);
       // Whoever works on them looks for room again.
       timer(60).subscribe(() => {
-        settle(1);
+        acknowledge(1);
         emit(2);
         expect(demand.room).toBe(0);
       });
-      timer(250).subscribe(() => settle(33));
+      timer(250).subscribe(() => acknowledge(33));
       flush();
-      // What is settled is not committed.
+      // What is acknowledged is not committed.
       expect(seen).toEqual(['0 32', '60 2', '200 966', '250 66']);
     });
   });

@@ -27,7 +27,7 @@ describe('a Manager with a state', () => {
         one: ({ ctx }) => {
           contexts.push(ctx);
           ctx.state?.set('seen', 1);
-          return [new EventBatch([collectedEvent({ n: 1 })], () => ctx.state?.set('settled', true))];
+          return [new EventBatch([collectedEvent({ n: 1 })], () => ctx.state?.set('acknowledged', true))];
         },
         two: ({ ctx }) => void contexts.push(ctx),
       },
@@ -40,7 +40,7 @@ describe('a Manager with a state', () => {
     expect(contexts.map((ctx) => ctx.state !== undefined)).toEqual([true, false, false, true]);
     expect(state.entries()).toEqual([
       { pipeline: 'main', collector: 'one', key: 'seen', value: 1 },
-      { pipeline: 'main', collector: 'one', key: 'settled', value: true },
+      { pipeline: 'main', collector: 'one', key: 'acknowledged', value: true },
     ]);
     await state.close();
   });

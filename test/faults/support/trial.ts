@@ -148,7 +148,7 @@ export class Trial {
   }
 
   /** Waits until the checkpoints say that every file is read to its end: no crash undoes it. */
-  async allSettled(): Promise<void> {
+  async allAcknowledged(): Promise<void> {
     await this.allDelivered();
     let positions: readonly StateEntry[] = [];
     const isElsewhere = ({ key, value }: StateEntry) => {
@@ -159,7 +159,7 @@ export class Trial {
     };
     const end = performance.now() + PATIENCE;
     do {
-      if (performance.now() > end) throw new Error(`not settled within ${PATIENCE} ms`);
+      if (performance.now() > end) throw new Error(`not acknowledged within ${PATIENCE} ms`);
       positions = await readState(this.path('state'));
     } while (positions.length === 0 || positions.some(isElsewhere));
   }

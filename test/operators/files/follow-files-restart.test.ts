@@ -2,13 +2,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
+import {
+  AcknowledgedPositions,
+  type AcknowledgedPositionsOptions,
+  type FilePosition,
+} from '../../../operators/files/follow/acknowledged-positions.ts';
 import { fingerprintOf } from '../../../operators/files/follow/fingerprint.ts';
 import type { FileId } from '../../../operators/files/follow/regular-file.ts';
-import {
-  type FilePosition,
-  SettledPositions,
-  type SettledPositionsOptions,
-} from '../../../operators/files/follow/settled-positions.ts';
 import type { FollowSettings } from '../../../operators/files/follow-files.ts';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -24,26 +24,28 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** One run; every line is settled at once, unless `settles` says no. Positions are kept as JSON. */
+/** One run; every line is acknowledged at once, unless `acknowledges` says no. Positions are kept as JSON. */
 function run(
   paths: string[],
-  options: Partial<SettledPositionsOptions & FollowSettings> & { settles?: (line: string) => boolean } = {},
+  options: Partial<AcknowledgedPositionsOptions & FollowSettings> & {
+    acknowledges?: (line: string) => boolean;
+  } = {},
   each = () => {},
 ) {
   store = new Map(JSON.parse(JSON.stringify([...store])));
-  const { backfill = true, isFollowed, wasFollowed, settles = () => true, ...rest } = options;
+  const { backfill = true, isFollowed, wasFollowed, acknowledges = () => true, ...rest } = options;
   let truncations = 0;
   const onTruncation = () => truncations++;
-  const positions = new SettledPositions(store, {
+  const positions = new AcknowledgedPositions(store, {
     backfill,
     ...(isFollowed && { isFollowed }),
     ...(wasFollowed && { wasFollowed }),
   });
-  let isSettling = true;
+  let isAcknowledging = true;
   const run = followers.follow(paths.map(folder), { onTruncation, ...rest, positions }, (batch) => {
     each();
-    isSettling &&= batch.lines.every(settles);
-    if (isSettling) positions.settle(batch);
+    isAcknowledging &&= batch.lines.every(acknowledges);
+    if (isAcknowledging) positions.acknowledge(batch);
   });
   return { ...run, stop: () => run.subscription.unsubscribe(), truncations: () => truncations };
 }
@@ -79,9 +81,9 @@ const rename = (from: string, to: string) => fs.renameSync(folder(from), folder(
 const offsets = () => [...store.values()].map(({ offset }) => offset);
 
 describe('followFiles, across a restart', () => {
-  it('goes on behind what is settled, and not behind what is not', async () => {
+  it('goes on behind what is acknowledged, and not behind what is not', async () => {
     append('a', '1\n2\n3\n');
-    await read(['a'], ['1', '2', '3'], { batchLines: 1, settles: (line) => line !== '2' });
+    await read(['a'], ['1', '2', '3'], { batchLines: 1, acknowledges: (line) => line !== '2' });
     expect(offsets()).toEqual([2]);
     append('a', '4\n');
     await read(['a'], ['2', '3', '4']);
@@ -131,12 +133,16 @@ describe('followFiles, across a restart', () => {
   it('finishes a file that was renamed, however many restarts that takes', async () => {
     const isFollowed = (path: string) => path === folder('a.log');
     append('a.log', '1\n2\n3\n4\n');
-    await read(['a.log'], ['1', '2', '3', '4'], { batchLines: 1, settles: (line) => line < '2', isFollowed });
+    await read(['a.log'], ['1', '2', '3', '4'], {
+      batchLines: 1,
+      acknowledges: (line) => line < '2',
+      isFollowed,
+    });
     rename('a.log', 'a.log.1');
     append('a.log', 'new\n');
     const rest = ['2', '3', '4', 'new'];
-    await read(['a.log'], rest, { batchLines: 1, settles: (line) => line < '3', isFollowed });
-    await read(['a.log'], rest.slice(1), { batchLines: 1, settles: () => false, isFollowed });
+    await read(['a.log'], rest, { batchLines: 1, acknowledges: (line) => line < '3', isFollowed });
+    await read(['a.log'], rest.slice(1), { batchLines: 1, acknowledges: () => false, isFollowed });
     rename('a.log.1', 'a.log.2');
     await read(['a.log'], rest.slice(1), { isFollowed });
   });
@@ -144,7 +150,7 @@ describe('followFiles, across a restart', () => {
   it('follows what took the path of a file that was renamed, not its new name, when both are rotated during the start', async () => {
     const isFollowed = (path: string) => path === folder('a.log');
     append('a.log', 'a\n');
-    await read(['a.log'], ['a'], { settles: () => false, isFollowed });
+    await read(['a.log'], ['a'], { acknowledges: () => false, isFollowed });
     rename('a.log', 'a.log.1');
     append('a.log', 'b\n');
     const isTakenUp = () => [...store.values()].some(({ path }) => path === folder('a.log.1'));
@@ -172,7 +178,7 @@ describe('followFiles, across a restart', () => {
       isRotated = true;
       void rotateFirst(() => lstat(...args));
     }) as never);
-    await read(['a.log'], ['a', 'b', 'c'], { settles: () => false, isFollowed });
+    await read(['a.log'], ['a', 'b', 'c'], { acknowledges: () => false, isFollowed });
     expect([...store.values()].map(({ followedAt }) => followedAt)).toEqual(Array(3).fill(folder('a.log')));
     rotate();
     await read(['a.log'], ['a', 'b', 'c'], { isFollowed });
@@ -188,7 +194,7 @@ describe('followFiles, across a restart', () => {
   it('finishes a renamed file that is renamed again while it is looked for', async () => {
     const isFollowed = (path: string) => path === folder('a.log');
     append('a.log', 'a\n');
-    await read(['a.log'], ['a'], { settles: () => false, isFollowed });
+    await read(['a.log'], ['a'], { acknowledges: () => false, isFollowed });
     rename('a.log', 'a.log.1');
     append('a.log', 'b\n');
     append('empty', '');
@@ -204,7 +210,7 @@ describe('followFiles, across a restart', () => {
   it('finishes a renamed file of which only a rotated name is known', async () => {
     const isFollowed = (path: string) => path === folder('a.log');
     append('a.log', 'a\n');
-    await read(['a.log'], ['a'], { settles: () => false, isFollowed });
+    await read(['a.log'], ['a'], { acknowledges: () => false, isFollowed });
     for (const [id, position] of store) store.set(id, { ...position, followedAt: folder('a.log.1') });
     rename('a.log', 'a.log.2');
     append('a.log', 'b\n');
@@ -218,7 +224,7 @@ describe('followFiles, across a restart', () => {
     const isFollowed = (path: string) => path === folder('a.log');
     const text = (letter: string) => `${letter}1\n${letter}2\n`;
     append('a.log', text('a'));
-    const { lines, stop } = run(['a.log'], { settles: () => false, isFollowed });
+    const { lines, stop } = run(['a.log'], { acknowledges: () => false, isFollowed });
     await eventually(() => expect(lines()).toEqual(['a1', 'a2']));
     rename('a.log', 'a.log.1');
     append('a.log', text('b'));
@@ -247,7 +253,7 @@ describe('followFiles, across a restart', () => {
       append('a.log.1', 'a1\na2\n');
       append('a.log', 'b1\nb2\n');
       const all = ['a1', 'a2', 'b1', 'b2'];
-      const { lines, stop } = run(['a.log.1', 'a.log'], { settles: () => false });
+      const { lines, stop } = run(['a.log.1', 'a.log'], { acknowledges: () => false });
       await eventually(() => expect(lines().sort()).toEqual(all));
       stop();
       for (const [id, position] of store) {
@@ -406,7 +412,7 @@ describe('followFiles, across a restart', () => {
 
   it('marks as backfill what was there when a file was first followed, in whichever run it is read', async () => {
     append('a', '1\n2\n');
-    const first = await read(['a'], ['1', '2'], { batchLines: 1, settles: (line) => line !== '2' });
+    const first = await read(['a'], ['1', '2'], { batchLines: 1, acknowledges: (line) => line !== '2' });
     append('a', '3\n');
     append('b', 'new\n');
     const next = run(['a', 'b'], { batchLines: 1 });
@@ -542,15 +548,15 @@ describe('followFiles, across a restart', () => {
     expect(store.size).toBe(0);
   });
 
-  it('forgets a file that is done with only when its last line is settled', async () => {
+  it('forgets a file that is done with only when its last line is acknowledged', async () => {
     append('a', '1\n2\n');
-    const positions = new SettledPositions(store, { backfill: true });
+    const positions = new AcknowledgedPositions(store, { backfill: true });
     const { batches } = followers.follow([folder('a')], { positions, batchLines: 1 });
     await eventually(() => expect(batches.length).toBe(2));
     fs.rmSync(folder('a'));
     await eventually(() => expect(openFiles(folder())).toBe(0));
     expect(store.size).toBe(1);
-    for (const batch of batches) positions.settle(batch);
+    for (const batch of batches) positions.acknowledge(batch);
     expect(store.size).toBe(0);
   });
 
@@ -606,10 +612,10 @@ describe('followFiles, across a restart', () => {
     await eventually(() => expect(lines()).toEqual(['new', '2', '3']));
   });
 
-  it('resumes in the same run where it was when a file that was gone comes back, also if lines are unsettled', async () => {
+  it('resumes in the same run where it was when a file that was gone comes back, also if lines are unacknowledged', async () => {
     append('a', '1\n');
     append('b', '1\n');
-    const { lines, stop } = run(['a', 'b'], { settles: (line) => line !== '2' });
+    const { lines, stop } = run(['a', 'b'], { acknowledges: (line) => line !== '2' });
     await eventually(() => expect(lines()).toEqual(['1', '1']));
     append('a', '2\n');
     await eventually(() => expect(lines().length).toBe(3));
@@ -634,7 +640,7 @@ describe('followFiles, across a restart', () => {
   });
 
   it('keeps nothing of files that are deleted, whose inodes are used again and again', () => {
-    const positions = new SettledPositions(store, { backfill: true });
+    const positions = new AcknowledgedPositions(store, { backfill: true });
     const found = { path: 'a', size: 0, existed: false, head: Buffer.alloc(0) };
     const startIn = (id: FileId) => positions.startAt({ ...found, id });
     for (let device = 1; device <= 1000; device++) {

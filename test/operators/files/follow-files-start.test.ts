@@ -1,6 +1,9 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type FilePosition, SettledPositions } from '../../../operators/files/follow/settled-positions.ts';
+import {
+  AcknowledgedPositions,
+  type FilePosition,
+} from '../../../operators/files/follow/acknowledged-positions.ts';
 import { type FollowSettings, followFiles } from '../../../operators/files/follow-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Followers, linesOf } from '../../support/follow.ts';
@@ -11,7 +14,8 @@ const followers = new Followers();
 afterEach(() => followers.stopAll());
 
 const append = (name: string, text: string) => fs.appendFileSync(folder(name), text);
-const onlyNew = (store = new Map<string, FilePosition>()) => new SettledPositions(store, { backfill: false });
+const onlyNew = (store = new Map<string, FilePosition>()) =>
+  new AcknowledgedPositions(store, { backfill: false });
 
 /** Follows `a` from its end; fulfilled when it is known how far it goes. */
 async function followEnd(settings: Partial<FollowSettings> = {}) {
@@ -86,7 +90,7 @@ describe('followFiles, where it starts without backfill', () => {
 describe('followFiles, with `once` and `flushPolls: Infinity`', () => {
   it('leaves a last line without a newline to the next run', async () => {
     const store = new Map<string, FilePosition>();
-    const positions = () => new SettledPositions(store, { backfill: true });
+    const positions = () => new AcknowledgedPositions(store, { backfill: true });
     const read = () =>
       new Promise<string[]>((resolve) => {
         const at = positions();
@@ -94,7 +98,7 @@ describe('followFiles, with `once` and `flushPolls: Infinity`', () => {
         followFiles([folder('a')], { once: true, flushPolls: Infinity, positions: at }).subscribe({
           next: (batch) => {
             lines.push(...linesOf([batch]));
-            at.settle(batch);
+            at.acknowledge(batch);
           },
           complete: () => resolve(lines),
         });

@@ -227,7 +227,7 @@ describe('followFiles, once', () => {
     await eventually(() => subscription.closed);
   });
 
-  it('does not recurse when lines are settled at once', async () => {
+  it('does not recurse when lines are acknowledged at once', async () => {
     fs.writeFileSync(folder('a'), 'line\n'.repeat(200_000));
     const demand = new InFlightWindow(1);
     const depths = new Set<number>();

@@ -156,19 +156,19 @@ describe('file collector', () => {
     }
   });
 
-  it('goes on behind the last settled line when it is run again', async () => {
+  it('goes on behind the last acknowledged line when it is run again', async () => {
     fs.writeFileSync(folder('a'), '1\n');
     const ctx = context();
     const first = run(ctx);
     await eventually(() => expect(first.lines()).toEqual(['1']));
-    first.batches[0]?.settled?.('forwarded');
+    first.batches[0]?.acknowledge?.('forwarded');
     fs.appendFileSync(folder('a'), '2\n');
     await eventually(() => expect(first.lines()).toEqual(['1', '2']));
     first.subscription.unsubscribe();
     fs.appendFileSync(folder('a'), '3\n');
     const second = run(ctx);
     await eventually(() => expect(second.lines()).toEqual(['2', '3']));
-    second.batches[0]?.settled?.('failed');
+    second.batches[0]?.acknowledge?.('failed');
     second.subscription.unsubscribe();
     const third = run(ctx);
     fs.appendFileSync(folder('a'), '4\n');

@@ -37,7 +37,7 @@ export const DEMAND_CHECKS: readonly Check[] = [
 
 interface Window {
   readonly size: number;
-  /** Each event is settled at once, so that there is room again. */
+  /** Each event is acknowledged at once, so that there is room again. */
   readonly releases: boolean;
 }
 

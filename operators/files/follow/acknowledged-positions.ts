@@ -7,7 +7,7 @@ import type { FileId } from './regular-file.ts';
 import { nameBeforeRotation } from './rotated-siblings.ts';
 import { isPlausible, type TailChecksum } from './tail-digest.ts';
 
-/** Where one file is settled up to: JSON. */
+/** Where one file is acknowledged up to: JSON. */
 export type FilePosition = {
   /** Bytes. */
   readonly offset: number;
@@ -24,7 +24,7 @@ export type FilePosition = {
   readonly missingSince: number | null;
   /** The checksum of the bytes before `offset`; positions of earlier versions have none. */
   readonly tail?: TailChecksum;
-  /** Nothing was settled yet, and `offset` may lie inside a line: reading starts at the beginning of that line. */
+  /** Nothing was acknowledged yet, and `offset` may lie inside a line: reading starts at the beginning of that line. */
   readonly mayBeInLine?: true;
   /** Lines that end at or before this offset were there when the file was first followed; none without it. */
   readonly backfillEnd?: number;
@@ -38,7 +38,7 @@ export interface PositionStore {
   entries(): Iterable<[id: string, position: unknown]>;
 }
 
-export interface SettledPositionsOptions {
+export interface AcknowledgedPositionsOptions {
   /** Read files that are there from their begin. */
   readonly backfill: boolean;
   /**
@@ -56,32 +56,32 @@ const KEPT_FOR = 7 * 24 * 3600 * 1000;
 const MOST_MISSING = 100_000;
 
 /**
- * Where each file is settled up to, so that following can begin again there without losing a line.
+ * Where each file is acknowledged up to, so that following can begin again there without losing a line.
  * `store` outlives a run: a run with the same one resumes. A file is known by device, inode, its first bytes and those
  * before the offset: one in which they differ is another one, and read from its beginning. If the device has another
  * number, because it was mounted again, the path and inode tell.
  *
  * @example
  * const store = new Map();
- * const positions = new SettledPositions(store, { backfill: true });
+ * const positions = new AcknowledgedPositions(store, { backfill: true });
  * fs.writeFileSync(`${folder}/app.log`, 'one\ntwo\n');
  * const batch$ = followFiles([`${folder}/app.log`], { positions, once: true });
- * await lastValueFrom(batch$.pipe(tap((batch) => positions.settle(batch))));
+ * await lastValueFrom(batch$.pipe(tap((batch) => positions.acknowledge(batch))));
  * [...store.values()].map(({ offset }) => offset); // [8]
  */
-export class SettledPositions implements Positions {
+export class AcknowledgedPositions implements Positions {
   readonly #store: PositionStore;
   readonly #backfill: boolean;
   readonly #wasFollowed: (path: string) => boolean;
   readonly #isFollowed: (path: string) => boolean;
-  /** Files that are gone, and where they end, while their last lines are not settled. */
+  /** Files that are gone, and where they end, while their last lines are not acknowledged. */
   readonly #leaving = new Map<FileId, StartPosition & { isDeleted?: boolean }>();
   /** The highest that was given. */
   #sequence: number;
   /** The files with a position, by their inode alone: a device may have another number after a remount. */
   readonly #byInode = new Map<string, FileId[]>();
 
-  constructor(store: PositionStore, options: SettledPositionsOptions) {
+  constructor(store: PositionStore, options: AcknowledgedPositionsOptions) {
     this.#store = store;
     const positions = [...this.#positions()];
     const isAnythingKnown = positions.length > 0;
@@ -104,7 +104,7 @@ export class SettledPositions implements Positions {
       this.#store.set(id, { ...known, path, followedAt, missingSince: null });
       if (position === undefined) this.#index(id);
       const { backfillEnd = 0 } = known;
-      // What is not settled yet is under way, and must not come twice.
+      // What is not acknowledged yet is under way, and must not come twice.
       if (end !== undefined && end.offset <= size)
         return { ...end, fingerprint: known.fingerprint, backfillEnd };
       return startOf(known);
@@ -141,7 +141,7 @@ export class SettledPositions implements Positions {
   }
 
   /** To be called in the order of emission, when nothing more has to be done for the lines. */
-  settle(batch: LineBatch): void {
+  acknowledge(batch: LineBatch): void {
     const { id, path, endOffset, fingerprint, backfill, isCutOff = false } = batch;
     const end = this.#leaving.get(id);
     const isAtEnd = end !== undefined && endOffset >= end.offset;

@@ -4,15 +4,15 @@ import { Delivery } from './delivery.ts';
 
 interface Entry {
   readonly events: number;
-  readonly onSettled: ((outcome: Outcome) => void) | undefined;
+  readonly onAcknowledged: ((outcome: Outcome) => void) | undefined;
   outcome: Outcome | undefined;
 }
 
 /**
- * Settles the deliveries of one source in the order in which they were opened, whatever order they end in:
- * a checkpoint never moves past what is still open. `release` gets the numbers of events that are settled.
+ * Acknowledges the deliveries of one source in the order in which they were opened, whatever order they end in:
+ * a checkpoint never moves past what is still open. `release` gets the numbers of events that are acknowledged.
  */
-export class SettleQueue {
+export class AckQueue {
   readonly #entries = new Fifo<Entry>();
   readonly #release: (events: number) => void;
 
@@ -20,8 +20,8 @@ export class SettleQueue {
     this.#release = release;
   }
 
-  open(events: number, onSettled?: (outcome: Outcome) => void): Delivery {
-    const entry: Entry = { events, onSettled, outcome: undefined };
+  open(events: number, onAcknowledged?: (outcome: Outcome) => void): Delivery {
+    const entry: Entry = { events, onAcknowledged, outcome: undefined };
     this.#entries.push(entry);
     return new Delivery(events, (outcome) => {
       entry.outcome = outcome;
@@ -32,7 +32,7 @@ export class SettleQueue {
   #advance(): void {
     for (let head = this.#entries.peek(); head?.outcome !== undefined; head = this.#entries.peek()) {
       this.#entries.shift();
-      head.onSettled?.(head.outcome);
+      head.onAcknowledged?.(head.outcome);
       this.#release(head.events);
     }
   }
