@@ -1,0 +1,39 @@
+/** How sure a rule is that what it finds is a secret. */
+export type Confidence = 'high' | 'medium' | 'low';
+
+/**
+ * A check of a value that was found. `require` drops a value that fails it, `raise` raises the confidence of a value that
+ * passes it by one level, and `off` ignores the check.
+ */
+export type RuleCheck =
+  | string
+  | { readonly name: string; readonly mode?: 'require' | 'raise' | 'off' | undefined }
+  /** At least so many bits of Shannon entropy for each character. */
+  | { readonly entropy: number; readonly mode?: 'require' | 'raise' | 'off' | undefined };
+
+/** A block of several lines, such as a private key in PEM. */
+export interface RuleBlock {
+  /** A string that every first line contains, spelled exactly so. Lines without it are not searched. */
+  readonly contains: string;
+  /** An expression for the start of the block, in its first line. */
+  readonly start: string;
+  /** An expression for the end of the block, in its last line. */
+  readonly end: string;
+}
+
+/** A redaction rule as data. */
+export interface RedactRule {
+  /** A regular expression, in JavaScript's or Python's spelling. */
+  readonly match: string;
+  /** The group that is masked, or several of them. 0, the default, is the whole match. */
+  readonly mask?: number | readonly number[] | undefined;
+  /** ASCII strings. Only strings that contain one of them, in any case, are searched. Absent: all strings are. */
+  readonly keywords?: readonly string[] | undefined;
+  readonly check?: RuleCheck | undefined;
+  /** Expressions for values that are left as they are. `^` and `$` anchor them at the value's ends. */
+  readonly allow?: readonly string[] | undefined;
+  /** Default: high. */
+  readonly confidence?: Confidence | undefined;
+  /** For secrets of several lines: where they start and end, when the lines come one by one. */
+  readonly block?: RuleBlock | undefined;
+}
