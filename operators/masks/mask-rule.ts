@@ -3,7 +3,7 @@ export interface MaskRule {
   readonly name: string;
   /** Compiled, without the flags `g`, `y` and `d`. */
   readonly expression: RegExp;
-  /** The groups that are replaced, 0 for the whole match. A group that did not take part is passed over. */
+  /** The groups that are replaced, 0 for the whole match. A group that is empty or did not take part is passed over. */
   readonly groups: readonly number[];
   /**
    * ASCII substrings in lower case. The rule applies only to strings that contain one of them, in any case, before the
@@ -42,7 +42,7 @@ function applyRule(text: string, rule: MaskRule): string {
       .sort(([a], [b]) => a - b);
     for (const [from, to] of spans) {
       // A group inside another one is replaced with it.
-      if (from < end) continue;
+      if (from < end || from === to) continue;
       const value = text.slice(from, to);
       if (rule.accepts?.(value, text, from) === false) continue;
       masked += text.slice(end, from) + rule.replace(value);
