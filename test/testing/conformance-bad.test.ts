@@ -4,6 +4,7 @@ import { type ConformanceOptions, checkPlugin } from '../../src/testing/conforma
 import { BAD_CONTRACT } from './bad-plugins/contract.ts';
 import { BAD_FAST_WAYS } from './bad-plugins/fast-ways.ts';
 import { BAD_RUNNING, leaked } from './bad-plugins/running.ts';
+import { BAD_STATE } from './bad-plugins/state.ts';
 
 // A check waits for its patience more than once, on a machine that may be busy.
 jest.setTimeout(30_000);
@@ -17,7 +18,7 @@ async function failures(kind: PluginKind, plugin: unknown, options?: Conformance
 }
 
 describe('a plugin with a mistake is told what to change', () => {
-  it.each([...BAD_CONTRACT, ...BAD_FAST_WAYS, ...BAD_RUNNING])(
+  it.each([...BAD_CONTRACT, ...BAD_FAST_WAYS, ...BAD_RUNNING, ...BAD_STATE])(
     '%s (%s)',
     async (...[, kind, plugin, told, options]) => {
       const message = await failures(kind, plugin, options);

@@ -118,6 +118,8 @@ describe('the optional ways of a plugin', () => {
     ['process', 'regex_mask', 'lines: mapLines does what process does'],
     ['process', 'entropy_mask', 'lines: mapLines does what process does'],
     ['forward', 'disk', 'forward: forwardJsonLines does what forward does for each event'],
+    ['collect', 'file', 'state: after a restart, it does not emit again what was acknowledged'],
+    ['collect', 'file', 'acknowledgement: after a restart, it emits again what was not acknowledged'],
   ] as const)('are looked at: %s %s', async (kind, name, check) => {
     const [options] = OPTIONS[`${kind} ${name}`] ?? [];
     const { checks } = await checkPlugin(kind, findPlugin(kind, name) as never, options);

@@ -1,6 +1,7 @@
 import type { PluginOf } from '../../config/registry.ts';
 import type { Plugin, PluginKind } from '../../sdk/models.ts';
 import { type Check, CheckFailure, reasonOf } from './check.ts';
+import { BATCH_CHECKS } from './checks/batches.ts';
 import { CANCELLATION_CHECKS } from './checks/cancellation.ts';
 import { DEMAND_CHECKS } from './checks/demand.ts';
 import { ERROR_CHECKS } from './checks/errors.ts';
@@ -9,6 +10,7 @@ import { FORWARD_CHECKS } from './checks/forward.ts';
 import { LINE_CHECKS } from './checks/lines.ts';
 import { MASK_CHECKS } from './checks/masks.ts';
 import { SCHEMA_CHECKS } from './checks/schema.ts';
+import { STATE_CHECKS } from './checks/state.ts';
 import { TIME_CHECKS } from './checks/time.ts';
 import { type CheckResult, ConformanceError, type ConformanceReport } from './report.ts';
 import { type ConformanceOptions, type Subject, subjectOf } from './subject.ts';
@@ -18,7 +20,9 @@ const CHECKS: readonly Check[] = [
   ...EVENT_CHECKS,
   ...LINE_CHECKS,
   ...FORWARD_CHECKS,
+  ...BATCH_CHECKS,
   ...DEMAND_CHECKS,
+  ...STATE_CHECKS,
   ...TIME_CHECKS,
   ...CANCELLATION_CHECKS,
   ...ERROR_CHECKS,
@@ -43,7 +47,8 @@ export async function runCheck({ name, run }: Check, subject: Subject): Promise<
 }
 
 /**
- * Checks a plugin against the contract: its schema, events, immutability, time, cancellation, demand and errors.
+ * Checks a plugin against the contract: its schema, events, lines, batches, state and acknowledgement, demand, time,
+ * cancellation and errors.
  *
  * @throws ConformanceError that says of every failed check what to change
  * @example

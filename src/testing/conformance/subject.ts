@@ -59,8 +59,10 @@ export interface Subject {
   readonly secret: string | undefined;
   /** The fields of an entry, as a configuration file would have them. */
   readonly fields: () => Fields;
-  /** A new context; its configuration is validated and deeply frozen. */
-  readonly context: (overrides?: Partial<PipelineRunContext>) => PipelineRunContext;
+  /** Whether an entry may have these fields as well. */
+  readonly accepts: (more: Fields) => boolean;
+  /** A new context; its configuration, with some fields more, is validated and deeply frozen. */
+  readonly context: (overrides?: Partial<PipelineRunContext>, more?: Fields) => PipelineRunContext;
 }
 
 const ENTRY = 'conformance';
@@ -80,8 +82,9 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
     refused: options.refused ?? [],
     secret: options.secret,
     fields,
-    context: (overrides = {}) => {
-      const analytics = analyticsWith(kind, plugin, validated(plugin, fields()));
+    accepts: (more) => plugin.get_config_schema().safeParse({ ...fields(), ...more }).success,
+    context: (overrides = {}, more = {}) => {
+      const analytics = analyticsWith(kind, plugin, validated(plugin, { ...fields(), ...more }));
       const section = { collect: 'collectors', process: 'processors', forward: 'forwarders' } as const;
       const entry = analytics[section[kind]][ENTRY];
       if (entry === undefined) throw new CheckFailure('the entry is not in its configuration');

@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import { PluginError, type PluginErrorOptions } from '../../../src/sdk/errors.ts';
 import { batching, type CollectedEvent, type LineMapping } from '../../../src/sdk/models.ts';
 import { type Args, BASES, type Bad, type Ctx, forwarder, one, processor } from './make.ts';
 
-type Map = (line: string, ctx: Ctx) => string;
+type Map = (line: string, ctx: Ctx) => string | undefined;
+type Many = (lines: string, ctx: Ctx) => string;
 
 const shouting = ({ ctx, event }: Args) => {
   ctx.stats.masked('SHOUT', 1);
@@ -10,7 +12,7 @@ const shouting = ({ ctx, event }: Args) => {
 };
 
 /** A processor that takes lines by `map`, too. */
-const mapping = (process: (args: Args) => unknown, map: Map, many?: Map) => ({
+const mapping = (process: (args: Args) => unknown, map: Map, many?: Many) => ({
   ...processor(process),
   mapLines: ({ ctx }: { ctx: Ctx }): LineMapping => ({
     map: (line) => map(line, ctx),
@@ -22,6 +24,12 @@ const kept = ({ ctx, event }: Args) => {
   ctx.shared_cache.kept = [...((ctx.shared_cache.kept as unknown[] | undefined) ?? []), event];
 };
 
+const keptAll = ({ ctx, events }: { ctx: Ctx; events: readonly CollectedEvent[] }) => {
+  for (const event of events) kept({ ctx, event });
+};
+
+const ownLimits = z.strictObject({ events: z.number(), seconds: z.number() });
+
 const REFUSED: CollectedEvent = { ...one(), data: { n: 'refused' } };
 
 /** A forwarder whose sink refuses an event, of which the batch's error says something. */
@@ -29,7 +37,7 @@ const refusing = (options: PluginErrorOptions | undefined) => ({
   ...forwarder(kept),
   forwardBatch: ({ ctx, events }: { ctx: Ctx; events: readonly CollectedEvent[] }) => {
     const good = events.filter(({ data }) => data.n !== 'refused');
-    for (const event of good) kept({ ctx, event });
+    keptAll({ ctx, events: good });
     if (good.length < events.length && options !== undefined) throw new PluginError('refused', options);
   },
 });
@@ -55,6 +63,25 @@ export const BAD_FAST_WAYS: readonly Bad[] = [
       (line) => line,
     ),
     [/for the line the string "" mapLines gave {.*}, where process gave no event/],
+  ],
+  [
+    'dropped lines whose events are kept',
+    'process',
+    mapping(
+      ({ event }) => event,
+      (line) => (line === '' ? undefined : line),
+    ),
+    [/for the line the string "" mapLines gave no event, where process gave {/],
+  ],
+  [
+    'dropped lines that are kept together with others',
+    'process',
+    mapping(
+      ({ event }) => (event.data.line === '' ? [] : event),
+      (line) => (line === '' ? undefined : line),
+      (lines) => lines,
+    ),
+    [/together it gave the string .* where map gave .*throw on lines that `map` drops, or leave it out/],
   ],
   [
     'lines whose events it fails on',
@@ -94,7 +121,7 @@ export const BAD_FAST_WAYS: readonly Bad[] = [
       (lines) => lines.replace('GET', 'get'),
     ),
     [
-      /for the lines the string .* many\.map gave the string .*, where map gave the string .*; let it do the same/,
+      /for the lines the string .* together it gave the string .*, where map gave the string .*; let `many` do the same/,
     ],
   ],
   [
@@ -108,7 +135,7 @@ export const BAD_FAST_WAYS: readonly Bad[] = [
       },
       (lines) => lines.toUpperCase(),
     ),
-    [/as one text it counted \[\] as masked, where map counted \[\["SHOUT",\d+\]\]/],
+    [/for the same lines together it counted \[\] as masked, where map counted \[\["SHOUT",\d+\]\]/],
   ],
   [
     'lines that it only counts',
@@ -152,6 +179,43 @@ export const BAD_FAST_WAYS: readonly Bad[] = [
     'forward',
     { ...forwarder(kept), get_config_schema: () => BASES.forward.extend(batching()) },
     [/its schema has the fields of batching\(\), but it has no forwardBatch; add one/],
+  ],
+  [
+    'limits of batches that the engine does not know',
+    'forward',
+    {
+      ...forwarder(kept),
+      get_config_schema: () => BASES.forward.extend({ batch: ownLimits.optional(), concurrency: z.number() }),
+      forwardBatch: keptAll,
+    },
+    [/its schema has a field `batch` that the engine does not know.*extend the schema with batching\(\)/],
+    { config: { concurrency: 1 } },
+  ],
+  [
+    'batches of which only the last is kept',
+    'forward',
+    {
+      ...forwarder(kept),
+      get_config_schema: () => BASES.forward.extend(batching()),
+      forwardBatch({ ctx, events }: { ctx: Ctx; events: readonly CollectedEvent[] }) {
+        ctx.shared_cache.kept = events;
+      },
+    },
+    [/forwardBatch, called several times, delivered .* where forward delivered/],
+  ],
+  [
+    'events beside a refused one that are not delivered',
+    'forward',
+    {
+      ...forwarder(kept),
+      forwardBatch({ ctx, events }: { ctx: Ctx; events: readonly CollectedEvent[] }) {
+        const index = events.findIndex(({ data }) => data.n === 'refused');
+        keptAll({ ctx, events: index < 0 ? events : events.slice(0, index) });
+        if (index >= 0) throw new PluginError('refused', { failedEvents: [{ index, permanent: true }] });
+      },
+    },
+    [/of a batch with refused events, forwardBatch delivered .* where forward delivered/],
+    { events: [one(), one()], refused: [REFUSED] },
   ],
   ...(
     [

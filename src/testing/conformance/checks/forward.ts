@@ -1,21 +1,17 @@
-import { inspect, isDeepStrictEqual } from 'node:util';
-import { concat, EMPTY, finalize, ignoreElements, type Observable } from 'rxjs';
-import { truncate } from '../../../checks/wording.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { EMPTY, finalize } from 'rxjs';
 import { frozenCopy } from '../../../config/frozen.ts';
 import { failedEventsOf, isPermanent } from '../../../sdk/errors.ts';
 import {
   batchingOf,
   type CollectedEvent,
   type ForwardPlugin,
-  type PipelineRunContext,
   type Plugin,
   toJsonLine,
 } from '../../../sdk/models.ts';
-import { type Check, demand, reasonOf } from '../check.ts';
-import { handled, type Observed, observe, resultsOf } from '../observe.ts';
-import type { Subject } from '../subject.ts';
-
-const LONGEST = 400;
+import { type Check, demand } from '../check.ts';
+import { deliver, deliverSingly, demandDelivered, demandSame } from '../deliver.ts';
+import { handled, observe, resultsOf } from '../observe.ts';
 
 /** What forwarders promise. */
 export const FORWARD_CHECKS: readonly Check[] = [
@@ -76,11 +72,11 @@ export const FORWARD_CHECKS: readonly Check[] = [
         () => 'forwardBatch does not fail on a batch of which events are refused',
       );
       demandPartial(observed.error, batch.length, positions);
+      if (failedEventsOf(observed.error, batch.length) === undefined) return undefined;
+      // The engine acknowledges all others: they have to be where `forward` would have put them.
       const delivered = await subject.delivered?.({ ...ctx.config });
-      if (delivered === undefined || failedEventsOf(observed.error, batch.length) === undefined)
-        return undefined;
       const seen = { shared_cache: ctx.shared_cache, delivered };
-      demandSame('forwardBatch', seen, await deliverSingly(subject, events));
+      demandSame('of a batch with refused events, forwardBatch', seen, await deliverSingly(subject, events));
       return undefined;
     },
   },
@@ -140,51 +136,4 @@ function sharedCopy(text: string): Buffer {
   const shared = Buffer.from(new SharedArrayBuffer(bytes.length));
   bytes.copy(shared);
   return shared;
-}
-
-function demandSame(name: string, delivered: unknown, wanted: unknown): void {
-  demand(
-    isDeepStrictEqual(delivered, wanted),
-    () => `${name} delivered ${shown(delivered)} where forward delivered ${shown(wanted)}`,
-  );
-}
-
-function deliverSingly(subject: Subject, events: readonly CollectedEvent[]): Promise<unknown> {
-  return deliver(subject, 'forward', (ctx) =>
-    concat(...events.map((event) => handled(subject, ctx, frozenCopy(event)).pipe(ignoreElements()))),
-  );
-}
-
-/** Delivers in a context of its own. Returns what that did, as far as it can be seen. */
-async function deliver(
-  subject: Subject,
-  name: string,
-  run: (ctx: PipelineRunContext) => Observable<unknown>,
-): Promise<unknown> {
-  const over = new AbortController();
-  const ctx = subject.context({ signal: over.signal });
-  const observed = await observe(subject, () => run(ctx));
-  demandDelivered(observed, name, subject);
-  over.abort();
-  const delivered = await subject.delivered?.({ ...ctx.config });
-  return { shared_cache: ctx.shared_cache, delivered };
-}
-
-function demandDelivered(observed: Observed<unknown>, name: string, { isVirtual, patience }: Subject): void {
-  const { end, crash } = observed;
-  demand(
-    crash === undefined && end !== 'failed',
-    () => `${name} failed: ${reasonOf(crash?.error ?? observed.error)}`,
-  );
-  demand(end === 'completed', () => {
-    const time = isVirtual ? 'an hour of virtual time' : `${patience} ms`;
-    return `${name} was not done after ${time}; complete, or resolve, when the event is delivered`;
-  });
-}
-
-function shown(delivered: unknown): string {
-  return truncate(
-    inspect(delivered, { depth: 8, compact: true, breakLength: Number.POSITIVE_INFINITY }),
-    LONGEST,
-  );
 }

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describeValue } from '../../../checks/wording.ts';
+import { processLines } from '../../../lines/process-lines.ts';
 import { safeReason } from '../../../sdk/errors.ts';
 import {
   type LineEnvelope,
@@ -50,7 +52,7 @@ async function isMappedAlike(subject: Subject, envelope: LineEnvelope): Promise<
     demandSame(line, mappedBy(mapping, line, events), await processedBy(subject, plain.ctx, events));
   }
   demandCounts(fast.counts, plain.counts, 'for the same lines');
-  demandManyAlike(subject, envelope);
+  demandTogetherAlike(subject, envelope);
   return true;
 }
 
@@ -68,35 +70,36 @@ function mappedBy({ map }: LineMapping, line: string, events: LineEvents): Outco
   };
 }
 
-/** Compares `many` with `map`, for those lines that `map` does not fail on. */
-function demandManyAlike(subject: Subject, envelope: LineEnvelope): void {
+/**
+ * Compares what the engine makes of all lines together, by `many` where there is one, with what `map` makes of each. Lines
+ * that `map` fails on are left out.
+ */
+function demandTogetherAlike(subject: Subject, envelope: LineEnvelope): void {
   const { mapLines } = subject.plugin as ProcessPlugin;
-  const joined = counting(subject);
-  const single = counting(subject);
-  const many = mapLines?.({ ctx: joined.ctx as never, envelope })?.many;
-  const map = mapLines?.({ ctx: single.ctx as never, envelope })?.map;
-  if (many === undefined || map === undefined) return;
+  const together = counting(subject);
+  const each = counting(subject);
+  const mapping = mapLines?.({ ctx: together.ctx as never, envelope });
+  const map = mapLines?.({ ctx: each.ctx as never, envelope })?.map;
+  if (mapping === undefined || map === undefined) return;
   const lines: string[] = [];
-  const mapped: string[] = [];
+  const expected: string[] = [];
   for (const line of sampleLines(subject)) {
-    const length = lines.reduce((sum, { length }) => sum + length + 1, line.length);
-    if (line.length > many.maxLineLength || length > many.maxLength) continue;
     try {
-      const result = map(line);
-      if (result === undefined) continue;
-      mapped.push(result);
+      const mapped = map(line);
       lines.push(line);
+      if (mapped !== undefined) expected.push(mapped);
     } catch {
-      // Those are for `map` alone.
+      // It was compared with `process` before.
     }
   }
-  const found = many.map(lines.join('\n'));
+  const outcomes = { failed() {}, dropped() {} };
+  const found = processLines(LineEvents.of(lines, envelope), mapping, outcomes).texts.lines;
   demand(
-    found === mapped.join('\n'),
+    isDeepStrictEqual(found, expected),
     () =>
-      `for the lines ${describeValue(lines.join('\n'))} many.map gave ${describeValue(found)}, where map gave ${describeValue(mapped.join('\n'))}; let it do the same, or leave \`many\` out`,
+      `for the lines ${describeValue(lines.join('\n'))} together it gave ${describeValue(found.join('\n'))}, where map gave ${describeValue(expected.join('\n'))}; let \`many\` do the same as \`map\`, throw on lines that \`map\` drops, or leave it out`,
   );
-  demandCounts(joined.counts, single.counts, 'for the same lines as one text', 'map');
+  demandCounts(together.counts, each.counts, 'for the same lines together', 'map');
 }
 
 async function processedBy(
