@@ -22,7 +22,7 @@ export {
   type AppendOptions,
   FileAppender,
   type FsyncPolicy,
-} from './files/append-file.ts';
+} from './files/append/file-appender.ts';
 export { NumberedFiles, type NumberedFilesOptions } from './files/numbered-files.ts';
 export { writeToStream } from './write-to-stream.ts';
 

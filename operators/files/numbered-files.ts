@@ -1,23 +1,10 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  EMPTY,
-  finalize,
-  from,
-  type Observable,
-  throwError,
-} from 'rxjs';
+import type { Observable } from 'rxjs';
 import { BOOLEAN, type Checks, COUNT_FROM_0, checkOptions } from '../support/check-options.ts';
 import { SerialJobs } from '../support/serial-jobs.ts';
-import { fileCall } from './append/file-call.ts';
-import { makeFolder } from './append/make-folder.ts';
-import { FILE_MODE, syncFolder } from './append/open-output.ts';
-import { removeFile, takeName } from './append/take-name.ts';
-import { isAbandoned, temporaryName } from './append/temporary-name.ts';
+import { fsCall, removeFile } from './append/fs-calls.ts';
+import { FILE_MODE, makeFolder, outputStatus, syncFolder } from './append/open-output.ts';
 import { writeError } from './append/write-error.ts';
 
 export interface NumberedFilesOptions {
@@ -62,45 +49,37 @@ export class NumberedFiles {
 
   /** Writes all of `texts` on subscription, in order, and completes; if one fails, none is left behind. */
   write(texts: readonly string[]): Observable<never> {
-    return this.#jobs.runAll((isCancelled) => {
+    return this.#jobs.run(async (isCancelled) => {
       const temporaries = texts.map(() => temporaryName(this.#prefix));
-      const paths = temporaries.map(({ name }) => join(this.#folder, name));
+      const paths = temporaries.map((name) => join(this.#folder, name));
       const finals: string[] = [];
-      const removeAll = (all: readonly string[]) => from(all).pipe(concatMap(removeFile));
-      return concat(
-        defer(() => (this.#last === undefined ? this.#prepare() : EMPTY)),
-        from(paths).pipe(concatMap((path, index) => this.#writeFile(path, texts[index] as string))),
-        from(paths).pipe(concatMap((path) => this.#number(path, finals))),
-        defer(() => (this.#flush ? syncFolder(this.#folder) : EMPTY)),
-        // Nobody takes it for written any more, so it will come again.
-        defer(() => (isCancelled() ? removeAll(finals) : EMPTY)),
-      ).pipe(
-        catchError((error) => {
-          // The folder may have to be made, or looked at, again.
-          this.#last = undefined;
-          return concat(
-            removeAll([...paths, ...finals]),
-            throwError(() => writeError(this.#folder, error)),
-          );
-        }),
-        finalize(() => {
-          for (const temporary of temporaries) temporary.release();
-        }),
-      );
+      try {
+        if (this.#last === undefined) await this.#prepare();
+        const options = { flag: 'wx', mode: this.#mode, flush: this.#flush };
+        for (const [i, path] of paths.entries()) {
+          await fsCall((done) => fs.writeFile(path, texts[i] as string, options, done));
+        }
+        for (const path of paths) finals.push(await this.#number(path));
+        if (this.#flush) await syncFolder(this.#folder);
+        // A write that was cancelled is repeated later.
+        if (isCancelled()) await removeAll(finals);
+      } catch (error) {
+        // The folder may have to be made, or looked at, again.
+        this.#last = undefined;
+        await removeAll([...paths, ...finals]);
+        throw writeError(this.#folder, error as Error);
+      } finally {
+        for (const name of temporaries) inUse.delete(name);
+      }
     });
   }
 
-  #prepare(): Observable<unknown> {
-    return concat(
-      makeFolder(this.#folder),
-      fileCall<string[]>((done) => fs.readdir(this.#folder, done)),
-    ).pipe(
-      concatMap((names) => {
-        this.#last = names.reduce((last, name) => Math.max(last, this.#numberOf(name)), 0);
-        const abandoned = names.filter((name) => isAbandoned(name, this.#prefix));
-        return from(abandoned).pipe(concatMap((name) => removeFile(join(this.#folder, name))));
-      }),
-    );
+  async #prepare(): Promise<void> {
+    await makeFolder(this.#folder);
+    const names = await fsCall<string[]>((done) => fs.readdir(this.#folder, done));
+    this.#last = names.reduce((last, name) => Math.max(last, this.#numberOf(name)), 0);
+    const abandoned = names.filter((name) => isAbandoned(name, this.#prefix));
+    await removeAll(abandoned.map((name) => join(this.#folder, name)));
   }
 
   #numberOf(name: string): number {
@@ -109,25 +88,74 @@ export class NumberedFiles {
     return /^\d{1,15}$/.test(digits) ? Number(digits) : 0;
   }
 
-  #writeFile(path: string, text: string): Observable<unknown> {
-    const options = { flag: 'wx', mode: this.#mode, flush: this.#flush };
-    return fileCall((done) => fs.writeFile(path, text, options, done));
-  }
-
   /** Gives a complete file the next number that is free. */
-  #number(path: string, finals: string[]): Observable<never> {
-    this.#last = (this.#last ?? 0) + 1;
-    const final = join(this.#folder, `${this.#prefix}${this.#last}${this.#suffix}`);
-    return concat(
-      takeName(path, final),
-      defer(() => {
-        finals.push(final);
-        return EMPTY;
-      }),
-    ).pipe(
-      catchError((error: NodeJS.ErrnoException) =>
-        error.code === 'EEXIST' ? this.#number(path, finals) : throwError(() => error),
-      ),
-    );
+  async #number(path: string): Promise<string> {
+    for (;;) {
+      this.#last = (this.#last ?? 0) + 1;
+      const final = join(this.#folder, `${this.#prefix}${this.#last}${this.#suffix}`);
+      if (await takeName(path, final)) return final;
+    }
+  }
+}
+
+/** Errors of file systems without hard links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** Gives a complete file its final name at once. False if there is a file of that name already. */
+async function takeName(temporary: string, final: string): Promise<boolean> {
+  try {
+    // Not `rename`, which would replace a file that is there.
+    await fsCall((done) => fs.link(temporary, final, done));
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (!NO_LINKS.has(code)) throw error;
+    // Two processes could take the same name between this look and the renaming.
+    if (await exists(final)) return false;
+    await fsCall((done) => fs.rename(temporary, final, done));
+    return true;
+  }
+  await removeFile(temporary);
+  return true;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await outputStatus(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function removeAll(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await removeFile(path);
+}
+
+/** Temporary names of this process, to tell its files from those of an earlier process with the same pid. */
+const inUse = new Set<string>();
+let count = 0;
+
+/** A name for a file that is not complete yet: hidden, so that patterns for the final names do not match it. */
+function temporaryName(prefix: string): string {
+  const name = `.${prefix}${process.pid}-${count++}.tmp`;
+  inUse.add(name);
+  return name;
+}
+
+/** Whether a name is that of a file whose process was killed before it was complete. */
+function isAbandoned(name: string, prefix: string): boolean {
+  if (!name.startsWith(`.${prefix}`) || inUse.has(name)) return false;
+  const pid = /^(\d{1,10})-\d+\.tmp$/.exec(name.slice(prefix.length + 1))?.[1];
+  return pid !== undefined && (Number(pid) === process.pid || !isAlive(Number(pid)));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import { defer, finalize, type Observable } from 'rxjs';
 import * as z from 'zod';
 import { ExactFile } from '../../operators/files/append/exact-file.ts';
+import type { FileAppender } from '../../operators/files/append/file-appender.ts';
 import { leaseAppender } from '../../operators/files/append/shared-appenders.ts';
-import type { FileAppender } from '../../operators/files/append-file.ts';
 import { NumberedFiles } from '../../operators/files/numbered-files.ts';
 import {
   type CollectedEvent,

@@ -1,17 +1,4 @@
-import {
-  AsyncSubject,
-  asyncScheduler,
-  catchError,
-  concat,
-  defer,
-  EMPTY,
-  type Observable,
-  type SchedulerLike,
-  type Subscription,
-  tap,
-  throwError,
-  timer,
-} from 'rxjs';
+import { asyncScheduler, concatMap, EMPTY, type SchedulerLike, type Subscription, timer } from 'rxjs';
 import { steadyClock } from '../../support/steady-clock.ts';
 import type { OutputFile, OutputLog } from './output-file.ts';
 import { writeError } from './write-error.ts';
@@ -20,8 +7,8 @@ import { writeError } from './write-error.ts';
 const SYNC_EVERY = 1000;
 
 /**
- * Forces a file to the disk within a second of what is written to it, while more is written: a disk that has much to do
- * would hold up all that follows. That it fails is reported once.
+ * Forces a file to the disk within a second of a write, while more is written: waiting for a busy disk would delay all
+ * later writes. A failure is reported once.
  */
 export class BackgroundSync {
   readonly #path: string;
@@ -30,9 +17,9 @@ export class BackgroundSync {
   readonly #scheduler: SchedulerLike;
   #syncedAt = Number.NEGATIVE_INFINITY;
   #waiting: Subscription | undefined;
-  #running: Observable<never> | undefined;
+  #running: Promise<void> | undefined;
   #hasFailed = false;
-  /** What went wrong since that was asked. */
+  /** What failed since `confirm` was called last. */
   #failure: Error | undefined;
 
   constructor(path: string, log: OutputLog, scheduler: SchedulerLike = asyncScheduler) {
@@ -42,75 +29,57 @@ export class BackgroundSync {
     this.#log = log;
   }
 
-  /** `file` was written to. Forced at once if that was not done within the last second, else when it is over. */
-  soon(file: OutputFile): void {
+  /** `file` was written to. It is forced to the disk at once, unless that was done within the last second. */
+  schedule(file: OutputFile): void {
     if (this.#waiting !== undefined) return;
     const wait = Math.max(0, this.#syncedAt + SYNC_EVERY - this.#clock());
     if (wait === 0 && this.#running === undefined) {
       this.#start(file);
       return;
     }
-    this.#waiting = concat(
-      timer(wait, this.#scheduler),
-      defer(() => this.#running ?? EMPTY),
-    ).subscribe({
-      complete: () => {
-        this.#waiting = undefined;
-        this.#start(file);
-      },
-    });
+    const complete = () => {
+      this.#waiting = undefined;
+      this.#start(file);
+    };
+    this.#waiting = timer(wait, this.#scheduler)
+      .pipe(concatMap(() => this.#running ?? EMPTY))
+      .subscribe({ complete });
   }
 
-  /** Does at once what is waiting, and ends what is under way, because the file is about to be closed. */
-  finish(file: OutputFile): Observable<never> {
+  /** Does at once what is waiting, and waits for what is under way, because the file is about to be closed. */
+  async finish(file: OutputFile): Promise<void> {
     const isWaiting = this.#waiting !== undefined;
     this.#waiting?.unsubscribe();
     this.#waiting = undefined;
-    return concat(this.#running ?? EMPTY, isWaiting ? this.#sync(file) : EMPTY);
+    await this.#running;
+    if (isWaiting) await this.#sync(file);
   }
 
-  /** Errors with what went wrong since this was asked last: the kernel tells it once, and takes for written what is lost. */
-  confirm(): Observable<never> {
-    return concat(
-      this.#running ?? EMPTY,
-      defer(() => {
-        const failure = this.#failure;
-        this.#failure = undefined;
-        return failure === undefined ? EMPTY : throwError(() => failure);
-      }),
-    );
+  /** Rejects with what failed since the last call: the kernel reports a failure once, and then takes lost data for written. */
+  async confirm(): Promise<void> {
+    await this.#running;
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
   }
 
   #start(file: OutputFile): void {
     this.#syncedAt = this.#clock();
-    const end$ = new AsyncSubject<never>();
-    this.#running = end$;
-    this.#sync(file)
-      .pipe(
-        tap({
-          complete: () => {
-            this.#running = undefined;
-          },
-        }),
-      )
-      .subscribe(end$);
+    this.#running = this.#sync(file).then(() => {
+      this.#running = undefined;
+    });
   }
 
-  /** Never errors: what was written is confirmed already. */
-  #sync(file: OutputFile): Observable<never> {
-    return file.sync().pipe(
-      tap({
-        complete: () => {
-          this.#hasFailed = false;
-        },
-      }),
-      catchError((error) => {
-        this.#failure = error;
-        const { message } = writeError(this.#path, error);
-        if (!this.#hasFailed) this.#log.warn(`${message}; what was written last may not outlive a power cut`);
-        this.#hasFailed = true;
-        return EMPTY;
-      }),
-    );
+  /** Never rejects: what was written is confirmed already. */
+  async #sync(file: OutputFile): Promise<void> {
+    try {
+      await file.sync();
+      this.#hasFailed = false;
+    } catch (error) {
+      this.#failure = error as Error;
+      const { message } = writeError(this.#path, error as Error);
+      if (!this.#hasFailed) this.#log.warn(`${message}; what was written last may not outlive a power cut`);
+      this.#hasFailed = true;
+    }
   }
 }

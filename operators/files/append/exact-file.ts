@@ -1,9 +1,28 @@
-import { concat, concatMap, defer, EMPTY, from, ignoreElements, type Observable, of, tap } from 'rxjs';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { concat, defer, from, type Observable, of } from 'rxjs';
 import { counted } from '../../support/counted.ts';
-import type { FileAppender } from '../append-file.ts';
-import { cutBack } from './cut-back.ts';
-import { type FileMark, HEAD_BYTES, headDigest } from './file-mark.ts';
+import type { FileAppender } from './file-appender.ts';
+import { closeFile, fsCall, isMissing, readAt } from './fs-calls.ts';
+import { openOutput, outputStatus } from './open-output.ts';
 import type { OutputFile, OutputLog, OutputPlace } from './output-file.ts';
+import { writeError } from './write-error.ts';
+
+/** How far one file belongs to what is confirmed: JSON. */
+export type FileMark = {
+  /** Device and inode. */
+  readonly id: string;
+  /** Where the file was. It may have been renamed since. */
+  readonly path: string;
+  /** Bytes. */
+  readonly length: number;
+  /** A digest of its first bytes: an inode is used again, and another file must not be cut. */
+  readonly head: string;
+};
+
+/** Bytes by which a file is recognised, as far as it has them. */
+const HEAD_BYTES = 1024;
 
 export interface ExactFileOptions {
   readonly log: OutputLog;
@@ -31,28 +50,17 @@ export class ExactFile {
 
   /** Cuts off what lies past the marks. Errors if that cannot be, as {@link cutBack} does. */
   restore(marks: readonly FileMark[]): Observable<never> {
-    const { log } = this.#options;
-    const cut$ = from(marks).pipe(
-      concatMap((mark) =>
-        cutBack(mark).pipe(
-          tap((cut) =>
-            log.warn(
-              cut === 'gone'
-                ? `${mark.path} is gone, of which nothing was confirmed; all that was in it is written again. If it was moved or compressed, delete that copy`
-                : `${mark.path}: what was not confirmed, ${counted(cut, 'byte')}, was cut off; it comes again`,
-            ),
-          ),
-        ),
-      ),
-    );
-    return this.#appender.aside(() => cut$);
+    return this.#appender.aside(() => from(this.#cutAll(marks)));
   }
 
   /** Appends all of `texts` or none; emits the marks behind each of them, once. */
   write(texts: readonly string[]): Observable<readonly FileMark[]> {
     const bytes = texts.map((text) => Buffer.from(text));
     return concat(
-      this.#appender.append(Buffer.concat(bytes), { fsync: 'interval', before: (file) => this.#begin(file) }),
+      this.#appender.append(Buffer.concat(bytes), {
+        fsync: 'interval',
+        before: (file) => this.#beforeWrite(file),
+      }),
       defer(() => of(bytes.map((text) => this.#advance(text)))),
     );
   }
@@ -62,11 +70,26 @@ export class ExactFile {
     return this.#appender.sync();
   }
 
-  #begin(file: OutputFile): Observable<unknown> {
+  async #cutAll(marks: readonly FileMark[]): Promise<void> {
+    for (const mark of marks) {
+      const cut = await cutBack(mark);
+      if (cut === 'gone') {
+        this.#options.log.warn(
+          `${mark.path} is gone, of which nothing was confirmed; all that was in it is written again. If it was moved or compressed, delete that copy`,
+        );
+      } else if (cut > 0) {
+        this.#options.log.warn(
+          `${mark.path}: what was not confirmed, ${counted(cut, 'byte')}, was cut off; it comes again`,
+        );
+      }
+    }
+  }
+
+  #beforeWrite(file: OutputFile): Observable<unknown> {
     const { id, length } = file.place;
     const isKnown = id === this.#id && length === this.#length;
     return concat(
-      isKnown ? EMPTY : this.#lookAt(file),
+      isKnown ? [] : defer(() => this.#readHead(file)),
       defer(() => {
         this.#length = length;
         return this.#options.begun(this.#mark());
@@ -74,16 +97,11 @@ export class ExactFile {
     );
   }
 
-  /** Another file, or one that somebody else has written to or cut off. */
-  #lookAt(file: OutputFile): Observable<never> {
-    return file.read(HEAD_BYTES).pipe(
-      tap((head) => {
-        this.#id = file.id;
-        this.#head = head;
-        this.#fullDigest = undefined;
-      }),
-      ignoreElements(),
-    );
+  /** Another file, or one that another program has written to or truncated. */
+  async #readHead(file: OutputFile): Promise<void> {
+    this.#head = await file.read(HEAD_BYTES);
+    this.#id = file.id;
+    this.#fullDigest = undefined;
   }
 
   #advance(text: Buffer): FileMark {
@@ -99,4 +117,99 @@ export class ExactFile {
     this.#fullDigest ??= headDigest(this.#head, this.#length);
     return { id: this.#id ?? '', path: this.#appender.path, length: this.#length, head: this.#fullDigest };
   }
+}
+
+/** The digest of the first bytes of a file of this length. */
+function headDigest(head: Uint8Array, length: number): string {
+  return createHash('sha256').update(head.subarray(0, length)).digest('hex').slice(0, 16);
+}
+
+/**
+ * Cuts off what lies past a mark, in the file that the mark was made of, wherever in its folder that is by now, or in a
+ * copy of it that was put back at its path. Returns the number of bytes that were cut off, or that the file is gone of
+ * which nothing was confirmed.
+ *
+ * Rejects, permanently, if there is no such file, if it is shorter than the mark, or if it starts differently.
+ */
+async function cutBack(mark: FileMark): Promise<number | 'gone'> {
+  try {
+    const path = (await findMarked(mark)) ?? (await findCopy(mark));
+    if (path !== undefined) return await cutFile(path, mark);
+  } catch (error) {
+    throw (error as { permanent?: boolean }).permanent === true
+      ? error
+      : writeError(mark.path, error as NodeJS.ErrnoException);
+  }
+  // A power cut may have taken it with all that was in it.
+  if (mark.length === 0) return 'gone';
+  throw refusal(mark, 'it is gone');
+}
+
+/** The path of the file with this identity. */
+async function findMarked({ id, path }: FileMark): Promise<string | undefined> {
+  const folder = dirname(path);
+  const names = await unlessMissing(fsCall<string[]>((done) => fs.readdir(folder, done)));
+  for (const candidate of [path, ...(names ?? []).map((name) => join(folder, name))]) {
+    const status = await unlessMissing(outputStatus(candidate));
+    if (status?.id === id) return candidate;
+  }
+  return undefined;
+}
+
+/** The path of the mark, if a copy of its file is there. */
+async function findCopy({ path, length, head }: FileMark): Promise<string | undefined> {
+  const status = await unlessMissing(outputStatus(path));
+  if (length === 0 || status === undefined || status.size < length) return undefined;
+  const digest = await unlessMissing(withOutput(path, ({ fd }) => digestOf(fd, length)));
+  return digest === head ? path : undefined;
+}
+
+function cutFile(path: string, mark: FileMark): Promise<number> {
+  return withOutput(path, async ({ fd, size }) => {
+    const { length, head } = mark;
+    const digest = await digestOf(fd, length);
+    if (size < length) {
+      throw refusal(mark, `it has ${counted(size, 'byte')}, of ${length} that were confirmed`);
+    }
+    if (digest !== head) throw refusal(mark, 'it begins otherwise than it did');
+    if (size === length) return 0;
+    await fsCall((done) => fs.ftruncate(fd, length, done));
+    await fsCall((done) => fs.fdatasync(fd, done));
+    return size - length;
+  });
+}
+
+async function withOutput<T>(
+  path: string,
+  work: (opened: { readonly fd: number; readonly size: number }) => Promise<T>,
+): Promise<T> {
+  const opened = await openOutput(path);
+  try {
+    return await work(opened);
+  } finally {
+    await closeFile(opened.fd);
+  }
+}
+
+/** The digest of the first bytes of an open file, as far as a mark of this length covers them. */
+async function digestOf(fd: number, length: number): Promise<string> {
+  return headDigest(await readAt(fd, 0, Buffer.alloc(Math.min(HEAD_BYTES, length))), length);
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function refusal({ path, length }: FileMark, why: string): Error {
+  const text =
+    `cannot go on with ${path} exactly once: ${why}. Its first ${counted(length, 'byte')} were committed; what follows ` +
+    'them was not, has to be cut off, and is written again. If the file was moved or compressed, put it back at ' +
+    `${path}, uncompressed, and start again. If it is lost, run the pipeline once with \`exactly_once: false\`: it ` +
+    'goes on behind the last commit in a new file, and what was written after that commit is written a second time';
+  return Object.assign(new Error(text), { code: 'OUTPUT_CHANGED', permanent: true, loggable: true });
 }

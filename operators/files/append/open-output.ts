@@ -1,13 +1,13 @@
 import fs from 'node:fs';
 import { dirname } from 'node:path';
-import { catchError, concat, concatMap, defer, ignoreElements, map, type Observable, throwError } from 'rxjs';
-import { fileCall } from './file-call.ts';
-import { makeFolder } from './make-folder.ts';
+import { closeFile, fsCall } from './fs-calls.ts';
 
-/** The default: the owner writes, the group reads. The umask can take away more. */
+/** The default for files: the owner writes, the group reads. The umask can take away more. */
 export const FILE_MODE = 0o640;
+/** The same for folders. */
+const FOLDER_MODE = 0o750;
 
-/** Whoever puts a symbolic link in the place of an output must not choose what is written to. A pipe would block. */
+/** A symbolic link in the place of an output must not decide where events are written. Opening a pipe would block. */
 const FLAGS = fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 
 /** Device and inode, as digits because they may exceed 2^53. */
@@ -21,85 +21,86 @@ export interface OutputStatus {
 
 export interface OpenOutput extends OutputStatus {
   readonly fd: number;
-  /** It was made just now. */
+  /** It was created by this call. */
   readonly isNew: boolean;
 }
 
 /** Opens a regular file for appending, created with its folder if need be. One that exists keeps its permissions. */
-export function openOutput(path: string, mode = FILE_MODE): Observable<OpenOutput> {
-  return open(path, FLAGS).pipe(
-    map((fd) => ({ fd, isNew: false })),
-    catchError((error: NodeJS.ErrnoException) =>
-      error.code === 'ENOENT' ? create(path, mode) : throwError(() => error),
-    ),
-    concatMap(({ fd, isNew }) =>
-      fileCall<fs.BigIntStats>((done) => fs.fstat(fd, { bigint: true }, done)).pipe(
-        map((stats) => {
-          if (stats.isFile()) return { fd, isNew, ...statusOf(stats) };
-          throw Object.assign(new Error('it is not a regular file'), { code: 'NOT_A_FILE', syscall: 'open' });
-        }),
-        catchError((error) =>
-          concat(
-            closeOutput(fd),
-            throwError(() => error),
-          ),
-        ),
-      ),
-    ),
-  );
+export async function openOutput(path: string, mode = FILE_MODE): Promise<OpenOutput> {
+  const { fd, isNew } = await openOrCreate(path, mode);
+  try {
+    const stats = await fsCall<fs.BigIntStats>((done) => fs.fstat(fd, { bigint: true }, done));
+    if (stats.isFile()) return { fd, isNew, ...statusOf(stats) };
+    throw Object.assign(new Error('it is not a regular file'), { code: 'NOT_A_FILE', syscall: 'open' });
+  } catch (error) {
+    await closeFile(fd);
+    throw error;
+  }
 }
 
 /** The status of what is at a path, which may be a symbolic link. */
-export function outputStatus(path: string): Observable<OutputStatus> {
-  return fileCall<fs.BigIntStats>((done) => fs.lstat(path, { bigint: true }, done)).pipe(map(statusOf));
-}
-
-/** The status of an open file. */
-export function openStatus(fd: number): Observable<OutputStatus> {
-  return fileCall<fs.BigIntStats>((done) => fs.fstat(fd, { bigint: true }, done)).pipe(map(statusOf));
-}
-
-/** Never errors: all that was written was confirmed, or reported as failed, before. */
-export function closeOutput(fd: number): Observable<never> {
-  return fileCall((done) => fs.close(fd, () => done(null))).pipe(ignoreElements());
+export async function outputStatus(path: string): Promise<OutputStatus> {
+  return statusOf(await fsCall<fs.BigIntStats>((done) => fs.lstat(path, { bigint: true }, done)));
 }
 
 /** Forces a folder's entries to the disk: without that, a new file can be gone after a power cut. */
-export function syncFolder(path: string): Observable<never> {
-  return open(path, fs.constants.O_RDONLY).pipe(
-    concatMap((fd) =>
-      fileCall((done) => fs.fsync(fd, done)).pipe(
-        concatMap(() => closeOutput(fd)),
-        catchError((error) =>
-          concat(
-            closeOutput(fd),
-            throwError(() => error),
-          ),
-        ),
-      ),
-    ),
-  );
+export async function syncFolder(path: string): Promise<void> {
+  const fd = await open(path, fs.constants.O_RDONLY);
+  try {
+    await fsCall((done) => fs.fsync(fd, done));
+  } finally {
+    await closeFile(fd);
+  }
 }
 
-function create(path: string, mode: number): Observable<{ fd: number; isNew: boolean }> {
-  return concat(
-    makeFolder(dirname(path)),
-    defer(() => open(path, FLAGS | fs.constants.O_CREAT | fs.constants.O_EXCL, mode)),
-  ).pipe(
-    map((fd) => ({ fd, isNew: true })),
-    // Somebody else has just made it, or it is a symbolic link that leads nowhere.
-    catchError((error: NodeJS.ErrnoException) =>
-      error.code === 'EEXIST' && error.syscall === 'open'
-        ? open(path, FLAGS).pipe(map((fd) => ({ fd, isNew: false })))
-        : throwError(() => error),
-    ),
-  );
+/**
+ * Makes a folder, and those above it, if they are not there. Not `recursive: true` of Node, which never returns where a
+ * folder that exists refuses new ones with ENOENT, as /proc does.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await makeOneFolder(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
+    await makeFolder(parent);
+    await makeOneFolder(path);
+  }
 }
 
-function open(path: string, flags: number, mode?: number): Observable<number> {
-  return fileCall<number>((done) => fs.open(path, flags, mode, done));
+async function makeOneFolder(path: string): Promise<void> {
+  try {
+    await fsCall((done) => fs.mkdir(path, FOLDER_MODE, done));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
+    const stats = await fsCall<fs.Stats>((done) => fs.stat(path, done)).catch(() => Promise.reject(error));
+    if (stats.isDirectory()) return;
+    const what = `ENOTDIR: not a directory, mkdir '${path}'`;
+    throw Object.assign(new Error(what), { code: 'ENOTDIR', syscall: 'mkdir' });
+  }
 }
 
-function statusOf({ dev, ino, size }: fs.BigIntStats): OutputStatus {
+async function openOrCreate(path: string, mode: number): Promise<{ fd: number; isNew: boolean }> {
+  try {
+    return { fd: await open(path, FLAGS), isNew: false };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  await makeFolder(dirname(path));
+  try {
+    const fd = await open(path, FLAGS | fs.constants.O_CREAT | fs.constants.O_EXCL, mode);
+    return { fd, isNew: true };
+  } catch (error) {
+    // Another program has just created it, or it is a symbolic link that leads nowhere.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return { fd: await open(path, FLAGS), isNew: false };
+  }
+}
+
+function open(path: string, flags: number, mode?: number): Promise<number> {
+  return fsCall<number>((done) => fs.open(path, flags, mode, done));
+}
+
+export function statusOf({ dev, ino, size }: fs.BigIntStats): OutputStatus {
   return { id: `${dev}:${ino}`, size: Number(size) };
 }

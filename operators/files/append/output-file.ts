@@ -1,35 +1,14 @@
 import fs from 'node:fs';
 import { basename, dirname } from 'node:path';
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  EMPTY,
-  ignoreElements,
-  map,
-  type Observable,
-  of,
-  tap,
-  throwError,
-} from 'rxjs';
 import { counted } from '../../support/counted.ts';
-import { fileCall, readAt } from './file-call.ts';
-import { mendTail } from './mend-tail.ts';
-import {
-  closeOutput,
-  type OpenOutput,
-  type OutputId,
-  openOutput,
-  openStatus,
-  syncFolder,
-} from './open-output.ts';
-import { type BrokenWrite, writeAll } from './write-all.ts';
+import { closeFile, fsCall, readAt, writeAll } from './fs-calls.ts';
+import { type OpenOutput, type OutputId, openOutput, syncFolder } from './open-output.ts';
+import { repairTail } from './torn-tail.ts';
 
 /** Where the next write to a file goes. */
 export interface OutputPlace {
   readonly id: OutputId;
-  /** Bytes from the begin of the file. */
+  /** Bytes from the start of the file. */
   readonly length: number;
 }
 
@@ -52,16 +31,16 @@ export interface OpenFileOptions {
 
 const NEWLINE = Buffer.from('\n');
 
-/** A file open for appending, that keeps no more than what was confirmed. One operation at a time, beside `sync`. */
+/** A file open for appending that keeps no more than what was confirmed. One operation at a time, except for `sync`. */
 export class OutputFile {
   readonly path: string;
   readonly id: OutputId;
   leftover: Leftover | undefined;
   readonly #fd: number;
-  /** Bytes, if nobody else writes to it. */
+  /** Bytes, if no other program writes to it. */
   #length: number;
   #lengthBefore: number;
-  /** What was done to it that has to be forced to the disk, and how much of that was. */
+  /** How many changes have to be forced to the disk, and how many of them were. */
   #changes = 0;
   #synced = 0;
   /** Its entry in the folder was not forced to the disk. */
@@ -77,151 +56,110 @@ export class OutputFile {
     this.#changes = isNew ? 1 : 0;
   }
 
-  /** Opens and mends a file. */
-  static open(path: string, { leftover, log, mode }: OpenFileOptions): Observable<OutputFile> {
-    return openOutput(path, mode).pipe(
-      concatMap((opened) => {
-        const file = new OutputFile(path, opened);
-        return concat(
-          defer(() => file.#cut(leftover)),
-          defer(() => file.#mend(log)),
-          of(file),
-        ).pipe(
-          catchError((error) =>
-            concat(
-              file.close(),
-              throwError(() => error),
-            ),
-          ),
-        );
-      }),
-    );
+  /** Opens a file, and repairs its end. */
+  static async open(path: string, { leftover, log, mode }: OpenFileOptions): Promise<OutputFile> {
+    const file = new OutputFile(path, await openOutput(path, mode));
+    try {
+      const hasLeftover = leftover?.id === file.id && leftover.end === file.#length;
+      if (hasLeftover) await file.#truncate(leftover.length);
+      await file.#repair(log);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   get place(): OutputPlace {
     return { id: this.id, length: this.#length };
   }
 
-  /** Appends all of `bytes`. When it errors, the file has none of it, or `leftover` tells what it still has. */
-  append(bytes: Buffer): Observable<never> {
+  /** Appends all of `bytes`. When it rejects, the file has none of it, or `leftover` tells what it still has. */
+  async append(bytes: Buffer): Promise<void> {
     this.#lengthBefore = this.#length;
-    return writeAll(this.#fd, bytes).pipe(
-      tap({
-        complete: () => {
-          this.#length += bytes.length;
-          // Not before: a `sync` that begins beside the write would count what the disk may not have.
-          this.#changes++;
-        },
-      }),
-      catchError((error: BrokenWrite) => {
-        this.#length += error.written;
-        return concat(
-          this.undo(),
-          throwError(() => error.cause),
-        );
-      }),
-    );
+    const { written, error } = await writeAll(this.#fd, bytes);
+    this.#length += written;
+    if (error !== undefined) {
+      await this.undo();
+      throw error;
+    }
+    // Not before: a `sync` that starts during the write would count what the disk may not have.
+    this.#changes++;
   }
 
   /**
-   * Cuts off what the last `append` has written, unless somebody else has written since. Never errors. What a file
-   * holds that somebody emptied right before is that write alone.
+   * Cuts off what the last `append` has written, unless another program has written since. Never rejects. If the file was
+   * emptied right before that write, it holds that write alone.
    */
-  undo(): Observable<never> {
+  async undo(): Promise<void> {
     const length = this.#lengthBefore;
     const end = this.#length;
-    if (end <= length) return EMPTY;
-    return openStatus(this.#fd).pipe(
-      concatMap(({ size }) => {
-        if (size === end) return this.#truncate(length);
-        return size === end - length ? this.#truncate(0) : EMPTY;
-      }),
-      catchError(() => {
-        this.leftover = { id: this.id, length, end };
-        return EMPTY;
-      }),
-    );
+    if (end <= length) return;
+    try {
+      const { size } = await fsCall<fs.Stats>((done) => fs.fstat(this.#fd, done));
+      if (size === end) await this.#truncate(length);
+      else if (size === end - length) await this.#truncate(0);
+    } catch {
+      this.leftover = { id: this.id, length, end };
+    }
   }
 
   /**
-   * Whether it was removed under the name it was opened by. One that was renamed before, as logrotate does it, was read
-   * in full by whoever compressed it. Never errors.
+   * Whether it was removed under the name by which it was opened. A file that was renamed before, as by logrotate, was
+   * read in full by the program that compressed it. Never rejects.
    */
-  wasRemoved(): Observable<boolean> {
-    return fileCall<fs.Stats>((done) => fs.fstat(this.#fd, done)).pipe(
-      concatMap(({ nlink }) => (nlink > 0 ? of(false) : this.#keptItsName())),
-      catchError(() => of(true)),
-    );
+  async wasRemoved(): Promise<boolean> {
+    try {
+      const { nlink } = await fsCall<fs.Stats>((done) => fs.fstat(this.#fd, done));
+      if (nlink > 0) return false;
+      // Linux shows the last name of a file that has none any more.
+      const name = await fsCall<string>((done) => fs.readlink(`/proc/self/fd/${this.#fd}`, done));
+      return basename(name) === `${basename(this.path)} (deleted)`;
+    } catch {
+      return true;
+    }
   }
 
-  /** Up to `length` bytes from its begin. */
-  read(length: number): Observable<Buffer> {
-    return readAt(this.#fd, 0, length);
+  /** Up to `length` bytes from its start. */
+  read(length: number): Promise<Buffer> {
+    return readAt(this.#fd, 0, Buffer.alloc(length));
   }
 
-  /** Forces what was written until now to the disk. It may be written to meanwhile, not closed. */
-  sync(): Observable<never> {
+  /** Forces what was written until now to the disk. It may be written to meanwhile, but not closed. */
+  async sync(): Promise<void> {
     const upTo = this.#changes;
-    if (upTo === this.#synced) return EMPTY;
-    const folder$ = defer(() => (this.#isNew ? syncFolder(dirname(this.path)) : EMPTY));
-    return concat(
-      fileCall((done) => fs.fdatasync(this.#fd, done)),
-      folder$,
-    ).pipe(
-      ignoreElements(),
-      tap({
-        complete: () => {
-          this.#synced = Math.max(this.#synced, upTo);
-          this.#isNew = false;
-        },
-      }),
-    );
+    if (upTo === this.#synced) return;
+    await fsCall((done) => fs.fdatasync(this.#fd, done));
+    if (this.#isNew) await syncFolder(dirname(this.path));
+    this.#synced = Math.max(this.#synced, upTo);
+    this.#isNew = false;
   }
 
-  /** Takes note of what others did to it: `size` is that of the file now. */
+  /** Takes note of what other programs did to it: `size` is that of the file now. */
   resized(size: number): void {
     this.#length = size;
   }
 
-  close(): Observable<never> {
-    return closeOutput(this.#fd);
+  close(): Promise<void> {
+    return closeFile(this.#fd);
   }
 
-  /** Linux tells the last name of a file that has none any more. */
-  #keptItsName(): Observable<boolean> {
-    return fileCall<string>((done) => fs.readlink(`/proc/self/fd/${this.#fd}`, done)).pipe(
-      map((name) => basename(name) === `${basename(this.path)} (deleted)`),
-    );
+  async #repair(log: OutputLog): Promise<void> {
+    const { length, isTerminated } = await repairTail(this.#fd, this.#length);
+    const torn = this.#length - length;
+    this.#length = length;
+    if (torn > 0) {
+      log.warn(
+        `${this.path} ended with ${counted(torn, 'byte')} of a write that was never confirmed; that was cut off`,
+      );
+    }
+    if (isTerminated) return;
+    await this.append(NEWLINE);
+    log.warn(`${this.path} ended in the middle of a line that is not ours; it got a newline`);
   }
 
-  #cut(leftover: Leftover | undefined): Observable<never> {
-    const isThere = leftover?.id === this.id && leftover.end === this.#length;
-    return isThere ? this.#truncate(leftover.length) : EMPTY;
-  }
-
-  #mend(log: OutputLog): Observable<never> {
-    return mendTail(this.#fd, this.#length).pipe(
-      concatMap(({ length, isTerminated }) => {
-        const torn = this.#length - length;
-        this.#length = length;
-        if (torn > 0) {
-          log.warn(
-            `${this.path} ended with ${counted(torn, 'byte')} of a write that was never confirmed; that was cut off`,
-          );
-        }
-        if (isTerminated) return EMPTY;
-        const text = `${this.path} ended in the middle of a line that is not ours; it got a newline`;
-        return this.append(NEWLINE).pipe(tap({ complete: () => log.warn(text) }));
-      }),
-    );
-  }
-
-  #truncate(length: number): Observable<never> {
-    return fileCall((done) => fs.ftruncate(this.#fd, length, done)).pipe(
-      tap(() => {
-        this.#length = length;
-      }),
-      ignoreElements(),
-    );
+  async #truncate(length: number): Promise<void> {
+    await fsCall((done) => fs.ftruncate(this.#fd, length, done));
+    this.#length = length;
   }
 }

@@ -1,22 +1,22 @@
-import { catchError, concat, defer, EMPTY, type Observable, tap, throwError } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { SerialJobs } from '../../support/serial-jobs.ts';
-import { type BrokenWrite, writeAll } from './write-all.ts';
+import { writeAll } from './fs-calls.ts';
 import { writeError } from './write-error.ts';
 
-/** A text that was begun, and that nobody was told is written. */
+/** Bytes of which some were written, while their writer was not told so. */
 interface Unconfirmed {
   bytes: Buffer;
   /** How many of the bytes are in the file. */
   written: number;
 }
 
-/** Texts that are given up are never asked for again: the oldest are forgotten. */
+/** Bytes that were given up are never written again: of more, the oldest are forgotten. */
 const MOST_UNCONFIRMED = 1000;
 
 /**
- * Writes for several users to one descriptor whose file cannot be cut: it may be anybody's, with an offset of its own.
- * What a failed write has begun is remembered. Whoever writes next first writes the rest of it, so that no line is torn,
- * and when the same text comes again it is taken for written as far as it is, so that no line comes twice.
+ * Writes for several users to one descriptor whose file cannot be truncated: it may belong to another program, with an
+ * offset of its own. What a failed write has started is remembered. The next writer first writes the rest of it, so that
+ * no line is torn. When the same bytes come again, those that are in the file are not written twice.
  */
 export class ResumingWriter {
   readonly #fd: number;
@@ -33,41 +33,23 @@ export class ResumingWriter {
 
   /** Writes `text` on subscription, all of it. */
   write(text: string | Buffer): Observable<never> {
-    return this.#jobs.runAll((isCancelled) => {
+    return this.#jobs.run(async (isCancelled) => {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-      return concat(
-        this.#finish(),
-        defer(() => this.#write(bytes, isCancelled)),
-      ).pipe(catchError(({ cause }: BrokenWrite) => throwError(() => writeError(this.#name, cause))));
+      await this.#finishLast();
+      const known = this.#take(bytes);
+      const { written, error } = await writeAll(this.#fd, bytes.subarray(known));
+      if (error !== undefined || isCancelled()) this.#remember(bytes, known + written);
+      if (error !== undefined) throw writeError(this.#name, error);
     });
   }
 
-  /** Writes the rest of what was begun last. */
-  #finish(): Observable<never> {
-    const begun = this.#unconfirmed.at(-1);
-    if (begun === undefined || begun.written === begun.bytes.length) return EMPTY;
-    return writeAll(this.#fd, begun.bytes.subarray(begun.written)).pipe(
-      tap({
-        complete: () => {
-          begun.written = begun.bytes.length;
-        },
-        error: ({ written }: BrokenWrite) => {
-          begun.written += written;
-        },
-      }),
-    );
-  }
-
-  #write(bytes: Buffer, isCancelled: () => boolean): Observable<never> {
-    const known = this.#take(bytes);
-    return writeAll(this.#fd, bytes.subarray(known)).pipe(
-      tap({
-        complete: () => {
-          if (isCancelled()) this.#remember(bytes, bytes.length);
-        },
-        error: ({ written }: BrokenWrite) => this.#remember(bytes, known + written),
-      }),
-    );
+  /** Writes the rest of what was started last. */
+  async #finishLast(): Promise<void> {
+    const last = this.#unconfirmed.at(-1);
+    if (last === undefined || last.written === last.bytes.length) return;
+    const { written, error } = await writeAll(this.#fd, last.bytes.subarray(last.written));
+    last.written += written;
+    if (error !== undefined) throw writeError(this.#name, error);
   }
 
   /** How much of `bytes` is in the file already; that is not remembered any more. */
@@ -91,7 +73,6 @@ export class ResumingWriter {
   }
 }
 
-/** Whether `text` begins with all of `start`. */
-function isPrefix(start: Buffer, text: Buffer): boolean {
-  return text.length >= start.length && text.compare(start, 0, start.length, 0, start.length) === 0;
+function isPrefix(start: Buffer, bytes: Buffer): boolean {
+  return bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0;
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { EMPTY } from 'rxjs';
-import { type AppenderOptions, FileAppender } from '../append-file.ts';
+import { type AppenderOptions, FileAppender } from './file-appender.ts';
 
 interface Shared {
   readonly appender: FileAppender;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { lastValueFrom, VirtualTimeScheduler } from 'rxjs';
-import { FileAppender } from '../../../operators/files/append-file.ts';
+import { FileAppender } from '../../../operators/files/append/file-appender.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 

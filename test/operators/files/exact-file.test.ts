@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import { describe, expect, it, jest } from '@jest/globals';
 import { EMPTY, lastValueFrom, type Observable, toArray } from 'rxjs';
+import type { FileMark } from '../../../operators/files/append/exact-file.ts';
 import { ExactFile } from '../../../operators/files/append/exact-file.ts';
-import type { FileMark } from '../../../operators/files/append/file-mark.ts';
-import { FileAppender } from '../../../operators/files/append-file.ts';
+import { FileAppender } from '../../../operators/files/append/file-appender.ts';
 import { recordingLogger } from '../../support/pipelines.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 

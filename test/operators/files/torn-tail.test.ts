@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { firstValueFrom } from 'rxjs';
 import { findTail } from '../../../operators/files/append/torn-tail.ts';
 import { serialise } from '../../../src/sdk/serialise.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -11,7 +10,7 @@ const judge = async (text: string | Buffer) => {
   const bytes = Buffer.from(text);
   fs.writeFileSync(folder('file'), bytes);
   const fd = fs.openSync(folder('file'), 'r');
-  const { keep, isTerminated } = await firstValueFrom(findTail(fd, bytes.length));
+  const { keep, isTerminated } = await findTail(fd, bytes.length);
   fs.closeSync(fd);
   return { kept: bytes.subarray(0, keep).toString(), isTerminated };
 };

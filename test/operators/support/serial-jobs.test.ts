@@ -1,48 +1,66 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job, SerialJobs } from '../../../operators/support/serial-jobs.ts';
+import { lastValueFrom } from 'rxjs';
+import { SerialJobs } from '../../../operators/support/serial-jobs.ts';
+
+/** Lets everything go on that waits for a promise only. */
+const promisesDone = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('SerialJobs', () => {
-  it('runs one job at a time, in order, whatever becomes of them', () => {
+  it('runs one job at a time, in order, whatever becomes of them', async () => {
     const log: string[] = [];
-    const open: Parameters<Job>[0][] = [];
-    const jobs = new SerialJobs(() => log.push('idle'));
+    const open: { resolve: () => void; reject: (error: Error) => void }[] = [];
+    const jobs = new SerialJobs();
     const add = (name: string) =>
       jobs
-        .run((done) => {
+        .run(() => {
           log.push(`${name} begins`);
-          open.push(done);
+          return new Promise<void>((resolve, reject) => open.push({ resolve, reject }));
         })
         .subscribe({ error: () => log.push(`${name} failed`), complete: () => log.push(`${name} done`) });
     add('a');
     add('b');
     add('c').unsubscribe();
-    add('d').add(() => {});
-    open[0]?.(null);
-    open[1]?.(new Error('no'));
-    open[2]?.(null);
-    expect(log).toEqual(['a begins', 'a done', 'b begins', 'b failed', 'd begins', 'd done', 'idle']);
+    add('d');
+    open[0]?.resolve();
+    await promisesDone();
+    open[1]?.reject(new Error('no'));
+    await promisesDone();
+    open[2]?.resolve();
+    await promisesDone();
+    expect(log).toEqual(['a begins', 'a done', 'b begins', 'b failed', 'd begins', 'd done']);
   });
 
-  it('is not stopped by a job that throws', () => {
+  it('is not stopped by a job that throws', async () => {
     const jobs = new SerialJobs();
-    const log: string[] = [];
-    jobs
-      .run(() => {
+    const failing = lastValueFrom(
+      jobs.run(() => {
         throw new Error('thrown');
-      })
-      .subscribe({ error: (error: Error) => log.push(error.message) });
-    jobs.run((done) => done(null)).subscribe({ complete: () => log.push('done') });
-    expect(log).toEqual(['thrown', 'done']);
+      }),
+    );
+    const next = lastValueFrom(
+      jobs.run(async () => {}),
+      { defaultValue: 'done' },
+    );
+    await expect(failing).rejects.toThrow('thrown');
+    expect(await next).toBe('done');
   });
 
-  it('lets a job that has begun end before the next one begins', () => {
+  it('lets a job that has begun end before the next one begins, and tells it that it was cancelled', async () => {
     const jobs = new SerialJobs();
-    const open: Parameters<Job>[0][] = [];
-    const job: Job = (done) => open.push(done);
+    const cancelled: boolean[] = [];
+    const open: (() => void)[] = [];
+    const job = async (isCancelled: () => boolean) => {
+      await new Promise<void>((resolve) => open.push(resolve));
+      cancelled.push(isCancelled());
+    };
     jobs.run(job).subscribe().unsubscribe();
     jobs.run(job).subscribe();
     expect(open.length).toBe(1);
-    open[0]?.(null);
+    open[0]?.();
+    await promisesDone();
     expect(open.length).toBe(2);
+    open[1]?.();
+    await promisesDone();
+    expect(cancelled).toEqual([true, false]);
   });
 });
