@@ -26,7 +26,7 @@ const LAYERS = {
   graph: { files: ['src/graph/'], imports: ['sdk', 'checks', 'config'] },
   testing: {
     files: ['src/testing/'],
-    imports: ['operators', 'sdk', 'checks', 'config', 'engine', 'lines', 'host'],
+    imports: ['operators', 'sdk', 'checks', 'config', 'engine', 'lines', 'state', 'host'],
   },
   entry: { files: ['src/index.ts'], imports: ['sdk', 'config', 'engine', 'state'] },
   cli: {

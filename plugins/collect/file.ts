@@ -16,7 +16,6 @@ import {
   type WrittenFile,
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
-import { MemoryState } from '../memory-state.ts';
 import { NamedFiles } from '../named-files.ts';
 import { excludedBy, namesPath } from '../named-paths.ts';
 
@@ -110,7 +109,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     );
     return EMPTY;
   }
-  const state = ctx.state ?? stateIn(ctx.cache);
+  const { state } = ctx;
   const positions = new AcknowledgedPositions(state, {
     backfill,
     wasFollowed: wasFollowed(state),
@@ -153,12 +152,6 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
 
 /** Where the state has the paths that were followed last; the keys of positions are numbers. */
 const PATHS = 'paths';
-
-/** Without a state folder: kept over restarts within this process, so that no line is lost or doubled by one. */
-function stateIn(cache: Record<string, unknown>): CollectorState {
-  cache.state ??= new MemoryState();
-  return cache.state as MemoryState;
-}
 
 /** A file at a path that the last run had has come since; one at another path may be as old as the configuration. */
 function wasFollowed(state: CollectorState): (path: string) => boolean {

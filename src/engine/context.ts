@@ -29,7 +29,7 @@ export interface OwnContext {
   readonly signal: AbortSignal;
   readonly stats: PluginStats;
   readonly demand: Demand;
-  readonly state?: CollectorState | undefined;
+  readonly state: CollectorState;
   readonly blockLines?: number | undefined;
 }
 

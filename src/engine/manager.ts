@@ -113,7 +113,7 @@ export class Manager {
             analytics: config,
             shared,
             counters,
-            caches: new Map(),
+            memories: new Map(),
             probe: options.probe?.(name),
             giveUpAfter: once ? giveUpAfter * 1000 : undefined,
             state: state && ((collector) => state.of(name, collector)),

@@ -27,6 +27,7 @@ import type {
   PipelineRunContext,
   PluginConfig,
 } from '../sdk/models.ts';
+import { memoryState } from '../state/state-table.ts';
 import { collectStage } from './collect-stage.ts';
 import { collectedBy } from './collected-by.ts';
 import { createContext, type SharedContext } from './context.ts';
@@ -42,18 +43,23 @@ import { RetryLog } from './retry-log.ts';
 import type { PipelineCounters } from './stats.ts';
 import { TruncatedLines } from './truncated-lines.ts';
 
-/** All that one run of a pipeline needs. Caches live here, so that they outlive a restart. */
+interface PluginMemory {
+  readonly cache: Record<string, unknown>;
+  readonly state: CollectorState;
+}
+
+/** All that one run of a pipeline needs. */
 export interface PipelineSetup {
   readonly config: PipelineConfig;
   readonly analytics: AnalyticsConfig;
   readonly shared: SharedContext;
   readonly counters: PipelineCounters;
-  /** The caches of the plugin entries, by kind and name. */
-  readonly caches: Map<string, Record<string, unknown>>;
+  /** What the plugin entries keep in memory, by kind and name: it outlives a restart of the pipeline. */
+  readonly memories: Map<string, PluginMemory>;
   readonly probe?: PipelineProbe | undefined;
   /** Milliseconds of continuous failure of a forwarder after which the run fails; undefined: never. */
   readonly giveUpAfter?: number | undefined;
-  /** What a collector of this pipeline remembers over restarts of the process. */
+  /** What a collector of this pipeline remembers over restarts of the process; undefined without a state folder. */
   readonly state?: ((collector: string) => CollectorState) | undefined;
 }
 
@@ -273,19 +279,16 @@ class PipelineRun {
   }
 
   #context(kind: string, config: PluginConfig, signal: AbortSignal): PipelineRunContext {
-    const { caches, counters, shared } = this.#setup;
+    const { memories, counters, shared } = this.#setup;
     const key = `${kind} ${config.name}`;
-    let cache = caches.get(key);
-    if (cache === undefined) {
-      cache = {};
-      caches.set(key, cache);
-    }
+    const memory = memories.get(key) ?? { cache: {}, state: memoryState(shared.pipeline, config.name) };
+    memories.set(key, memory);
     return createContext(shared, {
       config,
-      cache,
+      cache: memory.cache,
       signal,
       demand: this.#window,
-      state: kind === 'collect' ? this.#stateOf(config.name) : undefined,
+      state: (kind === 'collect' ? this.#durableStateOf(config.name) : undefined) ?? memory.state,
       blockLines: kind === 'collect' ? this.#blockLines : undefined,
       stats: {
         masked: (rule, count) => counters.mask(rule, count),
@@ -300,7 +303,7 @@ class PipelineRun {
     return this.#hasWorkers ? Math.min(MOST_BLOCK_LINES, 2 * this.#setup.config.max_in_flight) : undefined;
   }
 
-  #stateOf(collector: string): CollectorState | undefined {
+  #durableStateOf(collector: string): CollectorState | undefined {
     return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
   }
 }

@@ -141,10 +141,10 @@ export class PipelineRunner {
   #finish(end: PipelineState, error?: unknown): void {
     const state = this.#stopped$ === undefined ? end : 'stopped';
     this.#running.unsubscribe();
-    const { caches, counters, shared } = this.#options.setup;
+    const { memories, counters, shared } = this.#options.setup;
     counters.givenUp += counters.inFlight;
     counters.inFlight = 0;
-    caches.clear();
+    memories.clear();
     for (const key of Object.keys(shared.shared_cache)) delete shared.shared_cache[key];
     const failures = state === 'failed' ? this.#failures + 1 : 0;
     if (state === 'failed') shared.logger.error(`${this.name}: failed: ${safeReason(error)}`);

@@ -26,9 +26,10 @@ export type StateValue =
   | { readonly [key: string]: StateValue };
 
 /**
- * What a collector remembers over restarts of the process, such as how far it has come. It should move on in
- * `EventBatch.acknowledge`, which is called in order when all that came of the events is done. What is set is committed
- * within some 5 ms, the first of a run within 100, and then survives a crash of the process.
+ * What a collector remembers over restarts of the process, such as how far it has read. Advance it in
+ * `EventBatch.acknowledge`, which is called in order once everything that came of the events is done. With a state
+ * folder, changes are committed within about 5 ms, and then survive a crash of the process. Without one, and for
+ * processors and forwarders, the state is in memory and lasts as long as `ctx.cache`.
  */
 export interface CollectorState {
   get(key: string): StateValue | undefined;
@@ -36,7 +37,7 @@ export interface CollectorState {
   set(key: string, value: StateValue): void;
   delete(key: string): void;
   entries(): IterableIterator<[key: string, value: StateValue]>;
-  /** Whether something was set that a crash would undo. */
+  /** Whether something was set that is not committed yet. Always false for a state in memory. */
   readonly isPending: boolean;
   /** Commits now, instead of within some 5 ms. */
   commit(): void;
@@ -67,8 +68,8 @@ export interface PipelineRunContext<C = PluginConfig> {
   readonly stats: PluginStats;
   /** Collectors that can wait emit at most `demand.room` events at a time. */
   readonly demand: Demand;
-  /** What this collector of this pipeline remembers; undefined without a state folder, and for other plugins. */
-  readonly state?: CollectorState | undefined;
+  /** Always there; durable for collectors of a run with a state folder. */
+  readonly state: CollectorState;
   /**
    * For a collector of lines: workers take them in batches of this many at most. Undefined without workers.
    */

@@ -68,6 +68,11 @@ export class StateTable {
   }
 }
 
+/** A state that is kept in memory only, with the checks of a durable one. `owner` is named in errors. */
+export function memoryState(pipeline: string, owner: string): CollectorState {
+  return new StateTable([], { isPending: false, changed: () => {}, commit: () => {} }).of(pipeline, owner);
+}
+
 /** One value that JSON cannot hold would keep those of all collectors from being written. */
 function checkValue(value: unknown, owner: string): void {
   let json: string | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, timer } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { BatchDemand } from '../../plugins/batch-demand.ts';
-import { MemoryState } from '../../plugins/memory-state.ts';
+import { memoryState } from '../../src/state/state-table.ts';
 import { marbles } from '../support/marbles.ts';
 
 function startingDemandOf(size: number, canCommit = true) {
@@ -11,7 +11,7 @@ function startingDemandOf(size: number, canCommit = true) {
     if (canCommit) state.pending = 0;
   });
   const state = { pending: 0, commit };
-  const collectorState = Object.assign(new MemoryState(), { commit: state.commit });
+  const collectorState = { ...memoryState('test', 'test'), commit: state.commit };
   Object.defineProperty(collectorState, 'isPending', { get: () => state.pending > 0 });
   const demand = new BatchDemand(window, collectorState, 20);
   const emit = (events: number) => {

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { firstValueFrom, NEVER } from 'rxjs';
+import { firstValueFrom, NEVER, throwError, timer } from 'rxjs';
 import { z } from 'zod';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
@@ -12,6 +12,7 @@ import {
   type PipelineRunContext,
 } from '../../src/sdk/models.ts';
 import { openState } from '../../src/state/open-state.ts';
+import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -19,25 +20,24 @@ const folder = tempFolder();
 afterEach(() => void unregisterPlugin('forward', 'keep'));
 
 describe('a Manager with a state', () => {
-  it('hands each collector its own, and only collectors', async () => {
+  it('keeps the state of each collector, and of nothing else', async () => {
     const state = await openState(folder('state'));
-    const contexts: PipelineRunContext[] = [];
+    const seenByOther: unknown[] = [];
     const manager = testManager({
       collect: {
         one: ({ ctx }) => {
-          contexts.push(ctx);
-          ctx.state?.set('seen', 1);
-          return [new EventBatch([collectedEvent({ n: 1 })], () => ctx.state?.set('acknowledged', true))];
+          ctx.state.set('seen', 1);
+          return [new EventBatch([collectedEvent({ n: 1 })], () => ctx.state.set('acknowledged', true))];
         },
-        two: ({ ctx }) => void contexts.push(ctx),
+        two: ({ ctx }) => void seenByOther.push(ctx.state.get('seen')),
       },
-      process: { mid: ({ ctx, event }) => [contexts.push(ctx) && event] },
-      forward: { out: ({ ctx }) => void contexts.push(ctx) },
+      process: { mid: ({ ctx, event }) => (ctx.state.set('seen', 2), [event]) },
+      forward: { out: ({ ctx }) => ctx.state.set('seen', 3) },
       options: { state, once: true },
     });
     manager.start();
     await firstValueFrom(manager.finished$);
-    expect(contexts.map((ctx) => ctx.state !== undefined)).toEqual([true, false, false, true]);
+    expect(seenByOther).toEqual([undefined]);
     expect(state.entries()).toEqual([
       { pipeline: 'main', collector: 'one', key: 'seen', value: 1 },
       { pipeline: 'main', collector: 'one', key: 'acknowledged', value: true },
@@ -45,16 +45,30 @@ describe('a Manager with a state', () => {
     await state.close();
   });
 
-  it('has none by default', async () => {
-    const contexts: PipelineRunContext[] = [];
-    const manager = testManager({
-      collect: { one: ({ ctx }) => void contexts.push(ctx) },
-      forward: { out: () => NEVER },
-      options: { once: true },
+  it('gives collectors a state in memory by default, which outlives restarts and not a stop', () => {
+    const runs: unknown[] = [];
+    const collect = ({ ctx }: { ctx: PipelineRunContext }) => {
+      const run = Number(ctx.state.get('runs') ?? 0) + 1;
+      ctx.state.set('runs', run);
+      runs.push(run);
+      return run === 2 ? NEVER : throwError(() => new Error('again'));
+    };
+    marbles(() => {
+      const manager = testManager({
+        collect: { one: collect },
+        forward: { out: () => undefined },
+        pipeline: { restart: true },
+      });
+      manager.start();
+      timer(5000).subscribe(() => {
+        expect(runs).toEqual([1, 2]);
+        manager.stop();
+        manager.start();
+        expect(runs).toEqual([1, 2, 1]);
+        manager.stop();
+      });
     });
-    manager.start();
-    await firstValueFrom(manager.finished$);
-    expect(contexts.map(({ state }) => state)).toEqual([undefined]);
+    expect(runs).toEqual([1, 2, 1]);
   });
 
   it('reads files on where an earlier Manager had to leave them, its backfill notwithstanding', async () => {

@@ -1,6 +1,7 @@
 import { of } from 'rxjs';
 import type { PipelineRunContext } from '../../src/sdk/models.ts';
 import { silentLogger } from '../../src/sdk/models.ts';
+import { memoryState } from '../../src/state/state-table.ts';
 
 /** A generator of numbers in [0, 1) that repeats itself with the same seed (mulberry32). */
 export function seededRandom(seed = 1): () => number {
@@ -15,7 +16,7 @@ export function seededRandom(seed = 1): () => number {
 
 /**
  * A context to run a plugin's entry function by hand: demand without limit, nothing logged, a signal that is never
- * aborted, an empty cache, a seeded random. `overrides` replaces any of it.
+ * aborted, an empty cache, a state in memory, a seeded random. `overrides` replaces any of it.
  */
 export function testContext<C extends { readonly plugin: string }>(
   config: C,
@@ -39,6 +40,7 @@ export function testContext<C extends { readonly plugin: string }>(
     stats: { masked() {}, backlog() {}, lost() {}, truncated() {} },
     demand: { room: Infinity, room$: of(Infinity) },
     once: false,
+    state: memoryState('test', config.plugin),
     random: seededRandom(),
     ...overrides,
     config: { name: config.plugin, parent, loaded_plugin: {} as never, ...config },

@@ -13,6 +13,7 @@ import {
   type PluginKind,
   silentLogger,
 } from '../../sdk/models.ts';
+import { memoryState } from '../../state/state-table.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { CheckFailure } from './check.ts';
 import { sampleEvents } from './sample-events.ts';
@@ -103,6 +104,7 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
         signal: new AbortController().signal,
         stats: { masked() {}, backlog() {}, lost() {}, truncated() {} },
         demand: new InFlightWindow(WINDOW),
+        state: memoryState(ENTRY, ENTRY),
       };
       return Object.freeze({ ...createContext(shared, own), ...overrides });
     },

@@ -1,5 +1,6 @@
 import { NEVER } from 'rxjs';
 import { type PipelineRunContext, silentLogger } from '../../../src/sdk/models.ts';
+import { memoryState } from '../../../src/state/state-table.ts';
 
 /** A context to call a processor with, and what it reported as masked. */
 export function processContext<C>(config: C, random: () => number = () => 0.5) {
@@ -21,6 +22,7 @@ export function processContext<C>(config: C, random: () => number = () => 0.5) {
       truncated: () => {},
     },
     demand: { room: 0, room$: NEVER },
+    state: memoryState('test', 'test'),
     once: false,
     random,
   };
