@@ -1,11 +1,8 @@
 /** @jest-config-loader esbuild-register */
 import type { Config } from 'jest';
 
-const config: Config = {
+const base: Config = {
   testEnvironment: 'node',
-  // Jest leaves one core to itself and would take one worker on a machine with two.
-  maxWorkers: '100%',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
@@ -18,6 +15,20 @@ const config: Config = {
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/operators/dist/', '<rootDir>/out/'],
+};
+
+const config: Config = {
+  // A test is slow on a busy machine. One that takes longer than this hangs.
+  testTimeout: 60_000,
+  projects: [
+    { ...base, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.test.ts'] },
+    {
+      ...base,
+      displayName: 'faults',
+      testMatch: ['<rootDir>/test/faults/**/*.fault.ts'],
+      globalSetup: '<rootDir>/test/faults/support/choose-seed.mjs',
+    },
+  ],
 };
 
 export default config;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import { builtinPlugins } from '../src/config/registry.ts';
 import { PLUGIN_SECTIONS } from '../src/config/sections.ts';
@@ -36,8 +36,6 @@ import { tempFolder } from './support/temp-folder.ts';
  *
  * Other languages, and text elsewhere, are for reading.
  */
-
-jest.setTimeout(60_000);
 
 const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter(
   (path) => path.endsWith('.md') && existsSync(join(ROOT, path)),

@@ -1,12 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type BuildOptions, build } from 'esbuild';
 import { lastValueFrom, of, toArray } from 'rxjs';
 import * as operators from '../../operators/index.ts';
 import { ROOT, upToDateBuild } from '../support/build.ts';
 import { CHROMIUM, runInChromium } from './chromium.ts';
-
-// Chromium takes a second to start, or ten on a busy machine.
-jest.setTimeout(60_000);
 
 const itInChromium = CHROMIUM === undefined ? it.skip : it;
 const skipped = CHROMIUM === undefined ? ' (SKIPPED: there is no chromium; apt-get install chromium)' : '';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { firstValueFrom, from } from 'rxjs';
 import { parseConfig } from '../../src/config/parse-config.ts';
@@ -16,9 +16,6 @@ const ENVELOPE = {
   backfill: true,
   isTruncated: false,
 };
-
-// Some hundred small files are written.
-jest.setTimeout(30_000);
 
 let folder: string;
 beforeEach(() => {

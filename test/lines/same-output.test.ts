@@ -1,11 +1,9 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { folderWith, runCli, startCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-
-jest.setTimeout(60_000);
 
 const PIECES = [
   'KEY::0123456789',
@@ -123,7 +121,7 @@ host_config: {}
       appendFileSync(join(cwd, 'in.log'), 'a line\n'.repeat(1000));
       written += 1000;
       return cli.stderr.includes('processor numbers');
-    }, 30_000);
+    });
     const seen = () => readFileSync(join(cwd, 'out.jsonl'), 'utf8').trimEnd().split('\n');
     await eventually(() => seen().length >= written, 30_000);
     cli.kill('SIGTERM');

@@ -30,8 +30,6 @@ export const process = ({ event }) =>
 
 const taskOf = (text: string) => ({ bytes: Buffer.from(text), size: 1, envelope: ENVELOPE });
 
-jest.setTimeout(60_000);
-
 describe('WorkerPool', () => {
   beforeAll(upToDateBuild);
 

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { runCli } from '../support/cli.ts';
 import { installed } from '../support/installed.ts';
-
-jest.setTimeout(60_000);
 
 /** The command is of one installed copy of millrace, and the plugins import another. */
 async function run(collector: string, forwarder = '') {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, jest } from '@jest/globals';
+import { afterEach } from '@jest/globals';
 import { ROOT, upToDateBuild } from './build.ts';
 
 export interface CliOptions {
@@ -68,9 +68,6 @@ export class CliProcess {
     }
   }
 }
-
-// Each starts at least one process, on machines that may be busy with others.
-jest.setTimeout(30_000);
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();

@@ -1,13 +1,10 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Plugin, PluginKind } from '../../src/sdk/models.ts';
 import { type ConformanceOptions, checkPlugin } from '../../src/testing/conformance/index.ts';
 import { BAD_CONTRACT } from './bad-plugins/contract.ts';
 import { BAD_FAST_WAYS } from './bad-plugins/fast-ways.ts';
 import { BAD_RUNNING, leaked } from './bad-plugins/running.ts';
 import { BAD_STATE } from './bad-plugins/state.ts';
-
-// A check waits for its patience more than once, on a machine that may be busy.
-jest.setTimeout(30_000);
 
 async function failures(kind: PluginKind, plugin: unknown, options?: ConformanceOptions): Promise<string> {
   const checked = checkPlugin(kind, plugin as Plugin as never, options);

@@ -11,5 +11,5 @@ export function byForm<T>({ short, long }: { readonly short: T; readonly long: T
   return isLong ? long : short;
 }
 
-/** The seed of all that is random in a test. The configuration of the suite sets and prints it. */
+/** The seed of all random choices in a test; see choose-seed.mjs. */
 export const SEED = Number(process.env.FAULTS_SEED);

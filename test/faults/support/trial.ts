@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { byForm } from './form.ts';
 import { KEY_RULE, Oracle, type Places, type Verdict } from './oracle.ts';
 
-// cli.ts has a limit for short tests.
+// Longer than jest.config.ts allows: each test is many runs of a process.
 jest.setTimeout(byForm({ short: 120_000, long: 30 * 60_000 }));
 
 /** How long a condition may take on a machine that is busy, in milliseconds. */

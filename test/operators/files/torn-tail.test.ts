@@ -75,7 +75,7 @@ describe('the end of a file', () => {
         expect(await judge(file)).toEqual({ kept: whole, isTerminated: true });
       }),
     );
-  }, 30_000);
+  });
 
   it('is found wherever the chunks begin in which it is read', async () => {
     const long = 'x'.repeat(256 * 1024);
