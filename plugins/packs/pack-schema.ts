@@ -52,14 +52,39 @@ const PackRuleSchema = z.strictObject({
   tests: z.strictObject({ matches: z.array(z.string()).min(1), misses: z.array(z.string()) }),
 });
 
-/** A pack file: `plugins/packs/<group>/<name>.yaml`. */
-export const PackSchema = z.strictObject({
-  description: z.string().min(1),
-  rules: z.record(
-    z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'a name such as github-token'),
-    PackRuleSchema,
-  ),
-});
+/**
+ * A pack file: `plugins/packs/<group>/<name>.yaml`. Rules that share a part of their expressions refer to it as
+ * `{{name}}`; `parts` says what it stands for, and may refer to parts before it.
+ */
+export const PackSchema = z.preprocess(
+  expandParts,
+  z.strictObject({
+    description: z.string().min(1),
+    rules: z.record(
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'a name such as github-token'),
+      PackRuleSchema,
+    ),
+  }),
+);
+
+/** A pack without `parts`, whose rules have their expressions in full. What is no pack is left to the schema. */
+function expandParts(file: unknown): unknown {
+  if (typeof file !== 'object' || file === null || !('parts' in file) || !('rules' in file)) return file;
+  const { parts, rules, ...rest } = file as { parts: Record<string, string>; rules: Record<string, object> };
+  const known = new Map<string, string>();
+  const expand = (expression: string) =>
+    expression.replace(/\{\{([a-z_0-9]+)\}\}/g, (reference, name: string) => known.get(name) ?? reference);
+  for (const [name, part] of Object.entries(parts)) known.set(name, expand(part));
+  return {
+    ...rest,
+    rules: Object.fromEntries(
+      Object.entries(rules).map(([name, rule]) => [
+        name,
+        'match' in rule && typeof rule.match === 'string' ? { ...rule, match: expand(rule.match) } : rule,
+      ]),
+    ),
+  };
+}
 
 /** A rule of a pack: what a rule needs, with what its readers and tests need. */
 export type PackRule = Readonly<z.output<typeof PackRuleSchema>>;

@@ -1,0 +1,64 @@
+import { isIpv4, isIpv6, isMac, isPhoneNumber } from './addresses.ts';
+import {
+  isBrazilianCnpj,
+  isBrazilianCpf,
+  isDutchBsn,
+  isFrenchNir,
+  isGermanTaxId,
+  isIndianAadhaar,
+  isIndianPan,
+  isItalianCodiceFiscale,
+  isPolishPesel,
+  isSpanishDni,
+  isSwedishPersonnummer,
+  isUkNino,
+  isUsSsn,
+} from './national-ids.ts';
+import { isBic, isCardNumber, isIban } from './payment.ts';
+import {
+  isBasicCredentials,
+  isFlagValue,
+  isPassword,
+  isProsePassword,
+  isSecret,
+  isToken,
+  isUserInfo,
+} from './secret-value.ts';
+import { hasCrc32Suffix, hasJwtHeader, isAwsKeyId } from './tokens.ts';
+
+/** Says of a value that an expression captured whether it is what its rule looks for. */
+export type Check = (value: string, text: string, start: number) => boolean;
+
+/** The checks that a rule of a pack can name. */
+export const CHECKS: Readonly<Record<string, Check>> = {
+  aws_key_id: isAwsKeyId,
+  basic_credentials: isBasicCredentials,
+  bic: isBic,
+  br_cnpj: isBrazilianCnpj,
+  br_cpf: isBrazilianCpf,
+  card: isCardNumber,
+  crc32: hasCrc32Suffix,
+  de_tax_id: isGermanTaxId,
+  es_dni: isSpanishDni,
+  flag_value: isFlagValue,
+  fr_nir: isFrenchNir,
+  iban: isIban,
+  in_aadhaar: isIndianAadhaar,
+  in_pan: isIndianPan,
+  ipv4: isIpv4,
+  ipv6: isIpv6,
+  it_codice_fiscale: isItalianCodiceFiscale,
+  jwt: hasJwtHeader,
+  mac: isMac,
+  nl_bsn: isDutchBsn,
+  password: isPassword,
+  phone: isPhoneNumber,
+  pl_pesel: isPolishPesel,
+  prose_password: isProsePassword,
+  se_personnummer: isSwedishPersonnummer,
+  secret: isSecret,
+  token: isToken,
+  uk_nino: isUkNino,
+  us_ssn: isUsSsn,
+  user_info: isUserInfo,
+};
