@@ -3,9 +3,9 @@
 // Reading: lines of files as they are written.
 
 export { AcknowledgedPositions } from './files/follow/acknowledged-positions.ts';
+export type { FileStatus } from './files/follow/file-system.ts';
+export type { FollowLog } from './files/follow/follow-settings.ts';
 export { MemoryBudget, readMemory } from './files/follow/memory-budget.ts';
-export type { FollowLog } from './files/follow/problems.ts';
-export type { FileStatus } from './files/follow/regular-file.ts';
 export {
   type FileId,
   type FollowSettings,

@@ -18,11 +18,11 @@ import type { FollowSettings, Positions } from './follow/follow-settings.ts';
 import type { LineBatch } from './follow/line-batch.ts';
 import { readMemory } from './follow/memory-budget.ts';
 
-export type { Fingerprint } from './follow/fingerprint.ts';
+export type { Fingerprint } from './follow/file-head.ts';
+export type { FileId } from './follow/file-system.ts';
 export type { FollowSettings, KnownFile, Positions } from './follow/follow-settings.ts';
 export type { FoundFile, StartPosition } from './follow/followed-file.ts';
 export type { LineBatch } from './follow/line-batch.ts';
-export type { FileId } from './follow/regular-file.ts';
 
 /** Milliseconds between looks for new, truncated and rotated files. */
 const POLL_MS = 1000;

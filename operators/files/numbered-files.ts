@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Observable } from 'rxjs';
 import { BOOLEAN, type Checks, COUNT_FROM_0, checkOptions } from '../support/check-options.ts';
+import { fsCall, removeFile } from '../support/fs-calls.ts';
 import { SerialJobs } from '../support/serial-jobs.ts';
-import { fsCall, removeFile } from './append/fs-calls.ts';
 import { FILE_MODE, makeFolder, outputStatus, syncFolder } from './append/open-output.ts';
 import { writeError } from './append/write-error.ts';
 

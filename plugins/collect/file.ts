@@ -1,7 +1,7 @@
 import { EMPTY, map, type Observable } from 'rxjs';
 import * as z from 'zod';
 import { AcknowledgedPositions } from '../../operators/files/follow/acknowledged-positions.ts';
-import { UNSURE_CHARACTERS } from '../../operators/files/follow/unsure-tail.ts';
+import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
 import { followFiles, type LineBatch, type Positions } from '../../operators/files/follow-files.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {

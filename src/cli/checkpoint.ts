@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { toRawPath } from '../../operators/files/follow/raw-path.ts';
+import { toRawPath } from '../../operators/files/follow/file-system.ts';
 import type { StateEntry } from '../state/journal.ts';
 
 /** How far a collector has come in a file. */

@@ -1,4 +1,4 @@
-import { withoutUnsureTail } from '../../operators/files/follow/unsure-tail.ts';
+import { withoutUnsureTail } from '../../operators/files/follow/truncated-event.ts';
 import { maskEvent } from '../../operators/masks/mask-event.ts';
 import { isNoteworthy } from '../sdk/log-throttle.ts';
 import type { CollectedEvent, Logger } from '../sdk/models.ts';

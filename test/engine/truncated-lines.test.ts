@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { map, timer } from 'rxjs';
-import { UNSURE_CHARACTERS } from '../../operators/files/follow/unsure-tail.ts';
+import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
 import { type CollectedEvent, EventBatch, LineEvents } from '../../src/sdk/models.ts';
 import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';

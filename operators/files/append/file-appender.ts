@@ -7,10 +7,10 @@ import {
   hasMethods,
   SCHEDULER,
 } from '../../support/check-options.ts';
+import { isMissing } from '../../support/fs-calls.ts';
 import { SerialJobs } from '../../support/serial-jobs.ts';
 import { steadyClock } from '../../support/steady-clock.ts';
 import { BackgroundSync } from './background-sync.ts';
-import { isMissing } from './fs-calls.ts';
 import { FILE_MODE, outputStatus } from './open-output.ts';
 import { type Leftover, OutputFile, type OutputLog, type OutputPlace } from './output-file.ts';
 import { writeError } from './write-error.ts';

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { dirname } from 'node:path';
-import { closeFile, fsCall } from './fs-calls.ts';
+import { closeFile, fsCall } from '../../support/fs-calls.ts';
 
 /** The default for files: the owner writes, the group reads. The umask can take away more. */
 export const FILE_MODE = 0o640;

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { counted } from '../../support/counted.ts';
-import { closeFile, fsCall, readAt, writeAll } from './fs-calls.ts';
+import { closeFile, fsCall, readAt, writeAll } from '../../support/fs-calls.ts';
 import { type OpenOutput, type OutputId, openOutput, syncFolder } from './open-output.ts';
 import { repairTail } from './torn-tail.ts';
 

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { fsCall, readAt } from './fs-calls.ts';
+import { fsCall, readAt } from '../../support/fs-calls.ts';
 
 const LF = 0x0a;
 const SPACE = 0x20;

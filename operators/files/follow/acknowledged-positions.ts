@@ -1,11 +1,11 @@
 import { asyncScheduler } from 'rxjs';
-import { type Fingerprint, fingerprintOf, hasFingerprint } from './fingerprint.ts';
+import { type Fingerprint, fingerprintOf, hasFingerprint } from './file-head.ts';
+import type { FileId } from './file-system.ts';
 import type { KnownFile, Positions } from './follow-settings.ts';
 import type { FoundFile, StartPosition } from './followed-file.ts';
 import type { LineBatch } from './line-batch.ts';
-import type { FileId } from './regular-file.ts';
-import { nameBeforeRotation } from './rotated-siblings.ts';
-import { isPlausible, type TailChecksum } from './tail-digest.ts';
+import { nameBeforeRotation } from './renamed-files.ts';
+import { isPlausible, type TailChecksum } from './tail-checksum.ts';
 
 /** Where one file is acknowledged up to: JSON. */
 export type FilePosition = {

@@ -1,189 +1,171 @@
 import fs from 'node:fs';
+import { closeFile, fsCall } from '../../support/fs-calls.ts';
 import type { Descriptors } from './descriptors.ts';
+import type { NonTextFormat } from './file-head.ts';
+import { openFile } from './file-system.ts';
 import { findStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile, StartPosition } from './followed-file.ts';
-import type { Foreign } from './foreign-format.ts';
-import type { MemoryBudget } from './memory-budget.ts';
-import { OVERLAP_BYTES } from './overlap.ts';
-import { isSame, ReadAhead, type Span } from './read-ahead.ts';
-import { closeFile, openFile } from './regular-file.ts';
+import { OVERLAP_BYTES } from './tail-checksum.ts';
 
 /**
- * The bytes read, in memory that the next read overwrites; none at the end of the file. Undefined if the file is not
- * any more what was read before: it was truncated.
- */
-type Read = (error: Error | null, chunk: Buffer | undefined) => void;
-
-/**
- * Told of a file that was opened, and is the one it was taken for or begins anew. `start`: what stands before the offset
- * where it is to be read on, once that was looked at.
+ * Called with a file that was opened, and is the expected one or starts anew. `start`: the bytes before the offset where
+ * reading resumes, once they were looked at.
  */
 type Recognised = (file: FollowedFile, start?: Pick<StartPosition, 'offset' | 'tail'>) => void;
+
+/** Where bytes lie in a file. */
+interface Span {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** A part of a file that is read before it is asked for. */
+interface ReadAhead {
+  readonly file: FollowedFile;
+  readonly span: Span;
+  /** Whether all of it was there. */
+  readonly isFull: Promise<boolean>;
+}
 
 const NOTHING = Buffer.alloc(0);
 
 /** Reads the next bytes of one file at a time, opening it if need be. */
 export class ChunkReader {
   readonly #descriptors: Descriptors;
-  readonly #chunkBytes: number;
-  readonly #maxLineBytes: number;
-  readonly #budget: MemoryBudget;
+  readonly #settings: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory'>;
   readonly #recognised: Recognised;
   #buffer: Buffer;
   /** The memory of what is read ahead, when the other one holds what was read last. */
   #spare: Buffer | undefined;
   #ahead: ReadAhead | undefined;
+  #isReadingAhead = false;
   /** There was as much to read as was asked for: there may be more. */
   #wasFull = false;
   #isClosed = false;
 
   constructor(
     descriptors: Descriptors,
-    { chunkBytes, maxLineBytes, memory }: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory'>,
+    settings: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory'>,
     recognised: Recognised,
   ) {
     this.#descriptors = descriptors;
-    this.#chunkBytes = chunkBytes;
-    this.#maxLineBytes = maxLineBytes;
-    this.#budget = memory;
-    this.#buffer = this.#memory();
+    this.#settings = settings;
     this.#recognised = recognised;
-  }
-
-  /** Calls back, at once if the bytes were read ahead; not if closed meanwhile. */
-  read(file: FollowedFile, callback: Read): void {
-    file.isBusy = true;
-    const done: Read = (error, chunk) => {
-      file.isBusy = false;
-      // The descriptor of a file that is gone is the only way to it.
-      if (this.#isClosed || (error !== null && !file.isGone)) this.#descriptors.release(file);
-      if (!this.#isClosed) callback(error, chunk);
-    };
-    const { fd } = file;
-    this.#descriptors.touch(file);
-    if (fd === undefined) this.#open(file, done);
-    else if (this.#ahead?.file === file) this.#takeAhead(this.#ahead, fd, done);
-    else this.#read(file, fd, done);
+    this.#buffer = this.#takeMemory();
   }
 
   /**
-   * Begins to read what `read` will ask for next, if there seems to be more and `file` is the one read last: so the
-   * disk and the rest of the pipeline work at a time.
+   * The next bytes, in memory that the next read overwrites; none at the end of the file. Undefined if the file no longer
+   * holds what was read before: it was truncated.
+   */
+  async read(file: FollowedFile): Promise<Buffer | undefined> {
+    file.isBusy = true;
+    this.#descriptors.touch(file);
+    try {
+      const fd = file.fd ?? (await this.#open(file));
+      return fd === undefined ? undefined : await this.#readOpen(file, fd);
+    } catch (error) {
+      // The descriptor of a file that is gone is the only way to it.
+      if (!file.isGone) this.#descriptors.release(file);
+      throw error;
+    } finally {
+      file.isBusy = false;
+      if (this.#isClosed) this.#descriptors.release(file);
+    }
+  }
+
+  /**
+   * Starts to read what `read` will ask for next, if there seems to be more and `file` is the one read last: so the
+   * disk and the rest of the pipeline work at the same time.
    */
   readAhead(file: FollowedFile): void {
     const { fd } = file;
-    if (fd === undefined || !this.#wasFull || this.#isClosed || this.#ahead?.isUnderWay) return;
-    if (this.#spare === undefined && !this.#budget.hasRoomFor(this.#memoryBytes)) return;
-    this.#spare ??= this.#memory();
+    if (fd === undefined || !this.#wasFull || this.#isClosed || this.#isReadingAhead) return;
+    if (this.#spare === undefined && !this.#settings.memory.hasRoomFor(this.#memoryBytes)) return;
+    this.#spare ??= this.#takeMemory();
     const span = this.#spanOf(file);
-    const ahead = new ReadAhead(file, span);
-    this.#ahead = ahead;
-    file.isBusy = true;
-    fs.read(fd, this.#spare, 0, span.length, span.start, (error, count) => {
-      file.isBusy = false;
-      if (this.#isClosed) this.#descriptors.release(file);
-      // Less is read again: there may be more by then.
-      else ahead.end(error === null && count === span.length);
-    });
+    this.#ahead = { file, span, isFull: this.#fill(this.#spare, file, fd, span) };
   }
 
   /** A descriptor that is being read from now is closed when that is done: its number must not be reused before. */
   close(): void {
-    if (!this.#isClosed) this.#budget.give(this.#memoryBytes * (this.#spare === undefined ? 1 : 2));
+    if (!this.#isClosed) this.#settings.memory.give(this.#memoryBytes * (this.#spare === undefined ? 1 : 2));
     this.#isClosed = true;
   }
 
-  #open(file: FollowedFile, done: Read): void {
-    // It was closed behind that, and may have begun anew since.
-    if (this.#ahead?.file === file) this.#ahead = undefined;
-    openFile(file.path, file, (error, opened) => {
-      if (opened === undefined) {
-        done(error, NOTHING);
-      } else if (opened.id === file.id && !this.#isClosed) {
-        this.#descriptors.attach(file, opened.fd);
-        if (!file.recognise(opened.head)) {
-          done(null, undefined);
-          return;
-        }
-        this.#recognised(file);
-        this.#read(file, opened.fd, done);
-      } else {
-        closeFile(opened.fd);
-        done(moved(file), NOTHING);
-      }
-    });
-  }
-
-  #takeAhead(ahead: ReadAhead, fd: number, done: Read): void {
-    const { file, span } = ahead;
-    ahead.whenEnded((isFull) => {
-      this.#ahead = undefined;
-      if (!isFull || !isSame(span, this.#spanOf(file))) {
-        this.#read(file, fd, done);
-        return;
-      }
-      [this.#buffer, this.#spare] = [this.#spare as Buffer, this.#buffer];
-      this.#give(file, span, span.length, done);
-    });
-  }
-
-  #read(file: FollowedFile, fd: number, done: Read): void {
+  async #fill(memory: Buffer, file: FollowedFile, fd: number, { start, length }: Span): Promise<boolean> {
+    this.#isReadingAhead = true;
     file.isBusy = true;
-    if (file.start !== undefined) {
-      this.#begin(file, file.start, fd, done);
-      return;
+    let count = 0;
+    try {
+      count = await fsCall<number>((done) => fs.read(fd, memory, 0, length, start, done));
+    } catch {
+      // The read that asks for these bytes meets the same error.
+    }
+    this.#isReadingAhead = false;
+    file.isBusy = false;
+    if (this.#isClosed) this.#descriptors.release(file);
+    return count === length;
+  }
+
+  /** The descriptor of the file at its path; undefined if that has other content than was read. */
+  async #open(file: FollowedFile): Promise<number | undefined> {
+    // It was closed after that read, and may have been truncated since.
+    if (this.#ahead?.file === file) this.#ahead = undefined;
+    const opened = await openFile(file.path, file);
+    if (opened.id !== file.id || this.#isClosed) {
+      closeFile(opened.fd);
+      throw movedError(file);
+    }
+    this.#descriptors.attach(file, opened.fd);
+    if (!file.recognise(opened.head)) return undefined;
+    this.#recognised(file);
+    return opened.fd;
+  }
+
+  async #readOpen(file: FollowedFile, fd: number): Promise<Buffer | undefined> {
+    const ahead = this.#ahead;
+    if (ahead?.file === file) {
+      const isFull = await ahead.isFull;
+      file.isBusy = true;
+      this.#ahead = undefined;
+      if (isFull && isSame(ahead.span, this.#spanOf(file))) {
+        [this.#buffer, this.#spare] = [this.#spare as Buffer, this.#buffer];
+        return this.#take(file, ahead.span, ahead.span.length);
+      }
+    }
+    const { start } = file;
+    if (start !== undefined) {
+      // The bytes before the start come first.
+      const found = await findStart(fd, start, this.#settings.maxLineBytes);
+      if (found === undefined || this.#isClosed) return undefined;
+      this.#recognised(file, { offset: start.offset, tail: found.tail });
+      file.begin(found);
     }
     if (file.predecessor !== undefined && file.lines.readOffset >= file.readableEnd) {
-      this.#look(file, fd, done);
-    } else this.#readChunk(file, fd, done);
-  }
-
-  #readChunk(file: FollowedFile, fd: number, done: Read): void {
+      // How far the file may be read once its predecessor is read to its end; nothing new is read for now.
+      const { size } = await fsCall<fs.Stats>((done) => fs.fstat(fd, done));
+      file.readableEnd = size;
+      if (size > file.lines.readOffset) return NOTHING;
+    }
     const span = this.#spanOf(file);
-    fs.read(fd, this.#buffer, 0, span.length, span.start, (error, count) => {
-      if (error === null) this.#give(file, span, count, done);
-      else done(error, NOTHING);
-    });
+    const { length } = span;
+    const count = await fsCall<number>((done) => fs.read(fd, this.#buffer, 0, length, span.start, done));
+    return this.#take(file, span, count);
   }
 
-  /** Sees how far the file may be read once its predecessor is read to its end, and reads nothing new. */
-  #look(file: FollowedFile, fd: number, done: Read): void {
-    fs.fstat(fd, (error, stats) => {
-      if (error !== null) {
-        done(error, NOTHING);
-        return;
-      }
-      file.readableEnd = stats.size;
-      if (stats.size > file.lines.readOffset) done(null, NOTHING);
-      else this.#readChunk(file, fd, done);
-    });
-  }
-
-  /** Looks at the bytes before the start first. */
-  #begin(file: FollowedFile, start: StartPosition, fd: number, done: Read): void {
-    findStart(fd, start, this.#maxLineBytes, (error, found) => {
-      if (error !== null || this.#isClosed) done(error, NOTHING);
-      else if (found === undefined) done(null, undefined);
-      else {
-        this.#recognised(file, { offset: start.offset, tail: found.tail });
-        file.begin(found);
-        this.#read(file, fd, done);
-      }
-    });
-  }
-
-  #give(file: FollowedFile, { start, length }: Span, count: number, done: Read): void {
+  #take(file: FollowedFile, { start, length }: Span, count: number): Buffer | undefined {
     this.#wasFull = count === length;
     const read = this.#buffer.subarray(0, count);
     const overlap = file.overlap.length;
-    const chunk = file.overlap.matches(read) ? read.subarray(overlap) : undefined;
-    if (chunk !== undefined) file.head.add(chunk, start + overlap);
-    const { foreign } = file.head;
-    if (chunk !== undefined && foreign !== undefined) {
-      file.refuse();
-      done(notText(file, foreign), NOTHING);
-    } else done(null, chunk);
+    if (!file.overlap.matches(read)) return undefined;
+    const chunk = read.subarray(overlap);
+    file.head.add(chunk, start + overlap);
+    const { nonTextFormat } = file.head;
+    if (nonTextFormat === undefined) return chunk;
+    file.refuse();
+    throw notTextError(file, nonTextFormat);
   }
 
   #spanOf({ lines, backfillEnd, overlap, predecessor, readableEnd }: FollowedFile): Span {
@@ -193,26 +175,30 @@ export class ChunkReader {
     const end = predecessor === undefined ? upTo : Math.min(upTo, readableEnd);
     return {
       start: position - overlap.length,
-      length: overlap.length + Math.min(this.#chunkBytes, Math.max(0, end - position)),
+      length: overlap.length + Math.min(this.#settings.chunkBytes, Math.max(0, end - position)),
     };
   }
 
-  #memory(): Buffer {
-    this.#budget.take(this.#memoryBytes);
+  #takeMemory(): Buffer {
+    this.#settings.memory.take(this.#memoryBytes);
     return Buffer.allocUnsafeSlow(this.#memoryBytes);
   }
 
   get #memoryBytes(): number {
-    return OVERLAP_BYTES + this.#chunkBytes;
+    return OVERLAP_BYTES + this.#settings.chunkBytes;
   }
 }
 
-function moved(file: FollowedFile): Error {
-  return Object.assign(new Error('the path leads to another file now'), { code: 'MOVED', path: file.path });
+function isSame(one: Span, other: Span): boolean {
+  return one.start === other.start && one.length === other.length;
 }
 
-/** What masks look for is not to be found in it, so it would pass. */
-function notText({ path }: FollowedFile, { name, advice }: Foreign): Error {
+function movedError({ path }: FollowedFile): Error {
+  return Object.assign(new Error('the path leads to another file now'), { code: 'MOVED', path });
+}
+
+/** Masks cannot find secrets in it, so they would pass. */
+function notTextError({ path }: FollowedFile, { name, advice }: NonTextFormat): Error {
   const message = `it looks like ${name}, in which masks find nothing; wanted UTF-8 text: ${advice}, or leave it out of \`paths\``;
   return Object.assign(new Error(message), { code: 'NOT_TEXT', path });
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
+import { closeFile } from '../../support/fs-calls.ts';
 import type { FollowedFile } from './followed-file.ts';
-import { closeFile } from './regular-file.ts';
 
 /** Half of what the process may open is for everything else. */
 const SHARE = 2;

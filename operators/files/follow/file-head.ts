@@ -1,5 +1,27 @@
-import { type Fingerprint, fingerprintOf, HEAD_BYTES, hasFingerprint } from './fingerprint.ts';
-import { type Foreign, foreignFormat } from './foreign-format.ts';
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+
+/** Bytes at the start of a file that tell it from another one with the same device and inode. */
+export const HEAD_BYTES = 1024;
+
+/** The digest of the first bytes of a file. A file that grows keeps it. */
+export type Fingerprint = {
+  /** Bytes, at most 1,024; fewer if the file was shorter. */
+  readonly length: number;
+  readonly hash: string;
+};
+
+/** The fingerprint of a file that starts with `head`. */
+export function fingerprintOf(head: Buffer): Fingerprint {
+  const length = Math.min(head.length, HEAD_BYTES);
+  const hash = createHash('sha256').update(head.subarray(0, length)).digest('hex');
+  return { length, hash: hash.slice(0, 32) };
+}
+
+/** Whether a file that starts with `head`, or what it was earlier, can be the one of the fingerprint. */
+export function hasFingerprint(head: Buffer, { length, hash }: Fingerprint): boolean {
+  return head.length >= length && fingerprintOf(head.subarray(0, length)).hash === hash;
+}
 
 const NOTHING = Buffer.alloc(0);
 
@@ -8,7 +30,7 @@ export class FileHead {
   #bytes: Buffer;
   #fingerprint: Fingerprint | undefined;
   /** Null if these bytes were not looked at. */
-  #foreign: Foreign | undefined | null = null;
+  #format: NonTextFormat | undefined | null = null;
 
   /** `expected`: the fingerprint from before, as long as the bytes are not known. */
   constructor(bytes: Buffer | undefined, expected?: Fingerprint) {
@@ -21,13 +43,13 @@ export class FileHead {
     return this.#fingerprint;
   }
 
-  /** What the file is if it is no UTF-8 text, as far as its first bytes tell. */
-  get foreign(): Foreign | undefined {
-    if (this.#foreign === null) this.#foreign = foreignFormat(this.#bytes);
-    return this.#foreign;
+  /** The format of the file if it is not UTF-8 text, as far as its first bytes tell. */
+  get nonTextFormat(): NonTextFormat | undefined {
+    if (this.#format === null) this.#format = nonTextFormat(this.#bytes);
+    return this.#format;
   }
 
-  /** Whether a file that begins with `bytes` can be this one. Then they are known from now on. */
+  /** Whether a file that starts with `bytes` can be this one. Then they are known from now on. */
   accept(bytes: Buffer): boolean {
     if (!hasFingerprint(bytes, this.fingerprint)) return false;
     this.#become(bytes);
@@ -36,7 +58,7 @@ export class FileHead {
 
   /**
    * `chunk` was read at `position`; it is copied, as far as it adds something. What is read first, at position 0, is what
-   * the file begins with, whatever it began with when it was found.
+   * the file starts with, whatever it started with when it was found.
    */
   add(chunk: Buffer, position: number): void {
     if (position === 0 && !this.#agreesWith(chunk)) this.clear();
@@ -59,6 +81,113 @@ export class FileHead {
   #become(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#fingerprint = undefined;
-    this.#foreign = null;
+    this.#format = null;
   }
+}
+
+interface Format {
+  readonly name: string;
+  /** The first bytes; any byte where there is none. */
+  readonly magic: readonly (number | undefined)[];
+  readonly advice: string;
+}
+
+const CONVERT = 'convert it';
+const UNPACK = 'unpack it';
+
+/** By their first bytes, the longer ones first. No text starts like that. */
+const FORMATS: readonly Format[] = [
+  { name: 'UTF-32', magic: [0xff, 0xfe, 0x00, 0x00], advice: CONVERT },
+  { name: 'UTF-32', magic: [0x00, 0x00, 0xfe, 0xff], advice: CONVERT },
+  { name: 'UTF-16', magic: [0xff, 0xfe], advice: CONVERT },
+  { name: 'UTF-16', magic: [0xfe, 0xff], advice: CONVERT },
+  { name: 'gzip', magic: [0x1f, 0x8b], advice: UNPACK },
+  { name: 'compress', magic: [0x1f, 0x9d], advice: UNPACK },
+  { name: 'zstd', magic: [0x28, 0xb5, 0x2f, 0xfd], advice: UNPACK },
+  { name: 'lz4', magic: [0x04, 0x22, 0x4d, 0x18], advice: UNPACK },
+  // `BZh`, a digit, and the digits of pi.
+  {
+    name: 'bzip2',
+    magic: [0x42, 0x5a, 0x68, undefined, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59],
+    advice: UNPACK,
+  },
+  { name: 'xz', magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], advice: UNPACK },
+  { name: '7z', magic: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], advice: UNPACK },
+  { name: 'zip', magic: [0x50, 0x4b, 0x03, 0x04], advice: UNPACK },
+];
+
+/** A format in which masks would find no secret, and what to do about it. */
+export type NonTextFormat = Pick<Format, 'name' | 'advice'>;
+
+/** The format of a file that starts with these bytes if it is not UTF-8 text; undefined if it may be. */
+export function nonTextFormat(head: Buffer): NonTextFormat | undefined {
+  const marked = FORMATS.find(({ magic }) =>
+    magic.every((byte, i) => byte === undefined || head[i] === byte),
+  );
+  if (marked !== undefined) return marked;
+  if (isUnmarkedUtf32(head)) return { name: 'UTF-32', advice: CONVERT };
+  return isUnmarkedUtf16(head) || holdsUtf16(head) ? { name: 'UTF-16', advice: CONVERT } : undefined;
+}
+
+/** So many characters in a row are no accident. */
+const CHARACTERS = 4;
+const TAB = 0x09;
+const CR = 0x0d;
+const SPACE = 0x20;
+/** The most bytes of a character of UTF-8 that may be missing behind the end. */
+const MOST_OPEN = 3;
+/** Of the upper half of a character beyond U+FFFF. */
+const MOST_PLANE = 0x10;
+
+/** Whether every other byte at the begin is the same control character: the upper half of letters of one script. */
+function isUnmarkedUtf16(head: Buffer): boolean {
+  return [0, 1].some((upper) => {
+    const script = head[upper] as number;
+    if (script >= SPACE || (script >= TAB && script <= CR)) return false;
+    return everyCharacter(head, 2, (at) => head[at + upper] === script && head[at + 1 - upper] !== script);
+  });
+}
+
+/**
+ * Whether it is no UTF-8, and has a run of ASCII as UTF-16 writes it, as every secret is one, between characters of a
+ * script that has too many to be known by their upper halves, such as Chinese. No upper half is a control character:
+ * line ends and tabs of another encoding would stand there as well. Nor is any character NUL: that is a hole in a file.
+ */
+function holdsUtf16(head: Buffer): boolean {
+  if (!head.includes(0) || isUtf8UpToItsEnd(head)) return false;
+  return [0, 1].some((upper) => {
+    let run = 0;
+    let longest = 0;
+    for (let at = 0; at + 1 < head.length; at += 2) {
+      const high = head[at + upper] as number;
+      const low = head[at + 1 - upper] as number;
+      if (high === 0 ? low === 0 : high < SPACE) return false;
+      run = high === 0 ? run + 1 : 0;
+      longest = Math.max(longest, run);
+    }
+    return longest >= CHARACTERS;
+  });
+}
+
+/** Whether of its last character only the end may be missing. */
+function isUtf8UpToItsEnd(head: Buffer): boolean {
+  return Array.from({ length: MOST_OPEN + 1 }, (_, open) => head.length - open).some((end) =>
+    isUtf8(head.subarray(0, Math.max(0, end))),
+  );
+}
+
+/** Whether of four bytes at the begin two are none, each time: no script has more characters. */
+function isUnmarkedUtf32(head: Buffer): boolean {
+  const isCharacter = (high: number, plane: number, a: number, b: number) =>
+    head[high] === 0 && (head[plane] as number) <= MOST_PLANE && (head[a] !== 0 || head[b] !== 0);
+  return (
+    everyCharacter(head, 4, (at) => isCharacter(at + 3, at + 2, at + 1, at)) ||
+    everyCharacter(head, 4, (at) => isCharacter(at, at + 1, at + 2, at + 3))
+  );
+}
+
+/** For the first characters, where each begins; false for a head that has fewer. */
+function everyCharacter(head: Buffer, bytes: number, is: (at: number) => boolean): boolean {
+  if (head.length < bytes * CHARACTERS) return false;
+  return Array.from({ length: CHARACTERS }, (_, i) => i * bytes).every(is);
 }

@@ -1,10 +1,9 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Demand } from '../../support/demand.ts';
-import type { Fingerprint } from './fingerprint.ts';
+import type { Fingerprint } from './file-head.ts';
+import type { FileId } from './file-system.ts';
 import type { FoundFile, StartPosition } from './followed-file.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import type { FollowLog } from './problems.ts';
-import type { FileId } from './regular-file.ts';
 
 /** A file whose position is known from before. */
 export interface KnownFile {
@@ -39,6 +38,12 @@ export interface Positions {
   known?(): Iterable<KnownFile>;
   /** All files that are there were found: when following begins, and once an hour. */
   found?(isThere: (id: FileId) => boolean): void;
+}
+
+/** Where followed files report to; any logger fits. Never given content. */
+export interface FollowLog {
+  warn(message: string, fields: Record<string, unknown>): void;
+  info(message: string, fields: Record<string, unknown>): void;
 }
 
 /** All that can be set when files are followed. */

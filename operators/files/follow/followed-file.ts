@@ -1,11 +1,9 @@
-import { FileHead } from './file-head.ts';
+import { FileHead, type Fingerprint } from './file-head.ts';
+import type { FileId, FileStatus } from './file-system.ts';
 import type { FoundStart } from './find-start.ts';
-import type { Fingerprint } from './fingerprint.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import { LineFramer } from './line-framer.ts';
-import { Overlap } from './overlap.ts';
-import type { FileId, FileStatus } from './regular-file.ts';
-import type { TailChecksum } from './tail-digest.ts';
+import { Overlap, type TailChecksum } from './tail-checksum.ts';
 
 /** What is known of a file when it is found, to decide where to begin. */
 export interface FoundFile extends FileStatus {
@@ -66,8 +64,8 @@ export class FollowedFile {
   isAtEnd = false;
   /** It shrank: what is held has lost its end, then it begins anew. */
   isTruncated = false;
-  /** How often it was begun anew. */
-  life = 0;
+  /** How often reading started again at its beginning. */
+  restarts = 0;
   /** No path leads to it any more; its descriptor is all there is. */
   isGone = false;
   /** It was looked for where it was when it had gone unopened; true if it was found, renamed. */
@@ -89,8 +87,8 @@ export class FollowedFile {
   readableEnd = 0;
   /** Polls since it was last seen to grow: a count, because clocks jump. */
   quietPolls = 0;
-  /** Polls until it is looked at again, as long as its watch is silent. */
-  rests = 0;
+  /** Polls until it is looked at again, as long as its watch reports nothing. */
+  skippablePolls = 0;
   /** What of `unread` is part of the table's sum. */
   counted = 0;
 
@@ -101,7 +99,7 @@ export class FollowedFile {
     this.size = found.size;
     this.backfillEnd = start.backfillEnd ?? (found.existed ? found.size : 0);
     this.head = new FileHead(found.head, fingerprint);
-    this.isReadable = found.head !== undefined && this.head.foreign === undefined;
+    this.isReadable = found.head !== undefined && this.head.nonTextFormat === undefined;
     this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes, tail, memory });
     if (offset > 0) this.start = start;
     if (mayBeInLine) this.#oldEnd = offset;
@@ -109,7 +107,7 @@ export class FollowedFile {
 
   /** Bytes known of and not read. Those that will not be read, because they are no text, do not count. */
   get unread(): number {
-    if (this.head.foreign !== undefined) return 0;
+    if (this.head.nonTextFormat !== undefined) return 0;
     return this.isTruncated ? this.size : Math.max(0, this.size - this.lines.readOffset);
   }
 
@@ -127,7 +125,7 @@ export class FollowedFile {
 
   /** It was no text when it was looked at, and may be another file since. */
   get mayBeText(): boolean {
-    return this.head.foreign !== undefined && this.refusedAt !== this.modified;
+    return this.head.nonTextFormat !== undefined && this.refusedAt !== this.modified;
   }
 
   /**
@@ -165,7 +163,7 @@ export class FollowedFile {
 
   /** Begins anew after a truncation. */
   restart(): void {
-    this.life++;
+    this.restarts++;
     this.lines.restart();
     this.head.clear();
     this.overlap.clear();

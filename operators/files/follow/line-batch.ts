@@ -1,8 +1,8 @@
-import type { Fingerprint } from './fingerprint.ts';
+import type { Fingerprint } from './file-head.ts';
+import type { FileId } from './file-system.ts';
 import type { JoinedLines } from './joined-lines.ts';
 import { LineBlock } from './line-block.ts';
-import type { FileId } from './regular-file.ts';
-import type { TailChecksum } from './tail-digest.ts';
+import type { TailChecksum } from './tail-checksum.ts';
 
 /** Consecutive lines of one file. */
 export interface LineBatch {

@@ -1,7 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { BlockLease } from './block-memory.ts';
-import { ChunkLines } from './chunk-lines.ts';
-import type { JoinedLines } from './joined-lines.ts';
+import { ChunkLines, type JoinedLines } from './joined-lines.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -1,10 +1,9 @@
 import { BlockLease, type BlockMemory } from './block-memory.ts';
-import { ChunkLines, withoutCr } from './chunk-lines.ts';
-import { HeldLine } from './held-line.ts';
-import { JoinedLines } from './joined-lines.ts';
+import { ChunkLines, JoinedLines, withoutCr } from './joined-lines.ts';
 import { LineBlock } from './line-block.ts';
 import type { MemoryBudget } from './memory-budget.ts';
-import { type TailChecksum, TailDigest } from './tail-digest.ts';
+import { PartialLine } from './partial-line.ts';
+import { type TailChecksum, TailDigest } from './tail-checksum.ts';
 
 const LF = 0x0a;
 const NUL = 0;
@@ -32,7 +31,7 @@ export class LineFramer {
   #offset: number;
   #readOffset: number;
   /** What has come of a line whose end has not. */
-  readonly #held: HeldLine;
+  readonly #held: PartialLine;
   #chunk: Buffer = NOTHING;
   #at = 0;
   #lastLf = -1;
@@ -77,7 +76,7 @@ export class LineFramer {
     this.#tail = tail;
     this.#digest = new TailDigest(offset);
     this.#isUnterminated = isUnterminated;
-    this.#held = new HeldLine(maxLineBytes, memory);
+    this.#held = new PartialLine(maxLineBytes, memory);
   }
 
   /** Whether the last line was taken before its terminator came. */

@@ -1,167 +1,227 @@
-import { from, mergeMap, Observable } from 'rxjs';
-import { type ExpandedPaths, expandPaths } from './expand-paths.ts';
+import { lastValueFrom, Subject, takeUntil, timer } from 'rxjs';
+import { closeFile, isMissing } from '../../support/fs-calls.ts';
+import type { Descriptors } from './descriptors.ts';
+import { expandPaths, GlobListings } from './expand-paths.ts';
+import {
+  eachLimited,
+  type FileChange,
+  type FileId,
+  isShortage,
+  type OpenFile,
+  openFile,
+  statFile,
+} from './file-system.ts';
+import type { FollowProblems } from './follow-problems.ts';
+import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
-import { GlobListings } from './glob-listings.ts';
-import { isAbsence, isShortage } from './list-folder.ts';
-import { closeFile, type FileId, type OpenFile } from './regular-file.ts';
-import { findRotated } from './rotated-siblings.ts';
-import { eachLimited, type Probe, probe } from './scan.ts';
+import type { FollowedFiles, Seen } from './followed-files.ts';
+import { findRotated } from './renamed-files.ts';
 
-/** Status calls under way at a time: more would make reads wait in the thread pool behind them. */
+/** Status calls under way at a time: with more, reads would wait in the thread pool behind them. */
 const PROBES_AT_A_TIME = 16;
+/** Milliseconds to the next look at a path where nothing is, and how often: between its two renames a rotation has a gap. */
+const GAP_MS = 20;
+const LOOKS_INTO_A_GAP = 50;
 
-/** The paths at which each file was found. */
-export type Seen = Map<FollowedFile, Set<string>>;
-
-/** What the scanner tells its owner, who keeps the files. */
-export interface ScanEvents {
-  /** Whether a file that a glob matches is left out. */
-  isExcluded(path: string): boolean;
-  /** The paths at which files are followed. */
-  known(): Iterable<string>;
-  /** The file that is expected at `path`. */
-  expected(path: string): FollowedFile | undefined;
-  isKnown(id: FileId): boolean;
-  /** Whether a file that is not known may be kept open. */
-  mayKeepOpen(): boolean;
-  /** The file at `path` if nothing can have happened to it unnoticed: it is not looked at this time. */
-  resting(path: string): FollowedFile | undefined;
-  /** The file that was at `path`, if there is none now or another one, and others may have been there in between. */
-  rotated(path: string, id: FileId | undefined): FollowedFile | undefined;
-  /** A file was at `path`, and was rotated away before it was seen there. */
-  foundRotated(path: string, file: OpenFile): void;
-  /** There is a file. Returns which one it is. */
-  found(found: Probe): FollowedFile;
-  /** There is none. Returns the one that is there all the same, though it cannot be looked at. */
-  notFound(path: string, error: NodeJS.ErrnoException): FollowedFile | undefined;
-  /** No file matches a glob, but for so many that are excluded. */
-  unmatched(pattern: string, excluded: number): void;
-  /** A folder cannot be listed. */
-  unlisted(folder: string, error: NodeJS.ErrnoException): void;
-  /** A folder can be listed again. */
-  listed(folder: string): void;
-  /** All paths were looked at. `isComplete`: but for what a lack of descriptors hides. */
-  scanned(seen: Seen, isComplete: boolean): void;
+/** What was found at a path. */
+export interface Probe {
+  readonly path: string;
+  readonly status: FileChange | OpenFile;
+  /** The first bytes of a file that was not known; undefined if it cannot be read. */
+  readonly head: Buffer | undefined;
+  /** The file that was expected at this path. */
+  readonly expected: FollowedFile | undefined;
+  /**
+   * Bytes that had been read of that file, and how often it was restarted, before the look: if it has fewer bytes, it was
+   * truncated.
+   */
+  readonly before: { readonly bytes: number; readonly restarts: number };
 }
 
-/** What came of a look at a path. */
-interface Look {
-  readonly error: NodeJS.ErrnoException | null;
-  readonly found: Probe | undefined;
-  done(file: FollowedFile | undefined): void;
+export interface PathScannerParts {
+  readonly settings: FollowSettings;
+  readonly files: FollowedFiles;
+  readonly descriptors: Descriptors;
+  readonly problems: FollowProblems;
 }
 
-/** Looks at what `patterns` lead to. */
+/** Looks at the files that `patterns` lead to. */
 export class PathScanner {
   readonly #patterns: readonly string[];
-  readonly #events: ScanEvents;
+  readonly #parts: PathScannerParts;
   readonly #listings = new GlobListings();
   /** The folders that could not be listed last time. */
   #unlisted: ReadonlyMap<string, unknown> = new Map();
-  /** The paths where files are looked for that were rotated away unseen, with the looks that wait for the end of it. */
-  readonly #searches = new Map<string, (() => void)[]>();
+  /** The paths where files are searched for that were rotated away unseen; fulfilled when the search is over. */
+  readonly #searches = new Map<string, Promise<unknown>>();
+  /** The files whose paths are being checked; true if they changed meanwhile. */
+  readonly #checks = new Map<FollowedFile, boolean>();
+  readonly #closed$ = new Subject<void>();
   #isClosed = false;
 
-  constructor(patterns: readonly string[], events: ScanEvents) {
+  constructor(patterns: readonly string[], parts: PathScannerParts) {
     this.#patterns = patterns;
-    this.#events = events;
+    this.#parts = parts;
   }
 
-  /** Looks at all paths once. The promise is tinyglobby's only interface that does not block. */
-  scan(): Observable<never> {
-    const { isExcluded, known } = this.#events;
-    return from(expandPaths(this.#patterns, { listings: this.#listings, isExcluded, known })).pipe(
-      mergeMap((expanded) => this.#lookAtAll(expanded)),
-    );
+  /** Looks at all paths once. `isComplete`: except for what a lack of descriptors hides. */
+  async scan(): Promise<{ readonly seen: Seen; readonly isComplete: boolean }> {
+    const { settings, files, problems } = this.#parts;
+    const { paths, unmatched, unlisted } = await expandPaths(this.#patterns, {
+      listings: this.#listings,
+      isExcluded: settings.isExcluded,
+      known: () => files.paths(),
+    });
+    const seen: Seen = new Map();
+    if (this.#isClosed) return { seen, isComplete: false };
+    for (const { pattern, excluded } of unmatched) problems.unmatched(pattern, excluded);
+    for (const [folder, error] of unlisted) {
+      // At the start, a folder that a shortage hides is listed again before anything else.
+      if (files.hasBegun || !isShortage(error)) problems.unlisted(folder, error);
+    }
+    for (const folder of this.#unlisted.keys()) if (!unlisted.has(folder)) problems.over(folder);
+    this.#unlisted = unlisted;
+    await eachLimited(paths, PROBES_AT_A_TIME, async (path) => {
+      const file = files.unchangedAt(path) ?? (await this.#look(path, { inGap: true }));
+      if (file === undefined) return;
+      const places = seen.get(file);
+      if (places === undefined) seen.set(file, new Set([path]));
+      else places.add(path);
+    });
+    return { seen, isComplete: ![...unlisted.values()].some(isShortage) };
   }
 
-  /** Looks at one path. `inGap`: if nothing is there, also for what was there and was rotated away unseen. */
-  look(path: string, done: (file: FollowedFile | undefined) => void, { inGap = false } = {}): void {
-    const again = () => this.look(path, done, { inGap });
-    const search = this.#searches.get(path);
-    if (search !== undefined) {
-      search.push(again);
+  /** Looks at the path of a file that changed between two polls. A change during the look causes one more. */
+  async check(file: FollowedFile): Promise<void> {
+    if (this.#checks.has(file)) {
+      this.#checks.set(file, true);
       return;
     }
-    probe(path, this.#events, (error, found) => {
-      const meanwhile = this.#searches.get(path);
-      if (meanwhile !== undefined) {
-        // It may be older than what the search finds.
-        if (found !== undefined && 'fd' in found.status) closeFile(found.status.fd);
-        meanwhile.push(again);
-        return;
+    do {
+      this.#checks.set(file, false);
+      for (let looks = 0; looks <= LOOKS_INTO_A_GAP; looks++) {
+        if ((await this.#look(file.path)) !== undefined || this.#isClosed) break;
+        if (looks < LOOKS_INTO_A_GAP) await this.#pause(GAP_MS);
       }
-      const mayHaveRotated = !this.#isClosed && (error === null || (inGap && isAbsence(error)));
-      const last = mayHaveRotated ? this.#events.rotated(path, found?.status.id) : undefined;
-      if (last === undefined) {
-        this.#settle(path, { error, found, done });
-        return;
-      }
-      const waiting: (() => void)[] = [];
-      this.#searches.set(path, waiting);
-      findRotated(path, last, this.#events, (files) => {
-        for (const file of files) {
-          if (this.#isClosed) closeFile(file.fd);
-          else this.#events.foundRotated(path, file);
-        }
-        // It was rotated during the search: by now another one is at the path.
-        if (files.some(({ id }) => id === found?.status.id)) {
-          if (found !== undefined && 'fd' in found.status) closeFile(found.status.fd);
-          waiting.unshift(again);
-        } else this.#settle(path, { error, found, done });
-        this.#searches.delete(path);
-        for (const look of waiting) look();
-      });
-    });
+    } while (this.#checks.get(file) === true && !this.#isClosed);
+    this.#checks.delete(file);
   }
 
-  #settle(path: string, { error, found, done }: Look): void {
-    if (this.#isClosed) {
-      if (found !== undefined && 'fd' in found.status) closeFile(found.status.fd);
-      done(undefined);
-    } else if (found !== undefined) {
-      done(this.#events.found(found));
-    } else {
-      done(error === null ? undefined : this.#events.notFound(path, error));
-    }
-  }
-
-  /** What is under way ends without a word. */
+  /** What is under way ends without an effect. */
   close(): void {
     this.#isClosed = true;
+    this.#closed$.next();
   }
 
-  #lookAtAll({ paths, unmatched, unlisted }: ExpandedPaths): Observable<never> {
-    return new Observable((subscriber) => {
-      for (const { pattern, excluded } of unmatched) this.#events.unmatched(pattern, excluded);
-      for (const [folder, error] of unlisted) this.#events.unlisted(folder, error);
-      for (const folder of this.#unlisted.keys()) if (!unlisted.has(folder)) this.#events.listed(folder);
-      this.#unlisted = unlisted;
-      const isComplete = ![...unlisted.values()].some(isShortage);
-      const seen: Seen = new Map();
-      const look = (path: string, next: () => void) => {
-        const resting = this.#events.resting(path);
-        if (resting !== undefined) {
-          note(seen, resting, path);
-          next();
-          return;
-        }
-        const looked = (file: FollowedFile | undefined) => {
-          if (file !== undefined) note(seen, file, path);
-          next();
-        };
-        this.look(path, looked, { inGap: true });
-      };
-      eachLimited(this.#isClosed ? [] : paths, PROBES_AT_A_TIME, look, () => {
-        if (!this.#isClosed) this.#events.scanned(seen, isComplete);
-        subscriber.complete();
-      });
-    });
+  /** Looks at one path. `inGap`: if nothing is there, also for files that were there and were rotated away unseen. */
+  async #look(path: string, { inGap = false } = {}): Promise<FollowedFile | undefined> {
+    while (!this.#isClosed) {
+      await this.#searches.get(path);
+      const found = await this.#probe(path);
+      const isFound = 'status' in found;
+      if (this.#isClosed) {
+        if (isFound) closeProbe(found);
+        return undefined;
+      }
+      if (this.#searches.has(path)) {
+        // It may be older than what the search finds.
+        if (isFound) closeProbe(found);
+        continue;
+      }
+      const mayHaveRotated = isFound || (inGap && isMissing(found.error));
+      const last = mayHaveRotated
+        ? this.#rotatedFrom(path, isFound ? found.status.id : undefined)
+        : undefined;
+      if (last === undefined) return this.#takeIn(path, found);
+      const search = this.#searchRotated(path, last, found);
+      this.#searches.set(path, search);
+      const taken = await search;
+      if (taken !== 'rotated') return taken.file;
+    }
+    return undefined;
+  }
+
+  /** The file that was at `path`, if there is none now or another one, and others may have been there in between. */
+  #rotatedFrom(path: string, id: FileId | undefined): FollowedFile | undefined {
+    const { settings, files } = this.#parts;
+    const last = files.at(path);
+    if (last === undefined || last.id === id || last.isLinked || settings.once) return undefined;
+    // What a glob matches is found by its new name anyway.
+    return this.#patterns.includes(path) ? last : undefined;
+  }
+
+  /** Takes in the files that were rotated away unseen, then what is at the path. `rotated`: that was one of them. */
+  async #searchRotated(
+    path: string,
+    last: FollowedFile,
+    found: Probe | Failure,
+  ): Promise<{ readonly file: FollowedFile | undefined } | 'rotated'> {
+    const { settings, files } = this.#parts;
+    const { isExcluded } = settings;
+    const rotated = await findRotated(path, last, { isExcluded, isKnown: (id) => files.has(id) });
+    for (const file of rotated) {
+      if (this.#isClosed) closeFile(file.fd);
+      else files.foundRotated(path, file);
+    }
+    this.#searches.delete(path);
+    const isFound = 'status' in found;
+    if (this.#isClosed || (isFound && rotated.some(({ id }) => id === found.status.id))) {
+      if (isFound) closeProbe(found);
+      return this.#isClosed ? { file: undefined } : 'rotated';
+    }
+    return { file: this.#takeIn(path, found) };
+  }
+
+  #takeIn(path: string, found: Probe | Failure): FollowedFile | undefined {
+    const { files, problems } = this.#parts;
+    if ('status' in found) {
+      if ('fd' in found.status) problems.over(path);
+      return files.found(found);
+    }
+    const { error } = found;
+    const file = files.at(path);
+    if (file !== undefined) file.skippablePolls = 0;
+    if (!isMissing(error)) {
+      problems.unreadable(path, error);
+      return file;
+    }
+    // One that was just rotated away is no news.
+    if (file === undefined) problems.missing(path, error);
+    return undefined;
+  }
+
+  /** Looks at a path, and into the file there if it is not known. */
+  async #probe(path: string): Promise<Probe | Failure> {
+    const { files, descriptors } = this.#parts;
+    const expected = files.at(path);
+    const before = { bytes: expected?.lines.readOffset ?? 0, restarts: expected?.restarts ?? 0 };
+    let status: FileChange;
+    try {
+      status = await statFile(path);
+    } catch (error) {
+      return { error: error as NodeJS.ErrnoException };
+    }
+    // What cannot be opened now is followed all the same: its first read tells why.
+    const opened = files.has(status.id) ? undefined : await openFile(path, status).catch(() => undefined);
+    const probe = { path, status, head: opened?.head, expected, before };
+    if (opened === undefined) return probe;
+    // Kept open, so that it can be read even if it is rotated away before its turn comes.
+    if (descriptors.hasRoom) return { ...probe, status: opened };
+    closeFile(opened.fd);
+    const { fd: _, ...closed } = opened;
+    return { ...probe, status: closed };
+  }
+
+  #pause(ms: number): Promise<unknown> {
+    const wait$ = timer(ms, this.#parts.settings.scheduler).pipe(takeUntil(this.#closed$));
+    return lastValueFrom(wait$, { defaultValue: undefined });
   }
 }
 
-function note(seen: Seen, file: FollowedFile, path: string): void {
-  const paths = seen.get(file);
-  if (paths === undefined) seen.set(file, new Set([path]));
-  else paths.add(path);
+interface Failure {
+  readonly error: NodeJS.ErrnoException;
+}
+
+function closeProbe({ status }: Probe): void {
+  if ('fd' in status) closeFile(status.fd);
 }

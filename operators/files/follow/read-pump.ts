@@ -1,25 +1,11 @@
-import type { Demand } from '../../support/demand.ts';
+import { isMissing } from '../../support/fs-calls.ts';
 import { BlockMemory } from './block-memory.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import { isShortage } from './file-system.ts';
+import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
 import { LineBlock } from './line-block.ts';
-import { isAbsence, isShortage } from './list-folder.ts';
-import type { MemoryBudget } from './memory-budget.ts';
-
-export interface PumpSettings {
-  readonly demand: Demand;
-  /** The most lines of a batch. */
-  readonly batchLines: number;
-  /** Lines are emitted as bytes where that can be. */
-  readonly asBytes: boolean;
-  readonly skipEmptyLines: boolean;
-  /** The end of a file is the end of its last line, and of following it. */
-  readonly once: boolean;
-  /** `Infinity`: with `once`, a last line without a newline is left to the next run. */
-  readonly flushPolls: number;
-  readonly memory: MemoryBudget;
-}
 
 /** What the pump tells its owner. */
 export interface PumpEvents {
@@ -43,7 +29,7 @@ export interface PumpEvents {
  * (demand that returns while a batch is being emitted, a read that is done) ends up in one loop, never in recursion.
  */
 export class ReadPump {
-  readonly #settings: PumpSettings;
+  readonly #settings: FollowSettings;
   readonly #reader: ChunkReader;
   readonly #events: PumpEvents;
   readonly #memory: BlockMemory;
@@ -54,7 +40,7 @@ export class ReadPump {
   #isRunning = false;
   #isClosed = false;
 
-  constructor(settings: PumpSettings, reader: ChunkReader, events: PumpEvents) {
+  constructor(settings: FollowSettings, reader: ChunkReader, events: PumpEvents) {
     this.#settings = settings;
     this.#memory = new BlockMemory(settings.memory);
     this.#reader = reader;
@@ -134,20 +120,29 @@ export class ReadPump {
       return true;
     }
     this.#isReading = true;
-    this.#reader.read(file, (error, chunk) => {
-      this.#isReading = false;
-      this.#current = file;
-      if (error !== null) this.#fail(file, error);
-      else if (chunk === undefined) this.#events.replaced(file);
-      else if (chunk.length > 0) this.#feed(file, chunk);
-      else if (file.predecessor !== undefined && file.readableEnd > file.lines.readOffset) {
-        this.#current = undefined;
-        this.#holdBack(file, file.predecessor);
-      } else this.#reachEnd(file);
-      this.run();
-    });
-    // Unless it was read ahead.
-    return !this.#isReading;
+    this.#read(file);
+    return false;
+  }
+
+  async #read(file: FollowedFile): Promise<void> {
+    let error: NodeJS.ErrnoException | undefined;
+    let chunk: Buffer | undefined;
+    try {
+      chunk = await this.#reader.read(file);
+    } catch (thrown) {
+      error = thrown as NodeJS.ErrnoException;
+    }
+    if (this.#isClosed) return;
+    this.#isReading = false;
+    this.#current = file;
+    if (error !== undefined) this.#fail(file, error);
+    else if (chunk === undefined) this.#events.replaced(file);
+    else if (chunk.length > 0) this.#feed(file, chunk);
+    else if (file.predecessor !== undefined && file.readableEnd > file.lines.readOffset) {
+      this.#current = undefined;
+      this.#holdBack(file, file.predecessor);
+    } else this.#reachEnd(file);
+    this.run();
   }
 
   #emit(file: FollowedFile): boolean {
@@ -184,7 +179,7 @@ export class ReadPump {
   #fail(file: FollowedFile, error: NodeJS.ErrnoException): void {
     this.#events.failed(file, error);
     // Its owner adds it again, when there is a descriptor for it, or when it is found by its new path.
-    const isElsewhere = error.code === 'MOVED' || isAbsence(error);
+    const isElsewhere = error.code === 'MOVED' || isMissing(error);
     if (isShortage(error) || (isElsewhere && !this.#settings.once)) {
       this.#current = undefined;
       return;
@@ -206,11 +201,11 @@ export class ReadPump {
       file.restart();
       this.#events.progress(file);
     }
-    if (file.isAtEnd) this.#settle(file);
+    if (file.isAtEnd) this.#endFile(file);
     else this.#ready.add(file);
   }
 
-  #settle(file: FollowedFile): void {
+  #endFile(file: FollowedFile): void {
     this.#release(file.successors);
     if (!file.isFinishing) return;
     if (file.isGone || this.#settings.once) {

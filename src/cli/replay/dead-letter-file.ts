@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { foreignFormat } from '../../../operators/files/follow/foreign-format.ts';
+import { nonTextFormat } from '../../../operators/files/follow/file-head.ts';
 import { UsageError } from '../exit-code.ts';
 
 /** A file of dead letters as it is now: what the replay itself adds to it is not part of it. */
@@ -27,7 +27,7 @@ export function findDeadLetters(path: string): DeadLetterFile {
     const stats = fs.statSync(path);
     if (!stats.isFile())
       throw new UsageError(`${path}: it is no file; replay wants one that a dead letter wrote`);
-    const foreign = foreignFormat(headOf(path));
+    const foreign = nonTextFormat(headOf(path));
     if (foreign !== undefined)
       throw new UsageError(
         `${path}: it looks like ${foreign.name}; wanted JSON, one object a line: ${foreign.advice}`,

@@ -7,8 +7,8 @@ import {
   type AcknowledgedPositionsOptions,
   type FilePosition,
 } from '../../../operators/files/follow/acknowledged-positions.ts';
-import { fingerprintOf } from '../../../operators/files/follow/fingerprint.ts';
-import type { FileId } from '../../../operators/files/follow/regular-file.ts';
+import { fingerprintOf } from '../../../operators/files/follow/file-head.ts';
+import type { FileId } from '../../../operators/files/follow/file-system.ts';
 import type { FollowSettings } from '../../../operators/files/follow-files.ts';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -35,6 +35,8 @@ describe('followFiles', () => {
     const { lines, ready } = followers.follow([folder('*.log')], { scheduler, pollMs: 3600_000 });
     scheduler.flush();
     await ready;
+    // The first poll ends a few promises later, and two never overlap.
+    await new Promise((resolve) => setImmediate(resolve));
     fs.writeFileSync(folder('a.log'), 'a\n');
     scheduler.maxFrames = 3600_000;
     scheduler.flush();

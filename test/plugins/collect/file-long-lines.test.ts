@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { UNSURE_CHARACTERS } from '../../../operators/files/follow/unsure-tail.ts';
+import { UNSURE_CHARACTERS } from '../../../operators/files/follow/truncated-event.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../../src/config/registry.ts';
 import { Manager } from '../../../src/engine/manager.ts';

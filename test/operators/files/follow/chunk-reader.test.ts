@@ -2,9 +2,9 @@ import fs from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ChunkReader } from '../../../../operators/files/follow/chunk-reader.ts';
 import { Descriptors } from '../../../../operators/files/follow/descriptors.ts';
+import { statFile } from '../../../../operators/files/follow/file-system.ts';
 import { FollowedFile } from '../../../../operators/files/follow/followed-file.ts';
 import { readMemory } from '../../../../operators/files/follow/memory-budget.ts';
-import { statFile } from '../../../../operators/files/follow/regular-file.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { openFiles } from '../../../support/follow.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
@@ -13,9 +13,7 @@ const folder = tempFolder();
 const CHUNK = 50;
 
 async function followed(path: string): Promise<FollowedFile> {
-  const status = await new Promise<{ id: FollowedFile['id']; size: number }>((resolve, reject) =>
-    statFile(path, (error, found) => (found === undefined ? reject(error) : resolve(found))),
-  );
+  const status = await statFile(path);
   // As if it had come since: else no read goes beyond where it ended at the start.
   const found = { ...status, path, existed: false, head: undefined };
   return new FollowedFile(
@@ -36,15 +34,12 @@ async function reading(text: string) {
     { chunkBytes: CHUNK, maxLineBytes: 1000, memory: readMemory },
     () => {},
   );
-  const read = () =>
-    new Promise<string | undefined>((resolve, reject) =>
-      reader.read(file, (error, chunk) => {
-        if (error !== null) reject(error);
-        if (chunk !== undefined) file.feed(chunk);
-        file.lines.take(CHUNK);
-        resolve(chunk?.toString());
-      }),
-    );
+  const read = async () => {
+    const chunk = await reader.read(file);
+    if (chunk !== undefined) file.feed(chunk);
+    file.lines.take(CHUNK);
+    return chunk?.toString();
+  };
   return { path, file, descriptors, reader, read };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { HeldLine } from '../../../../operators/files/follow/held-line.ts';
 import { MemoryBudget } from '../../../../operators/files/follow/memory-budget.ts';
+import { PartialLine } from '../../../../operators/files/follow/partial-line.ts';
 
 const KB = 1024;
 const text = (letter: string, bytes: number) => Buffer.from(letter.repeat(bytes));
@@ -8,8 +8,8 @@ const text = (letter: string, bytes: number) => Buffer.from(letter.repeat(bytes)
 describe('MemoryBudget', () => {
   it('cuts the longest line by half when there is no room, and gives all of it back', () => {
     const budget = new MemoryBudget(100 * KB);
-    const long = new HeldLine(1000 * KB, budget);
-    const short = new HeldLine(1000 * KB, budget);
+    const long = new PartialLine(1000 * KB, budget);
+    const short = new PartialLine(1000 * KB, budget);
     long.add(text('l', 64 * KB));
     short.add(text('s', 30 * KB));
     expect(budget.hasRoomFor(6 * KB)).toBe(true);
@@ -26,7 +26,7 @@ describe('MemoryBudget', () => {
 
   it('bounds any number of lines that grow in turns', () => {
     const budget = new MemoryBudget(256 * KB);
-    const lines = Array.from({ length: 20 }, () => new HeldLine(1000 * KB, budget));
+    const lines = Array.from({ length: 20 }, () => new PartialLine(1000 * KB, budget));
     for (let turn = 0; turn < 50; turn++) for (const line of lines) line.add(text('x', 5 * KB));
     expect(budget.hasRoomFor(0)).toBe(true);
     expect(lines.every(({ length }) => length === 250 * KB)).toBe(true);
@@ -36,7 +36,7 @@ describe('MemoryBudget', () => {
 
   it('leaves short lines whole, however many there are', () => {
     const budget = new MemoryBudget(KB);
-    const lines = Array.from({ length: 10 }, () => new HeldLine(1000 * KB, budget));
+    const lines = Array.from({ length: 10 }, () => new PartialLine(1000 * KB, budget));
     for (const line of lines) line.add(text('x', 2 * KB));
     expect(lines.map((line) => line.take().isTruncated)).toEqual(lines.map(() => false));
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { foreignFormat } from '../../../../operators/files/follow/foreign-format.ts';
+import { nonTextFormat } from '../../../../operators/files/follow/file-head.ts';
 
 const swapped = (bytes: Buffer, size: 2 | 4) =>
   size === 2 ? Buffer.from(bytes).swap16() : Buffer.from(bytes).swap32();
@@ -11,17 +11,17 @@ const utf32 = (text: string) => {
 
 const TEXTS = ['key sk_live_aaaa', 'été à Paris', '\n\nsecond', 'Журнал событий', 'Ημερολόγιο'];
 
-describe('foreignFormat', () => {
+describe('nonTextFormat', () => {
   it.each(TEXTS)('knows UTF-16 and UTF-32 without a mark: %j', (text) => {
     for (const bytes of [utf16(text), swapped(utf16(text), 2)])
-      expect(foreignFormat(bytes)?.name).toBe('UTF-16');
+      expect(nonTextFormat(bytes)?.name).toBe('UTF-16');
     for (const bytes of [utf32(text), swapped(utf32(text), 4)])
-      expect(foreignFormat(bytes)?.name).toBe('UTF-32');
+      expect(nonTextFormat(bytes)?.name).toBe('UTF-32');
   });
 
   it('knows UTF-32 of any script', () => {
-    expect(foreignFormat(utf32('日本語ログ'))?.name).toBe('UTF-32');
-    expect(foreignFormat(swapped(utf32('😀😀😀😀'), 4))?.name).toBe('UTF-32');
+    expect(nonTextFormat(utf32('日本語ログ'))?.name).toBe('UTF-32');
+    expect(nonTextFormat(swapped(utf32('😀😀😀😀'), 4))?.name).toBe('UTF-32');
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe('foreignFormat', () => {
     '「起動」42 件 ok\n'.repeat(60),
   ])('knows UTF-16 without a mark of a script of many characters by the ASCII in it: %j', (text) => {
     for (const bytes of [utf16(text), swapped(utf16(text), 2)])
-      expect(foreignFormat(bytes.subarray(0, 1024))?.name).toBe('UTF-16');
+      expect(nonTextFormat(bytes.subarray(0, 1024))?.name).toBe('UTF-16');
   });
 
   it.each([
@@ -42,13 +42,13 @@ describe('foreignFormat', () => {
     ['Shift-JIS', '\x93\xfa\x96\x7b\x8c\xea\x83\x8d\x83\x4f key abcd\r\n\x83\x8d\x83\x4f\n'],
     ['GBK', '\xb4\xed\xce\xf3\xa3\xba key abcd\n\xb4\xed\xce\xf3\n'],
   ])('takes %s for text', (_, bytes) => {
-    expect(foreignFormat(Buffer.from(bytes, 'latin1'))).toBeUndefined();
+    expect(nonTextFormat(Buffer.from(bytes, 'latin1'))).toBeUndefined();
   });
 
   it('takes UTF-8 for text that has UTF-16 of something else in it, wherever its head ends', () => {
     const text = Buffer.concat([Buffer.from('日本語ログ: '), utf16('secret'), Buffer.from('、日本')]);
     for (const cut of [0, 1, 2, 3])
-      expect(foreignFormat(text.subarray(0, text.length - cut))).toBeUndefined();
+      expect(nonTextFormat(text.subarray(0, text.length - cut))).toBeUndefined();
   });
 
   it.each([
@@ -62,6 +62,6 @@ describe('foreignFormat', () => {
     '\u001b[1mbold\u001b[0m',
     '',
   ])('takes UTF-8 for text: %j', (text) => {
-    expect(foreignFormat(Buffer.from(text))).toBeUndefined();
+    expect(nonTextFormat(Buffer.from(text))).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ const NOTHING = Buffer.alloc(0);
 const LEAST_MEMORY = 256;
 
 /** Bytes of a line whose end has not come. Keeps `limit` of them at most, fewer if `budget` is used up. */
-export class HeldLine implements CuttableLine {
+export class PartialLine implements CuttableLine {
   readonly #most: number;
   readonly #budget: MemoryBudget | undefined;
   /** Lower than `most` once the line was cut. */
