@@ -18,6 +18,8 @@ const base: Config = {
 };
 
 const config: Config = {
+  // Jest leaves one core to itself and would take one worker on a machine with two.
+  maxWorkers: '100%',
   // A test is slow on a busy machine. One that takes longer than this hangs.
   testTimeout: 60_000,
   projects: [
