@@ -15,6 +15,17 @@ export { type Masker, maskEvent } from './masks/mask-event.ts';
 export { type MaskText, maskStrings } from './masks/mask-strings.ts';
 export type { Masked } from './masks/masked.ts';
 export { compileExpression } from './masks/python-regex.ts';
+export {
+  type Confidence,
+  type DecodeLayers,
+  type EntropyRuleOptions,
+  type RedactOptions,
+  type RedactRule,
+  type RuleBlock,
+  type RuleCheck,
+  redact,
+  redactor,
+} from './masks/redact.ts';
 export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './masks/regex-mask.ts';
 export type { ReplacementOptions } from './masks/replacement.ts';
 

@@ -1,4 +1,4 @@
-import { type MaskText, maskStrings, walkFromTop } from './mask-strings.ts';
+import { type MaskFields, type MaskText, maskStrings, walkFromTop } from './mask-strings.ts';
 import type { Masked } from './masked.ts';
 
 /** A mask for plain strings and for events: objects of which every field is masked. */
@@ -33,7 +33,12 @@ function isTimeOfEvent(key: string, text: string): boolean {
  * // { timestamp: '2026-01-01T00:00:00Z', data: { pin: '***' } }
  */
 export function maskEvent<T extends object>(event: T, maskText: MaskText): Masked<T> {
-  return walkFromTop(event, maskText, isTimeOfEvent);
+  return maskFieldsOf(event, { text: (text) => maskText(text) });
+}
+
+/** {@link maskEvent} with a mask that may replace numbers as well. */
+export function maskFieldsOf<T extends object>(event: T, mask: MaskFields): Masked<T> {
+  return walkFromTop(event, mask, isTimeOfEvent);
 }
 
 /** Makes a mask for text into one for text and events alike. */

@@ -5,6 +5,12 @@ import { plainForm } from './plain-form.ts';
 /** Gives the text that may be seen in place of `text`; the same text when there is nothing to hide. */
 export type MaskText = (text: string) => string;
 
+/** A mask that sees the key of the field that holds a value, also where it holds it in an array. */
+export interface MaskFields {
+  readonly text: (text: string, key?: string) => string;
+  readonly number?: ((value: number, key: string) => unknown) | undefined;
+}
+
 /** Deeper than any real event, far from the end of the stack. A cycle reaches it at once. */
 const MAX_DEPTH = 1000;
 
@@ -25,7 +31,7 @@ const MAX_DEPTH = 1000;
  * maskStrings({ user: 'ada', tries: 3 }, (text) => text.replaceAll('ada', '***')); // { user: '***', tries: 3 }
  */
 export function maskStrings<T>(value: T, maskText: MaskText): Masked<T> {
-  return walkFromTop(value, maskText, keepNone);
+  return walkFromTop(value, { text: (text) => maskText(text) }, keepNone);
 }
 
 /** Whether the string at this key of the topmost object stays as it is. */
@@ -34,21 +40,22 @@ export type KeepAtTop = (key: string, text: string) => boolean;
 const keepNone: KeepAtTop = () => false;
 
 /** {@link maskStrings}, with fields of the topmost object that may be kept. */
-export function walkFromTop<T>(value: T, maskText: MaskText, keep: KeepAtTop): Masked<T> {
+export function walkFromTop<T>(value: T, mask: MaskFields, keep: KeepAtTop): Masked<T> {
   try {
-    return walk(value, maskText, 0, keep) as Masked<T>;
+    return walk(value, mask, 0, keep) as Masked<T>;
   } catch (error) {
     throw error instanceof Refusal ? error.toError() : error;
   }
 }
 
-function walk(value: unknown, maskText: MaskText, depth: number, keep: KeepAtTop): unknown {
+function walk(value: unknown, mask: MaskFields, depth: number, keep: KeepAtTop, key?: string): unknown {
   switch (typeof value) {
     case 'string':
-      return maskText(value);
+      return mask.text(value, key);
     case 'object':
-      return value === null ? null : walkObject(value, maskText, depth, keep);
+      return value === null ? null : walkObject(value, mask, depth, keep, key);
     case 'number':
+      return key === undefined ? value : (mask.number?.(value, key) ?? value);
     case 'boolean':
     case 'undefined':
       return value;
@@ -57,18 +64,18 @@ function walk(value: unknown, maskText: MaskText, depth: number, keep: KeepAtTop
   }
 }
 
-function walkObject(value: object, maskText: MaskText, depth: number, keep: KeepAtTop): unknown {
+function walkObject(value: object, mask: MaskFields, depth: number, keep: KeepAtTop, key?: string): unknown {
   if (depth >= MAX_DEPTH) throw new Refusal(`a cycle, or nesting deeper than ${MAX_DEPTH} levels`);
   const plain = plainForm(value);
   // What `toJSON` gave can need another form itself.
-  if (plain !== value) return walk(plain, maskText, depth + 1, keep);
-  if (Array.isArray(value)) return walkArray(value, maskText, depth);
-  return value instanceof Date ? value : walkRecord(value as Record<string, unknown>, maskText, depth, keep);
+  if (plain !== value) return walk(plain, mask, depth + 1, keep, key);
+  if (Array.isArray(value)) return walkArray(value, mask, depth, key);
+  return value instanceof Date ? value : walkRecord(value as Record<string, unknown>, mask, depth, keep);
 }
 
 function walkRecord(
   source: Readonly<Record<string, unknown>>,
-  maskText: MaskText,
+  mask: MaskFields,
   depth: number,
   keep: KeepAtTop,
 ): unknown {
@@ -79,11 +86,13 @@ function walkRecord(
     const before = copy[key];
     let after: unknown;
     if (typeof before === 'string') {
-      after = keep(key, before) ? before : maskText(before);
+      after = keep(key, before) ? before : mask.text(before, key);
+    } else if (typeof before === 'number' && mask.number !== undefined) {
+      after = mask.number(before, key);
     } else if (isSimple(before)) {
       continue;
     } else {
-      after = walkInside(before, key, maskText, depth);
+      after = walkInside(before, key, mask, depth, key);
     }
     // `__proto__` too: as an own property of the copy it is data.
     if (after !== before) copy[key] = after;
@@ -91,14 +100,15 @@ function walkRecord(
   return withoutSymbols(copy);
 }
 
-function walkArray(source: readonly unknown[], maskText: MaskText, depth: number): unknown {
+function walkArray(source: readonly unknown[], mask: MaskFields, depth: number, key?: string): unknown {
   const { length } = source;
   const shown: unknown[] = [];
   for (let i = 0; i < length; i++) {
     const before = read(source, i);
     let after = before;
-    if (typeof before === 'string') after = maskText(before);
-    else if (!isSimple(before)) after = walkInside(before, i, maskText, depth);
+    if (typeof before === 'string') after = mask.text(before, key);
+    else if (typeof before === 'number' && key !== undefined) after = mask.number?.(before, key) ?? before;
+    else if (!isSimple(before)) after = walkInside(before, i, mask, depth, key);
     else if (before === undefined && !Object.hasOwn(source, i)) throw new Refusal('a sparse array');
     shown.push(after);
   }
@@ -109,11 +119,17 @@ function isSimple(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean';
 }
 
-function walkInside(value: unknown, key: string | number, maskText: MaskText, depth: number): unknown {
+function walkInside(
+  value: unknown,
+  at: string | number,
+  mask: MaskFields,
+  depth: number,
+  key: string | undefined,
+): unknown {
   try {
-    return walk(value, maskText, depth + 1, keepNone);
+    return walk(value, mask, depth + 1, keepNone, key);
   } catch (error) {
-    throw error instanceof Refusal ? error.inside(key) : error;
+    throw error instanceof Refusal ? error.inside(at) : error;
   }
 }
 

@@ -1,20 +1,8 @@
 import * as z from 'zod';
-import { compileExpression } from '../../operators/masks/python-regex.ts';
+import { Expression } from '../mask-expressions.ts';
 
 /** The modes of a check: see `RuleCheck`. */
 const Mode = z.enum(['require', 'raise', 'off']);
-
-const Expression = z
-  .string()
-  .min(1)
-  .check((ctx) => {
-    try {
-      compileExpression(ctx.value);
-    } catch (error) {
-      const message = `a valid regular expression (${(error as Error).message})`;
-      ctx.issues.push({ code: 'custom', input: ctx.value, message });
-    }
-  });
 
 /** The fields that a rule of a pack and a rule of a configuration share. */
 export const RULE_FIELDS = {

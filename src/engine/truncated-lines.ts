@@ -23,7 +23,7 @@ export class TruncatedLines {
   /** Notes a batch of truncated lines, and says so; to be called as it is collected. */
   note(batch: Batch): void {
     const size = sizeOf(batch);
-    if (size === 0 || !(batch.lazy?.isTruncated ?? batch.events.every(isTruncated))) return;
+    if (size === 0 || !(batch.unmade?.isTruncated ?? batch.events.every(isTruncated))) return;
     this.#sources.set(batch.delivery.root, batch.events[0]?.data.source);
     this.#count += size;
     if (!isNoteworthy(this.#count, size)) return;
@@ -56,12 +56,12 @@ export class TruncatedLines {
     batch: Batch,
     onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void,
   ): Batch {
-    const { lazy, delivery } = batch;
+    const { unmade, delivery } = batch;
     // Batches of whole lines, nearly all, stay what they are.
     const isWhole =
-      lazy === undefined
+      unmade === undefined
         ? !this.#sources.has(delivery.root) && !batch.events.some(isTruncated)
-        : !lazy.isTruncated;
+        : !unmade.isTruncated;
     if (isWhole) return batch;
     const events: CollectedEvent[] = [];
     for (const event of batch.events) {

@@ -60,6 +60,8 @@ describe('millrace/operators', () => {
       'poll',
       'pullFrom',
       'rateLimit',
+      'redact',
+      'redactor',
       'regexMask',
       'regexMasker',
       'restartWithBackoff',

@@ -8,7 +8,7 @@ import { ROOT } from '../support/build.ts';
 const NOT_OPERATORS = [
   ['CircuitOpenError', 'ExpressionError', 'InFlightWindow', 'MaskError'],
   ['backoffDelay', 'compileExpression', 'entropyIndex', 'maskEvent', 'maskStrings', 'withChildren'],
-  ['entropyMasker', 'loadPlannedSearch', 'regexMasker'],
+  ['entropyMasker', 'loadPlannedSearch', 'redactor', 'regexMasker'],
   ['fromEventEmitter', 'longTimer', 'poll', 'pullFrom'],
 ].flat();
 

@@ -14,6 +14,7 @@ const policy = { base: 1, cap: 1, attempts: 1, healthyAfter: 1, onComplete: true
 /** Everything that takes options, the options that it cannot do without, and all that are numbers. */
 const TAKERS: readonly [string, (options: never) => unknown, Options, readonly string[]][] = [
   ['regexMasker', operators.regexMasker, { rules: {} }, []],
+  ['redactor', operators.redactor, { rules: {} }, []],
   [
     'entropyMasker',
     operators.entropyMasker,

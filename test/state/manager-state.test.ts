@@ -31,12 +31,7 @@ describe('a Manager with a state', () => {
         },
         two: ({ ctx }) => void seenByOther.push(ctx.state.get('seen')),
       },
-      process: {
-        mid: ({ ctx, event }) => {
-          ctx.state.set('seen', 2);
-          return [event];
-        },
-      },
+      process: { mid: ({ ctx, event }) => (ctx.state.set('seen', 2), [event]) },
       forward: { out: ({ ctx }) => ctx.state.set('seen', 3) },
       options: { state, once: true },
     });

@@ -3,6 +3,7 @@ import { type OperatorFunction, of } from 'rxjs';
 import { entropyMask, entropyMasker } from '../../../operators/masks/entropy-mask.ts';
 import { MaskError } from '../../../operators/masks/mask-error.ts';
 import type { Masked } from '../../../operators/masks/masked.ts';
+import { redact } from '../../../operators/masks/redact.ts';
 import { regexMask, regexMasker } from '../../../operators/masks/regex-mask.ts';
 import { testOperator } from '../operator-matrix.ts';
 
@@ -15,6 +16,15 @@ interface Form {
 
 const forms: Form[] = [
   { name: 'regexMask', operator: (onMask) => regexMask({ rules: { KEY }, mask_char: '*', onMask }) },
+  {
+    name: 'redact',
+    operator: (onMask) =>
+      redact({
+        rules: { KEY: { match: `(${KEY})`, mask: 1 } },
+        onMask,
+        replace: (v) => '*'.repeat(v.length),
+      }),
+  },
   { name: 'entropyMask', operator: (onMask) => entropyMask({ mask_char: '*', onMask }) },
 ];
 

@@ -1,0 +1,187 @@
+import { CHECKS, type Check } from '../checks/index.ts';
+import { EntropyMeter } from '../entropy-index.ts';
+import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
+import type { MaskRule } from '../mask-rule.ts';
+import { compileExpression, ExpressionError } from '../python-regex.ts';
+import { isPlaceholder } from './placeholders.ts';
+import type { Confidence, RedactRule, RuleCheck } from './redact-rule.ts';
+
+/** Replaces a value that the rule of this id has found. */
+export type ReplaceValue = (value: string, id: string) => string;
+
+export interface CompileRedactRulesOptions {
+  /** Rules that are less sure are left out. */
+  readonly confidence: Confidence;
+  /** Expressions for values that no rule masks. */
+  readonly allowedValues: readonly string[];
+  /** Keys whose values no rule masks, where the text has the form of a key and a value. */
+  readonly allowedKeys: readonly string[];
+  readonly replace: ReplaceValue;
+  /** Undefined: the entropy rule is on at low confidence. */
+  readonly entropy?: EntropyRuleOptions | false | undefined;
+}
+
+/** How the entropy rule finds tokens that look random. */
+export interface EntropyRuleOptions {
+  /** Tokens of this index or more are masked, in [0, 1]. 0.9 by default. */
+  readonly threshold?: number | undefined;
+  /** Tokens of this many characters or more are masked, at least 2. 16 by default. */
+  readonly length?: number | undefined;
+  /** The characters that separate tokens, beside white space. Brackets and ``,;:&=?|<>`` by default. */
+  readonly delimiters?: string | undefined;
+  /** Characters that are taken off both ends of a token. Quotes and ``.!`` by default. */
+  readonly trim?: string | undefined;
+}
+
+export const ENTROPY_RULE = 'high-entropy';
+
+const LEVELS: readonly Confidence[] = ['low', 'medium', 'high'];
+
+/** `password` of `secrets/context:password`: what masks show. */
+export const nameOfRule = (id: string): string => id.slice(id.indexOf(':') + 1);
+
+/** What is known of values before a rule looks at them: placeholders and allowed values are not masked. */
+export function valueFilter(allowedValues: readonly string[]): (value: string, isSecret: boolean) => boolean {
+  const allowed = allowedValues.map((source) => withoutGlobal(compileExpression(source)));
+  return (value, isSecret) =>
+    !isPlaceholder(value, isSecret) && !allowed.some((expression) => expression.test(value));
+}
+
+/**
+ * Compiles rules for the engine, in the order in which they are applied: blocks come first, because a rule that takes a
+ * part of a block would hide its start.
+ *
+ * @throws ExpressionError for a rule that is no regular expression, RangeError for an unknown check or group.
+ */
+export function compileRedactRules(
+  rules: Readonly<Record<string, string | RedactRule>>,
+  options: CompileRedactRulesOptions,
+): MaskRule[] {
+  const least = LEVELS.indexOf(options.confidence);
+  const isMaskable = valueFilter(options.allowedValues);
+  const hasAllowedKey = keyFilter(options.allowedKeys);
+  const compiled = Object.entries(rules)
+    .map(([id, rule]) => ({ id, rule: typeof rule === 'string' ? { match: rule } : rule }))
+    .sort((a, b) => Number(b.rule.block !== undefined) - Number(a.rule.block !== undefined))
+    .flatMap(({ id, rule }) => compileRule(id, rule, least, isMaskable, options.replace) ?? []);
+  const { entropy = least === 0 ? {} : false } = options;
+  if (entropy !== false) compiled.push(entropyRule(entropy, isMaskable, options.replace));
+  if (options.allowedKeys.length === 0) return compiled;
+  return compiled.map((rule) => ({
+    ...rule,
+    accepts: (value, text, start) =>
+      !hasAllowedKey(text, start) && rule.accepts?.(value, text, start) !== false,
+  }));
+}
+
+/** The same for every style of writing: `traceId`, `trace_id`, `Trace-Id`. */
+export function plainKey(key: string): string {
+  return key.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/** The key in front of a value: `key=`, `"key": "`, `\"key\": \"`, `--key `, `<key>`. */
+const KEY_BEFORE = /([\w.-]{1,100})[>"'\\]{0,4}\s{0,4}(?:[=:]|\s)\s{0,4}["'\\]{0,4}$|<([\w.-]{1,100})>$/;
+const LONGEST_KEY = 120;
+
+function keyFilter(allowedKeys: readonly string[]): (text: string, start: number) => boolean {
+  const allowed = new Set(allowedKeys.map(plainKey));
+  return (text, start) => {
+    const match = KEY_BEFORE.exec(text.slice(Math.max(0, start - LONGEST_KEY), start));
+    return match !== null && allowed.has(plainKey(match[1] ?? match[2] ?? ''));
+  };
+}
+
+/** Undefined if the rule is less sure than what is wanted, whatever its check says. */
+function compileRule(
+  id: string,
+  rule: RedactRule,
+  least: number,
+  isMaskable: (value: string, isSecret: boolean) => boolean,
+  replace: ReplaceValue,
+): MaskRule | undefined {
+  const { check, isRaising } = compileCheck(id, rule.check);
+  const level = LEVELS.indexOf(rule.confidence ?? 'high');
+  const lacking = least - level;
+  if (lacking > (isRaising ? 1 : 0)) return undefined;
+  const expression = withoutGlobal(compileExpression(rule.match, id));
+  const groups = [rule.mask ?? 0].flat();
+  const last = groupsIn(expression);
+  const missing = groups.find((group) => group > last);
+  if (missing !== undefined) {
+    throw new ExpressionError(`mask: ${missing} is not a group of it; it has ${last}`, id);
+  }
+  const isRequired = check !== undefined && (!isRaising || lacking > 0);
+  const allow = (rule.allow ?? []).map((source) => withoutGlobal(compileExpression(source, id)));
+  const isSecret = !id.startsWith('pii/');
+  return {
+    name: id,
+    expression,
+    groups,
+    ...(rule.keywords && { keywords: rule.keywords.map((keyword) => keyword.toLowerCase()) }),
+    accepts: (value, text, start) =>
+      (!isRequired || check(value, text, start)) &&
+      isMaskable(value, isSecret) &&
+      !allow.some((expression) => expression.test(value)),
+    replace: (value) => replace(value, id),
+  };
+}
+
+function compileCheck(
+  id: string,
+  written: RuleCheck | undefined,
+): { check: Check | undefined; isRaising: boolean } {
+  const rule = typeof written === 'string' ? { name: written } : written;
+  if (rule === undefined || rule.mode === 'off') return { check: undefined, isRaising: false };
+  const isRaising = rule.mode === 'raise';
+  if ('entropy' in rule) return { check: (value) => bitsPerCharacter(value) >= rule.entropy, isRaising };
+  if (!Object.hasOwn(CHECKS, rule.name)) {
+    const known = Object.keys(CHECKS).join(', ');
+    throw new RangeError(
+      `the rule "${id}" has the check "${rule.name}", which does not exist; checks: ${known}`,
+    );
+  }
+  return { check: CHECKS[rule.name], isRaising };
+}
+
+function groupsIn({ source, flags }: RegExp): number {
+  return (new RegExp(`${source}|`, flags).exec('')?.length ?? 1) - 1;
+}
+
+function withoutGlobal({ source, flags }: RegExp): RegExp {
+  return new RegExp(source, flags.replace('g', ''));
+}
+
+/** Shannon's entropy of the characters of a value. */
+export function bitsPerCharacter(value: string): number {
+  const counts = new Map<string, number>();
+  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const length = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return [...counts.values()].reduce((sum, count) => sum - (count / length) * Math.log2(count / length), 0);
+}
+
+function entropyRule(
+  { threshold = 0.9, length = 16, delimiters = '()[]{},;:&=?|<>', trim = '"\'`.!' }: EntropyRuleOptions,
+  isMaskable: (value: string, isSecret: boolean) => boolean,
+  replace: ReplaceValue,
+): MaskRule {
+  const outside = escapeClass(delimiters);
+  const edge = escapeClass(delimiters + trim);
+  const meter = new EntropyMeter(DEFAULT_ALPHABET);
+  return {
+    name: ENTROPY_RULE,
+    // A token without what is trimmed off its ends.
+    expression: new RegExp(
+      `(?<![^\\s${edge}])[^\\s${edge}][^\\s${outside}]{${Math.max(0, length - 2)},}(?<![\\s${edge}])`,
+    ),
+    groups: [0],
+    accepts: (value) =>
+      meter.canReach(threshold, value, 0, value.length) &&
+      meter.index(value, 0, value.length, length) >= threshold &&
+      isMaskable(value, true),
+    replace: (value) => replace(value, ENTROPY_RULE),
+  };
+}
+
+function escapeClass(characters: string): string {
+  return characters.replace(/[\\\]^-]/g, '\\$&');
+}

@@ -1,0 +1,115 @@
+import { applyRulesInOrder, type MaskRule } from '../mask-rule.ts';
+
+/** Where a rule found a value, in UTF-16 units of the original string. */
+export interface Finding {
+  readonly rule: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A part of the current string that replaces a part of the original one. */
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Span {
+  readonly rule: string;
+  readonly start: number;
+  readonly end: number;
+  /** The length of what replaces it. */
+  length: number;
+}
+
+/**
+ * Says what {@link applyRulesInOrder} replaces, and where it was in the original string. It is slower than masking, so it
+ * is meant for strings that masking has changed.
+ *
+ * @param nameOf the name under which a value is reported; the rule's own by default.
+ */
+export function findValues(
+  text: string,
+  rules: readonly MaskRule[],
+  nameOf: (rule: MaskRule) => string = ({ name }) => name,
+): Finding[] {
+  const original = text.toLowerCase();
+  const findings: Finding[] = [];
+  let current = text;
+  let edits: readonly Edit[] = [];
+  for (const rule of rules) {
+    if (rule.keywords?.some((keyword) => original.includes(keyword)) === false) continue;
+    const spans: Span[] = [];
+    const { keywords: _, ...always } = rule;
+    const next = applyRulesInOrder(current, [
+      {
+        ...always,
+        accepts: (value, searched, start) => {
+          if (rule.accepts?.(value, searched, start) === false) return false;
+          spans.push({ rule: nameOf(rule), start, end: start + value.length, length: 0 });
+          return true;
+        },
+        replace: (value) => {
+          const replacement = rule.replace(value);
+          (spans.at(-1) as Span).length = replacement.length;
+          return replacement;
+        },
+      },
+    ]);
+    if (spans.length === 0) continue;
+    for (const span of spans) {
+      findings.push({
+        rule: span.rule,
+        start: toOriginal(span.start, edits, 'from'),
+        end: toOriginal(span.end, edits, 'to'),
+      });
+    }
+    edits = afterReplacing(spans, edits);
+    current = next;
+  }
+  return findings.sort((a, b) => a.start - b.start || a.end - b.end);
+}
+
+/** A position in the current string as one in the original. Inside an edit, it is the end of the edit that is given. */
+function toOriginal(position: number, edits: readonly Edit[], side: 'from' | 'to'): number {
+  let shift = 0;
+  for (const { start, end, from, to } of edits) {
+    if (position <= start) break;
+    if (position < end) return side === 'from' ? from : to;
+    shift += to - from - (end - start);
+  }
+  return position + shift;
+}
+
+/** The edits of the string in which these spans have been replaced. A span and the edits that it touches become one. */
+function afterReplacing(spans: readonly Span[], edits: readonly Edit[]): Edit[] {
+  const parts = [
+    ...edits.map((edit) => ({ ...edit, growth: 0 })),
+    ...spans.map(({ start, end, length }) => ({
+      start,
+      end,
+      growth: length - (end - start),
+      from: toOriginal(start, edits, 'from'),
+      to: toOriginal(end, edits, 'to'),
+    })),
+  ].sort((a, b) => a.start - b.start || b.end - a.end);
+  const merged: typeof parts = [];
+  for (const part of parts) {
+    const last = merged.at(-1);
+    if (last === undefined || part.start >= last.end) {
+      merged.push({ ...part });
+      continue;
+    }
+    last.end = Math.max(last.end, part.end);
+    last.growth += part.growth;
+    last.from = Math.min(last.from, part.from);
+    last.to = Math.max(last.to, part.to);
+  }
+  let shift = 0;
+  return merged.map(({ start, end, growth, from, to }) => {
+    const edit = { start: start + shift, end: end + shift + growth, from, to };
+    shift += growth;
+    return edit;
+  });
+}

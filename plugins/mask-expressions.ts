@@ -1,0 +1,64 @@
+import { constants } from 'node:buffer';
+import * as z from 'zod';
+import { compileExpression, ExpressionError } from '../operators/masks/python-regex.ts';
+import type { Ambiguity } from '../operators/masks/regex/ambiguity.ts';
+import { costOf } from '../operators/masks/regex/cost.ts';
+import { lengthOf } from '../operators/masks/regex/measure.ts';
+import { parseExpression } from '../operators/masks/regex/pattern.ts';
+import type { ConfigMistake } from '../src/sdk/index.ts';
+import { takesOverInLinearTime } from './linear-time.ts';
+
+/** A rule that a plain object cannot hold would be lost without a word, and mask nothing. */
+export function refuseLostRule(rules: unknown, ctx: z.RefinementCtx): unknown {
+  if (typeof rules === 'object' && rules !== null && Object.hasOwn(rules, '__proto__')) {
+    ctx.issues.push({
+      code: 'custom',
+      input: rules,
+      path: ['__proto__'],
+      message: 'another name for this rule',
+    });
+  }
+  return rules;
+}
+
+/** Each by itself, so that all mistakes are told at once, also beside a rule that is no text. */
+export const Expression = z.string().check((ctx) => {
+  try {
+    compileExpression(ctx.value);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const message = `a valid regular expression (${error.reason})`;
+    ctx.issues.push({ code: 'custom', input: ctx.value, message });
+  }
+});
+
+/**
+ * What is wrong with a valid expression: a text could keep it busy for ever, since V8 cannot run it without going back
+ * and its ways double, or it masks nothing.
+ */
+export function mistakeOfExpression(source: string, rule: string): Omit<ConfigMistake, 'path'> | undefined {
+  const expression = compileExpression(source, rule);
+  const { ambiguity } = costOf(expression);
+  if (ambiguity !== undefined && !takesOverInLinearTime(expression)) return { message: explain(ambiguity) };
+  const idle = whyItMasksNothing(expression);
+  return idle === undefined ? undefined : { severity: 'warning', message: `${idle}, so it masks nothing` };
+}
+
+function whyItMasksNothing(expression: RegExp): string | undefined {
+  const pattern = parseExpression(expression)?.pattern;
+  const length = pattern && lengthOf(pattern);
+  if (length?.max === 0) return 'this expression matches nothing but the empty text';
+  if (length !== undefined && length.min > constants.MAX_STRING_LENGTH) {
+    return 'what this expression matches would be longer than any text';
+  }
+  return undefined;
+}
+
+function explain({ part, text }: Ambiguity): string {
+  const shape = text === undefined ? 'a text' : `a text such as ${JSON.stringify(text.repeat(3))}`;
+  return (
+    `this expression could take for ever: ${part} can take ${shape} in ways that multiply with each repetition, ` +
+    'and all are tried where the rest does not match. Write it so that there is one way only, as (?:a+b)+ in ' +
+    'place of (?:a+b?)+, or without look-around, back-references, (?i), \\p{…} and counts above 16'
+  );
+}

@@ -1,0 +1,64 @@
+import { createHmac } from 'node:crypto';
+import { nameOfRule } from '../../operators/masks/redact/compile-redact-rules.ts';
+import { globToExpression } from '../packs/load-packs.ts';
+
+/** What replaces a value: its rule's name, with or without something of the value. */
+export type RedactAction =
+  | 'name'
+  | { readonly keep_last: number }
+  | { readonly mask_char: string }
+  | { readonly hmac: { readonly key_env: string; readonly length: number } };
+
+/** No more of a value is shown than this share of it. */
+const SHOWN_SHARE = 1 / 4;
+
+/**
+ * Replaces values as `action` says for their rules. A rule's own entry comes first, then the first pattern that matches
+ * it, then `default`.
+ *
+ * @throws Error if the key of an `hmac` is not in the environment.
+ */
+export function replaceByActions(
+  actions: Readonly<Record<string, RedactAction>>,
+): (value: string, id: string) => string {
+  const patterns = Object.entries(actions)
+    .filter(([pattern]) => pattern.includes('*'))
+    .map(([pattern, action]) => [globToExpression(pattern), action] as const);
+  const actionOf = (id: string): RedactAction => {
+    if (id !== 'default' && Object.hasOwn(actions, id)) return actions[id] as RedactAction;
+    return patterns.find(([expression]) => expression.test(id))?.[1] ?? actions.default ?? 'name';
+  };
+  const known = new Map<string, (value: string) => string>();
+  return (value, id) => {
+    let replace = known.get(id);
+    if (replace === undefined) {
+      replace = replaceBy(actionOf(id), nameOfRule(id));
+      known.set(id, replace);
+    }
+    return replace(value);
+  };
+}
+
+/** The environment variables that actions need. */
+export function keysOf(actions: Readonly<Record<string, RedactAction>>): string[] {
+  return Object.values(actions).flatMap((action) =>
+    typeof action === 'object' && 'hmac' in action ? [action.hmac.key_env] : [],
+  );
+}
+
+function replaceBy(action: RedactAction, name: string): (value: string) => string {
+  const fixed = `<:${name}:>`;
+  if (action === 'name') return () => fixed;
+  if ('mask_char' in action) return (value) => action.mask_char.repeat([...value].length);
+  if ('keep_last' in action) {
+    return (value) => {
+      const characters = [...value];
+      const shown = Math.min(action.keep_last, Math.floor(characters.length * SHOWN_SHARE));
+      return shown === 0 ? fixed : `<:${name}:${characters.slice(-shown).join('')}:>`;
+    };
+  }
+  const { key_env, length } = action.hmac;
+  const key = process.env[key_env];
+  if (key === undefined || key === '') throw new Error(`the environment variable ${key_env} is not set`);
+  return (value) => `<:${name}:${createHmac('sha256', key).update(value).digest('hex').slice(0, length)}:>`;
+}

@@ -1,0 +1,256 @@
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { LinesMasker } from '../../operators/masks/lines-masker.ts';
+import { MaskError } from '../../operators/masks/mask-error.ts';
+import type { EntropyRuleOptions } from '../../operators/masks/redact/compile-redact-rules.ts';
+import type { Finding } from '../../operators/masks/redact/find-values.ts';
+import type { Confidence, RedactRule } from '../../operators/masks/redact/redact-rule.ts';
+import { Redactor } from '../../operators/masks/redact/redactor.ts';
+import {
+  type CollectedEvent,
+  type LineEnvelope,
+  type LineMapping,
+  type PipelineRunContext,
+  PluginError,
+} from '../../src/sdk/index.ts';
+import { boundedTime } from '../bounded-time.ts';
+import { isDisabled, packRules } from '../packs/load-packs.ts';
+import { type RedactAction, replaceByActions } from './redact-actions.ts';
+
+/** The configuration, as far as the mask needs it. */
+export interface RedactSettings {
+  readonly packs: readonly string[];
+  readonly disable: readonly string[];
+  readonly confidence: Confidence;
+  readonly allow: { readonly values: readonly string[]; readonly keys: readonly string[] };
+  readonly decode: false | { readonly json: number; readonly percent: boolean; readonly base64: number };
+  readonly blocks: false | { readonly lines: number; readonly timeout: number };
+  readonly entropy?: EntropyRuleOptions | false | undefined;
+  readonly action: Readonly<Record<string, RedactAction>>;
+  readonly audit?: { readonly path: string } | undefined;
+  readonly mode: 'mask' | 'report';
+  readonly rules: Readonly<Record<string, string | RedactRule>>;
+}
+
+/** The rule of fields whose key says that their value is a secret. It belongs to the pack of secrets by context. */
+export const SECRET_FIELD = 'secrets/context:secret-field';
+
+export interface CreateRedactorOptions {
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly onMask: (rule: string, count: number) => void;
+  readonly onFind?: ((finding: Finding) => void) | undefined;
+}
+
+/** The rules that settings name: those of the configuration, then those of the packs. */
+export function rulesOf({ rules, packs, disable }: RedactSettings): Record<string, string | RedactRule> {
+  return { ...rules, ...packRules(packs, disable) };
+}
+
+/** The masks that settings stand for. */
+export function createRedactor(
+  settings: RedactSettings,
+  { now, onMask, onFind }: CreateRedactorOptions,
+): Redactor {
+  const { packs, disable, confidence, allow, decode, blocks, entropy, action } = settings;
+  const hasSecretFields = packs.includes('secrets/context') && !isDisabled(SECRET_FIELD, disable);
+  return new Redactor({
+    rules: rulesOf(settings),
+    confidence,
+    entropy,
+    allowedValues: allow.values,
+    allowedKeys: allow.keys,
+    secretFields: hasSecretFields ? SECRET_FIELD : undefined,
+    decode: decode === false ? NO_LAYERS : { ...decode, percent: decode.percent ? 1 : 0 },
+    blocks: blocks === false ? undefined : { lines: blocks.lines, timeoutMs: blocks.timeout * 1000, now },
+    replace: replaceByActions(action),
+    onMask,
+    onFind,
+    boundTime: boundedTime(),
+  });
+}
+
+const NO_LAYERS = { json: 0, percent: 0, base64: 0 };
+
+/** The time, which workers lack: they load no RxJS, whose schedulers it comes from. */
+export interface RedactTime {
+  /** Returns a clock that counts milliseconds. */
+  readonly clock: () => () => number;
+  readonly isoNow: () => string;
+}
+
+const NO_TIME: RedactTime = { clock: () => () => 0, isoNow: () => '' };
+
+/** Appends findings to a file, as JSON Lines. An event whose findings cannot be written does not pass. */
+class AuditFile {
+  readonly #isoNow: () => string;
+  #descriptor: number;
+
+  constructor(path: string, ctx: PipelineRunContext<RedactSettings>, isoNow: () => string) {
+    this.#isoNow = isoNow;
+    mkdirSync(dirname(path), { recursive: true });
+    this.#descriptor = openSync(path, 'a');
+    const reopening = ctx.reopen$?.subscribe(() => {
+      closeSync(this.#descriptor);
+      this.#descriptor = openSync(path, 'a');
+    });
+    ctx.signal.addEventListener('abort', () => {
+      reopening?.unsubscribe();
+      closeSync(this.#descriptor);
+    });
+  }
+
+  write(findings: readonly Finding[], file: string | undefined): void {
+    const timestamp = this.#isoNow();
+    const documents = findings.map(({ rule, start, end }) =>
+      JSON.stringify({ timestamp, rule, file, offset: start, length: end - start }),
+    );
+    writeSync(this.#descriptor, documents.map((document) => `${document}\n`).join(''));
+  }
+}
+
+/** The mask of one context. */
+class RedactContext {
+  readonly #ctx: PipelineRunContext<RedactSettings>;
+  readonly #redactor: Redactor;
+  readonly #audit: AuditFile | undefined;
+  /** Findings of the current string or event that are still to be reported. */
+  readonly #findings: Finding[] = [];
+  /** While it is undefined, what is masked counts. */
+  #noticed: boolean | undefined;
+  readonly #mappings = new Map<string, LineMapping>();
+  /** The source of the last lines that was left as it is. */
+  #spared: string | undefined;
+
+  constructor(ctx: PipelineRunContext<RedactSettings>, time: RedactTime) {
+    this.#ctx = ctx;
+    const { audit } = ctx.config;
+    this.#audit = audit && new AuditFile(audit.path, ctx, time.isoNow);
+    this.#redactor = createRedactor(ctx.config, {
+      now: time.clock(),
+      onMask: (rule, count) => {
+        if (this.#noticed === undefined) ctx.stats.masked(rule, count);
+        else this.#noticed = true;
+      },
+      onFind: this.#isReporting ? (finding) => void this.#findings.push(finding) : undefined,
+    });
+  }
+
+  get #isReporting(): boolean {
+    return this.#ctx.config.mode === 'report' || this.#audit !== undefined;
+  }
+
+  process(event: CollectedEvent): readonly CollectedEvent[] {
+    const masked = this.#reported(sourceOf(event), () => this.#maskEvent(event));
+    return this.#ctx.config.mode === 'report' ? [] : [masked];
+  }
+
+  /** Undefined where more than the line of an event has to be masked. */
+  mappingFor(envelope: LineEnvelope): LineMapping | undefined {
+    const { source } = envelope;
+    if (!this.#spares(envelope)) return undefined;
+    let mapping = this.#mappings.get(source);
+    if (mapping === undefined) {
+      mapping = { map: (line) => this.#mapLine(source, line), many: this.#many(source) };
+      // One file after the other: their number has no end, and a mapping is made in no time.
+      if (this.#mappings.size > 100) this.#mappings.clear();
+      this.#mappings.set(source, mapping);
+    }
+    return mapping;
+  }
+
+  #many(source: string): LinesMasker | undefined {
+    return this.#ctx.config.mode === 'report' ? undefined : this.#redactor.many(source);
+  }
+
+  #mapLine(source: string, line: string): string | undefined {
+    const masked = this.#reported(source, () => this.#redactor.maskLine(source, line));
+    return this.#ctx.config.mode === 'report' ? undefined : masked;
+  }
+
+  #maskEvent(event: CollectedEvent): CollectedEvent {
+    const source = sourceOf(event);
+    const line: unknown = (event.data as Record<string, unknown> | undefined)?.line;
+    const isLine = source !== undefined && typeof line === 'string';
+    const masked = isLine ? this.#redactor.maskBlockLine(source, line) : undefined;
+    if (masked === undefined) return this.#redactor.maskEvent(event) as CollectedEvent;
+    // What the block's line was is masked already, all else as usual.
+    const rest = this.#redactor.maskEvent({ ...event, data: { ...event.data, line: '' } }) as CollectedEvent;
+    return { ...rest, data: { ...rest.data, line: masked } };
+  }
+
+  /** Masks, and reports what was found. A refusal becomes an error that may be logged: its message holds no content. */
+  #reported<T>(file: string | undefined, mask: () => T): T {
+    this.#findings.length = 0;
+    try {
+      const masked = mask();
+      if (this.#findings.length > 0) this.#report(file);
+      return masked;
+    } catch (error) {
+      if (error instanceof MaskError) throw new PluginError(error.message);
+      throw error;
+    }
+  }
+
+  #report(file: string | undefined): void {
+    if (this.#audit !== undefined) {
+      this.#audit.write(this.#findings, file);
+      return;
+    }
+    for (const { rule, start, end } of this.#findings) {
+      const place = file === undefined ? '' : ` in ${file}`;
+      this.#ctx.logger.info(`found ${rule}${place}: ${end - start} characters at offset ${start}`);
+    }
+  }
+
+  /** Whether everything but the line of an event stays as it is. */
+  #spares({ timestamp, source, backfill }: LineEnvelope): boolean {
+    if (source === this.#spared) return true;
+    const event = { timestamp, data: { line: '', source }, backfill };
+    this.#noticed = false;
+    try {
+      this.#redactor.maskEvent(event);
+      if (!this.#noticed) this.#spared = source;
+      return !this.#noticed;
+    } catch {
+      return false;
+    } finally {
+      this.#noticed = undefined;
+      this.#findings.length = 0;
+    }
+  }
+}
+
+function sourceOf(event: CollectedEvent): string | undefined {
+  const source: unknown = (event.data as Record<string, unknown> | undefined)?.source;
+  return typeof source === 'string' ? source : undefined;
+}
+
+/** The entry functions of `redact`, without its schema: a worker loads no more. Workers have no time. */
+export function redacting(time: RedactTime = NO_TIME) {
+  const contexts = new WeakMap<PipelineRunContext<RedactSettings>, RedactContext>();
+  const contextOf = (ctx: PipelineRunContext<RedactSettings>): RedactContext => {
+    let context = contexts.get(ctx);
+    if (context === undefined) {
+      context = new RedactContext(ctx, time);
+      contexts.set(ctx, context);
+    }
+    return context;
+  };
+  return {
+    process: ({
+      ctx,
+      event,
+    }: {
+      ctx: PipelineRunContext<RedactSettings>;
+      event: CollectedEvent;
+    }): readonly CollectedEvent[] => contextOf(ctx).process(event),
+    mapLines: ({
+      ctx,
+      envelope,
+    }: {
+      ctx: PipelineRunContext<RedactSettings>;
+      envelope: LineEnvelope;
+    }): LineMapping | undefined => contextOf(ctx).mappingFor(envelope),
+  };
+}

@@ -1,0 +1,73 @@
+import { packFiles } from './pack-files.ts';
+import type { Pack, PackRule } from './pack-schema.ts';
+
+export type { Pack, PackRule } from './pack-schema.ts';
+
+/** The packs that `redact` applies unless others are named. */
+export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/providers', 'secrets/keys'];
+
+const loaded = new Map<string, Pack>();
+
+/**
+ * The names of the redaction packs that come with millrace.
+ *
+ * @example
+ * packNames().includes('secrets/keys'); // true
+ */
+export function packNames(): string[] {
+  return Object.keys(packFiles());
+}
+
+/**
+ * A redaction pack by its name: its description, and its rules.
+ *
+ * @throws RangeError if there is no pack of this name.
+ * @example
+ * Object.keys(loadPack('secrets/keys').rules).length > 0; // true
+ */
+export function loadPack(name: string): Pack {
+  let pack = loaded.get(name);
+  if (pack === undefined) {
+    const files = packFiles();
+    const json = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (json === undefined) {
+      throw new RangeError(`there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`);
+    }
+    pack = JSON.parse(json) as Pack;
+    loaded.set(name, pack);
+  }
+  return pack;
+}
+
+/**
+ * The rules of packs by their ids, `pack:rule`, for the operator `redact`.
+ *
+ * @param names the default packs of the processor if they are left out.
+ * @param disable ids of rules that are left out; `*` stands for any characters.
+ * @throws RangeError if there is no pack of one of the names.
+ * @example
+ * Object.keys(packRules(['secrets/keys'], ['secrets/keys:*'])); // []
+ */
+export function packRules(
+  names: readonly string[] = DEFAULT_PACKS,
+  disable: readonly string[] = [],
+): Record<string, PackRule> {
+  return Object.fromEntries(
+    names.flatMap((name) =>
+      Object.entries(loadPack(name).rules)
+        .map(([rule, value]) => [`${name}:${rule}`, value] as const)
+        .filter(([id]) => !isDisabled(id, disable)),
+    ),
+  );
+}
+
+/** Whether one of the patterns names a rule. `*` stands for any characters. */
+export function isDisabled(id: string, disable: readonly string[]): boolean {
+  return disable.some((pattern) => globToExpression(pattern).test(id));
+}
+
+/** An expression for the rule ids that a pattern names. */
+export function globToExpression(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`);
+}

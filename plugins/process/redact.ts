@@ -1,0 +1,172 @@
+import * as z from 'zod';
+import { CHECKS } from '../../operators/masks/checks/index.ts';
+import { compileRedactRules } from '../../operators/masks/redact/compile-redact-rules.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
+import {
+  type ConfigMistake,
+  integer,
+  isoNow,
+  nearest,
+  oneCharacter,
+  ProcessConfigBase,
+  path,
+} from '../../src/sdk/index.ts';
+import { Expression, mistakeOfExpression, refuseLostRule } from '../mask-expressions.ts';
+import { redacting, rulesOf, SECRET_FIELD } from '../masks/redact.ts';
+import { keysOf } from '../masks/redact-actions.ts';
+import { DEFAULT_PACKS, globToExpression, packNames } from '../packs/load-packs.ts';
+import { RULE_FIELDS } from '../packs/pack-schema.ts';
+
+export const description =
+  'Masks secrets and personal data by maintained packs of rules, in all text of an event.';
+
+export const example = `
+secrets:
+  plugin: redact
+  packs: [secrets/context, secrets/providers, secrets/keys]
+  allow:
+    keys: [trace_id]
+  rules:
+    TICKET: 'TK-[0-9]{8}'
+`;
+
+export const shownSettings = { packs: '', rules: '', confidence: '', mode: '' };
+
+/** This plugin removes secrets. */
+export const masks = true;
+
+export const runsInWorkers = true;
+
+const Action = z.union([
+  z.literal('name'),
+  z.strictObject({ keep_last: integer().min(1).max(64) }),
+  z.strictObject({ mask_char: oneCharacter() }),
+  z.strictObject({
+    hmac: z.strictObject({ key_env: z.string().min(1), length: integer().min(8).max(64).default(12) }),
+  }),
+]);
+
+const OwnRule = z.union([Expression, z.strictObject(RULE_FIELDS)]);
+
+/** Layers of an encoding: each of them costs a search in all that it decodes to. */
+const layers = () => integer().min(0).max(4);
+
+export const RedactProcessConfig = ProcessConfigBase.extend({
+  packs: z.array(z.enum(packNames())).default([...DEFAULT_PACKS]),
+  disable: z.array(z.string()).default([]),
+  confidence: z.enum(['high', 'medium', 'low']).default('medium'),
+  allow: z
+    .strictObject({ values: z.array(Expression).default([]), keys: z.array(z.string()).default([]) })
+    .default({ values: [], keys: [] }),
+  decode: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        json: layers().default(2),
+        percent: z.boolean().default(true),
+        base64: layers().default(2),
+      }),
+    ])
+    .default({ json: 2, percent: true, base64: 2 }),
+  blocks: z
+    .union([
+      z.literal(false),
+      z.strictObject({ lines: integer().min(1).default(200), timeout: z.number().gt(0).default(5) }),
+    ])
+    .default({ lines: 200, timeout: 5 }),
+  entropy: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        threshold: z.number().min(0).max(1).optional(),
+        length: integer().gt(1).optional(),
+        delimiters: z.string().optional(),
+        trim: z.string().optional(),
+      }),
+    ])
+    .optional(),
+  action: z.record(z.string(), Action).default({ default: 'name' }),
+  audit: z.strictObject({ path: path() }).optional(),
+  mode: z.enum(['mask', 'report']).default('mask'),
+  rules: z.preprocess(refuseLostRule, z.record(z.string(), OwnRule)).default({}),
+});
+export type RedactProcessConfig = Readonly<z.output<typeof RedactProcessConfig>>;
+
+export function get_config_schema(): typeof RedactProcessConfig {
+  return RedactProcessConfig;
+}
+
+/** Blocks of lines, and what is written of the lines, need the lines of a file in their order. */
+export function needsOrder({ config }: { config: RedactProcessConfig }): string | undefined {
+  if (config.mode === 'report') return 'mode: report';
+  if (config.audit !== undefined) return 'audit';
+  return config.blocks === false ? undefined : 'blocks';
+}
+
+export function checkConfig({ config }: { config: RedactProcessConfig }): readonly ConfigMistake[] {
+  const { packs, rules, action } = config;
+  const mistakes = [...ownRuleMistakes(config), ...namedRuleMistakes(config)];
+  if (packs.length === 0 && Object.keys(rules).length === 0) {
+    mistakes.push({
+      path: ['packs'],
+      severity: 'warning',
+      message: 'there are no rules, so nothing is masked',
+    });
+  }
+  for (const key of keysOf(action)) {
+    const value = process.env[key];
+    if (value !== undefined && value !== '') continue;
+    const message = `the environment variable ${key} is not set; hmac requires a secret key in it`;
+    mistakes.push({ path: ['action'], message });
+  }
+  return mistakes;
+}
+
+function ownRuleMistakes({ rules, confidence }: RedactProcessConfig): ConfigMistake[] {
+  return Object.entries(rules).flatMap(([name, rule]): ConfigMistake[] => {
+    const at = ['rules', name];
+    const match = typeof rule === 'string' ? rule : rule.match;
+    const mistake = mistakeOfExpression(match, name);
+    if (mistake !== undefined)
+      return [{ ...mistake, path: typeof rule === 'string' ? at : [...at, 'match'] }];
+    if (typeof rule === 'string') return [];
+    const { check } = rule;
+    const checkName = typeof check === 'string' ? check : check && 'name' in check ? check.name : undefined;
+    if (checkName !== undefined && !Object.hasOwn(CHECKS, checkName)) {
+      const known = Object.keys(CHECKS);
+      const suggestion = nearest(checkName, known);
+      const message = `there is no check ${checkName}; checks: ${known.join(', ')}`;
+      return [{ path: [...at, 'check'], message, ...(suggestion !== undefined && { suggestion }) }];
+    }
+    try {
+      compileRedactRules(
+        { [name]: rule },
+        { confidence, allowedKeys: [], allowedValues: [], replace: String },
+      );
+      return [];
+    } catch (error) {
+      return [{ path: at, message: (error as Error).message }];
+    }
+  });
+}
+
+/** Ids and patterns that name no rule: one that is misspelt masks what it should not, or in another way. */
+function namedRuleMistakes(config: RedactProcessConfig): ConfigMistake[] {
+  const ids = [...Object.keys(rulesOf({ ...config, disable: [] })), SECRET_FIELD];
+  const named = [
+    ...config.disable.map((pattern, index) => ({ pattern, path: ['disable', index] })),
+    ...Object.keys(config.action)
+      .filter((pattern) => pattern !== 'default')
+      .map((pattern) => ({ pattern, path: ['action', pattern] })),
+  ];
+  return named.flatMap(({ pattern, path }): ConfigMistake[] => {
+    if (ids.some((id) => globToExpression(pattern).test(id))) return [];
+    const suggestion = nearest(pattern, ids);
+    const message = `no rule of the packs and rules here is named ${pattern}, so this has no effect`;
+    return [{ path, severity: 'warning', message, ...(suggestion !== undefined && { suggestion }) }];
+  });
+}
+
+/** `process` emits the event with every secret in it masked. Fails on what cannot be masked. */
+export const { process: redactEvent, mapLines } = redacting({ clock: steadyClock, isoNow });
+export { redactEvent as process };
