@@ -25,7 +25,7 @@ export {
   type RuleCheck,
   redact,
   redactor,
-} from './masks/redact.ts';
+} from './masks/redact/redact.ts';
 export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './masks/regex-mask.ts';
 export type { ReplacementOptions } from './masks/replacement.ts';
 

@@ -3,7 +3,7 @@ import { type OperatorFunction, of } from 'rxjs';
 import { entropyMask, entropyMasker } from '../../../operators/masks/entropy-mask.ts';
 import { MaskError } from '../../../operators/masks/mask-error.ts';
 import type { Masked } from '../../../operators/masks/masked.ts';
-import { redact } from '../../../operators/masks/redact.ts';
+import { redact } from '../../../operators/masks/redact/redact.ts';
 import { regexMask, regexMasker } from '../../../operators/masks/regex-mask.ts';
 import { testOperator } from '../operator-matrix.ts';
 

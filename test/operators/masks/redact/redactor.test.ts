@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { MaskError } from '../../../../operators/masks/mask-error.ts';
 import { bitsPerCharacter } from '../../../../operators/masks/redact/compile-redact-rules.ts';
 import { isPlaceholder } from '../../../../operators/masks/redact/placeholders.ts';
+import { type RedactOptions, redactor } from '../../../../operators/masks/redact/redact.ts';
 import { isSecretKey } from '../../../../operators/masks/redact/secret-keys.ts';
-import { type RedactOptions, redactor } from '../../../../operators/masks/redact.ts';
 
 const TOKEN = { match: 'tk_([0-9a-z]{8})', keywords: ['tk_'] };
 const base64 = (text: string) => Buffer.from(text).toString('base64');

@@ -1,15 +1,15 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { BOOLEAN, type Check, type Checks, checkOptions, FUNCTION } from '../support/check-options.ts';
-import type { Masker } from './mask-event.ts';
-import type { Masked } from './masked.ts';
-import { type EntropyRuleOptions, nameOfRule } from './redact/compile-redact-rules.ts';
-import type { DecodeLayers } from './redact/decode.ts';
-import type { Confidence, RedactRule } from './redact/redact-rule.ts';
-import { Redactor } from './redact/redactor.ts';
+import { BOOLEAN, type Check, type Checks, checkOptions, FUNCTION } from '../../support/check-options.ts';
+import type { Masker } from '../mask-event.ts';
+import type { Masked } from '../masked.ts';
+import { type EntropyRuleOptions, nameOfRule } from './compile-redact-rules.ts';
+import type { DecodeLayers } from './decode.ts';
+import type { Confidence, RedactRule } from './redact-rule.ts';
+import { Redactor } from './redactor.ts';
 
-export type { EntropyRuleOptions } from './redact/compile-redact-rules.ts';
-export type { DecodeLayers } from './redact/decode.ts';
-export type { Confidence, RedactRule, RuleBlock, RuleCheck } from './redact/redact-rule.ts';
+export type { EntropyRuleOptions } from './compile-redact-rules.ts';
+export type { DecodeLayers } from './decode.ts';
+export type { Confidence, RedactRule, RuleBlock, RuleCheck } from './redact-rule.ts';
 
 export interface RedactOptions {
   /**
