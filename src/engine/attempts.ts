@@ -15,7 +15,7 @@ import { backoffDelay } from '../../operators/backoff.ts';
 import { longTimer } from '../../operators/support/long-timer.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { isFatal, isPermanent, MillraceError, PluginError, retryAfterOf, safeReason } from '../sdk/errors.ts';
-import { atHand, eventually } from '../sdk/plugin-result.ts';
+import { availableResults, streamResults } from '../sdk/plugin-result.ts';
 
 export interface AttemptPolicy {
   /** What is tried, for messages: `forwarder archive`. */
@@ -139,7 +139,7 @@ function callNow(call: () => unknown, { pause }: AttemptPolicy): Observable<unkn
   if (pause !== undefined && pause.left > 0) return callLater(call);
   try {
     const returned = call();
-    return atHand(returned) === undefined ? eventually(returned) : undefined;
+    return availableResults(returned) === undefined ? streamResults(returned) : undefined;
   } catch (error) {
     return throwError(() => error);
   }
@@ -148,7 +148,7 @@ function callNow(call: () => unknown, { pause }: AttemptPolicy): Observable<unkn
 function callLater(call: () => unknown): Observable<unknown> {
   return defer(() => {
     const returned = call();
-    return atHand(returned) ?? eventually(returned);
+    return availableResults(returned) ?? streamResults(returned);
   });
 }
 

@@ -3,7 +3,7 @@ import type { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
 import { type CollectedEvent, EventBatch, LineEvents, type PipelineConfig } from '../sdk/models.ts';
 import { AckQueue } from './ack-queue.ts';
-import { type Batch, UnmadeBatch } from './delivery.ts';
+import { type Batch, LazyBatch } from './delivery.ts';
 import { expectBatch } from './expect-events.ts';
 import type { Drop } from './probe.ts';
 import type { PipelineCounters } from './stats.ts';
@@ -49,7 +49,7 @@ export function collectStage({
         const delivery = queue.open(size, acknowledge);
         delivery.origin = origin;
         subscriber.next(
-          content instanceof LineEvents ? new UnmadeBatch(content, delivery) : { events: content, delivery },
+          content instanceof LineEvents ? new LazyBatch(content, delivery) : { events: content, delivery },
         );
       };
 

@@ -1,4 +1,4 @@
-import type { CollectedEvent, EventOrigin, Outcome, UnmadeEvents } from '../sdk/models.ts';
+import type { CollectedEvent, EventOrigin, LazyEvents, Outcome } from '../sdk/models.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 
@@ -50,31 +50,31 @@ export class Delivery {
 
 /** What travels between the engine's stages: events that came in together, with one delivery. */
 export interface Batch {
-  /** To be asked for only where they are needed: see `unmade`. */
+  /** Ask for them only where they are needed: `lazy` may have to create them. */
   readonly events: readonly CollectedEvent[];
-  /** The same, if they are made only when they are asked for. */
-  readonly unmade?: UnmadeEvents | undefined;
+  /** The same events, if they are created on first access. */
+  readonly lazy?: LazyEvents | undefined;
   readonly delivery: Delivery;
 }
 
 /** A class, since V8 keeps a hidden class for each object literal that has a getter. */
-export class UnmadeBatch implements Batch {
-  readonly unmade: UnmadeEvents;
+export class LazyBatch implements Batch {
+  readonly lazy: LazyEvents;
   readonly delivery: Delivery;
 
-  constructor(unmade: UnmadeEvents, delivery: Delivery) {
-    this.unmade = unmade;
+  constructor(lazy: LazyEvents, delivery: Delivery) {
+    this.lazy = lazy;
     this.delivery = delivery;
   }
 
   get events(): readonly CollectedEvent[] {
-    return this.unmade.events;
+    return this.lazy.events;
   }
 }
 
 /** How many events there are. */
 export function sizeOf(batch: Batch): number {
-  return batch.unmade?.size ?? batch.events.length;
+  return batch.lazy?.size ?? batch.events.length;
 }
 
 /** For the log alone: an entry of a dead letter leaves the machine, and masks have not seen this path. */

@@ -33,6 +33,6 @@ export class Documents {
 /** In `into` or elsewhere. */
 function documentsOf(batch: Batch, into: Buffer): Buffer {
   return (
-    batch.unmade?.toJsonLines(into) ?? Buffer.from(batch.events.map((event) => toJsonLine(event)).join(''))
+    batch.lazy?.toJsonLines(into) ?? Buffer.from(batch.events.map((event) => toJsonLine(event)).join(''))
   );
 }

@@ -243,7 +243,7 @@ function callWithDocuments(
   let isFirst = true;
   const failed = () => {
     isFirst = false;
-    for (const { unmade } of batches) unmade?.keep?.();
+    for (const { lazy } of batches) lazy?.keep?.();
   };
   return {
     run: () => {

@@ -15,8 +15,8 @@ import { orderedMap } from '../../operators/ordered-map.ts';
 import { type LineOutcomes, LineProcessing } from '../lines/process-lines.ts';
 import { Turn, turn$ } from '../lines/time-slice.ts';
 import { type CollectedEvent, type LineEnvelope, LineEvents, type LineMapping } from '../sdk/models.ts';
-import { atHand, eventually, fewOrPulled, isAsync } from '../sdk/plugin-result.ts';
-import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
+import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin-result.ts';
+import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
 import { expectEvents } from './expect-events.ts';
 import type { Drop } from './probe.ts';
 import { ResultWindow } from './result-window.ts';
@@ -58,10 +58,10 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
   const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
   return orderedMap(
     (batch: Batch): readonly Batch[] | Observable<Batch> => {
-      const { unmade, delivery } = batch;
-      if (unmade instanceof LineEvents) {
-        const mapping = options.mapLines?.(unmade.envelope);
-        if (mapping !== undefined) return mappedLines(unmade, mapping, delivery, options);
+      const { lazy, delivery } = batch;
+      if (lazy instanceof LineEvents) {
+        const mapping = options.mapLines?.(lazy.envelope);
+        if (mapping !== undefined) return mappedLines(lazy, mapping, delivery, options);
       }
       const { events } = batch;
       const done: CollectedEvent[] = [];
@@ -97,7 +97,7 @@ function mappedLines(
     },
   };
   const batchesOf = (done: LineEvents): readonly Batch[] =>
-    done.size === 0 ? NO_BATCHES : [new UnmadeBatch(done, delivery)];
+    done.size === 0 ? NO_BATCHES : [new LazyBatch(done, delivery)];
   const processing = new LineProcessing(lines, mapping, outcomes);
   const first = processing.run(lines.size > 1 ? new Turn() : undefined);
   if (processing.isDone) return batchesOf(first);
@@ -154,10 +154,10 @@ function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Res
   let results: readonly CollectedEvent[] | undefined;
   try {
     returned = stage.process(event);
-    results = atHand<CollectedEvent>(returned);
+    results = availableResults<CollectedEvent>(returned);
     if (results === undefined && !isAsync(returned)) {
-      returned = fewOrPulled(returned as Iterable<CollectedEvent>);
-      results = atHand<CollectedEvent>(returned);
+      returned = takeIfFew(returned as Iterable<CollectedEvent>);
+      results = availableResults<CollectedEvent>(returned);
     }
   } catch (error) {
     stage.onFailure(event, delivery, error);
@@ -185,7 +185,7 @@ function awaitedResults(
     const demand = window.demand();
     let results = 0;
     let failed = false;
-    return eventually<CollectedEvent>(returned, demand).pipe(
+    return streamResults<CollectedEvent>(returned, demand).pipe(
       catchError((error) => {
         failed = true;
         onFailure(event, delivery, error);

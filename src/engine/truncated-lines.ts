@@ -23,7 +23,7 @@ export class TruncatedLines {
   /** Notes a batch of truncated lines, and says so; to be called as it is collected. */
   note(batch: Batch): void {
     const size = sizeOf(batch);
-    if (size === 0 || !(batch.unmade?.isTruncated ?? batch.events.every(isTruncated))) return;
+    if (size === 0 || !(batch.lazy?.isTruncated ?? batch.events.every(isTruncated))) return;
     this.#sources.set(batch.delivery.root, batch.events[0]?.data.source);
     this.#count += size;
     if (!isNoteworthy(this.#count, size)) return;
@@ -56,12 +56,12 @@ export class TruncatedLines {
     batch: Batch,
     onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void,
   ): Batch {
-    const { unmade, delivery } = batch;
+    const { lazy, delivery } = batch;
     // Batches of whole lines, nearly all, stay what they are.
     const isWhole =
-      unmade === undefined
+      lazy === undefined
         ? !this.#sources.has(delivery.root) && !batch.events.some(isTruncated)
-        : !unmade.isTruncated;
+        : !lazy.isTruncated;
     if (isWhole) return batch;
     const events: CollectedEvent[] = [];
     for (const event of batch.events) {

@@ -12,7 +12,7 @@ import { orderedMap } from '../../operators/ordered-map.ts';
 import { type TakenResult, WorkerLost, type WorkerPool } from '../lines/worker-pool.ts';
 import { PluginError } from '../sdk/errors.ts';
 import { type CollectedEvent, LineEvents, WrittenEvents } from '../sdk/models.ts';
-import { type Batch, type Delivery, UnmadeBatch } from './delivery.ts';
+import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
 
 export interface WorkerStageOptions {
   readonly ordered: boolean;
@@ -40,15 +40,15 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
         here++;
         return of(batch).pipe(inThisThread);
       }).pipe(finalize(() => here--));
-      const { unmade, delivery } = batch;
-      if (!(unmade instanceof LineEvents) || unmade.texts.bytes === undefined) return here$;
+      const { lazy, delivery } = batch;
+      if (!(lazy instanceof LineEvents) || lazy.texts.bytes === undefined) return here$;
       if (!pool.isReady || (!pool.isHungry && here === 0)) return here$;
-      const { bytes, size } = unmade.texts;
-      const { envelope } = unmade;
+      const { bytes, size } = lazy.texts;
+      const { envelope } = lazy;
       return pool.run({ bytes, size, envelope }).pipe(
         catchError((error) => (error instanceof WorkerLost ? of(undefined) : throwError(() => error))),
         // Once acknowledged, a batch must not be done again: its events would be counted and acknowledged twice.
-        concatMap((result) => (result === undefined ? here$ : withResult(result, unmade, delivery, options))),
+        concatMap((result) => (result === undefined ? here$ : withResult(result, lazy, delivery, options))),
       );
     },
     { ordered },
@@ -80,7 +80,7 @@ function withResult(
     isKept = true;
   });
   return [
-    new UnmadeBatch(
+    new LazyBatch(
       events,
       delivery.share(size, () => isKept || release()),
     ),

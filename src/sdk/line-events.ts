@@ -35,7 +35,7 @@ export interface PlainLines extends LineTexts {
 }
 
 /** Events that need not be made to be counted and written. */
-export interface UnmadeEvents {
+export interface LazyEvents {
   readonly size: number;
   /** Made when first asked for. */
   readonly events: readonly CollectedEvent[];
@@ -60,7 +60,7 @@ export interface UnmadeEvents {
  * two.size; // 2
  * two.events[1].data; // { line: 'GET /about', source: 'a.log' }
  */
-export class LineEvents implements UnmadeEvents {
+export class LineEvents implements LazyEvents {
   readonly texts: LineTexts;
   readonly envelope: LineEnvelope;
   #events: readonly CollectedLineEvent[] | undefined;

@@ -33,9 +33,9 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
 
 /**
  * The results that a plugin's return value stands for, when they are at hand: nothing, one, or an array of them.
- * `undefined` means that they must be waited for, or pulled: see {@link eventually}.
+ * `undefined` means that they must be waited for, or pulled: see {@link streamResults}.
  */
-export function atHand<T>(value: unknown): readonly T[] | undefined {
+export function availableResults<T>(value: unknown): readonly T[] | undefined {
   if (Array.isArray(value)) return value;
   if (value === undefined || value === null) return [];
   return isAsync(value) || isIterable(value) ? undefined : [value as T];
@@ -45,7 +45,7 @@ export function atHand<T>(value: unknown): readonly T[] | undefined {
 const AT_ONCE = 16;
 
 /** All results of an iterable if they are few; otherwise an iterable that goes on where this left off. */
-export function fewOrPulled<T>(iterable: Iterable<T>): readonly T[] | Iterable<T> {
+export function takeIfFew<T>(iterable: Iterable<T>): readonly T[] | Iterable<T> {
   const iterator = iterable[Symbol.iterator]();
   const taken: T[] = [];
   while (taken.length < AT_ONCE) {
@@ -68,12 +68,12 @@ const WITHOUT_BOUND: Demand = {
  * The results of an Observable, an iterable, or a promise of any of what a plugin may return. Iterables are pulled by
  * demand: by default, to their end. Observables cannot be made to wait.
  */
-export function eventually<T>(value: unknown, demand: Demand = WITHOUT_BOUND): Observable<T> {
+export function streamResults<T>(value: unknown, demand: Demand = WITHOUT_BOUND): Observable<T> {
   if (isPulled(value)) return pullFrom(value as AsyncIterable<T>, demand);
   const results = toObservable(value as ObservableInput<unknown>);
   const isPromise = typeof (value as { then?: unknown }).then === 'function';
   if (!isPromise) return results as Observable<T>;
-  return results.pipe(concatMap((result) => atHand<T>(result) ?? eventually<T>(result, demand)));
+  return results.pipe(concatMap((result) => availableResults<T>(result) ?? streamResults<T>(result, demand)));
 }
 
 /** Some Observables are async iterables as well: they tell by themselves what comes. */

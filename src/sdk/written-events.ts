@@ -1,5 +1,5 @@
 import type { CollectedEvent } from './events.ts';
-import type { UnmadeEvents } from './line-events.ts';
+import type { LazyEvents } from './line-events.ts';
 
 /**
  * Events that were written already, in another thread.
@@ -8,7 +8,7 @@ import type { UnmadeEvents } from './line-events.ts';
  * const written = new WrittenEvents(Buffer.from('{"timestamp":"2026-01-01T00:00:00.000Z","data":{}}\n'), 1);
  * written.events; // [{ timestamp: '2026-01-01T00:00:00.000Z', data: {} }]
  */
-export class WrittenEvents implements UnmadeEvents {
+export class WrittenEvents implements LazyEvents {
   readonly size: number;
   readonly isTruncated = false;
   readonly #documents: Buffer;

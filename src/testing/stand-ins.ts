@@ -8,7 +8,7 @@ import type {
   ForwardPlugin,
   ProcessPlugin,
 } from '../sdk/models.ts';
-import { atHand, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
+import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import { letterValue, toEvent } from './event-values.ts';
 import type { Letters } from './trace.ts';
@@ -84,7 +84,7 @@ export function tracedProcessor(
     get_config_schema: anything,
     process: ({ ctx, event }) => {
       const returned: unknown = plugin.process({ ctx, event });
-      const results = atHand<CollectedEvent>(returned);
+      const results = availableResults<CollectedEvent>(returned);
       if (results !== undefined) {
         for (const result of results) letters.inherit(result, event);
         return results;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { map, NEVER, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { type Batch, Delivery, UnmadeBatch } from '../../src/engine/delivery.ts';
+import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { DocumentMemory } from '../../src/engine/document-memory.ts';
 import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
 import { LineEvents, serialise, WrittenEvents } from '../../src/sdk/models.ts';
@@ -14,9 +14,9 @@ const ENVELOPE = {
 };
 
 const delivery = new Delivery(1, () => {});
-const linesOf = (...lines: string[]) => new UnmadeBatch(LineEvents.of(lines, ENVELOPE), delivery);
+const linesOf = (...lines: string[]) => new LazyBatch(LineEvents.of(lines, ENVELOPE), delivery);
 const written = (text: string) =>
-  new UnmadeBatch(
+  new LazyBatch(
     new WrittenEvents(
       Buffer.from(
         linesOf(text)
@@ -63,7 +63,7 @@ describe('a forwarder of documents', () => {
     const calls: Buffer[] = [];
     const acknowledged: string[] = [];
     const batch = (text: string) =>
-      new UnmadeBatch(LineEvents.of([text, text], ENVELOPE), new Delivery(2, () => acknowledged.push(text)));
+      new LazyBatch(LineEvents.of([text, text], ENVELOPE), new Delivery(2, () => acknowledged.push(text)));
     const texts = ['first', 'second', 'third'];
     scheduler.run(({ flush }) => {
       const stage = forwardStage(
@@ -105,7 +105,7 @@ describe('a forwarder of documents', () => {
         }),
       );
       const delivery = new Delivery(2, () => expect([calls, kept]).toEqual([2, 1]));
-      of(new UnmadeBatch(events, delivery)).pipe(stage).subscribe();
+      of(new LazyBatch(events, delivery)).pipe(stage).subscribe();
       flush();
     });
     expect([calls, kept]).toEqual([2, 1]);

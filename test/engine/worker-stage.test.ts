@@ -11,7 +11,7 @@ import {
   toArray,
 } from 'rxjs';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
-import { type Batch, Delivery, UnmadeBatch } from '../../src/engine/delivery.ts';
+import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { workerStage } from '../../src/engine/worker-stage.ts';
 import { WorkerPool } from '../../src/lines/worker-pool.ts';
 import { LineEvents } from '../../src/sdk/models.ts';
@@ -27,7 +27,7 @@ const ENVELOPE = {
 function batchOf(text: string): Batch {
   const bytes = Buffer.from(text);
   const size = text.split('\n').length - 1;
-  return new UnmadeBatch(new LineEvents(new LineBlock(bytes, size), ENVELOPE), new Delivery(size, () => {}));
+  return new LazyBatch(new LineEvents(new LineBlock(bytes, size), ENVELOPE), new Delivery(size, () => {}));
 }
 
 const lines = ({ events }: Batch) => events.map(({ data }) => data.line as string);

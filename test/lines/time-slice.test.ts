@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { from, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { type Batch, Delivery, UnmadeBatch } from '../../src/engine/delivery.ts';
+import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { processStage } from '../../src/engine/process-stage.ts';
 import { type CollectedEvent, LineEvents, type Outcome } from '../../src/sdk/models.ts';
 
@@ -47,7 +47,7 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
   });
   const input = Array.from({ length: batches }, (_, b): Batch => {
     const lines = LineEvents.of(texts(b), ENVELOPE);
-    return new UnmadeBatch(lines, new Delivery(SIZE, (outcome) => outcomes.push(outcome)));
+    return new LazyBatch(lines, new Delivery(SIZE, (outcome) => outcomes.push(outcome)));
   });
   let isComplete = false;
   scheduler.run(({ flush }) => {
@@ -125,7 +125,7 @@ it('looks at the clock after each line that fails, however short', () => {
       }),
       onFailure: () => {},
     });
-    from([new UnmadeBatch(lines, delivery)])
+    from([new LazyBatch(lines, delivery)])
       .pipe(stage)
       .subscribe()
       .unsubscribe();

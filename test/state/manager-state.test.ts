@@ -31,7 +31,12 @@ describe('a Manager with a state', () => {
         },
         two: ({ ctx }) => void seenByOther.push(ctx.state.get('seen')),
       },
-      process: { mid: ({ ctx, event }) => (ctx.state.set('seen', 2), [event]) },
+      process: {
+        mid: ({ ctx, event }) => {
+          ctx.state.set('seen', 2);
+          return [event];
+        },
+      },
       forward: { out: ({ ctx }) => ctx.state.set('seen', 3) },
       options: { state, once: true },
     });

@@ -9,7 +9,7 @@ import type {
   PipelineRunContext,
   ProcessPlugin,
 } from '../../sdk/models.ts';
-import { atHand, eventually } from '../../sdk/plugin-result.ts';
+import { availableResults, streamResults } from '../../sdk/plugin-result.ts';
 import { activeResources, resourcesSince } from './active-resources.ts';
 import type { Subject } from './subject.ts';
 
@@ -139,7 +139,7 @@ export function resultsOf(call: () => unknown): Observable<unknown> {
   return of(call).pipe(
     concatMap((make) => {
       const returned = make();
-      return from(atHand<unknown>(returned) ?? eventually<unknown>(returned));
+      return from(availableResults<unknown>(returned) ?? streamResults<unknown>(returned));
     }),
   );
 }
