@@ -99,43 +99,8 @@ export class Attempts {
   }
 }
 
-/** Errors after which the same call is not made again, beside those that are permanent or fatal. */
-export type IsFinal = (error: unknown) => boolean;
-
-/**
- * Calls until it succeeds, with backoff between. Returns undefined if the first call succeeded at once: then no
- * Observable was made. Otherwise an Observable that completes with success, or errors when the attempts are used
- * up or the error is permanent, fatal or final. It emits nothing.
- */
-export function attempt(
-  call: () => unknown,
-  policy: AttemptPolicy,
-  isFinal?: IsFinal,
-  attempts?: Attempts,
-): Observable<never> | undefined {
-  const first = callNow(call, policy);
-  if (first === undefined) {
-    attempts?.end();
-    return undefined;
-  }
-  const counted = attempts ?? new Attempts(policy);
-  const end = () => counted.end();
-  return attemptAgain(first, call, counted, isFinal).pipe(tap({ complete: end, error: end }));
-}
-
-/** {@link attempt} for a part of the attempts, which the caller ends. No call is made after `limit` have failed. */
-export function attemptOn(
-  call: () => unknown,
-  attempts: Attempts,
-  isFinal: IsFinal,
-  limit: number | undefined,
-): Observable<never> | undefined {
-  const first = callNow(call, attempts.policy);
-  return first && attemptAgain(first, call, attempts, isFinal, limit);
-}
-
-/** Undefined if the call succeeded at once. During a pause it is made when that is over. */
-function callNow(call: () => unknown, { pause }: AttemptPolicy): Observable<unknown> | undefined {
+/** Makes a call, or plans it for the end of a pause. Undefined if it succeeded at once: no Observable was created. */
+export function startCall(call: () => unknown, { pause }: AttemptPolicy): Observable<unknown> | undefined {
   if (pause !== undefined && pause.left > 0) return callLater(call);
   try {
     const returned = call();
@@ -152,28 +117,39 @@ function callLater(call: () => unknown): Observable<unknown> {
   });
 }
 
-function attemptAgain(
-  first: Observable<unknown>,
+/**
+ * Completes with success of the call that was started, or of one of those that are made again. `afterFailure` gets the
+ * error of each and returns an Observable whose first value starts the next call. One that completes without a value
+ * ends the calls, and one that errors fails them.
+ */
+export function repeatCall(
+  started: Observable<unknown>,
   call: () => unknown,
-  attempts: Attempts,
-  isFinal: IsFinal | undefined,
-  limit?: number,
+  { timeout, pause }: AttemptPolicy,
+  {
+    succeeded,
+    afterFailure,
+  }: { succeeded: () => void; afterFailure: (error: unknown) => Observable<unknown> },
 ): Observable<never> {
-  const { timeout, pause } = attempts.policy;
-  let next = first;
+  let next = started;
   return defer(() => {
     const called = next.pipe(ignoreElements(), timeout === undefined ? identity : raceWith(timeOut(timeout)));
     next = callLater(call);
     return pause === undefined || pause.left === 0 ? called : concat(untilOver(pause), called);
-  }).pipe(
-    retry({
-      delay: (error) => {
-        if (isFatal(error) || isPermanent(error) || isFinal?.(error) === true) return throwError(() => error);
-        const wait = attempts.next(error, limit);
-        return wait === undefined ? throwError(() => error) : longTimer(wait);
-      },
-    }),
-  );
+  }).pipe(tap({ complete: succeeded }), retry({ delay: afterFailure }));
+}
+
+/** Calls until it succeeds, with backoff between. Errors when the attempts are used up, or with a permanent error. */
+export function attempt(call: () => unknown, policy: AttemptPolicy): Observable<never> {
+  const attempts = new Attempts(policy);
+  const afterFailure = (error: unknown) => {
+    const wait = isFatal(error) || isPermanent(error) ? undefined : attempts.next(error);
+    return wait === undefined ? throwError(() => error) : longTimer(wait);
+  };
+  const started = startCall(call, policy);
+  if (started === undefined) return EMPTY;
+  const end = () => attempts.end();
+  return repeatCall(started, call, policy, { succeeded: end, afterFailure }).pipe(tap({ error: end }));
 }
 
 /** Completes when no pause is left: another call may have made it longer. */

@@ -168,8 +168,7 @@ export class ExactlyOnce {
     const onRetry: AttemptPolicy['onRetry'] = (...what) => log.failed(...what);
     const onFailing: AttemptPolicy['onFailing'] = (isFailing) => log.failing(isFailing);
     const policy = { name, attempts: undefined, timeout: undefined, giveUpAfter, random, onRetry, onFailing };
-    const restoring$ = attempt(() => this.#output.restore(this.#marks), policy) ?? EMPTY;
-    return restoring$.pipe(
+    return attempt(() => this.#output.restore(this.#marks), policy).pipe(
       tap({
         complete: () => {
           log.delivered();

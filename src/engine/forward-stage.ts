@@ -1,19 +1,20 @@
-import { catchError, concatMap, EMPTY, from, type Observable, type OperatorFunction, tap } from 'rxjs';
+import { EMPTY, from, type Observable, type OperatorFunction, of } from 'rxjs';
+import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memory.ts';
 import { gatherMap } from '../../operators/gather-map.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { longTimer } from '../../operators/support/long-timer.ts';
+import { documentsIn } from '../lines/documents-in.ts';
 import { type Batching, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
-import { type EventFailure, failedEventsOf, isFatal, isPermanent } from '../sdk/errors.ts';
-import { type CollectedEvent, type Outcome, unserialisableEvent } from '../sdk/models.ts';
-import { type AttemptPolicy, Attempts, attempt, attemptOn } from './attempts.ts';
+import { failedEventsOf, isFatal, isPermanent } from '../sdk/errors.ts';
+import { type CollectedEvent, type Outcome, toJsonLine, unserialisableEvent } from '../sdk/models.ts';
+import { type AttemptPolicy, Attempts, repeatCall, startCall } from './attempts.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
-import { DocumentMemory, type Documents } from './document-memory.ts';
 import { gatherBatches } from './gather-batches.ts';
 
 export interface ForwardStageOptions {
   readonly ordered: boolean;
   readonly policy: AttemptPolicy;
-  /** How batches are gathered and sent; undefined: what waits goes in one call at a time. */
+  /** How batches are gathered and sent; undefined: everything that waits goes in one call at a time. */
   readonly batching: Batching | undefined;
   /** Whether all events that the pipeline may have in flight are: no more will come for a batch that waits. */
   readonly isWindowFull: () => boolean;
@@ -24,11 +25,11 @@ export interface ForwardStageOptions {
   readonly forwardBatch: ((events: readonly CollectedEvent[]) => unknown) | undefined;
   /** The same for events as JSON; takes the place of `forwardBatch`. */
   readonly forwardJsonLines: ((documents: Buffer) => unknown) | undefined;
-  /** The outcome of what was delivered: `dead_lettered` for the dead letter's own stage. */
+  /** The outcome of events that were delivered: `dead_lettered` for the dead letter's own stage. */
   readonly outcome: Outcome;
-  /** Called in the order of delivery, ahead of acknowledging. */
+  /** Called in the order of delivery, before the events are acknowledged. */
   readonly onDelivered: (count: number, delivery: Delivery) => void;
-  /** Sees what was delivered; for tests and pictures. */
+  /** Sees the events that were delivered; for tests and pictures. */
   readonly watch: ((events: readonly CollectedEvent[]) => void) | undefined;
   /** Takes an event that could not be delivered, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
@@ -36,15 +37,20 @@ export interface ForwardStageOptions {
 
 /** What the functions below work with. */
 interface Stage extends ForwardStageOptions {
-  readonly memory: DocumentMemory;
+  readonly memory: BlockMemory;
 }
 
+/** An empty array if everything was done at once, so that no Observable is created for it. */
+type Deliveries = readonly never[] | Observable<never>;
+
 const NOTHING: readonly never[] = [];
+/** Room for the documents of most calls; others get memory of their own. */
+const DOCUMENT_BYTES = 1024 * 1024;
 
 /**
- * Delivers every event to one forwarder and acknowledges it. With `batching` as that says; otherwise in order, one call at a
- * time, what arrives meanwhile waiting in its queue, or with `ordered: false` all at once. Emits nothing; the window
- * bounds the queue. Errors with what a forwarder calls fatal.
+ * Delivers every event to one forwarder and acknowledges it. `batching` says how events are gathered into calls. Without
+ * it, events are delivered in order, one call at a time, while later ones wait in the queue of the stage; with
+ * `ordered: false` all calls run at once. Emits nothing. The window bounds the queue. Errors with a fatal error.
  */
 export function forwardStage(options: ForwardStageOptions): OperatorFunction<Batch, never> {
   const { batching, isWindowFull } = options;
@@ -52,153 +58,193 @@ export function forwardStage(options: ForwardStageOptions): OperatorFunction<Bat
     ...options,
     // The parts of a batch are sent one after the other: `concurrency` says how many calls there are.
     ordered: options.ordered || batching !== undefined,
-    memory: new DocumentMemory(),
+    memory: new BlockMemory(),
   };
   if (batching !== undefined) {
     return gatherBatches((batches) => deliver(batches, stage), { ...batching, isWindowFull });
   }
   return options.ordered
-    ? gatherMap((batches) => deliver(batches, stage), {
-        weigh: sizeOf,
-        maxWeight: MOST_BATCH_EVENTS,
-      })
+    ? gatherMap((batches) => deliver(batches, stage), { weigh: sizeOf, maxWeight: MOST_BATCH_EVENTS })
     : orderedMap((batch) => deliver([batch], stage), { ordered: false });
 }
 
-/** What comes with more than one event goes in one call, if the forwarder can take it. */
-function deliver(batches: readonly Batch[], stage: Stage): readonly never[] | Observable<never> {
-  const isEachAlone = stage.policy.attempts === 1 && stage.batching === undefined;
-  return isEachAlone ? deliverEach(batches, stage) : deliverTogether(batches, stage);
+/** In one call, if the forwarder can take several events. With one attempt each, one bad event must not fail the others. */
+function deliver(batches: readonly Batch[], stage: Stage): Deliveries {
+  const { forwardBatch, forwardJsonLines, policy, batching } = stage;
+  const takesBatches = forwardBatch !== undefined || forwardJsonLines !== undefined;
+  const isEachAlone = policy.attempts === 1 && batching === undefined;
+  return takesBatches && !isEachAlone && totalSize(batches) > 1
+    ? deliverGroup(batches, stage)
+    : deliverEach(batches, stage);
 }
 
-/** `attempts` are those that were made for these events before; undefined: none. */
-function deliverTogether(
+function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
+  const { forward, policy, watch } = stage;
+  const alone = (event: CollectedEvent, delivery: Delivery) => [{ events: [event], delivery }];
+  for (let b = 0; b < batches.length; b++) {
+    const { events, delivery } = batches[b] as Batch;
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as CollectedEvent;
+      const started = startCall(() => forward(event), policy);
+      if (started === undefined) {
+        watch?.([event]);
+        acknowledgeEvents(1, delivery, stage);
+        continue;
+      }
+      const pending = deliverGroup(alone(event, delivery), stage, 0, started);
+      const rest = [{ events: events.slice(i + 1), delivery }, ...batches.slice(b + 1)].flatMap((batch) =>
+        batch.events.map((later) => () => deliverGroup(alone(later, batch.delivery), stage)),
+      );
+      return deliverInTurn([() => pending, ...rest], stage);
+    }
+  }
+  return NOTHING;
+}
+
+function deliverInTurn(groups: readonly (() => Deliveries)[], { ordered }: Stage): Observable<never> {
+  const concurrency = ordered ? 1 : Number.POSITIVE_INFINITY;
+  return from(groups).pipe(orderedMap((group) => group(), { concurrency, ordered: false }));
+}
+
+/** `failedBefore` is the number of attempts that have failed for these events. `started` is the first call, if it was made. */
+function deliverGroup(
   batches: readonly Batch[],
   stage: Stage,
-  attempts?: Attempts,
-): readonly never[] | Observable<never> {
-  const size = totalSize(batches);
-  const call = size === 1 ? undefined : callForAll(batches, stage);
-  if (call === undefined) return deliverEach(batches, stage, attempts);
-  const tries = attempts ?? new Attempts(stage.policy);
-  const most = stage.policy.attempts;
-  // The last attempt is kept for the halves of a batch.
-  const limit = most && Math.max(1, most - 1);
-  const isPartial = (error: unknown) => stage.failsInPart && failedEventsOf(error, size) !== undefined;
-  const pending = attemptOn(call.run, tries, isPartial, limit);
-  const delivered = () => {
-    tries.end();
-    call.delivered();
-    acknowledgeAll(batches, stage);
-  };
+  failedBefore = 0,
+  started?: Observable<unknown>,
+): Deliveries {
+  const group = new EventGroup(batches, stage, failedBefore);
+  const call = () => group.call();
+  const pending = started ?? startCall(call, stage.policy);
   if (pending === undefined) {
-    delivered();
+    group.succeeded();
     return NOTHING;
   }
-  return pending.pipe(
-    tap({ complete: delivered }),
-    catchError((error) => {
-      if (isFatal(error)) throw error;
-      call.failed();
-      return afterFailure(batches, error, tries, stage);
-    }),
-  );
+  return repeatCall(pending, call, stage.policy, {
+    succeeded: () => group.succeeded(),
+    afterFailure: (error) => group.afterFailure(error),
+  });
 }
 
-/** What is to be done when a call for several events has failed for good. */
-function afterFailure(
-  batches: readonly Batch[],
-  error: unknown,
-  attempts: Attempts,
-  stage: Stage,
-): readonly never[] | Observable<never> {
-  const size = totalSize(batches);
-  const unserialisable = unserialisableEvent(error);
-  const others = pick(batches, (event) => event !== unserialisable);
-  if (totalSize(others) < size) {
-    // Nothing was sent: the event stands in the way of all others.
-    failAll(
-      pick(batches, (event) => event === unserialisable),
-      error,
-      stage,
+/** Events that are delivered together: by one call, which is made again for those that are left after a failure. */
+class EventGroup {
+  readonly #stage: Stage;
+  readonly #attempts: Attempts;
+  #left: readonly Batch[];
+  /** The memory of the latest call. That of a failed call is never used again: if it took too long, it may go on. */
+  #lease: BlockLease | undefined;
+
+  constructor(batches: readonly Batch[], stage: Stage, failedBefore: number) {
+    this.#left = batches;
+    this.#stage = stage;
+    this.#attempts = new Attempts(stage.policy, failedBefore);
+  }
+
+  call(): unknown {
+    const { forward, forwardBatch, forwardJsonLines, memory } = this.#stage;
+    const batches = this.#left;
+    const [first] = batches as readonly [Batch];
+    if (totalSize(batches) === 1) return forward(first.events[0] as CollectedEvent);
+    if (forwardJsonLines === undefined) {
+      return forwardBatch?.(batches.length === 1 ? first.events : batches.flatMap(({ events }) => events));
+    }
+    this.#lease = new BlockLease(memory);
+    return forwardJsonLines(jsonLinesOf(batches, this.#lease.take(DOCUMENT_BYTES)));
+  }
+
+  succeeded(): void {
+    this.#attempts.end();
+    this.#lease?.giveBack();
+    acknowledge(this.#left, this.#stage);
+  }
+
+  /** Emits when the call is to be made again for the events that are left, and completes when there are none. */
+  afterFailure(error: unknown): Observable<unknown> {
+    if (isFatal(error)) throw error;
+    for (const { lazy } of this.#left) lazy?.keep?.();
+    const again$ = this.#afterUnserialisable(error) ?? this.#afterPartialFailure(error) ?? this.#retry(error);
+    if (again$ === EMPTY) this.#attempts.end();
+    return again$;
+  }
+
+  /** An event that has no JSON form was in the way of all others, and nothing was sent. Undefined if there is none. */
+  #afterUnserialisable(error: unknown): Observable<unknown> | undefined {
+    const unserialisable = unserialisableEvent(error);
+    const others = pick(this.#left, (event) => event !== unserialisable);
+    if (totalSize(others) === totalSize(this.#left)) return undefined;
+    this.#giveUp(
+      (event) => event === unserialisable,
+      () => error,
     );
-    if (others.length > 0) return deliverTogether(others, stage, attempts);
-    attempts.end();
-    return NOTHING;
+    this.#left = others;
+    return others.length > 0 ? of(undefined) : EMPTY;
   }
-  const failed = stage.failsInPart ? failedEventsOf(error, size) : undefined;
-  if (failed !== undefined) return afterPartialFailure(batches, failed, error, attempts, stage);
-  attempts.end();
-  const { attempts: most, onRetry } = stage.policy;
-  if (isPermanent(error) || most === 1) {
-    failAll(batches, error, stage);
-    return NOTHING;
-  }
-  onRetry(attempts.failed, 0, error);
-  return deliverHalves(batches, stage);
-}
 
-/** What was delivered is acknowledged at once, and so is what failed for good. The rest is tried again, in one batch. */
-function afterPartialFailure(
-  batches: readonly Batch[],
-  failed: ReadonlyMap<number, EventFailure>,
-  error: unknown,
-  attempts: Attempts,
-  stage: Stage,
-): readonly never[] | Observable<never> {
-  acknowledgeAll(
-    pick(batches, (_, position) => !failed.has(position)),
-    stage,
-  );
-  failEach(batches, (position) => failed.get(position)?.permanent === true, failed, stage);
-  const isLeft = (position: number) => failed.get(position)?.permanent === false;
-  const rest = pick(batches, (_, position) => isLeft(position));
-  const wait = rest.length === 0 ? undefined : attempts.next(error);
-  if (wait === undefined) {
-    attempts.end();
-    failEach(batches, isLeft, failed, stage);
-    return NOTHING;
+  /** Retries together what failed and may succeed later. Undefined if the error does not name the events that failed. */
+  #afterPartialFailure(error: unknown): Observable<unknown> | undefined {
+    const { failsInPart } = this.#stage;
+    const failed = failsInPart ? failedEventsOf(error, totalSize(this.#left)) : undefined;
+    if (failed === undefined) return undefined;
+    const errorAt = (position: number) => failed.get(position)?.error;
+    const isRetried: IsWanted = (_, position) => failed.get(position)?.permanent === false;
+    const delivered = pick(this.#left, (_, position) => !failed.has(position));
+    acknowledge(delivered, this.#stage);
+    this.#giveUp((_, position) => failed.get(position)?.permanent === true, errorAt);
+    const rest = pick(this.#left, isRetried);
+    const wait = rest.length === 0 ? undefined : this.#attempts.next(error);
+    if (wait === undefined) {
+      this.#giveUp(isRetried, errorAt);
+      return EMPTY;
+    }
+    this.#left = rest;
+    return longTimer(wait);
   }
-  return longTimer(wait).pipe(concatMap(() => deliverTogether(rest, stage, attempts)));
-}
 
-/** Gives up some events of a batch, each with its own reason. */
-function failEach(
-  batches: readonly Batch[],
-  isGivenUp: (position: number) => boolean,
-  failed: ReadonlyMap<number, EventFailure>,
-  { onFailure }: Stage,
-): void {
-  let position = 0;
-  for (const { events, delivery } of batches) {
-    for (const event of events) {
-      if (isGivenUp(position)) onFailure(event, delivery, failed.get(position)?.error);
-      position++;
+  #retry(error: unknown): Observable<unknown> {
+    const { attempts: most } = this.#stage.policy;
+    const isSeveral = totalSize(this.#left) > 1;
+    // The last attempt is kept for the halves of a group.
+    const limit = most !== undefined && isSeveral ? Math.max(1, most - 1) : most;
+    const wait = isPermanent(error) ? undefined : this.#attempts.next(error, limit);
+    if (wait !== undefined) return longTimer(wait);
+    if (isSeveral && most !== 1 && !isPermanent(error)) return this.#deliverHalves(error);
+    this.#giveUp(
+      () => true,
+      () => error,
+    );
+    return EMPTY;
+  }
+
+  /** One event may be what makes a group fail: each half is tried once, and so are the halves of a half that fails. */
+  #deliverHalves(error: unknown): Observable<never> {
+    const { policy } = this.#stage;
+    this.#attempts.end();
+    policy.onRetry(this.#attempts.failed, 0, error);
+    const middle = Math.ceil(totalSize(this.#left) / 2);
+    const halves = [
+      pick(this.#left, (_, position) => position < middle),
+      pick(this.#left, (_, position) => position >= middle),
+    ];
+    const failedBefore = (policy.attempts ?? 0) - 1;
+    const deliveries = halves.map((half) => () => deliverGroup(half, this.#stage, failedBefore));
+    return deliverInTurn(deliveries, this.#stage);
+  }
+
+  #giveUp(isGivenUp: IsWanted, errorAt: (position: number) => unknown): void {
+    let position = 0;
+    for (const { events, delivery } of this.#left) {
+      for (const event of events) {
+        if (isGivenUp(event, position)) this.#stage.onFailure(event, delivery, errorAt(position));
+        position++;
+      }
     }
   }
 }
 
-/** One event may be what spoils a batch: each half is tried once, and so are the halves of one that fails. */
-function deliverHalves(batches: readonly Batch[], stage: Stage): Observable<never> {
-  const { policy } = stage;
-  const middle = Math.ceil(totalSize(batches) / 2);
-  const halves = [
-    pick(batches, (_, position) => position < middle),
-    pick(batches, (_, position) => position >= middle),
-  ];
-  return from(halves).pipe(
-    orderedMap((half) => deliverTogether(half, stage, new Attempts(policy, (policy.attempts ?? 0) - 1)), {
-      concurrency: stage.ordered ? 1 : Number.POSITIVE_INFINITY,
-      ordered: false,
-    }),
-  );
-}
+/** By the event and its position in all batches of a group. */
+type IsWanted = (event: CollectedEvent, position: number) => boolean;
 
-/** Those events of some batches that are wanted, by their positions in all of them. */
-function pick(
-  batches: readonly Batch[],
-  isWanted: (event: CollectedEvent, position: number) => boolean,
-): Batch[] {
+function pick(batches: readonly Batch[], isWanted: IsWanted): Batch[] {
   let position = 0;
   return batches.flatMap(({ events, delivery }) => {
     const picked = events.filter((event) => isWanted(event, position++));
@@ -206,136 +252,27 @@ function pick(
   });
 }
 
-function failAll(batches: readonly Batch[], error: unknown, { onFailure }: Stage): void {
-  for (const { events, delivery } of batches) for (const event of events) onFailure(event, delivery, error);
-}
-
 function totalSize(batches: readonly Batch[]): number {
   return batches.reduce((size, batch) => size + sizeOf(batch), 0);
 }
 
-/** One way to deliver several batches in one call. */
-interface Call {
-  readonly run: () => unknown;
-  readonly delivered: () => void;
-  /** A call has failed, or took too long: it may not be over yet. */
-  readonly failed: () => void;
-}
-
-/** Undefined if the forwarder takes single events only. */
-function callForAll(
-  batches: readonly Batch[],
-  { forwardBatch, forwardJsonLines, memory }: Stage,
-): Call | undefined {
-  if (forwardJsonLines !== undefined) return callWithDocuments(batches, forwardJsonLines, memory);
-  if (forwardBatch === undefined) return undefined;
-  const events =
-    batches.length === 1 ? (batches[0] as Batch).events : batches.flatMap((batch) => batch.events);
-  return { run: () => forwardBatch(events), delivered: () => {}, failed: () => {} };
-}
-
-function callWithDocuments(
-  batches: readonly Batch[],
-  forwardJsonLines: (documents: Buffer) => unknown,
-  memory: DocumentMemory,
-): Call {
-  let documents: Documents | undefined;
-  let isFirst = true;
-  const failed = () => {
-    isFirst = false;
-    for (const { lazy } of batches) lazy?.keep?.();
-  };
-  return {
-    run: () => {
-      if (documents !== undefined) failed();
-      documents ??= memory.write(batches);
-      return forwardJsonLines(documents.bytes);
-    },
-    delivered: () => {
-      if (isFirst) documents?.giveBack();
-    },
-    failed,
-  };
-}
-
-function acknowledgeAll(
-  batches: readonly Batch[],
-  { outcome, onDelivered, watch }: ForwardStageOptions,
-): void {
-  for (const batch of batches) {
-    const { delivery } = batch;
-    const size = sizeOf(batch);
-    onDelivered(size, delivery);
-    watch?.(batch.events);
-    delivery.acknowledge(size, outcome);
-  }
-}
-
-function deliverEach(
-  batches: readonly Batch[],
-  stage: Stage,
-  attempts?: Attempts,
-): readonly never[] | Observable<never> {
-  for (let b = 0; b < batches.length; b++) {
-    const { events, delivery } = batches[b] as Batch;
-    for (let i = 0; i < events.length; i++) {
-      const pending = deliverOne(events[i] as CollectedEvent, delivery, stage, attempts);
-      if (pending !== undefined) return concatRest(pending, batches, b, i + 1, stage);
-    }
-  }
-  return NOTHING;
-}
-
-/** Goes on behind an event that is being delivered: in order one after the other, else all at once. */
-function concatRest(
-  pending: Observable<never>,
-  batches: readonly Batch[],
-  batch: number,
-  event: number,
-  stage: Stage,
-): Observable<never> {
-  const rest = batches.slice(batch).flatMap(({ events, delivery }, b) => {
-    const left = b === 0 ? events.slice(event) : events;
-    return left.map((e) => () => deliverOne(e, delivery, stage) ?? NOTHING);
+/** In `memory` if they fit. */
+function jsonLinesOf(batches: readonly Batch[], memory: Buffer): Buffer {
+  const writers = batches.map((batch) => (room: Buffer) => {
+    const { lazy } = batch;
+    return lazy?.toJsonLines(room) ?? Buffer.from(batch.events.map((event) => toJsonLine(event)).join(''));
   });
-  return from([() => pending, ...rest]).pipe(
-    orderedMap((deliverNext) => deliverNext(), {
-      concurrency: stage.ordered ? 1 : Number.POSITIVE_INFINITY,
-      ordered: false,
-    }),
-  );
+  return documentsIn(memory, writers);
 }
 
-/** Undefined if it was delivered at once. */
-function deliverOne(
-  event: CollectedEvent,
-  delivery: Delivery,
-  stage: Stage,
-  attempts?: Attempts,
-): Observable<never> | undefined {
-  const isFinal = stage.failsInPart ? isRefusedForGood : undefined;
-  const pending = attempt(() => stage.forward(event), stage.policy, isFinal, attempts);
-  if (pending === undefined) {
-    delivered(event, delivery, stage);
-    return undefined;
+function acknowledge(batches: readonly Batch[], stage: Stage): void {
+  for (const batch of batches) {
+    stage.watch?.(batch.events);
+    acknowledgeEvents(sizeOf(batch), batch.delivery, stage);
   }
-  return pending.pipe(
-    tap({ complete: () => delivered(event, delivery, stage) }),
-    catchError((error) => {
-      if (isFatal(error)) throw error;
-      const failure = stage.failsInPart ? failedEventsOf(error, 1)?.get(0) : undefined;
-      stage.onFailure(event, delivery, failure?.error ?? error);
-      return EMPTY;
-    }),
-  );
 }
 
-function isRefusedForGood(error: unknown): boolean {
-  return failedEventsOf(error, 1)?.get(0)?.permanent === true;
-}
-
-function delivered(event: CollectedEvent, delivery: Delivery, { onDelivered, watch, outcome }: Stage): void {
-  onDelivered(1, delivery);
-  watch?.([event]);
-  delivery.acknowledge(1, outcome);
+function acknowledgeEvents(count: number, delivery: Delivery, { outcome, onDelivered }: Stage): void {
+  onDelivered(count, delivery);
+  delivery.acknowledge(count, outcome);
 }

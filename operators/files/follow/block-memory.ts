@@ -3,7 +3,7 @@ import type { MemoryBudget } from './memory-budget.ts';
 const UNIT = 64 * 1024;
 const MOST_FREE = 16;
 /** Larger blocks are rare. */
-const LARGEST = 8 * UNIT;
+const LARGEST = 16 * UNIT;
 
 /**
  * Memory of blocks, used again: what comes and goes as fast as files are read is much garbage to collect. What is free
