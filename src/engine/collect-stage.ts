@@ -2,9 +2,8 @@ import { map, Observable, type OperatorFunction } from 'rxjs';
 import type { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
 import { type CollectedEvent, EventBatch, LineEvents, type PipelineConfig } from '../sdk/models.ts';
-import { AckQueue } from './ack-queue.ts';
-import { type Batch, LazyBatch } from './delivery.ts';
-import { expectBatch } from './expect-events.ts';
+import { AckQueue, type Batch, LazyBatch } from './delivery.ts';
+import { expectBatch } from './plugin-output.ts';
 import type { Drop } from './probe.ts';
 import type { PipelineCounters } from './stats.ts';
 

@@ -1,3 +1,4 @@
+import { Fifo } from '../../operators/support/fifo.ts';
 import type { CollectedEvent, EventOrigin, LazyEvents, Outcome } from '../sdk/models.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
@@ -45,6 +46,42 @@ export class Delivery {
     if (RANK[outcome] > RANK[this.#outcome]) this.#outcome = outcome;
     this.#open -= count;
     if (this.#open === 0) this.#onAcknowledged(this.#outcome);
+  }
+}
+
+interface Entry {
+  readonly events: number;
+  readonly onAcknowledged: ((outcome: Outcome) => void) | undefined;
+  outcome: Outcome | undefined;
+}
+
+/**
+ * Acknowledges the deliveries of one source in the order in which they were opened, whatever order they end in:
+ * a checkpoint never moves past what is still open. `release` gets the numbers of events that are acknowledged.
+ */
+export class AckQueue {
+  readonly #entries = new Fifo<Entry>();
+  readonly #release: (events: number) => void;
+
+  constructor(release: (events: number) => void) {
+    this.#release = release;
+  }
+
+  open(events: number, onAcknowledged?: (outcome: Outcome) => void): Delivery {
+    const entry: Entry = { events, onAcknowledged, outcome: undefined };
+    this.#entries.push(entry);
+    return new Delivery(events, (outcome) => {
+      entry.outcome = outcome;
+      this.#advance();
+    });
+  }
+
+  #advance(): void {
+    for (let head = this.#entries.peek(); head?.outcome !== undefined; head = this.#entries.peek()) {
+      this.#entries.shift();
+      head.onAcknowledged?.(head.outcome);
+      this.#release(head.events);
+    }
   }
 }
 

@@ -1,17 +1,16 @@
 import {
+  auditTime,
   concat,
-  concatMap,
   defer,
   EMPTY,
-  finalize,
+  exhaustMap,
   ignoreElements,
   merge,
   type Observable,
   Subject,
-  type Subscription,
+  takeUntil,
   tap,
   throwError,
-  timer,
 } from 'rxjs';
 import { PluginError } from '../sdk/errors.ts';
 import type {
@@ -22,12 +21,10 @@ import type {
   Logger,
   OutputMark,
 } from '../sdk/models.ts';
-import { AckQueue } from './ack-queue.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
-import type { Delivery } from './delivery.ts';
-import { keepRecord, readRecord } from './output-record.ts';
+import { AckQueue, type Delivery } from './delivery.ts';
+import { OutputRecord, StagedState } from './exactly-once-state.ts';
 import type { RetryLog } from './retry-log.ts';
-import { StagedState } from './staged-state.ts';
 
 export interface ExactlyOnceOptions {
   readonly pipeline: string;
@@ -58,39 +55,31 @@ const COMMIT_AFTER = 250;
  */
 export class ExactlyOnce {
   readonly #options: ExactlyOnceOptions;
+  readonly #record: OutputRecord;
   readonly #output: ExactOutput;
   readonly #staged = new Map<string, StagedState>();
   readonly #queue = new AckQueue(() => {});
   /** Where the events of open deliveries end that were written. */
   readonly #ends = new Map<Delivery, OutputMark>();
-  readonly #commits$ = new Subject<void>();
+  /** Emits when there is something to commit. */
+  readonly #changed$ = new Subject<void>();
+  #hasChanged = false;
   /** The marks behind the events of the last write, and how many of those are accounted for. */
   #written: readonly OutputMark[] = [];
   #counted = 0;
-  /** Where what was acknowledged since the last commit ends; undefined if nothing was. */
+  /** Where the events end that were acknowledged since the last commit; undefined if none were. */
   #cut: OutputMark | undefined;
-  #marks: readonly OutputMark[];
-  /** Whether the record says that all that was written is committed. */
-  #isComplete: boolean;
-  /** Whether the marks are in the record, but for what was committed since. */
-  #isRecorded = true;
   /** What the last run wrote to, if it committed all of it, until this one writes. */
   #last: OutputMark | undefined;
   /** A file that was removed before all that was written to it was committed. */
   #lost: string | undefined;
-  /** A write was begun, and not completed since: nobody knows what it has left. */
+  /** A write was begun and has not completed since: nobody knows what it has left. */
   #isWriting = false;
-  #hasEnded = false;
-  #hasMoved = false;
-  #isCommitting = false;
-  #waiting: Subscription | undefined;
 
   constructor(options: ExactlyOnceOptions) {
     this.#options = options;
-    const record = readRecord(options.state);
-    this.#marks = record?.marks ?? [];
-    this.#isComplete = record?.isComplete ?? true;
-    this.#last = this.#isComplete ? this.#marks.at(-1) : undefined;
+    this.#record = new OutputRecord(options.state);
+    this.#last = this.#record.isComplete ? this.#record.marks.at(-1) : undefined;
     this.#output = options.output({
       begun: (mark) => this.#begin(mark),
       removed: (file) => this.#removed(file),
@@ -101,30 +90,27 @@ export class ExactlyOnce {
   stateOf(collector: string): CollectorState {
     const known = this.#staged.get(collector);
     if (known !== undefined) return known;
-    const staged = new StagedState(this.#options.state(collector), () => this.#commitSoon());
+    const staged = new StagedState(this.#options.state(collector), () => this.#change());
     this.#staged.set(collector, staged);
     return staged;
   }
 
   /**
-   * Cuts the output back, lets the run go on, and commits what it acknowledges; at its end, all of it. Errors if the output
-   * can never be cut back, or if the disk does not confirm what was written: then another run has to do that again.
+   * Cuts the output back, lets the run go on, and commits what it acknowledges; at its end, all of it. Errors if the
+   * output can never be cut back, or if the disk does not confirm what was written: then another run has to do that
+   * again.
    */
   around(run$: Observable<never>): Observable<never> {
-    const ending$ = run$.pipe(
-      tap({
-        complete: () => {
-          this.#hasEnded = true;
-          this.#hasMoved = true;
-          this.#commits$.next();
-          this.#commits$.complete();
-        },
-      }),
+    const ended$ = new Subject<void>();
+    const ending$ = run$.pipe(tap({ complete: () => ended$.next() }));
+    const committing$ = this.#changed$.pipe(
+      auditTime(COMMIT_AFTER),
+      takeUntil(ended$),
+      exhaustMap(() =>
+        this.#commit(false).pipe(tap({ complete: () => this.#hasChanged && this.#changed$.next() })),
+      ),
     );
-    const committing$ = this.#commits$.pipe(concatMap(() => this.#commit()));
-    return concat(this.#restore(), merge(committing$, ending$)).pipe(
-      finalize(() => this.#waiting?.unsubscribe()),
-    );
+    return concat(this.#restore(), merge(committing$, ending$), this.#commit(true));
   }
 
   /** The queue in which a collector's deliveries are opened. */
@@ -135,8 +121,7 @@ export class ExactlyOnce {
           onAcknowledged?.(outcome);
           this.#cut = this.#ends.get(delivery) ?? this.#cut;
           this.#ends.delete(delivery);
-          this.#hasMoved = true;
-          this.#commitSoon();
+          this.#change();
           release(events);
         });
         return delivery;
@@ -144,7 +129,7 @@ export class ExactlyOnce {
     };
   }
 
-  /** Writes all events or none. Its caller then tells, in the same order, whose they were. */
+  /** Writes all events or none. The caller then says, in the same order, whose they were. */
   write(events: readonly CollectedEvent[]): Observable<never> {
     return this.#output.write(events).pipe(
       tap((marks) => {
@@ -163,34 +148,25 @@ export class ExactlyOnce {
   }
 
   #restore(): Observable<never> {
-    if (this.#isComplete) return EMPTY;
+    if (this.#record.isComplete) return EMPTY;
     const { log, random, name, giveUpAfter } = this.#options;
     const onRetry: AttemptPolicy['onRetry'] = (...what) => log.failed(...what);
     const onFailing: AttemptPolicy['onFailing'] = (isFailing) => log.failing(isFailing);
     const policy = { name, attempts: undefined, timeout: undefined, giveUpAfter, random, onRetry, onFailing };
-    return attempt(() => this.#output.restore(this.#marks), policy).pipe(
+    return attempt(() => this.#output.restore(this.#record.marks), policy).pipe(
       tap({
         complete: () => {
           log.delivered();
-          // What was past the marks is cut off.
-          this.#isComplete = true;
+          this.#record.markComplete();
         },
       }),
     );
   }
 
-  /** What is not in the record would not be cut back: the record comes first. */
   #begin(mark: OutputMark): Observable<never> {
     this.#isWriting = true;
     this.#reportOther(mark);
-    const known = this.#marks.find(({ id }) => id === mark.id);
-    if (this.#isComplete) this.#marks = [mark];
-    else if (known === undefined || mark.length < known.length)
-      this.#marks = [...this.#marks.filter((other) => other !== known), mark];
-    else if (this.#isRecorded) return EMPTY;
-    this.#isComplete = false;
-    this.#isRecorded = this.#keepRecord();
-    if (this.#isRecorded) return EMPTY;
+    if (this.#record.begin(mark)) return EMPTY;
     return throwError(
       () => new PluginError(`nothing is written to ${mark.path} while the state folder cannot be written to`),
     );
@@ -209,72 +185,45 @@ export class ExactlyOnce {
   }
 
   /** Nobody knows whether anything has what was in a file that was removed: what was not committed is written again. */
-  #removed({ id, length }: Pick<OutputMark, 'id' | 'length'>): void {
-    const mark = this.#marks.find((other) => other.id === id);
-    if (this.#isComplete || mark === undefined || mark.length >= length) return;
-    this.#marks = this.#marks.filter((other) => other !== mark);
-    this.#lost = mark.path;
-    this.#hasMoved = true;
-    this.#commitSoon();
+  #removed(file: Pick<OutputMark, 'id' | 'length'>): void {
+    const lost = this.#record.removed(file);
+    if (lost === undefined) return;
+    this.#lost = lost;
+    this.#change();
   }
 
-  #keepRecord(): boolean {
-    return keepRecord(this.#options.state, { marks: this.#marks, isComplete: this.#isComplete });
+  #change(): void {
+    this.#hasChanged = true;
+    this.#changed$.next();
   }
 
-  #commitSoon(): void {
-    if (this.#isCommitting) return;
-    this.#waiting ??= timer(COMMIT_AFTER).subscribe(() => {
-      this.#waiting = undefined;
-      this.#commits$.next();
-    });
-  }
-
-  get #hasNews(): boolean {
-    return this.#hasMoved || [...this.#staged.values()].some((state) => state.hasChanges);
-  }
-
-  #commit(): Observable<never> {
+  #commit(isLast: boolean): Observable<never> {
     return defer(() => {
-      if (!this.#hasNews) return EMPTY;
+      if (!this.#hasChanged && !isLast) return EMPTY;
+      this.#hasChanged = false;
       const staged = [...this.#staged.values()].map((state) => ({ state, changes: state.take() }));
       const cut = this.#cut;
       this.#cut = undefined;
-      const isLast = this.#hasEnded;
-      this.#hasMoved = false;
-      this.#isCommitting = true;
       const keep$ = defer(() => {
         if (this.#lost !== undefined) return this.#startOver(this.#lost);
         // One transaction, because nothing comes between.
         for (const { state, changes } of staged) state.keep(changes);
-        // A file may have been begun since this commit started.
-        if (cut !== undefined) {
-          this.#marks = marksFrom(cut, this.#marks);
-          this.#isComplete = !this.#isWriting && this.#written.at(-1) === cut;
-        }
-        if (isLast) this.#isComplete = true;
-        this.#keepRecord();
-        this.#isCommitting = false;
-        // What came while this commit was under way waited for its end.
-        if (this.#hasNews) this.#commitSoon();
+        if (cut !== undefined) this.#record.commit(cut, !this.#isWriting && this.#written.at(-1) === cut);
+        if (isLast) this.#record.markComplete();
+        this.#record.keep();
         return EMPTY;
       });
-      // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it anew.
+      // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it again.
       return concat(this.#output.sync(), keep$);
     });
   }
 
   /** Fails the run: the next one goes on from the last commit. */
   #startOver(path: string): Observable<never> {
-    this.#keepRecord();
+    this.#record.keep();
     const text =
       `${path} was removed before all that was written to it was committed: what the last commit lacks is written ` +
       'again to a new file. If somebody copied the file before, that may be in the copy as well';
     return throwError(() => new PluginError(text));
   }
-}
-
-/** The cut in place of the mark of its file; files before that one are done with. */
-function marksFrom(cut: OutputMark, marks: readonly OutputMark[]): readonly OutputMark[] {
-  return [cut, ...marks.slice(marks.findIndex(({ id }) => id === cut.id) + 1)];
 }

@@ -29,19 +29,19 @@ import type {
 } from '../sdk/models.ts';
 import { memoryState } from '../state/state-table.ts';
 import { collectStage } from './collect-stage.ts';
-import { collectedBy } from './collected-by.ts';
 import { createContext, type SharedContext } from './context.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { type Batch, sizeOf } from './delivery.ts';
 import { ExactlyOnce } from './exactly-once.ts';
+import { OutputRecord } from './exactly-once-state.ts';
 import { forwardTo } from './forward-to.ts';
-import { inWorkers } from './in-workers.ts';
-import { forgetRecord } from './output-record.ts';
+import { collectedBy } from './plugin-output.ts';
 import type { Drop, PipelineProbe, StagePlace } from './probe.ts';
 import { processStage } from './process-stage.ts';
 import { RetryLog } from './retry-log.ts';
 import type { PipelineCounters } from './stats.ts';
 import { TruncatedLines } from './truncated-lines.ts';
+import { inWorkers } from './worker-stage.ts';
 
 interface PluginMemory {
   readonly cache: Record<string, unknown>;
@@ -247,7 +247,7 @@ class PipelineRun {
     const { exactly } = entry.loaded_plugin;
     if (!config.exactly_once || exactly === undefined || state === undefined) {
       // What is written from now on must not be cut off by a later run.
-      if (state !== undefined) forgetRecord(state);
+      if (state !== undefined) OutputRecord.forget(state);
       return undefined;
     }
     const ctx = this.#context('forward', entry, this.#working.signal) as PipelineRunContext<never>;

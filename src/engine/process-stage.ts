@@ -17,7 +17,7 @@ import { Turn, turn$ } from '../lines/time-slice.ts';
 import { type CollectedEvent, type LineEnvelope, LineEvents, type LineMapping } from '../sdk/models.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin-result.ts';
 import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
-import { expectEvents } from './expect-events.ts';
+import { expectEvents } from './plugin-output.ts';
 import type { Drop } from './probe.ts';
 import { ResultWindow } from './result-window.ts';
 

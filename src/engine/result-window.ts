@@ -2,103 +2,96 @@ import { asyncScheduler, Observable, type Subscriber } from 'rxjs';
 import type { Demand } from '../../operators/support/demand.ts';
 
 /**
- * Further results of events that are made in one go, before other work of the process gets its turn: endless generators
- * must not starve it. First ones are bounded by the events.
+ * Further results of events that are created in one go, before other work of the process gets its turn: endless
+ * generators must not starve it. First results are bounded by the events.
  */
 const TURN = 4096;
 
 /**
- * Bounds the results of one processor that are open: made, and not acknowledged. Iterables are pulled while fewer than
- * `size` are, the one of the oldest event while fewer than twice as many are. So it is never kept waiting by the
- * results of later events, which in an ordered pipeline cannot leave before it ends.
+ * Bounds the open results of one processor: those that were created and are not acknowledged. Iterables are pulled while
+ * fewer than `size` are open, and the iterable of the oldest event while fewer than twice as many are. So it never waits
+ * for the results of later events, which in an ordered pipeline cannot leave before it ends.
  */
 export class ResultWindow {
   readonly #size: number;
   #open = 0;
   #inTurn = 0;
   /** In the order of their events. */
-  readonly #sources = new Set<ResultDemand>();
-  #telling = false;
-  #changed = false;
+  readonly #demands = new Set<ResultDemand>();
+  #isNotifying = false;
+  #hasChanged = false;
 
   constructor(size: number) {
     this.#size = size;
   }
 
-  /** For the results of one event, until it is closed. Events come in their order. */
+  /** For the results of one event, until it is closed. Call it in the order of the events. */
   demand(): ResultDemand {
-    const source: ResultDemand = new ResultDemand({
-      room: (isFirst) => this.#roomOf(source, isFirst),
-      opened: (isFirst) => this.#opened(isFirst),
-      acknowledged: () => {
-        this.#open--;
-        // Where nobody was refused, nobody has to be told.
-        if (this.#open === this.#size - 1 || this.#open === 2 * this.#size - 1) this.#tell();
-      },
-      closed: () => {
-        const isOldest = this.#isOldest(source);
-        if (this.#sources.delete(source) && isOldest) this.#tell();
-      },
-    });
-    this.#sources.add(source);
-    return source;
+    const demand = new ResultDemand(this);
+    this.#demands.add(demand);
+    return demand;
   }
 
-  #opened(isFirst: boolean): void {
+  roomOf(demand: ResultDemand): number {
+    if (!demand.isFirst && this.#inTurn >= TURN) return 0;
+    return Math.max(0, (this.#isOldest(demand) ? 2 : 1) * this.#size - this.#open);
+  }
+
+  opened(isFirst: boolean): void {
     this.#open++;
     if (isFirst) return;
     this.#inTurn++;
     if (this.#inTurn !== TURN) return;
     asyncScheduler.schedule(() => {
       this.#inTurn = 0;
-      this.#tell();
+      this.#notify();
     });
   }
 
-  #roomOf(source: ResultDemand, isFirst: boolean): number {
-    if (!isFirst && this.#inTurn >= TURN) return 0;
-    return Math.max(0, (this.#isOldest(source) ? 2 : 1) * this.#size - this.#open);
+  acknowledged(): void {
+    this.#open--;
+    // Only at these sizes was a demand refused before.
+    if (this.#open === this.#size - 1 || this.#open === 2 * this.#size - 1) this.#notify();
   }
 
-  #isOldest(source: ResultDemand): boolean {
-    return this.#sources.values().next().value === source;
+  closed(demand: ResultDemand): void {
+    const isOldest = this.#isOldest(demand);
+    if (this.#demands.delete(demand) && isOldest) this.#notify();
   }
 
-  /** A loop: sources that pull, and whose results acknowledge within that, do not nest. */
-  #tell(): void {
-    this.#changed = true;
-    if (this.#telling) return;
-    this.#telling = true;
+  #isOldest(demand: ResultDemand): boolean {
+    return this.#demands.values().next().value === demand;
+  }
+
+  /** A loop, so that iterables that are pulled, and whose results are acknowledged during that, do not nest. */
+  #notify(): void {
+    this.#hasChanged = true;
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
     try {
-      while (this.#changed) {
-        this.#changed = false;
-        for (const source of this.#sources) {
-          if (source.room === 0) break;
-          source.tell();
+      while (this.#hasChanged) {
+        this.#hasChanged = false;
+        for (const demand of this.#demands) {
+          if (demand.room === 0) break;
+          demand.notify();
         }
       }
     } finally {
-      this.#telling = false;
+      this.#isNotifying = false;
     }
   }
-}
-
-interface SourceSteps {
-  readonly room: (isFirst: boolean) => number;
-  readonly opened: (isFirst: boolean) => void;
-  readonly acknowledged: () => void;
-  readonly closed: () => void;
 }
 
 /** How many more results may be pulled for one event. */
 export class ResultDemand implements Demand {
   readonly room$: Observable<number>;
-  readonly #steps: SourceSteps;
+  readonly #window: ResultWindow;
   #listener: Subscriber<number> | undefined;
-  #isFirst = true;
+  /** Whether there was no result yet. */
+  isFirst = true;
 
-  constructor(steps: SourceSteps) {
-    this.#steps = steps;
+  constructor(window: ResultWindow) {
+    this.#window = window;
     this.room$ = new Observable((subscriber) => {
       this.#listener = subscriber;
       if (this.room > 0) subscriber.next(this.room);
@@ -106,28 +99,27 @@ export class ResultDemand implements Demand {
   }
 
   get room(): number {
-    return this.#steps.room(this.#isFirst);
+    return this.#window.roomOf(this);
   }
 
-  /** Tells the iterable, if there is one, that there is room. */
-  tell(): void {
+  notify(): void {
     this.#listener?.next(this.room);
   }
 
-  /** A result was made. */
+  /** A result was created. */
   open(): void {
-    this.#steps.opened(this.#isFirst);
-    this.#isFirst = false;
+    this.#window.opened(this.isFirst);
+    this.isFirst = false;
   }
 
   /** A result was acknowledged; also after the end of the iterable. */
   acknowledge(): void {
-    this.#steps.acknowledged();
+    this.#window.acknowledged();
   }
 
   /** There are no more results. */
   close(): void {
     this.#listener = undefined;
-    this.#steps.closed();
+    this.#window.closed(this);
   }
 }

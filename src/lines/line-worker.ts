@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { alone } from './hand-over.ts';
 import { LineProcessors } from './line-processors.ts';
 import type { LineResult, LineTask, RefusedTask, WorkerMessage, WorkerSetup } from './protocol.ts';
-import { areasOf } from './slots.ts';
+import { areasOf, withOwnBuffer } from './slots.ts';
 
 const { processors, slots } = workerData as WorkerSetup;
 const lines = await LineProcessors.load(processors);
@@ -26,7 +25,7 @@ function answer(result: LineResult | RefusedTask): void {
     post(result);
     return;
   }
-  const documents = alone(result.documents);
+  const documents = withOwnBuffer(result.documents);
   post({ ...result, documents }, documents.buffer);
 }
 

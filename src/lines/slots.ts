@@ -3,7 +3,11 @@ import type { InSlot } from './protocol.ts';
 /** What a batch of long lines becomes when it is masked and written as JSON. */
 const SLOT_BYTES = 1024 * 1024;
 
-/** Memory that is shared with one worker. What lies in it is neither copied between threads nor collected as garbage. */
+/**
+ * Memory that is shared with one worker. What lies in it is neither copied between threads nor collected as garbage. It
+ * is not part of a `BlockMemory`, because a worker gets all memory that it shares when it starts, and a task and its
+ * result name it by number.
+ */
 export class Slots {
   readonly memory: readonly SharedArrayBuffer[];
   readonly #free: number[];
@@ -37,4 +41,18 @@ export class Slots {
 export function areasOf(memory: SharedArrayBuffer, length: number): { lines: Buffer; free: Buffer } {
   const begin = memory.byteLength - length;
   return { lines: Buffer.from(memory, begin, length), free: Buffer.from(memory, 0, begin) };
+}
+
+/**
+ * `bytes` with a buffer of their own, which can be handed to another thread; copied only if they have none. A small
+ * `Buffer` lies in a pool together with others: Node refuses to hand that over, up to 20 silently, since with an error.
+ *
+ * @example
+ * const bytes = withOwnBuffer(Buffer.from('a'));
+ * bytes.buffer.byteLength; // 1
+ * structuredClone(bytes, { transfer: [bytes.buffer] }).length; // 1
+ */
+export function withOwnBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isAlone = bytes.byteLength === bytes.buffer.byteLength;
+  return isAlone ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }

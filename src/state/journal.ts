@@ -64,12 +64,8 @@ export class Journal {
   /** Replaces the journal at `path`. Whatever happens, the old or the new one is there. */
   static create(path: string, snapshot: Snapshot): Journal {
     const text = snapshotText(snapshot);
-    const temporary = `${path}.new`;
-    // Left by a crash, or a symbolic link that must not choose the file to write to.
-    fs.rmSync(temporary, { force: true });
-    const file = fs.openSync(temporary, 'wx', 0o600);
+    const { file, temporary } = writeReplacement(path, text);
     try {
-      fs.writeFileSync(file, text);
       fs.renameSync(temporary, path);
     } catch (error) {
       fs.closeSync(file);
@@ -99,6 +95,22 @@ export class Journal {
     const found = fs.statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     return found?.ino === this.#identity.ino && found.dev === this.#identity.dev;
   }
+}
+
+/** Writes a file beside `path`, which is to replace the one there as soon as it is renamed. */
+export function writeReplacement(path: string, text: string): { file: number; temporary: string } {
+  const temporary = `${path}.new`;
+  // Left by a crash, or a symbolic link that must not choose the file to write to.
+  fs.rmSync(temporary, { force: true });
+  const file = fs.openSync(temporary, 'wx', 0o600);
+  try {
+    fs.writeFileSync(file, text);
+  } catch (error) {
+    fs.closeSync(file);
+    fs.rmSync(temporary, { force: true });
+    throw error;
+  }
+  return { file, temporary };
 }
 
 /** A journal without commits. */

@@ -5,9 +5,8 @@ import { MillraceError } from '../sdk/errors.ts';
 import { type Logger, silentLogger } from '../sdk/models.ts';
 import { FolderLock } from './folder-lock.ts';
 import type { StateEntry } from './journal.ts';
-import { JournalStateStore } from './journal-state-store.ts';
 import { findState, loadState } from './load-state.ts';
-import type { StateStore } from './state-store.ts';
+import { JournalStateStore, type StateStore } from './state-store.ts';
 
 export interface OpenStateOptions {
   /** Told what was broken and what could not be written. Default: silent. */

@@ -1,6 +1,6 @@
 import { concatMap, firstValueFrom, from, type Observable, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { collectedBy } from '../../engine/collected-by.ts';
+import { collectedBy } from '../../engine/plugin-output.ts';
 import type {
   CollectedEvent,
   CollectPlugin,

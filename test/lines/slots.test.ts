@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { alone } from '../../src/lines/hand-over.ts';
+import { withOwnBuffer } from '../../src/lines/slots.ts';
 
-describe('alone', () => {
+describe('withOwnBuffer', () => {
   it('takes a small buffer out of the pool that it shares with others, which stays as it is', () => {
     const other = Buffer.from('other');
     const small = Buffer.from('{"data":{}}\n');
     expect(small.buffer.byteLength).toBeGreaterThan(small.byteLength);
 
-    const bytes = alone(small);
+    const bytes = withOwnBuffer(small);
     const received = structuredClone(bytes, { transfer: [bytes.buffer] });
 
     expect(Buffer.from(received).toString()).toBe('{"data":{}}\n');
@@ -18,6 +18,6 @@ describe('alone', () => {
 
   it('copies nothing that is alone in its buffer', () => {
     const large = Buffer.allocUnsafeSlow(10);
-    expect(alone(large)).toBe(large);
+    expect(withOwnBuffer(large)).toBe(large);
   });
 });

@@ -1,0 +1,147 @@
+import type { CollectorState, OutputMark, StateValue } from '../sdk/models.ts';
+
+/** Where a pipeline keeps its output's record, beside what its collectors remember. */
+const RECORD = { scope: 'exactly_once', key: 'output' } as const;
+
+type States = (scope: string) => CollectorState;
+
+/** How much of a pipeline's output is committed, and which files lie past that. */
+export class OutputRecord {
+  readonly #states: States;
+  /** The file that committed output ends in, then those that were begun since. */
+  #marks: readonly OutputMark[];
+  /** Nothing that was written is past the marks. What is there now is somebody else's, and the files may be gone. */
+  #isComplete: boolean;
+  /** Whether the state has these marks, except for later commits. */
+  #isKept = true;
+
+  /** Complete and without marks if the pipeline has not delivered exactly once before, or not most recently. */
+  constructor(states: States) {
+    this.#states = states;
+    const found = states(RECORD.scope).get(RECORD.key) as
+      | { marks?: unknown; isComplete?: unknown }
+      | undefined;
+    const isKnown = Array.isArray(found?.marks);
+    this.#marks = isKnown ? (found?.marks as OutputMark[]) : [];
+    this.#isComplete = !isKnown || found?.isComplete === true;
+  }
+
+  static forget(states: States): void {
+    states(RECORD.scope).delete(RECORD.key);
+  }
+
+  get marks(): readonly OutputMark[] {
+    return this.#marks;
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Nothing is past the marks: it has been cut off, or all of it is committed. */
+  markComplete(): void {
+    this.#isComplete = true;
+  }
+
+  /**
+   * A file is about to be written to. Returns false if that cannot be noted now: without a note it would not be cut
+   * back, so that nothing may be written.
+   */
+  begin(mark: OutputMark): boolean {
+    const known = this.#marks.find(({ id }) => id === mark.id);
+    if (this.#isComplete) this.#marks = [mark];
+    else if (known === undefined || mark.length < known.length)
+      this.#marks = [...this.#marks.filter((other) => other !== known), mark];
+    else if (this.#isKept) return true;
+    this.#isComplete = false;
+    this.#isKept = this.keep();
+    return this.#isKept;
+  }
+
+  /** A file was removed. Returns its path if not all that was written to it is committed. */
+  removed({ id, length }: Pick<OutputMark, 'id' | 'length'>): string | undefined {
+    const mark = this.#marks.find((other) => other.id === id);
+    if (this.#isComplete || mark === undefined || mark.length >= length) return undefined;
+    this.#marks = this.#marks.filter((other) => other !== mark);
+    return mark.path;
+  }
+
+  /** All output up to `cut` is on the disk. Files before it are done with, and one may have been begun since. */
+  commit(cut: OutputMark, isComplete: boolean): void {
+    this.#marks = [cut, ...this.#marks.slice(this.#marks.findIndex(({ id }) => id === cut.id) + 1)];
+    this.#isComplete = isComplete;
+  }
+
+  /** Commits the record, and everything that was set before; false if that cannot be done now. */
+  keep(): boolean {
+    const state = this.#states(RECORD.scope);
+    state.set(RECORD.key, { marks: this.#marks, isComplete: this.#isComplete });
+    state.commit();
+    return !state.isPending;
+  }
+}
+
+/** What a collector has set, with what it is now; undefined for what it has deleted. */
+export type StagedChanges = readonly (readonly [key: string, value: StateValue | undefined])[];
+
+/**
+ * What a collector remembers, of which nothing but the first value of a key is kept until it is committed together
+ * with the output. The collector sees what it has set at once.
+ */
+export class StagedState implements CollectorState {
+  /** A crash undoes the output of what it undoes here: nothing comes twice. */
+  readonly isPending = false;
+  readonly #kept: CollectorState;
+  readonly #values: Map<string, StateValue>;
+  readonly #changed = new Set<string>();
+  readonly #onChange: () => void;
+
+  constructor(kept: CollectorState, onChange: () => void) {
+    this.#kept = kept;
+    this.#onChange = onChange;
+    this.#values = new Map(kept.entries());
+  }
+
+  get(key: string): StateValue | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: StateValue): void {
+    // Where a collector begins stands whatever becomes of the output, and a file that is renamed before the first
+    // commit would not be known again.
+    if (!this.#values.has(key) && this.#kept.get(key) === undefined) this.#kept.set(key, value);
+    this.#values.set(key, value);
+    this.#changed.add(key);
+    this.#onChange();
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+    this.#changed.add(key);
+    this.#onChange();
+  }
+
+  entries(): IterableIterator<[key: string, value: StateValue]> {
+    return this.#values.entries();
+  }
+
+  /** Where a collector begins; all else the pipeline commits, when the output is on the disk. */
+  commit(): void {
+    this.#kept.commit();
+  }
+
+  /** What has changed since the last call. */
+  take(): StagedChanges {
+    const changes = [...this.#changed].map((key) => [key, this.#values.get(key)] as const);
+    this.#changed.clear();
+    return changes;
+  }
+
+  /** Keeps changes that were taken. */
+  keep(changes: StagedChanges): void {
+    for (const [key, value] of changes) {
+      if (value === undefined) this.#kept.delete(key);
+      else this.#kept.set(key, value);
+    }
+  }
+}
