@@ -30,6 +30,7 @@ import { tempFolder } from './support/temp-folder.ts';
  *     ```yaml foreign            no configuration of millrace; only has to be YAML. So has a file=….test.yaml
  *     ```js, ```ts               a module, run; it may import `millrace` and all that the repository has installed.
  *                                Comments behind a `console.log`, or on the lines after it, say what it prints
+ *     ```js file=a.mjs saved     only saved: a block that follows runs it
  *     ```ts jest                 a file of tests, run by Jest; it imports `@jest/globals`
  *     ```text                    right behind one of these: what it prints, standard error included. Times, durations,
  *                                rates, sizes and versions may differ; `…` stands for anything
@@ -41,12 +42,14 @@ const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `do
   (path) => path.endsWith('.md') && existsSync(join(ROOT, path)),
 );
 const blocksIn = (path: string) => blocksOf(readFileSync(join(ROOT, path), 'utf8')).filter(isRunnable);
+/** Pages whose readers have no copy of the repository: their blocks run in an empty folder. */
+const OUTSIDE = ['docs/plugins.md'];
 const title = ({ language, line }: Block) => `line ${line}: ${language}`;
 
 describe.each(
   pages.map((path) => ({ path, blocks: blocksIn(path) })).filter(({ blocks }) => blocks.length > 0),
-)('$path', ({ blocks }) => {
-  const workspace = new Workspace();
+)('$path', ({ path, blocks }) => {
+  const workspace = new Workspace({ isEmpty: OUTSIDE.includes(path) });
 
   it.each(blocks.map((block) => ({ title: title(block), block })))('$title', async ({ block }) => {
     await runBlock(block, workspace);

@@ -43,6 +43,8 @@ export async function runCheck({ name, run }: Check, subject: Subject): Promise<
     const note =
       error instanceof CheckFailure ? error.message : `it could not be checked: ${reasonOf(error)}`;
     return { name, outcome: 'failed', note };
+  } finally {
+    subject.endRuns();
   }
 }
 

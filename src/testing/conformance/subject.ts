@@ -64,6 +64,8 @@ export interface Subject {
   readonly accepts: (more: Fields) => boolean;
   /** A new context; its configuration, with some fields more, is validated and deeply frozen. */
   readonly context: (overrides?: Partial<PipelineRunContext>, more?: Fields) => PipelineRunContext;
+  /** Aborts the signals of all contexts, as the engine does at the end of a run. */
+  readonly endRuns: () => void;
 }
 
 const ENTRY = 'conformance';
@@ -72,6 +74,7 @@ const PATIENCE_MS = 2000;
 
 export function subjectOf(kind: PluginKind, plugin: Plugin, options: ConformanceOptions): Subject {
   const { config = {}, host = sampleHost(), time = 'virtual', delivered, patience = PATIENCE_MS } = options;
+  const runs = new Set<AbortController>();
   const fields = () => ({ plugin: ENTRY, ...(typeof config === 'function' ? config() : config) });
   return {
     kind,
@@ -89,6 +92,8 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
       const section = { collect: 'collectors', process: 'processors', forward: 'forwarders' } as const;
       const entry = analytics[section[kind]][ENTRY];
       if (entry === undefined) throw new CheckFailure('the entry is not in its configuration');
+      const run = new AbortController();
+      runs.add(run);
       const shared = {
         pipeline: ENTRY,
         logger: silentLogger,
@@ -101,12 +106,16 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
       const own = {
         config: entry,
         cache: {},
-        signal: new AbortController().signal,
+        signal: run.signal,
         stats: { masked() {}, backlog() {}, lost() {}, truncated() {} },
         demand: new InFlightWindow(WINDOW),
         state: memoryState(ENTRY, ENTRY),
       };
       return Object.freeze({ ...createContext(shared, own), ...overrides });
+    },
+    endRuns: () => {
+      for (const run of runs) run.abort();
+      runs.clear();
     },
   };
 }

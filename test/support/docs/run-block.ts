@@ -9,11 +9,15 @@ import { expectOutput } from './output.ts';
 import { runScript, type ScriptResult } from './script.ts';
 import type { Workspace } from './workspace.ts';
 
+const INSTALL = 'npm install --save-dev millrace rxjs zod';
+
 /** Lines of shell that pages show and that are not run here, each with the reason. */
 const EXCUSED_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['npm ci && npm start', 'what .ci/run does'],
   ['npm ci && npm test', 'what .ci/run does; these tests would run themselves'],
   ['npm install millrace rxjs', 'needs the registry'],
+  ['npm install --global millrace rxjs', 'needs the registry; `millrace` is the build'],
+  [INSTALL, 'needs the registry; the workspace links these packages'],
   ['npm run bench', 'takes half an hour; test/bench has what can be tested of it'],
   ['npm run bench -- --quick', 'the same, for minutes'],
   ['npm run bench -- --only main', 'the same'],
@@ -31,8 +35,8 @@ const RUNNERS: Readonly<Record<string, (block: Block, workspace: Workspace) => P
 const KNOWN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   sh: ['exit', 'env'],
   yaml: ['file', 'fragment', 'invalid', 'foreign', 'env'],
-  js: ['file', 'env', 'jest'],
-  ts: ['file', 'env', 'jest'],
+  js: ['file', 'saved', 'env', 'jest'],
+  ts: ['file', 'saved', 'env', 'jest'],
 };
 
 /** Whether {@link runBlock} does something with a block. */
@@ -54,6 +58,7 @@ export async function runBlock(block: Block, workspace: Workspace): Promise<void
 }
 
 async function runShellBlock(block: Block, workspace: Workspace): Promise<void> {
+  if (block.text.split('\n').includes(INSTALL)) workspace.install();
   const lines = block.text
     .split('\n')
     .filter((line) => !EXCUSED_COMMANDS.has(line.replace(/\s+#.*$/, '').trim()));
@@ -78,7 +83,7 @@ async function checkYaml(block: Block, workspace: Workspace): Promise<void> {
   if (name !== file) {
     workspace.write(name, fragment === undefined ? text : completeConfig(text, fragment));
   }
-  if (!attributes.has('invalid') && output === undefined) {
+  if (!attributes.has('invalid') && output === undefined && !workspace.isEmpty) {
     // In this process: a page may have dozens of configurations, and a process of its own takes 0.3 s.
     await loadConfig([join(workspace.folder, name)], { env: variablesOf(block) });
     return;
@@ -90,6 +95,7 @@ async function checkYaml(block: Block, workspace: Workspace): Promise<void> {
 
 async function runModule(block: Block, workspace: Workspace): Promise<void> {
   const { attributes, text, line, language, output } = block;
+  if (attributes.has('saved')) return;
   const { code } = await transform(text, { loader: language === 'ts' ? 'ts' : 'js', target: 'node20' });
   if (attributes.has('jest')) {
     expectExit(await runJest(code, block, workspace), 0);

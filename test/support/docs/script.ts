@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { upToDateBuild } from '../build.ts';
 
@@ -11,6 +12,15 @@ export interface ScriptResult {
 
 const TIMEOUT_MS = 45_000;
 
+/** Makes a folder with the command `millrace`. A shell function would not do: `timeout millrace` runs a file. */
+async function commandFolder(cwd: string): Promise<string> {
+  const folder = join(cwd, '.bin');
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${await upToDateBuild()}' "$@"\n`;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'millrace'), script, { mode: 0o755 });
+  return folder;
+}
+
 /** Runs a shell script, in which `millrace` and `npx millrace` are the built command line. */
 export async function runScript(
   script: string,
@@ -19,7 +29,7 @@ export async function runScript(
 ): Promise<ScriptResult> {
   const prelude = [
     'exec 2>&1',
-    `millrace() { '${process.execPath}' '${await upToDateBuild()}' "$@"; }`,
+    `PATH='${await commandFolder(cwd)}':"$PATH"`,
     'npx() { if [ "$1" = millrace ]; then shift; millrace "$@"; else command npx "$@"; fi; }',
     'set -eo pipefail',
   ];
