@@ -63,14 +63,16 @@ function expandParts(file: unknown): unknown {
   const expand = (expression: string) =>
     expression.replace(/\{\{([a-z_0-9]+)\}\}/g, (reference, name: string) => known.get(name) ?? reference);
   for (const [name, part] of Object.entries(parts)) known.set(name, expand(part));
+  const expandRule = (rule: object) => ({
+    ...rule,
+    ...('match' in rule && typeof rule.match === 'string' ? { match: expand(rule.match) } : {}),
+    ...('allow' in rule && Array.isArray(rule.allow)
+      ? { allow: rule.allow.map((allowed) => (typeof allowed === 'string' ? expand(allowed) : allowed)) }
+      : {}),
+  });
   return {
     ...rest,
-    rules: Object.fromEntries(
-      Object.entries(rules).map(([name, rule]) => [
-        name,
-        'match' in rule && typeof rule.match === 'string' ? { ...rule, match: expand(rule.match) } : rule,
-      ]),
-    ),
+    rules: Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, expandRule(rule)])),
   };
 }
 

@@ -8,7 +8,7 @@ const CALL = /^[A-Za-z_$][\w.$:>-]*[([]/;
 /** A member of an object, a class or a host, in words: `config.password`, `com.example.Token`. */
 const MEMBER = /^[A-Za-z_$]+(?:(?:\.|->|::)[A-Za-z_$]+)+$/;
 /** What Java prints for an object without a `toString`. */
-const OBJECT = /^[\w.$[\]-]+@[0-9a-f]{3,8}$/;
+const OBJECT = /^(?:[\w$]+\.)*(?:[A-Z][\w$]*[a-z][A-Z][\w$]*|[\w$]+\$\w+|(?<=\.)\w+)@[0-9a-f]{3,8}$/;
 const PATH = /^(?:[A-Za-z]:|~|\.{1,2})?[\\/](?:[\w.$@+-]*[\\/])*[\w.$@+-]*$/;
 const URL_VALUE = /^[A-Za-z][A-Za-z0-9+.-]{1,20}:\\?\/\\?\//;
 const NUMBER_LIKE = /^[+-]?\d[\d.,:_/TZ+-]*(?:ms|s|m|h|d|[kKMGT]i?[bB]?|%)?$/;
@@ -41,10 +41,10 @@ function isSentence(value: string): boolean {
 
 /** Whether a value is an unquoted word, and the text goes on in words: `password: required for login`. */
 function isProse(value: string, text: string, start: number): boolean {
-  if (isQuote(text[start - 1]) || !/^[A-Za-z'-]+$/.test(value)) return false;
+  if (isQuote(text[start - 1]) || !/^(?:[A-Za-z]?[a-z'-]+|[A-Z]+)$/.test(value)) return false;
   return (
     /\s/.test(text[start - 1] ?? '') &&
-    /^[,.]?\s+(?:[A-Za-z(]|'[a-z])/.test(text.slice(start + value.length, start + value.length + 4))
+    /^[,.]?\s+(?![\w.-]+[=:])[^\s-]/.test(text.slice(start + value.length, start + value.length + 40))
   );
 }
 
@@ -52,6 +52,7 @@ const isOrdinary = (value: string, text: string, start: number) =>
   isCode(value, text, start) ||
   isPath(value) ||
   URL_VALUE.test(value) ||
+  /\barn:[\w:-]*$/.test(text.slice(Math.max(0, start - 100), start + 4)) ||
   isSentence(value) ||
   isProse(value, text, start);
 
@@ -120,20 +121,24 @@ export function isRandom(value: string): boolean {
 
 /** Whether a run of letters and digits was probably generated. */
 function isRandomWord(word: string): boolean {
-  if (word.length < 6) return false;
-  if (/\d/.test(word)) {
-    // A word with a number before or behind it, or a number in hexadecimal digits that is short.
-    if (/^\d+$/.test(word)) return word.length >= 20;
-    return !/^(?:[A-Za-z][a-z]+|[A-Z]+)\d{1,6}$|^\d{1,4}[a-z]+$/.test(word) && changes(word) >= 2;
-  }
-  if (word.length < 10) return false;
-  // Words in camel case change between cases once a syllable, and no word has five consonants in a row but a few.
+  if (/^\d+$/.test(word)) return word.length >= 20;
+  // Words in camel case change between cases once a syllable, in another way than what is drawn at random.
   const caseChanges = word.match(/[a-z][A-Z]|[A-Z]{2}[a-z]/g)?.length ?? 0;
-  return caseChanges >= word.length / 6 || (word.length >= 14 && /[bcdfghjklmnpqrstvwxz]{6}/i.test(word));
+  if (word.length >= 10 && caseChanges >= word.length / 6) return true;
+  if (/\d/.test(word)) {
+    // A word with a number before or behind it is none.
+    return (
+      word.length >= 6 &&
+      !/^(?:[A-Za-z][a-z]+|[A-Z]+)\d{1,6}$|^\d{1,4}[a-z]+$/.test(word) &&
+      changes(word) >= 2
+    );
+  }
+  // No word has six consonants in a row.
+  return word.length >= 14 && /[bcdfghjklmnpqrstvwxz]{6}/i.test(word);
 }
 
 /** How often a word changes between letters and digits. */
-const changes = (word: string) => word.match(/[A-Za-z]\d|\d[A-Za-z]/g)?.length ?? 0;
+const changes = (word: string) => word.match(/(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]/g)?.length ?? 0;
 
 /** Symbols, digits and letters of both cases all over, as passwords that are generated have. */
 const isMixedThroughout = (value: string) =>

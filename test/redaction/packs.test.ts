@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { applyRulesInOrder, type MaskRule } from '../../operators/masks/mask-rule.ts';
+import { loadPack, type PackRule, packNames } from '../../plugins/packs/load-packs.ts';
+import { CONTEXTS, type Context, inContext } from './contexts.ts';
+import { rulesOf } from './packs.ts';
+import { nearMisses, validSample } from './samples.ts';
+import { fill, Random, type Sample } from './templates.ts';
+
+const COUNT = 20;
+
+const masked = ({ text, spans }: Sample, rule: MaskRule) =>
+  spans.reduceRight((rest, [start, end]) => rest.slice(0, start) + rule.replace('') + rest.slice(end), text);
+
+/** Whether a template is a value of its own, which can stand in any context. */
+const isValue = (template: string) => !template.includes('<<') && !/\s/.test(template);
+
+describe.each(packNames())('%s', (pack) => {
+  const data = loadPack(pack).rules;
+  const rules = rulesOf([pack], 'low').map((rule): [string, PackRule, MaskRule] => {
+    const name = rule.name.slice(pack.length + 1);
+    return [name, data[name] as PackRule, rule];
+  });
+
+  it('says of every rule where its facts come from', () => {
+    expect(rules.filter(([, { source }]) => !/\S{3}/.test(source)).map(([name]) => name)).toEqual([]);
+  });
+
+  it('expands every part that a rule refers to', () => {
+    expect(rules.filter(([, { match }]) => /\{\{\w+\}\}/.test(match)).map(([name]) => name)).toEqual([]);
+  });
+
+  describe.each(rules)('%s', (_name, { tests, check }, rule) => {
+    it('replaces exactly what its templates mark', () => {
+      const r = new Random(11);
+      for (const template of tests.matches) {
+        for (let i = 0; i < COUNT; i++) {
+          const sample = validSample(template, rule, r);
+          expect(applyRulesInOrder(sample.text, [rule])).toBe(masked(sample, rule));
+        }
+      }
+    });
+
+    it('replaces its values in every context', () => {
+      const r = new Random(12);
+      for (const template of tests.matches.filter(isValue)) {
+        for (const context of Object.keys(CONTEXTS) as Context[]) {
+          for (let i = 0; i < COUNT; i++) {
+            const sample = inContext(context, 'value', validSample(template, rule, r).text, r);
+            expect(applyRulesInOrder(sample.text, [rule])).toBe(masked(sample, rule));
+          }
+        }
+      }
+    });
+
+    it('leaves near misses and ordinary values', () => {
+      const r = new Random(13);
+      const texts = tests.misses.flatMap((template) =>
+        Array.from({ length: COUNT }, () => fill(template, r).text),
+      );
+      for (const template of tests.matches.filter(isValue))
+        texts.push(...nearMisses(template, rule, check, r));
+      for (const text of texts) expect(applyRulesInOrder(text, [rule])).toBe(text);
+    });
+  });
+});

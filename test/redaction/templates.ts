@@ -1,0 +1,178 @@
+import { crc32Base62 } from '../../operators/masks/checks/tokens.ts';
+
+/*
+ * Templates for values and lines. `{hex:32}` stands for 32 random hexadecimal digits, `{alnum:20-40}` for 20 to 40
+ * letters and digits, `{alnum:~40}` for 40 where other lengths are fine too, `{live|test}` for one of several strings. `<<` and `>>` enclose what a mask has to replace;
+ * without them that is everything. Other braces are what they are.
+ */
+
+/** Random numbers that depend on a seed only (mulberry32). */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  /** An integer from 0 up to, but not including, `limit`. */
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * limit);
+  }
+
+  pick<T>(values: readonly T[]): T {
+    return values[this.below(values.length)] as T;
+  }
+}
+
+/** A line or value that was made of a template: the string, and the places in it that a mask has to replace. */
+export interface Sample {
+  readonly text: string;
+  readonly spans: readonly (readonly [start: number, end: number])[];
+}
+
+const DIGITS = '0123456789';
+const LOWER = 'abcdefghijklmnopqrstuvwxyz';
+const UPPER = LOWER.toUpperCase();
+
+/** Runs of random characters of an alphabet, by name. */
+const ALPHABETS: Readonly<Record<string, string>> = {
+  digit: DIGITS,
+  lower: LOWER,
+  upper: UPPER,
+  letter: LOWER + UPPER,
+  alnum: LOWER + UPPER + DIGITS,
+  base36: LOWER + DIGITS,
+  BASE36: UPPER + DIGITS,
+  hex: `${DIGITS}abcdef`,
+  HEX: `${DIGITS}ABCDEF`,
+  base32: `${UPPER}234567`,
+  b64: `${LOWER}${UPPER}${DIGITS}+/`,
+  b64url: `${LOWER}${UPPER}${DIGITS}-_`,
+  base58: '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz',
+  bech32: 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L',
+  symbols: `${LOWER}${UPPER}${DIGITS}!#$%*+-_?@^~`,
+};
+
+const WORDS =
+  'account agent archive audit backup basket billing broker cache catalog checkout cluster config consumer customer ' +
+  'dashboard data deploy device email event export feed file gateway graph image import index ingest inventory ' +
+  'invoice job ledger library mail media message metric monitor network node order payment pipeline policy portal ' +
+  'product profile proxy queue record region report request router sales schedule search server service session ' +
+  'shipping site snapshot storage stream support system table task ticket tracker user vendor video volume web worker';
+const USERS =
+  'alice bob carol dave erin frank grace heidi ivan judy mallory niaj olivia peggy rupert sybil trent'.split(
+    ' ',
+  );
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+const DAYS = 'Mon Tue Wed Thu Fri Sat Sun'.split(' ');
+
+const two = (n: number) => String(n).padStart(2, '0');
+const word = (r: Random) => r.pick(WORDS.split(' '));
+const clock = (r: Random) => `${two(r.below(24))}:${two(r.below(60))}:${two(r.below(60))}`;
+const day = (r: Random) => two(1 + r.below(28));
+const month = (r: Random) => two(1 + r.below(12));
+const year = (r: Random) => 2015 + r.below(12);
+const run = (r: Random, alphabet: string, length: number) =>
+  Array.from({ length }, () => alphabet[r.below(alphabet.length)]).join('');
+const hex = (r: Random, length: number) => run(r, ALPHABETS.hex as string, length);
+const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** What else a template can name. */
+const VALUES: Readonly<Record<string, (r: Random) => string>> = {
+  word,
+  Word: (r) => word(r).replace(/^./, (first) => first.toUpperCase()),
+  user: (r) => r.pick(USERS),
+  host: (r) => `${word(r)}-${1 + r.below(40)}`,
+  HOST: (r) => `${word(r).toUpperCase()}${1 + r.below(40)}`,
+  domain: (r) => `${word(r)}.${word(r)}.${r.pick(['com', 'net', 'org', 'io', 'internal'])}`,
+  ip: (r) => [10 + r.below(200), r.below(256), r.below(256), 1 + r.below(254)].join('.'),
+  ipv6: (r) => `2001:db8:${Array.from({ length: 6 }, () => hex(r, 4)).join(':')}`,
+  mac: (r) => Array.from({ length: 6 }, () => hex(r, 2)).join(':'),
+  port: (r) => String(1024 + r.below(64000)),
+  pid: (r) => String(100 + r.below(40000)),
+  sign: (r) => r.pick(['', '-']),
+  alnum5: (r) => hex(r, 5),
+  uuid: (r) => [8, 4, 4, 4, 12].map((length) => hex(r, length)).join('-'),
+  UUID: (r) =>
+    [8, 4, 4, 4, 12]
+      .map((length) => hex(r, length))
+      .join('-')
+      .toUpperCase(),
+  iso_date: (r) => `${year(r)}-${month(r)}-${day(r)}`,
+  iso: (r) => `${year(r)}-${month(r)}-${day(r)}T${clock(r)}`,
+  iso_space: (r) => `${year(r)}-${month(r)}-${day(r)} ${clock(r)}`,
+  iso_slash: (r) => `${year(r)}/${month(r)}/${day(r)} ${clock(r)}`,
+  date_slash: (r) => `${year(r)}/${month(r)}/${day(r)} ${clock(r)}`,
+  date_short: (r) => `${two(r.below(27))}/${month(r)}/${day(r)} ${clock(r)}`,
+  time_dots: (r) => clock(r).replaceAll(':', '.'),
+  syslog: (r) => `${r.pick(MONTHS)} ${String(1 + r.below(28)).padStart(2)} ${clock(r)}`,
+  ctime: (r) => `${r.pick(DAYS)} ${r.pick(MONTHS)} ${day(r)} ${clock(r)} ${year(r)}`,
+  clf: (r) => `${day(r)}/${r.pick(MONTHS)}/${year(r)}:${clock(r)} +0000`,
+  redis: (r) => `${day(r)} ${r.pick(MONTHS)} ${year(r)} ${clock(r)}.${run(r, DIGITS, 3)}`,
+  android: (r) => `${month(r)}-${day(r)} ${clock(r)}.${run(r, DIGITS, 3)}`,
+  klog: (r) => `${r.pick(['I', 'W', 'E'])}${month(r)}${day(r)} ${clock(r)}.${run(r, DIGITS, 6)}`,
+  epoch: (r) => String(1420070400 + r.below(400000000)),
+  epochms: (r) => `${1420070400 + r.below(400000000)}${run(r, DIGITS, 3)}`,
+  HEXPAIRS: (r) => Array.from({ length: 32 }, () => hex(r, 2).toUpperCase()).join(':'),
+  /** A password that someone chose. */
+  password: (r) =>
+    `${VALUES.Word?.(r)}${r.pick(['!', '#', '@', '_', '*', ''])}${word(r).slice(0, 4)}${10 + r.below(9000)}`,
+  basic: (r) => Buffer.from(`${r.pick(USERS)}:${run(r, ALPHABETS.alnum as string, 12)}`).toString('base64'),
+  jwe: (r) =>
+    [
+      base64url({ alg: 'RSA-OAEP', enc: 'A256GCM' }),
+      ...[86, 16, 64, 22].map((n) => run(r, ALPHABETS.b64url as string, n)),
+    ].join('.'),
+  jwt: (r) =>
+    [
+      base64url({ alg: r.pick(['HS256', 'RS256', 'ES256']), typ: 'JWT' }),
+      base64url({ sub: hex(r, 12), iat: 1500000000 + r.below(300000000), name: r.pick(USERS) }),
+      run(r, ALPHABETS.b64url as string, 43),
+    ].join('.'),
+};
+
+const PLACEHOLDER = /<<|>>|\{(\w+)(?::(~?)(\d+)(?:-(\d+))?)?\}|\{([^{}"\s,]*(?:\|[^{}"\s,]*)+)\}/g;
+
+/** What a template gives with the next random numbers. `adjust` changes the length of runs, by their place. */
+export function fill(template: string, r: Random, adjust: (place: number) => number = () => 0): Sample {
+  let text = '';
+  let end = 0;
+  let open: number | undefined;
+  const spans: [number, number][] = [];
+  for (const match of template.matchAll(PLACEHOLDER)) {
+    text += template.slice(end, match.index);
+    end = match.index + match[0].length;
+    const [whole, name = '', , from, to, choices] = match;
+    if (whole === '<<') open = text.length;
+    else if (whole === '>>') spans.push([open as number, text.length]);
+    else if (choices !== undefined) text += r.pick(choices.split('|'));
+    else if (name === 'int') text += Number(from) + r.below(Number(to) - Number(from) + 1);
+    // The checksum of what stands behind the last underscore.
+    else if (name === 'crc32') text += crc32Base62(text.slice(text.lastIndexOf('_') + 1));
+    else if (name in ALPHABETS) {
+      const least = Number(from ?? 1);
+      const length = least + (to === undefined ? 0 : r.below(Number(to) - least + 1)) + adjust(match.index);
+      text += run(r, ALPHABETS[name] as string, length);
+    } else text += VALUES[name]?.(r) ?? whole;
+  }
+  text += template.slice(end);
+  return { text, spans: spans.length > 0 ? spans : [[0, text.length]] };
+}
+
+/** The longest run of a template whose length matters. */
+export function longestRun(
+  template: string,
+): { place: number; isExact: boolean; least: number; most: number } | undefined {
+  const runs = [...template.matchAll(PLACEHOLDER)]
+    .filter(([, name = '', about]) => name in ALPHABETS && about !== '~')
+    .map((match) => ({
+      place: match.index,
+      isExact: match[4] === undefined,
+      least: Number(match[3] ?? 1),
+      most: Number(match[4] ?? match[3] ?? 1),
+    }));
+  return runs.sort((a, b) => b.least - a.least)[0];
+}
