@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { builtinPlugins } from '../src/config/registry.ts';
 import { PLUGIN_SECTIONS } from '../src/config/sections.ts';
-import { AnalyticsConfigShape, PipelineConfig, type PluginKind } from '../src/sdk/models.ts';
+import { AnalyticsConfigShape, PipelineConfig } from '../src/sdk/config.ts';
+import type { PluginKind } from '../src/sdk/plugin.ts';
 import { ROOT } from './support/build.ts';
 
 /*

@@ -5,7 +5,7 @@ import { load } from 'js-yaml';
 import { builtinPlugins } from '../src/config/registry.ts';
 import { PLUGIN_SECTIONS } from '../src/config/sections.ts';
 import { loadConfig } from '../src/index.ts';
-import type { PluginKind } from '../src/sdk/models.ts';
+import type { PluginKind } from '../src/sdk/plugin.ts';
 import { ROOT } from './support/build.ts';
 import { runCli } from './support/cli.ts';
 import { completeConfig } from './support/docs/complete-config.ts';

@@ -1,7 +1,8 @@
 import { entropyMasker, loadPlannedSearch, regexMasker } from '../../operators/index.ts';
 import { regexMasks } from '../../operators/masks/regex/regex-masks.ts';
 import { processLines } from '../../src/lines/process-lines.ts';
-import { LineEvents, type LineMapping } from '../../src/sdk/models.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
+import type { LineMapping } from '../../src/sdk/plugin.ts';
 import { entropyByHand, threeRulesByHand } from '../hand-loops.ts';
 import { logLines, THREE_RULES } from '../log-generator.ts';
 import { masksInTurn } from '../reference.ts';

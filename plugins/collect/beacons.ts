@@ -25,7 +25,7 @@ export const shownSettings = { beacons: '' };
 
 export const usesState = false;
 
-/** Specification 2.7: beacons. `beacons` are glob patterns over beacon names. */
+/** docs/specification.md#27-collect-plugins-and-their-events. `beacons` are glob patterns over beacon names. */
 export const BeaconsConfig = CollectConfigBase.extend({ beacons: z.array(z.string()) });
 export type BeaconsConfig = Readonly<z.output<typeof BeaconsConfig>>;
 

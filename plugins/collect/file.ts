@@ -53,7 +53,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** The longest that fits into a string, whatever its characters. */
 const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
 
-/** Specification 2.7: file. `paths` may be globs. All after `backfill` is ours. */
+/** docs/specification.md#27-collect-plugins-and-their-events. `paths` may be globs. The fields after `backfill` are additions. */
 export const FileCollectConfig = CollectConfigBase.extend({
   paths: z.array(path()),
   backfill: z.boolean().default(false),

@@ -26,7 +26,7 @@ export const shownSettings = { fn: '', interval: ' s' };
 
 export const usesState = false;
 
-/** Specification 2.7: host_exec. `interval` is in seconds; 0 or less means as often as a timer can, every ms. */
+/** docs/specification.md#27-collect-plugins-and-their-events. `interval` is in seconds; 0 or less means every millisecond. */
 export const HostExecConfig = CollectConfigBase.extend({
   interval: z.number().default(5),
   fn: z.string().default('test.ping'),

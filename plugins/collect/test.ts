@@ -25,7 +25,7 @@ export const shownSettings = { interval: ' s', count: '' };
 
 export const usesState = false;
 
-/** Specification 2.7: test. `interval` is in seconds; without `count` it never stops. */
+/** docs/specification.md#27-collect-plugins-and-their-events. `interval` is in seconds; without `count` it never stops. */
 export const TestCollectConfig = CollectConfigBase.extend({
   interval: z.number().gt(0).default(0.1),
   count: count().default(MAX_COUNT),

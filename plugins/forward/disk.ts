@@ -38,8 +38,8 @@ const isBareName = (name: string) => !/^\.{0,2}$|[/\\\0]/.test(name);
 const isFileMode = (digits: string) => /^0?[67][0-7]{2}$/.test(digits);
 
 /**
- * Specification 2.9: disk; `fsync` and `file_mode` are ours. By default a power cut can cost the last second, which the kernel alone
- * would stretch to half a minute, and which costs next to nothing. `batch` acknowledges only what the disk has.
+ * docs/specification.md#29-forward-plugins; `fsync` and `file_mode` are additions. By default a power cut can cost the last second of events. That
+ * costs next to nothing, and the kernel alone would make it half a minute. `batch` acknowledges only what the disk has.
  */
 export const DiskConfig = ForwardConfigBase.extend({
   path: path(),

@@ -9,7 +9,7 @@ nowhere:
 
 export const shownSettings = {};
 
-/** Specification 2.9: noop has the base configuration only. */
+/** The base configuration only: docs/specification.md#29-forward-plugins. */
 export function get_config_schema(): typeof ForwardConfigBase {
   return ForwardConfigBase;
 }

@@ -51,7 +51,7 @@ export function _check_mutually_exclusive_parameters({
   return path === undefined || !add_event_to_shared_cache;
 }
 
-/** Specification 2.9: test. */
+/** docs/specification.md#29-forward-plugins */
 export const TestForwardConfig = fields.refine(_check_mutually_exclusive_parameters, {
   path: ['add_event_to_shared_cache'],
   message: 'either path or add_event_to_shared_cache, they exclude each other',

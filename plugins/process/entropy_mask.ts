@@ -20,7 +20,7 @@ export const masks = true;
 
 export const runsInWorkers = true;
 
-/** Specification 2.8: entropy_mask. */
+/** docs/specification.md#28-process-plugins */
 export const EntropyMaskProcessConfig = ProcessConfigBase.extend({
   mask_str: z.string().default('HIGH-ENTROPY'),
   mask_char: oneCharacter().optional(),

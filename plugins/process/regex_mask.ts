@@ -24,7 +24,7 @@ const NO_RULES = 'there are none, so nothing is masked';
 
 const Rules = z.record(z.string(), Expression);
 
-/** Specification 2.8: regex_mask. */
+/** docs/specification.md#28-process-plugins */
 export const RegexMaskProcessConfig = ProcessConfigBase.extend({
   rules: z.preprocess(refuseLostRule, Rules),
   mask_char: oneCharacter().optional(),

@@ -29,7 +29,7 @@ const seconds = () =>
     .refine((value) => value >= 0, { message: 'a number of at least 0' })
     .meta({ minimum: 0 });
 
-/** Specification 2.8: bounds of a random delay, in seconds. */
+/** Bounds of a random delay, in seconds: docs/specification.md#28-process-plugins. */
 export const DelayRange = z
   .strictObject({ minimum: seconds(), maximum: seconds() })
   .refine(({ minimum, maximum }) => minimum <= maximum, {
@@ -38,7 +38,7 @@ export const DelayRange = z
   });
 export type DelayRange = Readonly<z.output<typeof DelayRange>>;
 
-/** Specification 2.8: test. With both `delay` and `delay_range`, the range is used. */
+/** docs/specification.md#28-process-plugins. With both `delay` and `delay_range`, the range is used. */
 export const TestProcessConfig = ProcessConfigBase.extend({
   delay: z.number().gt(0).optional(),
   delay_range: DelayRange.nullable().default(null),

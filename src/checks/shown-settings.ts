@@ -1,4 +1,4 @@
-import type { Plugin } from '../sdk/models.ts';
+import type { Plugin } from '../sdk/plugin.ts';
 
 const SECRETIVE = /pass|secret|token|key|credential|auth|pin/i;
 const REFERENCE = /^\$\{\w+\}$/;

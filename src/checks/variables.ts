@@ -1,5 +1,5 @@
 import { dirname, normalize, resolve } from 'node:path';
-import type { Logger } from '../sdk/logger.ts';
+import type { Logger } from '../sdk/context.ts';
 import { isMapping } from './path.ts';
 
 /** An environment variable whose value is a part of a configuration. */

@@ -1,5 +1,5 @@
 import { printable } from '../sdk/printable.ts';
-import { MAX_COUNT } from '../sdk/scalars.ts';
+import { MAX_COUNT } from '../sdk/schema-parts.ts';
 
 const LONGEST_VALUE = 60;
 

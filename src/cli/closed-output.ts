@@ -1,5 +1,5 @@
 import { defaultIfEmpty, forkJoin, type Observable, switchMap, timer } from 'rxjs';
-import type { AnalyticsConfig } from '../sdk/models.ts';
+import type { AnalyticsConfig } from '../sdk/config.ts';
 
 /** Of some pipelines, those that write to standard output. */
 export function writersToOutput(config: AnalyticsConfig, names: readonly string[]): string[] {

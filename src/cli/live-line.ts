@@ -1,6 +1,6 @@
 import { interval, type Subscription } from 'rxjs';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
-import type { PipelineStats, PipelineStatus } from '../sdk/models.ts';
+import type { PipelineStats, PipelineStatus } from '../sdk/status.ts';
 import { bytes, count, counted, perSecond } from './format.ts';
 
 const REFRESH_MS = 200;

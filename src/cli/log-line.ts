@@ -1,5 +1,5 @@
-import { isoNow } from '../sdk/clock.ts';
 import { printable, printableJson } from '../sdk/printable.ts';
+import { isoNow } from '../sdk/time.ts';
 import type { Colours } from './colours.ts';
 
 /** One entry of a log. */

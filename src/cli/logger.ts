@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 // Not `winston` itself: it makes a logger of its own when it is loaded, with all that it has.
 import createWinstonLogger from 'winston/lib/winston/create-logger.js';
 import StreamTransport from 'winston/lib/winston/transports/stream.js';
-import type { Logger } from '../sdk/logger.ts';
+import type { Logger } from '../sdk/context.ts';
 import type { Colours } from './colours.ts';
 import { jsonLine, prettyLine } from './log-line.ts';
 

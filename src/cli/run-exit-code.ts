@@ -1,4 +1,4 @@
-import type { Logger } from '../sdk/models.ts';
+import type { Logger } from '../sdk/context.ts';
 import { ExitCode } from './exit-code.ts';
 import { counted } from './format.ts';
 import type { PipelineResult } from './summary.ts';

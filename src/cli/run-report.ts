@@ -1,6 +1,7 @@
 import { variablesOf, withholdLong } from '../checks/variables.ts';
+import type { AnalyticsConfig } from '../sdk/config.ts';
+import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
-import type { AnalyticsConfig, Logger } from '../sdk/models.ts';
 import type { Colours } from './colours.ts';
 import { duration } from './format.ts';
 import type { LiveSource } from './live-line.ts';

@@ -1,5 +1,6 @@
+import type { AnalyticsConfig } from '../sdk/config.ts';
+import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import type { AnalyticsConfig, Logger } from '../sdk/models.ts';
 import { openState } from '../state/open-state.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { UsageError } from './exit-code.ts';

@@ -1,6 +1,6 @@
 import type { Observable, Subscription } from 'rxjs';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
-import type { PipelineState, PipelineStatus } from '../sdk/models.ts';
+import type { PipelineState, PipelineStatus } from '../sdk/status.ts';
 
 /** States that a pipeline leaves only when it is started anew. */
 export const FINAL_STATES: readonly PipelineState[] = ['completed', 'failed', 'stopped'];

@@ -1,5 +1,5 @@
 import { nameListing } from '../checks/wording.ts';
-import type { AnalyticsConfig } from '../sdk/models.ts';
+import type { AnalyticsConfig } from '../sdk/config.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { printable } from '../sdk/printable.ts';
 import { UsageError } from './exit-code.ts';

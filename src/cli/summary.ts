@@ -1,5 +1,5 @@
-import type { DropReason, PipelineState, PipelineStats } from '../sdk/models.ts';
 import { printable } from '../sdk/printable.ts';
+import type { DropReason, PipelineState, PipelineStats } from '../sdk/status.ts';
 import type { Colours } from './colours.ts';
 import { count, duration, perSecond } from './format.ts';
 

@@ -1,7 +1,7 @@
 import { nameListing } from '../checks/wording.ts';
-import { expressionIn } from '../sdk/expression-text.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { printable } from '../sdk/printable.ts';
+import { expressionIn } from '../sdk/tests-config.ts';
 import type { LoadedTest, TestSuite } from '../testing/yaml/test-suite.ts';
 import { UsageError } from './exit-code.ts';
 

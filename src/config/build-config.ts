@@ -1,5 +1,4 @@
-import type { AnalyticsConfig } from '../sdk/analytics-config.ts';
-import type { PipelineConfig } from '../sdk/pipeline-config.ts';
+import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import type { Plugin, PluginKind } from '../sdk/plugin.ts';
 import { frozenCopy } from './frozen.ts';
 

@@ -1,8 +1,7 @@
 import { jsonSchemaOf } from '../checks/known-keys.ts';
 import { isMapping } from '../checks/path.ts';
 import { formatNumber } from '../checks/wording.ts';
-import { AnalyticsConfigShape } from '../sdk/analytics-config.ts';
-import { PipelineConfig } from '../sdk/pipeline-config.ts';
+import { AnalyticsConfigShape, PipelineConfig } from '../sdk/config.ts';
 import type { ConfigSchema, PluginKind } from '../sdk/plugin.ts';
 import { testDefinition } from '../sdk/tests-config.ts';
 import { builtinPlugins } from './registry.ts';

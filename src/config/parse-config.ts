@@ -1,8 +1,8 @@
 import { checkOptions } from '../checks/arguments.ts';
 import { isMapping } from '../checks/path.ts';
 import { describeValue } from '../checks/wording.ts';
-import type { AnalyticsConfig } from '../sdk/analytics-config.ts';
-import type { Host } from '../sdk/host.ts';
+import type { AnalyticsConfig } from '../sdk/config.ts';
+import type { Host } from '../sdk/context.ts';
 import { MergedConfig } from './merged-config.ts';
 import { MistakeLog } from './mistake-log.ts';
 import { lookupKnown } from './plugin-lookup.ts';

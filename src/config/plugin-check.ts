@@ -1,5 +1,5 @@
 import type { Path } from '../checks/path.ts';
-import type { Host } from '../sdk/host.ts';
+import type { Host } from '../sdk/context.ts';
 import type { ConfigMistake, Plugin } from '../sdk/plugin.ts';
 import type { MergedConfig } from './merged-config.ts';
 

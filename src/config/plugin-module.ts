@@ -5,7 +5,7 @@ import { moduleFile } from '../modules/module-file.ts';
 import { rememberModule } from '../modules/module-url.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { Plugin, PluginKind } from '../sdk/plugin.ts';
-import { contractMistake, isPlugin } from '../sdk/plugin-contract.ts';
+import { contractMistake, isPlugin } from '../sdk/plugin.ts';
 
 /** No module of that name was found; its code is `MILLRACE_PLUGIN_NOT_FOUND`. */
 export class PluginNotFound extends MillraceError {

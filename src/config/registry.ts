@@ -13,7 +13,7 @@ import { refuseArgument } from '../checks/arguments.ts';
 import { either } from '../checks/wording.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { CollectPlugin, ForwardPlugin, PluginKind, ProcessPlugin } from '../sdk/plugin.ts';
-import { contractMistake } from '../sdk/plugin-contract.ts';
+import { contractMistake } from '../sdk/plugin.ts';
 
 export { loadPluginModule } from './plugin-module.ts';
 

@@ -1,4 +1,4 @@
-import { AnalyticsConfigShape } from '../sdk/analytics-config.ts';
+import { AnalyticsConfigShape } from '../sdk/config.ts';
 import type { PluginKind } from '../sdk/plugin.ts';
 
 /** A top-level key of a configuration. */

@@ -1,5 +1,5 @@
 import { batchingOf } from '../sdk/batching.ts';
-import type { PipelineConfig } from '../sdk/pipeline-config.ts';
+import type { PipelineConfig } from '../sdk/config.ts';
 import type { ConfigMistake } from '../sdk/plugin.ts';
 import type { ValidEntries } from './pipeline-entries.ts';
 

@@ -1,5 +1,5 @@
 import { nameListing } from '../checks/wording.ts';
-import type { PipelineConfig } from '../sdk/pipeline-config.ts';
+import type { PipelineConfig } from '../sdk/config.ts';
 import type { CollectPlugin, ConfigMistake, ForwardPlugin } from '../sdk/plugin.ts';
 import { WrittenFile } from '../sdk/written-file.ts';
 import { findRings } from './find-rings.ts';

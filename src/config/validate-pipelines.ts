@@ -12,7 +12,7 @@ const TWICE = { collect: 'come', forward: 'go there' } as const;
 const KINDS = Object.keys(NOUNS) as PluginKind[];
 
 /**
- * Specification 2.1: checks what pipelines say of the rest of the configuration. The strings in `collect`,
+ * `_validate_pipelines` of docs/specification.md#21-analyticsconfig: checks what pipelines say of the rest of the configuration. The strings in `collect`,
  * `process` and `forward` name entries of their sections, a pipeline has at least one collector and one
  * forwarder, and none of them twice, and `delivery.dead_letter` names a forwarder.
  *

@@ -2,16 +2,16 @@ import { applySchema } from '../checks/apply-schema.ts';
 import { explainIssue } from '../checks/explain-issue.ts';
 import { knownKeys } from '../checks/known-keys.ts';
 import { isMapping, type Path } from '../checks/path.ts';
-import type { AnalyticsConfig } from '../sdk/analytics-config.ts';
-import type { Host } from '../sdk/host.ts';
-import { PipelineConfig } from '../sdk/pipeline-config.ts';
-import type { ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
+import type { AnalyticsConfig } from '../sdk/config.ts';
 import {
   CollectConfigBase,
   ForwardConfigBase,
+  PipelineConfig,
   type PluginConfigBase,
   ProcessConfigBase,
-} from '../sdk/plugin-config.ts';
+} from '../sdk/config.ts';
+import type { Host } from '../sdk/context.ts';
+import type { ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
 import { buildConfig, type ValidEntry } from './build-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { checkPlugin } from './plugin-check.ts';

@@ -1,7 +1,10 @@
 import { map, Observable, type OperatorFunction } from 'rxjs';
 import type { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
-import { type CollectedEvent, EventBatch, LineEvents, type PipelineConfig } from '../sdk/models.ts';
+import type { PipelineConfig } from '../sdk/config.ts';
+import { EventBatch } from '../sdk/event-batch.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { LineEvents } from '../sdk/line-events.ts';
 import { AckQueue, type Batch, LazyBatch } from './delivery.ts';
 import { expectBatch } from './plugin-output.ts';
 import type { Drop } from './probe.ts';

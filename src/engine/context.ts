@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Demand } from '../../operators/support/demand.ts';
-import type { PluginConfig } from '../sdk/analytics-config.ts';
+import type { PluginConfig } from '../sdk/config.ts';
 import type {
   CollectorState,
   Host,
@@ -8,7 +8,7 @@ import type {
   PipelineRunContext,
   PluginStats,
   RunInfo,
-} from '../sdk/models.ts';
+} from '../sdk/context.ts';
 
 /** What the contexts of all plugins of a pipeline have in common. */
 export interface SharedContext {
@@ -33,7 +33,7 @@ export interface OwnContext {
   readonly blockLines?: number | undefined;
 }
 
-/** Specification 2.6: the context of one plugin entry in one run of a pipeline. */
+/** The context of one plugin entry in one run of a pipeline: docs/specification.md#26-pipelineruncontext. */
 export function createContext(shared: SharedContext, own: OwnContext): PipelineRunContext {
   return Object.freeze({ ...shared, ...own, pipeline_config: own.config.parent });
 }

@@ -1,7 +1,8 @@
 import { type Observable, Subject } from 'rxjs';
-import { safeReason } from '../sdk/errors.ts';
-import { isNoteworthy } from '../sdk/log-throttle.ts';
-import { type CollectedEvent, collectedEvent, isoNow, type Logger } from '../sdk/models.ts';
+import type { Logger } from '../sdk/context.ts';
+import { isNoteworthy, safeReason } from '../sdk/errors.ts';
+import { type CollectedEvent, collectedEvent } from '../sdk/events.ts';
+import { isoNow } from '../sdk/time.ts';
 import { type Batch, type Delivery, originOf } from './delivery.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
 import type { PipelineCounters } from './stats.ts';

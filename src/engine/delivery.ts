@@ -1,5 +1,7 @@
 import { Fifo } from '../../operators/support/fifo.ts';
-import type { CollectedEvent, EventOrigin, LazyEvents, Outcome } from '../sdk/models.ts';
+import type { EventOrigin, Outcome } from '../sdk/event-batch.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import type { LazyEvents } from '../sdk/line-events.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 

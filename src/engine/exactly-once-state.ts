@@ -1,4 +1,5 @@
-import type { CollectorState, OutputMark, StateValue } from '../sdk/models.ts';
+import type { CollectorState, StateValue } from '../sdk/context.ts';
+import type { OutputMark } from '../sdk/plugin.ts';
 
 /** Where a pipeline keeps its output's record, beside what its collectors remember. */
 const RECORD = { scope: 'exactly_once', key: 'output' } as const;

@@ -12,15 +12,10 @@ import {
   tap,
   throwError,
 } from 'rxjs';
+import type { CollectorState, Logger } from '../sdk/context.ts';
 import { PluginError } from '../sdk/errors.ts';
-import type {
-  CollectedEvent,
-  CollectorState,
-  ExactOutput,
-  ExactOutputEvents,
-  Logger,
-  OutputMark,
-} from '../sdk/models.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import type { ExactOutput, ExactOutputEvents, OutputMark } from '../sdk/plugin.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
 import { AckQueue, type Delivery } from './delivery.ts';
 import { OutputRecord, StagedState } from './exactly-once-state.ts';

@@ -1,6 +1,7 @@
 import type { OperatorFunction } from 'rxjs';
 import { batchingOf } from '../sdk/batching.ts';
-import type { AnalyticsConfig, PipelineConfig, PipelineRunContext } from '../sdk/models.ts';
+import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
+import type { PipelineRunContext } from '../sdk/context.ts';
 import { Pause } from './attempts.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';

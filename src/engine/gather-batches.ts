@@ -3,7 +3,8 @@ import { Fifo } from '../../operators/support/fifo.ts';
 import { longTimer } from '../../operators/support/long-timer.ts';
 import { subscribeFor, subscribeInner } from '../../operators/support/subscribe-for.ts';
 import type { Batching } from '../sdk/batching.ts';
-import { type CollectedEvent, toJsonLine } from '../sdk/models.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { toJsonLine } from '../sdk/serialise.ts';
 import { type Batch, sizeOf } from './delivery.ts';
 
 /** Milliseconds between two looks at the window while a batch waits: it may be full of events that do not come here. */

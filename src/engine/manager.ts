@@ -4,18 +4,11 @@ import { checkFunctions, checkOptions, refuseArgument } from '../checks/argument
 import { formatPath, isMapping } from '../checks/path.ts';
 import { variablesOf, withholdingLogger, withholdLong } from '../checks/variables.ts';
 import { defaultHost } from '../host/standalone-host.ts';
-import { isFatal, MillraceError } from '../sdk/errors.ts';
-import { isNoteworthy } from '../sdk/log-throttle.ts';
-import {
-  type AnalyticsConfig,
-  type Host,
-  type Logger,
-  type PipelineStats,
-  type PipelineStatus,
-  type PluginConfig,
-  silentLogger,
-} from '../sdk/models.ts';
+import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
+import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
+import { isFatal, isNoteworthy, MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
+import type { PipelineStats, PipelineStatus } from '../sdk/status.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { version } from '../version.ts';
 import type { PipelineProbe } from './probe.ts';

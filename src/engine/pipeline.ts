@@ -20,13 +20,8 @@ import {
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { moduleUrlOf } from '../modules/module-url.ts';
-import type {
-  AnalyticsConfig,
-  CollectorState,
-  PipelineConfig,
-  PipelineRunContext,
-  PluginConfig,
-} from '../sdk/models.ts';
+import type { AnalyticsConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
+import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { memoryState } from '../state/state-table.ts';
 import { collectStage } from './collect-stage.ts';
 import { createContext, type SharedContext } from './context.ts';

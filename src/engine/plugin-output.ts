@@ -2,7 +2,9 @@ import { concatMap, defer, EMPTY, from, type Observable, of } from 'rxjs';
 import { pullFrom } from '../../operators/pull-from.ts';
 import type { Demand } from '../../operators/support/demand.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import { type CollectedEvent, EventBatch, isEvent, isEventBatch, LineEvents } from '../sdk/models.ts';
+import { EventBatch, isEvent, isEventBatch } from '../sdk/event-batch.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { LineEvents } from '../sdk/line-events.ts';
 import { isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
 
 type Collected = CollectedEvent | EventBatch;

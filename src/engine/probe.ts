@@ -1,4 +1,5 @@
-import type { CollectedEvent, DropReason } from '../sdk/models.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import type { DropReason } from '../sdk/status.ts';
 
 /** Where in a pipeline something happened. */
 export interface StagePlace {

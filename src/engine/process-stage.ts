@@ -14,7 +14,9 @@ import {
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { type LineOutcomes, LineProcessing } from '../lines/process-lines.ts';
 import { Turn, turn$ } from '../lines/time-slice.ts';
-import { type CollectedEvent, type LineEnvelope, LineEvents, type LineMapping } from '../sdk/models.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
+import type { LineMapping } from '../sdk/plugin.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin-result.ts';
 import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
 import { expectEvents } from './plugin-output.ts';

@@ -1,8 +1,7 @@
 import { counted } from '../../operators/support/counted.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
-import { retryAfterOf, safeReason } from '../sdk/errors.ts';
-import { isNoteworthy } from '../sdk/log-throttle.ts';
-import type { Logger } from '../sdk/models.ts';
+import type { Logger } from '../sdk/context.ts';
+import { isNoteworthy, retryAfterOf, safeReason } from '../sdk/errors.ts';
 import { elapsedText } from './attempts.ts';
 
 /** Milliseconds of continuous failure at which the log says so once more; from then on each time the last has passed. */

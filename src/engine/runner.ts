@@ -3,7 +3,8 @@ import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-
 import { counted } from '../../operators/support/counted.ts';
 import { longTimer } from '../../operators/support/long-timer.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
-import { isoNow, type PipelineState, type PipelineStatus } from '../sdk/models.ts';
+import type { PipelineState, PipelineStatus } from '../sdk/status.ts';
+import { isoNow } from '../sdk/time.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';
 
 export interface RunnerOptions {

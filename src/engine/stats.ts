@@ -1,4 +1,4 @@
-import type { DropReason, PipelineStats } from '../sdk/models.ts';
+import type { DropReason, PipelineStats } from '../sdk/status.ts';
 
 /** The counters of one pipeline, written by its stages. `onDrop` hears of every drop. */
 export class PipelineCounters {

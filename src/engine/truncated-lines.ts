@@ -1,7 +1,8 @@
 import { withoutUnsureTail } from '../../operators/files/follow/truncated-event.ts';
 import { maskEvent } from '../../operators/masks/mask-event.ts';
-import { isNoteworthy } from '../sdk/log-throttle.ts';
-import type { CollectedEvent, Logger } from '../sdk/models.ts';
+import type { Logger } from '../sdk/context.ts';
+import { isNoteworthy } from '../sdk/errors.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
 import { type Batch, type Delivery, originOf, sizeOf } from './delivery.ts';
 
 /**

@@ -11,8 +11,11 @@ import {
 import { orderedMap } from '../../operators/ordered-map.ts';
 import type { WorkerProcessor } from '../lines/protocol.ts';
 import { type TakenResult, WorkerLost, WorkerPool } from '../lines/worker-pool.ts';
+import type { Logger } from '../sdk/context.ts';
 import { PluginError, safeReason } from '../sdk/errors.ts';
-import { type CollectedEvent, LineEvents, type Logger, WrittenEvents } from '../sdk/models.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { LineEvents } from '../sdk/line-events.ts';
+import { WrittenEvents } from '../sdk/written-events.ts';
 import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
 
 export interface WorkerStageOptions {

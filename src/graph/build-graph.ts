@@ -1,6 +1,7 @@
 import { type WrittenSections, withReferences } from '../checks/as-written.ts';
 import { isMapping } from '../checks/path.ts';
-import type { AnalyticsConfig, PipelineConfig, PluginKind } from '../sdk/models.ts';
+import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
+import type { PluginKind } from '../sdk/plugin.ts';
 import { entrySettings, pipelineSettings } from './entry-settings.ts';
 import type { GraphEdge, GraphNode, PipelineGraph } from './graph.ts';
 import { visibleText } from './visible-text.ts';

@@ -1,7 +1,9 @@
 import { isMapping } from '../checks/path.ts';
 import { shownSettings } from '../checks/shown-settings.ts';
 import { formatNumber } from '../checks/wording.ts';
-import { MAX_COUNT, type PipelineConfig, type Plugin } from '../sdk/models.ts';
+import type { PipelineConfig } from '../sdk/config.ts';
+import type { Plugin } from '../sdk/plugin.ts';
+import { MAX_COUNT } from '../sdk/schema-parts.ts';
 import type { GraphSetting } from './graph.ts';
 import { visibleText } from './visible-text.ts';
 

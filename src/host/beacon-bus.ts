@@ -13,9 +13,10 @@ import {
   timer,
 } from 'rxjs';
 import { poll } from '../../operators/poll.ts';
-import { safeReason } from '../sdk/errors.ts';
-import { isNoteworthy } from '../sdk/log-throttle.ts';
-import { type HostEvent, isoNow, type Logger } from '../sdk/models.ts';
+import type { Logger } from '../sdk/context.ts';
+import { isNoteworthy, safeReason } from '../sdk/errors.ts';
+import type { HostEvent } from '../sdk/events.ts';
+import { isoNow } from '../sdk/time.ts';
 import type { ConfiguredBeacon, Reader, Reading } from './beacons/beacon.ts';
 import { beaconTag, mayMatchBeacon, tagMatcher } from './tags.ts';
 

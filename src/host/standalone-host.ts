@@ -1,6 +1,8 @@
 import type { Observable } from 'rxjs';
+import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import { type ConfigMistake, type Host, type HostEvent, type Logger, silentLogger } from '../sdk/models.ts';
+import type { HostEvent } from '../sdk/events.ts';
+import type { ConfigMistake } from '../sdk/plugin.ts';
 import { BeaconBus } from './beacon-bus.ts';
 import { builtInBeacons } from './beacons/index.ts';
 import { FunctionTable } from './function-table.ts';

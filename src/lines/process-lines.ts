@@ -1,6 +1,6 @@
 import { JoinedLines } from '../../operators/files/follow/joined-lines.ts';
 import { type LineEvents, type LineTexts, type PlainLines, textsOf } from '../sdk/line-events.ts';
-import type { LineMapping, ManyLines } from '../sdk/models.ts';
+import type { LineMapping, ManyLines } from '../sdk/plugin.ts';
 import type { Turn } from './time-slice.ts';
 
 /** Told of the lines that do not come out, by their index. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { integer } from './scalars.ts';
+import { integer } from './schema-parts.ts';
 
 /** Marks the limits for other installed copies of millrace, whose classes are not these. */
 const BRAND = Symbol.for('millrace.BatchLimits');

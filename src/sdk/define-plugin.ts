@@ -1,4 +1,6 @@
-import type { PluginConfig } from './analytics-config.ts';
+import type { PluginConfig } from './config.ts';
+import { CollectConfigBase, ForwardConfigBase, ProcessConfigBase } from './config.ts';
+import type { PipelineRunContext } from './context.ts';
 import { MillraceError } from './errors.ts';
 import type {
   CollectPlugin,
@@ -8,9 +10,7 @@ import type {
   PluginKind,
   ProcessPlugin,
 } from './plugin.ts';
-import { CollectConfigBase, ForwardConfigBase, ProcessConfigBase } from './plugin-config.ts';
-import { contractMistake } from './plugin-contract.ts';
-import type { PipelineRunContext } from './run-context.ts';
+import { contractMistake } from './plugin.ts';
 
 /** What a schema gives for an entry that it accepts. */
 export type ConfigOf<S extends ConfigSchema> =

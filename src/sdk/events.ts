@@ -1,25 +1,24 @@
 import * as z from 'zod';
-import { isoNow } from './clock.ts';
-import { path } from './scalars.ts';
-import { dateTime } from './stamp.ts';
+import { dateTime, path } from './schema-parts.ts';
+import { isoNow } from './time.ts';
 
 const anyObject = () => z.record(z.string(), z.unknown());
 
-/** Specification 2.4: the base of all events that pass through a pipeline. */
+/** The base of all events that pass through a pipeline: docs/specification.md#24-collectedevent. */
 export const CollectedEvent = z.object({
   timestamp: dateTime().default(isoNow),
   data: anyObject(),
 });
 export type CollectedEvent = Readonly<z.output<typeof CollectedEvent>>;
 
-/** Specification 2.7: one line of a file. */
+/** One line of a file: docs/specification.md#27-collect-plugins-and-their-events. */
 export const CollectedLineEvent = CollectedEvent.extend({
   data: z.object({ line: z.string(), source: path() }),
   backfill: z.boolean().default(false),
 });
 export type CollectedLineEvent = Readonly<z.output<typeof CollectedLineEvent>>;
 
-/** Specification 2.7: one beacon event of the host event bus. */
+/** One beacon event of the host event bus: docs/specification.md#27-collect-plugins-and-their-events. */
 export const BeaconCollectedEvent = CollectedEvent.extend({
   beacon: z.string(),
   tag: z.string(),
@@ -28,7 +27,7 @@ export const BeaconCollectedEvent = CollectedEvent.extend({
 });
 export type BeaconCollectedEvent = Readonly<z.output<typeof BeaconCollectedEvent>>;
 
-/** Specification 2.5: an event taken from the host event bus. */
+/** An event of the host event bus: docs/specification.md#25-hostevent. */
 export const HostEvent = z.object({
   tag: z.string(),
   stamp: dateTime(),

@@ -1,10 +1,8 @@
-import type { ObservableInput } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
+import type { Host, PipelineRunContext } from './context.ts';
 import type { EventBatch } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
-import type { ExactOutput, ExactOutputEvents } from './exact-output.ts';
-import type { Host } from './host.ts';
 import type { LineEnvelope } from './line-events.ts';
-import type { PipelineRunContext } from './run-context.ts';
 import type { WrittenFile } from './written-file.ts';
 
 export type PluginKind = 'collect' | 'process' | 'forward';
@@ -144,3 +142,51 @@ export interface ForwardPlugin extends PluginBase {
 }
 
 export type Plugin = CollectPlugin | ProcessPlugin | ForwardPlugin;
+
+/** How far one file of an output goes: JSON. */
+export type OutputMark = {
+  /** What names the file, whatever its path. */
+  readonly id: string;
+  readonly path: string;
+  /** Bytes. */
+  readonly length: number;
+  /** A digest of its first bytes. */
+  readonly head: string;
+};
+
+/** An output that can be cut back to what was committed, so that a pipeline can deliver exactly once. */
+export interface ExactOutput {
+  /** Cuts off what lies past these marks. Errors, permanently if it can never be done. Before anything is written. */
+  restore(marks: readonly OutputMark[]): Observable<never>;
+  /** Writes all events or none, in order, and emits the marks behind each of them, once. */
+  write(events: readonly CollectedEvent[]): Observable<readonly OutputMark[]>;
+  /** Forces what was written to the disk. */
+  sync(): Observable<never>;
+}
+
+/** What an {@link ExactOutput} tells its pipeline. */
+export interface ExactOutputEvents {
+  /** To be called ahead of each write, with the mark of where it goes, and waited for. */
+  begun(mark: OutputMark): Observable<never>;
+  /** To be called with a file that was removed, and how long it was: what it held may be lost. */
+  removed(file: Pick<OutputMark, 'id' | 'length'>): void;
+}
+
+const KINDS: readonly PluginKind[] = ['collect', 'process', 'forward'];
+
+/** Says in words what keeps a value from being a plugin of a kind; undefined if nothing does. */
+export function contractMistake(kind: PluginKind, value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null)
+    return `it is no object with get_config_schema and ${kind}`;
+  const isFunction = (name: string) => typeof (value as Record<string, unknown>)[name] === 'function';
+  if (isFunction('get_config_schema') && isFunction(kind)) return undefined;
+  const other = KINDS.find(isFunction);
+  if (other !== undefined && !isFunction(kind)) return `it is a ${other} plugin; wanted a ${kind} plugin`;
+  const missing = ['get_config_schema', kind].filter((name) => !isFunction(name));
+  return `it lacks the function${missing.length === 1 ? '' : 's'} ${missing.join(' and ')}`;
+}
+
+/** Whether a value has what a plugin of the kind must have. */
+export function isPlugin(kind: PluginKind, value: unknown): value is Plugin {
+  return contractMistake(kind, value) === undefined;
+}

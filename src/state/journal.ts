@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { crc32 } from 'node:zlib';
-import type { StateValue } from '../sdk/models.ts';
+import type { StateValue } from '../sdk/context.ts';
 
 /** The version of what is written below, and the latest that is read. A later one is refused, never rewritten. */
 export const FORMAT = 2;

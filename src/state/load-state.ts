@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import type { Logger } from '../sdk/models.ts';
 import { FORMAT, type JournalContent, readJournal, type Snapshot } from './journal.ts';
 
 /** The files of a state folder. */

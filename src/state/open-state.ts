@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isNativeError } from 'node:util/types';
+import { type Logger, silentLogger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import { type Logger, silentLogger } from '../sdk/models.ts';
 import { FolderLock } from './folder-lock.ts';
 import type { StateEntry } from './journal.ts';
 import { findState, loadState } from './load-state.ts';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { isNativeError } from 'node:util/types';
 import { asyncScheduler, type Subscription } from 'rxjs';
-import type { CollectorState, Logger } from '../sdk/models.ts';
+import type { CollectorState, Logger } from '../sdk/context.ts';
 import type { FolderLock } from './folder-lock.ts';
 import {
   Journal,

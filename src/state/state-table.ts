@@ -1,5 +1,5 @@
+import type { CollectorState, StateValue } from '../sdk/context.ts';
 import { PluginError } from '../sdk/errors.ts';
-import type { CollectorState, StateValue } from '../sdk/models.ts';
 import type { StateChange, StateEntry } from './journal.ts';
 
 type Values = Map<string, StateValue>;

@@ -3,7 +3,7 @@ import { withReferences } from '../checks/as-written.ts';
 import { jsonSchemaOf } from '../checks/known-keys.ts';
 import { isMapping } from '../checks/path.ts';
 import { shownSettings } from '../checks/shown-settings.ts';
-import type { PluginConfig } from '../sdk/models.ts';
+import type { PluginConfig } from '../sdk/config.ts';
 
 /** What may be shown of an entry: no secrets, and no values of environment variables. */
 export interface ShownEntry {

@@ -1,4 +1,6 @@
-import { type CollectedEvent, isEvent, isoNow } from '../sdk/models.ts';
+import { isEvent } from '../sdk/event-batch.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { isoNow } from '../sdk/time.ts';
 
 /** What a letter of a marble string stands for; see {@link toData}. */
 export type MarbleValues = Readonly<Record<string, unknown>>;

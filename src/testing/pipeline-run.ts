@@ -1,5 +1,6 @@
 import type { StagePlace } from '../engine/probe.ts';
-import type { CollectedEvent, DropReason, PipelineState, PipelineStats } from '../sdk/models.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import type { DropReason, PipelineState, PipelineStats } from '../sdk/status.ts';
 import type { MarbleEntry } from './marbles.ts';
 import type { PluginFailure, Trace, TraceMark } from './trace.ts';
 

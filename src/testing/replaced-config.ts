@@ -1,4 +1,5 @@
-import type { AnalyticsConfig, Plugin, PluginConfig } from '../sdk/models.ts';
+import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
+import type { Plugin } from '../sdk/plugin.ts';
 
 type Entries<P extends Plugin> = Readonly<Record<string, PluginConfig<P>>>;
 

@@ -1,13 +1,8 @@
 import { concatMap, defer, map, type Observable, type ObservableInput, of, tap, throwError } from 'rxjs';
 import { longTimer } from '../../operators/support/long-timer.ts';
 import { PluginError } from '../sdk/errors.ts';
-import type {
-  CollectedEvent,
-  CollectPlugin,
-  ConfigSchema,
-  ForwardPlugin,
-  ProcessPlugin,
-} from '../sdk/models.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import type { CollectPlugin, ConfigSchema, ForwardPlugin, ProcessPlugin } from '../sdk/plugin.ts';
 import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import { letterValue, toEvent } from './event-values.ts';

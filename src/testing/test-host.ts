@@ -1,6 +1,6 @@
 import { throwError } from 'rxjs';
+import type { Host } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import type { Host } from '../sdk/models.ts';
 
 const missing = (what: string) =>
   throwError(

@@ -1,6 +1,7 @@
 import { asyncScheduler } from 'rxjs';
 import type { PipelineProbe, StagePlace } from '../engine/probe.ts';
-import type { CollectedEvent, DropReason, PipelineState } from '../sdk/models.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import type { DropReason, PipelineState } from '../sdk/status.ts';
 
 /** Something that happened at a stage, at a virtual time in milliseconds. */
 export type TraceMark =

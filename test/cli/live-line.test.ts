@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { TestScheduler } from 'rxjs/testing';
 import { liveLine, liveText } from '../../src/cli/live-line.ts';
-import type { PipelineState, PipelineStats } from '../../src/sdk/models.ts';
+import type { PipelineState, PipelineStats } from '../../src/sdk/status.ts';
 
 const stats = (collected: number, backlog_bytes?: number): PipelineStats => ({
   collected,

@@ -4,7 +4,7 @@ import { jsonSchemaOf } from '../../src/checks/known-keys.ts';
 import { formatNumber } from '../../src/checks/wording.ts';
 import { pluginFields } from '../../src/cli/plugin-fields.ts';
 import { builtinPlugins } from '../../src/config/registry.ts';
-import type { ConfigSchema } from '../../src/sdk/models.ts';
+import type { ConfigSchema } from '../../src/sdk/plugin.ts';
 
 const KINDS = ['collect', 'process', 'forward'] as const;
 const BOUNDS = [

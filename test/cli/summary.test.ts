@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import pc from 'picocolors';
 import { type PipelineResult, summaryText } from '../../src/cli/summary.ts';
-import type { PipelineStats } from '../../src/sdk/models.ts';
+import type { PipelineStats } from '../../src/sdk/status.ts';
 
 const plain = pc.createColors(false);
 

@@ -5,7 +5,7 @@ import { afterAll } from '@jest/globals';
 import { NEVER } from 'rxjs';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { type LoadConfigOptions, type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
-import type { Host } from '../../src/sdk/models.ts';
+import type { Host } from '../../src/sdk/context.ts';
 
 /** A host with two functions and a silent bus. */
 export const testHost: Host = {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
-import { ProcessConfigBase } from '../../src/sdk/models.ts';
+import { ProcessConfigBase } from '../../src/sdk/config.ts';
 
 const input = () => ({
   collectors: { ticks: { plugin: 'test', count: 3 } },

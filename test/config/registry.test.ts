@@ -7,7 +7,8 @@ import {
   registerPlugin,
   unregisterPlugin,
 } from '../../src/config/registry.ts';
-import { ProcessConfigBase, type ProcessPlugin } from '../../src/sdk/models.ts';
+import { ProcessConfigBase } from '../../src/sdk/config.ts';
+import type { ProcessPlugin } from '../../src/sdk/plugin.ts';
 
 const plugin: ProcessPlugin = { get_config_schema: () => ProcessConfigBase, process: () => [] };
 

@@ -12,7 +12,7 @@ import {
   ForwardConfigBase,
   PluginError,
 } from '../../src/index.ts';
-import { LineEvents } from '../../src/sdk/models.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import { states, type TestPlugins } from '../support/pipelines.ts';
 
 const event = (n: number): CollectedEvent => collectedEvent({ n });

@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { EMPTY, NEVER, type Observable, of, Subject, throwError } from 'rxjs';
 import { ExactlyOnce } from '../../src/engine/exactly-once.ts';
 import { RetryLog } from '../../src/engine/retry-log.ts';
+import type { CollectorState, StateValue } from '../../src/sdk/context.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
-import type { CollectorState, OutputMark, StateValue } from '../../src/sdk/models.ts';
+import type { OutputMark } from '../../src/sdk/plugin.ts';
 import { marbles } from '../support/marbles.ts';
 import { recordingLogger } from '../support/pipelines.ts';
 

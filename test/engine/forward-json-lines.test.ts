@@ -3,7 +3,9 @@ import { from, map, NEVER, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
-import { LineEvents, serialise, WrittenEvents } from '../../src/sdk/models.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
+import { serialise } from '../../src/sdk/serialise.ts';
+import { WrittenEvents } from '../../src/sdk/written-events.ts';
 
 const ENVELOPE = {
   timestamp: '2026-01-01T00:00:00.000Z',

@@ -7,8 +7,11 @@ import { firstValueFrom, from } from 'rxjs';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { Manager } from '../../src/engine/manager.ts';
-import { EventBatch, LineEvents, type PipelineStats, type ProcessPlugin } from '../../src/sdk/models.ts';
-import { ProcessConfigBase } from '../../src/sdk/plugin-config.ts';
+import { ProcessConfigBase } from '../../src/sdk/config.ts';
+import { EventBatch } from '../../src/sdk/event-batch.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
+import type { ProcessPlugin } from '../../src/sdk/plugin.ts';
+import type { PipelineStats } from '../../src/sdk/status.ts';
 
 const ENVELOPE = {
   timestamp: '2026-01-01T00:00:00.000Z',

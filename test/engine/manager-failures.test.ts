@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { asyncScheduler, concat, map, NEVER, of, take, throwError, timer } from 'rxjs';
 import type { Manager } from '../../src/engine/manager.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
-import { type CollectedEvent, collectedEvent, EventBatch, serialise } from '../../src/sdk/models.ts';
+import { EventBatch } from '../../src/sdk/event-batch.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
+import { serialise } from '../../src/sdk/serialise.ts';
 import { states, type TestPlugins } from '../support/pipelines.ts';
 
 const HOUR = 3_600_000;

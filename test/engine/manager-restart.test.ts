@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, concatMap, defer, of, throwError, timer } from 'rxjs';
 import { PluginError } from '../../src/sdk/errors.ts';
-import { type CollectedEvent, collectedEvent } from '../../src/sdk/models.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
 import { states } from '../support/pipelines.ts';
 
 const HOUR = 3_600_000;

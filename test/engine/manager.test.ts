@@ -5,12 +5,9 @@ import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { Manager } from '../../src/engine/manager.ts';
 import { defineForwarder, defineProcessor } from '../../src/sdk/define-plugin.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
-import {
-  type CollectedEvent,
-  collectedEvent,
-  type PipelineStatus,
-  type ProcessPlugin,
-} from '../../src/sdk/models.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
+import type { ProcessPlugin } from '../../src/sdk/plugin.ts';
+import type { PipelineStatus } from '../../src/sdk/status.ts';
 import { marbles } from '../support/marbles.ts';
 import { bareHost, states } from '../support/pipelines.ts';
 

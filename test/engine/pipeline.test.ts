@@ -15,7 +15,8 @@ import {
   timer,
 } from 'rxjs';
 import { PluginError, safeReason } from '../../src/sdk/errors.ts';
-import { type CollectedEvent, collectedEvent, EventBatch, type Outcome } from '../../src/sdk/models.ts';
+import { EventBatch, type Outcome } from '../../src/sdk/event-batch.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
 import { marbles } from '../support/marbles.ts';
 import { type TestPlugins, testManager } from '../support/pipelines.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, ignoreElements, NEVER, of, timer } from 'rxjs';
 import type { Manager } from '../../src/engine/manager.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
-import { type CollectedEvent, collectedEvent } from '../../src/sdk/models.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
 import { marbles } from '../support/marbles.ts';
 import { type TestPlugins, testManager } from '../support/pipelines.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { type ObservableInput, of, throwError } from 'rxjs';
 import { BeaconBus, type BeaconBusOptions } from '../../src/host/beacon-bus.ts';
 import type { ConfiguredBeacon, Reader, Reading } from '../../src/host/beacons/beacon.ts';
-import type { HostEvent } from '../../src/sdk/models.ts';
-import { silentLogger } from '../../src/sdk/models.ts';
+import { silentLogger } from '../../src/sdk/context.ts';
+import type { HostEvent } from '../../src/sdk/events.ts';
 import { marbles } from '../support/marbles.ts';
 
 const reading = (value: unknown): Reading => ({ tail: ['sample'], data: { value } });

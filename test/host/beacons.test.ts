@@ -16,7 +16,8 @@ import type { Reading } from '../../src/host/beacons/beacon.ts';
 import { file_watch } from '../../src/host/beacons/file_watch.ts';
 import { processChange } from '../../src/host/beacons/process.ts';
 import { defaultHost } from '../../src/host/standalone-host.ts';
-import { HostEvent, silentLogger } from '../../src/sdk/models.ts';
+import { silentLogger } from '../../src/sdk/context.ts';
+import { HostEvent } from '../../src/sdk/events.ts';
 
 let folder: string;
 let subscription: Subscription | undefined;

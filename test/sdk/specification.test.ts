@@ -12,20 +12,17 @@ import * as regexMask from '../../plugins/process/regex_mask.ts';
 import * as testProcess from '../../plugins/process/test.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
-import { defineProcessor } from '../../src/sdk/define-plugin.ts';
 import {
   AnalyticsConfigShape,
-  BeaconCollectedEvent,
   CollectConfigBase,
-  CollectedEvent,
-  CollectedLineEvent,
-  type ConfigSchema,
   ForwardConfigBase,
-  HostEvent,
   PipelineConfig,
-  type PipelineRunContext,
   ProcessConfigBase,
-} from '../../src/sdk/models.ts';
+} from '../../src/sdk/config.ts';
+import type { PipelineRunContext } from '../../src/sdk/context.ts';
+import { defineProcessor } from '../../src/sdk/define-plugin.ts';
+import { BeaconCollectedEvent, CollectedEvent, CollectedLineEvent, HostEvent } from '../../src/sdk/events.ts';
+import type { ConfigSchema } from '../../src/sdk/plugin.ts';
 import { testPipeline } from '../../src/testing/index.ts';
 
 // The tables of SPEC sections 2 and 8, typed from the page. A row is a line of it:

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toUtc } from '../../src/sdk/stamp.ts';
+import { toUtc } from '../../src/sdk/time.ts';
 
 describe('toUtc', () => {
   it.each([

@@ -5,12 +5,9 @@ import { z } from 'zod';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { Manager } from '../../src/engine/manager.ts';
-import {
-  type CollectedEvent,
-  collectedEvent,
-  EventBatch,
-  type PipelineRunContext,
-} from '../../src/sdk/models.ts';
+import type { PipelineRunContext } from '../../src/sdk/context.ts';
+import { EventBatch } from '../../src/sdk/event-batch.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
 import { openState } from '../../src/state/open-state.ts';
 import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';

@@ -1,6 +1,6 @@
 import { of } from 'rxjs';
-import type { PipelineRunContext } from '../../src/sdk/models.ts';
-import { silentLogger } from '../../src/sdk/models.ts';
+import type { PipelineRunContext } from '../../src/sdk/context.ts';
+import { silentLogger } from '../../src/sdk/context.ts';
 import { memoryState } from '../../src/state/state-table.ts';
 
 /** A generator of numbers in [0, 1) that repeats itself with the same seed (mulberry32). */

@@ -3,15 +3,9 @@ import { z } from 'zod';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { Manager, type ManagerOptions } from '../../src/engine/manager.ts';
-import type {
-  CollectedEvent,
-  CollectPlugin,
-  ForwardPlugin,
-  Host,
-  Logger,
-  PipelineRunContext,
-  ProcessPlugin,
-} from '../../src/sdk/models.ts';
+import type { Host, Logger, PipelineRunContext } from '../../src/sdk/context.ts';
+import type { CollectedEvent } from '../../src/sdk/events.ts';
+import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../src/sdk/plugin.ts';
 import { marbles } from './marbles.ts';
 
 type Args = { ctx: PipelineRunContext; event: CollectedEvent };

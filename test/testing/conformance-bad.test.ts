@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Plugin, PluginKind } from '../../src/sdk/models.ts';
+import type { Plugin, PluginKind } from '../../src/sdk/plugin.ts';
 import { type ConformanceOptions, checkPlugin } from '../../src/testing/conformance/index.ts';
 import { BAD_CONTRACT } from './bad-plugins/contract.ts';
 import { BAD_FAST_WAYS } from './bad-plugins/fast-ways.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type CollectedEvent, ForwardConfigBase } from '../../src/sdk/models.ts';
+import { ForwardConfigBase } from '../../src/sdk/config.ts';
+import type { CollectedEvent } from '../../src/sdk/events.ts';
 import {
   ConformanceError,
   checkPlugin,

@@ -3,13 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { builtinPlugins, findPlugin } from '../../src/config/registry.ts';
-import {
-  type CollectedEvent,
-  type CollectPlugin,
-  type ForwardPlugin,
-  ProcessConfigBase,
-  type ProcessPlugin,
-} from '../../src/sdk/models.ts';
+import { ProcessConfigBase } from '../../src/sdk/config.ts';
+import type { CollectedEvent } from '../../src/sdk/events.ts';
+import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../src/sdk/plugin.ts';
 import {
   type ConformanceOptions,
   checkPlugin,

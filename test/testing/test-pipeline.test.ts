@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
+import { ProcessConfigBase } from '../../src/sdk/config.ts';
 import { defineProcessor } from '../../src/sdk/define-plugin.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
-import { ProcessConfigBase } from '../../src/sdk/models.ts';
 import { marbles, testPipeline } from '../../src/testing/index.ts';
 
 const config = (pipeline: object = {}, more: object = {}) => ({

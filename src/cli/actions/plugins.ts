@@ -1,7 +1,7 @@
 import { nameListing } from '../../checks/wording.ts';
 import { findPlugin, kindsOf, pluginNames } from '../../config/registry.ts';
-import type { Plugin, PluginKind } from '../../sdk/models.ts';
 import { nearest } from '../../sdk/nearest.ts';
+import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
 import { type Colours, coloursFor } from '../colours.ts';
 import { ExitCode, UsageError } from '../exit-code.ts';
 import { table, wrap } from '../format.ts';

@@ -1,7 +1,8 @@
 import { nameListing } from '../../checks/wording.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import type { Logger, PipelineStats } from '../../sdk/models.ts';
+import type { Logger } from '../../sdk/context.ts';
 import { nearest } from '../../sdk/nearest.ts';
+import type { PipelineStats } from '../../sdk/status.ts';
 import { outputClosed } from '../closed-output.ts';
 import { coloursFor } from '../colours.ts';
 import type { ReplayOptions } from '../commands/replay.ts';

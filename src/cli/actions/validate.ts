@@ -1,6 +1,6 @@
 import { mistakeLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import type { AnalyticsConfig } from '../../sdk/models.ts';
+import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { printable } from '../../sdk/printable.ts';
 import { checkTest } from '../../testing/yaml/check-test.ts';
 import { configFiles } from '../config-files.ts';

@@ -1,4 +1,4 @@
-import type { PipelineStats } from '../../sdk/models.ts';
+import type { PipelineStats } from '../../sdk/status.ts';
 
 type Counts = Readonly<Record<string, number>>;
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AnalyticsConfig } from '../../sdk/models.ts';
+import type { AnalyticsConfig } from '../../sdk/config.ts';
 
 /** What a new configuration changes of the pipelines that run. */
 export interface PipelineChanges {

@@ -15,7 +15,8 @@ import {
   tap,
 } from 'rxjs';
 import type { Manager } from '../../engine/manager.ts';
-import type { AnalyticsConfig, PipelineStats, PipelineStatus } from '../../sdk/models.ts';
+import type { AnalyticsConfig } from '../../sdk/config.ts';
+import type { PipelineStats, PipelineStatus } from '../../sdk/status.ts';
 import type { LiveSource } from '../live-line.ts';
 import { FINAL_STATES } from '../run-times.ts';
 import { addStats } from './add-stats.ts';

@@ -1,4 +1,6 @@
-import { type CollectedEvent, isEvent, type PluginKind } from '../../sdk/models.ts';
+import { isEvent } from '../../sdk/event-batch.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
+import type { PluginKind } from '../../sdk/plugin.ts';
 
 /** The entry of a configuration that failed on an event. */
 export interface FailedPlugin {

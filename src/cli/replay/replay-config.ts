@@ -1,5 +1,6 @@
 import { rememberVariables, variablesOf } from '../../checks/variables.ts';
-import type { AnalyticsConfig, CollectPlugin, PluginConfig } from '../../sdk/models.ts';
+import type { AnalyticsConfig, PluginConfig } from '../../sdk/config.ts';
+import type { CollectPlugin } from '../../sdk/plugin.ts';
 import { ALL, type ReplayTarget } from './replay-targets.ts';
 
 const COLLECTOR = 'dead_letters';

@@ -1,6 +1,7 @@
 import { firstValueFrom } from 'rxjs';
 import { Manager, type ManagerOptions } from '../../engine/manager.ts';
-import type { AnalyticsConfig, CollectPlugin } from '../../sdk/models.ts';
+import type { AnalyticsConfig } from '../../sdk/config.ts';
+import type { CollectPlugin } from '../../sdk/plugin.ts';
 import { pipelineResults } from '../run-report.ts';
 import { RunTimes } from '../run-times.ts';
 import type { PipelineResult } from '../summary.ts';

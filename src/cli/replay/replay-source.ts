@@ -1,4 +1,5 @@
-import type { CollectedEvent, CollectPlugin } from '../../sdk/models.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
+import type { CollectPlugin } from '../../sdk/plugin.ts';
 import { type FailedPlugin, readEntry } from './dead-letter-entry.ts';
 import { type DeadLetterFile, linesOf } from './dead-letter-file.ts';
 

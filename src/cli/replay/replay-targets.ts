@@ -1,4 +1,5 @@
-import type { AnalyticsConfig, Logger } from '../../sdk/models.ts';
+import type { AnalyticsConfig } from '../../sdk/config.ts';
+import type { Logger } from '../../sdk/context.ts';
 import type { FailedPlugin } from './dead-letter-entry.ts';
 
 interface ReplayTargetOptions {

@@ -1,4 +1,4 @@
-import type { Logger } from '../../sdk/models.ts';
+import type { Logger } from '../../sdk/context.ts';
 import { count } from '../format.ts';
 import { type FailedPlugin, readEntry } from './dead-letter-entry.ts';
 import { type DeadLetterFile, linesOf } from './dead-letter-file.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { path } from '../../sdk/scalars.ts';
+import { path } from '../../sdk/schema-parts.ts';
 import { type DiskUsage, readAllDiskUsage, readDiskUsage } from '../functions/disk.ts';
 import { defineBeacon, interval, type Reading } from './beacon.ts';
 

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { loggable } from '../../sdk/errors.ts';
-import { path } from '../../sdk/scalars.ts';
+import { path } from '../../sdk/schema-parts.ts';
 import { defineBeacon, interval, type Reader, type Reading } from './beacon.ts';
 
 /** A file or folder as it was found; undefined if there was none. */

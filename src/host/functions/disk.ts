@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import * as z from 'zod';
 import { loggable } from '../../sdk/errors.ts';
-import { path } from '../../sdk/scalars.ts';
+import { path } from '../../sdk/schema-parts.ts';
 import { systemInformation } from '../system-information.ts';
 import { builtIn } from './host-function.ts';
 

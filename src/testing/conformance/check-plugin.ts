@@ -1,5 +1,5 @@
 import type { PluginOf } from '../../config/registry.ts';
-import type { Plugin, PluginKind } from '../../sdk/models.ts';
+import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
 import { type Check, CheckFailure, reasonOf } from './check.ts';
 import { BATCH_CHECKS } from './checks/batches.ts';
 import { CANCELLATION_CHECKS } from './checks/cancellation.ts';

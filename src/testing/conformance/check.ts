@@ -1,5 +1,5 @@
 import { MillraceError } from '../../sdk/errors.ts';
-import type { Plugin, PluginKind } from '../../sdk/models.ts';
+import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
 import type { Subject } from './subject.ts';
 
 /** One thing that a plugin must do. */

@@ -1,6 +1,6 @@
 import type { PluginOf } from '../../config/registry.ts';
 import { MillraceError } from '../../sdk/errors.ts';
-import type { PluginKind } from '../../sdk/models.ts';
+import type { PluginKind } from '../../sdk/plugin.ts';
 import { CheckFailure } from './check.ts';
 import { checksFor, runCheck } from './check-plugin.ts';
 import { type ConformanceOptions, subjectOf } from './subject.ts';

@@ -1,14 +1,10 @@
 import { concatMap, firstValueFrom, from, type Observable, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { collectedBy } from '../../engine/plugin-output.ts';
-import type {
-  CollectedEvent,
-  CollectPlugin,
-  EventBatch,
-  ForwardPlugin,
-  PipelineRunContext,
-  ProcessPlugin,
-} from '../../sdk/models.ts';
+import type { PipelineRunContext } from '../../sdk/context.ts';
+import type { EventBatch } from '../../sdk/event-batch.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
+import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../sdk/plugin.ts';
 import { availableResults, streamResults } from '../../sdk/plugin-result.ts';
 import { activeResources, resourcesSince } from './active-resources.ts';
 import type { Subject } from './subject.ts';

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../sdk/errors.ts';
-import type { PluginKind } from '../../sdk/models.ts';
+import type { PluginKind } from '../../sdk/plugin.ts';
 
 /** How one check ended. */
 export interface CheckResult {

@@ -1,4 +1,4 @@
-import type { CollectedEvent } from '../../sdk/models.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
 
 const TIMESTAMP = '2026-01-02T03:04:05.678Z';
 

@@ -3,16 +3,11 @@ import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { buildConfig } from '../../config/build-config.ts';
 import { frozenCopy } from '../../config/frozen.ts';
 import { createContext } from '../../engine/context.ts';
-import {
-  type AnalyticsConfig,
-  type CollectedEvent,
-  type Host,
-  isoNow,
-  type PipelineRunContext,
-  type Plugin,
-  type PluginKind,
-  silentLogger,
-} from '../../sdk/models.ts';
+import type { AnalyticsConfig } from '../../sdk/config.ts';
+import { type Host, type PipelineRunContext, silentLogger } from '../../sdk/context.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
+import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
+import { isoNow } from '../../sdk/time.ts';
 import { memoryState } from '../../state/state-table.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { CheckFailure } from './check.ts';

@@ -1,4 +1,4 @@
-import type { DropReason } from '../../sdk/models.ts';
+import type { DropReason } from '../../sdk/status.ts';
 import type { TraceMark, TraceRow } from '../trace.ts';
 import type { Axis } from './columns.ts';
 import { groupBy } from './group-by.ts';

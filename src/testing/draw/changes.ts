@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CollectedEvent } from '../../sdk/models.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
 import { printable } from '../../sdk/printable.ts';
 import { quotable, shorten, valueText } from './printable.ts';
 

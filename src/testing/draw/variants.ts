@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { CollectedEvent } from '../../sdk/models.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace, TraceRow } from '../trace.ts';
 import { distance } from './changes.ts';

@@ -1,7 +1,7 @@
 import { formatPath, isMapping, type Path } from '../../checks/path.ts';
-import { expressionIn } from '../../sdk/expression-text.ts';
-import type { CollectedEvent } from '../../sdk/models.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
 import { toJson } from '../../sdk/serialise.ts';
+import { expressionIn } from '../../sdk/tests-config.ts';
 import { timeText } from '../draw/time-text.ts';
 import { countedEvents, type Finding, type ReceivedEvent } from './received.ts';
 import type { ItemPath } from './row-events.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatPath, isMapping, type Path } from '../../checks/path.ts';
-import { expressionIn } from '../../sdk/expression-text.ts';
-import { type CollectedEvent, isEvent } from '../../sdk/models.ts';
+import { isEvent } from '../../sdk/event-batch.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
+import { expressionIn } from '../../sdk/tests-config.ts';
 import { valueText } from './value-text.ts';
 
 /** What an event is to be like, and how its texts are meant. */

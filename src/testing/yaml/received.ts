@@ -1,5 +1,5 @@
 import type { Path } from '../../checks/path.ts';
-import type { CollectedEvent } from '../../sdk/models.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
 import { timeText } from '../draw/time-text.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { valueText } from './value-text.ts';

@@ -1,7 +1,8 @@
 import type { WrittenSections } from '../../checks/as-written.ts';
 import type { Path } from '../../checks/path.ts';
 import type { Place } from '../../config/source-text.ts';
-import type { AnalyticsConfig, Host } from '../../sdk/models.ts';
+import type { AnalyticsConfig } from '../../sdk/config.ts';
+import type { Host } from '../../sdk/context.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import type { Finding } from './received.ts';

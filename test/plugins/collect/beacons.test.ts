@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, map, NEVER, type Observable, toArray } from 'rxjs';
 import { BeaconsConfig, checkConfig, collect } from '../../../plugins/collect/beacons.ts';
 import { defaultHost } from '../../../src/host/standalone-host.ts';
-import { BeaconCollectedEvent, type Host, type HostEvent } from '../../../src/sdk/models.ts';
+import type { Host } from '../../../src/sdk/context.ts';
+import { BeaconCollectedEvent, type HostEvent } from '../../../src/sdk/events.ts';
 import { testContext } from '../../support/context.ts';
 import { marbles } from '../../support/marbles.ts';
 

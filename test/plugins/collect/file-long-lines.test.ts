@@ -5,7 +5,8 @@ import { UNSURE_CHARACTERS } from '../../../operators/files/follow/truncated-eve
 import { parseConfig } from '../../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../../src/config/registry.ts';
 import { Manager } from '../../../src/engine/manager.ts';
-import { type CollectedEvent, type Logger, silentLogger } from '../../../src/sdk/models.ts';
+import { type Logger, silentLogger } from '../../../src/sdk/context.ts';
+import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 

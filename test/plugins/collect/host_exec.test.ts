@@ -3,7 +3,7 @@ import { map, NEVER, type ObservableInput, of } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { checkConfig, collect, HostExecConfig } from '../../../plugins/collect/host_exec.ts';
 import { defaultHost } from '../../../src/host/standalone-host.ts';
-import type { Host, PipelineRunContext } from '../../../src/sdk/models.ts';
+import type { Host, PipelineRunContext } from '../../../src/sdk/context.ts';
 import { testContext } from '../../support/context.ts';
 import { marbles } from '../../support/marbles.ts';
 

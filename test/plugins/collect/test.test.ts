@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { map } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { collect, TestCollectConfig } from '../../../plugins/collect/test.ts';
-import { MAX_COUNT, type PipelineRunContext } from '../../../src/sdk/models.ts';
+import type { PipelineRunContext } from '../../../src/sdk/context.ts';
+import { MAX_COUNT } from '../../../src/sdk/schema-parts.ts';
 import { testContext } from '../../support/context.ts';
 import { marbles } from '../../support/marbles.ts';
 

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { forkJoin, lastValueFrom, Subject, toArray } from 'rxjs';
 import { DiskConfig, forward, forwardBatch } from '../../../plugins/forward/disk.ts';
-import type { PipelineRunContext } from '../../../src/sdk/models.ts';
+import type { PipelineRunContext } from '../../../src/sdk/context.ts';
 import { testContext } from '../../support/context.ts';
 import { eventually } from '../../support/eventually.ts';
 import { recordingLogger } from '../../support/pipelines.ts';

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { concat, forkJoin, lastValueFrom, type Observable, toArray } from 'rxjs';
 import { DiskConfig, forward, forwardBatch } from '../../../plugins/forward/disk.ts';
-import type { PipelineRunContext } from '../../../src/sdk/models.ts';
+import type { PipelineRunContext } from '../../../src/sdk/context.ts';
 import { testContext } from '../../support/context.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempFolder } from '../../support/temp-folder.ts';

@@ -1,5 +1,5 @@
 import { NEVER } from 'rxjs';
-import { type PipelineRunContext, silentLogger } from '../../../src/sdk/models.ts';
+import { type PipelineRunContext, silentLogger } from '../../../src/sdk/context.ts';
 import { memoryState } from '../../../src/state/state-table.ts';
 
 /** A context to call a processor with, and what it reported as masked. */

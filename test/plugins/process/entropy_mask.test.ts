@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import * as plugin from '../../../plugins/process/entropy_mask.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
-import { collectedEvent } from '../../../src/sdk/models.ts';
+import { collectedEvent } from '../../../src/sdk/events.ts';
 import { deepFreeze } from '../../support/deep-freeze.ts';
 import { processContext } from './context.ts';
 

@@ -5,7 +5,9 @@ import * as entropy_mask from '../../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../../plugins/process/regex_mask.ts';
 import { LineProcessing, processLines } from '../../../src/lines/process-lines.ts';
 import type { Turn } from '../../../src/lines/time-slice.ts';
-import { LineEvents, type LineMapping, serialise } from '../../../src/sdk/models.ts';
+import { LineEvents } from '../../../src/sdk/line-events.ts';
+import type { LineMapping } from '../../../src/sdk/plugin.ts';
+import { serialise } from '../../../src/sdk/serialise.ts';
 import { processContext } from './context.ts';
 
 const part = fc.oneof(

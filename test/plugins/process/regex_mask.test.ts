@@ -3,7 +3,7 @@ import { load } from 'js-yaml';
 import { z } from 'zod';
 import * as plugin from '../../../plugins/process/regex_mask.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
-import { collectedEvent } from '../../../src/sdk/models.ts';
+import { collectedEvent } from '../../../src/sdk/events.ts';
 import { deepFreeze } from '../../support/deep-freeze.ts';
 import { processContext } from './context.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import type { Observable } from 'rxjs';
 import * as plugin from '../../../plugins/process/test.ts';
-import type { PluginConfig } from '../../../src/sdk/models.ts';
+import type { PluginConfig } from '../../../src/sdk/config.ts';
 import { deepFreeze } from '../../support/deep-freeze.ts';
 import { marbles } from '../../support/marbles.ts';
 import { processContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { dump, load } from 'js-yaml';
 import { PLUGIN_SECTIONS } from '../../../src/config/sections.ts';
-import type { PluginKind } from '../../../src/sdk/models.ts';
+import type { PluginKind } from '../../../src/sdk/plugin.ts';
 
 type Mapping = Record<string, unknown>;
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { batching } from '../../../src/sdk/batching.ts';
 import { PluginError, type PluginErrorOptions } from '../../../src/sdk/errors.ts';
-import { batching, type CollectedEvent, type LineMapping } from '../../../src/sdk/models.ts';
+import type { CollectedEvent } from '../../../src/sdk/events.ts';
+import type { LineMapping } from '../../../src/sdk/plugin.ts';
 import { type Args, BASES, type Bad, type Ctx, forwarder, one, processor } from './make.ts';
 
 type Map = (line: string, ctx: Ctx) => string | undefined;

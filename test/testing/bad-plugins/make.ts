@@ -1,15 +1,7 @@
-import {
-  CollectConfigBase,
-  type CollectedEvent,
-  type CollectPlugin,
-  collectedEvent,
-  ForwardConfigBase,
-  type ForwardPlugin,
-  type PipelineRunContext,
-  type PluginKind,
-  ProcessConfigBase,
-  type ProcessPlugin,
-} from '../../../src/sdk/models.ts';
+import { CollectConfigBase, ForwardConfigBase, ProcessConfigBase } from '../../../src/sdk/config.ts';
+import type { PipelineRunContext } from '../../../src/sdk/context.ts';
+import { type CollectedEvent, collectedEvent } from '../../../src/sdk/events.ts';
+import type { CollectPlugin, ForwardPlugin, PluginKind, ProcessPlugin } from '../../../src/sdk/plugin.ts';
 import type { ConformanceOptions } from '../../../src/testing/conformance/index.ts';
 
 export const BASES = { collect: CollectConfigBase, process: ProcessConfigBase, forward: ForwardConfigBase };

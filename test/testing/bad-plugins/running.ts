@@ -1,6 +1,6 @@
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import { concat, EMPTY, firstValueFrom, interval, map, NEVER, Observable, of, take, tap, timer } from 'rxjs';
-import type { CollectedEvent } from '../../../src/sdk/models.ts';
+import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { type Bad, type Ctx, collector, forwarder, one, processor } from './make.ts';
 
 /** Timers that bad plugins left, for the test to clear. */

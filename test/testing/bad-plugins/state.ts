@@ -1,7 +1,7 @@
 import { from, map } from 'rxjs';
+import type { StateValue } from '../../../src/sdk/context.ts';
 import { EventBatch } from '../../../src/sdk/event-batch.ts';
 import { collectedEvent } from '../../../src/sdk/events.ts';
-import type { StateValue } from '../../../src/sdk/run-context.ts';
 import { type Bad, type Ctx, collector } from './make.ts';
 
 const NUMBERS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];

@@ -1,5 +1,5 @@
 import type { Observable, Subscription } from 'rxjs';
-import type { PipelineRunContext } from '../../../sdk/models.ts';
+import type { PipelineRunContext } from '../../../sdk/context.ts';
 import { isAsync } from '../../../sdk/plugin-result.ts';
 import { activeResources, resourcesSince } from '../active-resources.ts';
 import { ALL_KINDS, type Check, demand } from '../check.ts';

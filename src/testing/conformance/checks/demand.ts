@@ -1,6 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import { InFlightWindow } from '../../../../operators/in-flight-window.ts';
-import { isEventBatch } from '../../../sdk/models.ts';
+import { isEventBatch } from '../../../sdk/event-batch.ts';
 import { type Check, demand } from '../check.ts';
 import { collected, observe } from '../observe.ts';
 import type { Subject } from '../subject.ts';

@@ -1,5 +1,5 @@
 import { throwError } from 'rxjs';
-import type { Host } from '../../../sdk/models.ts';
+import type { Host } from '../../../sdk/context.ts';
 import { type Check, demand, reasonOf } from '../check.ts';
 import { collected, handled, type Observed, observe, pause } from '../observe.ts';
 import { CONTENT, oddEvents } from '../sample-events.ts';

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { frozenCopy } from '../../../config/frozen.ts';
-import { type CollectedEvent, isEvent, isEventBatch, toUtc } from '../../../sdk/models.ts';
+import { isEvent, isEventBatch } from '../../../sdk/event-batch.ts';
+import type { CollectedEvent } from '../../../sdk/events.ts';
+import { toUtc } from '../../../sdk/time.ts';
 import { type Check, demand, reasonOf } from '../check.ts';
 import { collected, handled, type Observed, observe, processed } from '../observe.ts';
 import { openCopy } from '../open-copy.ts';

@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, finalize } from 'rxjs';
 import { frozenCopy } from '../../../config/frozen.ts';
+import { batchingOf } from '../../../sdk/batching.ts';
 import { failedEventsOf, isPermanent } from '../../../sdk/errors.ts';
-import {
-  batchingOf,
-  type CollectedEvent,
-  type ForwardPlugin,
-  type Plugin,
-  toJsonLine,
-} from '../../../sdk/models.ts';
+import type { CollectedEvent } from '../../../sdk/events.ts';
+import type { ForwardPlugin, Plugin } from '../../../sdk/plugin.ts';
+import { toJsonLine } from '../../../sdk/serialise.ts';
 import { type Check, demand } from '../check.ts';
 import { deliver, deliverSingly, demandDelivered, demandSame } from '../deliver.ts';
 import { handled, observe, resultsOf } from '../observe.ts';

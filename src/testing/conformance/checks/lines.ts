@@ -2,15 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { describeValue } from '../../../checks/wording.ts';
 import { processLines } from '../../../lines/process-lines.ts';
 import { safeReason } from '../../../sdk/errors.ts';
-import {
-  type LineEnvelope,
-  LineEvents,
-  type LineMapping,
-  type Plugin,
-  type ProcessPlugin,
-  serialise,
-  textsOf,
-} from '../../../sdk/models.ts';
+import { type LineEnvelope, LineEvents, textsOf } from '../../../sdk/line-events.ts';
+import type { LineMapping, Plugin, ProcessPlugin } from '../../../sdk/plugin.ts';
+import { serialise } from '../../../sdk/serialise.ts';
 import { type Check, demand } from '../check.ts';
 import { observe, processed } from '../observe.ts';
 import { sampleEnvelopes, sampleLines } from '../sample-lines.ts';

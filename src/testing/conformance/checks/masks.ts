@@ -1,4 +1,5 @@
-import type { CollectedEvent, Plugin, ProcessPlugin } from '../../../sdk/models.ts';
+import type { CollectedEvent } from '../../../sdk/events.ts';
+import type { Plugin, ProcessPlugin } from '../../../sdk/plugin.ts';
 import { type Check, demand } from '../check.ts';
 import { handled, observe } from '../observe.ts';
 import type { Subject } from '../subject.ts';

@@ -1,6 +1,6 @@
 import { frozenCopy } from '../../../config/frozen.ts';
-import type { ConfigSchema } from '../../../sdk/models.ts';
-import { contractMistake } from '../../../sdk/plugin-contract.ts';
+import type { ConfigSchema } from '../../../sdk/plugin.ts';
+import { contractMistake } from '../../../sdk/plugin.ts';
 import { ALL_KINDS, type Check, demand, reasonOf } from '../check.ts';
 import type { Subject } from '../subject.ts';
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { InFlightWindow } from '../../../../operators/in-flight-window.ts';
+import type { CollectorState, PipelineRunContext, StateValue } from '../../../sdk/context.ts';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
 import type { CollectPlugin, Plugin } from '../../../sdk/plugin.ts';
-import type { CollectorState, PipelineRunContext, StateValue } from '../../../sdk/run-context.ts';
 import { toJson } from '../../../sdk/serialise.ts';
 import { type Check, demand } from '../check.ts';
 import { collected, observe } from '../observe.ts';

@@ -1,8 +1,42 @@
-import type { Observable } from 'rxjs';
+import type { Observable, ObservableInput } from 'rxjs';
 import type { Demand } from '../../operators/support/demand.ts';
-import type { AnalyticsConfig, PluginConfig } from './analytics-config.ts';
-import type { Host } from './host.ts';
-import type { Logger } from './logger.ts';
+import type { AnalyticsConfig, PluginConfig } from './config.ts';
+import type { HostEvent } from './events.ts';
+
+/** What the engine and its plugins log to. A winston logger fits. Never pass an event's content. */
+export interface Logger {
+  error(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  debug(message: string, fields?: Record<string, unknown>): void;
+}
+
+const ignore = () => {};
+
+/** Logs nothing: the default of an embedded Manager, whose `states$` and `stats` tell all that is logged. */
+export const silentLogger: Logger = { error: ignore, warn: ignore, info: ignore, debug: ignore };
+
+/**
+ * The host that pipelines live in: an event bus and functions to call. The standalone process has one of its
+ * own; a program that embeds millrace may pass another to `new Manager(config, { host })`.
+ */
+export interface Host {
+  /** Names this host in events and tags. */
+  readonly id: string;
+  readonly role: string;
+  /** Events of the bus whose tag matches one of the glob patterns (`*` stays within a `/`, `**` does not). */
+  events(patterns: readonly string[]): Observable<HostEvent>;
+  /** Names of the functions that `call` knows; configurations that name others are refused. */
+  functions(): readonly string[];
+  /** All names that beacons of this host can have, where it knows them: others are refused. */
+  beacons?(): readonly string[];
+  /** Calls a function once. Emits its result, or errors. */
+  call(
+    fn: string,
+    args: readonly unknown[],
+    kwargs: Readonly<Record<string, unknown>>,
+  ): ObservableInput<unknown>;
+}
 
 /** What a plugin reports of its work, beside its events. Shown in summaries, the live line and statistics. */
 export interface PluginStats {
@@ -50,7 +84,7 @@ export interface RunInfo {
   readonly role: string;
 }
 
-/** Specification 2.6: passed to every plugin entry function as `ctx`. */
+/** `ctx` of every entry function of a plugin: docs/specification.md#26-pipelineruncontext. */
 export interface PipelineRunContext<C = PluginConfig> {
   readonly config: C;
   /** Per plugin entry of a pipeline; lives until the pipeline is stopped, restarts included. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { toUtc } from './time.ts';
 
 /** The upper bound of counts in docs/specification.md, 9223372036854775807, which a JavaScript number holds as 2^63. */
 export const MAX_COUNT = 2 ** 63;
@@ -68,3 +69,20 @@ export const path = () =>
  * nameList().parse('web'); // ['web']
  */
 export const nameList = () => z.union([z.array(z.string()), z.string().transform((name) => [name])]);
+
+/**
+ * A schema for a date-time of the specification, normalised to UTC.
+ *
+ * @example
+ * dateTime().parse('2026-01-02 03:04'); // '2026-01-02T03:04:00.000Z'
+ */
+export const dateTime = () =>
+  z
+    .string()
+    .transform((stamp, ctx) => {
+      const utc = toUtc(stamp);
+      if (utc !== undefined) return utc;
+      ctx.issues.push({ code: 'custom', input: stamp, message: 'an ISO 8601 date-time' });
+      return z.NEVER;
+    })
+    .meta({ format: 'date-time' });

@@ -1,0 +1,78 @@
+import * as z from 'zod';
+import type { CollectPlugin, ForwardPlugin, Plugin, ProcessPlugin } from './plugin.ts';
+import { integer, nameList } from './schema-parts.ts';
+
+import { testDefinition } from './tests-config.ts';
+
+const base = () => z.strictObject({ plugin: z.string().min(1) });
+
+/** The field that every collect plugin's configuration has: docs/specification.md#23-plugin-configuration-bases. */
+export const CollectConfigBase = base();
+/** The field that every process plugin's configuration has: docs/specification.md#23-plugin-configuration-bases. */
+export const ProcessConfigBase = base();
+/** The field that every forward plugin's configuration has: docs/specification.md#23-plugin-configuration-bases. */
+export const ForwardConfigBase = base();
+
+export type PluginConfigBase = Readonly<{ plugin: string }>;
+
+/** Ours: what happens to events that a forwarder does not take. */
+export const DeliveryConfig = z.strictObject({
+  attempts: integer().min(1).optional(),
+  dead_letter: z.string().optional(),
+  timeout: z.number().gt(0).optional(),
+});
+
+/** Ours: what happens to events that come faster than the window takes them, from a source that cannot wait. */
+export const BufferConfig = z.strictObject({
+  max_events: integer().min(1).default(10_000),
+  when_full: z.enum(['drop_oldest', 'drop_newest']).default('drop_oldest'),
+});
+
+/** One pipeline: docs/specification.md#22-pipelineconfig. */
+export const PipelineConfig = z.strictObject({
+  collect: nameList(),
+  process: nameList().optional(),
+  forward: nameList(),
+  enabled: z.boolean().default(true),
+  restart: z.boolean().default(true),
+  max_in_flight: integer().min(1).default(1000),
+  ordered: z.boolean().default(true),
+  exactly_once: z.boolean().default(false),
+  workers: integer().min(1).max(64).default(1),
+  buffer: BufferConfig.prefault({}),
+  delivery: DeliveryConfig.prefault({}),
+});
+export type PipelineConfig = Readonly<z.output<typeof PipelineConfig>>;
+
+const named = <T extends z.ZodType>(entry: T) => z.record(z.string(), entry);
+
+/**
+ * A whole configuration (docs/specification.md#21-analyticsconfig) before the plugins' own schemas are applied: entries are checked against their
+ * base only.
+ * `parseConfig` and `loadConfig` apply the plugins' schemas and `_validate_pipelines`.
+ */
+export const AnalyticsConfigShape = z.strictObject({
+  collectors: named(CollectConfigBase.loose()),
+  processors: named(ProcessConfigBase.loose()).optional(),
+  forwarders: named(ForwardConfigBase.loose()),
+  pipelines: named(PipelineConfig),
+  host_config: z.record(z.string(), z.unknown()),
+  tests: named(z.lazy(testDefinition)).optional(),
+});
+
+/** A plugin's configuration inside a whole one: frozen, with read-only properties that are not enumerable. */
+export type PluginConfig<P extends Plugin = Plugin> = Readonly<{ plugin: string }> & {
+  /** The entry's name in the configuration. */
+  readonly name: string;
+  readonly parent: AnalyticsConfig;
+  readonly loaded_plugin: P;
+};
+
+/** The whole configuration, validated and deeply frozen. */
+export interface AnalyticsConfig {
+  readonly collectors: Readonly<Record<string, PluginConfig<CollectPlugin>>>;
+  readonly processors: Readonly<Record<string, PluginConfig<ProcessPlugin>>>;
+  readonly forwarders: Readonly<Record<string, PluginConfig<ForwardPlugin>>>;
+  readonly pipelines: Readonly<Record<string, PipelineConfig>>;
+  readonly host_config: Readonly<Record<string, unknown>>;
+}
