@@ -1,6 +1,7 @@
 import * as beacons from '../../plugins/collect/beacons.ts';
 import * as file from '../../plugins/collect/file.ts';
 import * as host_exec from '../../plugins/collect/host_exec.ts';
+import stdin from '../../plugins/collect/stdin.ts';
 import * as test_collect from '../../plugins/collect/test.ts';
 import * as disk from '../../plugins/forward/disk.ts';
 import * as noop from '../../plugins/forward/noop.ts';
@@ -30,6 +31,7 @@ const builtin: Table = {
   collect: new Map<string, CollectPlugin>([
     ['beacons', beacons],
     ['file', file],
+    ['stdin', stdin],
     ['test', test_collect],
     ['host_exec', host_exec],
   ]),

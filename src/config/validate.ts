@@ -22,6 +22,7 @@ import { validateBatching } from './validate-batching.ts';
 import { validateExactlyOnce } from './validate-exactly-once.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
+import { validateStdin } from './validate-stdin.ts';
 import { validateWorkers } from './validate-workers.ts';
 
 /** What validation needs besides the configuration itself. */
@@ -62,6 +63,7 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       ...validateWorkers(written, entries),
       ...validateOwnOutput(pipelines, entries),
       ...validateBatching(pipelines, entries),
+      ...validateStdin(pipelines, entries),
     );
     for (const mistake of mistakes) config.add({ ...mistake, foreign: true });
   }

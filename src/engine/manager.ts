@@ -95,7 +95,13 @@ export class Manager {
       });
       const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
       // A service may wait until it is put right; a run that is to end does not.
-      const policy = { ...RESTART, random, onComplete: pipeline.restart && !once, ...(once && { isFatal }) };
+      const isOver = once || pipeline.collect.every((collector) => readsStdin(config, collector));
+      const policy = {
+        ...RESTART,
+        random,
+        onComplete: pipeline.restart && !isOver,
+        ...(once && { isFatal }),
+      };
       const restart = pipeline.restart ? policy : { ...policy, attempts: 1 };
       this.#counters.set(name, counters);
       this.#runners.set(
@@ -181,6 +187,11 @@ export class Manager {
       `there is no pipeline ${name}; ${near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`}`,
     );
   }
+}
+
+/** Whether nothing is left to collect once this collector has completed. */
+function readsStdin({ collectors }: AnalyticsConfig, collector: string): boolean {
+  return collectors[collector]?.loaded_plugin.readsStdin === true;
 }
 
 /** All of them: the compiler misses one that is added. */

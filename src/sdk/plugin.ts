@@ -63,6 +63,11 @@ export interface CollectPlugin extends PluginBase {
   readonly resumes?: boolean;
   /** True for a collector that emits `LineEvents`, which `workers` can take. */
   readonly emitsLines?: boolean;
+  /**
+   * True for a collector of standard input, which ends once and for all, and which only one pipeline can read. A
+   * pipeline without other collectors completes when it ends, also with `restart: true`.
+   */
+  readonly readsStdin?: boolean;
   /** Ours, optional: whether it reads a file that is written. What a pipeline writes must not come back to it. */
   reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
 }

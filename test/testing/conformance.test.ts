@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { builtinPlugins, findPlugin } from '../../src/config/registry.ts';
 import { ProcessConfigBase } from '../../src/sdk/config.ts';
@@ -28,6 +29,18 @@ function withLog(): { paths: string[]; backfill: boolean } {
   return { paths: [path], backfill: true };
 }
 
+const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
+afterAll(() => void Object.defineProperty(process, 'stdin', stdin));
+
+/** Standard input of this process, for one run. */
+function withStdin(): Record<string, never> {
+  const input = new PassThrough();
+  input.write('one\ntwo\nthree\nfour\nfive\nsix\n');
+  input.end('seven\neight\nnine\nten\n');
+  Object.defineProperty(process, 'stdin', { value: input, configurable: true });
+  return {};
+}
+
 /** What the files of a folder hold, by name. */
 function written(path: string): Record<string, string> {
   return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]));
@@ -37,6 +50,7 @@ function written(path: string): Record<string, string> {
 const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   'collect beacons': [{ config: { beacons: ['*'] } }],
   'collect file': [{ config: withLog, time: 'real', patience: 500 }],
+  'collect stdin': [{ config: withStdin, time: 'real', patience: 500 }],
   'collect test': [{}, { config: { interval: 60, count: 3 } }],
   'collect host_exec': [{ config: { interval: 0.5 } }],
   'process test': [
