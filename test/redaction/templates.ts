@@ -1,3 +1,4 @@
+import { CHECKS } from '../../operators/masks/checks/index.ts';
 import { crc32Base62 } from '../../operators/masks/checks/tokens.ts';
 
 /*
@@ -80,6 +81,16 @@ const run = (r: Random, alphabet: string, length: number) =>
 const hex = (r: Random, length: number) => run(r, ALPHABETS.hex as string, length);
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+/** Numbers that pass a check: drawn until one does. */
+const passing = (check: string, alphabet: string, length: number) => (r: Random) => {
+  for (;;) {
+    const value = run(r, alphabet, length);
+    if (CHECKS[check]?.(value, value, 0)) return value;
+  }
+};
+
+const cardNumber = passing('card', DIGITS, 16);
+
 /** What else a template can name. */
 const VALUES: Readonly<Record<string, (r: Random) => string>> = {
   word,
@@ -114,6 +125,13 @@ const VALUES: Readonly<Record<string, (r: Random) => string>> = {
   redis: (r) => `${day(r)} ${r.pick(MONTHS)} ${year(r)} ${clock(r)}.${run(r, DIGITS, 3)}`,
   android: (r) => `${month(r)}-${day(r)} ${clock(r)}.${run(r, DIGITS, 3)}`,
   klog: (r) => `${r.pick(['I', 'W', 'E'])}${month(r)}${day(r)} ${clock(r)}.${run(r, DIGITS, 6)}`,
+  br_cpf: passing('br_cpf', DIGITS, 11),
+  de_tax_id: passing('de_tax_id', DIGITS, 11),
+  in_aadhaar: passing('in_aadhaar', DIGITS, 12),
+  nl_bsn: passing('nl_bsn', DIGITS, 9),
+  pl_pesel: passing('pl_pesel', DIGITS, 11),
+  card: (r) => cardNumber(r).replace(/(?<=\d)(?=(?:\d{4})+$)/g, ' '),
+  card_dashes: (r) => cardNumber(r).replace(/(?<=\d)(?=(?:\d{4})+$)/g, '-'),
   epoch: (r) => String(1420070400 + r.below(400000000)),
   epochms: (r) => `${1420070400 + r.below(400000000)}${run(r, DIGITS, 3)}`,
   HEXPAIRS: (r) => Array.from({ length: 32 }, () => hex(r, 2).toUpperCase()).join(':'),

@@ -44,7 +44,8 @@ export function isPhoneNumber(value: string): boolean {
     .replace(/\(0\)/, '')
     .replace(/[^0-9]/g, '')
     .replace(/^00/, '');
-  if (/^(\d)\1*$/.test(digits)) return false;
+  // +12.345 is a number with a sign.
+  if (/^(\d)\1*$/.test(digits) || /^\+\d+\.\d+$/.test(value)) return false;
   if (!isInternational || digits.startsWith('1')) return /^1?[2-9]\d{2}[2-9]\d{6}$/.test(digits);
   return digits.length >= 8 && digits.length <= 15 && CALLING_CODES.test(digits);
 }

@@ -24,14 +24,13 @@ import {
   isToken,
   isUserInfo,
 } from './secret-value.ts';
-import { hasCrc32Suffix, hasJwtHeader, isAwsKeyId } from './tokens.ts';
+import { hasCrc32Suffix, hasJwtHeader } from './tokens.ts';
 
 /** Says of a value that an expression captured whether it is what its rule looks for. */
 export type Check = (value: string, text: string, start: number) => boolean;
 
 /** The checks that a rule of a pack can name. */
 export const CHECKS: Readonly<Record<string, Check>> = {
-  aws_key_id: isAwsKeyId,
   basic_credentials: isBasicCredentials,
   bic: isBic,
   br_cnpj: isBrazilianCnpj,

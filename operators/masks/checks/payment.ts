@@ -10,8 +10,17 @@ const ISSUERS: readonly { prefix: RegExp; lengths: readonly number[] }[] = [
   { prefix: /^(?:5018|5020|5038|5893|6304|6759|676[1-3])/, lengths: [12, 13, 14, 15, 16, 17, 18, 19] }, // Maestro
 ];
 
+/** What stands before numbers of other kinds, of which one in a hundred looks like that of a card. */
+const OTHER_NUMBER =
+  /(?:\b|_)(?:id|ids|uid|pid|tid|seq|ref|order|txn|batch|block|offset|size|bytes|time|ts|timestamp|trace|span|request|req|nonce|serial|tracking|invoice|imei|lsn|xid|zxid|rev|version|build|hash|checksum)["']?\s{0,2}[=:#]?\s{0,2}["']?$/i;
+
 /** Whether a number is that of a payment card: the prefix and length of an issuer, and the check digit of Luhn. */
-export function isCardNumber(value: string): boolean {
+export function isCardNumber(value: string, text = value, start = 0): boolean {
+  if (OTHER_NUMBER.test(text.slice(Math.max(0, start - 40), start))) return false;
+  const end = start + value.length;
+  // A row of long numbers is a table of something else.
+  if (/\d{8}[\s,;|]$/.test(text.slice(Math.max(0, start - 9), start))) return false;
+  if (/^[\s,;|]\d{8}/.test(text.slice(end, end + 9))) return false;
   const digits = value.replace(/[ -]/g, '');
   if (!/^\d{12,19}$/.test(digits) || /^(\d)\1*$/.test(digits)) return false;
   if (!ISSUERS.some(({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length)))

@@ -9,6 +9,11 @@ const CALL = /^[A-Za-z_$][\w.$:>-]*[([]/;
 const MEMBER = /^[A-Za-z_$]+(?:(?:\.|->|::)[A-Za-z_$]+)+$/;
 /** What Java prints for an object without a `toString`. */
 const OBJECT = /^(?:[\w$]+\.)*(?:[A-Z][\w$]*[a-z][A-Z][\w$]*|[\w$]+\$\w+|(?<=\.)\w+)@[0-9a-f]{3,8}$/;
+/** What stands between two strings, when a quote that ends the first was taken for one that starts a value. */
+const BETWEEN_STRINGS = /^\s|^[+,):;\]}.]\s*$|^[+,):;\]}.]\s|^\.\$/;
+/** Names of things that have to do with secrets: `#add-password`, `users/passwords#edit`. */
+const NAME_OF_SECRET =
+  /^[#./]?(?:[a-z]+[-_/#.])*(?:passwords?|tokens?|secrets?|credentials?|keys?)(?:[-_/#.][a-z]+)*$/;
 const PATH = /^(?:[A-Za-z]:|~|\.{1,2})?[\\/](?:[\w.$@+-]*[\\/])*[\w.$@+-]*$/;
 const URL_VALUE = /^[A-Za-z][A-Za-z0-9+.-]{1,20}:\\?\/\\?\//;
 const NUMBER_LIKE = /^[+-]?\d[\d.,:_/TZ+-]*(?:ms|s|m|h|d|[kKMGT]i?[bB]?|%)?$/;
@@ -18,7 +23,7 @@ const isQuote = (character: string | undefined) => character !== undefined && /[
 /** Whether a value is an expression in a programming language rather than a value. */
 function isCode(value: string, text: string, start: number): boolean {
   if (OBJECT.test(value)) return true;
-  if (isQuote(text[start - 1])) return false;
+  if (isQuote(text[start - 1])) return BETWEEN_STRINGS.test(value);
   const next = text[start + value.length];
   if ((next === '(' || next === '[') && IDENTIFIER.test(value)) return true;
   return CALL.test(value) ? IDENTIFIER.test(value.slice(0, value.search(/[([]/))) : MEMBER.test(value);
@@ -52,6 +57,7 @@ const isOrdinary = (value: string, text: string, start: number) =>
   isCode(value, text, start) ||
   isPath(value) ||
   URL_VALUE.test(value) ||
+  NAME_OF_SECRET.test(value) ||
   /\barn:[\w:-]*$/.test(text.slice(Math.max(0, start - 100), start + 4)) ||
   isSentence(value) ||
   isProse(value, text, start);
@@ -116,7 +122,18 @@ const isResourceName = (value: string) =>
 export function isRandom(value: string): boolean {
   if (NUMBER_LIKE.test(value)) return /^\d{16,}$/.test(value);
   if (/^0x[0-9a-f]{1,16}$/i.test(value)) return false;
-  return value.split(/[^A-Za-z0-9]+/).some(isRandomWord) || isMixedThroughout(value);
+  if (/^(?:[0-9a-f]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/i.test(value)) return true;
+  const words = value.split(/[^A-Za-z0-9]+/);
+  if (words.some(isRandomWord) || isMixedThroughout(value)) return true;
+  // Short pieces of what was drawn from an alphabet with separators in it.
+  const joined = words.join('');
+  return (
+    /[A-Z]/.test(joined) &&
+    /[a-z]/.test(joined) &&
+    joined.length >= 10 &&
+    changes(joined) >= 4 &&
+    !/[a-z]{4}/.test(value)
+  );
 }
 
 /** Whether a run of letters and digits was probably generated. */
@@ -124,7 +141,7 @@ function isRandomWord(word: string): boolean {
   if (/^\d+$/.test(word)) return word.length >= 20;
   // Words in camel case change between cases once a syllable, in another way than what is drawn at random.
   const caseChanges = word.match(/[a-z][A-Z]|[A-Z]{2}[a-z]/g)?.length ?? 0;
-  if (word.length >= 10 && caseChanges >= word.length / 6) return true;
+  if (word.length >= 10 && caseChanges + changes(word) >= word.length / 7 && caseChanges > 2) return true;
   if (/\d/.test(word)) {
     // A word with a number before or behind it is none.
     return (

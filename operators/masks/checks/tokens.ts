@@ -33,10 +33,3 @@ export function hasJwtHeader(token: string): boolean {
     return false;
   }
 }
-
-/** Whether an AWS access key id could have been given out: letters and digits in its base 32, not all of a kind. */
-export function isAwsKeyId(value: string): boolean {
-  return (
-    /^A[A-Z0-9]{3}[A-Z2-7]{16}$/.test(value) && /[2-7]/.test(value.slice(4)) && !value.endsWith('EXAMPLE')
-  );
-}
