@@ -26,8 +26,8 @@ const CHUNKS = [
   // What the command line needs of the engine to show an error.
   { name: 'errors', test: /src\/(?:config\/config-error|sdk\/(?:errors|nearest))\.ts$/ },
   // The operators load the second one later, and both without RxJS: what is loaded later cannot be left out of a bundle.
-  { name: 'plain-search', test: /operators\/masks\/(?:lines-masker|regex\/(?:apply-rules|finder))\.ts$/ },
-  { name: 'planned-search', test: /operators\/masks\/regex\/planned-mask\.ts$/ },
+  { name: 'plain-search', test: /operators\/masks\/(?:lines-masker|mask-rule|replacement)\.ts$/ },
+  { name: 'planned-search', test: /operators\/masks\/compile-mask-rules\.ts$/ },
   // Browsers load these two.
   { name: 'masks', test: /operators\/masks\/(?:entropy|regex)-mask\.ts$/ },
   { name: 'operators', test: /operators\/index\.ts$/ },

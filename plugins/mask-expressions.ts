@@ -1,10 +1,9 @@
 import { constants } from 'node:buffer';
 import * as z from 'zod';
+import { type Ambiguity, costOf } from '../operators/masks/expression/cost.ts';
+import { lengthOf } from '../operators/masks/expression/measure.ts';
+import { parseExpression } from '../operators/masks/expression/pattern.ts';
 import { compileExpression, ExpressionError } from '../operators/masks/python-regex.ts';
-import type { Ambiguity } from '../operators/masks/regex/ambiguity.ts';
-import { costOf } from '../operators/masks/regex/cost.ts';
-import { lengthOf } from '../operators/masks/regex/measure.ts';
-import { parseExpression } from '../operators/masks/regex/pattern.ts';
 import type { ConfigMistake } from '../src/sdk/index.ts';
 import { takesOverInLinearTime } from './linear-time.ts';
 

@@ -1,5 +1,6 @@
 import { entropyMasker, loadPlannedSearch, regexMasker } from '../../operators/index.ts';
-import { regexMasks } from '../../operators/masks/regex/regex-masks.ts';
+import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
+import { regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
 import { processLines } from '../../src/lines/process-lines.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
 import type { LineMapping } from '../../src/sdk/plugin.ts';
@@ -52,7 +53,7 @@ function linesMaskingOf(rules: Readonly<Record<string, string>>): Subject {
 }
 
 function linesOf(lines: readonly string[], rules: Readonly<Record<string, string>>) {
-  const masks = regexMasks({ rules });
+  const masks = compileMaskRules(regexMaskRules({ rules }));
   const mapping: LineMapping = { map: (line) => masks.mask(line), many: masks.many() };
   const envelope = { timestamp: '', source: '', backfill: true, isTruncated: false };
   return { mapping, batch: LineEvents.of(lines, envelope) };

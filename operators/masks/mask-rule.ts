@@ -14,6 +14,8 @@ export interface MaskRule {
   readonly accepts?: (value: string, text: string, start: number) => boolean;
   /** What replaces a value. */
   readonly replace: (value: string) => string;
+  /** What `replace` returns, if that is the same for all values: then the rule can be applied faster. */
+  readonly fixed?: string;
 }
 
 /**

@@ -1,14 +1,12 @@
 import { map, type OperatorFunction } from 'rxjs';
 import { type Masker, maskerOf } from './mask-event.ts';
-import type { MaskText } from './mask-strings.ts';
+import { applyRulesInOrder, type MaskRule } from './mask-rule.ts';
 import type { Masked } from './masked.ts';
-import { maskAtOnce } from './regex/apply-rules.ts';
-import { CompiledRules, type RegexMaskOptions } from './regex/compiled-rules.ts';
-import { plainSearch } from './regex/finder.ts';
+import { type RegexMaskOptions, regexMaskRules } from './regex-mask-rules.ts';
 
-export type { RegexMaskOptions } from './regex/compiled-rules.ts';
+export type { RegexMaskOptions } from './regex-mask-rules.ts';
 
-let planned: typeof import('./regex/planned-mask.ts') | undefined;
+let planned: typeof import('./compile-mask-rules.ts') | undefined;
 
 /**
  * Resolves when the planned search of {@link regexMasker} is loaded, which every mask uses from then on. Await it before
@@ -20,7 +18,7 @@ let planned: typeof import('./regex/planned-mask.ts') | undefined;
  * ['pin 1234', 'no pin'].map((line) => mask(line)); // ['pin <:PIN:>', 'no pin']
  */
 export async function loadPlannedSearch(): Promise<void> {
-  planned ??= await import('./regex/planned-mask.ts');
+  planned ??= await import('./compile-mask-rules.ts');
 }
 
 /**
@@ -40,16 +38,40 @@ export async function loadPlannedSearch(): Promise<void> {
  * mask({ data: { pins: ['1234'] } }); // { data: { pins: ['<:PIN:>'] } }
  */
 export function regexMasker(options: RegexMaskOptions): Masker {
-  const rules = new CompiledRules(options);
-  const { expressions, onMask, boundTime: within } = rules;
-  // What masking costs at worst is not known without the analysis: every text is bounded in time.
-  const plainMask = maskAtOnce(rules.searchedBy(expressions.map(plainSearch)), onMask, { within });
-  let plannedMask: MaskText | undefined;
+  const rules = regexMaskRules(options);
+  const plainMask = plainMaskOf(rules, options);
+  let plannedMask: ((text: string) => string) | undefined;
   if (planned === undefined) loadPlannedSearch().catch(() => {});
   return maskerOf((text) => {
-    plannedMask ??= planned?.plannedMask(rules);
+    plannedMask ??= planned?.compileMaskRules(rules, options).mask;
     return (plannedMask ?? plainMask)(text);
   });
+}
+
+/** Without an analysis, nothing is known of what masking costs at worst: the time of every text is bounded. */
+function plainMaskOf(
+  rules: readonly MaskRule[],
+  { onMask, boundTime = (mask) => mask() }: RegexMaskOptions,
+): (text: string) => string {
+  return (text) => {
+    let counts = new Map<string, number>();
+    let masking = '';
+    const counted = rules.map((rule) => ({
+      ...rule,
+      replace: (value: string) => {
+        masking = rule.name;
+        counts.set(rule.name, (counts.get(rule.name) ?? 0) + 1);
+        return rule.replace(value);
+      },
+    }));
+    const mask = () => {
+      counts = new Map();
+      return applyRulesInOrder(text, counted);
+    };
+    const masked = boundTime(mask, text.length, () => masking);
+    if (onMask !== undefined) for (const [rule, count] of counts) onMask(rule, count);
+    return masked;
+  };
 }
 
 /**

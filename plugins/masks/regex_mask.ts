@@ -1,4 +1,6 @@
-import { regexMasks } from '../../operators/masks/regex/regex-masks.ts';
+import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
+import { maskerOf } from '../../operators/masks/mask-event.ts';
+import { regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { masking } from './masking.ts';
 
@@ -12,6 +14,9 @@ export interface RegexMaskSettings {
 
 /** What `regex_mask` does, without its schema: all that a worker loads. */
 export const regexMasking = masking<RegexMaskSettings>({
-  compile: ({ rules, mask_char, mask_prefix, mask_suffix }, onMask) =>
-    regexMasks({ rules, mask_char, mask_prefix, mask_suffix, boundTime: boundedTime(), onMask }),
+  compile: ({ rules, mask_char, mask_prefix, mask_suffix }, onMask) => {
+    const compiled = regexMaskRules({ rules, mask_char, mask_prefix, mask_suffix });
+    const { mask, many } = compileMaskRules(compiled, { boundTime: boundedTime(), onMask });
+    return { mask: maskerOf(mask), many: () => (mask_char === '\n' ? undefined : many()) };
+  },
 });

@@ -1,7 +1,6 @@
-import { lengthOf } from '../regex/measure.ts';
-import { type Pattern, parseExpression, type Repetition } from '../regex/pattern.ts';
-import type { UnitSet } from '../regex/unit-set.ts';
-import { WORD } from '../regex/word.ts';
+import { lengthOf } from '../expression/measure.ts';
+import { type Pattern, parseExpression, type Repetition } from '../expression/pattern.ts';
+import { type UnitSet, WORD } from '../expression/unit-set.ts';
 
 /** One step of the engine's way through an expression; the others it goes on to are numbers of steps. */
 export type Step =

@@ -1,6 +1,23 @@
-import { automatonOf, type Program } from './automaton.ts';
+import { type UnitSet, WORD } from '../expression/unit-set.ts';
+import { type Automaton, automatonOf, type Program } from './automaton.ts';
 import { CODE } from './byte-masks-code.ts';
-import { type Anchor, byteRule } from './byte-rule.ts';
+
+/** Characters that a match begins with, up to a literal. */
+export interface Run {
+  readonly units: UnitSet;
+  readonly min: number;
+  readonly max: number;
+  /** Whether a match can start at one position of a run and not at another. */
+  readonly triesAll: boolean;
+}
+
+/** A character that every match of an expression has, and what may stand before it in the match. */
+export interface Anchor {
+  /** Of ASCII. */
+  readonly unit: number;
+  /** Takes none that `unit` is, unless its `min` and `max` are the same. */
+  readonly run: Run;
+}
 
 /** What of a rule is needed to search for it in bytes. */
 export interface ByteSearch {
@@ -18,12 +35,15 @@ interface Masker {
   /** How many matches `mask` has masked. */
   readonly count: { readonly value: number };
   readonly mask: (rule: number, from: number, end: number, to: number, limit: number) => number;
+  readonly scan: (from: number, end: number, table: number, hits: number) => number;
 }
 
-/** Of the memory: the rules; a text; what becomes of it. */
+/** Of the memory: the rules; a text; what becomes of it; a table of literals, and where they may be. */
 const RULES = 16;
 const TEXT = 128 * 1024;
 const OTHER = 320 * 1024;
+const TABLE = 512 * 1024;
+const HITS = 544 * 1024;
 /** What may be read and written beyond a text. */
 const BEYOND = 32;
 const MOST_TEXT = OTHER - TEXT - BEYOND;
@@ -36,19 +56,30 @@ const decoder = new TextDecoder();
 let masker: Masker | 'none' | undefined;
 /** Whose rules its memory has. */
 let loaded: object | undefined;
+let loadedTable: Uint8Array | undefined;
+
+/** As many positions as there is room for are of so many bytes. */
+const MOST_SCANNED = 64 * 1024;
 
 /**
- * Masks texts of ASCII by WebAssembly, by one rule after the other: for three rules over a log in half of the time that
- * it takes to call the engine for each match and to join the pieces. `undefined` if none of the rules can be had so, or
- * where there is no WebAssembly with vectors.
+ * Looks for literals in bytes, as `LiteralIndex` describes it.
  *
- * @param rules some of which may not be had so.
+ * @param table of an index.
+ * @returns positions at or up to six bytes behind which there may be one, until the next call. Undefined for too many
+ * bytes, or where there is no WebAssembly with vectors.
  */
-export function byteMasks(rules: readonly (ByteMask | undefined)[]): ByteMasks | undefined {
+export function scanForLiterals(table: Uint8Array, bytes: Uint8Array): Int32Array | undefined {
   masker ??= newMasker();
-  if (masker === 'none') return undefined;
-  const image = imageOf(rules);
-  return image.bytes.length === 0 ? undefined : new ByteMasks(masker, image);
+  if (masker === 'none' || bytes.length > MOST_SCANNED) return undefined;
+  const { memory, scan } = masker;
+  if (loadedTable !== table) {
+    // A time-out may end this at any point.
+    loadedTable = undefined;
+    memory.set(table, TABLE);
+    loadedTable = table;
+  }
+  memory.set(bytes, TEXT);
+  return new Int32Array(memory.buffer, HITS, scan(TEXT, TEXT + bytes.length, TABLE, HITS));
 }
 
 interface Image {
@@ -57,7 +88,10 @@ interface Image {
   readonly addresses: readonly (number | undefined)[];
 }
 
-/** A text that rules are applied to, in bytes and otherwise. Others may be between two texts, never within one. */
+/**
+ * Masks texts of ASCII by WebAssembly, by one rule after the other: for three rules over a log in half of the time that
+ * it takes to call the engine for each match and to join the pieces. Others may be between two texts, never within one.
+ */
 export class ByteMasks {
   readonly #masker: Masker;
   readonly #image: Image;
@@ -69,7 +103,16 @@ export class ByteMasks {
   #from = TEXT;
   #end = TEXT;
 
-  constructor(masker: Masker, image: Image) {
+  /**
+   * @param rules some of which cannot be had in bytes.
+   * @returns undefined where there is no WebAssembly with vectors.
+   */
+  static of(rules: readonly (ByteMask | undefined)[]): ByteMasks | undefined {
+    masker ??= newMasker();
+    return masker === 'none' ? undefined : new ByteMasks(masker, imageOf(rules));
+  }
+
+  private constructor(masker: Masker, image: Image) {
     this.#masker = masker;
     this.#image = image;
     this.#place = masker.memory.subarray(TEXT, TEXT + MOST_TEXT);
@@ -79,11 +122,6 @@ export class ByteMasks {
   hold(text: string): this {
     this.text = text;
     return this;
-  }
-
-  /** Whether each rule can be had. */
-  get hasAll(): boolean {
-    return this.#image.addresses.every((address) => address !== undefined);
   }
 
   /** Begins with a text of ASCII; false if it is too long. */
@@ -98,12 +136,18 @@ export class ByteMasks {
     return true;
   }
 
-  /** Writes what rules have made of the text that `holdBytes` was called with; the number of bytes, or -1 without room. */
+  /** Writes what rules have made of the text; the number of bytes, or -1 without room, or for a text beyond ASCII. */
   copyTo(into: Uint8Array): number {
+    if (!this.#isInMemory()) return -1;
     const length = this.#end - this.#from;
     if (length > into.length) return -1;
     into.set(this.#masker.memory.subarray(this.#from, this.#end));
     return length;
+  }
+
+  /** The text in bytes, until the next change; undefined while it is a string. */
+  get bytes(): Uint8Array | undefined {
+    return this.#inMemory === 'yes' ? this.#masker.memory.subarray(this.#from, this.#end) : undefined;
   }
 
   get text(): string {
@@ -114,6 +158,12 @@ export class ByteMasks {
   set text(text: string) {
     this.#text = text;
     this.#inMemory = 'no';
+  }
+
+  /** Takes the text out of the memory, which others may need. */
+  leaveBytes(): void {
+    const { text } = this;
+    this.text = text;
   }
 
   /** Replaces the matches of a rule; how many, or -1 if that has to be done in another way. */
@@ -175,6 +225,62 @@ function imageOf(rules: readonly (ByteMask | undefined)[]): Image {
   return { bytes, addresses };
 }
 
+const KINDS = 32;
+const FLAGS = 164;
+const IN_RUN = 1;
+const IN_WORD = 2;
+const REPLACEMENT = 304;
+const ASCII = 128;
+
+/**
+ * A rule as byte-masks.wat reads it, at an address in its memory. Numbers have 32 bits; by their offsets in bytes:
+ *
+ * - 0 the anchor's unit, 4 `min`, 8 `max`, 12 `triesAll`
+ * - 16 the row of the state to begin with outside of words, 20 that inside of them
+ * - 24 the address of the table, 28 the length of the replacement
+ * - 32 twice the kind of each character and of the text's end, a byte each
+ * - 164 for each character, in a byte, whether it may be in the run (1) and is in a word (2)
+ * - 304 the replacement, and the table behind it
+ *
+ * @param replacement of ASCII.
+ */
+function byteRule(
+  { unit, run: { units, min, max, triesAll } }: Anchor,
+  { kinds, width, table, outsideWord, insideWord }: Automaton,
+  replacement: string,
+  address: number,
+): Uint8Array {
+  const tableAt = even(REPLACEMENT + replacement.length + BEYOND);
+  const rule = new Uint8Array(tableAt + 2 * table.length);
+  const view = new DataView(rule.buffer);
+  const row = (state: number) => 2 * width * state;
+  [
+    unit,
+    min,
+    Math.min(max, 0x3fffffff),
+    Number(triesAll),
+    row(outsideWord),
+    row(insideWord),
+    address + tableAt,
+    replacement.length,
+  ].forEach((value, i) => {
+    view.setInt32(4 * i, value, true);
+  });
+  for (let character = 0; character < ASCII; character++) {
+    rule[FLAGS + character] = (units.has(character) ? IN_RUN : 0) + (WORD.has(character) ? IN_WORD : 0);
+  }
+  kinds.forEach((kind, character) => {
+    rule[KINDS + character] = 2 * kind;
+  });
+  rule.set(new TextEncoder().encode(replacement), REPLACEMENT);
+  table.forEach((entry, i) => {
+    view.setUint16(tableAt + 2 * i, row(entry >> 1) + (entry & 1), true);
+  });
+  return rule;
+}
+
+const even = (length: number): number => length + (length % 2);
+
 function newMasker(): Masker | 'none' {
   try {
     const code = Uint8Array.from(atob(CODE), (character) => character.charCodeAt(0));
@@ -183,6 +289,7 @@ function newMasker(): Masker | 'none' {
       memory: new Uint8Array((exports.memory as { readonly buffer: ArrayBuffer }).buffer),
       count: exports.count as Masker['count'],
       mask: exports.mask as Masker['mask'],
+      scan: exports.scan as Masker['scan'],
     };
   } catch {
     return 'none';

@@ -1,8 +1,9 @@
-;; Masks the matches of one rule in a text of ASCII: looks for a character that every match has, sixteen bytes
+;; `mask` masks the matches of one rule in a text of ASCII: it looks for a character that every match has, sixteen bytes
 ;; together; goes back over what may stand before it in a match; and asks the rule's automaton from there.
+;; `scan` looks for literals of many rules: see literal-index.ts.
 ;; `npm run wat` makes byte-masks-code.ts of it.
 (module
-  (memory (export "memory") 8)
+  (memory (export "memory") 10)
 
   ;; How many matches the last call has masked.
   (global $count (export "count") (mut i32) (i32.const 0))
@@ -132,4 +133,46 @@
       (then (return (i32.const 0))))
     (if (result i32) (global.get $count)
       (then (call $copy (local.get $copied) (local.get $to) (i32.sub (local.get $end) (local.get $copied))))
-      (else (local.get $to)))))
+      (else (local.get $to))))
+  ;; Writes to $hits the positions, six bytes apart, at which, or two or four bytes behind which, three characters stand
+  ;; that are in the table, in either case. Returns how many there are. Reads up to seven bytes behind $end.
+  (func (export "scan")
+    (param $at i32) (param $end i32) (param $table i32) (param $hits i32)
+    (result i32)
+    (local $bytes i64)
+    (local $hit i32)
+    (local $start i32)
+    (local.set $start (local.get $at))
+    (local.set $hit (local.get $hits))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+        (local.set $bytes (i64.or (i64.load (local.get $at)) (i64.const 0x2020202020202020)))
+        (if (i32.or (i32.or
+          (i32.load8_u
+            (i32.add (local.get $table)
+              (i32.shr_u
+                (i32.mul
+                  (i32.and (i32.const 0xffffff) (i32.wrap_i64 (local.get $bytes)))
+                  (i32.const 0x9e3779b1))
+                (i32.const 17))))
+          (i32.load8_u
+            (i32.add (local.get $table)
+              (i32.shr_u
+                (i32.mul
+                  (i32.and (i32.const 0xffffff) (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 16))))
+                  (i32.const 0x9e3779b1))
+                (i32.const 17)))))
+          (i32.load8_u
+            (i32.add (local.get $table)
+              (i32.shr_u
+                (i32.mul
+                  (i32.and (i32.const 0xffffff) (i32.wrap_i64 (i64.shr_u (local.get $bytes) (i64.const 32))))
+                  (i32.const 0x9e3779b1))
+                (i32.const 17)))))
+          (then
+            (i32.store (local.get $hit) (i32.sub (local.get $at) (local.get $start)))
+            (local.set $hit (i32.add (local.get $hit) (i32.const 4)))))
+        (local.set $at (i32.add (local.get $at) (i32.const 6)))
+        (br $next)))
+    (i32.shr_u (i32.sub (local.get $hit) (local.get $hits)) (i32.const 2))))

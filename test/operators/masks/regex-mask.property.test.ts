@@ -1,10 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { logLines } from '../../../bench/log-generator.ts';
+import { compileMaskRules } from '../../../operators/masks/compile-mask-rules.ts';
+import { costOf } from '../../../operators/masks/expression/cost.ts';
 import { compileExpression, ExpressionError } from '../../../operators/masks/python-regex.ts';
-import { costOf } from '../../../operators/masks/regex/cost.ts';
-import { regexMasks } from '../../../operators/masks/regex/regex-masks.ts';
 import { loadPlannedSearch, regexMasker } from '../../../operators/masks/regex-mask.ts';
+import { regexMaskRules } from '../../../operators/masks/regex-mask-rules.ts';
 import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
 import { nearMatches } from '../../support/near-matches.ts';
 import { projectRules } from '../../support/project-rules.ts';
@@ -59,7 +60,8 @@ function expectSame(rules: Rules, texts: readonly string[]): void {
 function expectSameOfLines(rules: Rules, texts: readonly string[]): void {
   const counts = new Map<string, number>();
   const count = (rule: string, more: number) => counts.set(rule, (counts.get(rule) ?? 0) + more);
-  const many = regexMasks({ ...NAMES_ALONE, rules, onMask: count }).many();
+  const { many: manyOf } = compileMaskRules(regexMaskRules({ ...NAMES_ALONE, rules }), { onMask: count });
+  const many = manyOf();
   if (many === undefined) return;
   const plain = plainMask(rules);
   const lines = texts

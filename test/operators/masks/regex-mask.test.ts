@@ -215,7 +215,7 @@ describe('regexMasker', () => {
     await loadPlannedSearch();
     const begun: string[] = [];
     const mask = regexMasker({
-      rules: { FIRST: 'one', SLOW: '(?i)[a-z]*[a-z]*[a-z]*!', NEVER: 'zzz' },
+      rules: { FIRST: 'one', NEVER: 'zzz', SLOW: '(?i)[a-z]*[a-z]*[a-z]*!' },
       boundTime: (work, _, rule) => {
         begun.push(rule());
         const masked = work();

@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { type ByteMask, byteMasks } from '../../../../operators/masks/bytes/byte-masks.ts';
+import { type ByteMask, ByteMasks } from '../../../../operators/masks/bytes/byte-masks.ts';
+import { costOf } from '../../../../operators/masks/expression/cost.ts';
 import { compileExpression } from '../../../../operators/masks/python-regex.ts';
-import { costOf } from '../../../../operators/masks/regex/cost.ts';
-import { searchOfLines } from '../../../../operators/masks/regex/plan.ts';
+import { searchOfLines } from '../../../../operators/masks/search/plan.ts';
 import { type Drawn, expressions, longRuns, textsNear } from '../../../support/expressions.ts';
 import { nearMatches } from '../../../support/near-matches.ts';
 import { projectRules } from '../../../support/project-rules.ts';
@@ -35,7 +35,7 @@ const sources = [...new Set(projectRules().flatMap((rules) => Object.values(rule
 const ofProject = fc.constantFrom(
   ...sources
     .map((source) => compileExpression(source))
-    .filter((expression) => searchOfLines(expression)?.planned().bytes !== undefined)
+    .filter((expression) => searchOfLines(expression)?.bytes() !== undefined)
     .map((expression) => ({
       source: expression.source,
       flags: expression.flags,
@@ -54,7 +54,7 @@ const rules: fc.Arbitrary<DrawnRule> = fc
     const source = anchor + (drawn.source.includes('|') ? `(?:${drawn.source})` : drawn.source);
     const expression = new RegExp(anchor === '' ? drawn.source : source, drawn.flags);
     const near = drawn.near.map((text) => anchor + text);
-    const bytes = searchOfLines(expression)?.planned().bytes;
+    const bytes = searchOfLines(expression)?.bytes();
     const mask = bytes && { replacement, ...bytes };
     return { source, near, expression, mask: mask as ByteMask };
   })
@@ -97,7 +97,7 @@ describe('masks in bytes', () => {
         const lines = texts
           .flatMap((text) => asAscii(text).split('\n'))
           .map((line) => line.slice(0, isCostly ? 12 : 200));
-        const masks = byteMasks(drawn.map((rule) => rule.mask))?.hold(lines.join('\n'));
+        const masks = ByteMasks.of(drawn.map((rule) => rule.mask))?.hold(lines.join('\n'));
         const found = drawn.map((_, i) => masks?.mask(i) ?? -1);
         // Some have too many states.
         if (found.includes(-1)) return;

@@ -1,22 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ByteMask, type ByteMasks, byteMasks } from '../../../../operators/masks/bytes/byte-masks.ts';
-import { searchOfLines } from '../../../../operators/masks/regex/plan.ts';
-import { regexMasks } from '../../../../operators/masks/regex/regex-masks.ts';
-import type { RegexMaskOptions } from '../../../../operators/masks/regex-mask.ts';
+import { type ByteMask, ByteMasks } from '../../../../operators/masks/bytes/byte-masks.ts';
+import { compileMaskRules } from '../../../../operators/masks/compile-mask-rules.ts';
+import { type RegexMaskOptions, regexMaskRules } from '../../../../operators/masks/regex-mask-rules.ts';
+import { searchOfLines } from '../../../../operators/masks/search/plan.ts';
 
 function ruleOf(expression: RegExp, replacement = '<:KEY:>'): ByteMask {
-  const bytes = searchOfLines(expression)?.planned().bytes;
+  const bytes = searchOfLines(expression)?.bytes();
   if (bytes === undefined) throw new Error(`${expression} cannot be searched for in bytes`);
   return { replacement, ...bytes };
 }
 
 function masksOf(...rules: readonly (ByteMask | undefined)[]): ByteMasks {
-  const masks = byteMasks(rules);
+  const masks = ByteMasks.of(rules);
   if (masks === undefined) throw new Error('none of the rules can be had in bytes');
   return masks;
 }
 
-describe('byteMasks', () => {
+describe('ByteMasks', () => {
   it('leaves a text to others that is not all of ASCII, or longer than its memory', () => {
     const masks = masksOf(ruleOf(/KEY[0-9]+/g));
     expect([masks.hold('KEY1').mask(0), masks.text]).toEqual([1, '<:KEY:>']);
@@ -63,13 +63,17 @@ describe('byteMasks', () => {
     expect(found).toEqual([...found.filter((one) => one === 1), ...found.filter((one) => one === -1)]);
     expect([found.includes(1), found.includes(-1)]).toEqual([true, true]);
     // After each character, which of the last twelve were an `a` is a state of its own.
-    expect(byteMasks([ruleOf(/@[ab]*a[ab]{11}/g)])).toBeUndefined();
+    expect(
+      masksOf(ruleOf(/@[ab]*a[ab]{11}/g))
+        .hold('@abbbbbbbbbbbb')
+        .mask(0),
+    ).toBe(-1);
   });
 
   it.each(['(a)\\1@', '@(?=b)', '(?<!a)@', '@(?:a?)*b', '@a{0,301}b', '@(?:a{1,99}){99}'])(
     'is not what masks with %s, which needs the engine',
     (source) => {
-      expect(searchOfLines(new RegExp(source, 'g'))?.planned().bytes).toBeUndefined();
+      expect(searchOfLines(new RegExp(source, 'g'))?.bytes()).toBeUndefined();
     },
   );
 });
@@ -82,7 +86,7 @@ describe('regexMasks, of many lines', () => {
 
   /** Past the first few, which are left to the engine. */
   const masksOfMany = (options: RegexMaskOptions) => {
-    const many = regexMasks(options).many();
+    const many = compileMaskRules(regexMaskRules(options), options).many();
     for (let i = 0; i < 20; i++) many?.map('');
     return (text: string) => many?.map(text);
   };

@@ -1,4 +1,3 @@
-import { exactTexts, isAscii, NOTHING, product } from './exact-texts.ts';
 import { shareOfText } from './frequency.ts';
 import { type Length, lengthOf, plus } from './measure.ts';
 import type { Pattern } from './pattern.ts';
@@ -31,6 +30,31 @@ export function literalSets(pattern: Pattern): LiteralSet[] {
     ...leadingLookBehinds(items).flatMap((inside) => setsAmong(inside, backwards(inside), most)),
   ]);
   return [...sets, ...sets.flatMap(sharedEnds)];
+}
+
+/** So many take no longer to find together than one does. */
+const MOST_REQUIRED = 64;
+const SHORTEST_REQUIRED = 3;
+/** In how many lines of a log one of them may be. */
+const MOST_LINES = 0.3;
+const LINE = 160;
+
+/**
+ * ASCII texts in lower case, one of which is in every string that an expression matches, in any case. Undefined if
+ * there are none, or if they are common in logs.
+ */
+export function requiredLiterals(pattern: Pattern): readonly string[] | undefined {
+  const items = itemsOf(pattern);
+  const sets = [
+    ...setsAmong(items, forwards(items), MOST_REQUIRED),
+    ...leadingLookBehinds(items).flatMap((inside) => setsAmong(inside, backwards(inside), MOST_REQUIRED)),
+  ].filter(({ literals }) =>
+    literals.every(({ text }) => text.length >= SHORTEST_REQUIRED && isAscii(text) && !text.includes('\n')),
+  );
+  if (sets.length === 0) return undefined;
+  const rarest = sets.reduce((a, b) => (occurrences(b) < occurrences(a) ? b : a));
+  if (occurrences(rarest) * LINE > MOST_LINES) return undefined;
+  return [...new Set(rarest.literals.map(({ text }) => text.toLowerCase()))];
 }
 
 /** `IA` of `AKIA` and `ASIA`: one search in place of two. */
@@ -130,7 +154,7 @@ function setsInside(item: Pattern, at: Length, most: number): LiteralSet[] {
   // The lower case of other letters can be longer, or be a letter of ASCII: a text in two cases would not show them.
   if (lowered && !all.every(({ text }) => isAscii(text))) return [];
   const literals = needed(lowered ? all.map((one) => ({ ...one, text: one.text.toLowerCase() })) : all);
-  return literals.length > MOST_TEXTS ? [] : [{ lowered, literals }];
+  return literals.length > Math.max(most, MOST_TEXTS) ? [] : [{ lowered, literals }];
 }
 
 /** Where `St` is searched for, `Street` at the same place is found by it. */
@@ -151,4 +175,85 @@ function needed(literals: readonly Literal[]): Literal[] {
 /** How many of a set's literals are to be expected per character of a log. */
 export function occurrences(set: LiteralSet): number {
   return set.literals.reduce((sum, { text }) => sum + shareOfText(text), 0);
+}
+
+/** Texts of which a pattern takes exactly one. */
+export interface Exact {
+  readonly texts: readonly string[];
+  readonly lowered: boolean;
+}
+
+export const NOTHING: Exact = { texts: [''], lowered: false };
+
+/** The texts that a pattern takes, if they are few. */
+export function exactTexts(pattern: Pattern, most: number): Exact | undefined {
+  switch (pattern.kind) {
+    case 'character':
+      return pattern.mayBeTwo ? undefined : textsOf(pattern.units.members(2 * most), most);
+    case 'sequence':
+      return pattern.items.reduce<Exact | undefined>((all, item) => {
+        const exact = lengthOf(item).max === 0 ? NOTHING : exactTexts(item, most);
+        return all && exact && product(all, exact, most);
+      }, NOTHING);
+    case 'choice': {
+      const all = pattern.branches.map((branch) => exactTexts(branch, most));
+      if (all.some((one) => one === undefined)) return undefined;
+      return sum(all as Exact[], most);
+    }
+    case 'repetition': {
+      const { min, max } = pattern;
+      if (max > 64) return undefined;
+      const exact = exactTexts(pattern.item, most);
+      if (exact === undefined) return undefined;
+      let all: Exact | undefined = power(exact, min, most);
+      for (let times = min + 1; times <= max && all !== undefined; times++) {
+        const longer = power(exact, times, most);
+        all = longer && sum([all, longer], most);
+      }
+      return all;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Both cases of a letter are one text in lower case. */
+function textsOf(members: readonly string[] | undefined, most: number): Exact | undefined {
+  if (members === undefined || members.length === 0) return undefined;
+  const folded = [...new Set(members.map((member) => member.toLowerCase()))];
+  const lowered = folded.length < members.length && members.every(isAscii);
+  const texts = lowered ? folded : members;
+  return texts.length <= most ? { texts, lowered } : undefined;
+}
+
+export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
+function power(exact: Exact, times: number, most: number): Exact | undefined {
+  let all: Exact | undefined = NOTHING;
+  for (let i = 0; i < times && all !== undefined; i++) all = product(all, exact, most);
+  return all;
+}
+
+/** Each text of one, and behind it each of the other. */
+export function product(a: Exact, b: Exact, most: number): Exact | undefined {
+  if (a.texts.length * b.texts.length > most) return undefined;
+  return sum(
+    a.texts.map((before) => ({
+      texts: b.texts.map((after) => before + after),
+      lowered: a.lowered || b.lowered,
+    })),
+    most,
+  );
+}
+
+function sum(all: readonly Exact[], most: number): Exact | undefined {
+  const lowered = all.some((one) => one.lowered);
+  let texts = all.flatMap((one) => one.texts);
+  if (lowered) {
+    // What lower case makes of other letters can depend on their neighbours.
+    if (!texts.every(isAscii)) return undefined;
+    texts = texts.map((text) => text.toLowerCase());
+  }
+  texts = [...new Set(texts)];
+  return texts.length <= most ? { texts, lowered } : undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { costOf } from '../../../../operators/masks/regex/cost.ts';
-import { type Pattern, parseExpression } from '../../../../operators/masks/regex/pattern.ts';
+import { costOf } from '../../../../operators/masks/expression/cost.ts';
+import { type Pattern, parseExpression } from '../../../../operators/masks/expression/pattern.ts';
 
 function referencesIn(pattern: Pattern): { min: number; max: number }[] {
   if (pattern.kind === 'reference') return [pattern];

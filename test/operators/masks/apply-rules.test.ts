@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { regexMasker } from '../../../../operators/masks/regex-mask.ts';
+import { regexMasker } from '../../../operators/masks/regex-mask.ts';
 
 describe('regexMasker, whose onMask masks another text', () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { AST } from '@eslint-community/regexpp';
-import { type OneCharacter, unitsOf } from './class-units.ts';
-import { parseExpression } from './pattern.ts';
-import { UnitSet } from './unit-set.ts';
+import { type OneCharacter, unitsOf } from '../expression/class-units.ts';
+import { parseExpression } from '../expression/pattern.ts';
+import { UnitSet } from '../expression/unit-set.ts';
 
 const LF = 0x0a;
 const ALL_BUT_LF = new UnitSet(

@@ -1,7 +1,6 @@
 import { firstUnits, type Length, lengthOf } from './measure.ts';
 import type { Pattern, Repetition } from './pattern.ts';
 import { UnitSet } from './unit-set.ts';
-import { waysOf } from './ways.ts';
 
 /**
  * An expression as a graph of its characters (Glushkov's automaton): which can be first, and which can come next
@@ -42,6 +41,9 @@ const MOST_COPIES = 100;
 const MOST_VARYING_COPIES = 16;
 /** In how many ways all that varies a little may be combined; above, the rest counts as varying without end. */
 const MOST_COMBINATIONS = 10_000;
+/** Beyond, the time for a short text could be as long as that of a loop for a long one. */
+const MOST_COMBINATIONS_IN_ALL = 1e9;
+const MOST_ROUNDS = 10_000;
 const MOST_CHOICES_TO_SKIP = 16;
 
 class TooLarge extends Error {}
@@ -64,6 +66,8 @@ class Builder {
   #repetition: string | undefined;
   #unclear: string | undefined;
   #endsLater = false;
+  /** How many loops are around. */
+  #depth = 0;
   #combinations = 1;
   #choicesToSkip = 0;
 
@@ -72,7 +76,7 @@ class Builder {
   }
 
   build(pattern: Pattern): Positions {
-    const { first, last } = this.#part(pattern);
+    const { first, last } = this.#part(pattern, UnitSet.all);
     return {
       units: this.#units,
       next: this.#next,
@@ -86,16 +90,25 @@ class Builder {
     };
   }
 
-  #part(pattern: Pattern): Part {
+  /** @param after what the character behind it can be. */
+  #part(pattern: Pattern, after: UnitSet): Part {
     switch (pattern.kind) {
       case 'character':
         return this.#position(pattern.units);
-      case 'sequence':
-        return this.#sequence(pattern.items.map((item) => () => this.#part(item)));
+      case 'sequence': {
+        const parts: (() => Part)[] = [];
+        let next = after;
+        for (const item of pattern.items.toReversed()) {
+          const behind = next;
+          parts.unshift(() => this.#part(item, behind));
+          next = startsOf(item, behind);
+        }
+        return this.#sequence(parts);
+      }
       case 'choice':
-        return pattern.branches.map((branch) => this.#part(branch)).reduce(either);
+        return pattern.branches.map((branch) => this.#part(branch, after)).reduce(either);
       case 'repetition':
-        return this.#repeated(pattern);
+        return this.#repeated(pattern, after);
       case 'reference':
         return this.#reference(pattern);
       default:
@@ -109,7 +122,7 @@ class Builder {
       return this.#sequence(Array<() => Part>(max).fill(() => this.#position(UnitSet.all)));
     }
     this.#references.add(this.#units.length);
-    return { ...this.#loop(this.#position(UnitSet.all)), empty: min > 0 ? 0 : 1 };
+    return { ...this.#loop(() => this.#position(UnitSet.all)), empty: min > 0 ? 0 : 1 };
   }
 
   #position(units: UnitSet): Part {
@@ -147,40 +160,55 @@ class Builder {
     if (this.#choicesToSkip > MOST_CHOICES_TO_SKIP) this.#unclear ??= 'so many optional parts in a row';
   }
 
-  #repeated(repetition: Repetition): Part {
+  #repeated(repetition: Repetition, after: UnitSet): Part {
     const outermost = this.#repetition === undefined && repetition.max > 1;
     if (outermost) this.#repetition = repetition.written;
-    const part = this.#copiesOrLoop(repetition);
+    const part = this.#copiesOrLoop(repetition, after);
     if (outermost) this.#repetition = undefined;
     return part;
   }
 
-  #copiesOrLoop(repetition: Repetition): Part {
+  #copiesOrLoop(repetition: Repetition, after: UnitSet): Part {
     const { item, min, max, written } = repetition;
     const length = lengthOf(item);
     if (max === 0 || length.max === 0) return NOTHING;
-    const copy = () => this.#part(item);
+    // What follows one round may be the next one.
+    const copy = () => this.#part(item, max > 1 ? UnitSet.all : after);
     if (length.min === 0 && max > 1) {
       // An iteration of nothing counts, up to the minimum.
       if (min > 3) this.#unclear ??= written;
-      const rest = () => optional(this.#loop(copy()));
+      const rest = () => optional(this.#loop(copy));
       return this.#sequence([
         ...Array<() => Part>(Math.min(min, 3)).fill(copy),
         ...(max > min ? [rest] : []),
       ]);
     }
-    if (this.#canBeWrittenOut(repetition)) return this.#writtenOut(copy, min, max);
+    if (this.#canBeWrittenOut(repetition, after)) return this.#writtenOut(copy, min, max);
     if (min > 1) this.#endsLater = true;
-    const loop = this.#loop(copy());
-    return min === 0 ? optional(loop) : loop;
+    const part = this.#isConstant(repetition, after) ? copy() : this.#loop(copy);
+    return min === 0 ? optional(part) : part;
   }
 
-  #canBeWrittenOut({ item, min, max }: Repetition): boolean {
+  #canBeWrittenOut({ item, min, max }: Repetition, after: UnitSet): boolean {
     if (max === 1) return true;
     if (max > this.#mostCopies || (min < max && max > MOST_VARYING_COPIES)) return false;
     // What is written out is no loop, in which ways that multiply would be found.
-    const combinations = this.#combinations * (max - min + 1) * waysOf(item, firstUnits(item)) ** max;
+    const ends = placesToEnd(item, min, max, after);
+    const combinations = this.#combinations * ends * waysOf(item, firstUnits(item)) ** max;
     if (combinations > MOST_COMBINATIONS) return false;
+    this.#combinations = combinations;
+    return true;
+  }
+
+  /**
+   * A bounded repetition of one character that is in no other repetition can end in so many places, whatever the length
+   * of the text: one position stands for all of its rounds.
+   */
+  #isConstant({ item, min, max }: Repetition, after: UnitSet): boolean {
+    if (this.#depth > 0 || item.kind !== 'character' || max > MOST_ROUNDS) return false;
+    const ends = placesToEnd(item, min, max, after);
+    const combinations = this.#combinations * ends * Math.max(1, max / MOST_COPIES);
+    if (combinations > MOST_COMBINATIONS_IN_ALL) return false;
     this.#combinations = combinations;
     return true;
   }
@@ -201,10 +229,18 @@ class Builder {
     return { first, last, empty: min === 0 ? 1 : required.empty };
   }
 
-  #loop(part: Part): Part {
+  #loop(item: () => Part): Part {
+    this.#depth++;
+    const part = item();
+    this.#depth--;
     for (const position of part.last) this.#next[position]?.push(...part.first);
     return part;
   }
+}
+
+/** Where the next character cannot begin one more round, there is one place to end. */
+function placesToEnd(item: Pattern, min: number, max: number, after: UnitSet): number {
+  return firstUnits(item).intersects(after) ? max - min + 1 : 1;
 }
 
 /** The engine does not take an iteration of nothing, so there is one way only to be empty. */
@@ -224,4 +260,117 @@ function times(positions: readonly number[], ways: Part['empty']): readonly numb
   if (ways < 2) return ways === 1 ? positions : [];
   const once = new Set(positions);
   return [...once, ...once];
+}
+
+/** Positions that lie on circles with each other: the bodies of repetitions. In the order in which they are reached. */
+export interface Components {
+  readonly loops: readonly (readonly number[])[];
+  /** For each position the index of its loop, or −1. */
+  readonly loopOf: Int32Array;
+}
+
+/** The strongly connected components that have a circle (Tarjan, with a stack of its own). */
+export function componentsOf({ next }: Positions): Components {
+  const index = new Int32Array(next.length).fill(-1);
+  const low = new Int32Array(next.length);
+  const onStack = new Uint8Array(next.length);
+  const stack: number[] = [];
+  const loops: number[][] = [];
+  let counter = 0;
+
+  const visit = (root: number) => {
+    const path: { position: number; edge: number }[] = [{ position: root, edge: 0 }];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const { position } = top;
+      if (top.edge === 0 && index[position] === -1) {
+        index[position] = low[position] = counter++;
+        stack.push(position);
+        onStack[position] = 1;
+      }
+      const to = next[position]?.[top.edge++];
+      if (to !== undefined) {
+        if (index[to] === -1) path.push({ position: to, edge: 0 });
+        else if (onStack[to] === 1) low[position] = Math.min(low[position] as number, index[to] as number);
+        continue;
+      }
+      path.pop();
+      const parent = path.at(-1);
+      if (parent !== undefined) {
+        low[parent.position] = Math.min(low[parent.position] as number, low[position] as number);
+      }
+      if (low[position] === index[position]) close(position);
+    }
+  };
+  const close = (root: number) => {
+    const members = stack.splice(stack.indexOf(root));
+    for (const member of members) onStack[member] = 0;
+    if (members.length > 1 || next[root]?.includes(root)) loops.push(members);
+  };
+  for (let position = 0; position < next.length; position++) if (index[position] === -1) visit(position);
+
+  loops.reverse();
+  const loopOf = new Int32Array(next.length).fill(-1);
+  loops.forEach((members, loop) => {
+    for (const member of members) loopOf[member] = loop;
+  });
+  return { loops, loopOf };
+}
+
+/**
+ * In how many ways at most a pattern can take a text, where the next character does not decide. Repetitions of more
+ * than one are left out: how many ways there are for them depends on how they are looked at.
+ *
+ * @param after what the character behind it can be.
+ */
+export function waysOf(pattern: Pattern, after: UnitSet): number {
+  switch (pattern.kind) {
+    case 'sequence':
+      return pattern.items.reduceRight(
+        ({ ways, next }, item) => ({ ways: ways * waysOf(item, next), next: startsOf(item, next) }),
+        { ways: 1, next: after },
+      ).ways;
+    case 'choice':
+      return waysOfBranches(pattern.branches, after);
+    case 'repetition': {
+      const { item, min, max } = pattern;
+      if (max !== 1) return 1;
+      const nothing = { kind: 'sequence', items: [] } as const;
+      return waysOfBranches(min === 0 ? [item, nothing] : [item], after);
+    }
+    default:
+      return 1;
+  }
+}
+
+/** Branches that can begin alike are all tried. */
+function waysOfBranches(branches: readonly Pattern[], after: UnitSet): number {
+  const groups: { starts: UnitSet; ways: number }[] = [];
+  for (const branch of branches) {
+    const group = { starts: startsOf(branch, after), ways: waysOf(branch, after) };
+    for (const other of groups.filter(({ starts }) => starts.intersects(group.starts))) {
+      group.starts = group.starts.union(other.starts);
+      group.ways += other.ways;
+      groups.splice(groups.indexOf(other), 1);
+    }
+    groups.push(group);
+  }
+  return Math.max(...groups.map(({ ways }) => ways));
+}
+
+const LINE_ENDS = UnitSet.of('\n\r\u2028\u2029');
+
+/** What can come first, of the pattern or, if it can be empty, of what is behind it. */
+function startsOf(pattern: Pattern, after: UnitSet): UnitSet {
+  if (pattern.kind === 'edge' && pattern.edge === 'end') return LINE_ENDS;
+  // Each branch may end at an end.
+  if (pattern.kind === 'choice') {
+    return pattern.branches
+      .map((branch) => startsOf(branch, after))
+      .reduce((all, one) => all.union(one), UnitSet.none);
+  }
+  if (pattern.kind === 'sequence') {
+    return pattern.items.reduceRight((next, item) => startsOf(item, next), after);
+  }
+  const own = firstUnits(pattern);
+  return lengthOf(pattern).min === 0 ? own.union(after) : own;
 }

@@ -132,3 +132,6 @@ function joined(ranges: readonly number[]): number[] {
   }
   return result;
 }
+
+/** What `\w` and `\b` take for a word, without the flags `i` and `u` together. */
+export const WORD = UnitSet.of('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_');

@@ -1,0 +1,245 @@
+import { shareOfText } from '../expression/frequency.ts';
+
+/** A line that has a literal of some rules: which one of all lines it is, its length, and the numbers of those rules. */
+export interface CandidateLine {
+  readonly line: number;
+  readonly length: number;
+  /** Ascending. */
+  readonly rules: readonly number[];
+}
+
+const BITS = 15;
+const SLOTS = 1 << BITS;
+const LF = 0x0a;
+/** Any character can stand beside a short literal. */
+const ANY = Array.from({ length: 256 }, (_, unit) => unit);
+
+/** Where a literal has the three characters that it is found by. */
+interface Entry {
+  readonly literal: string;
+  /** Their position in the literal: −1 where the first of them stands before it. */
+  readonly offset: number;
+  readonly rules: readonly number[];
+}
+
+/**
+ * Finds the literals of many rules in one pass over a string. Every second position is looked at: whether the three
+ * characters there, in lower case, are in a table. Each literal has two of its own in it, one behind the other, so that
+ * one of them is at such a position. Only where the table says so, the literals are compared. `literal-scan.wat` looks
+ * at bytes in the same way.
+ */
+export class LiteralIndex {
+  /** 1 for each slot that some literal has. */
+  readonly table = new Uint8Array(SLOTS);
+  readonly #entries = new Map<number, Entry[]>();
+  /** Whether each character can be in a literal behind its first character, or before its last one. */
+  readonly #isBehind = new Uint8Array(128);
+  readonly #isBefore = new Uint8Array(128);
+
+  /**
+   * @param literalsOf for each rule its literals, in ASCII and lower case, of two characters or more; undefined for a
+   * rule that is not searched for.
+   */
+  constructor(literalsOf: readonly (readonly string[] | undefined)[]) {
+    const rulesOf = new Map<string, number[]>();
+    literalsOf.forEach((literals, rule) => {
+      for (const literal of new Set(literals)) {
+        const rules = rulesOf.get(literal);
+        if (rules === undefined) rulesOf.set(literal, [rule]);
+        else rules.push(rule);
+      }
+    });
+    for (const [literal, rules] of rulesOf) this.#add(literal, rules);
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  #add(literal: string, rules: readonly number[]): void {
+    const units = literal.split('').map((character) => character.charCodeAt(0));
+    units.forEach((unit, i) => {
+      for (const cased of [unit, upper(unit)]) {
+        if (i > 0) this.#isBehind[cased] = 1;
+        if (i < units.length - 1) this.#isBefore[cased] = 1;
+      }
+    });
+    const enter = (offset: number, [a = 0, b = 0, c = 0]: readonly number[]) => {
+      const slot = slotOf(a, b, c);
+      this.table[slot] = 1;
+      const entries = this.#entries.get(slot) ?? [];
+      this.#entries.set(slot, [...entries, { literal, offset, rules }]);
+    };
+    if (units.length >= 4) {
+      const offset = rarestPart(literal);
+      enter(offset, units.slice(offset));
+      enter(offset + 1, units.slice(offset + 1));
+    } else if (units.length === 3) {
+      enter(0, units);
+      for (const unit of ANY) enter(1, [...units.slice(1), unit]);
+    } else {
+      for (const unit of ANY) {
+        enter(0, [...units, unit]);
+        enter(-1, [unit, ...units]);
+      }
+    }
+  }
+
+  /** The rules that have a literal in a string, ascending. */
+  rulesIn(given: string): readonly number[] {
+    if (this.isEmpty) return NONE;
+    const text = BECOMES_ASCII.test(given) ? given.toLowerCase() : given;
+    let rules: Set<number> | undefined;
+    this.#scan(text, (entry) => {
+      rules ??= new Set();
+      for (const rule of entry.rules) rules.add(rule);
+    });
+    return rules === undefined ? NONE : [...rules].sort(ascending);
+  }
+
+  /** The lines of a string, joined by LF, that have a literal. */
+  linesIn(text: string): readonly CandidateLine[] {
+    if (this.isEmpty) return [];
+    if (BECOMES_ASCII.test(text)) {
+      return text
+        .split('\n')
+        .map((line, number) => ({ line: number, length: line.length, rules: this.rulesIn(line) }))
+        .filter(({ rules }) => rules.length > 0);
+    }
+    const lines = new LineCollector((from) => text.indexOf('\n', from), text.length);
+    this.#scan(text, (entry, start) => lines.add(entry.rules, start));
+    return lines.found();
+  }
+
+  /**
+   * The same for bytes.
+   *
+   * @param hits positions in ascending order: literals are looked for at the first, third and fifth byte from each.
+   */
+  linesInBytes(bytes: Uint8Array, hits: Int32Array): readonly CandidateLine[] {
+    const { table } = this;
+    const lines = new LineCollector((from) => bytes.indexOf(LF, from), bytes.length);
+    const at = (index: number) => bytes[index] as number;
+    for (let i = 0; i < hits.length; i++) {
+      const hit = hits[i] as number;
+      for (let position = hit; position < hit + 6; position += 2) {
+        const slot = slotOf(
+          bytes[position] as number,
+          bytes[position + 1] as number,
+          bytes[position + 2] as number,
+        );
+        if (table[slot] === 0) continue;
+        for (const entry of this.#entries.get(slot) ?? []) {
+          const start = position - entry.offset;
+          if (start >= 0 && isAt(entry.literal, start, at)) lines.add(entry.rules, start);
+        }
+      }
+    }
+    return lines.found();
+  }
+
+  #scan(text: string, found: (entry: Entry, start: number) => void): void {
+    const { table } = this;
+    const at = (index: number) => text.charCodeAt(index);
+    for (let position = 0; position < text.length; position += 2) {
+      const slot = slotOf(
+        text.charCodeAt(position),
+        text.charCodeAt(position + 1),
+        text.charCodeAt(position + 2),
+      );
+      if (table[slot] === 0) continue;
+      for (const entry of this.#entries.get(slot) ?? []) {
+        const start = position - entry.offset;
+        if (start >= 0 && isAt(entry.literal, start, at)) found(entry, start);
+      }
+    }
+  }
+
+  /** Whether a string cannot bring in a literal, wherever it is put. */
+  isInert(text: string): boolean {
+    if (this.isEmpty) return true;
+    if (text === '') return false;
+    const first = text.charCodeAt(0);
+    const last = text.charCodeAt(text.length - 1);
+    return this.#isBehind[first] !== 1 && this.#isBefore[last] !== 1 && this.rulesIn(text).length === 0;
+  }
+}
+
+/** The characters beyond ASCII whose lower case has a letter of ASCII. */
+const BECOMES_ASCII = /[\u0130\u212a]/;
+const NONE: readonly number[] = [];
+const ascending = (a: number, b: number): number => a - b;
+
+/** Of three characters in either case: of a byte each, for others it does not matter. */
+function slotOf(a: number, b: number, c: number): number {
+  const three = (a & 0xff) | 0x20 | (((b & 0xff) | 0x20) << 8) | (((c & 0xff) | 0x20) << 16);
+  return Math.imul(three, 0x9e3779b1) >>> (32 - BITS);
+}
+
+function isAt(literal: string, start: number, at: (index: number) => number): boolean {
+  for (let i = 0; i < literal.length; i++) {
+    if (lower(at(start + i)) !== literal.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
+const upper = (unit: number): number => (unit >= 0x61 && unit <= 0x7a ? unit - 0x20 : unit);
+
+/** Where the four characters are that occur least in logs. */
+function rarestPart(literal: string): number {
+  let rarest = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (let offset = 0; offset + 4 <= literal.length; offset++) {
+    const share =
+      shareOfText(literal.slice(offset, offset + 3)) + shareOfText(literal.slice(offset + 1, offset + 4));
+    if (share < least) {
+      least = share;
+      rarest = offset;
+    }
+  }
+  return rarest;
+}
+
+/** Gathers what is found from the left to the right, line by line. */
+class LineCollector {
+  readonly #nextLf: (from: number) => number;
+  readonly #length: number;
+  readonly #lines: CandidateLine[] = [];
+  readonly #rules = new Set<number>();
+  #line = -1;
+  #start = 0;
+  #end = -1;
+
+  constructor(nextLf: (from: number) => number, length: number) {
+    this.#nextLf = nextLf;
+    this.#length = length;
+  }
+
+  add(rules: readonly number[], at: number): void {
+    if (at > this.#end) this.#goTo(at);
+    for (const rule of rules) this.#rules.add(rule);
+  }
+
+  found(): readonly CandidateLine[] {
+    this.#close();
+    return this.#lines;
+  }
+
+  #goTo(at: number): void {
+    this.#close();
+    while (this.#end < at) {
+      this.#line++;
+      this.#start = this.#end + 1;
+      const end = this.#nextLf(this.#start);
+      this.#end = end === -1 ? this.#length : end;
+    }
+  }
+
+  #close(): void {
+    if (this.#rules.size === 0) return;
+    const rules = [...this.#rules].sort(ascending);
+    this.#lines.push({ line: this.#line, length: this.#end - this.#start, rules });
+    this.#rules.clear();
+  }
+}
