@@ -335,7 +335,10 @@ class Plan {
       if (!isPlanned || rule.rule.keywords !== undefined) return undefined;
       return isFew && rule.isQuicklyFound ? undefined : rule.requiredLiterals;
     });
-    this.common = rules.filter((rule, i) => rule.rule.keywords === undefined && derived[i] === undefined);
+    rules.forEach((rule, i) => {
+      rule.isCommon = rule.rule.keywords === undefined && derived[i] === undefined;
+    });
+    this.common = rules.filter(({ isCommon }) => isCommon);
     this.index = new LiteralIndex(
       rules.map(({ rule }, i) => {
         const { keywords } = rule;

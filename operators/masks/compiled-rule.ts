@@ -41,6 +41,8 @@ export class CompiledRule {
   readonly number: number;
   /** What it last put in that cannot bring in a literal. */
   lastInert: string | undefined;
+  /** Whether it is tried on every string. */
+  isCommon = false;
   /** Whether values are replaced whatever they are, and always by the same. */
   readonly isFixed: boolean;
   readonly #isWhole: boolean;
@@ -110,7 +112,7 @@ export class CompiledRule {
   /** Replaces what the rule finds in a string. */
   replaceIn(text: string, run: MaskRun, mayPlan: boolean): string {
     this.#tries++;
-    const isPlanned = mayPlan && this.#tries > FEW_TRIES;
+    const isPlanned = mayPlan && (this.isCommon || this.#tries > FEW_TRIES);
     if (!this.#isWhole) return this.#replaceGroups(text, run, isPlanned);
     return this.#replaceMatches(text, run, isPlanned ? this.#plannedFinder : this.#plainFinder);
   }
