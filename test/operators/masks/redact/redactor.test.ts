@@ -257,7 +257,8 @@ describe('a mask', () => {
     const boundTime = () => {
       throw new MaskError('too long');
     };
-    expect(() => mask('tk_01234567', { boundTime })).toThrow('too long');
+    const rules = { T: { ...TOKEN, match: 'tk_[a-z]*[a-z]*[a-z]*[0-9]' } };
+    expect(() => mask(`tk_${'a'.repeat(1000)}`, { rules, boundTime })).toThrow('too long');
   });
 });
 
