@@ -1,4 +1,5 @@
 import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
+import { longTimer } from './long-timer.ts';
 import { byteLength } from './support/byte-length.ts';
 import {
   ABOVE_0,
@@ -10,7 +11,6 @@ import {
   FUNCTION,
   SCHEDULER,
 } from './support/check-options.ts';
-import { longTimer } from './support/long-timer.ts';
 import { subscribeFor } from './support/subscribe-for.ts';
 
 export interface BatchOptions<T> {

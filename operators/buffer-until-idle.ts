@@ -1,6 +1,6 @@
 import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
+import { longTimer } from './long-timer.ts';
 import { ABOVE_0, type Checks, COUNT, checkOptions, SCHEDULER } from './support/check-options.ts';
-import { longTimer } from './support/long-timer.ts';
 import { subscribeFor } from './support/subscribe-for.ts';
 
 export interface BufferUntilIdleOptions {

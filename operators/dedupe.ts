@@ -17,7 +17,7 @@ export interface DedupeOptions<T> {
   /** Milliseconds for which a key is remembered. */
   readonly within: number;
   /**
-   * Whether a duplicate begins the time anew: then a key that never pauses passes once only. By default the time
+   * Whether a duplicate restarts the time: then a key that never pauses passes only once. By default the time
    * runs from the value that passed, so that it passes once per `within`.
    */
   readonly sliding?: boolean | undefined;
@@ -69,15 +69,14 @@ export function dedupe<T>(options: DedupeOptions<T>): MonoTypeOperatorFunction<T
   return (source) =>
     defer(() => {
       const now = steadyClock(scheduler);
-      /** When each key is forgotten, in that order: every entry is given the same time from when it is set. */
+      /** When each key may pass again, in that order. Keys whose time is over stay until they are replaced. */
       const ends = new LruMap<unknown, number>(maxKeys);
 
       return source.pipe(
         filter((value) => {
           const id = key(value);
           const time = now();
-          while ((ends.oldest as number) <= time) ends.deleteOldest();
-          const isDuplicate = ends.has(id);
+          const isDuplicate = (ends.peek(id) as number) > time;
           if (!isDuplicate || sliding) ends.set(id, time + within);
           if (isDuplicate) onDuplicate?.(value);
           return !isDuplicate;

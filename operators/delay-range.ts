@@ -1,4 +1,5 @@
 import { type MonoTypeOperatorFunction, map, type Observable, type SchedulerLike } from 'rxjs';
+import { longTimer } from './long-timer.ts';
 import { orderedMap } from './ordered-map.ts';
 import {
   BOOLEAN,
@@ -9,7 +10,6 @@ import {
   FUNCTION,
   SCHEDULER,
 } from './support/check-options.ts';
-import { longTimer } from './support/long-timer.ts';
 
 /** Bounds of a wait in milliseconds, 0 ≤ minimum ≤ maximum. Equal bounds make a fixed wait. */
 export interface DelayBounds {

@@ -20,6 +20,8 @@ const CHECKS: Checks<GatherMapOptions<never>> = {
  * One piece of work at a time, on everything that has arrived since the last began: values wait while `project`'s
  * result runs, and are then handed over together. A value is never held back for others to come.
  *
+ * Use it instead of `concatMap` when one piece of work can take many values, such as one write for many lines.
+ *
  * "Runs" is until its teardown has run: what it locked is free when `project` is called again.
  *
  * Errors: an error of the source, of an inner source or thrown by `project` or `weigh` ends the stream at once; so

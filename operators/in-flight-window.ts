@@ -69,7 +69,7 @@ export class InFlightWindow implements Demand {
     }
     this.#open = Math.max(0, this.#open - count);
     this.#grown = true;
-    if (this.#notifying) return;
+    if (this.#notifying || this.#waiting.size === 0) return;
     this.#notifying = true;
     try {
       while (this.#grown) {

@@ -47,14 +47,14 @@ export function inFlight<T, O extends ObservableInput<unknown>>(
   options: InFlightOptions<T> = {},
 ): OperatorFunction<T, ObservedValueOf<O>> {
   checkOptions('inFlight', options, CHECKS);
-  const { ordered, weigh = () => 1 } = options;
+  const { ordered, weigh } = options;
   return (source) =>
     defer(() => {
       let open = 0;
       return source.pipe(
         map((value) => {
-          const weight = weigh(value);
-          checkValue('inFlight', 'the result of weigh', weight, FROM_0);
+          const weight = weigh === undefined ? 1 : weigh(value);
+          if (weigh !== undefined) checkValue('inFlight', 'the result of weigh', weight, FROM_0);
           open += weight;
           window.take(weight);
           return { value, weight };

@@ -7,8 +7,8 @@ import {
   repeat,
   type SchedulerLike,
 } from 'rxjs';
+import { longTimer } from './long-timer.ts';
 import { type Checks, checkOptions, FINITE, SCHEDULER } from './support/check-options.ts';
-import { longTimer } from './support/long-timer.ts';
 
 export interface PollOptions {
   /** Milliseconds from one call to the next. Below 1, which no timer keeps, it counts as 1. */

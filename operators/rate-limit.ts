@@ -1,7 +1,7 @@
 import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
+import { longTimer } from './long-timer.ts';
 import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './support/check-options.ts';
 import { Fifo } from './support/fifo.ts';
-import { longTimer } from './support/long-timer.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
 import { steadyClock } from './support/steady-clock.ts';
 import { subscribeFor } from './support/subscribe-for.ts';
@@ -94,8 +94,8 @@ export function rateLimit<T>(options: RateLimitOptions<T>): MonoTypeOperatorFunc
       const admit = (value: T) => {
         const id = key(value);
         const lane = busy.get(id) ?? idle.get(id) ?? newLane();
+        if (!busy.has(id)) idle.set(id, lane);
         if (lane.waiting.size === 0 && lane.bucket.take(now())) {
-          if (!busy.has(id)) idle.set(id, lane);
           subscriber.next(value);
         } else if (onExceeded === 'drop' || waitingValues >= maxWaiting) {
           onDrop?.(value);

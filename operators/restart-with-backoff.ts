@@ -8,6 +8,7 @@ import {
   tap,
 } from 'rxjs';
 import { type Backoff, backoffDelay } from './backoff.ts';
+import { longTimer } from './long-timer.ts';
 import {
   BOOLEAN,
   type Checks,
@@ -18,7 +19,6 @@ import {
   FUNCTION,
   SCHEDULER,
 } from './support/check-options.ts';
-import { longTimer } from './support/long-timer.ts';
 import { steadyClock } from './support/steady-clock.ts';
 
 export interface RestartPolicy extends Backoff {

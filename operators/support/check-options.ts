@@ -34,7 +34,7 @@ export function hasMethods(value: unknown, ...names: readonly string[]): boolean
 }
 
 /**
- * An option that is misspelt, or not what it seems, would be ignored, and what it was to hide or to limit would pass.
+ * An option that is misspelt, or has a wrong type, would be ignored, and what it was to hide or to limit would pass.
  *
  * @throws TypeError for options that are unknown, lacking, or of the wrong type.
  * @throws RangeError for numbers out of range.
@@ -45,33 +45,28 @@ export function checkOptions<Options extends object>(
   checks: Checks<Options>,
   required: readonly (keyof Options)[] = [],
 ): void {
-  checkValue(operator, 'the options', options, OBJECT);
-  for (const name in options) {
+  // Not a Map or an array, whose contents would not be seen.
+  const isObject = Object.prototype.toString.call(options) === '[object Object]';
+  checkValue(operator, 'the options', options, () => isObject || 'an object');
+  for (const name in { ...options, ...checks }) {
     if (!Object.hasOwn(checks, name)) {
-      throw new TypeError(`${operator}: unknown option '${name}'; ${hint(name, Object.keys(checks))}`);
+      throw new TypeError(`${operator}: unknown option '${name}'; it has ${Object.keys(checks).join(', ')}`);
     }
-  }
-  for (const name in checks) {
     const value = options[name];
     if (value !== undefined || required.includes(name)) checkValue(operator, name, value, checks[name]);
   }
 }
 
-/** Not a Map or an array, whose contents would not be seen. */
-const OBJECT: Check = (value) => Object.prototype.toString.call(value) === '[object Object]' || 'an object';
-
-/** @throws as {@link checkOptions} does, unless `value` is what it must be. */
+/** @throws as {@link checkOptions} does, unless `value` passes the check. */
 export function checkValue(operator: string, name: string, value: unknown, check: Check): void {
   const expected = check(value);
   if (expected === true) return;
+  const type = typeof value;
   const shown =
-    typeof value === 'string'
-      ? `'${value}'`
-      : Object(value) === value
-        ? `a value of type ${typeof value}`
-        : value;
-  const Kind = typeof value === 'number' ? RangeError : TypeError;
-  throw new Kind(`${operator}: ${name} must be ${expected}, not ${shown}`);
+    Object(value) === value ? `a value of type ${type}` : type === 'string' ? `'${value}'` : value;
+  throw new (type === 'number' ? RangeError : TypeError)(
+    `${operator}: ${name} must be ${expected}, not ${shown}`,
+  );
 }
 
 /** A number from `random`. NaN would make a timer that never ends. */
@@ -114,29 +109,4 @@ function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value !== 'object') return `a ${typeof value}`;
   return `a value of type ${Object.prototype.toString.call(value).slice(8, -1)}`;
-}
-
-function hint(name: string, known: readonly string[]): string {
-  const [nearest = '', edits = 0] = known
-    .map((other) => [other, distance(name.toLowerCase(), other.toLowerCase())] as const)
-    .reduce((a, b) => (b[1] < a[1] ? b : a));
-  const isNear = edits <= Math.max(name.length, nearest.length) / 2.5;
-  return isNear ? `did you mean '${nearest}'?` : `it has ${known.join(', ')}`;
-}
-
-/** The letters to insert, delete and replace to make one text of the other: Levenshtein's distance, row by row. */
-function distance(from: string, to: string): number {
-  let row = Array.from(`${to} `, (_, j) => j);
-  for (const letter of from) {
-    let left = Number.POSITIVE_INFINITY;
-    row = row.map((above, j) => {
-      left = Math.min(
-        above + 1,
-        left + 1,
-        j === 0 ? left : (row[j - 1] as number) + (letter === to[j - 1] ? 0 : 1),
-      );
-      return left;
-    });
-  }
-  return row.at(-1) as number;
 }

@@ -1,9 +1,9 @@
-/** What the operators that remember keys hold at most, unless told otherwise. */
+/** How many keys the operators that remember keys hold, unless told otherwise. */
 export const DEFAULT_MAX_KEYS = 10_000;
 
 interface Entry<K, V> {
   readonly key: K;
-  value: V;
+  readonly value: V;
   older: Entry<K, V>;
   newer: Entry<K, V>;
 }
@@ -25,13 +25,13 @@ export class LruMap<K, V> {
     this.#ends.older = this.#ends.newer = this.#ends;
   }
 
-  /** The value that was not used for longest. */
-  get oldest(): V | undefined {
-    return this.#ends.newer.value;
-  }
-
   has(key: K): boolean {
     return this.#entries.has(key);
+  }
+
+  /** The value of a key, without using it. */
+  peek(key: K): V | undefined {
+    return this.#entries.get(key)?.value;
   }
 
   /** Uses a key. */
@@ -43,31 +43,19 @@ export class LruMap<K, V> {
 
   /** Uses a key, and gives it a value. */
   set(key: K, value: V): void {
-    const ends = this.#ends;
-    let entry = this.#entries.get(key);
-    if (entry === undefined) {
-      entry = { key, value, older: ends, newer: ends };
-      this.#entries.set(key, entry);
-    } else unlink(entry);
-    entry.value = value;
-    entry.newer = ends;
-    entry.older = ends.older;
-    ends.older = entry.older.newer = entry;
-    if (this.#entries.size > this.#maxSize) this.deleteOldest();
+    this.delete(key);
+    const { older } = this.#ends;
+    const entry = { key, value, older, newer: this.#ends };
+    older.newer = this.#ends.older = entry;
+    this.#entries.set(key, entry);
+    if (this.#entries.size > this.#maxSize) this.delete(this.#ends.newer.key);
   }
 
   delete(key: K): void {
     const entry = this.#entries.get(key);
-    if (entry !== undefined) unlink(entry);
+    if (entry === undefined) return;
+    entry.older.newer = entry.newer;
+    entry.newer.older = entry.older;
     this.#entries.delete(key);
   }
-
-  deleteOldest(): void {
-    this.delete(this.#ends.newer.key);
-  }
-}
-
-function unlink<K, V>({ older, newer }: Entry<K, V>): void {
-  older.newer = newer;
-  newer.older = older;
 }

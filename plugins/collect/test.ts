@@ -1,6 +1,6 @@
 import { concatMap, filter, map, type Observable, repeat, take } from 'rxjs';
 import * as z from 'zod';
-import { longTimer } from '../../operators/support/long-timer.ts';
+import { longTimer } from '../../operators/long-timer.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,

@@ -11,7 +11,7 @@ import {
 } from 'rxjs';
 import * as z from 'zod';
 import { writeError } from '../../operators/files/append/write-error.ts';
-import { longTimer } from '../../operators/support/long-timer.ts';
+import { longTimer } from '../../operators/long-timer.ts';
 import {
   type CollectedEvent,
   ForwardConfigBase,

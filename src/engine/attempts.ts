@@ -12,7 +12,7 @@ import {
   throwError,
 } from 'rxjs';
 import { backoffDelay } from '../../operators/backoff.ts';
-import { longTimer } from '../../operators/support/long-timer.ts';
+import { longTimer } from '../../operators/long-timer.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { isFatal, isPermanent, MillraceError, PluginError, retryAfterOf, safeReason } from '../sdk/errors.ts';
 import { availableResults, streamResults } from '../sdk/plugin-result.ts';

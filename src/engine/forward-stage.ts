@@ -1,8 +1,8 @@
 import { EMPTY, from, type Observable, type OperatorFunction, of } from 'rxjs';
 import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memory.ts';
 import { gatherMap } from '../../operators/gather-map.ts';
+import { longTimer } from '../../operators/long-timer.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { longTimer } from '../../operators/support/long-timer.ts';
 import { documentsIn } from '../lines/documents-in.ts';
 import { type Batching, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import { failedEventsOf, isFatal, isPermanent } from '../sdk/errors.ts';

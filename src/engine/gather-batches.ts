@@ -1,6 +1,6 @@
 import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
+import { longTimer } from '../../operators/long-timer.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
-import { longTimer } from '../../operators/support/long-timer.ts';
 import { subscribeFor, subscribeInner } from '../../operators/support/subscribe-for.ts';
 import type { Batching } from '../sdk/batching.ts';
 import type { CollectedEvent } from '../sdk/events.ts';

@@ -1,7 +1,7 @@
 import { BehaviorSubject, type Observable, ReplaySubject, Subscription } from 'rxjs';
+import { longTimer } from '../../operators/long-timer.ts';
 import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
 import { counted } from '../../operators/support/counted.ts';
-import { longTimer } from '../../operators/support/long-timer.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import type { PipelineState, PipelineStatus } from '../sdk/status.ts';
 import { isoNow } from '../sdk/time.ts';

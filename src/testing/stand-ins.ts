@@ -1,5 +1,5 @@
 import { concatMap, defer, map, type Observable, type ObservableInput, of, tap, throwError } from 'rxjs';
-import { longTimer } from '../../operators/support/long-timer.ts';
+import { longTimer } from '../../operators/long-timer.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { CollectPlugin, ConfigSchema, ForwardPlugin, ProcessPlugin } from '../sdk/plugin.ts';

@@ -45,7 +45,7 @@ describe('followFiles', () => {
 
   it('refuses a setting that it does not know', () => {
     expect(() => followFiles([], { onze: true } as never)).toThrow(
-      "followFiles: unknown option 'onze'; did you mean 'once'?",
+      "followFiles: unknown option 'onze'; it has demand, positions,",
     );
   });
 });

@@ -50,7 +50,7 @@ describe('regexMasker', () => {
     [{ rules: 'a' }, 'rules must be an object such as', 'not a string'],
     [{ rules: { A: undefined } }, '"A" of rules must be a string', 'not undefined'],
     [{}, 'rules must be an object such as', 'not undefined'],
-    [{ rules: {}, mask: '*' }, "regexMasker: unknown option 'mask'", "did you mean 'onMask'?"],
+    [{ rules: {}, mask: '*' }, "regexMasker: unknown option 'mask'", 'onMask'],
     [null, 'regexMasker: the options must be an object', 'not null'],
   ])('refuses %p, which would mask nothing', (options, what, why) => {
     const attempt = () => regexMasker(options as unknown as RegexMaskOptions);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { longTimer } from '../../../operators/support/long-timer.ts';
-import { marbles } from '../../support/marbles.ts';
+import { longTimer } from '../../operators/long-timer.ts';
+import { marbles } from '../support/marbles.ts';
 
 const LONGEST = 2 ** 31 - 1;
 
