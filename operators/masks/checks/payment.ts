@@ -7,7 +7,7 @@ const ISSUERS: readonly { prefix: RegExp; lengths: readonly number[] }[] = [
   { prefix: /^(?:6011|64[4-9]|65)/, lengths: [16] }, // Discover
   { prefix: /^35(?:2[89]|[3-8])/, lengths: [16] }, // JCB
   { prefix: /^62/, lengths: [16, 17, 18, 19] }, // UnionPay
-  { prefix: /^(?:5018|5020|5038|5893|6304|6759|676[1-3])/, lengths: [12, 13, 14, 15, 16, 17, 18, 19] }, // Maestro
+  { prefix: /^(?:5018|5020|5038|5893|6304|6759|676[1-3])/, lengths: [16, 17, 18, 19] }, // Maestro
 ];
 
 /** What stands before numbers of other kinds, of which one in a hundred looks like that of a card. */

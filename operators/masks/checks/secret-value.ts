@@ -4,7 +4,7 @@
  */
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*$/;
-const CALL = /^[A-Za-z_$][\w.$:>-]*[([]/;
+const CALL = /^!?[A-Za-z_$][\w.$:>-]*[([]/;
 /** A member of an object, a class or a host, in words: `config.password`, `com.example.Token`. */
 const MEMBER = /^[A-Za-z_$]+(?:(?:\.|->|::)[A-Za-z_$]+)+$/;
 /** What Java prints for an object without a `toString`. */
@@ -13,7 +13,7 @@ const OBJECT = /^(?:[\w$]+\.)*(?:[A-Z][\w$]*[a-z][A-Z][\w$]*|[\w$]+\$\w+|(?<=\.)
 const BETWEEN_STRINGS = /^\s|^[+,):;\]}.]\s*$|^[+,):;\]}.]\s|^\.\$/;
 /** Names of things that have to do with secrets: `#add-password`, `users/passwords#edit`. */
 const NAME_OF_SECRET =
-  /^[#./]?(?:[a-z]+[-_/#.])*(?:passwords?|tokens?|secrets?|credentials?|keys?)(?:[-_/#.][a-z]+)*$/;
+  /^[#./]?(?:[a-z]+[-_/#.])*(?:passwords?|tokens?|secrets?|credentials?|keys?)(?:[-_/#.][a-z]+)*$|^[a-z]+(?:[A-Z][a-z]+)*(?:Password|Token|Secret|Key)$/;
 const PATH = /^(?:[A-Za-z]:|~|\.{1,2})?[\\/](?:[\w.$@+-]*[\\/])*[\w.$@+-]*$/;
 const URL_VALUE = /^[A-Za-z][A-Za-z0-9+.-]{1,20}:\\?\/\\?\//;
 const NUMBER_LIKE = /^[+-]?\d[\d.,:_/TZ+-]*(?:ms|s|m|h|d|[kKMGT]i?[bB]?|%)?$/;
@@ -26,7 +26,9 @@ function isCode(value: string, text: string, start: number): boolean {
   if (isQuote(text[start - 1])) return BETWEEN_STRINGS.test(value);
   const next = text[start + value.length];
   if ((next === '(' || next === '[') && IDENTIFIER.test(value)) return true;
-  return CALL.test(value) ? IDENTIFIER.test(value.slice(0, value.search(/[([]/))) : MEMBER.test(value);
+  return CALL.test(value)
+    ? IDENTIFIER.test(value.slice(value.startsWith('!') ? 1 : 0, value.search(/[([]/)))
+    : MEMBER.test(value);
 }
 
 /** Whether a value is a path. Base64 may begin with a slash too, so a long segment of mixed characters speaks against it. */
@@ -58,7 +60,8 @@ const isOrdinary = (value: string, text: string, start: number) =>
   isPath(value) ||
   URL_VALUE.test(value) ||
   NAME_OF_SECRET.test(value) ||
-  /\barn:[\w:-]*$/.test(text.slice(Math.max(0, start - 100), start + 4)) ||
+  value.startsWith('arn:') ||
+  /\barn:[\w:-]*$/.test(text.slice(Math.max(0, start - 100), start)) ||
   isSentence(value) ||
   isProse(value, text, start);
 
@@ -111,7 +114,7 @@ export function isBasicCredentials(value: string): boolean {
 /** Letters with digits or other characters, as generated and chosen passwords have. */
 const hasMixture = (value: string) =>
   /[A-Za-z]/.test(value) &&
-  (/\d/.test(value) || /[^\w\s.,:/-]/.test(value) || /[a-z][A-Z]{2,}[a-z]/.test(value));
+  (/\d/.test(value) || /[^\w\s.,:/*?-]/.test(value) || /[a-z][A-Z]{2,}[a-z]/.test(value));
 
 /** Lower-case words and numbers that are joined, such as `default-token-x7k2p` or `kube-system/registry-key`. */
 const isResourceName = (value: string) =>
