@@ -33,35 +33,43 @@ export function variablesOf(config: object): readonly UsedVariable[] {
  * withhold('cannot read /srv/s3cret/a.log', [{ name: 'DIR', value: '/srv/s3cret/' }]); // 'cannot read ${DIR}a.log'
  */
 export function withhold(text: string, used: readonly UsedVariable[]): string {
+  return withholderOf(used)(text);
+}
+
+/** As {@link withhold}, for any text: values of less than four characters stay, since they may be anything in it. */
+export function withholdLong(text: string, used: readonly UsedVariable[]): string {
+  return withholderOf(longOnes(used))(text);
+}
+
+function longOnes(used: readonly UsedVariable[]): readonly UsedVariable[] {
+  return used.filter(({ value }) => value.length >= LONG_ENOUGH);
+}
+
+/** {@link withhold} for these variables, with its expressions compiled once. */
+function withholderOf(used: readonly UsedVariable[]): (text: string) => string {
   const longestFirst = used
     .flatMap(({ name, value }) => [
       ...formsOf(value).map((form) => ({ name, value: form, isWord: form.length < LONG_ENOUGH })),
       ...foldersOf(value).map((folder) => ({ name, value: folder, isWord: true })),
     ])
     .filter(({ value }) => value !== '')
-    .sort((a, b) => b.value.length - a.value.length);
-  let result = text;
-  for (const { name, value, isWord } of longestFirst) {
-    const literal = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    const pattern = isWord ? `(?<!\\w)${literal}(?!\\w)` : literal;
-    const whole = result.replace(new RegExp(pattern, 'g'), () => `\${${name}}`);
-    result = withoutCutValue(whole, { name, value });
-  }
-  return result;
-}
-
-/** As {@link withhold}, for any text: values of less than four characters stay, since they may be anything in it. */
-export function withholdLong(text: string, used: readonly UsedVariable[]): string {
-  return withhold(
-    text,
-    used.filter(({ value }) => value.length >= LONG_ENOUGH),
-  );
+    .sort((a, b) => b.value.length - a.value.length)
+    .map(({ name, value, isWord }) => {
+      const literal = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+      const pattern = new RegExp(isWord ? `(?<!\\w)${literal}(?!\\w)` : literal, 'g');
+      return { name, value, pattern };
+    });
+  return (text) =>
+    longestFirst.reduce((result, { name, value, pattern }) => {
+      const whole = result.replace(pattern, () => `\${${name}}`);
+      return withoutCutValue(whole, { name, value });
+    }, text);
 }
 
 /** A logger that withholds values in messages and fields; numbers stay, and so do names of pipelines and plugins. */
 export function withholdingLogger(logger: Logger, used: readonly UsedVariable[]): Logger {
   if (used.length === 0) return logger;
-  const text = (message: string) => withholdLong(message, used);
+  const text = withholderOf(longOnes(used));
   const all = (fields?: Record<string, unknown>) => fields && withheldFields(fields, text);
   return {
     error: (message, fields) => logger.error(text(message), all(fields)),
