@@ -4,7 +4,7 @@ import { type Ambiguity, costOf } from '../operators/masks/expression/cost.ts';
 import { lengthOf } from '../operators/masks/expression/measure.ts';
 import { parseExpression } from '../operators/masks/expression/pattern.ts';
 import { compileExpression, ExpressionError } from '../operators/masks/python-regex.ts';
-import type { ConfigMistake } from '../src/sdk/index.ts';
+import type { ConfigProblem } from '../src/sdk/index.ts';
 import { takesOverInLinearTime } from './linear-time.ts';
 
 /** A rule that a plain object cannot hold would be lost without a word, and mask nothing. */
@@ -20,7 +20,7 @@ export function refuseLostRule(rules: unknown, ctx: z.RefinementCtx): unknown {
   return rules;
 }
 
-/** Each by itself, so that all mistakes are told at once, also beside a rule that is no text. */
+/** Each by itself, so that all problems are told at once, also beside a rule that is no text. */
 export const Expression = z.string().check((ctx) => {
   try {
     compileExpression(ctx.value);
@@ -35,7 +35,7 @@ export const Expression = z.string().check((ctx) => {
  * What is wrong with a valid expression: a text could keep it busy for ever, since V8 cannot run it without going back
  * and its ways double, or it masks nothing.
  */
-export function mistakeOfExpression(source: string, rule: string): Omit<ConfigMistake, 'path'> | undefined {
+export function problemOfExpression(source: string, rule: string): Omit<ConfigProblem, 'path'> | undefined {
   const expression = compileExpression(source, rule);
   const { ambiguity } = costOf(expression);
   if (ambiguity !== undefined && !takesOverInLinearTime(expression)) return { message: explain(ambiguity) };

@@ -1,4 +1,4 @@
-export { ConfigError, type LocatedMistake } from './config/config-error.ts';
+export { ConfigError, type LocatedProblem } from './config/config-error.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
 export { type ParseConfigOptions, parseConfig } from './config/parse-config.ts';
 export { type PluginOf, registerPlugin, unregisterPlugin } from './config/registry.ts';
@@ -41,7 +41,7 @@ export {
 } from './sdk/events.ts';
 export type {
   CollectPlugin,
-  ConfigMistake,
+  ConfigProblem,
   ConfigSchema,
   ConfigSchemaIssue,
   ExactOutput,

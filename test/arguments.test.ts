@@ -16,15 +16,15 @@ const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unkn
     'loadConfig',
     (files) => loadConfig(files),
     'p.yaml',
-    'loadConfig: found the string "p.yaml"; wanted a list of paths',
+    'loadConfig: found the string "p.yaml"; expected a list of paths',
   ],
   [
     'loadConfig',
     (files) => loadConfig(files),
     undefined,
-    'loadConfig: found nothing; wanted a list of paths',
+    'loadConfig: found nothing; expected a list of paths',
   ],
-  ['loadConfig', (files) => loadConfig(files), [7], 'loadConfig: found a list; wanted a list of paths'],
+  ['loadConfig', (files) => loadConfig(files), [7], 'loadConfig: found a list; expected a list of paths'],
   [
     'loadConfig',
     (options) => loadConfig([], options),
@@ -36,50 +36,50 @@ const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unkn
     'Manager',
     (config) => new Manager(config),
     undefined,
-    'new Manager: found nothing; wanted a configuration',
+    'new Manager: found nothing; expected a configuration',
   ],
   [
     'Manager',
     (config) => new Manager(config),
     raw,
-    'new Manager: found an object; wanted a configuration, as',
+    'new Manager: found an object; expected a configuration, as',
   ],
   ['Manager', (config) => new Manager(config), 'p.yaml', 'new Manager: found the string "p.yaml"'],
   [
     'Manager',
     (config) => new Manager(config),
     { config: parseConfig(raw), host: {} },
-    'new Manager: found an object; wanted its part `config`',
+    'new Manager: found an object; expected its part `config`',
   ],
   [
     'Manager',
     (config) => new Manager(config),
     Promise.resolve(parseConfig(raw)),
-    'new Manager: found a promise (await it); wanted a configuration',
+    'new Manager: found a promise (await it); expected a configuration',
   ],
   [
     'Manager',
     (options) => new Manager(parseConfig(raw), options),
     { drainTimeout: '10' },
-    'option `drainTimeout`: found the string "10"; wanted a number of seconds, 0 or more',
+    'option `drainTimeout`: found the string "10"; expected a number of seconds, 0 or more',
   ],
   [
     'Manager',
     (options) => new Manager(parseConfig(raw), options),
     { host: { id: 'a' } },
-    'option `host`: found an object; wanted an object with the functions `events`, `functions`, `call`',
+    'option `host`: found an object; expected an object with the functions `events`, `functions`, `call`',
   ],
   [
     'Manager',
     (options) => new Manager(parseConfig(raw), options),
     { logger: console.log },
-    'option `logger`: found a function; wanted an object with the functions `error`, `warn`, `info`, `debug`',
+    'option `logger`: found a function; expected an object with the functions `error`, `warn`, `info`, `debug`',
   ],
   [
     'Manager',
     (options) => new Manager(parseConfig(raw), options),
     { state: Promise.resolve({}) },
-    'option `state`, from `await openState(folder)`: found a promise (await it); wanted an object with the functions',
+    'option `state`, from `await openState(folder)`: found a promise (await it); expected an object with the functions',
   ],
   [
     'testPipeline',
@@ -91,13 +91,13 @@ const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unkn
     'testPipeline',
     (options) => testPipeline(raw, options),
     { collect: 'a|' },
-    'testPipeline, collect: found the string "a|"; wanted an object of names',
+    'testPipeline, collect: found the string "a|"; expected an object of names',
   ],
   [
     'testPipeline',
     (options) => testPipeline(raw, options),
     { collect: { web: 'a|' } },
-    'testPipeline, collect.web: found the string "a|"; wanted \'keep\', or an object such as { marbles:',
+    'testPipeline, collect.web: found the string "a|"; expected \'keep\', or an object such as { marbles:',
   ],
   [
     'testPipeline',
@@ -109,13 +109,13 @@ const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unkn
     'testPipeline',
     (options) => testPipeline(raw, options),
     { collect: { web: {} } },
-    'testPipeline, collect.web, marbles: found nothing; wanted a marble string',
+    'testPipeline, collect.web, marbles: found nothing; expected a marble string',
   ],
   [
     'testPipeline',
     (options) => testPipeline(raw, options),
     { collect, forward: { out: 'always' } },
-    'testPipeline, forward.out: found the string "always"; wanted \'keep\', or an object such as { takes:',
+    'testPipeline, forward.out: found the string "always"; expected \'keep\', or an object such as { takes:',
   ],
   [
     'testPipeline',
@@ -127,19 +127,19 @@ const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unkn
     'testPipeline',
     (options) => testPipeline(raw, options),
     { collect, forward: { out: { fails: 'twice' } } },
-    'testPipeline, forward.out, fails: found the string "twice"; wanted a number of calls',
+    'testPipeline, forward.out, fails: found the string "twice"; expected a number of calls',
   ],
   [
     'registerPlugin',
     (kind) => registerPlugin(kind, 'x', {} as never),
     'collectors',
-    "registerPlugin: found the string \"collectors\"; wanted a kind of plugin: 'collect', 'process' or 'forward'",
+    "registerPlugin: found the string \"collectors\"; expected a kind of plugin: 'collect', 'process' or 'forward'",
   ],
   [
     'registerPlugin',
     (name) => registerPlugin('collect', name, {} as never),
     undefined,
-    'registerPlugin: found nothing; wanted the name of the plugin',
+    'registerPlugin: found nothing; expected the name of the plugin',
   ],
 ];
 
@@ -152,7 +152,7 @@ describe('a wrong argument', () => {
 
   it('of testPipeline may be a configuration that is none: that has a message of its own', () => {
     for (const config of [undefined, null, 'p.yaml', 7]) {
-      expect(() => testPipeline(config as never, { collect })).toThrow('wanted an object with collectors');
+      expect(() => testPipeline(config as never, { collect })).toThrow('expected an object with collectors');
     }
     expect(() => marbles(undefined as never)).toThrow('marbles are a string; found');
   });

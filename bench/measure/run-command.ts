@@ -39,7 +39,7 @@ export async function runToEnd(command: Command): Promise<Run> {
 }
 
 /**
- * Runs a daemon, which ends by itself only on a mistake, until `isDone`; then stops it. The time ends when the work
+ * Runs a daemon, which ends by itself only on a problem, until `isDone`; then stops it. The time ends when the work
  * is done, not with the process.
  *
  * @param progress a number that changes as long as the daemon works.

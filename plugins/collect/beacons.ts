@@ -4,7 +4,7 @@ import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   type BeaconCollectedEvent,
   CollectConfigBase,
-  type ConfigMistake,
+  type ConfigProblem,
   type Host,
   type HostEvent,
   isoNow,
@@ -40,7 +40,7 @@ export function checkConfig({
 }: {
   config: BeaconsConfig;
   host: Host | undefined;
-}): ConfigMistake[] {
+}): ConfigProblem[] {
   const known = host?.beacons?.();
   if (known === undefined) return [];
   return config.beacons.flatMap((name, index) => {

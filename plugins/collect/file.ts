@@ -7,7 +7,7 @@ import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,
   type CollectorState,
-  type ConfigMistake,
+  type ConfigProblem,
   EventBatch,
   isoNow,
   LineEvents,
@@ -70,7 +70,7 @@ export function get_config_schema(): typeof FileCollectConfig {
 }
 
 /** Finds a collector that reads nothing. */
-export function checkConfig({ config }: { config: FileCollectConfig }): readonly ConfigMistake[] {
+export function checkConfig({ config }: { config: FileCollectConfig }): readonly ConfigProblem[] {
   if (config.paths.length > 0) return [];
   return [{ path: ['paths'], severity: 'warning', message: 'there are none, so nothing is read' }];
 }

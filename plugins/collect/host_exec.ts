@@ -5,7 +5,7 @@ import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   CollectConfigBase,
   type CollectedEvent,
-  type ConfigMistake,
+  type ConfigProblem,
   collectedEvent,
   type Host,
   nearest,
@@ -46,7 +46,7 @@ export function checkConfig({
 }: {
   config: HostExecConfig;
   host: Host | undefined;
-}): ConfigMistake[] {
+}): ConfigProblem[] {
   const known = host?.functions();
   if (known === undefined || known.includes(fn)) return [];
   const suggestion = nearest(fn, known);

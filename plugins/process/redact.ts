@@ -3,7 +3,7 @@ import { CHECKS } from '../../operators/masks/checks/index.ts';
 import { compileRedactRules } from '../../operators/masks/redact/compile-redact-rules.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import {
-  type ConfigMistake,
+  type ConfigProblem,
   integer,
   isoNow,
   nearest,
@@ -11,7 +11,7 @@ import {
   ProcessConfigBase,
   path,
 } from '../../src/sdk/index.ts';
-import { Expression, mistakeOfExpression, refuseLostRule } from '../mask-expressions.ts';
+import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
 import { redacting, rulesOf, SECRET_FIELD } from '../masks/redact.ts';
 import { keysOf } from '../masks/redact-actions.ts';
 import { DEFAULT_PACKS, globToExpression, packNames } from '../packs/load-packs.ts';
@@ -103,11 +103,11 @@ export function needsOrder({ config }: { config: RedactProcessConfig }): string 
   return config.blocks === false ? undefined : 'blocks';
 }
 
-export function checkConfig({ config }: { config: RedactProcessConfig }): readonly ConfigMistake[] {
+export function checkConfig({ config }: { config: RedactProcessConfig }): readonly ConfigProblem[] {
   const { packs, rules, action } = config;
-  const mistakes = [...ownRuleMistakes(config), ...namedRuleMistakes(config)];
+  const problems = [...ownRuleProblems(config), ...namedRuleProblems(config)];
   if (packs.length === 0 && Object.keys(rules).length === 0) {
-    mistakes.push({
+    problems.push({
       path: ['packs'],
       severity: 'warning',
       message: 'there are no rules, so nothing is masked',
@@ -117,18 +117,18 @@ export function checkConfig({ config }: { config: RedactProcessConfig }): readon
     const value = process.env[key];
     if (value !== undefined && value !== '') continue;
     const message = `the environment variable ${key} is not set; hmac requires a secret key in it`;
-    mistakes.push({ path: ['action'], message });
+    problems.push({ path: ['action'], message });
   }
-  return mistakes;
+  return problems;
 }
 
-function ownRuleMistakes({ rules, confidence }: RedactProcessConfig): ConfigMistake[] {
-  return Object.entries(rules).flatMap(([name, rule]): ConfigMistake[] => {
+function ownRuleProblems({ rules, confidence }: RedactProcessConfig): ConfigProblem[] {
+  return Object.entries(rules).flatMap(([name, rule]): ConfigProblem[] => {
     const at = ['rules', name];
     const match = typeof rule === 'string' ? rule : rule.match;
-    const mistake = mistakeOfExpression(match, name);
-    if (mistake !== undefined)
-      return [{ ...mistake, path: typeof rule === 'string' ? at : [...at, 'match'] }];
+    const problem = problemOfExpression(match, name);
+    if (problem !== undefined)
+      return [{ ...problem, path: typeof rule === 'string' ? at : [...at, 'match'] }];
     if (typeof rule === 'string') return [];
     const { check } = rule;
     const checkName = typeof check === 'string' ? check : check && 'name' in check ? check.name : undefined;
@@ -151,7 +151,7 @@ function ownRuleMistakes({ rules, confidence }: RedactProcessConfig): ConfigMist
 }
 
 /** Ids and patterns that name no rule: one that is misspelt masks what it should not, or in another way. */
-function namedRuleMistakes(config: RedactProcessConfig): ConfigMistake[] {
+function namedRuleProblems(config: RedactProcessConfig): ConfigProblem[] {
   const ids = [...Object.keys(rulesOf({ ...config, disable: [] })), SECRET_FIELD];
   const named = [
     ...config.disable.map((pattern, index) => ({ pattern, path: ['disable', index] })),
@@ -159,7 +159,7 @@ function namedRuleMistakes(config: RedactProcessConfig): ConfigMistake[] {
       .filter((pattern) => pattern !== 'default')
       .map((pattern) => ({ pattern, path: ['action', pattern] })),
   ];
-  return named.flatMap(({ pattern, path }): ConfigMistake[] => {
+  return named.flatMap(({ pattern, path }): ConfigProblem[] => {
     if (ids.some((id) => globToExpression(pattern).test(id))) return [];
     const suggestion = nearest(pattern, ids);
     const message = `no rule of the packs and rules here is named ${pattern}, so this has no effect`;

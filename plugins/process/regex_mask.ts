@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { type ConfigMistake, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
-import { Expression, mistakeOfExpression, refuseLostRule } from '../mask-expressions.ts';
+import { type ConfigProblem, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
+import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
 import { regexMasking } from '../masks/regex_mask.ts';
 
 export const description = 'Masks what matches regular expressions, in all text of an event.';
@@ -41,12 +41,12 @@ export function get_config_schema(): typeof RegexMaskProcessConfig {
  * Finds a mask and rules that mask nothing, and rules that a text could keep busy for ever: V8 cannot run them without
  * going back, and they double.
  */
-export function checkConfig({ config }: { config: RegexMaskProcessConfig }): readonly ConfigMistake[] {
+export function checkConfig({ config }: { config: RegexMaskProcessConfig }): readonly ConfigProblem[] {
   const rules = Object.entries(config.rules);
   if (rules.length === 0) return [{ path: ['rules'], severity: 'warning', message: NO_RULES }];
   return rules.flatMap(([name, source]) => {
-    const mistake = mistakeOfExpression(source, name);
-    return mistake === undefined ? [] : [{ ...mistake, path: ['rules', name] }];
+    const problem = problemOfExpression(source, name);
+    return problem === undefined ? [] : [{ ...problem, path: ['rules', name] }];
   });
 }
 

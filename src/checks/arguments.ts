@@ -1,13 +1,13 @@
 import { MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
-import { isMapping } from './path.ts';
-import { describeValue, nameListing, truncate } from './wording.ts';
+import { describeValue, nameListing, truncate } from './describe.ts';
+import { isMapping } from './problem.ts';
 
-/** Refuses what a program gave to a function of millrace: `loadConfig: found …; wanted …`. */
+/** Refuses what a program gave to a function of millrace: `loadConfig: found …; expected …`. */
 export function refuseArgument(where: string, found: unknown, wanted: string): never {
   throw new MillraceError(
     'MILLRACE_ARGUMENT',
-    `${where}: found ${describeArgument(found)}; wanted ${wanted}`,
+    `${where}: found ${describeArgument(found)}; expected ${wanted}`,
   );
 }
 

@@ -11,7 +11,7 @@ export const ExitCode = {
   internal: 70,
 } as const;
 
-/** A mistake on the command line. */
+/** A problem on the command line. */
 export class UsageError extends MillraceError {
   constructor(message: string) {
     super('MILLRACE_USAGE', message);

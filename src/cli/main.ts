@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { ConfigError, mistakeLine, mistakeText } from '../config/config-error.ts';
+import { ConfigError, problemLine, problemText } from '../config/config-error.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { ExitCode } from './exit-code.ts';
 import { counted } from './format.ts';
@@ -48,7 +48,7 @@ export async function main(args: readonly string[], releaseSignals: () => void):
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
     } else if (error instanceof MillraceError) {
-      for (const notice of mistakeNotices(error)) notify(notice);
+      for (const notice of problemNotices(error)) notify(notice);
       process.exitCode = ExitCode.usage;
     } else {
       crash(error);
@@ -72,21 +72,21 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => setImmediate(resolve)));
 }
 
-/** A configuration's mistakes begin with their place, so that editors and terminals can jump there. */
-function mistakeNotices(error: MillraceError): Notice[] {
+/** A configuration's problems begin with their place, so that editors and terminals can jump there. */
+function problemNotices(error: MillraceError): Notice[] {
   const { code } = error;
   const level = 'error';
   if (!(error instanceof ConfigError)) {
     const { message } = error;
     return [{ level, text: `millrace: ${message}`, message, fields: { code } }];
   }
-  const mistakes = error.mistakes.map((mistake): Notice => {
-    const { file, line, column, path } = mistake;
+  const problems = error.problems.map((problem): Notice => {
+    const { file, line, column, path } = problem;
     const fields = { code, file, line, column, path };
-    return { level, text: mistakeText(mistake), message: mistakeLine(mistake), fields };
+    return { level, text: problemText(problem), message: problemLine(problem), fields };
   });
-  const sum = `${counted(mistakes.length, 'mistake')}. Nothing was started.`;
-  return [...mistakes, { level, text: `\n${sum}`, message: sum, fields: { code } }];
+  const sum = `${counted(problems.length, 'error')}. Nothing was started.`;
+  return [...problems, { level, text: `\n${sum}`, message: sum, fields: { code } }];
 }
 
 /** A reader that has had enough (`| head`) is no error. Anything else that keeps results from being written is. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { jsonSchemaOf } from '../checks/known-keys.ts';
-import { formatNumber } from '../checks/wording.ts';
+import { jsonSchemaOf } from '../checks/apply-schema.ts';
+import { formatNumber } from '../checks/describe.ts';
 import type { ConfigSchema } from '../sdk/plugin.ts';
 import { counted } from './format.ts';
 

@@ -1,4 +1,4 @@
-import { variablesOf, withholdLong } from '../checks/variables.ts';
+import { variablesOf, withholdLong } from '../checks/shown-values.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';

@@ -1,4 +1,4 @@
-import { nameListing } from '../checks/wording.ts';
+import { nameListing } from '../checks/describe.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { printable } from '../sdk/printable.ts';
@@ -26,14 +26,14 @@ export function selectPipelines(
         'Take that line away from those that are to run.',
     );
   }
-  const mistakes = [...new Set(wanted)].flatMap((name) => {
+  const problems = [...new Set(wanted)].flatMap((name) => {
     const pipeline = known.includes(name) ? pipelines[name] : undefined;
     if (pipeline === undefined)
       return `--pipeline ${printable(name)}: ${where} has no such pipeline. ${hint(name, known)}`;
     if (pipeline.enabled) return [];
     return `--pipeline ${name}: it is disabled: ${where} says "enabled: false". Take that line away to run it.`;
   });
-  if (mistakes.length > 0) throw new UsageError(mistakes.join('\nmillrace: '));
+  if (problems.length > 0) throw new UsageError(problems.join('\nmillrace: '));
   return [...new Set(wanted)];
 }
 

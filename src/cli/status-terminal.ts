@@ -1,4 +1,4 @@
-import { truncate } from '../checks/wording.ts';
+import { truncate } from '../checks/describe.ts';
 import { isTerminal, type OutputStream } from './colours.ts';
 
 const CLEAR_LINE = '\r\u001b[2K';

@@ -1,4 +1,4 @@
-import { nameListing } from '../checks/wording.ts';
+import { nameListing } from '../checks/describe.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { printable } from '../sdk/printable.ts';
 import { expressionIn } from '../sdk/tests-config.ts';

@@ -17,9 +17,9 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { isMapping } from '../checks/path.ts';
-import { MistakeLog } from '../config/mistake-log.ts';
-import { readConfigFile } from '../config/read-file.ts';
+import { isMapping } from '../checks/problem.ts';
+import { ProblemLog } from '../config/config-error.ts';
+import { readConfigFile } from '../config/read-files.ts';
 import { isModulePath } from '../modules/module-file.ts';
 import type { TestOptions } from './commands/test.ts';
 import { configFiles } from './config-files.ts';
@@ -100,7 +100,7 @@ async function watchedFolders(args: readonly string[]): Promise<string[]> {
   for (const file of left) {
     const base = dirname(file);
     folders.add(base);
-    const source = await readConfigFile(file, process.env, new MistakeLog());
+    const source = await readConfigFile(file, process.env, new ProblemLog());
     const { config, ...sections } = source?.value ?? {};
     const tested = [config].flat().flatMap((name) => (typeof name === 'string' ? resolve(base, name) : []));
     left.push(...tested.filter((path) => !left.includes(path)));

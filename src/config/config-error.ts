@@ -1,10 +1,12 @@
+import { formatPath, type Path, type Problem } from '../checks/problem.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
+import type { ConfigSource, Place } from './source.ts';
 
-/** One mistake of a configuration, with its place. */
-export interface LocatedMistake {
+/** One problem of a configuration, with its place. */
+export interface LocatedProblem {
   readonly file: string;
-  /** 1-based; undefined if the mistake concerns the file as a whole or the configuration is no text. */
+  /** 1-based; undefined if the problem concerns the file as a whole or the configuration is no text. */
   readonly line: number | undefined;
   readonly column: number | undefined;
   /** Such as `collectors.web.interval`; empty for the whole configuration. */
@@ -17,27 +19,84 @@ export interface LocatedMistake {
   readonly excerpt: string | undefined;
 }
 
-/** A configuration is refused. Holds all its mistakes, sorted by place; the message is the full text of them. */
+/** A configuration is refused. Holds all its problems, sorted by place; the message is the full text of them. */
 export class ConfigError extends MillraceError {
-  readonly mistakes: readonly LocatedMistake[];
+  readonly problems: readonly LocatedProblem[];
 
-  constructor(mistakes: readonly LocatedMistake[]) {
-    super('MILLRACE_CONFIG', mistakes.map(mistakeText).join('\n'));
+  constructor(problems: readonly LocatedProblem[]) {
+    super('MILLRACE_CONFIG', problems.map(problemText).join('\n'));
     this.name = 'ConfigError';
-    this.mistakes = Object.freeze([...mistakes]);
+    this.problems = Object.freeze([...problems]);
   }
 }
 
-/** One mistake as text: `file:line:column: path: message; did you mean …?` and the excerpt. */
-export function mistakeText(mistake: LocatedMistake): string {
-  const { excerpt } = mistake;
-  return excerpt === undefined ? mistakeLine(mistake) : `${mistakeLine(mistake)}\n${excerpt}`;
+/** One problem as text: `file:line:column: path: message; did you mean …?` and the excerpt. */
+export function problemText(problem: LocatedProblem): string {
+  const { excerpt } = problem;
+  return excerpt === undefined ? problemLine(problem) : `${problemLine(problem)}\n${excerpt}`;
 }
 
-/** {@link mistakeText} without the excerpt; `label` stands behind the place: `p.yaml:3:5: warning: …`. */
-export function mistakeLine(mistake: LocatedMistake, label = ''): string {
-  const { file, line, column, path, message, suggestion } = mistake;
+/** {@link problemText} without the excerpt; `label` stands behind the place: `p.yaml:3:5: warning: …`. */
+export function problemLine(problem: LocatedProblem, label = ''): string {
+  const { file, line, column, path, message, suggestion } = problem;
   const place = line === undefined ? file : `${file}:${line}:${column}`;
   const hint = suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`;
   return printable(`${place}: ${label}${path === '' ? '' : `${path}: `}${message}${hint}`);
+}
+
+/** Collects the problems of all files, so that they can be told at once. */
+export class ProblemLog {
+  #problems: { readonly section: string | number | undefined; readonly located: LocatedProblem }[] = [];
+
+  get isEmpty(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  /** Adds a problem at a path, unless one at a scalar there, such as a missing environment variable, tells it already. */
+  add(source: ConfigSource, problem: Problem): void {
+    const { path, message, suggestion, at = 'value', foreign = false } = problem;
+    if (at === 'value' && source.isBroken(path)) return;
+    // A plugin's message may quote any value of its entry.
+    const text = foreign ? source.withhold(message, path.slice(0, 2)) : message;
+    this.addAt(source.file, source.place(path, at), path, text, suggestion);
+  }
+
+  /** Takes back all problems in a section, and gives how many they were. */
+  withdraw(section: string): number {
+    const before = this.#problems.length;
+    this.#problems = this.#problems.filter((problem) => problem.section !== section);
+    return before - this.#problems.length;
+  }
+
+  /** Adds a problem at a place; without one it concerns the whole file. */
+  addAt(
+    file: string,
+    place: Place | undefined,
+    path: Path,
+    message: string,
+    suggestion: string | undefined = undefined,
+  ): void {
+    const { line, column, excerpt } = place ?? {};
+    const located = Object.freeze({
+      ...{ file, line, column, path: formatPath(path) },
+      ...{ message, suggestion, excerpt },
+    });
+    this.#problems.push({ section: path[0], located });
+  }
+
+  /** @throws ConfigError if there are problems: files in the order given, places from top to bottom. */
+  throwIfAny(files: readonly string[]): void {
+    if (!this.isEmpty) throw new ConfigError(this.inOrder(files));
+  }
+
+  /** All problems: files in the order given, places from top to bottom. */
+  inOrder(files: readonly string[]): LocatedProblem[] {
+    const rank = ({ file, line = 0, column = 0 }: LocatedProblem) =>
+      [files.indexOf(file), line, column] as const;
+    const compare = (a: LocatedProblem, b: LocatedProblem) => {
+      const [left, right] = [rank(a), rank(b)];
+      return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
+    };
+    return this.#problems.map(({ located }) => located).toSorted(compare);
+  }
 }

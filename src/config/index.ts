@@ -1,4 +1,4 @@
-export { ConfigError, type LocatedMistake, mistakeText } from './config-error.ts';
+export { ConfigError, type LocatedProblem, problemText } from './config-error.ts';
 export { jsonSchema, jsonSchemaText } from './json-schema.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './load-config.ts';
 export { type ParseConfigOptions, parseConfig } from './parse-config.ts';

@@ -1,6 +1,6 @@
-import { jsonSchemaOf } from '../checks/known-keys.ts';
-import { isMapping } from '../checks/path.ts';
-import { formatNumber } from '../checks/wording.ts';
+import { jsonSchemaOf } from '../checks/apply-schema.ts';
+import { formatNumber } from '../checks/describe.ts';
+import { isMapping } from '../checks/problem.ts';
 import { AnalyticsConfigShape, PipelineConfig } from '../sdk/config.ts';
 import type { ConfigSchema, PluginKind } from '../sdk/plugin.ts';
 import { testDefinition } from '../sdk/tests-config.ts';

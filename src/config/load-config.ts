@@ -1,22 +1,21 @@
 import { checkOptions, refuseArgument } from '../checks/arguments.ts';
-import type { Mistake } from '../checks/mistake.ts';
-import type { Path } from '../checks/path.ts';
-import { rememberVariables, withholdingLogger } from '../checks/variables.ts';
+import type { Path, Problem } from '../checks/problem.ts';
+import { rememberVariables, withholdingLogger } from '../checks/shown-values.ts';
 import { createStandaloneHost } from '../host/standalone-host.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import { type Logger, silentLogger } from '../sdk/context.ts';
-import type { ConfigMistake } from '../sdk/plugin.ts';
+import type { ConfigProblem } from '../sdk/plugin.ts';
 import type { TestDefinition } from '../sdk/tests-config.ts';
-import type { LocatedMistake } from './config-error.ts';
+import type { LocatedProblem } from './config-error.ts';
+import { ProblemLog } from './config-error.ts';
 import type { Environment } from './environment.ts';
-import { findWarnings } from './find-warnings.ts';
 import { MergedConfig } from './merged-config.ts';
-import { MistakeLog } from './mistake-log.ts';
 import { loadModules } from './plugin-lookup.ts';
-import { readSources } from './read-sources.ts';
-import type { Place } from './source-text.ts';
+import { readSources } from './read-files.ts';
+import type { Place } from './source.ts';
 import { validateConfig } from './validate.ts';
+import { findWarnings } from './validate-pipelines.ts';
 import { validateTests } from './validate-tests.ts';
 
 /** Options of {@link loadConfig}. */
@@ -30,12 +29,12 @@ export interface LoadConfigOptions {
   /** What the standalone host logs to. Default: silent. */
   readonly logger?: Logger;
   /**
-   * Whether mistakes in the section `tests` are a warning, as for a run, which does not look at them. Default: they
-   * are mistakes like all others.
+   * Whether problems in the section `tests` are a warning, as for a run, which does not look at them. Default: they
+   * are problems like all others.
    */
   readonly ignoreTests?: boolean;
   /** Says what is wrong with a test beyond its schema, at paths inside it. Default: nothing is. */
-  readonly checkTest?: (test: TestDefinition) => readonly (ConfigMistake & { readonly at?: 'key' })[];
+  readonly checkTest?: (test: TestDefinition) => readonly (ConfigProblem & { readonly at?: 'key' })[];
 }
 
 /** All of them: the compiler misses one that is added. */
@@ -64,14 +63,14 @@ export interface LoadedConfig {
   /** Only `millrace test` looks at them. */
   readonly tests: LoadedTests;
   /** What is right and hardly meant: entries that no pipeline uses, no pipelines at all. */
-  readonly warnings: readonly LocatedMistake[];
+  readonly warnings: readonly LocatedProblem[];
 }
 
 /**
  * Loads a configuration from YAML files, whose sections are merged, with the modules that it names as plugins.
  * Starts nothing.
  *
- * @throws ConfigError with all mistakes of all files at once; MillraceError `MILLRACE_ARGUMENT` for wrong arguments
+ * @throws ConfigError with all problems of all files at once; MillraceError `MILLRACE_ARGUMENT` for wrong arguments
  *
  * @example
  * const { config } = await loadConfig(['examples/quickstart.yaml']);
@@ -86,37 +85,38 @@ export async function loadConfig(
   }
   checkOptions('loadConfig', options, Object.keys(OPTIONS));
   const { env = process.env, ignoreTests = false } = options;
-  const log = new MistakeLog();
-  if (files.length === 0) log.addAt('configuration', undefined, [], 'no file is given; wanted at least one');
+  const log = new ProblemLog();
+  if (files.length === 0)
+    log.addAt('configuration', undefined, [], 'no file is given; expected at least one');
   const { sources, isComplete, files: allFiles } = await readSources(files, env, log);
   if (sources.length === 0) log.throwIfAny(allFiles);
 
-  // A file that cannot be read may hold anything: what would be missing without it is no mistake of its own.
+  // A file that cannot be read may hold anything: what would be missing without it is no problem of its own.
   const merged = new MergedConfig(sources, log, { isComplete });
   const host = options.host ?? (await standaloneHost(merged, options));
   const config = validateConfig(merged, { lookup: await loadModules(merged), host });
   const tests = loadTests(merged, options);
   const wrongTests = ignoreTests ? log.withdraw('tests') : 0;
   log.throwIfAny(allFiles);
-  if (host === undefined) throw new Error('a configuration without mistakes has a host');
+  if (host === undefined) throw new Error('a configuration without problems has a host');
 
   rememberVariables(config, merged.variables);
   merged.warn([...findWarnings(merged), ...ignoredTests(wrongTests)]);
   return { config, host, files: allFiles, tests, warnings: log.inOrder(allFiles) };
 }
 
-function ignoredTests(count: number): Mistake[] {
+function ignoredTests(count: number): Problem[] {
   if (count === 0) return [];
-  const mistakes = count === 1 ? '1 mistake' : `${count} mistakes`;
-  const message = `${mistakes} in the tests, which are ignored here; \`millrace validate\` shows them`;
+  const errors = count === 1 ? '1 error' : `${count} errors`;
+  const message = `${errors} in the tests, which are ignored here; \`millrace validate\` shows them`;
   return [{ path: ['tests'], at: 'key', message }];
 }
 
 function loadTests(merged: MergedConfig, { checkTest }: LoadConfigOptions): LoadedTests {
   const definitions = validateTests(merged);
   for (const [name, definition] of definitions) {
-    for (const mistake of checkTest?.(definition) ?? []) {
-      merged.add({ ...mistake, path: ['tests', name, ...mistake.path], foreign: true });
+    for (const problem of checkTest?.(definition) ?? []) {
+      merged.add({ ...problem, path: ['tests', name, ...problem.path], foreign: true });
     }
   }
   return {
@@ -141,10 +141,10 @@ async function standaloneHost(
   if (hostConfig === undefined || baseDir === undefined || merged.isBroken(path)) return undefined;
   const shownLogger = withholdingLogger(logger, merged.variables);
   const options = { baseDir, once, logger: shownLogger };
-  const { host, mistakes } = await createStandaloneHost(hostConfig, options);
-  for (const mistake of mistakes) {
-    merged.add({ ...mistake, path: [...path, ...mistake.path], foreign: true });
+  const { host, problems } = await createStandaloneHost(hostConfig, options);
+  for (const problem of problems) {
+    merged.add({ ...problem, path: [...path, ...problem.path], foreign: true });
   }
   // Without a module's functions, names of functions cannot be judged.
-  return mistakes.some(({ path: [key] }) => key === 'functions') ? undefined : host;
+  return problems.some(({ path: [key] }) => key === 'functions') ? undefined : host;
 }

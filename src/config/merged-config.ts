@@ -1,23 +1,23 @@
-import type { Mistake } from '../checks/mistake.ts';
-import { isMapping, type Path } from '../checks/path.ts';
-import { type UsedVariable, withholdLong } from '../checks/variables.ts';
+import type { Problem } from '../checks/problem.ts';
+import { isMapping, type Path } from '../checks/problem.ts';
+import { type UsedVariable, withholdLong } from '../checks/shown-values.ts';
 import { nearest } from '../sdk/nearest.ts';
-import type { MistakeLog } from './mistake-log.ts';
+import type { ProblemLog } from './config-error.ts';
 import { SECTIONS } from './sections.ts';
 import type { ConfigSource } from './source.ts';
 
 /** The sections of one or several sources as one value, which knows where each part comes from. */
 export class MergedConfig {
-  /** Sections that are mappings; the log has the mistakes of those that are not. */
+  /** Sections that are mappings; the log has the problems of those that are not. */
   readonly sections: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   /** False if a file could not be read: what seems to be missing may stand in it. */
   readonly isComplete: boolean;
   readonly #sources: readonly ConfigSource[];
-  readonly #log: MistakeLog;
-  readonly #warnings: Mistake[] = [];
+  readonly #log: ProblemLog;
+  readonly #warnings: Problem[] = [];
 
   /** `sources` holds at least one. */
-  constructor(sources: readonly ConfigSource[], log: MistakeLog, { isComplete = true } = {}) {
+  constructor(sources: readonly ConfigSource[], log: ProblemLog, { isComplete = true } = {}) {
     this.isComplete = isComplete;
     this.#sources = sources;
     this.#log = log;
@@ -27,7 +27,7 @@ export class MergedConfig {
         const section = SECTIONS.get(name);
         if (section === undefined) this.#unknownSection(source, name);
         else if (value !== undefined && !isMapping(value)) {
-          const message = `found ${source.describe([name])}; wanted ${section.holds}`;
+          const message = `found ${source.describe([name])}; expected ${section.holds}`;
           log.add(source, { path: [name], message });
         } else if (value !== undefined) {
           const target = sections.get(name) ?? {};
@@ -65,21 +65,21 @@ export class MergedConfig {
   }
 
   /** A warning is kept for later: it counts only where nothing is wrong. */
-  add(mistake: Mistake): void {
-    if (mistake.severity === 'warning') this.#warnings.push(mistake);
-    else this.#log.add(this.sourceOf(mistake.path), this.#withheld(mistake));
+  add(problem: Problem): void {
+    if (problem.severity === 'warning') this.#warnings.push(problem);
+    else this.#log.add(this.sourceOf(problem.path), this.#withheld(problem));
   }
 
-  /** Puts warnings into the log, those that were added among them. To be called when it has no mistakes. */
-  warn(warnings: readonly Mistake[]): void {
+  /** Puts warnings into the log, those that were added among them. To be called when it has no problems. */
+  warn(warnings: readonly Problem[]): void {
     for (const warning of [...this.#warnings.splice(0), ...warnings]) {
       this.#log.add(this.sourceOf(warning.path), this.#withheld(warning));
     }
   }
 
-  /** A mistake may be about values elsewhere, such as an output that two pipelines write to. */
-  #withheld(mistake: Mistake): Mistake {
-    return { ...mistake, message: withholdLong(mistake.message, this.variables) };
+  /** A problem may be about values elsewhere, such as an output that two pipelines write to. */
+  #withheld(problem: Problem): Problem {
+    return { ...problem, message: withholdLong(problem.message, this.variables) };
   }
 
   #unknownSection(source: ConfigSource, name: string): void {

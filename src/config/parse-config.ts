@@ -1,10 +1,10 @@
 import { checkOptions } from '../checks/arguments.ts';
-import { isMapping } from '../checks/path.ts';
-import { describeValue } from '../checks/wording.ts';
+import { describeValue } from '../checks/describe.ts';
+import { isMapping } from '../checks/problem.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
+import { ProblemLog } from './config-error.ts';
 import { MergedConfig } from './merged-config.ts';
-import { MistakeLog } from './mistake-log.ts';
 import { lookupKnown } from './plugin-lookup.ts';
 import { ObjectSource } from './source.ts';
 import { validateConfig } from './validate.ts';
@@ -22,7 +22,7 @@ export interface ParseConfigOptions {
  * Makes a configuration of a plain object, for programs that embed millrace. Plugins are the built-in ones and
  * those of `registerPlugin`; environment variables are not looked at. The object is copied, never frozen.
  *
- * @throws ConfigError with all mistakes at once; MillraceError `MILLRACE_ARGUMENT` for wrong options
+ * @throws ConfigError with all problems at once; MillraceError `MILLRACE_ARGUMENT` for wrong options
  * @example
  * const config = parseConfig({
  *   collectors: { ticks: { plugin: 'test', count: 3 } },
@@ -35,13 +35,13 @@ export interface ParseConfigOptions {
 export function parseConfig(input: unknown, options: ParseConfigOptions = {}): AnalyticsConfig {
   checkOptions('parseConfig', options, ['host', 'name']);
   const { host, name = 'configuration' } = options;
-  const log = new MistakeLog();
+  const log = new ProblemLog();
   if (!isMapping(input)) {
     log.addAt(
       name,
       undefined,
       [],
-      `found ${describeValue(input)}; wanted an object with collectors, forwarders …`,
+      `found ${describeValue(input)}; expected an object with collectors, forwarders …`,
     );
   }
   log.throwIfAny([name]);

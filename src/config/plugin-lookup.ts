@@ -1,12 +1,13 @@
-import { isMapping } from '../checks/path.ts';
-import { nameListing, truncate } from '../checks/wording.ts';
-import { isModulePath } from '../modules/module-file.ts';
+import { pathToFileURL } from 'node:url';
+import { nameListing, truncate } from '../checks/describe.ts';
+import { isMapping } from '../checks/problem.ts';
+import { importModule, rememberModule } from '../modules/import-module.ts';
+import { isModulePath, moduleFile } from '../modules/module-file.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
-import type { Plugin, PluginKind } from '../sdk/plugin.ts';
+import { contractProblem, isPlugin, type Plugin, type PluginKind } from '../sdk/plugin.ts';
 import type { MergedConfig } from './merged-config.ts';
-import { PluginNotFound } from './plugin-module.ts';
-import { findPlugin, kindsOf, loadPluginModule, pluginNames } from './registry.ts';
+import { findPlugin, kindsOf, pluginNames } from './registry.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 
 /** A plugin that a configuration names, or what is wrong with the name. */
@@ -59,9 +60,62 @@ function unknownPlugin(kind: PluginKind, name: string): { message: string; sugge
   const shown = `\`${truncate(name)}\``;
   const others = kindsOf(name);
   if (others.length > 0)
-    return { message: `${shown} is a ${others.join(' and ')} plugin; wanted a ${kind} plugin` };
+    return { message: `${shown} is a ${others.join(' and ')} plugin; expected a ${kind} plugin` };
   const known = pluginNames(kind);
   const suggestion = nearest(name, known);
   const message = `unknown ${kind} plugin ${shown}; there are ${nameListing(known)}`;
   return suggestion === undefined ? { message } : { message, suggestion };
+}
+
+/** No module of that name was found; its code is `MILLRACE_PLUGIN_NOT_FOUND`. */
+export class PluginNotFound extends MillraceError {
+  constructor(message: string) {
+    super('MILLRACE_PLUGIN_NOT_FOUND', message);
+    this.name = 'PluginNotFound';
+  }
+}
+
+/**
+ * Loads a plugin from a module: a path relative to `baseDir`, or a package as seen from there. The module has
+ * the plugin's functions as named exports or as an object exported by default.
+ *
+ * @throws PluginNotFound if there is no such module
+ * @throws MillraceError if it does not load or is no plugin of the kind
+ */
+export async function loadPluginModule(
+  kind: PluginKind,
+  specifier: string,
+  baseDir: string,
+): Promise<Plugin> {
+  const found = moduleFile(specifier, baseDir);
+  if ('missing' in found) throw new PluginNotFound(found.missing);
+  const url = pathToFileURL(found.file).href;
+  let module: Record<string, unknown>;
+  try {
+    module = await importModule(url);
+  } catch (error) {
+    const message = `the module \`${specifier}\` does not load: ${reason(error)}`;
+    throw new MillraceError('MILLRACE_PLUGIN_MODULE', message, { cause: error });
+  }
+  const plugin = [module, module.default].find((candidate) => isPlugin(kind, candidate));
+  if (isPlugin(kind, plugin)) {
+    rememberModule(plugin, url);
+    return plugin;
+  }
+  const problem = contractProblem(kind, isMostlyDefault(module) ? module.default : module);
+  throw new MillraceError(
+    'MILLRACE_PLUGIN_MODULE',
+    `the module \`${specifier}\` is no ${kind} plugin: ${problem}`,
+  );
+}
+
+function isMostlyDefault(module: Record<string, unknown>): boolean {
+  return typeof module.default === 'object' && !('get_config_schema' in module);
+}
+
+/** The first line of an error, which may have many: Node adds code frames and require stacks. */
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return `it threw ${truncate(String(error))}`;
+  const line = error.message.split('\n').find((text) => text.trim() !== '');
+  return line === undefined ? error.name : `${error.name}: ${truncate(line.trim(), 300)}`;
 }

@@ -11,12 +11,10 @@ import * as entropy_mask from '../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../plugins/process/regex_mask.ts';
 import * as test_process from '../../plugins/process/test.ts';
 import { refuseArgument } from '../checks/arguments.ts';
-import { either } from '../checks/wording.ts';
+import { either } from '../checks/describe.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { CollectPlugin, ForwardPlugin, PluginKind, ProcessPlugin } from '../sdk/plugin.ts';
-import { contractMistake } from '../sdk/plugin.ts';
-
-export { loadPluginModule } from './plugin-module.ts';
+import { contractProblem } from '../sdk/plugin.ts';
 
 /** The plugins of a kind. */
 export interface PluginOf {
@@ -96,9 +94,9 @@ export function registerPlugin<K extends PluginKind>(kind: K, name: string, plug
     const message = `cannot register the ${kind} plugin \`${name}\`: ${owner}; choose another name`;
     throw new MillraceError('MILLRACE_PLUGIN_NAME', message);
   }
-  const mistake = contractMistake(kind, plugin);
-  if (mistake !== undefined) {
-    const message = `cannot register the ${kind} plugin \`${name}\`: ${mistake}`;
+  const problem = contractProblem(kind, plugin);
+  if (problem !== undefined) {
+    const message = `cannot register the ${kind} plugin \`${name}\`: ${problem}`;
     throw new MillraceError('MILLRACE_PLUGIN_CONTRACT', message);
   }
   registered[kind].set(name, plugin);

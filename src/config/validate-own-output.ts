@@ -1,9 +1,8 @@
-import { nameListing } from '../checks/wording.ts';
+import { nameListing } from '../checks/describe.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
-import type { CollectPlugin, ConfigMistake, ForwardPlugin } from '../sdk/plugin.ts';
+import type { CollectPlugin, ConfigProblem, ForwardPlugin } from '../sdk/plugin.ts';
 import { WrittenFile } from '../sdk/written-file.ts';
-import { findRings } from './find-rings.ts';
-import type { ValidEntries } from './pipeline-entries.ts';
+import type { ValidEntries } from './validate-capabilities.ts';
 
 type Pipelines = ReadonlyMap<string, PipelineConfig>;
 /** Whether a collector reads what a forwarder writes, both by name. */
@@ -15,12 +14,12 @@ const WITHOUT_END =
 const HOW = 'by its path or by a hard or symbolic link to it';
 
 /** Refuses pipelines whose output comes back to them, be it by way of others: events would go round without end. */
-export function validateOwnOutput(pipelines: Pipelines, entries: ValidEntries): ConfigMistake[] {
+export function validateOwnOutput(pipelines: Pipelines, entries: ValidEntries): ConfigProblem[] {
   const isReading = readings(entries);
   return [...ownOutputs(pipelines, isReading), ...rings(pipelines, isReading)];
 }
 
-function ownOutputs(pipelines: Pipelines, isReading: IsReading): ConfigMistake[] {
+function ownOutputs(pipelines: Pipelines, isReading: IsReading): ConfigProblem[] {
   return [...pipelines].flatMap(([name, pipeline]) =>
     pipeline.collect.flatMap((collector, index) => {
       const own = outputsOf(pipeline).filter((forwarder) => isReading(collector, forwarder));
@@ -32,7 +31,7 @@ function ownOutputs(pipelines: Pipelines, isReading: IsReading): ConfigMistake[]
 }
 
 /** Of two pipelines or more, all of them enabled: one that is not may be the way back, kept for the time after. */
-function rings(pipelines: Pipelines, isReading: IsReading): ConfigMistake[] {
+function rings(pipelines: Pipelines, isReading: IsReading): ConfigProblem[] {
   const enabled = [...pipelines].filter(([, { enabled }]) => enabled);
   const readers = new Map<string, string[]>();
   const readersOf = (forwarder: string) => {
@@ -87,4 +86,25 @@ function readings(entries: ValidEntries): IsReading {
     const { path } = file;
     return (from.plugin as CollectPlugin).reads?.({ config: from.data as never, path, file }) === true;
   };
+}
+
+/**
+ * Ways that lead back to where they began: `['a', 'b']` for a → b → a. At least one if there is any; of rings that
+ * share a way not each is found, but another one is when those are broken.
+ */
+export function findRings(next: ReadonlyMap<string, Iterable<string>>): string[][] {
+  const rings: string[][] = [];
+  const done = new Set<string>();
+  const trail: string[] = [];
+  const visit = (name: string) => {
+    const begin = trail.indexOf(name);
+    if (begin >= 0) rings.push(trail.slice(begin));
+    if (begin >= 0 || done.has(name)) return;
+    trail.push(name);
+    for (const other of next.get(name) ?? []) visit(other);
+    trail.pop();
+    done.add(name);
+  };
+  for (const name of next.keys()) visit(name);
+  return rings;
 }

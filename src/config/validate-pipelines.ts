@@ -1,7 +1,8 @@
-import { isMapping, type Path } from '../checks/path.ts';
-import { nameListing, truncate } from '../checks/wording.ts';
+import { nameListing, truncate } from '../checks/describe.ts';
+import { isMapping, type Path, type Problem } from '../checks/problem.ts';
 import { nearest } from '../sdk/nearest.ts';
-import type { ConfigMistake, PluginKind } from '../sdk/plugin.ts';
+import type { ConfigProblem, PluginKind } from '../sdk/plugin.ts';
+import type { MergedConfig } from './merged-config.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 
 /** The names of the entries of each kind; undefined for a section that could not be read. */
@@ -17,25 +18,25 @@ const KINDS = Object.keys(NOUNS) as PluginKind[];
  * forwarder, and none of them twice, and `delivery.dead_letter` names a forwarder.
  *
  * Takes the pipelines as they are written and leaves what has the wrong type to their schema. Paths of the
- * mistakes begin at `pipelines`.
+ * problems begin at `pipelines`.
  */
 export function _validate_pipelines(
   pipelines: Readonly<Record<string, unknown>>,
   names: EntryNames,
-): ConfigMistake[] {
+): ConfigProblem[] {
   return Object.entries(pipelines).flatMap(([pipelineName, pipeline]) => {
     if (!isMapping(pipeline)) return [];
     const path: Path = ['pipelines', pipelineName];
-    const mistakes = KINDS.flatMap((kind) => checkList(pipeline[kind], kind, names, [...path, kind]));
+    const problems = KINDS.flatMap((kind) => checkList(pipeline[kind], kind, names, [...path, kind]));
     const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
-    return [...mistakes, ...checkName(deadLetter, 'forward', names, [...path, 'delivery', 'dead_letter'])];
+    return [...problems, ...checkName(deadLetter, 'forward', names, [...path, 'delivery', 'dead_letter'])];
   });
 }
 
-function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {
+function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigProblem[] {
   if (!Array.isArray(list)) return checkName(list, kind, names, path);
   if (list.length === 0 && kind !== 'process') {
-    return [{ path, message: `found an empty list; wanted at least one name of a ${NOUNS[kind]}` }];
+    return [{ path, message: `found an empty list; expected at least one name of a ${NOUNS[kind]}` }];
   }
   return list.flatMap((name, index) => {
     const here = [...path, index];
@@ -50,13 +51,13 @@ function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Pat
   });
 }
 
-function checkName(name: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigMistake[] {
+function checkName(name: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigProblem[] {
   const known = names[kind];
   if (typeof name !== 'string' || known === undefined || known.includes(name)) return [];
   const shown = `\`${truncate(name)}\``;
   const other = KINDS.find((otherKind) => names[otherKind]?.includes(name));
   if (other !== undefined) {
-    return [{ path, message: `${shown} is a ${NOUNS[other]}; wanted the name of a ${NOUNS[kind]}` }];
+    return [{ path, message: `${shown} is a ${NOUNS[other]}; expected the name of a ${NOUNS[kind]}` }];
   }
   const suggestion = nearest(name, known);
   const choice =
@@ -67,4 +68,24 @@ function checkName(name: unknown, kind: PluginKind, names: EntryNames, path: Pat
       ? { path, message }
       : { path, message: `unknown ${NOUNS[kind]} ${shown}`, suggestion },
   ];
+}
+
+/** What is right in a valid configuration, and hardly meant: no pipelines, and entries that none of them names. */
+export function findWarnings({ sections }: MergedConfig): Problem[] {
+  const pipelines = Object.values(sections.get('pipelines') ?? {}).filter(isMapping);
+  if (pipelines.length === 0)
+    return [{ path: ['pipelines'], message: 'there are none, so nothing will run' }];
+  return (Object.keys(PLUGIN_SECTIONS) as PluginKind[]).flatMap((kind) => {
+    const section = PLUGIN_SECTIONS[kind];
+    const used = new Set(pipelines.flatMap((pipeline) => namesIn(pipeline, kind)));
+    return Object.keys(sections.get(section) ?? {})
+      .filter((name) => !used.has(name))
+      .map((name) => ({ path: [section, name], at: 'key' as const, message: 'no pipeline uses it' }));
+  });
+}
+
+function namesIn(pipeline: Readonly<Record<string, unknown>>, kind: PluginKind): unknown[] {
+  const names = [pipeline[kind]].flat();
+  const isDeadLetter = kind === 'forward' && isMapping(pipeline.delivery);
+  return isDeadLetter ? [...names, (pipeline.delivery as Record<string, unknown>).dead_letter] : names;
 }

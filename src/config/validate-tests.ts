@@ -1,12 +1,12 @@
-import { isMapping, type Path } from '../checks/path.ts';
-import { nameListing, truncate } from '../checks/wording.ts';
+import { nameListing, truncate } from '../checks/describe.ts';
+import { isMapping, type Path } from '../checks/problem.ts';
 import { nearest } from '../sdk/nearest.ts';
-import type { ConfigMistake } from '../sdk/plugin.ts';
+import type { ConfigProblem } from '../sdk/plugin.ts';
 import { RUN_EXPECTATIONS, type TestDefinition, testDefinition } from '../sdk/tests-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { takeModel, validateModel } from './validate.ts';
 
-/** The definitions of the section `tests`, by name. Mistakes go to the log of the configuration. */
+/** The definitions of the section `tests`, by name. Problems go to the log of the configuration. */
 export function validateTests(config: MergedConfig): ReadonlyMap<string, TestDefinition> {
   const definitions = new Map<string, TestDefinition>();
   for (const [name, value] of Object.entries(config.sections.get('tests') ?? {})) {
@@ -16,8 +16,8 @@ export function validateTests(config: MergedConfig): ReadonlyMap<string, TestDef
     if (definition !== undefined) definitions.set(name, definition as TestDefinition);
     const pipelines = config.sections.get('pipelines');
     if (model === undefined || pipelines === undefined || !config.isComplete) continue;
-    for (const mistake of nameMistakes(model, pipelines)) {
-      config.add({ ...mistake, path: [...path, ...mistake.path] });
+    for (const problem of nameProblems(model, pipelines)) {
+      config.add({ ...problem, path: [...path, ...problem.path] });
     }
   }
   return definitions;
@@ -31,13 +31,13 @@ interface TestedPipeline {
   readonly forwarders: readonly string[];
 }
 
-type Mistake = ConfigMistake & { readonly at?: 'key' };
+type Problem = ConfigProblem & { readonly at?: 'key' };
 
 /** Names in a test that its pipeline does not have. What has the wrong type is left to the schema. */
-function nameMistakes(
+function nameProblems(
   test: Readonly<Record<string, unknown>>,
   pipelines: Readonly<Record<string, unknown>>,
-): Mistake[] {
+): Problem[] {
   const found = findPipeline(test.pipeline, pipelines);
   if (found === undefined || 'message' in found) return found === undefined ? [] : [found];
   const { collectors, processors, forwarders } = found;
@@ -71,11 +71,11 @@ function isRunExpectation(name: string): boolean {
 function findPipeline(
   wanted: unknown,
   pipelines: Readonly<Record<string, unknown>>,
-): TestedPipeline | Mistake | undefined {
+): TestedPipeline | Problem | undefined {
   const names = Object.keys(pipelines);
   const path: Path = ['pipeline'];
   if (wanted === undefined && names.length > 1) {
-    return { path, message: `missing; wanted the name of the pipeline to test: ${nameListing(names)}` };
+    return { path, message: `missing; expected the name of the pipeline to test: ${nameListing(names)}` };
   }
   const name = wanted ?? names[0];
   if (typeof name !== 'string') return undefined;
@@ -109,14 +109,14 @@ interface Names {
   readonly found: TestedPipeline;
 }
 
-function unknownKeys(value: unknown, path: Path, names: Names): Mistake[] {
+function unknownKeys(value: unknown, path: Path, names: Names): Problem[] {
   if (!isMapping(value)) return [];
   return Object.keys(value)
     .filter((key) => !names.known.includes(key))
     .map((key) => ({ path: [...path, key], at: 'key', ...unknown(key, names) }));
 }
 
-function unknown(name: string, { noun, known, others = [], found }: Names): Omit<ConfigMistake, 'path'> {
+function unknown(name: string, { noun, known, others = [], found }: Names): Omit<ConfigProblem, 'path'> {
   const message = `the pipeline \`${found.name}\` has no ${noun} \`${truncate(name)}\``;
   const suggestion = nearest(name, [...known, ...others]);
   return suggestion === undefined

@@ -1,9 +1,7 @@
-import { applySchema } from '../checks/apply-schema.ts';
-import { explainIssue } from '../checks/explain-issue.ts';
-import { knownKeys } from '../checks/known-keys.ts';
-import { isMapping, type Path } from '../checks/path.ts';
-import type { AnalyticsConfig } from '../sdk/config.ts';
+import { applySchema, explainIssue, knownKeys } from '../checks/apply-schema.ts';
+import { isMapping, type Path } from '../checks/problem.ts';
 import {
+  type AnalyticsConfig,
   CollectConfigBase,
   ForwardConfigBase,
   PipelineConfig,
@@ -11,19 +9,19 @@ import {
   ProcessConfigBase,
 } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
-import type { ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
+import type { ConfigProblem, ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
 import { buildConfig, type ValidEntry } from './build-config.ts';
 import type { MergedConfig } from './merged-config.ts';
-import { checkPlugin } from './plugin-check.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
-import { isReserved, removeReservedKeys } from './reserved-keys.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
-import { validateBatching } from './validate-batching.ts';
-import { validateExactlyOnce } from './validate-exactly-once.ts';
+import {
+  validateBatching,
+  validateExactlyOnce,
+  validateStdin,
+  validateWorkers,
+} from './validate-capabilities.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
-import { validateStdin } from './validate-stdin.ts';
-import { validateWorkers } from './validate-workers.ts';
 
 /** What validation needs besides the configuration itself. */
 export interface ValidationContext {
@@ -36,7 +34,7 @@ type Model = Readonly<Record<string, unknown>>;
 
 const BASES = { collect: CollectConfigBase, process: ProcessConfigBase, forward: ForwardConfigBase } as const;
 
-/** Validates a merged configuration. Mistakes go to its log; the result counts only if there are none. */
+/** Validates a merged configuration. Problems go to its log; the result counts only if there are none. */
 export function validateConfig(config: MergedConfig, context: ValidationContext): AnalyticsConfig {
   const entries = {
     collect: validateEntries('collect', config, context),
@@ -57,15 +55,15 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       process: entryNames('process', config),
       forward: entryNames('forward', config),
     };
-    const mistakes = _validate_pipelines(written, names);
-    mistakes.push(
+    const problems = _validate_pipelines(written, names);
+    problems.push(
       ...validateExactlyOnce(written, entries),
       ...validateWorkers(written, entries),
       ...validateOwnOutput(pipelines, entries),
       ...validateBatching(pipelines, entries),
       ...validateStdin(pipelines, entries),
     );
-    for (const mistake of mistakes) config.add({ ...mistake, foreign: true });
+    for (const problem of problems) config.add({ ...problem, foreign: true });
   }
   return buildConfig({ entries, pipelines, host_config: config.sections.get('host_config') ?? {} });
 }
@@ -73,7 +71,7 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
 function checkSections(config: MergedConfig): void {
   for (const [name, { required, holds }] of SECTIONS) {
     if (required && !config.hasSection(name))
-      config.add({ path: [name], message: `missing; wanted ${holds}` });
+      config.add({ path: [name], message: `missing; expected ${holds}` });
   }
 }
 
@@ -129,7 +127,7 @@ function findEntryPlugin(
 export function takeModel(value: unknown, path: Path, config: MergedConfig): Model | undefined {
   if (isReserved(path, config)) return undefined;
   if (isMapping(value)) return removeReservedKeys(value, path, config);
-  config.add({ path, message: `found ${config.describe(path)}; wanted a mapping` });
+  config.add({ path, message: `found ${config.describe(path)}; expected a mapping` });
   return undefined;
 }
 
@@ -152,11 +150,67 @@ export function validateModel(
       describe: (inner: Path) => config.describe(inner),
     };
     for (const issue of result.issues) {
-      for (const mistake of explainIssue(issue, explanation)) config.add(mistake);
+      for (const problem of explainIssue(issue, explanation)) config.add(problem);
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     config.add({ path, message: `the schema of the plugin failed: ${reason}`, foreign: true });
   }
   return undefined;
+}
+
+const RESERVED_FIELDS = ['name', 'parent', 'loaded_plugin'];
+
+/** What of a plugin the check calls; the plugin knows the type of its own configuration. */
+type Check = (args: { config: unknown; host: Host | undefined }) => readonly ConfigProblem[];
+
+/** Asks a plugin for problems that its schema cannot see; they go to the log. */
+export function checkPlugin(
+  plugin: Plugin,
+  data: Readonly<Record<string, unknown>>,
+  path: Path,
+  config: MergedConfig,
+  host: Host | undefined,
+): void {
+  for (const field of RESERVED_FIELDS.filter((name) => Object.hasOwn(data, name))) {
+    const message = `the plugin has a field \`${field}\`, which is a property of every entry; rename it in the plugin`;
+    config.add({ path: [...path, field], at: 'key', message });
+  }
+  try {
+    const check = plugin.checkConfig?.bind(plugin) as Check | undefined;
+    for (const problem of check?.({ config: data, host }) ?? []) {
+      config.add({ ...problem, path: [...path, ...problem.path], foreign: true });
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    config.add({ path, message: `checkConfig of the plugin failed: ${reason}`, foreign: true });
+  }
+}
+
+const RESERVED = '__proto__';
+const MESSAGE = 'the name `__proto__` is reserved by JavaScript; choose another';
+
+/** Refuses the key at a path if it is `__proto__`. */
+export function isReserved(path: Path, config: MergedConfig): boolean {
+  if (path.at(-1) !== RESERVED) return false;
+  config.add({ path, at: 'key', message: MESSAGE });
+  return true;
+}
+
+/**
+ * Refuses the key `__proto__` at any depth of a model and returns the model without it. Schemas would drop it
+ * in silence, and with it a rule of that name.
+ */
+export function removeReservedKeys(
+  value: Readonly<Record<string, unknown>>,
+  path: Path,
+  config: MergedConfig,
+): Record<string, unknown> {
+  const kept = Object.entries(value).filter(([key]) => !isReserved([...path, key], config));
+  return Object.fromEntries(kept.map(([key, item]) => [key, removeBelow(item, [...path, key], config)]));
+}
+
+function removeBelow(value: unknown, path: Path, config: MergedConfig): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => removeBelow(item, [...path, index], config));
+  return isMapping(value) ? removeReservedKeys(value, path, config) : value;
 }

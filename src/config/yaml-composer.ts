@@ -1,5 +1,6 @@
 import {
   type AliasEvent,
+  COLLECTION_STYLE,
   EVENT_ID,
   type Event,
   getScalarValue,
@@ -8,28 +9,30 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml';
-import type { Path } from '../checks/path.ts';
-import { substitute } from './environment.ts';
-import type { SourceText } from './source-text.ts';
-import type { EnvironmentAt } from './test-environment.ts';
-import { mergeEntries } from './yaml-merge.ts';
-import type { MappingNode, ScalarNode, YamlNode } from './yaml-node.ts';
-import { eventOffset, flowOffset, scalarOffset } from './yaml-offset.ts';
-import { resolvePlain, resolveTagged } from './yaml-scalar.ts';
+import type { Path } from '../checks/problem.ts';
+import { type EnvironmentAt, substitute } from './environment.ts';
+import type { SourceText } from './source.ts';
+import {
+  type MappingNode,
+  resolvePlain,
+  resolveTagged,
+  type ScalarNode,
+  type YamlNode,
+} from './yaml-node.ts';
 
 /** What aliases may add to a file, written out: far above any real use, far below what a bomb does. */
 const MOST_ALIASED_VALUES = 10_000;
 
 const NO_ITEM = { size: 0, broken: false };
 
-/** A mistake of the YAML itself, at an offset. */
-export interface YamlMistake {
+/** A problem of the YAML itself, at an offset. */
+export interface YamlProblem {
   readonly offset: number;
   readonly path: Path;
   readonly message: string;
 }
 
-/** A mistake after which the rest of the file cannot be read. */
+/** A problem after which the rest of the file cannot be read. */
 export class UnreadableYaml extends Error {
   readonly offset: number;
 
@@ -41,7 +44,7 @@ export class UnreadableYaml extends Error {
 
 /** Makes nodes of the parser's events, with environment variables put into scalar values. */
 export class YamlComposer {
-  readonly mistakes: YamlMistake[] = [];
+  readonly problems: YamlProblem[] = [];
   readonly #source: SourceText;
   readonly #events: readonly Event[];
   readonly #env: EnvironmentAt;
@@ -105,9 +108,9 @@ export class YamlComposer {
     const written = getScalarValue(this.#source.text, event);
     const { text, used, missing } = substitute(written, this.#env(path));
     const offset = scalarOffset(this.#source.text, event);
-    const mistakesBefore = this.mistakes.length;
+    const problemsBefore = this.problems.length;
     for (const name of missing) {
-      this.#mistake(
+      this.#problem(
         offset ?? 0,
         path,
         `the environment variable ${name} is not set; set it, give a default with \${${name}:-…}, or write $\${${name}} for the text itself`,
@@ -115,7 +118,7 @@ export class YamlComposer {
     }
     const substituted = text !== written;
     const value = this.#resolve(event, text, substituted, path);
-    const broken = this.mistakes.length > mistakesBefore;
+    const broken = this.problems.length > problemsBefore;
     return { kind: 'scalar', offset, size: 1, broken, value, written, used, substituted };
   }
 
@@ -123,7 +126,7 @@ export class YamlComposer {
     if (event.tagStart !== -1) {
       const result = resolveTagged(text, this.#source.text.slice(event.tagStart, event.tagEnd));
       if ('value' in result) return result.value;
-      this.#mistake(event.tagStart, path, result.mistake);
+      this.#problem(event.tagStart, path, result.problem);
       return text;
     }
     if (event.style !== SCALAR_STYLE.PLAIN) return text;
@@ -155,13 +158,13 @@ export class YamlComposer {
       else {
         const { line, column } = this.#source.place(first.offset);
         const message = `the key \`${key}\` is given twice; the first one is at line ${line}, column ${column}`;
-        this.#mistake(offset, [...path, key], message);
+        this.#problem(offset, [...path, key], message);
       }
     }
     this.#next += 1;
     for (const { offset, node } of merged) {
       const message = mergeEntries(entries, node);
-      if (message !== undefined) this.#mistake(offset, [...path, '<<'], message);
+      if (message !== undefined) this.#problem(offset, [...path, '<<'], message);
     }
     const { size, broken } = [...entries.values()].reduce((sum, entry) => add(sum, entry.node), NO_ITEM);
     return { kind: 'mapping', offset: flowOffset(event), size: size + 1, broken, entries };
@@ -171,7 +174,7 @@ export class YamlComposer {
     const event = this.#events[this.#next];
     const offset = eventOffset(this.#source.text, event) ?? mapping.start;
     if (event?.type !== EVENT_ID.SCALAR) {
-      throw new UnreadableYaml(offset, 'a key must be a text; found a list, a mapping or an alias');
+      throw new UnreadableYaml(offset, 'a key must be a string; found a list, a mapping or an alias');
     }
     this.#next += 1;
     const key = getScalarValue(this.#source.text, event);
@@ -182,14 +185,54 @@ export class YamlComposer {
   #checkTag(event: SequenceEvent | MappingEvent, only: string, path: Path): void {
     if (event.tagStart === -1) return;
     const tag = this.#source.text.slice(event.tagStart, event.tagEnd);
-    if (tag !== only) this.#mistake(event.tagStart, path, `unknown tag ${tag}; wanted none, or ${only}`);
+    if (tag !== only) this.#problem(event.tagStart, path, `unknown tag ${tag}; expected none, or ${only}`);
   }
 
-  #mistake(offset: number, path: Path, message: string): void {
-    this.mistakes.push({ offset, path, message });
+  #problem(offset: number, path: Path, message: string): void {
+    this.problems.push({ offset, path, message });
   }
 }
 
 function add(sum: { size: number; broken: boolean }, node: YamlNode): { size: number; broken: boolean } {
   return { size: sum.size + node.size, broken: sum.broken || node.broken };
+}
+
+/**
+ * Merges what a `<<` key names into a mapping; keys that are there already stay.
+ * Returns in words what is wrong with the value, if something is.
+ */
+export function mergeEntries(
+  entries: Map<string, { offset: number; node: YamlNode }>,
+  merged: YamlNode,
+): string | undefined {
+  const mappings = merged.kind === 'sequence' ? merged.items.map((item) => item.node) : [merged];
+  if (!mappings.every((node): node is MappingNode => node.kind === 'mapping')) {
+    return 'expected a mapping, or a list of mappings, to merge';
+  }
+  for (const mapping of mappings) {
+    for (const [key, entry] of mapping.entries) if (!entries.has(key)) entries.set(key, entry);
+  }
+  return undefined;
+}
+
+/** Where a flow collection begins; a block collection's place is its key. */
+export function flowOffset(event: SequenceEvent | MappingEvent): number | undefined {
+  return event.style === COLLECTION_STYLE.FLOW ? event.start : undefined;
+}
+
+/** Where a scalar begins, its opening quote included; undefined for an empty one. */
+export function scalarOffset(text: string, event: ScalarEvent): number | undefined {
+  if (event.valueStart === -1) return undefined;
+  if (event.style === SCALAR_STYLE.PLAIN) return event.valueStart;
+  if (event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED) {
+    return event.valueStart - 1;
+  }
+  return event.valueStart + (/^\s*(?=\S)/.exec(text.slice(event.valueStart))?.[0].length ?? 0);
+}
+
+/** Where a value begins. */
+export function eventOffset(text: string, event: Event | undefined): number | undefined {
+  if (event?.type === EVENT_ID.SCALAR) return scalarOffset(text, event);
+  if (event?.type === EVENT_ID.ALIAS) return event.anchorStart - 1;
+  return event?.type === EVENT_ID.SEQUENCE || event?.type === EVENT_ID.MAPPING ? event.start : undefined;
 }

@@ -1,4 +1,13 @@
-import type { UsedVariable } from '../checks/variables.ts';
+import {
+  boolCoreTag,
+  floatCoreTag,
+  intCoreTag,
+  NOT_RESOLVED,
+  nullCoreTag,
+  type ScalarTagDefinition,
+  strTag,
+} from 'js-yaml';
+import type { UsedVariable } from '../checks/shown-values.ts';
 
 /** A YAML value with its place. Aliases share the node that they name. */
 export type YamlNode = ScalarNode | SequenceNode | MappingNode;
@@ -51,4 +60,38 @@ export function childNodes(node: YamlNode): YamlNode[] {
   if (node.kind === 'scalar') return [];
   const slots = node.kind === 'sequence' ? node.items : [...node.entries.values()];
   return slots.map((slot) => slot.node);
+}
+
+/** In the order in which a plain scalar is tried: YAML 1.2's core schema, where dates stay strings. */
+const IMPLICIT_TAGS: readonly ScalarTagDefinition[] = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag];
+
+const EXPLICIT_TAGS = new Map<string, ScalarTagDefinition>([
+  ['!', strTag],
+  ...[strTag, ...IMPLICIT_TAGS].map((tag): [string, ScalarTagDefinition] => [shortTag(tag.tagName), tag]),
+]);
+
+/** `!!int` for `tag:yaml.org,2002:int`. */
+export function shortTag(tagName: string): string {
+  return tagName.replace(/^tag:yaml\.org,2002:/, '!!');
+}
+
+/** The value of a plain scalar without a tag. */
+export function resolvePlain(text: string): unknown {
+  for (const tag of IMPLICIT_TAGS) {
+    const value = tag.resolve(text, false, tag.tagName);
+    if (value !== NOT_RESOLVED) return value;
+  }
+  return text;
+}
+
+/** The value of a scalar with a tag, or in words what is wrong with it. */
+export function resolveTagged(text: string, tagName: string): { value: unknown } | { problem: string } {
+  const tag = EXPLICIT_TAGS.get(tagName);
+  if (tag === undefined) {
+    return {
+      problem: `unknown tag ${tagName}; expected none, or one of ${[...EXPLICIT_TAGS.keys()].slice(1).join(', ')}`,
+    };
+  }
+  const value = tag.resolve(text, true, tag.tagName);
+  return value === NOT_RESOLVED ? { problem: `the value is no ${tagName}` } : { value };
 }

@@ -1,8 +1,8 @@
 import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
 import { counted } from '../../operators/support/counted.ts';
 import { checkFunctions, checkOptions, refuseArgument } from '../checks/arguments.ts';
-import { formatPath, isMapping } from '../checks/path.ts';
-import { variablesOf, withholdingLogger, withholdLong } from '../checks/variables.ts';
+import { formatPath, isMapping } from '../checks/problem.ts';
+import { variablesOf, withholdingLogger, withholdLong } from '../checks/shown-values.ts';
 import { defaultHost } from '../host/standalone-host.ts';
 import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
 import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
@@ -237,7 +237,7 @@ function checkArguments(config: AnalyticsConfig, options: ManagerOptions): void 
 /** What a schema cannot know: an embedding program's host may lack a function that the configuration names. */
 function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
   const { collectors, processors, forwarders } = config;
-  const mistakes = Object.entries({ collectors, processors, forwarders }).flatMap(([section, entries]) =>
+  const problems = Object.entries({ collectors, processors, forwarders }).flatMap(([section, entries]) =>
     Object.values<PluginConfig>(entries).flatMap((entry) =>
       (entry.loaded_plugin.checkConfig?.({ config: entry as never, host }) ?? [])
         .filter(({ severity }) => severity !== 'warning')
@@ -247,19 +247,19 @@ function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
         ),
     ),
   );
-  const message = withholdLong(mistakes.join('\n'), variablesOf(config));
-  if (mistakes.length > 0) throw new MillraceError('MILLRACE_HOST', message);
+  const message = withholdLong(problems.join('\n'), variablesOf(config));
+  if (problems.length > 0) throw new MillraceError('MILLRACE_HOST', message);
 }
 
 /** What is delivered exactly once is cut back after a crash to what a state folder says. */
 function checkState(config: AnalyticsConfig, state: StateStore | undefined): void {
   if (state !== undefined) return;
-  const mistakes = Object.entries(config.pipelines)
+  const problems = Object.entries(config.pipelines)
     .filter(([, { enabled, exactly_once, forward }]) => {
       // In tests another plugin may stand in for the forwarder.
       const plugin = config.forwarders[forward[0] as string]?.loaded_plugin;
       return enabled && exactly_once && plugin?.exactly !== undefined;
     })
     .map(([name]) => `pipelines.${name}.exactly_once: wants a state folder; give one, or set it to false`);
-  if (mistakes.length > 0) throw new MillraceError('MILLRACE_STATE_REQUIRED', mistakes.join('\n'));
+  if (problems.length > 0) throw new MillraceError('MILLRACE_STATE_REQUIRED', problems.join('\n'));
 }

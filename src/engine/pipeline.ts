@@ -19,7 +19,7 @@ import {
   throwError,
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
-import { moduleUrlOf } from '../modules/module-url.ts';
+import { moduleUrlOf } from '../modules/import-module.ts';
 import type { AnalyticsConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { memoryState } from '../state/state-table.ts';

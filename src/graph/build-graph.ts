@@ -1,5 +1,5 @@
-import { type WrittenSections, withReferences } from '../checks/as-written.ts';
-import { isMapping } from '../checks/path.ts';
+import { isMapping } from '../checks/problem.ts';
+import { type WrittenSections, withReferences } from '../checks/shown-values.ts';
 import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import type { PluginKind } from '../sdk/plugin.ts';
 import { entrySettings, pipelineSettings } from './entry-settings.ts';

@@ -1,6 +1,6 @@
-import { isMapping } from '../checks/path.ts';
-import { shownSettings } from '../checks/shown-settings.ts';
-import { formatNumber } from '../checks/wording.ts';
+import { formatNumber } from '../checks/describe.ts';
+import { isMapping } from '../checks/problem.ts';
+import { shownSettings } from '../checks/shown-values.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
 import type { Plugin } from '../sdk/plugin.ts';
 import { MAX_COUNT } from '../sdk/schema-parts.ts';

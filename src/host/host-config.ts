@@ -1,13 +1,11 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
-import { applySchema } from '../checks/apply-schema.ts';
-import { explainIssue } from '../checks/explain-issue.ts';
-import { knownKeys } from '../checks/known-keys.ts';
-import type { Mistake } from '../checks/mistake.ts';
-import { isMapping, type Path, valueAt } from '../checks/path.ts';
-import { describeValue, nameListing } from '../checks/wording.ts';
+import { applySchema, explainIssue, knownKeys } from '../checks/apply-schema.ts';
+import { describeValue, nameListing } from '../checks/describe.ts';
+import type { Problem } from '../checks/problem.ts';
+import { isMapping, type Path, valueAt } from '../checks/problem.ts';
 import { nearest } from '../sdk/nearest.ts';
-import type { ConfigMistake, ConfigSchema } from '../sdk/plugin.ts';
+import type { ConfigProblem, ConfigSchema } from '../sdk/plugin.ts';
 import type { ConfiguredBeacon } from './beacons/beacon.ts';
 import { builtInBeacons } from './beacons/index.ts';
 
@@ -29,12 +27,12 @@ export interface HostSettings {
   readonly functions: Readonly<Record<string, string>>;
 }
 
-/** Reads `host_config`. What is wrong is left out of the settings and told in the mistakes. */
+/** Reads `host_config`. What is wrong is left out of the settings and told in the problems. */
 export function readHostConfig(hostConfig: Input): {
   readonly settings: HostSettings;
-  readonly mistakes: readonly ConfigMistake[];
+  readonly problems: readonly ConfigProblem[];
 } {
-  const { data, mistakes } = check(HostConfig, hostConfig, []);
+  const { data, problems } = check(HostConfig, hostConfig, []);
   const { id = hostname(), role = 'standalone' } = (data ?? {}) as z.output<typeof HostConfig>;
   const beacons = isMapping(hostConfig.beacons) ? readBeacons(hostConfig.beacons) : [];
   return {
@@ -44,11 +42,11 @@ export function readHostConfig(hostConfig: Input): {
       beacons: beacons.flatMap(({ beacon }) => (beacon === undefined ? [] : [beacon])),
       functions: readFunctions(hostConfig.functions),
     },
-    mistakes: [...mistakes, ...beacons.flatMap((read) => read.mistakes)],
+    problems: [...problems, ...beacons.flatMap((read) => read.problems)],
   };
 }
 
-/** The modules that can be loaded, so that their mistakes come together with those of the rest. */
+/** The modules that can be loaded, so that their problems come together with those of the rest. */
 function readFunctions(entries: unknown): Record<string, string> {
   if (!isMapping(entries)) return {};
   const usable = (entry: [string, unknown]): entry is [string, string] =>
@@ -58,7 +56,7 @@ function readFunctions(entries: unknown): Record<string, string> {
 
 interface ReadBeacon {
   readonly beacon?: ConfiguredBeacon;
-  readonly mistakes: readonly ConfigMistake[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 function readBeacons(entries: Input): ReadBeacon[] {
@@ -70,41 +68,41 @@ function readBeacons(entries: Input): ReadBeacon[] {
 function readBeacon(name: string, entry: unknown): ReadBeacon {
   const path = ['beacons', name];
   const kind = builtInBeacons.get(name);
-  if (kind === undefined) return { mistakes: [unknownBeacon(name, path)] };
+  if (kind === undefined) return { problems: [unknownBeacon(name, path)] };
   // `loadavg:` alone means all defaults.
   const input = entry ?? {};
   if (!isMapping(input)) {
     return {
-      mistakes: [{ path, message: `found ${describeValue(entry)}; wanted a mapping of its settings` }],
+      problems: [{ path, message: `found ${describeValue(entry)}; expected a mapping of its settings` }],
     };
   }
-  const { data, mistakes } = check(kind.schema, input, path);
-  if (data === undefined) return { mistakes };
+  const { data, problems } = check(kind.schema, input, path);
+  if (data === undefined) return { problems };
   const { interval } = data as { interval: number };
-  return { beacon: { name, interval, readers: () => kind.readers(data as never) }, mistakes };
+  return { beacon: { name, interval, readers: () => kind.readers(data as never) }, problems };
 }
 
-function unknownBeacon(name: string, path: Path): Mistake {
+function unknownBeacon(name: string, path: Path): Problem {
   const known = [...builtInBeacons.keys()];
   const suggestion = nearest(name, known);
   const message = `unknown beacon \`${name}\`; there are ${nameListing(known)}`;
-  const mistake: Mistake = { path, message, at: 'key' };
-  return suggestion === undefined ? mistake : { ...mistake, suggestion };
+  const problem: Problem = { path, message, at: 'key' };
+  return suggestion === undefined ? problem : { ...problem, suggestion };
 }
 
-/** Applies a schema; what it refuses is told as the mistakes of a whole configuration are. */
+/** Applies a schema; what it refuses is told as the problems of a whole configuration are. */
 function check(
   schema: ConfigSchema,
   input: Input,
   prefix: Path,
-): { readonly data?: unknown; readonly mistakes: readonly ConfigMistake[] } {
+): { readonly data?: unknown; readonly problems: readonly ConfigProblem[] } {
   const result = applySchema(schema, input);
-  if (result.success) return { data: result.data, mistakes: [] };
+  if (result.success) return { data: result.data, problems: [] };
   const context = {
     prefix,
     input,
     knownKeys: (path: Path) => knownKeys(schema, path),
     describe: (path: Path) => describeValue(valueAt(input, path.slice(prefix.length))),
   };
-  return { mistakes: result.issues.flatMap((issue) => explainIssue(issue, context)) };
+  return { problems: result.issues.flatMap((issue) => explainIssue(issue, context)) };
 }

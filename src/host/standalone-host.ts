@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { HostEvent } from '../sdk/events.ts';
-import type { ConfigMistake } from '../sdk/plugin.ts';
+import type { ConfigProblem } from '../sdk/plugin.ts';
 import { BeaconBus } from './beacon-bus.ts';
 import { builtInBeacons } from './beacons/index.ts';
 import { FunctionTable } from './function-table.ts';
@@ -61,7 +61,7 @@ class StandaloneHost implements Host {
  * The host of a standalone process, with the beacons and the user's own functions of `host_config`. Starts
  * nothing: a beacon is read while somebody is subscribed to `events`.
  *
- * All mistakes come at once, with paths inside `host_config`; the host does without what is wrong.
+ * All problems come at once, with paths inside `host_config`; the host does without what is wrong.
  * A promise, because the user's modules are loaded by `import()`.
  *
  * @example
@@ -72,12 +72,12 @@ class StandaloneHost implements Host {
 export async function createStandaloneHost(
   hostConfig: Readonly<Record<string, unknown>>,
   options: StandaloneHostOptions,
-): Promise<{ readonly host: Host; readonly mistakes: readonly ConfigMistake[] }> {
-  const { settings, mistakes } = readHostConfig(hostConfig);
+): Promise<{ readonly host: Host; readonly problems: readonly ConfigProblem[] }> {
+  const { settings, problems } = readHostConfig(hostConfig);
   const loaded = await loadUserFunctions(settings.functions, options.baseDir);
   return {
     host: new StandaloneHost(settings, loaded.functions, options),
-    mistakes: [...mistakes, ...loaded.mistakes],
+    problems: [...problems, ...loaded.problems],
   };
 }
 
@@ -88,9 +88,9 @@ export async function createStandaloneHost(
  * `loadConfig` loads.
  */
 export function defaultHost(hostConfig: Readonly<Record<string, unknown>>, options: HostOptions = {}): Host {
-  const { settings, mistakes } = readHostConfig(hostConfig);
-  if (mistakes.length > 0) {
-    const lines = mistakes.map(({ path, message, suggestion }) => {
+  const { settings, problems } = readHostConfig(hostConfig);
+  if (problems.length > 0) {
+    const lines = problems.map(({ path, message, suggestion }) => {
       const hint = suggestion === undefined ? '' : `; did you mean \`${suggestion}\`?`;
       return `host_config.${path.join('.')}: ${message}${hint}`;
     });

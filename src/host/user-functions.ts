@@ -1,13 +1,13 @@
 import { pathToFileURL } from 'node:url';
 import { importModule } from '../modules/import-module.ts';
 import { moduleFile } from '../modules/module-file.ts';
-import type { ConfigMistake } from '../sdk/plugin.ts';
+import type { ConfigProblem } from '../sdk/plugin.ts';
 import type { HostFunction } from './functions/host-function.ts';
 import { builtInFunctions } from './functions/index.ts';
 
 export interface LoadedFunctions {
   readonly functions: readonly HostFunction[];
-  readonly mistakes: readonly ConfigMistake[];
+  readonly problems: readonly ConfigProblem[];
 }
 
 /**
@@ -20,13 +20,13 @@ export async function loadUserFunctions(
   baseDir: string,
 ): Promise<LoadedFunctions> {
   const functions: HostFunction[] = [];
-  const mistakes: ConfigMistake[] = [];
+  const problems: ConfigProblem[] = [];
   for (const [namespace, specifier] of Object.entries(modules)) {
     const loaded = await loadNamespace(namespace, specifier, baseDir);
-    if (typeof loaded === 'string') mistakes.push({ path: ['functions', namespace], message: loaded });
+    if (typeof loaded === 'string') problems.push({ path: ['functions', namespace], message: loaded });
     else functions.push(...loaded);
   }
-  return { functions, mistakes };
+  return { functions, problems };
 }
 
 const RESERVED = new Set(builtInFunctions.map(({ name }) => name.split('.')[0]));

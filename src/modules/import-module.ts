@@ -1,7 +1,101 @@
-import { sharePackages } from './share-packages.ts';
+import module, { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { resolvePackage } from './module-file.ts';
 
 /** Imports a module that a configuration names, by its URL. */
 export function importModule(url: string): Promise<Record<string, unknown>> {
   sharePackages(url);
   return import(url);
+}
+
+const urls = new WeakMap<object, string>();
+
+/** Remembers the module that a plugin was loaded from, so that workers can load it as well. */
+export function rememberModule(plugin: object, url: string): void {
+  urls.set(plugin, url);
+}
+
+/** The URL of the module that a plugin was loaded from; undefined for built-in and registered plugins. */
+export function moduleUrlOf(plugin: object): string | undefined {
+  return urls.get(plugin);
+}
+
+/** What a plugin imports from the running millrace if its own folder has none. */
+const SHARED = ['millrace', 'rxjs', 'zod'];
+
+const isShared = (specifier: string) => SHARED.includes(specifier.split('/', 1)[0] as string);
+
+interface ResolveContext {
+  readonly conditions: readonly string[];
+  readonly parentURL?: string;
+}
+type Resolve = (specifier: string, context: ResolveContext) => object;
+
+/** Since Node 22.15; the types are those of Node 20. */
+type RegisterHooks = (hooks: {
+  resolve: (specifier: string, context: ResolveContext, nextResolve: Resolve) => object;
+}) => void;
+const { registerHooks } = module as { registerHooks?: RegisterHooks };
+
+/** The same for Node before 22.15, which runs it in a thread of its own and does not ask it for a `require()`. */
+const HOOKS = `
+let shared, home;
+export const initialize = (data) => { ({ shared, home } = data); };
+export async function resolve(specifier, context, nextResolve) {
+  try {
+    return await nextResolve(specifier, context);
+  } catch (error) {
+    if (!shared.includes(specifier.split('/', 1)[0])) throw error;
+    return nextResolve(specifier, { ...context, parentURL: home }).catch(() => { throw error; });
+  }
+}`;
+
+let isRegistered = false;
+
+/**
+ * A plugin in `/etc` has no `node_modules` above it, although the millrace that runs it has all that it imports. From now
+ * on, a {@link SHARED} package that Node does not find is looked for where millrace is.
+ *
+ * @param moduleUrl of a module that is about to be imported.
+ */
+export function sharePackages(moduleUrl: string): void {
+  if (isRegistered) return;
+  try {
+    isRegistered = register(moduleUrl);
+  } catch {
+    // Jest refuses hooks, and resolves modules itself.
+    isRegistered = true;
+  }
+}
+
+/** False if the module has no need of it. */
+function register(moduleUrl: string): boolean {
+  if (registerHooks !== undefined) {
+    registerHooks({ resolve: resolveShared });
+    return true;
+  }
+  // Starting the thread takes time, and most plugins have a `node_modules` folder beside them.
+  const folder = dirname(fileURLToPath(moduleUrl));
+  if (SHARED.every((name) => resolvePackage(name, folder) !== undefined)) return false;
+  const hooks = `data:text/javascript,${encodeURIComponent(HOOKS)}`;
+  module.register(hooks, { data: { shared: SHARED, home: import.meta.url } });
+  return true;
+}
+
+function resolveShared(specifier: string, context: ResolveContext, nextResolve: Resolve): object {
+  try {
+    return nextResolve(specifier, context);
+  } catch (error) {
+    if (!isShared(specifier)) throw error;
+    try {
+      const home = import.meta.url;
+      // For a `require()`, Node ignores `parentURL` and starts at the module that called it.
+      return context.conditions.includes('require')
+        ? nextResolve(createRequire(home).resolve(specifier), context)
+        : nextResolve(specifier, { ...context, parentURL: home });
+    } catch {
+      throw error;
+    }
+  }
 }

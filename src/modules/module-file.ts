@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
-import { resolvePackage } from './package-resolution.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Whether the name of a module is a path; else it is the name of a package. */
 export function isModulePath(specifier: string): boolean {
@@ -22,4 +22,48 @@ export function moduleFile(
   return file !== undefined && isAbsolute(file)
     ? { file }
     : { missing: `there is no package \`${specifier}\` in ${baseDir} or above; a path begins with ./` };
+}
+
+/**
+ * The file of a package's module as seen from a folder, or undefined if the package is not installed there.
+ * `require.resolve` does not see packages that are for `import` only, so their `exports` are read here.
+ */
+export function resolvePackage(specifier: string, baseDir: string): string | undefined {
+  try {
+    return createRequire(join(baseDir, 'configuration.js')).resolve(specifier);
+  } catch {
+    return resolveForImport(specifier, baseDir);
+  }
+}
+
+function resolveForImport(specifier: string, baseDir: string): string | undefined {
+  const [, name = specifier, subpath = ''] = /^((?:@[^/]+\/)?[^/]+)(\/.*)?$/.exec(specifier) ?? [];
+  for (let folder = resolve(baseDir); ; folder = dirname(folder)) {
+    const root = join(folder, 'node_modules', name);
+    const target = exportTarget(root, `.${subpath}`);
+    if (target !== undefined) return join(root, target);
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function exportTarget(root: string, subpath: string): string | undefined {
+  try {
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const hasSubpaths =
+      typeof exports === 'object' && Object.keys(exports).some((key) => key.startsWith('.'));
+    return importCondition(hasSubpaths ? exports[subpath] : subpath === '.' ? exports : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function importCondition(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  if (typeof target !== 'object' || target === null) return undefined;
+  for (const [condition, inner] of Object.entries(target)) {
+    if (!['node', 'import', 'module-sync', 'default'].includes(condition)) continue;
+    const found = importCondition(inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

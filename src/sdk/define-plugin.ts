@@ -10,7 +10,7 @@ import type {
   PluginKind,
   ProcessPlugin,
 } from './plugin.ts';
-import { contractMistake } from './plugin.ts';
+import { contractProblem } from './plugin.ts';
 
 /** What a schema gives for an entry that it accepts. */
 export type ConfigOf<S extends ConfigSchema> =
@@ -111,15 +111,15 @@ function define(
   definition: { readonly schema?: ConfigSchema },
   base: ConfigSchema,
 ): object {
-  const refuse = (mistake: string) => {
-    throw new MillraceError('MILLRACE_PLUGIN_CONTRACT', `${FUNCTIONS[kind]}: ${mistake}`);
+  const refuse = (problem: string) => {
+    throw new MillraceError('MILLRACE_PLUGIN_CONTRACT', `${FUNCTIONS[kind]}: ${problem}`);
   };
   const { schema = base, ...parts } = definition ?? {};
   if (typeof schema.safeParse !== 'function') {
     refuse('its schema has no safeParse(); give a zod schema, or an object that has one');
   }
   const plugin = { ...parts, get_config_schema: () => schema };
-  const mistake = contractMistake(kind, plugin);
-  if (mistake !== undefined) refuse(mistake);
+  const problem = contractProblem(kind, plugin);
+  if (problem !== undefined) refuse(problem);
   return plugin;
 }

@@ -40,7 +40,7 @@ export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts'
 export { nearest } from './nearest.ts';
 export type {
   CollectPlugin,
-  ConfigMistake,
+  ConfigProblem,
   ConfigSchema,
   ConfigSchemaIssue,
   ExactOutput,

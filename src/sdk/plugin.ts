@@ -20,8 +20,8 @@ export interface ConfigSchemaIssue {
   readonly path: readonly PropertyKey[];
 }
 
-/** A mistake that only the plugin can see, found when the configuration is loaded. */
-export interface ConfigMistake {
+/** A problem that only the plugin can see, found when the configuration is loaded. */
+export interface ConfigProblem {
   /** Where, inside the plugin's configuration. */
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -34,7 +34,7 @@ export interface ConfigMistake {
 interface PluginBase {
   get_config_schema(): ConfigSchema;
   /** Checks what a schema cannot say, such as the names of host functions. */
-  checkConfig?(args: { config: never; host: Host | undefined }): readonly ConfigMistake[];
+  checkConfig?(args: { config: never; host: Host | undefined }): readonly ConfigProblem[];
   /** One sentence, shown by `millrace plugins`. */
   readonly description?: string;
   /** A configuration entry in YAML, shown by `millrace plugins`; executed as a test for the built-in ones. */
@@ -180,18 +180,18 @@ export interface ExactOutputEvents {
 const KINDS: readonly PluginKind[] = ['collect', 'process', 'forward'];
 
 /** Says in words what keeps a value from being a plugin of a kind; undefined if nothing does. */
-export function contractMistake(kind: PluginKind, value: unknown): string | undefined {
+export function contractProblem(kind: PluginKind, value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null)
     return `it is no object with get_config_schema and ${kind}`;
   const isFunction = (name: string) => typeof (value as Record<string, unknown>)[name] === 'function';
   if (isFunction('get_config_schema') && isFunction(kind)) return undefined;
   const other = KINDS.find(isFunction);
-  if (other !== undefined && !isFunction(kind)) return `it is a ${other} plugin; wanted a ${kind} plugin`;
+  if (other !== undefined && !isFunction(kind)) return `it is a ${other} plugin; expected a ${kind} plugin`;
   const missing = ['get_config_schema', kind].filter((name) => !isFunction(name));
   return `it lacks the function${missing.length === 1 ? '' : 's'} ${missing.join(' and ')}`;
 }
 
 /** Whether a value has what a plugin of the kind must have. */
 export function isPlugin(kind: PluginKind, value: unknown): value is Plugin {
-  return contractMistake(kind, value) === undefined;
+  return contractProblem(kind, value) === undefined;
 }

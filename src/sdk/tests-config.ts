@@ -25,26 +25,26 @@ export function expressionIn(text: string): RegExp | undefined {
 }
 
 /** A text at any depth of a value that looks like an expression and is none. */
-export interface ExpressionMistake {
+export interface ExpressionProblem {
   readonly path: (string | number)[];
   readonly input: string;
   readonly reason: string;
 }
 
 /** The wrong expressions in a value, at any depth. */
-export function expressionMistakes(
+export function expressionProblems(
   value: unknown,
   path: readonly (string | number)[] = [],
-): ExpressionMistake[] {
+): ExpressionProblem[] {
   if (typeof value === 'string') {
     const reason = reasonOf(value);
     return reason === undefined ? [] : [{ path: [...path], input: value, reason }];
   }
   if (Array.isArray(value)) {
-    return value.flatMap((item, index) => expressionMistakes(item, [...path, index]));
+    return value.flatMap((item, index) => expressionProblems(item, [...path, index]));
   }
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => expressionMistakes(item, [...path, key]));
+  return Object.entries(value).flatMap(([key, item]) => expressionProblems(item, [...path, key]));
 }
 
 function reasonOf(text: string): string | undefined {
@@ -75,7 +75,7 @@ const amount = () => integer().min(0);
 
 /** Issues for the expressions in a value that are none. */
 function refuseWrongExpressions<T>(ctx: z.core.ParsePayload<T>): void {
-  for (const { reason, ...place } of expressionMistakes(ctx.value)) {
+  for (const { reason, ...place } of expressionProblems(ctx.value)) {
     const message = `a valid regular expression between the slashes (${reason})`;
     ctx.issues.push({ code: 'custom', message, ...place });
   }

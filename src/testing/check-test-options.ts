@@ -1,5 +1,5 @@
 import { checkOptions, refuseArgument } from '../checks/arguments.ts';
-import { isMapping } from '../checks/path.ts';
+import { isMapping } from '../checks/problem.ts';
 import type { TestPipelineOptions } from './test-pipeline.ts';
 
 /** All of them: the compiler misses one that is added. */

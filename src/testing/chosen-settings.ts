@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { withReferences } from '../checks/as-written.ts';
-import { jsonSchemaOf } from '../checks/known-keys.ts';
-import { isMapping } from '../checks/path.ts';
-import { shownSettings } from '../checks/shown-settings.ts';
+import { jsonSchemaOf } from '../checks/apply-schema.ts';
+import { isMapping } from '../checks/problem.ts';
+import { shownSettings, withReferences } from '../checks/shown-values.ts';
 import type { PluginConfig } from '../sdk/config.ts';
 
 /** What may be shown of an entry: no secrets, and no values of environment variables. */

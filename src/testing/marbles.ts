@@ -1,5 +1,5 @@
 import { TestScheduler } from 'rxjs/testing';
-import { describeValue } from '../checks/wording.ts';
+import { describeValue } from '../checks/describe.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { toMilliseconds } from './duration.ts';
 import { letterValue, type MarbleValues, toData } from './event-values.ts';
@@ -41,7 +41,7 @@ export function rxjsMarbles(text: string): string {
   if (typeof text !== 'string') {
     throw new MillraceError('MILLRACE_TEST_MARBLES', `marbles are a string; found ${describeValue(text)}`);
   }
-  const wrong = mistakeIn(text);
+  const wrong = problemIn(text);
   if (wrong !== undefined) {
     const message = `the marbles '${text}' cannot be read: ${wrong}; see docs/testing.md for the syntax`;
     throw new MillraceError('MILLRACE_TEST_MARBLES', message);
@@ -59,14 +59,14 @@ const WRONG_UNIT =
 const BARE_NUMBER = /^\d{2,}$|^\d+\.\d+$/;
 const UNIT = /^(?:ms|[smhd])$/;
 
-function mistakeIn(text: string): string | undefined {
+function problemIn(text: string): string | undefined {
   if (/\([^)]*(?:\(|$)/.test(text)) return 'a ( is not closed';
   if (/^[^(]*\)|\)[^(]*\)/.test(text)) return 'a ) has no (';
   if (/[|#].*[^\s)-]/s.test(text)) return 'something follows the end';
   if (/[\^!]/.test(text)) return '^ and ! mean nothing here';
   const tokens = text.trim().split(/\s+/);
   if (TIME.test(tokens.at(-1) ?? '')) return 'a time at the end, where nothing follows it';
-  const notATime = tokens.length === 1 ? undefined : timeMistakeIn(tokens);
+  const notATime = tokens.length === 1 ? undefined : timeProblemIn(tokens);
   if (notATime !== undefined) return notATime;
   if (tokens.some((token) => !TIME.test(token) && GLUED_TIME.test(token))) {
     return 'a time must be set off by spaces';
@@ -76,7 +76,7 @@ function mistakeIn(text: string): string | undefined {
 
 const UNITS = 'units are ms, s, m, h and d';
 
-function timeMistakeIn(tokens: readonly string[]): string | undefined {
+function timeProblemIn(tokens: readonly string[]): string | undefined {
   for (const [i, token] of tokens.entries()) {
     const next = tokens[i + 1] ?? '';
     if (/^\d+(?:\.\d+)?$/.test(token) && UNIT.test(next))

@@ -1,7 +1,7 @@
 import { asyncScheduler, type Observable, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import type { WrittenSections } from '../checks/as-written.ts';
-import { isMapping } from '../checks/path.ts';
+import { isMapping } from '../checks/problem.ts';
+import type { WrittenSections } from '../checks/shown-values.ts';
 import { parseConfig } from '../config/parse-config.ts';
 import { Manager } from '../engine/manager.ts';
 import type { StagePlace } from '../engine/probe.ts';

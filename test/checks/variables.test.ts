@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are the subject
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { withhold, withholdingLogger, withholdLong } from '../../src/checks/variables.ts';
-import { describeValue } from '../../src/checks/wording.ts';
+import { describeValue } from '../../src/checks/describe.ts';
+import { withhold, withholdingLogger, withholdLong } from '../../src/checks/shown-values.ts';
 
 const LONG = `${'long "secret" '.repeat(8)}end`;
 

@@ -64,7 +64,7 @@ describe('millrace graph', () => {
     }
   });
 
-  it('reports mistakes as `validate` does, and draws nothing', async () => {
+  it('reports problems as `validate` does, and draws nothing', async () => {
     const cwd = folderWith({ 'p.yaml': THREE.replace('interval', 'intervall') });
     const { code, stdout, stderr } = await runCli(['graph', 'p.yaml'], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

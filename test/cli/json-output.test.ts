@@ -32,7 +32,7 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
     expect(entriesOf(stderr).at(-1)).toMatchObject({ pipeline: 'counting', collected: 2 });
   });
 
-  it('of a configuration with mistakes, each with its place', async () => {
+  it('of a configuration with problems, each with its place', async () => {
     const cwd = folderWith(files);
     for (const command of ['run', 'validate', 'graph']) {
       const { code, stderr } = await runCli(['--log-format=json', command, 'bad.yaml'], { cwd });
@@ -49,7 +49,7 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
         file: 'bad.yaml',
         message: expect.stringMatching(/^bad\.yaml:5:21: .*did you mean `stdout`\?$/),
       });
-      expect(entries[2]?.message).toBe('2 mistakes. Nothing was started.');
+      expect(entries[2]?.message).toBe('2 errors. Nothing was started.');
     }
   });
 

@@ -85,5 +85,5 @@ it.each([
 it('refuses a file_mode without quotes, which YAML takes for a number', async () => {
   const cwd = folderWith({ 'p.yaml': CONFIG.replace("'0600'", '0600'), 'fails.mjs': FAILS });
   const { code, stderr } = await runCli(['validate', 'p.yaml'], { cwd });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('file_mode: found 0600; wanted a string')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('file_mode: found 0600; expected a string')]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { jsonSchemaOf } from '../../src/checks/known-keys.ts';
-import { formatNumber } from '../../src/checks/wording.ts';
+import { jsonSchemaOf } from '../../src/checks/apply-schema.ts';
+import { formatNumber } from '../../src/checks/describe.ts';
 import { pluginFields } from '../../src/cli/plugin-fields.ts';
 import { builtinPlugins } from '../../src/config/registry.ts';
 import type { ConfigSchema } from '../../src/sdk/plugin.ts';

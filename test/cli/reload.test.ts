@@ -78,7 +78,7 @@ describe('reload', () => {
     expect(stderr).toMatch(/^third {2}stopped after/m);
   });
 
-  it('refuses a wrong configuration with its mistakes, and the old one runs on', async () => {
+  it('refuses a wrong configuration with its problems, and the old one runs on', async () => {
     const { cli, write, add } = await started();
     write(config('ONE').replace('plugin: disk', 'plugin: dsk').replace('plugin: stdout', 'plugin: stdot'));
     cli.kill('SIGHUP');

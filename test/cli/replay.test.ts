@@ -177,7 +177,7 @@ describe('millrace replay', () => {
     ],
     [
       ['replay', 'dead.gz', '--pipeline', 'web', 'p.yaml'],
-      'dead.gz: it looks like gzip; wanted JSON, one object a line: unpack it',
+      'dead.gz: it looks like gzip; expected JSON, one object a line: unpack it',
     ],
     [['replay', 'none.jsonl', '--pipeline', 'web', 'p.yaml'], 'ENOENT'],
     [['replay', 'out', '--pipeline', 'web', 'p.yaml'], 'out: it is no file'],

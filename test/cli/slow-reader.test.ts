@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 /** More than the pipe and the buffers of both processes hold. */
 const MISTAKES = 4000;
 
-const manyMistakes = () => {
+const manyProblems = () => {
   const entries = Array.from(
     { length: MISTAKES },
     (_, i) => `  wrong_${i}: { plugin: disk, pathh: somewhere }`,
@@ -46,13 +46,13 @@ async function idle({ child }: CliProcess): Promise<void> {
 }
 
 describe('a reader that is slow', () => {
-  it('gets every mistake', async () => {
-    const cwd = folderWith({ 'many.yaml': manyMistakes() });
+  it('gets every problem', async () => {
+    const cwd = folderWith({ 'many.yaml': manyProblems() });
     const { code, stderr } = await readLate(['validate', 'many.yaml'], cwd, 'stderr');
     expect(code).toBe(2);
     expect(stderr.length).toBeGreaterThan(500_000);
     expect(stderr.match(/unknown key `pathh`/g)).toHaveLength(MISTAKES);
-    expect(stderr).toMatch(/\n\n[\d,]+ mistakes\. Nothing was started\.\n$/);
+    expect(stderr).toMatch(/\n\n[\d,]+ errors\. Nothing was started\.\n$/);
   });
 
   it('gets all of a result', async () => {

@@ -225,10 +225,10 @@ describe('millrace test --watch', () => {
     expect((await cli.ended()).code).toBe(1);
   });
 
-  it('goes on after a mistake', async () => {
+  it('goes on after a problem', async () => {
     const cwd = folderWith({ 'web.yaml': `${CONFIG}tests: 3\n` });
     const cli = await startCli(['test', 'web.yaml', '--watch'], { cwd });
-    await cli.shows('stderr', /1 mistake\.[\s\S]*watching/);
+    await cli.shows('stderr', /1 error\.[\s\S]*watching/);
     writeFileSync(join(cwd, 'web.yaml'), CONFIG + GOOD);
     await cli.shows('stdout', /\n2 passed\n/);
     await cli.shows('stderr', /watching[\s\S]*watching/);

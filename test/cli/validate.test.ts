@@ -34,7 +34,7 @@ describe('millrace validate', () => {
     expect(stdout).toMatch(/^p\.yaml: valid: /);
   });
 
-  it('reports all mistakes with their places on standard error, and how many they are', async () => {
+  it('reports all problems with their places on standard error, and how many they are', async () => {
     const wrong = THREE.replace('interval', 'intervall').replace(
       'collect: numbers, process',
       'collect: nubmers, process',
@@ -44,7 +44,7 @@ describe('millrace validate', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^p\.yaml:3:\d+: .*did you mean `interval`/m);
     expect(stderr).toMatch(/^p\.yaml:9:\d+: .*did you mean `numbers`/m);
-    expect(stderr).toContain('\n2 mistakes.');
+    expect(stderr).toContain('\n2 errors.');
     expect(stderr).not.toContain('    at ');
   });
 
@@ -52,6 +52,6 @@ describe('millrace validate', () => {
     const { code, stdout, stderr } = await runCli(['validate', 'nowhere.yaml']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('nowhere.yaml');
-    expect(stderr).toContain('\n1 mistake.');
+    expect(stderr).toContain('\n1 error.');
   });
 });

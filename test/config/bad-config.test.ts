@@ -26,84 +26,84 @@ describe('an entry', () => {
     [
       'collectors',
       '{plugin: test, interval: ▸0}',
-      'collectors.x.interval: found 0; wanted a number greater than 0',
+      'collectors.x.interval: found 0; expected a number greater than 0',
     ],
     [
       'collectors',
       '{plugin: test, count: ▸0}',
-      'collectors.x.count: found 0; wanted a number greater than 0',
+      'collectors.x.count: found 0; expected a number greater than 0',
     ],
     [
       'collectors',
       '{plugin: test, count: ▸9223372036854775807}',
-      'collectors.x.count: found 9223372036854775807; wanted a number less than 9223372036854775807',
+      'collectors.x.count: found 9223372036854775807; expected a number less than 9223372036854775807',
     ],
-    ['collectors', '{plugin: test, count: ▸1.5}', 'collectors.x.count: found 1.5; wanted a whole number'],
+    ['collectors', '{plugin: test, count: ▸1.5}', 'collectors.x.count: found 1.5; expected a whole number'],
     [
       'processors',
       '{plugin: test, delay: ▸0}',
-      'processors.x.delay: found 0; wanted a number greater than 0',
+      'processors.x.delay: found 0; expected a number greater than 0',
     ],
     [
       'processors',
       '{plugin: test, child_events_count: ▸-1}',
-      'processors.x.child_events_count: found -1; wanted a number greater than 0',
+      'processors.x.child_events_count: found -1; expected a number greater than 0',
     ],
     [
       'processors',
       '{plugin: entropy_mask, mask_char: ▸""}',
-      'processors.x.mask_char: found the string ""; wanted exactly 1 character',
+      'processors.x.mask_char: found the string ""; expected exactly 1 character',
     ],
     [
       'processors',
       '{plugin: regex_mask, rules: {}, mask_char: ▸ab}',
-      'processors.x.mask_char: found the string "ab"; wanted exactly 1 character',
+      'processors.x.mask_char: found the string "ab"; expected exactly 1 character',
     ],
     [
       'processors',
       '{plugin: entropy_mask, delimeter: ▸"  "}',
-      'processors.x.delimeter: found the string "  "; wanted exactly 1 character',
+      'processors.x.delimeter: found the string "  "; expected exactly 1 character',
     ],
     [
       'processors',
       '{plugin: entropy_mask, h_threshold: ▸1.01}',
-      'processors.x.h_threshold: found 1.01; wanted a number of at most 1',
+      'processors.x.h_threshold: found 1.01; expected a number of at most 1',
     ],
     [
       'processors',
       '{plugin: entropy_mask, h_threshold: ▸-0.1}',
-      'processors.x.h_threshold: found -0.1; wanted a number of at least 0',
+      'processors.x.h_threshold: found -0.1; expected a number of at least 0',
     ],
     [
       'processors',
       '{plugin: entropy_mask, length_threshold: ▸1}',
-      'processors.x.length_threshold: found 1; wanted a number greater than 1',
+      'processors.x.length_threshold: found 1; expected a number greater than 1',
     ],
     [
       'processors',
       '{plugin: entropy_mask, alphabet: ▸""}',
-      'processors.x.alphabet: found the string ""; wanted at least 1 character',
+      'processors.x.alphabet: found the string ""; expected at least 1 character',
     ],
     // Types, fields and keys.
     [
       'collectors',
       '{plugin: test, interval: ▸abc}',
-      'collectors.x.interval: found the string "abc"; wanted a number',
+      'collectors.x.interval: found the string "abc"; expected a number',
     ],
     [
       'collectors',
       '{plugin: test, interval: ▸.nan}',
-      'collectors.x.interval: found .nan; wanted a finite number',
+      'collectors.x.interval: found .nan; expected a finite number',
     ],
-    ['collectors', '{plugin: file}', 'collectors.x.paths: missing; wanted a list'],
+    ['collectors', '{plugin: file}', 'collectors.x.paths: missing; expected a list'],
     [
       'collectors',
       '{plugin: file, paths: [▸""]}',
-      'collectors.x.paths[0]: found the string ""; wanted at least 1 character',
+      'collectors.x.paths[0]: found the string ""; expected at least 1 character',
     ],
-    ['collectors', '{interval: 1}', 'collectors.x.plugin: missing; wanted a string'],
-    ['collectors', '{▸plugin: }', 'collectors.x.plugin: found nothing (null); wanted a string'],
-    ['collectors', '▸test', 'collectors.x: found the string "test"; wanted a mapping'],
+    ['collectors', '{interval: 1}', 'collectors.x.plugin: missing; expected a string'],
+    ['collectors', '{▸plugin: }', 'collectors.x.plugin: found nothing (null); expected a string'],
+    ['collectors', '▸test', 'collectors.x: found the string "test"; expected a mapping'],
     [
       'collectors',
       '{plugin: test, ▸intervall: 5}',
@@ -118,24 +118,28 @@ describe('an entry', () => {
     [
       'processors',
       '{plugin: test, ▸delay_range: {minimum: 1, maximun: 2}}',
-      'processors.x.delay_range.maximum: missing; wanted a number',
+      'processors.x.delay_range.maximum: missing; expected a number',
     ],
     [
       'processors',
       '{plugin: test, delay_range: {minimum: ▸2, maximum: 1}}',
-      'processors.x.delay_range.minimum: found 2; wanted a number that is not above maximum',
+      'processors.x.delay_range.minimum: found 2; expected a number that is not above maximum',
     ],
-    ['processors', '{plugin: regex_mask, rules: {A: ▸1}}', 'processors.x.rules.A: found 1; wanted a string'],
+    [
+      'processors',
+      '{plugin: regex_mask, rules: {A: ▸1}}',
+      'processors.x.rules.A: found 1; expected a string',
+    ],
     [
       'processors',
       '{plugin: regex_mask, rules: {A: ▸"("}}',
-      'processors.x.rules.A: found the string "("; wanted a valid regular expression (Unterminated group)',
+      'processors.x.rules.A: found the string "("; expected a valid regular expression (Unterminated group)',
     ],
     // Plugins.
     [
       'collectors',
       '{plugin: ▸disk}',
-      'collectors.x.plugin: `disk` is a forward plugin; wanted a collect plugin',
+      'collectors.x.plugin: `disk` is a forward plugin; expected a collect plugin',
     ],
     [
       'collectors',
@@ -155,9 +159,11 @@ describe('an entry', () => {
     const wanted =
       'a path without `~`, which only shells expand; write $' + '{HOME}, or ./~ for a folder of that name';
     expect(await refusedEntry('collectors', '{plugin: file, paths: [▸~/app.log]}')).toBe(
-      `collectors.x.paths[0]: found the string "~/app.log"; wanted ${wanted}`,
+      `collectors.x.paths[0]: found the string "~/app.log"; expected ${wanted}`,
     );
-    expect(await refusedEntry('forwarders', '{plugin: disk, path: ▸"~"}')).toContain('wanted a path without');
+    expect(await refusedEntry('forwarders', '{plugin: disk, path: ▸"~"}')).toContain(
+      'expected a path without',
+    );
     const { config } = await load(`collectors: {x: {plugin: file, paths: [./~/a, "~a"]}}\n${REST}`);
     expect(config.collectors.x).toMatchObject({ paths: ['./~/a', '~a'] });
   });
@@ -168,9 +174,9 @@ describe('an entry', () => {
     );
     expect(message.match(/^<dir>.*$/gm)).toEqual([
       expect.stringContaining('mask_char: found 7'),
-      expect.stringContaining('rules.A: found the string "("; wanted a valid regular expression'),
-      expect.stringContaining('rules.B: found 7; wanted a string'),
-      expect.stringContaining('rules.C: found the string "x["; wanted a valid regular expression'),
+      expect.stringContaining('rules.A: found the string "("; expected a valid regular expression'),
+      expect.stringContaining('rules.B: found 7; expected a string'),
+      expect.stringContaining('rules.C: found the string "x["; expected a valid regular expression'),
     ]);
   });
 
@@ -189,7 +195,7 @@ describe('an entry', () => {
 
   it('shortens a long value', async () => {
     const message = await refusedEntry('collectors', `{plugin: test, interval: ▸${'x'.repeat(500)}}`);
-    expect(message).toBe(`collectors.x.interval: found the string "${'x'.repeat(59)}…"; wanted a number`);
+    expect(message).toBe(`collectors.x.interval: found the string "${'x'.repeat(59)}…"; expected a number`);
   });
 });
 
@@ -221,7 +227,7 @@ host_config: {}
     [
       '{collect: [web, ▸disk], forward: [▸toString]}',
       [
-        'pipelines.main.collect[1]: `disk` is a forwarder; wanted the name of a collector',
+        'pipelines.main.collect[1]: `disk` is a forwarder; expected the name of a collector',
         'pipelines.main.forward[0]: unknown forwarder `toString`; there are `disk`',
       ],
     ],
@@ -232,8 +238,8 @@ host_config: {}
     [
       '{collect: ▸[], forward: ▸[]}',
       [
-        'pipelines.main.collect: found an empty list; wanted at least one name of a collector',
-        'pipelines.main.forward: found an empty list; wanted at least one name of a forwarder',
+        'pipelines.main.collect: found an empty list; expected at least one name of a collector',
+        'pipelines.main.forward: found an empty list; expected at least one name of a forwarder',
       ],
     ],
     [
@@ -244,19 +250,19 @@ host_config: {}
         'pipelines.main.forward[2]: unknown forwarder `oh`; there are `disk`',
       ],
     ],
-    ['{collect: web}', ['pipelines.main.forward: missing; wanted a list or a string']],
+    ['{collect: web}', ['pipelines.main.forward: missing; expected a list or a string']],
     [
       '{collect: ▸{web: 1}, forward: disk, ▸enabeld: yes}',
       [
-        'pipelines.main.collect: found a mapping; wanted a list or a string',
+        'pipelines.main.collect: found a mapping; expected a list or a string',
         'pipelines.main.enabeld: unknown key `enabeld`; did you mean `enabled`?',
       ],
     ],
     [
       '{collect: [web, ▸3], forward: disk, restart: ▸"no"}',
       [
-        'pipelines.main.collect[1]: found 3; wanted a string',
-        'pipelines.main.restart: found the string "no"; wanted true or false',
+        'pipelines.main.collect[1]: found 3; expected a string',
+        'pipelines.main.restart: found the string "no"; expected true or false',
       ],
     ],
     [
@@ -264,7 +270,7 @@ host_config: {}
       [
         'pipelines.main.delivery.dead_letter: unknown forwarder `disc`; did you mean `disk`?',
         'pipelines.main.delivery.atempts: unknown key `atempts`; did you mean `attempts`?',
-        'pipelines.main.buffer.when_full: found the string "drop_oldst"; wanted `drop_oldest` or `drop_newest`; did you mean `drop_oldest`?',
+        'pipelines.main.buffer.when_full: found the string "drop_oldst"; expected `drop_oldest` or `drop_newest`; did you mean `drop_oldest`?',
       ],
     ],
   ])('%s', async (text, messages) => {
@@ -276,31 +282,31 @@ describe('the whole configuration', () => {
   it('misses sections', async () => {
     expect(await refusal('tests: {}\n')).toBe(
       [
-        '<dir>/c.yaml:1:1: collectors: missing; wanted a mapping of names to collectors',
-        '<dir>/c.yaml:1:1: forwarders: missing; wanted a mapping of names to forwarders',
-        '<dir>/c.yaml:1:1: pipelines: missing; wanted a mapping of names to pipelines',
-        '<dir>/c.yaml:1:1: host_config: missing; wanted a mapping, which may be empty: {}',
+        '<dir>/c.yaml:1:1: collectors: missing; expected a mapping of names to collectors',
+        '<dir>/c.yaml:1:1: forwarders: missing; expected a mapping of names to forwarders',
+        '<dir>/c.yaml:1:1: pipelines: missing; expected a mapping of names to pipelines',
+        '<dir>/c.yaml:1:1: host_config: missing; expected a mapping, which may be empty: {}',
       ].join('\n'),
     );
   });
 
-  it('has sections of a wrong type, which cause no further mistakes', async () => {
+  it('has sections of a wrong type, which cause no further problems', async () => {
     const text =
       'collectors: [web]\nforwarders:\npipelines: {main: {collect: web, forward: out}}\nhost_config: 1\n';
     expect(
       await refusal(text),
-    ).toBe(`<dir>/c.yaml:1:13: collectors: found a list; wanted a mapping of names to collectors
+    ).toBe(`<dir>/c.yaml:1:13: collectors: found a list; expected a mapping of names to collectors
     1 | collectors: [web]
       |             ^
-<dir>/c.yaml:2:1: forwarders: found nothing (null); wanted a mapping of names to forwarders
+<dir>/c.yaml:2:1: forwarders: found nothing (null); expected a mapping of names to forwarders
     2 | forwarders:
       | ^
-<dir>/c.yaml:4:14: host_config: found 1; wanted a mapping, which may be empty: {}
+<dir>/c.yaml:4:14: host_config: found 1; expected a mapping, which may be empty: {}
     4 | host_config: 1
       |              ^`);
   });
 
-  it('tells all mistakes at once, by place, and uses the names of wrong entries', async () => {
+  it('tells all problems at once, by place, and uses the names of wrong entries', async () => {
     const text = `collector: {}
 collectors:
   web:
@@ -323,13 +329,13 @@ host_config: {}
     ).toBe(`<dir>/c.yaml:1:1: collector: unknown key \`collector\`; did you mean \`collectors\`?
     1 | collector: {}
       | ^
-<dir>/c.yaml:3:3: collectors.web.paths: missing; wanted a list
+<dir>/c.yaml:3:3: collectors.web.paths: missing; expected a list
     3 |   web:
       |   ^
-<dir>/c.yaml:5:15: collectors.web.backfill: found the string "yes"; wanted true or false
+<dir>/c.yaml:5:15: collectors.web.backfill: found the string "yes"; expected true or false
     5 |     backfill: "yes"
       |               ^
-<dir>/c.yaml:8:12: collectors.ticks.count: found 0; wanted a number greater than 0
+<dir>/c.yaml:8:12: collectors.ticks.count: found 0; expected a number greater than 0
     8 |     count: 0
       |            ^
 <dir>/c.yaml:10:17: forwarders.out.plugin: unknown forward plugin \`nop\`; there are \`disk\`, \`noop\`, \`stdout\`, \`test\`, and no package of that name in <dir> or above it; did you mean \`noop\`?
@@ -340,13 +346,13 @@ host_config: {}
       |                    ^`);
   });
 
-  it('gives mistakes as data, too', async () => {
+  it('gives problems as data, too', async () => {
     const error = await load(`collectors: {x: {plugin: test, intervall: 1}}\n${REST}`).catch(
       (caught) => caught,
     );
     expect(error).toBeInstanceOf(ConfigError);
     expect(error).toMatchObject({ name: 'ConfigError', code: 'MILLRACE_CONFIG' });
-    expect(error.mistakes).toEqual([
+    expect(error.problems).toEqual([
       {
         file: expect.stringMatching(/c\.yaml$/),
         line: 1,

@@ -16,7 +16,7 @@ const bomb = () => {
   return `host_config:\n  ${levels.join('\n  ')}\n`;
 };
 
-describe('a file that was named by mistake', () => {
+describe('a file that was named by accident', () => {
   const NO_CONFIGURATION =
     '<dir>/c.yaml: this is not a millrace configuration: it has none of the top-level sections collectors, ' +
     'processors, forwarders, pipelines, host_config and tests. The content of the file is not shown here, because ' +
@@ -40,7 +40,7 @@ describe('a file that was named by mistake', () => {
 
   it('is not quoted where it is one value, whatever is in it', async () => {
     expect(await refusal('user hunter2 ${NOT_SET} went\n')).toBe(
-      '<dir>/c.yaml: the file holds a single value; wanted a mapping with collectors, forwarders, pipelines …',
+      '<dir>/c.yaml: the file holds a single value; expected a mapping with collectors, forwarders, pipelines …',
     );
   });
 
@@ -90,28 +90,28 @@ describe('a file that is no YAML', () => {
     [
       'a key that is a list',
       'host_config: {[a]: 1}\n',
-      `<dir>/c.yaml:1:15: a key must be a text; found a list, a mapping or an alias
+      `<dir>/c.yaml:1:15: a key must be a string; found a list, a mapping or an alias
     1 | host_config: {[a]: 1}
       |               ^`,
     ],
     [
       'two documents',
       'host_config: {}\n---\npipelines: {}\n',
-      `<dir>/c.yaml:2:1: a second document; wanted one in each file
+      `<dir>/c.yaml:2:1: a second document; expected one in each file
     2 | ---
       | ^`,
     ],
-    ['an empty file', '', '<dir>/c.yaml: the file is empty; wanted a configuration'],
-    ['a file of comments', '# nothing\n', '<dir>/c.yaml: the file is empty; wanted a configuration'],
+    ['an empty file', '', '<dir>/c.yaml: the file is empty; expected a configuration'],
+    ['a file of comments', '# nothing\n', '<dir>/c.yaml: the file is empty; expected a configuration'],
     [
       'a list',
       '- a\n',
-      '<dir>/c.yaml: the file holds a list; wanted a mapping with collectors, forwarders, pipelines …',
+      '<dir>/c.yaml: the file holds a list; expected a mapping with collectors, forwarders, pipelines …',
     ],
     [
       'a word',
       'hello\n',
-      '<dir>/c.yaml: the file holds a single value; wanted a mapping with collectors, forwarders, pipelines …',
+      '<dir>/c.yaml: the file holds a single value; expected a mapping with collectors, forwarders, pipelines …',
     ],
   ])('%s', async (_name, text, message) => {
     expect(await refusal(text)).toBe(message);
@@ -128,21 +128,23 @@ describe('a file that is no YAML', () => {
     const folder = folderOf({});
     const missing = join(folder, 'nowhere.yaml');
     await expect(loadConfig([missing, folder], { host: testHost })).rejects.toMatchObject({
-      message: `${missing}: there is no such file\n${folder}: this is a folder; wanted a file`,
-      mistakes: [{ file: missing, line: undefined }, { file: folder }],
+      message: `${missing}: there is no such file\n${folder}: this is a folder; expected a file`,
+      problems: [{ file: missing, line: undefined }, { file: folder }],
     });
   });
 
   it('is not given at all', async () => {
-    await expect(loadConfig([], { host: testHost })).rejects.toThrow('no file is given; wanted at least one');
+    await expect(loadConfig([], { host: testHost })).rejects.toThrow(
+      'no file is given; expected at least one',
+    );
   });
 });
 
-describe('mistakes of YAML that do not hide others', () => {
+describe('problems of YAML that do not hide others', () => {
   it('a duplicate key names both places', async () => {
     expect(
       await refusal(`collectors:\n  web:\n    plugin: test\n    interval: 0\n    plugin: file\n${REST}`),
-    ).toBe(`<dir>/c.yaml:4:15: collectors.web.interval: found 0; wanted a number greater than 0
+    ).toBe(`<dir>/c.yaml:4:15: collectors.web.interval: found 0; expected a number greater than 0
     4 |     interval: 0
       |               ^
 <dir>/c.yaml:5:5: collectors.web.plugin: the key \`plugin\` is given twice; the first one is at line 3, column 5
@@ -162,10 +164,10 @@ describe('mistakes of YAML that do not hide others', () => {
       await refusal(
         `collectors: !mine {}\nhost_config: {a: !when 1, b: !!int x}\n${REST.replace('host_config: {}', '')}`,
       ),
-    ).toBe(`<dir>/c.yaml:1:13: collectors: unknown tag !mine; wanted none, or !!map
+    ).toBe(`<dir>/c.yaml:1:13: collectors: unknown tag !mine; expected none, or !!map
     1 | collectors: !mine {}
       |             ^
-<dir>/c.yaml:2:18: host_config.a: unknown tag !when; wanted none, or one of !!str, !!null, !!bool, !!int, !!float
+<dir>/c.yaml:2:18: host_config.a: unknown tag !when; expected none, or one of !!str, !!null, !!bool, !!int, !!float
     2 | host_config: {a: !when 1, b: !!int x}
       |                  ^
 <dir>/c.yaml:2:30: host_config.b: the value is no !!int

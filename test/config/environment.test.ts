@@ -123,13 +123,13 @@ host_config: { flow: { a: \${V} }, list: [\${V}, b], nested: { a: [{ b: x\${V} }
     });
   });
 
-  it('are mistakes in flow collections at their place', async () => {
+  it('are problems in flow collections at their place', async () => {
     expect(await refusal(`collectors: {a: {plugin: test, count: \${INTERVALL}}}\n${REST}`, { env })).toMatch(
       /^<dir>\/c\.yaml:1:39: collectors\.a\.count: the environment variable INTERVALL is not set; .*\n {4}1 \| collectors: \{a: \{plugin: test, count: \$\{INTERVALL\}\}\}\n/,
     );
   });
 
-  it('are mistakes if they are missing, and cause no others', async () => {
+  it('are problems if they are missing, and cause no others', async () => {
     const text = `collectors:
   a:
     plugin: test
@@ -141,7 +141,7 @@ ${REST}`;
     ).toBe(`<dir>/c.yaml:4:15: collectors.a.interval: the environment variable INTERVALL is not set; set it, give a default with \${INTERVALL:-…}, or write $\${INTERVALL} for the text itself
     4 |     interval: \${INTERVALL}
       |               ^
-<dir>/c.yaml:5:12: collectors.a.count: found 0; wanted a number greater than 0
+<dir>/c.yaml:5:12: collectors.a.count: found 0; expected a number greater than 0
     5 |     count: 0
       |            ^`);
   });
@@ -162,7 +162,7 @@ host_config: {}
     const message = await refusal(text, { env });
     expect(message.split('\n').filter((line) => line.startsWith('<dir>'))).toHaveLength(7);
     expect(message).not.toContain('hunter2');
-    expect(message).toContain('collectors.a.interval: found the value of ${TOKEN}; wanted a number\n');
+    expect(message).toContain('collectors.a.interval: found the value of ${TOKEN}; expected a number\n');
     expect(message).toContain('collectors.c.plugin: the module `./${TOKEN}.mjs` does not exist');
     expect(message).toContain('pipelines.main.collect: unknown collector `${TOKEN}`');
     expect(message).toContain('pipelines.main.forward[0]: unknown forwarder `x${TOKEN}`');

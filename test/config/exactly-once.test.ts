@@ -18,12 +18,12 @@ const config = (main: object, others: object = {}) => ({
   pipelines: { main: { collect: ['log'], forward: 'out', exactly_once: true, ...main }, ...others },
 });
 
-function mistakes(input: unknown): string[] {
+function problems(input: unknown): string[] {
   try {
     parseConfig(input);
     return [];
   } catch (error) {
-    return (error as ConfigError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
   }
 }
 
@@ -50,19 +50,19 @@ describe('exactly_once', () => {
     [{ ordered: false }, /^pipelines\.main\.ordered: found false; `exactly_once` requires true/],
     [{ delivery: { dead_letter: 'same' } }, /out\/events is also written to by its own dead letter/],
   ])('is refused, with the reason, for %j', (main, message) => {
-    expect(mistakes(config(main))).toEqual([expect.stringMatching(message)]);
+    expect(problems(config(main))).toEqual([expect.stringMatching(message)]);
   });
 
   it('is refused where another pipeline writes to the same file', () => {
     const other = { collect: 'ticks', forward: ['none', 'same'] };
-    expect(mistakes(config({}, { other }))).toEqual([
+    expect(problems(config({}, { other }))).toEqual([
       expect.stringMatching(/^pipelines\.main\.forward: out\/events is also written to by pipeline `other`/),
     ]);
   });
 
   it('leaves names that are unknown, and values of a wrong type, to their own checks', () => {
-    expect(mistakes(config({ collect: 'lgo' })).length).toBe(1);
-    expect(mistakes(config({ forward: 7 })).length).toBe(1);
+    expect(problems(config({ collect: 'lgo' })).length).toBe(1);
+    expect(problems(config({ forward: 7 })).length).toBe(1);
   });
 
   it('wants a state folder', () => {

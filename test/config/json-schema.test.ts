@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { valueAt } from '../../src/checks/path.ts';
+import { valueAt } from '../../src/checks/problem.ts';
 import { jsonSchema, jsonSchemaText } from '../../src/config/json-schema.ts';
 
 const at = (...path: (string | number)[]) => valueAt(jsonSchema(), path);

@@ -47,14 +47,14 @@ host_config: {role: web, beacons: {memusage: {}}}
       |                                  ^`);
   });
 
-  it('tell the mistakes of each, in the order given', async () => {
+  it('tell the problems of each, in the order given', async () => {
     const message = await refusal({
       'b.yaml': `collectors: {b: {plugin: test, count: 0}}\n${REST}`,
       'a.yaml': 'collectors: {a: {plugin: test, interval: 0}}\n',
     });
     expect(message.match(/^<dir>.*$/gm)).toEqual([
-      '<dir>/b.yaml:1:39: collectors.b.count: found 0; wanted a number greater than 0',
-      '<dir>/a.yaml:1:42: collectors.a.interval: found 0; wanted a number greater than 0',
+      '<dir>/b.yaml:1:39: collectors.b.count: found 0; expected a number greater than 0',
+      '<dir>/a.yaml:1:42: collectors.a.interval: found 0; expected a number greater than 0',
     ]);
   });
 
@@ -64,7 +64,7 @@ host_config: {role: web, beacons: {memusage: {}}}
       'b.yaml': 'collectors: {\n',
     });
     expect(message.match(/^<dir>.*$/gm)).toEqual([
-      '<dir>/a.yaml:1:69: pipelines.main.restart: found 1; wanted true or false',
+      '<dir>/a.yaml:1:69: pipelines.main.restart: found 1; expected true or false',
       expect.stringMatching(/^<dir>\/b\.yaml:2:1: the file is not valid YAML: /),
     ]);
   });
@@ -133,7 +133,7 @@ ${REST}`,
       '<dir>/c.yaml:4:20: collectors.throws.plugin: the module `./throws.mjs` does not load: Error: first line',
       '<dir>/c.yaml:5:22: collectors.noSchema.plugin: the module `./no-schema.mjs` is no collect plugin: it lacks the function get_config_schema',
       '<dir>/c.yaml:6:21: collectors.noEntry.plugin: the module `./no-entry.mjs` is no collect plugin: it lacks the function collect',
-      '<dir>/c.yaml:7:19: collectors.other.plugin: the module `./other.mjs` is no collect plugin: it is a forward plugin; wanted a collect plugin',
+      '<dir>/c.yaml:7:19: collectors.other.plugin: the module `./other.mjs` is no collect plugin: it is a forward plugin; expected a collect plugin',
       '<dir>/c.yaml:8:22: collectors.standard.plugin: the module `./default.mjs` is no collect plugin: it lacks the functions get_config_schema and collect',
     ]);
   });
@@ -172,9 +172,9 @@ describe('without a host of the program', () => {
     expect(host).toMatchObject({ id: 'box', role: 'web' });
   });
 
-  it('its mistakes have their places', async () => {
+  it('its problems have their places', async () => {
     await expect(load(`${rest}host_config: {beacons: {loadavg: {intervall: 2}}}\n`)).rejects.toMatchObject({
-      mistakes: [
+      problems: [
         { line: 4, column: 35, path: 'host_config.beacons.loadavg.intervall', suggestion: 'interval' },
       ],
     });

@@ -17,12 +17,12 @@ const config = (paths: string[], main: object = {}, others: object = {}) => ({
   host_config: {},
 });
 
-function mistakes(input: unknown): string[] {
+function problems(input: unknown): string[] {
   try {
     parseConfig(input);
     return [];
   } catch (error) {
-    return (error as ConfigError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
   }
 }
 
@@ -35,7 +35,7 @@ describe('a pipeline that reads what it writes', () => {
     [['out/*'], { forward: 'witness' }, 'witness'],
     [['out/*'], { delivery: { dead_letter: 'out' } }, 'out'],
   ])('is refused: %j by %j', (paths, main, name) => {
-    expect(mistakes(config(paths, main))).toEqual([
+    expect(problems(config(paths, main))).toEqual([
       expect.stringMatching(
         new RegExp(
           `^pipelines\\.main\\.collect\\[0\\]: \`log\` reads what \`${name}\` of the same pipeline writes`,
@@ -45,10 +45,10 @@ describe('a pipeline that reads what it writes', () => {
   });
 
   it('is not one that reads beside it, or what another pipeline writes', () => {
-    expect(mistakes(config(['out/*.log', 'events.jsonl'], { forward: 'out' }))).toEqual([]);
+    expect(problems(config(['out/*.log', 'events.jsonl'], { forward: 'out' }))).toEqual([]);
     const other = { collect: 'ticks', forward: 'out' };
     const collectors = { ticks: { plugin: 'test' }, log: { plugin: 'file', paths: ['out/*'] } };
-    expect(mistakes({ ...config([], {}, { other }), collectors })).toEqual([]);
+    expect(problems({ ...config([], {}, { other }), collectors })).toEqual([]);
   });
 });
 
@@ -74,9 +74,9 @@ describe('an output that has another path', () => {
     fs.mkdirSync(at('logs'));
     fs.writeFileSync(at('out/events.jsonl'), '');
     link(at('out/events.jsonl'), at('logs/app.log'));
-    expect(mistakes(through([at('logs/app.log')], 'events.jsonl'))).toEqual(OWN);
-    expect(mistakes(through([at('logs/*.log')], 'events.jsonl'))).toEqual(OWN);
-    expect(mistakes(through([at('logs/*.txt')], 'events.jsonl'))).toEqual([]);
+    expect(problems(through([at('logs/app.log')], 'events.jsonl'))).toEqual(OWN);
+    expect(problems(through([at('logs/*.log')], 'events.jsonl'))).toEqual(OWN);
+    expect(problems(through([at('logs/*.txt')], 'events.jsonl'))).toEqual([]);
   });
 
   it('is known by a link to its folder, or above it, before it is there', () => {
@@ -84,24 +84,24 @@ describe('an output that has another path', () => {
     fs.symlinkSync(at('out'), at('logs'));
     fs.symlinkSync(at(), at('here'));
     for (const filename of ['events.jsonl', undefined]) {
-      expect(mistakes(through([at('logs/*.json*')], filename))).toEqual(OWN);
-      expect(mistakes(through([at('here/o*/*')], filename))).toEqual(OWN);
-      expect(mistakes(through([at('logs/*.log')], filename))).toEqual([]);
+      expect(problems(through([at('logs/*.json*')], filename))).toEqual(OWN);
+      expect(problems(through([at('here/o*/*')], filename))).toEqual(OWN);
+      expect(problems(through([at('logs/*.log')], filename))).toEqual([]);
     }
-    expect(mistakes(through([at('logs/events.jsonl')], 'events.jsonl'))).toEqual(OWN);
+    expect(problems(through([at('logs/events.jsonl')], 'events.jsonl'))).toEqual(OWN);
   });
 
   it('is known by the folder that its own path leads to', () => {
     fs.mkdirSync(at('real'));
     fs.symlinkSync(at('real'), at('out'));
-    expect(mistakes(through([at('real/*')], 'events.jsonl'))).toEqual(OWN);
+    expect(problems(through([at('real/*')], 'events.jsonl'))).toEqual(OWN);
   });
 
   it('is not another file of the same name or content', () => {
     fs.mkdirSync(at('out'));
     fs.mkdirSync(at('logs'));
     for (const folder of ['out', 'logs']) fs.writeFileSync(join(at(folder), 'events.jsonl'), 'a\n');
-    expect(mistakes(through([at('logs/*')], 'events.jsonl'))).toEqual([]);
+    expect(problems(through([at('logs/*')], 'events.jsonl'))).toEqual([]);
   });
 });
 
@@ -139,7 +139,7 @@ describe('a ring of pipelines', () => {
       '`a` → `b` → `a`',
     ],
   ])('is refused, once and with its way: %#', (outputs, forwarder, from, way) => {
-    expect(mistakes(ring(outputs))).toEqual([
+    expect(problems(ring(outputs))).toEqual([
       `pipelines.a.collect[0]: \`in-a\` reads what \`${forwarder}\` of pipeline \`${from}\` writes, by its path or by a hard or ` +
         'symbolic link to it, which comes from ' +
         `this pipeline: ${way}, and each event would become another one, without end; write to a folder that no path ` +
@@ -148,19 +148,19 @@ describe('a ring of pipelines', () => {
   });
 
   it('is found where it begins behind other pipelines', () => {
-    const [mistake, ...others] = mistakes(
+    const [problem, ...others] = problems(
       ring({ a: { forward: 'to-b' }, b: { forward: 'to-c' }, c: { forward: ['to-b'] } }),
     );
     expect(others).toEqual([]);
-    expect(mistake).toContain('pipelines.b.collect[0]');
-    expect(mistake).toContain('`b` → `c` → `b`');
+    expect(problem).toContain('pipelines.b.collect[0]');
+    expect(problem).toContain('`b` → `c` → `b`');
   });
 
   it('is none while one of its pipelines is disabled, nor are pipelines in a row', () => {
     const back = { forward: 'to-a', enabled: false };
-    expect(mistakes(ring({ a: { forward: 'to-b' }, b: back }))).toEqual([]);
+    expect(problems(ring({ a: { forward: 'to-b' }, b: back }))).toEqual([]);
     expect(
-      mistakes(ring({ a: { forward: ['to-b', 'to-c'] }, b: { forward: 'to-c' }, c: { forward: 'none' } })),
+      problems(ring({ a: { forward: ['to-b', 'to-c'] }, b: { forward: 'to-c' }, c: { forward: 'none' } })),
     ).toEqual([]);
   });
 });

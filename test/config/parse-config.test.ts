@@ -51,7 +51,7 @@ describe('parseConfig', () => {
     expect(config.processors.up?.name).toBe('up');
   });
 
-  it('tells mistakes by path, under the name given', () => {
+  it('tells problems by path, under the name given', () => {
     const wrong = { ...input(), processors: { m: { plugin: './mask.mjs' } }, collector: {} };
     expect(() => parseConfig(wrong, { name: 'app' })).toThrow(
       'app: collector: unknown key `collector`; did you mean `collectors`?\n' +
@@ -66,7 +66,7 @@ describe('parseConfig', () => {
     [[], 'an empty list'],
   ])('refuses %j', (value, found) => {
     expect(() => parseConfig(value)).toThrow(
-      `configuration: found ${found}; wanted an object with collectors, forwarders …`,
+      `configuration: found ${found}; expected an object with collectors, forwarders …`,
     );
   });
 

@@ -64,7 +64,7 @@ describe('the registry', () => {
     );
     const forwarder = { get_config_schema: plugin.get_config_schema, forward: () => [] };
     expect(() => registerPlugin('process', 'own', forwarder as unknown as ProcessPlugin)).toThrow(
-      'it is a forward plugin; wanted a process plugin',
+      'it is a forward plugin; expected a process plugin',
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { mistakeLine } from '../../src/config/config-error.ts';
+import { problemLine } from '../../src/config/config-error.ts';
 import {
   batching,
   defineForwarder,
@@ -11,7 +11,7 @@ import { load, refusal } from './helpers.ts';
 
 const warnings = async (text: string, options = {}) => {
   const loaded = await load(text, options);
-  return loaded.warnings.map((warning) => mistakeLine(warning).replace(/^.*\//, ''));
+  return loaded.warnings.map((warning) => problemLine(warning).replace(/^.*\//, ''));
 };
 
 const WRONG_TESTS = `
@@ -122,7 +122,7 @@ host_config: {}
 describe('wrong tests', () => {
   it('are one warning with ignoreTests, whatever is wrong with them', async () => {
     expect(await warnings(WRONG_TESTS, { ignoreTests: true })).toEqual([
-      'c.yaml:6:1: tests: 4 mistakes in the tests, which are ignored here; `millrace validate` shows them',
+      'c.yaml:6:1: tests: 4 errors in the tests, which are ignored here; `millrace validate` shows them',
     ]);
     const { tests } = await load(WRONG_TESTS, { ignoreTests: true });
     expect([...tests.definitions.keys()]).toEqual([]);
@@ -132,7 +132,7 @@ describe('wrong tests', () => {
     expect((await refusal(WRONG_TESTS)).match(/^<dir>/gm)).toHaveLength(4);
   });
 
-  it('do not hide mistakes elsewhere', async () => {
+  it('do not hide problems elsewhere', async () => {
     const text = WRONG_TESTS.replace('forward: out', 'forward: oot');
     expect(await refusal(text, { ignoreTests: true })).toMatch(
       /^<dir>\/c\.yaml:4:41: .*did you mean `out`\?\n/,

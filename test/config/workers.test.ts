@@ -14,12 +14,12 @@ const config = (main: object) => ({
   host_config: {},
 });
 
-function mistakes(input: unknown): string[] {
+function problems(input: unknown): string[] {
   try {
     parseConfig(input);
     return [];
   } catch (error) {
-    return (error as ConfigError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
   }
 }
 
@@ -30,7 +30,7 @@ describe('workers', () => {
 
   it.each([{}, { process: ['mask', 'tokens'] }, { process: 'tokens', collect: ['ticks', 'log'] }])(
     'are good for masks over files: %j',
-    (main) => expect(mistakes(config(main))).toEqual([]),
+    (main) => expect(problems(config(main))).toEqual([]),
   );
 
   it.each([
@@ -45,10 +45,10 @@ describe('workers', () => {
     [{ workers: 0 }, /^pipelines\.main\.workers: .*1/],
     [{ workers: 65 }, /^pipelines\.main\.workers: .*64/],
   ])('are refused, with the reason, for %j', (main, message) => {
-    expect(mistakes(config(main))).toEqual([expect.stringMatching(message)]);
+    expect(problems(config(main))).toEqual([expect.stringMatching(message)]);
   });
 
   it('do not matter where they are one', () => {
-    expect(mistakes(config({ workers: 1, process: 'wait', collect: 'ticks' }))).toEqual([]);
+    expect(problems(config({ workers: 1, process: 'wait', collect: 'ticks' }))).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ describe('a collector that returns what holds no events', () => {
       pipeline: { restart: false },
     });
     expect(logger.lines).toContain(
-      `error main: failed: collect of source returned ${what}; wanted an Observable, an iterable or async iterable ` +
+      `error main: failed: collect of source returned ${what}; expected an Observable, an iterable or async iterable ` +
         'of events, a promise of one of these, one event, or nothing',
     );
   });

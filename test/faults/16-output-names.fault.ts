@@ -13,7 +13,7 @@ describe('a name that leads out of the folder', () => {
     trial.append('in/a.log', trial.oracle.lines(1));
     const { code, stderr } = await trial.runOnce();
     expect(code).toBe(2);
-    expect(stderr).toMatch(/forwarders\.out\.filename: found .*; wanted a bare file name/);
+    expect(stderr).toMatch(/forwarders\.out\.filename: found .*; expected a bare file name/);
     expect(fs.readdirSync(trial.folder).sort()).toEqual(['in', 'p.yaml']);
   });
 

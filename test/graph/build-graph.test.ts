@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are shown
 
 import { describe, expect, it } from '@jest/globals';
-import { withReferences } from '../../src/checks/as-written.ts';
+import { withReferences } from '../../src/checks/shown-values.ts';
 import { findPlugin } from '../../src/config/registry.ts';
 import { entrySettings } from '../../src/graph/entry-settings.ts';
 import { nodesOf, type PipelineGraph } from '../../src/graph/graph.ts';

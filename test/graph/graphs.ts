@@ -1,4 +1,4 @@
-import type { WrittenSections } from '../../src/checks/as-written.ts';
+import type { WrittenSections } from '../../src/checks/shown-values.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { buildGraph } from '../../src/graph/build-graph.ts';
 import type { PipelineGraph } from '../../src/graph/graph.ts';

@@ -129,8 +129,8 @@ describe('the built-in host functions', () => {
   });
 
   it.each<[string, unknown[], Record<string, unknown>, string]>([
-    ['test.ping', ['hunter2'], {}, 'test.ping(): found 1 positional ones; wanted at most 0'],
-    ['test.echo', [], {}, 'test.echo(text): `text`: missing; wanted a value'],
+    ['test.ping', ['hunter2'], {}, 'test.ping(): found 1 positional ones; expected at most 0'],
+    ['test.echo', [], {}, 'test.echo(text): `text`: missing; expected a value'],
     ['test.echo', [], { txt: 'hunter2' }, 'unknown `txt`'],
     ['test.echo', ['hunter2'], { text: 'hunter2' }, '`text` is given by position and by name; give it once'],
     ['disk.usage', [7], {}, 'disk.usage(path): `path`: Invalid input: expected string, received number'],
@@ -164,12 +164,12 @@ describe('defaultHost', () => {
     );
   });
 
-  it('throws all mistakes at once', () => {
+  it('throws all problems at once', () => {
     expect(() => defaultHost({ id: 7, beacons: { loadavgg: {}, memusage: { interval: 0 } } })).toThrow(
       [
-        'host_config.id: found 7; wanted a string',
+        'host_config.id: found 7; expected a string',
         'host_config.beacons.loadavgg: unknown beacon `loadavgg`; there are `loadavg`, `memusage`, `diskusage`, `network`, `process`, `file_watch`; did you mean `loadavg`?',
-        'host_config.beacons.memusage.interval: found 0; wanted a number greater than 0',
+        'host_config.beacons.memusage.interval: found 0; expected a number greater than 0',
       ].join('\n'),
     );
   });

@@ -36,8 +36,8 @@ afterAll(() => rmSync(baseDir, { recursive: true }));
 
 async function results(fn: string, args: unknown[] = [], kwargs: Record<string, unknown> = {}) {
   const functions = { mine: './mine.mjs', common: './common.cjs', pack: 'pack' };
-  const { host, mistakes } = await createStandaloneHost({ functions }, { baseDir });
-  expect(mistakes).toEqual([]);
+  const { host, problems } = await createStandaloneHost({ functions }, { baseDir });
+  expect(problems).toEqual([]);
   return lastValueFrom(from(host.call(fn, args, kwargs)).pipe(toArray()));
 }
 
@@ -80,8 +80,8 @@ describe("the user's own functions", () => {
 });
 
 describe('createStandaloneHost', () => {
-  const mistakesOf = async (hostConfig: Record<string, unknown>) =>
-    (await createStandaloneHost(hostConfig, { baseDir })).mistakes;
+  const problemsOf = async (hostConfig: Record<string, unknown>) =>
+    (await createStandaloneHost(hostConfig, { baseDir })).problems;
 
   it.each([
     [{}],
@@ -91,11 +91,11 @@ describe('createStandaloneHost', () => {
     [{ beacons: { network: { interfaces: ['lo'] }, process: { names: ['node'] }, _later: 1 } }],
     [{ beacons: { file_watch: { paths: ['/etc/hosts'] } } }],
   ])('takes %j', async (hostConfig) => {
-    expect(await mistakesOf(hostConfig)).toEqual([]);
+    expect(await problemsOf(hostConfig)).toEqual([]);
   });
 
-  it('tells all mistakes at once, with paths inside host_config', async () => {
-    const mistakes = await mistakesOf({
+  it('tells all problems at once, with paths inside host_config', async () => {
+    const problems = await problemsOf({
       id: '',
       role: 3,
       beacons: {
@@ -117,20 +117,20 @@ describe('createStandaloneHost', () => {
         number: 3,
       },
     });
-    const lines = mistakes.map(({ path, message, suggestion }) =>
+    const lines = problems.map(({ path, message, suggestion }) =>
       [path.join('.'), message.replaceAll(baseDir, '<dir>'), ...(suggestion ? [suggestion] : [])].join(' | '),
     );
     expect(lines).toEqual([
-      'id | found the string ""; wanted at least 1 character',
-      'role | found 3; wanted a string',
-      'functions.number | found 3; wanted a string',
+      'id | found the string ""; expected at least 1 character',
+      'role | found 3; expected a string',
+      'functions.number | found 3; expected a string',
       'beacons.loadavgg | unknown beacon `loadavgg`; there are `loadavg`, `memusage`, `diskusage`, `network`, `process`, `file_watch` | loadavg',
       'beacons.loadavg.intervall | unknown key `intervall` | interval',
-      'beacons.memusage.interval | found 0; wanted a number greater than 0',
-      'beacons.diskusage | found an empty list; wanted a mapping of its settings',
-      'beacons.network.interfaces | found an empty list; wanted at least 1 item',
-      'beacons.process.names | missing; wanted a list',
-      'beacons.file_watch.paths.0 | found the string ""; wanted at least 1 character',
+      'beacons.memusage.interval | found 0; expected a number greater than 0',
+      'beacons.diskusage | found an empty list; expected a mapping of its settings',
+      'beacons.network.interfaces | found an empty list; expected at least 1 item',
+      'beacons.process.names | missing; expected a list',
+      'beacons.file_watch.paths.0 | found the string ""; expected at least 1 character',
       'functions.test | the namespace `test` belongs to the built-in functions; choose another name',
       'functions.values | the module `./values.mjs` exports no functions',
       expect.stringMatching(
@@ -143,8 +143,8 @@ describe('createStandaloneHost', () => {
   });
 
   it.each([[[]], ['loadavg'], [3]])('refuses beacons that are %j', async (beacons) => {
-    expect(await mistakesOf({ beacons })).toMatchObject([
-      { path: ['beacons'], message: expect.stringContaining('wanted a mapping') },
+    expect(await problemsOf({ beacons })).toMatchObject([
+      { path: ['beacons'], message: expect.stringContaining('expected a mapping') },
     ]);
   });
 });

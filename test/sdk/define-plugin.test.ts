@@ -80,7 +80,7 @@ describe('a defined plugin', () => {
     [
       'defineForwarder',
       () => defineForwarder({ collect() {} } as never),
-      'it is a collect plugin; wanted a forward plugin',
+      'it is a collect plugin; expected a forward plugin',
     ],
     [
       'defineForwarder',

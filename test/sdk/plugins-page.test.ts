@@ -46,7 +46,7 @@ describe('docs/plugins.md', () => {
 
   it.each([
     ...['PluginBase', 'CollectPlugin', 'ProcessPlugin', 'ForwardPlugin', 'LineMapping', 'ManyLines'],
-    ...['PipelineRunContext', 'CollectorState', 'PluginStats', 'RunInfo', 'Host', 'ConfigMistake'],
+    ...['PipelineRunContext', 'CollectorState', 'PluginStats', 'RunInfo', 'Host', 'ConfigProblem'],
     ...['LineEnvelope', 'EventOrigin', 'PluginErrorOptions', 'FailedEvent', 'ExactOutputEvents'],
   ])('names the members of %s', (name) => {
     const members = membersOf(name);

@@ -14,7 +14,7 @@ async function failures(kind: PluginKind, plugin: unknown, options?: Conformance
   );
 }
 
-describe('a plugin with a mistake is told what to change', () => {
+describe('a plugin with a problem is told what to change', () => {
   it.each([...BAD_CONTRACT, ...BAD_FAST_WAYS, ...BAD_RUNNING, ...BAD_STATE])(
     '%s (%s)',
     async (...[, kind, plugin, told, options]) => {

@@ -199,6 +199,6 @@ function movedError({ path }: FollowedFile): Error {
 
 /** Masks cannot find secrets in it, so they would pass. */
 function notTextError({ path }: FollowedFile, { name, advice }: NonTextFormat): Error {
-  const message = `it looks like ${name}, in which masks find nothing; wanted UTF-8 text: ${advice}, or leave it out of \`paths\``;
+  const message = `it looks like ${name}, in which masks find nothing; expected UTF-8 text: ${advice}, or leave it out of \`paths\``;
   return Object.assign(new Error(message), { code: 'NOT_TEXT', path });
 }

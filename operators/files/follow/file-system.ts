@@ -69,8 +69,8 @@ export async function openFile(path: string, { isLinked }: { isLinked: boolean }
 function statusOf(stats: fs.BigIntStats, isLinked: boolean): FileChange {
   if (!stats.isFile()) {
     const message = stats.isDirectory()
-      ? 'it is a folder; wanted a file, or a pattern of files such as FOLDER/*.log'
-      : 'it is not a regular file; wanted one, for of a pipe or a device nothing can be read twice';
+      ? 'it is a folder; expected a file, or a pattern of files such as FOLDER/*.log'
+      : 'it is not a regular file; expected one, for of a pipe or a device nothing can be read twice';
     throw Object.assign(new Error(message), { code: 'NOT_A_FILE' });
   }
   const { dev, ino, size, mtimeNs: modified, ctimeNs: changed, birthtimeNs: born } = stats;

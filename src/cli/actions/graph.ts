@@ -1,5 +1,5 @@
 import { loadConfig } from '../../config/load-config.ts';
-import { readAsWritten } from '../../config/read-as-written.ts';
+import { readAsWritten } from '../../config/read-files.ts';
 import { buildGraph } from '../../graph/build-graph.ts';
 import { renderDot } from '../../graph/dot.ts';
 import type { PipelineGraph } from '../../graph/graph.ts';

@@ -1,4 +1,4 @@
-import { nameListing } from '../../checks/wording.ts';
+import { nameListing } from '../../checks/describe.ts';
 import { findPlugin, kindsOf, pluginNames } from '../../config/registry.ts';
 import { nearest } from '../../sdk/nearest.ts';
 import type { Plugin, PluginKind } from '../../sdk/plugin.ts';

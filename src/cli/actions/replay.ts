@@ -1,4 +1,4 @@
-import { nameListing } from '../../checks/wording.ts';
+import { nameListing } from '../../checks/describe.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { Logger } from '../../sdk/context.ts';
 import { nearest } from '../../sdk/nearest.ts';
@@ -76,7 +76,7 @@ export async function replay(
   return isGood ? ExitCode.ok : ExitCode.failed;
 }
 
-/** A name that no entry has is more likely a mistake than a pipeline that failed on nothing. */
+/** A name that no entry has is more likely a problem than a pipeline that failed on nothing. */
 function warnOfNoEntries(
   { plugins, withheld, others }: Survey,
   { deadLetters, from, logger }: { deadLetters: string; from: string; logger: Logger },

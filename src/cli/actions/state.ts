@@ -57,7 +57,7 @@ export async function forgetState(wanted: string, options: ForgetOptions): Promi
 function folderOf({ stateDir }: StateOptions): string {
   if (stateDir === undefined) return defaultStateFolder();
   const folder = resolve(stateDir);
-  // One that was asked for and is not there is more likely a mistake than a clean start.
+  // One that was asked for and is not there is more likely a problem than a clean start.
   const there = fs.statSync(folder, { throwIfNoEntry: false });
   if (there?.isDirectory()) return folder;
   const wrong = there === undefined ? 'does not exist' : 'is no folder';

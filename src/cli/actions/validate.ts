@@ -1,4 +1,4 @@
-import { mistakeLine } from '../../config/config-error.ts';
+import { problemLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { printable } from '../../sdk/printable.ts';
@@ -9,7 +9,7 @@ import { counted } from '../format.ts';
 import { noticesIn } from '../notices.ts';
 import type { GlobalOptions } from '../program.ts';
 
-/** `millrace validate FILE…`: one line on standard output, or a ConfigError with every mistake. */
+/** `millrace validate FILE…`: one line on standard output, or a ConfigError with every problem. */
 export async function validate(
   args: readonly string[],
   { logFormat, logLevel }: GlobalOptions,
@@ -20,8 +20,8 @@ export async function validate(
     const { file, line, column, path } = warning;
     notify({
       level: 'warn',
-      text: mistakeLine(warning, 'warning: '),
-      message: mistakeLine(warning),
+      text: problemLine(warning, 'warning: '),
+      message: problemLine(warning),
       fields: { file, line, column, path },
     });
   }

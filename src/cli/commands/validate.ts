@@ -7,7 +7,7 @@ export function addValidate(program: Command, ended: Ended): void {
   hinted(program.command('validate [file...]'), 'validate')
     .usage('FILE...')
     .summary('check configuration files')
-    .description('Checks configuration files and reports every mistake with its line. Starts nothing.')
+    .description('Checks configuration files and reports every problem with its line. Starts nothing.')
     .addHelpText('after', FILE_HELP)
     .addHelpText(
       'after',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { concatMap, defer, EMPTY, type Observable } from 'rxjs';
-import { ConfigError, mistakeLine } from '../../config/config-error.ts';
+import { ConfigError, problemLine } from '../../config/config-error.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { Manager, type ManagerOptions } from '../../engine/manager.ts';
 import type { Host, Logger } from '../../sdk/context.ts';
@@ -46,7 +46,7 @@ export class Reloader {
     const { once = false } = options;
     const loaded = await loadConfig(await configFiles(files), { once, logger, ignoreTests: true });
     const { config, host: newHost, warnings } = loaded;
-    for (const warning of warnings) logger.warn(mistakeLine(warning));
+    for (const warning of warnings) logger.warn(problemLine(warning));
     const names = selectPipelines(config, pipelines, files);
     const last = this.#last;
     // The bus of a host is the pipelines' that run on: those that join them want its events as well.
@@ -81,9 +81,9 @@ export class Reloader {
       return await this.load();
     } catch (error) {
       const { logger } = this.#options;
-      const mistakes =
-        error instanceof ConfigError ? error.mistakes.map((mistake) => mistakeLine(mistake)) : [];
-      const [first = safeReason(error), ...others] = mistakes;
+      const problems =
+        error instanceof ConfigError ? error.problems.map((problem) => problemLine(problem)) : [];
+      const [first = safeReason(error), ...others] = problems;
       logger.error(`the new configuration was refused, all pipelines run on with the old one: ${first}`);
       for (const other of others) logger.error(other);
       return undefined;

@@ -30,7 +30,7 @@ export function findDeadLetters(path: string): DeadLetterFile {
     const foreign = nonTextFormat(headOf(path));
     if (foreign !== undefined)
       throw new UsageError(
-        `${path}: it looks like ${foreign.name}; wanted JSON, one object a line: ${foreign.advice}`,
+        `${path}: it looks like ${foreign.name}; expected JSON, one object a line: ${foreign.advice}`,
       );
     return { path, size: stats.size };
   } catch (error) {

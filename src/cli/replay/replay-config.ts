@@ -1,4 +1,4 @@
-import { rememberVariables, variablesOf } from '../../checks/variables.ts';
+import { rememberVariables, variablesOf } from '../../checks/shown-values.ts';
 import type { AnalyticsConfig, PluginConfig } from '../../sdk/config.ts';
 import type { CollectPlugin } from '../../sdk/plugin.ts';
 import { ALL, type ReplayTarget } from './replay-targets.ts';

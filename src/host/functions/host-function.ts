@@ -38,7 +38,7 @@ export function builtIn<P extends z.ZodObject>({ name, parameters, run }: Defini
     name,
     call(args, kwargs) {
       if (args.length > names.length) {
-        throw refuse(`found ${args.length} positional ones; wanted at most ${names.length}`);
+        throw refuse(`found ${args.length} positional ones; expected at most ${names.length}`);
       }
       const positional = Object.fromEntries(args.map((value, index) => [names[index] as string, value]));
       const twice = Object.keys(positional).find((key) => Object.hasOwn(kwargs, key));

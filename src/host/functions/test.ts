@@ -8,7 +8,7 @@ export const ping = builtIn({ name: 'test.ping', parameters: z.strictObject({}),
 export const echo = builtIn({
   name: 'test.echo',
   parameters: z.strictObject({
-    text: z.unknown().refine((value) => value !== undefined, { message: 'missing; wanted a value' }),
+    text: z.unknown().refine((value) => value !== undefined, { message: 'missing; expected a value' }),
   }),
   run: ({ text }) => text,
 });

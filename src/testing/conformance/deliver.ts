@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { concat, ignoreElements, type Observable } from 'rxjs';
-import { truncate } from '../../checks/wording.ts';
-import { frozenCopy } from '../../config/frozen.ts';
+import { truncate } from '../../checks/describe.ts';
+import { frozenCopy } from '../../config/build-config.ts';
 import type { PipelineRunContext } from '../../sdk/context.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { demand, reasonOf } from './check.ts';

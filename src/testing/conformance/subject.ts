@@ -1,7 +1,6 @@
 import { interval, map, of } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
-import { buildConfig } from '../../config/build-config.ts';
-import { frozenCopy } from '../../config/frozen.ts';
+import { buildConfig, frozenCopy } from '../../config/build-config.ts';
 import { createContext } from '../../engine/context.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { type Host, type PipelineRunContext, silentLogger } from '../../sdk/context.ts';

@@ -1,23 +1,23 @@
-import type { Path } from '../../checks/path.ts';
+import type { Path } from '../../checks/problem.ts';
 import { MillraceError } from '../../sdk/errors.ts';
 import { nearest } from '../../sdk/nearest.ts';
-import type { ConfigMistake } from '../../sdk/plugin.ts';
+import type { ConfigProblem } from '../../sdk/plugin.ts';
 import type { RowExpectation, TestDefinition } from '../../sdk/tests-config.ts';
 import { parseMarbleRow } from '../marbles.ts';
 import { collectedValues, lettersIn, MOST_LISTED_VALUES } from './letters.ts';
 
-type Mistake = ConfigMistake & { readonly at?: 'key' };
+type Problem = ConfigProblem & { readonly at?: 'key' };
 
 /** What is wrong with the marbles of a test, at paths inside it. Its schema has passed. */
-export function checkTest({ collect, expect }: TestDefinition): Mistake[] {
-  const inputs = Object.entries(collect).flatMap(([name, input]): Mistake[] => {
+export function checkTest({ collect, expect }: TestDefinition): Problem[] {
+  const inputs = Object.entries(collect).flatMap(([name, input]): Problem[] => {
     if (input === 'keep') return [];
     const path = ['collect', name];
     if (Array.isArray(input)) return checkList(input, path);
     const { marbles, values } = input as { marbles: string | string[]; values?: object };
     const texts = typeof marbles === 'string' ? [marbles] : marbles;
     const wrong = texts.flatMap((text, index) =>
-      readMistakes(
+      readProblems(
         text,
         typeof marbles === 'string' ? [...path, 'marbles'] : [...path, 'marbles', index],
         Object.keys(values ?? {}),
@@ -39,14 +39,14 @@ function isRow(value: unknown): value is RowExpectation {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function checkList(values: readonly unknown[], path: Path): Mistake[] {
+function checkList(values: readonly unknown[], path: Path): Problem[] {
   if (values.length <= MOST_LISTED_VALUES) return [];
   const message = `${values.length} values; a list has at most ${MOST_LISTED_VALUES}: spread them over several runs or collectors`;
   return [{ path, message }];
 }
 
 /** What keeps marbles from being read, or makes them mean something else than they seem to. */
-function readMistakes(text: string, path: Path, given: readonly string[]): Mistake[] {
+function readProblems(text: string, path: Path, given: readonly string[]): Problem[] {
   const time = strayTime(text, given);
   if (time !== undefined) {
     const message = `the time \`${time}\` in the marbles '${text}' is read as letters: set it off by spaces, and let something follow it, as in 'a ${time} b' or '${time} |'`;
@@ -72,15 +72,15 @@ function strayTime(text: string, given: readonly string[]): string | undefined {
   return undefined;
 }
 
-function readRow({ marbles = '', values = {} }: RowExpectation, path: Path): Mistake[] {
-  return readMistakes(marbles, [...path, 'marbles'], Object.keys(values));
+function readRow({ marbles = '', values = {} }: RowExpectation, path: Path): Problem[] {
+  return readProblems(marbles, [...path, 'marbles'], Object.keys(values));
 }
 
 function checkRow(
   row: RowExpectation,
   path: Path,
   collected: ReadonlyMap<string, readonly unknown[]>,
-): Mistake[] {
+): Problem[] {
   const wrong = readRow(row, path);
   if (wrong.length > 0) return wrong;
   const { marbles = '', values = {} } = row;
@@ -108,7 +108,7 @@ function checkValues(
   given: readonly string[],
   path: Path,
   isKnown: (letter: string) => boolean,
-): Mistake[] {
+): Problem[] {
   const spare = given.filter((letter) => !letters.includes(letter));
   const missing = [...new Set(letters)].filter((letter) => !given.includes(letter) && !isKnown(letter));
   return [
@@ -116,11 +116,11 @@ function checkValues(
       path: [...path, 'marbles'],
       message: `the letter \`${letter}\` has no value; add it to \`values\``,
     })),
-    ...spare.map((letter): Mistake => {
+    ...spare.map((letter): Problem => {
       const message = `the marbles have no letter \`${letter}\``;
       const suggestion = nearest(letter, missing);
-      const mistake = { path: [...path, 'values', letter], at: 'key', message } as const;
-      return suggestion === undefined ? mistake : { ...mistake, suggestion };
+      const problem = { path: [...path, 'values', letter], at: 'key', message } as const;
+      return suggestion === undefined ? problem : { ...problem, suggestion };
     }),
   ];
 }

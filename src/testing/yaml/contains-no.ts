@@ -1,4 +1,4 @@
-import { formatPath, isMapping, type Path } from '../../checks/path.ts';
+import { formatPath, isMapping, type Path } from '../../checks/problem.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { toJson } from '../../sdk/serialise.ts';
 import { expressionIn } from '../../sdk/tests-config.ts';

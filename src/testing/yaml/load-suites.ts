@@ -1,15 +1,12 @@
 import { resolve } from 'node:path';
-import type { WrittenSections } from '../../checks/as-written.ts';
-import { isMapping } from '../../checks/path.ts';
-import { type UsedVariable, withhold } from '../../checks/variables.ts';
-import { ConfigError } from '../../config/config-error.ts';
+import { isMapping } from '../../checks/problem.ts';
+import type { WrittenSections } from '../../checks/shown-values.ts';
+import { type UsedVariable, withhold } from '../../checks/shown-values.ts';
+import { ConfigError, ProblemLog } from '../../config/config-error.ts';
 import type { Environment } from '../../config/environment.ts';
+import { variablesIn } from '../../config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts';
-import { MistakeLog } from '../../config/mistake-log.ts';
-import { readAsWritten } from '../../config/read-as-written.ts';
-import { readConfigFile } from '../../config/read-file.ts';
-import { variablesIn } from '../../config/test-environment.ts';
-import { isTestFile, testFilesBeside } from '../../config/test-file.ts';
+import { isTestFile, readAsWritten, readConfigFile, testFilesBeside } from '../../config/read-files.ts';
 import { groupBy } from '../draw/group-by.ts';
 import { checkTest } from './check-test.ts';
 import type { LoadedTest, TestSuite } from './test-suite.ts';
@@ -18,24 +15,24 @@ import type { LoadedTest, TestSuite } from './test-suite.ts';
  * The tests of files: configurations with a section `tests`, and files of tests (`web.test.yaml`). The files of
  * tests beside a configuration come with it. A file without tests gives no suite, and is not looked at further.
  *
- * @throws ConfigError with the mistakes of all files, tests and configurations, at once
+ * @throws ConfigError with the problems of all files, tests and configurations, at once
  */
 export async function loadSuites(
   files: readonly string[],
   env: Environment = process.env,
 ): Promise<TestSuite[]> {
   const suites: TestSuite[] = [];
-  const mistakes: ConfigError['mistakes'][number][] = [];
+  const problems: ConfigError['problems'][number][] = [];
   for (const file of withThoseBeside(files)) {
     try {
       const suite = await loadSuite(file, env);
       if (suite !== undefined) suites.push(suite);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      mistakes.push(...error.mistakes.map(withHint));
+      problems.push(...error.problems.map(withHint));
     }
   }
-  if (mistakes.length > 0) throw new ConfigError(distinct(mistakes));
+  if (problems.length > 0) throw new ConfigError(distinct(problems));
   return suites;
 }
 
@@ -92,7 +89,7 @@ function inherited(written: WrittenSections, env: Environment, own: Environment)
 
 /** Each test with the environment variables that it brings; undefined if the file has no tests. */
 async function testVariables(file: string, env: Environment): Promise<[string, Environment][] | undefined> {
-  const log = new MistakeLog();
+  const log = new ProblemLog();
   const source = await readConfigFile(file, env, log);
   if (source === undefined) log.throwIfAny([file]);
   const { tests, env: shared } = source?.value ?? {};
@@ -105,22 +102,22 @@ async function testVariables(file: string, env: Environment): Promise<[string, E
   });
 }
 
-type Mistake = ConfigError['mistakes'][number];
+type Problem = ConfigError['problems'][number];
 
 /** Tests need not have the variables of the machine. */
-function withHint(mistake: Mistake): Mistake {
-  const [, name] = /^the environment variable (\w+) is not set; /.exec(mistake.message) ?? [];
-  if (name === undefined) return mistake;
-  const message = mistake.message.replace(
+function withHint(problem: Problem): Problem {
+  const [, name] = /^the environment variable (\w+) is not set; /.exec(problem.message) ?? [];
+  if (name === undefined) return problem;
+  const message = problem.message.replace(
     '; set it,',
     `; give it to the tests with \`env: { ${name}: … }\`, set it,`,
   );
-  return { ...mistake, message };
+  return { ...problem, message };
 }
 
-/** Several tests, and a file beside, meet the same mistakes of a configuration. */
-function distinct(mistakes: readonly Mistake[]): Mistake[] {
-  const key = ({ file, line, column, message }: Mistake) =>
+/** Several tests, and a file beside, meet the same problems of a configuration. */
+function distinct(problems: readonly Problem[]): Problem[] {
+  const key = ({ file, line, column, message }: Problem) =>
     JSON.stringify([resolve(file), line, column, message]);
-  return [...new Map(mistakes.map((mistake) => [key(mistake), mistake])).values()];
+  return [...new Map(problems.map((problem) => [key(problem), problem])).values()];
 }

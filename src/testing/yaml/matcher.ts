@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatPath, isMapping, type Path } from '../../checks/path.ts';
+import { formatPath, isMapping, type Path } from '../../checks/problem.ts';
 import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { expressionIn } from '../../sdk/tests-config.ts';
@@ -49,7 +49,7 @@ export function toWantedData(wanted: unknown): Readonly<Record<string, unknown>>
 export function mismatchText({ path, wanted, found }: Mismatch): string {
   const where = path.length === 0 ? '' : `${formatPath(path)}: `;
   const what = found === undefined ? 'there is none' : `found ${valueText(found)}`;
-  return `${where}wanted ${valueText(wanted)}, ${what}`;
+  return `${where}expected ${valueText(wanted)}, ${what}`;
 }
 
 class Comparison {

@@ -1,4 +1,4 @@
-import type { Path } from '../../checks/path.ts';
+import type { Path } from '../../checks/problem.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { timeText } from '../draw/time-text.ts';
 import type { PipelineRun } from '../pipeline-run.ts';

@@ -18,14 +18,14 @@ export function checkCount(count: NonNullable<RowExpectation['count']>, received
     ...(at_most < Number.POSITIVE_INFINITY ? [`at most ${at_most}`] : []),
   ];
   const wanted = typeof count === 'number' ? countedEvents(count) : `${bounds.join(' and ')} events`;
-  const message = `wanted ${wanted}, ${received.length === 0 ? 'none' : received.length} came`;
+  const message = `expected ${wanted}, ${received.length === 0 ? 'none' : received.length} came`;
   return [{ path: ['count'], message, details: whatCame(received) }];
 }
 
 /** These and no others, in any order. */
 export function checkExactly(matchers: readonly unknown[], received: Received): Finding[] {
   if (matchers.length > 0 && received.length === 0) {
-    return [{ path: ['exactly'], message: `wanted ${countedEvents(matchers.length)}, none came` }];
+    return [{ path: ['exactly'], message: `expected ${countedEvents(matchers.length)}, none came` }];
   }
   const assigned = assign(matchers, received, isLike);
   const spare = received.filter((_, index) => !assigned.includes(index));
@@ -53,7 +53,7 @@ export function checkList(matchers: readonly unknown[], received: Received): Fin
     const got = received[index];
     const wanted = valueText(matchers[index]);
     if (got === undefined) {
-      const message = `wanted ${countedEvents(matchers.length)}, ${received.length === 0 ? 'none' : received.length} came; the first that is missing: ${wanted}`;
+      const message = `expected ${countedEvents(matchers.length)}, ${received.length === 0 ? 'none' : received.length} came; the first that is missing: ${wanted}`;
       return [{ path: [index], message, details: whatCame(received) }];
     }
     const found = mismatch(written(matchers[index]), got.event) as Mismatch;
@@ -64,7 +64,7 @@ export function checkList(matchers: readonly unknown[], received: Received): Fin
   if (spare.length === 0) return [];
   const message =
     matchers.length === 0
-      ? `wanted no event, ${countedEvents(spare.length)} came`
+      ? `expected no event, ${countedEvents(spare.length)} came`
       : `${countedEvents(spare.length)} came behind the last of the list`;
   return [{ path: [], message, details: eventLines(spare) }];
 }

@@ -1,4 +1,4 @@
-import { isMapping } from '../../checks/path.ts';
+import { isMapping } from '../../checks/problem.ts';
 import type { RowExpectation } from '../../sdk/tests-config.ts';
 import { alignedRows, type RowEntry } from '../aligned-rows.ts';
 import { timeText } from '../draw/time-text.ts';
@@ -117,7 +117,7 @@ export function checkTimes(
   if (times.length === received.length && times.every(isInTime)) return [];
   const came = received.map(({ at }) => timeText(at)).join(', ');
   const found = received.length === 0 ? 'none came' : `${countedEvents(received.length)} came, at ${came}`;
-  const message = `wanted ${countedEvents(times.length)} at ${times.join(', ')}; ${found}`;
+  const message = `expected ${countedEvents(times.length)} at ${times.join(', ')}; ${found}`;
   const isCountRight = times.length === received.length;
   const path = isCountRight ? ['times', times.findIndex((time, index) => !isInTime(time, index))] : ['times'];
   const pasteable = `If that is right, write: times: [${received.map(({ at }) => durationText(at)).join(', ')}]`;

@@ -17,7 +17,7 @@ export function checkRun(expect: Expect, run: PipelineRun): Finding[] {
     ...numberFinding('dead_letters', dead_letters, run.stats.dead_lettered, ['dead letter', 'dead letters']),
     ...numberFinding('retries', retries, run.stats.retries, ['retry', 'retries']),
     ...(typeof state === 'string' && state !== run.state
-      ? [{ path: ['state'], message: `wanted ${state}, ${lastState(run)}`, ...lastTrouble(run) }]
+      ? [{ path: ['state'], message: `expected ${state}, ${lastState(run)}`, ...lastTrouble(run) }]
       : []),
     ...(Array.isArray(states) ? checkStates(states, run) : []),
     ...(typeof ended_at === 'string' ? checkEnd('ended_at', ended_at, run) : []),
@@ -33,13 +33,13 @@ function numberFinding(
 ): Finding[] {
   if (typeof wanted !== 'number' || wanted === found) return [];
   const were = found === 1 ? 'was 1' : `were ${found === 0 ? 'none' : found}`;
-  return [{ path: [name], message: `wanted ${wanted} ${wanted === 1 ? one : many}, there ${were}` }];
+  return [{ path: [name], message: `expected ${wanted} ${wanted === 1 ? one : many}, there ${were}` }];
 }
 
 function checkDropped(wanted: NonNullable<Expect['dropped']>, { dropped }: PipelineRun): Finding[] {
   if (wanted === 'none') {
     if (dropped.length === 0) return [];
-    const message = `wanted no drops, ${countedEvents(dropped.length)} ${dropped.length === 1 ? 'was' : 'were'} dropped`;
+    const message = `expected no drops, ${countedEvents(dropped.length)} ${dropped.length === 1 ? 'was' : 'were'} dropped`;
     return [{ path: ['dropped'], message, details: dropLines(dropped) }];
   }
   if (!Array.isArray(wanted)) return [];
@@ -54,7 +54,7 @@ function checkDropped(wanted: NonNullable<Expect['dropped']>, { dropped }: Pipel
     const count = missing.filter(({ index }) => index === first.index).length;
     const { count: all, ...kind } = first.drop;
     const found = all - count;
-    const message = `wanted ${all} dropped like ${valueText(kind)}, there ${found === 1 ? 'was' : 'were'} ${found === 0 ? 'none' : found}`;
+    const message = `expected ${all} dropped like ${valueText(kind)}, there ${found === 1 ? 'was' : 'were'} ${found === 0 ? 'none' : found}`;
     return [{ path: ['dropped', first.index], message, details }];
   }
   const spare = dropped.filter((_, index) => !assigned.includes(index));
@@ -80,7 +80,7 @@ function checkStates(wanted: readonly string[], run: PipelineRun): Finding[] {
   const found = run.states.filter(({ state }) => state !== 'idle');
   if (wanted.length === found.length && wanted.every((state, index) => state === found[index]?.state))
     return [];
-  const message = `wanted ${wanted.join(', ')}; found ${found.map(({ state }) => state).join(', ')}`;
+  const message = `expected ${wanted.join(', ')}; found ${found.map(({ state }) => state).join(', ')}`;
   const lines = found.map(({ at, state }) => `  ${timeText(at)}  ${state}`);
   return [{ path: ['states'], message, details: lines.join('\n') }];
 }
@@ -90,7 +90,9 @@ function checkEnd(name: 'ended_at' | 'ended_within', wanted: string, run: Pipeli
   const end = run.endedAt === undefined ? undefined : Math.round(run.endedAt);
   if (end !== undefined && (name === 'ended_at' ? end === limit : end <= limit)) return [];
   const relation = name === 'ended_at' ? 'an end at' : 'an end within';
-  return [{ path: [name], message: `wanted ${relation} ${wanted}, ${lastState(run)}`, ...lastTrouble(run) }];
+  return [
+    { path: [name], message: `expected ${relation} ${wanted}, ${lastState(run)}`, ...lastTrouble(run) },
+  ];
 }
 
 function lastState(run: PipelineRun): string {

@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import { formatPath } from '../../checks/path.ts';
+import { formatPath } from '../../checks/problem.ts';
 import { safeReason } from '../../sdk/errors.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';

@@ -1,6 +1,6 @@
-import type { WrittenSections } from '../../checks/as-written.ts';
-import type { Path } from '../../checks/path.ts';
-import type { Place } from '../../config/source-text.ts';
+import type { Path } from '../../checks/problem.ts';
+import type { WrittenSections } from '../../checks/shown-values.ts';
+import type { Place } from '../../config/source.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import type { Host } from '../../sdk/context.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';

@@ -1,4 +1,4 @@
-import { truncate } from '../../checks/wording.ts';
+import { truncate } from '../../checks/describe.ts';
 
 const LONGEST = 160;
 

@@ -66,7 +66,7 @@ describe('followFiles, once', () => {
   });
 
   it.each([
-    ['folder', (path: string) => fs.mkdirSync(path), 'it is a folder; wanted a file, or a pattern'],
+    ['folder', (path: string) => fs.mkdirSync(path), 'it is a folder; expected a file, or a pattern'],
     ['pipe', (path: string) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
   ])(
     'fails behind the others on a %s that a path names, and not on one that a pattern might',
@@ -128,7 +128,7 @@ describe('followFiles, once', () => {
         expect(lines).toEqual(['plain']);
         expect(messages).toEqual([
           expect.stringMatching(
-            new RegExp(`cannot read .*/a: it looks like ${name}, in which .* wanted UTF-8 text`),
+            new RegExp(`cannot read .*/a: it looks like ${name}, in which .* expected UTF-8 text`),
           ),
         ]);
         await eventually(() => expect(openFiles(folder())).toBe(0));

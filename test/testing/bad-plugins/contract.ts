@@ -12,7 +12,7 @@ export const BAD_CONTRACT: readonly Bad[] = [
     { get_config_schema: () => BASES.process },
     [/it lacks the function process/],
   ],
-  ['another kind', 'process', forwarder(() => {}), [/it is a forward plugin; wanted a process plugin/]],
+  ['another kind', 'process', forwarder(() => {}), [/it is a forward plugin; expected a process plugin/]],
   [
     'no schema',
     'forward',
@@ -61,7 +61,7 @@ export const BAD_CONTRACT: readonly Bad[] = [
     'a timestamp that is none',
     'process',
     processor(({ event }) => ({ ...event, timestamp: 4711 })),
-    [/has the timestamp 4711; wanted ISO 8601/],
+    [/has the timestamp 4711; expected ISO 8601/],
   ],
   [
     'no events at all',

@@ -15,7 +15,7 @@ export const processor = (process: (args: Args) => unknown) =>
 export const forwarder = (forward: (args: Args) => unknown) =>
   ({ get_config_schema: () => BASES.forward, forward }) as ForwardPlugin;
 
-/** A plugin with a mistake, and what the author is told. */
+/** A plugin with a problem, and what the author is told. */
 export type Bad = readonly [
   what: string,
   kind: PluginKind,

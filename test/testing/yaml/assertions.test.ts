@@ -78,7 +78,7 @@ describe('an assertion that holds says nothing', () => {
     expect(
       await findings(`${collect}, expect: { archive: [{ data: { line: x }, backfill: false }] }`),
     ).toEqual([
-      'expect.archive[0]: event 1, at 0, is not like {"data":{"line":"x"},"backfill":false}: backfill: wanted false, found true',
+      'expect.archive[0]: event 1, at 0, is not like {"data":{"line":"x"},"backfill":false}: backfill: expected false, found true',
     ]);
   });
 
@@ -107,7 +107,7 @@ describe('an assertion that holds says nothing', () => {
     expect(await findings('retries: { count: 1 }, archive: [x]')).toEqual([]);
     expect(await findings('retries: 0')).toEqual([]);
     expect(await findings('retries: { count: 2 }')).toEqual([
-      'expect.retries.count: wanted 2 events, 1 came',
+      'expect.retries.count: expected 2 events, 1 came',
     ]);
   });
 });
@@ -125,18 +125,18 @@ describe('an assertion that does not hold says what came instead', () => {
     ],
     [
       'archive: { times: [0s, 1s, 2s] }',
-      'times[1]: wanted 3 events at 0s, 1s, 2s; 3 events came, at 0, 1.001s, 2.002s',
+      'times[1]: expected 3 events at 0s, 1s, 2s; 3 events came, at 0, 1.001s, 2.002s',
     ],
-    ['archive: { times: [0s] }', 'times: wanted 1 event at 0s; 3 events came, at 0, 1.001s, 2.002s'],
+    ['archive: { times: [0s] }', 'times: expected 1 event at 0s; 3 events came, at 0, 1.001s, 2.002s'],
     [
       'archive: { times: [0s, 1s, 2s], within: 1ms }',
-      'times[2]: wanted 3 events at 0s, 1s, 2s; 3 events came, at 0, 1.001s, 2.002s',
+      'times[2]: expected 3 events at 0s, 1s, 2s; 3 events came, at 0, 1.001s, 2.002s',
     ],
-    ['archive: { count: 2 }', 'count: wanted 2 events, 3 came'],
-    ['archive: { count: { at_least: 4 } }', 'count: wanted at least 4 events, 3 came'],
+    ['archive: { count: 2 }', 'count: expected 2 events, 3 came'],
+    ['archive: { count: { at_least: 4 } }', 'count: expected at least 4 events, 3 came'],
     [
       'archive: { count: { at_least: 1, at_most: 2 } }',
-      'count: wanted at least 1 and at most 2 events, 3 came',
+      'count: expected at least 1 and at most 2 events, 3 came',
     ],
     ['archive: { exactly: [one, { n: 2 }] }', 'exactly: 1 event came that is not in the list'],
     ["archive: { exactly: [one, { n: 2 }, '/k-/'] }", 'exactly[2]: no event is like /k-/'],
@@ -147,11 +147,11 @@ describe('an assertion that does not hold says what came instead', () => {
     ['archive: { in_order: [two] }', 'in_order[0]: no event is like "two"'],
     [
       'archive: { all: one }',
-      'all: 2 of 3 events are not like "one"; the first, at 1.001s: line: wanted "one", there is none',
+      'all: 2 of 3 events are not like "one"; the first, at 1.001s: line: expected "one", there is none',
     ],
     [
       "archive: { all: ['/./', one] }",
-      'all[0]: 1 of 3 events is not like /./; the first, at 1.001s: line: wanted /./, there is none',
+      'all[0]: 1 of 3 events is not like /./; the first, at 1.001s: line: expected /./, there is none',
     ],
     ['archive: { any: two }', 'any: no event is like "two"'],
     ['archive: { any: [one, { n: 3 }] }', 'any[1]: no event is like {"n":3}'],
@@ -161,14 +161,14 @@ describe('an assertion that does not hold says what came instead', () => {
     ['archive: { contains_no: [two, \'"n":2\'] }', 'contains_no[1]: 1 of 3 events contains "\\"n\\":2"'],
     [
       "archive: [one, { n: 3 }, '<:KEY:>']",
-      '[1]: event 2, at 1.001s, is not like {"n":3}: n: wanted 3, found 2',
+      '[1]: event 2, at 1.001s, is not like {"n":3}: n: expected 3, found 2',
     ],
     [
       "archive: [one, { n: 2 }, '<:KEY:>', four]",
-      '[3]: wanted 4 events, 3 came; the first that is missing: "four"',
+      '[3]: expected 4 events, 3 came; the first that is missing: "four"',
     ],
     ['archive: [one]', ': 2 events came behind the last of the list'],
-    ['archive: []', ': wanted no event, 3 events came'],
+    ['archive: []', ': expected no event, 3 events came'],
     ["log: { none: '/k-/' }", 'none: 1 of 3 events is like /k-/'],
   ])('%s', async (expectations, message) => {
     const entry = expectations.startsWith('log') ? 'log' : 'archive';
@@ -179,13 +179,13 @@ describe('an assertion that does not hold says what came instead', () => {
   });
 
   it.each([
-    ['state: failed', 'state: wanted failed, the run was completed at 2.003s'],
-    ['states: [running, failed]', 'states: wanted running, failed; found running, completed'],
-    ['ended_at: 2s', 'ended_at: wanted an end at 2s, the run was completed at 2.003s'],
-    ['ended_within: 2s', 'ended_within: wanted an end within 2s, the run was completed at 2.003s'],
-    ['retries: 1', 'retries: wanted 1 retry, there were none'],
-    ['dead_letters: 2', 'dead_letters: wanted 2 dead letters, there were none'],
-    ['dropped: [{ by: secrets }]', 'dropped[0]: wanted 1 dropped like {"by":"secrets"}, there were none'],
+    ['state: failed', 'state: expected failed, the run was completed at 2.003s'],
+    ['states: [running, failed]', 'states: expected running, failed; found running, completed'],
+    ['ended_at: 2s', 'ended_at: expected an end at 2s, the run was completed at 2.003s'],
+    ['ended_within: 2s', 'ended_within: expected an end within 2s, the run was completed at 2.003s'],
+    ['retries: 1', 'retries: expected 1 retry, there were none'],
+    ['dead_letters: 2', 'dead_letters: expected 2 dead letters, there were none'],
+    ['dropped: [{ by: secrets }]', 'dropped[0]: expected 1 dropped like {"by":"secrets"}, there were none'],
     ["contains_no: ['/KEY/']", 'contains_no: 2 of 6 events contain /KEY/'],
   ])('%s', async (expectations, message) => {
     expect(await findings(`${MARBLES}, expect: { ${expectations} }`)).toEqual([`expect.${message}`]);
@@ -194,11 +194,11 @@ describe('an assertion that does not hold says what came instead', () => {
   it.each([
     ['[{}]', []],
     ['[{ by: archive, reason: forwarder_failed, event: "<:KEY:>" }]', []],
-    ['none', ['wanted no drops, 1 event was dropped']],
-    ['[{ count: 2 }]', ['wanted 2 dropped like {}, there was 1']],
-    ['[{ by: live }]', ['wanted 1 dropped like {"by":"live"}, there were none']],
-    ['[{ reason: filtered }]', ['wanted 1 dropped like {"reason":"filtered"}, there were none']],
-    ['[{ event: y }]', ['wanted 1 dropped like {"event":"y"}, there were none']],
+    ['none', ['expected no drops, 1 event was dropped']],
+    ['[{ count: 2 }]', ['expected 2 dropped like {}, there was 1']],
+    ['[{ by: live }]', ['expected 1 dropped like {"by":"live"}, there were none']],
+    ['[{ reason: filtered }]', ['expected 1 dropped like {"reason":"filtered"}, there were none']],
+    ['[{ event: y }]', ['expected 1 dropped like {"event":"y"}, there were none']],
   ])('dropped: %s', async (dropped, messages) => {
     const [result] = await resultsOf(WITHOUT_DEAD_LETTER, `${DROPPING}, expect: { dropped: ${dropped} }`);
     expect(result?.findings.map(({ message }) => message)).toEqual(messages);
@@ -219,15 +219,15 @@ describe('an assertion that does not hold says what came instead', () => {
   it('retries and dead letters, in the singular', async () => {
     const forward = 'collect: { log: [x] }, forward: { archive: { fails: always } }';
     expect(await findings(`${forward}, expect: { retries: 3, dead_letters: 3 }`)).toEqual([
-      'expect.dead_letters: wanted 3 dead letters, there was 1',
-      'expect.retries: wanted 3 retries, there was 1',
+      'expect.dead_letters: expected 3 dead letters, there was 1',
+      'expect.retries: expected 3 retries, there was 1',
     ]);
   });
 
   it('a run that has not ended, with what the log said', async () => {
     const never = "collect: { log: { marbles: 'a-' } }, expect: { ended_within: 1h }";
     expect(await findings(never)).toEqual([
-      'expect.ended_within: wanted an end within 1h, the run had not ended: it was running a day after the last marble, when the test gave up',
+      'expect.ended_within: expected an end within 1h, the run had not ended: it was running a day after the last marble, when the test gave up',
     ]);
     const failing = "collect: { log: { marbles: '#' } }, expect: { state: completed }";
     expect(await details(failing)).toMatch(
@@ -274,7 +274,7 @@ describe('the details of a finding', () => {
   it('are the event that came nearest', async () => {
     const body = `${MARBLES}, expect: { archive: { any: { n: 2, tags: [x, z] } } }`;
     expect(await details(body)).toMatch(
-      /^The nearest came at 1.001s: tags\[1\]: wanted "z", found "y"\nWhat came:\n/,
+      /^The nearest came at 1.001s: tags\[1\]: expected "z", found "y"\nWhat came:\n/,
     );
   });
 

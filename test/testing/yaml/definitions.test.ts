@@ -27,8 +27,8 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
       `▸colect: {}, ${COLLECT}, expect: { state: completed }`,
       '.colect: unknown key `colect`; did you mean `collect`?',
     ],
-    ['expect: { state: completed }', '.collect: missing; wanted a mapping'],
-    [COLLECT, '.expect: missing; wanted a mapping'],
+    ['expect: { state: completed }', '.collect: missing; expected a mapping'],
+    [COLLECT, '.expect: missing; expected a mapping'],
     [
       `pipeline: ▸wbe, ${COLLECT}, expect: { state: completed }`,
       '.pipeline: unknown pipeline `wbe`; did you mean `web`?',
@@ -37,12 +37,12 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
       `pipeline: ▸x, ${COLLECT}, expect: { state: completed }`,
       '.pipeline: unknown pipeline `x`; there are `web`',
     ],
-    [`seed: ▸1.5, ${COLLECT}, expect: { state: completed }`, '.seed: found 1.5; wanted a whole number'],
+    [`seed: ▸1.5, ${COLLECT}, expect: { state: completed }`, '.seed: found 1.5; expected a whole number'],
     [
       `until: ▸5, ${COLLECT}, expect: { state: completed }`,
-      '.until: found 5; wanted a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      '.until: found 5; expected a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
     ],
-    [`once: ▸1, ${COLLECT}, expect: { state: completed }`, '.once: found 1; wanted true or false'],
+    [`once: ▸1, ${COLLECT}, expect: { state: completed }`, '.once: found 1; expected true or false'],
     // Collectors
     [
       'collect: { ▸lgo: [x] }, expect: { state: completed }',
@@ -54,7 +54,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       'collect: { log: ▸kep }, expect: { state: completed }',
-      '.collect.log: found the string "kep"; wanted `keep`; did you mean `keep`?',
+      '.collect.log: found the string "kep"; expected `keep`; did you mean `keep`?',
     ],
     [
       'collect: { log: { ▸marble: x, marbles: a } }, expect: { state: completed }',
@@ -62,11 +62,11 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       'collect: { ▸log: { values: {} } }, expect: { state: completed }',
-      '.collect.log.marbles: missing; wanted a string or a list',
+      '.collect.log.marbles: missing; expected a string or a list',
     ],
     [
       'collect: { log: [x, ▸null] }, expect: { state: completed }',
-      '.collect.log[1]: found nothing (null); wanted a string, a number, true or false or a mapping',
+      '.collect.log[1]: found nothing (null); expected a string, a number, true or false or a mapping',
     ],
     [
       "collect: { log: { marbles: ▸'(ab' } }, expect: { state: completed }",
@@ -94,7 +94,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       "collect: { log: { marbles: 'a|', values: { ▸aa: x } } }, expect: { state: completed }",
-      '.collect.log.values.aa: found the name `aa`; wanted exactly 1 character',
+      '.collect.log.values.aa: found the name `aa`; expected exactly 1 character',
     ],
     // Forwarders
     [
@@ -103,11 +103,11 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, forward: { live: { takes: ▸3 } }, expect: { state: completed }`,
-      '.forward.live.takes: found 3; wanted a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      '.forward.live.takes: found 3; expected a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
     ],
     [
       `${COLLECT}, forward: { live: { fails: ▸-1 } }, expect: { state: completed }`,
-      '.forward.live.fails: found -1; wanted a number of at least 0',
+      '.forward.live.fails: found -1; expected a number of at least 0',
     ],
     [
       `${COLLECT}, forward: { live: { ▸fail: 1 } }, expect: { state: completed }`,
@@ -119,7 +119,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
       `${COLLECT}, expect: { ▸archve: [] }`,
       '.expect.archve: the pipeline `web` has no entry `archve`; did you mean `archive`?',
     ],
-    [`${COLLECT}, expect: { archive: ▸2 }`, '.expect.archive: found 2; wanted a mapping or a list'],
+    [`${COLLECT}, expect: { archive: ▸2 }`, '.expect.archive: found 2; expected a mapping or a list'],
     [
       `${COLLECT}, expect: { archive: ▸{} }`,
       '.expect.archive: nothing is asserted here; add `marbles`, `count`, `all` or another assertion',
@@ -130,7 +130,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { archive: { count: ▸-1 } }`,
-      '.expect.archive.count: found -1; wanted a number of at least 0',
+      '.expect.archive.count: found -1; expected a number of at least 0',
     ],
     [
       `${COLLECT}, expect: { archive: { count: { ▸least: 1 } } }`,
@@ -146,19 +146,19 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { archive: { times: [▸1] } }`,
-      '.expect.archive.times[0]: found 1; wanted a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      '.expect.archive.times[0]: found 1; expected a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
     ],
     [
       `${COLLECT}, expect: { archive: { all: { line: ▸'/(/' } } }`,
-      '.expect.archive.all.line: found the string "/(/"; wanted a valid regular expression between the slashes (Unterminated group)',
+      '.expect.archive.all.line: found the string "/(/"; expected a valid regular expression between the slashes (Unterminated group)',
     ],
     [
       `${COLLECT}, expect: { archive: { none: [x, ▸'/a/k'] } }`,
-      '.expect.archive.none[1]: found the string "/a/k"; wanted a valid regular expression between the slashes (k is no flag; flags are i, m, s and u)',
+      '.expect.archive.none[1]: found the string "/a/k"; expected a valid regular expression between the slashes (k is no flag; flags are i, m, s and u)',
     ],
     [
       `${COLLECT}, expect: { archive: { in_order: ▸[] } }`,
-      '.expect.archive.in_order: found an empty list; wanted at least 1 item',
+      '.expect.archive.in_order: found an empty list; expected at least 1 item',
     ],
     [
       `${COLLECT}, expect: { archive: { marbles: ▸'a|' } }`,
@@ -175,11 +175,11 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     // Expectations of the run
     [
       `${COLLECT}, expect: { state: ▸complete }`,
-      '.expect.state: found the string "complete"; wanted `running`, `backing_off`, `completed`, `failed` or `stopped`; did you mean `completed`?',
+      '.expect.state: found the string "complete"; expected `running`, `backing_off`, `completed`, `failed` or `stopped`; did you mean `completed`?',
     ],
     [
       `${COLLECT}, expect: { dropped: ▸nothing }`,
-      '.expect.dropped: found the string "nothing"; wanted `none`',
+      '.expect.dropped: found the string "nothing"; expected `none`',
     ],
     [
       `${COLLECT}, expect: { dropped: [{ by: ▸secrts }] }`,
@@ -187,19 +187,19 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { dropped: [{ reason: ▸filterd }] }`,
-      '.expect.dropped[0].reason: found the string "filterd"; wanted `filtered`, `processor_failed`, `forwarder_failed` or `buffer_full`; did you mean `filtered`?',
+      '.expect.dropped[0].reason: found the string "filterd"; expected `filtered`, `processor_failed`, `forwarder_failed` or `buffer_full`; did you mean `filtered`?',
     ],
     [
       `${COLLECT}, expect: { retries: ▸many }`,
-      '.expect.retries: found the string "many"; wanted a number or a mapping',
+      '.expect.retries: found the string "many"; expected a number or a mapping',
     ],
     [
       `${COLLECT}, expect: { contains_no: ['a', ▸''] }`,
-      '.expect.contains_no[1]: found the string ""; wanted at least 1 character',
+      '.expect.contains_no[1]: found the string ""; expected at least 1 character',
     ],
     [
       `${COLLECT}, expect: { ended_at: ▸soon }`,
-      '.expect.ended_at: found the string "soon"; wanted a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      '.expect.ended_at: found the string "soon"; expected a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
     ],
   ])('%s', async (body, message) => {
     expect(await refused(body)).toEqual([message]);
@@ -218,12 +218,12 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ]);
   });
 
-  it('with all mistakes of all tests at once', async () => {
+  it('with all problems of all tests at once', async () => {
     const tests = `tests:\n  one: { collect: { lgo: [] }, expect: { state: x } }\n  two: 3\n`;
     expect(await refusal({ 'c.yaml': CONFIG + tests })).toEqual([
       expect.stringContaining('tests.one.collect.lgo: '),
       expect.stringContaining('tests.one.expect.state: '),
-      `c.yaml:${LINE + 1}:8: tests.two: found 3; wanted a mapping`,
+      `c.yaml:${LINE + 1}:8: tests.two: found 3; expected a mapping`,
     ]);
   });
 
@@ -238,7 +238,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
 
   it('and a section that is no mapping', async () => {
     expect(await refusal({ 'c.yaml': `${CONFIG}tests: [x]\n` })).toEqual([
-      `c.yaml:${LINE - 1}:8: tests: found a list; wanted a mapping of names to tests`,
+      `c.yaml:${LINE - 1}:8: tests: found a list; expected a mapping of names to tests`,
     ]);
   });
 
@@ -246,7 +246,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     const config = CONFIG.replace('host_config', '  api: { collect: api, forward: live }\nhost_config');
     const tests = `tests:\n  t: { ${COLLECT}, expect: { state: completed } }\n`;
     expect(await refusal({ 'c.yaml': config + tests })).toEqual([
-      `c.yaml:${LINE + 1}:3: tests.t.pipeline: missing; wanted the name of the pipeline to test: \`web\`, \`api\``,
+      `c.yaml:${LINE + 1}:3: tests.t.pipeline: missing; expected the name of the pipeline to test: \`web\`, \`api\``,
     ]);
   });
 });

@@ -48,18 +48,18 @@ describe('a file of tests', () => {
 
   it.each([
     ['tests: {}\ntest: {}\n', 'web.test.yaml:2:1: test: unknown key `test`; did you mean `tests`?'],
-    ['tests: {}\nconfig: 3\n', 'web.test.yaml:2:9: config: found 3; wanted a list or a string'],
-    ['tests: {}\nconfig: []\n', 'web.test.yaml:2:9: config: found an empty list; wanted at least 1 item'],
+    ['tests: {}\nconfig: 3\n', 'web.test.yaml:2:9: config: found 3; expected a list or a string'],
+    ['tests: {}\nconfig: []\n', 'web.test.yaml:2:9: config: found an empty list; expected at least 1 item'],
     [
       'tests: {}\nenv: { A: [] }\n',
-      'web.test.yaml:2:11: env.A: found an empty list; wanted a string, a number or true or false',
+      'web.test.yaml:2:11: env.A: found an empty list; expected a string, a number or true or false',
     ],
     [
       'tests: {}\npipelines: {}\n',
       'web.test.yaml:2:1: pipelines: a file of tests holds `config`, `env` and `tests`; `pipelines` belongs into the configuration that it tests',
     ],
-    ['tests: 3\n', 'web.test.yaml:1:8: tests: found 3; wanted a mapping of names to tests'],
-    ['tests: { t: 3 }\n', 'web.test.yaml:1:13: tests.t: found 3; wanted a mapping'],
+    ['tests: 3\n', 'web.test.yaml:1:8: tests: found 3; expected a mapping of names to tests'],
+    ['tests: { t: 3 }\n', 'web.test.yaml:1:13: tests.t: found 3; expected a mapping'],
   ])('is refused if it is wrong: %j', async (text, message) => {
     expect(await refusal({ 'web.test.yaml': text, 'web.yaml': CONFIG })).toContain(message);
   });

@@ -1,5 +1,5 @@
 import { from, ignoreElements, map } from 'rxjs';
-import { frozenCopy } from '../../../config/frozen.ts';
+import { frozenCopy } from '../../../config/build-config.ts';
 import { gatherBatches } from '../../../engine/gather-batches.ts';
 import { batchingOf } from '../../../sdk/batching.ts';
 import type { ForwardPlugin, Plugin } from '../../../sdk/plugin.ts';

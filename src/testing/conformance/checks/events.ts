@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { frozenCopy } from '../../../config/frozen.ts';
+import { frozenCopy } from '../../../config/build-config.ts';
 import { isEvent, isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
 import { toUtc } from '../../../sdk/time.ts';
@@ -109,7 +109,7 @@ function checkEvent(value: unknown): asserts value is CollectedEvent {
   demand(
     typeof stamp === 'string' && toUtc(stamp) !== undefined,
     () =>
-      `an event has the timestamp ${String(stamp)}; wanted ISO 8601: use collectedEvent(data), or isoNow()`,
+      `an event has the timestamp ${String(stamp)}; expected ISO 8601: use collectedEvent(data), or isoNow()`,
   );
 }
 

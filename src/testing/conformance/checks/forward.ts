@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, finalize } from 'rxjs';
-import { frozenCopy } from '../../../config/frozen.ts';
+import { frozenCopy } from '../../../config/build-config.ts';
 import { batchingOf } from '../../../sdk/batching.ts';
 import { failedEventsOf, isPermanent } from '../../../sdk/errors.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';

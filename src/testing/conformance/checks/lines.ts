@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { describeValue } from '../../../checks/wording.ts';
+import { describeValue } from '../../../checks/describe.ts';
 import { processLines } from '../../../lines/process-lines.ts';
 import { safeReason } from '../../../sdk/errors.ts';
 import { type LineEnvelope, LineEvents, textsOf } from '../../../sdk/line-events.ts';

@@ -1,6 +1,6 @@
-import { frozenCopy } from '../../../config/frozen.ts';
+import { frozenCopy } from '../../../config/build-config.ts';
 import type { ConfigSchema } from '../../../sdk/plugin.ts';
-import { contractMistake } from '../../../sdk/plugin.ts';
+import { contractProblem } from '../../../sdk/plugin.ts';
 import { ALL_KINDS, type Check, demand, reasonOf } from '../check.ts';
 import type { Subject } from '../subject.ts';
 
@@ -12,10 +12,10 @@ export const SCHEMA_CHECKS: readonly Check[] = [
     name: 'module: has get_config_schema and the entry function of its kind',
     kinds: ALL_KINDS,
     run({ kind, plugin }) {
-      const mistake = contractMistake(kind, plugin);
+      const problem = contractProblem(kind, plugin);
       demand(
-        mistake === undefined,
-        () => `${mistake}; export it from the module, or as a part of its default`,
+        problem === undefined,
+        () => `${problem}; export it from the module, or as a part of its default`,
       );
       return undefined;
     },

@@ -1,20 +1,22 @@
 import { EVENT_ID, type Event, parseEvents, YAMLException } from 'js-yaml';
-import { type Environment, withPlainReferences } from './environment.ts';
-import { hasSection, mentionsSection } from './is-configuration.ts';
-import type { MistakeLog } from './mistake-log.ts';
-import { YamlSource } from './source.ts';
-import { SourceText } from './source-text.ts';
-import { type EnvironmentAt, testEnvironments } from './test-environment.ts';
-import { UnreadableYaml, YamlComposer } from './yaml-composer.ts';
+import type { ProblemLog } from './config-error.ts';
+import {
+  type Environment,
+  type EnvironmentAt,
+  testEnvironments,
+  withPlainReferences,
+} from './environment.ts';
+import { SECTIONS } from './sections.ts';
+import { SourceText, YamlSource } from './source.ts';
+import { eventOffset, UnreadableYaml, YamlComposer } from './yaml-composer.ts';
 import { nodeValue } from './yaml-node.ts';
-import { eventOffset } from './yaml-offset.ts';
 
 const NO_CONFIGURATION =
   'this is not a millrace configuration: it has none of the top-level sections collectors, processors, forwarders, ' +
   'pipelines, host_config and tests. The content of the file is not shown here, because it may be secret';
-const EMPTY = 'the file is empty; wanted a configuration';
+const EMPTY = 'the file is empty; expected a configuration';
 
-/** The parser's reasons that do not lead to the mistake. */
+/** The parser's reasons that do not lead to the problem. */
 const PLAINER_REASONS: Readonly<Record<string, string>> = {
   'deficient indentation': 'too little indentation, or a quote or bracket above is not closed',
 };
@@ -24,10 +26,10 @@ export interface YamlOptions {
   readonly file: string;
   readonly baseDir: string | undefined;
   readonly env: Environment;
-  readonly log: MistakeLog;
+  readonly log: ProblemLog;
 }
 
-/** Reads a configuration text. Its mistakes go to the log; undefined if nothing of it can be used. */
+/** Reads a configuration text. Its problems go to the log; undefined if nothing of it can be used. */
 export function parseYamlSource(text: string, options: YamlOptions): YamlSource | undefined {
   const { file, baseDir, env, log } = options;
   const source = new SourceText(text);
@@ -43,10 +45,10 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
       return undefined;
     }
     if (second !== -1) {
-      refuse(documentOffset(text, events[second + 1]), 'a second document; wanted one in each file');
+      refuse(documentOffset(text, events[second + 1]), 'a second document; expected one in each file');
       return undefined;
     }
-    const { root, mistakes } = compose(source, events, env);
+    const { root, problems } = compose(source, events, env);
     if (root.kind === 'scalar' && root.value === null) {
       log.addAt(file, undefined, [], EMPTY);
       return undefined;
@@ -57,7 +59,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
         log.addAt(file, undefined, [], NO_CONFIGURATION);
         return undefined;
       }
-      for (const { offset, path, message } of mistakes) log.addAt(file, source.place(offset), path, message);
+      for (const { offset, path, message } of problems) log.addAt(file, source.place(offset), path, message);
       return new YamlSource(file, baseDir, source, root);
     }
     const found = root.kind === 'sequence' ? 'a list' : 'a single value';
@@ -65,7 +67,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
       file,
       undefined,
       [],
-      `the file holds ${found}; wanted a mapping with collectors, forwarders, pipelines …`,
+      `the file holds ${found}; expected a mapping with collectors, forwarders, pipelines …`,
     );
   } catch (error) {
     if (error instanceof UnreadableYaml) refuse(error.offset, error.message);
@@ -81,7 +83,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
 function compose(source: SourceText, events: readonly Event[], env: Environment) {
   const composed = (env: EnvironmentAt) => {
     const composer = new YamlComposer(source, events, 1, env);
-    return { root: composer.compose(), mistakes: composer.mistakes };
+    return { root: composer.compose(), problems: composer.problems };
   };
   const first = composed(() => env);
   const own = testEnvironments(nodeValue(first.root), env);
@@ -93,4 +95,23 @@ function documentOffset(text: string, first: Event | undefined): number {
   const start = eventOffset(text, first) ?? text.length;
   const marker = text.lastIndexOf('\n---', start);
   return marker === -1 ? start : marker + 1;
+}
+
+const NAMES = [...SECTIONS.keys()].join('|');
+/** A section that begins a line. Its value is a mapping, so it stands below, or begins with a brace, an anchor or a tag. */
+const SECTION_LINE = new RegExp(`^["']?(?:${NAMES})["']?[ \\t]*:[ \\t]*(?:$|[{&*!#])`, 'm');
+/** The first key of a file in flow style, such as JSON. */
+const FIRST_KEY = new RegExp(`^\\s*\\{\\s*["']?(?:${NAMES})["']?\\s*:`);
+
+/**
+ * Whether a section is among the top-level keys. A file that has none may be any other file that was named by accident,
+ * such as `/etc/shadow`: neither its lines nor its keys may be shown.
+ */
+export function hasSection(keys: readonly string[]): boolean {
+  return keys.some((key) => SECTIONS.has(key));
+}
+
+/** The same for a text that cannot be read as YAML. */
+export function mentionsSection(text: string): boolean {
+  return SECTION_LINE.test(text) || FIRST_KEY.test(text);
 }

@@ -1,3 +1,5 @@
+import type { ConfigProblem } from '../sdk/plugin.ts';
+
 /** Steps from the top of a configuration to a value in it. */
 export type Path = readonly (string | number)[];
 
@@ -27,4 +29,12 @@ export function valueAt(value: unknown, path: Path): unknown {
 /** Whether a value is an object with keys, as a YAML mapping gives it. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A problem at a path of the whole configuration. */
+export interface Problem extends ConfigProblem {
+  /** Where the caret goes; the value unless told otherwise. */
+  readonly at?: 'key' | 'value';
+  /** The message is a plugin's, so it may quote the value of an environment variable. */
+  readonly foreign?: boolean;
 }

@@ -1,6 +1,7 @@
 import { dirname, normalize, resolve } from 'node:path';
 import type { Logger } from '../sdk/context.ts';
-import { isMapping } from './path.ts';
+import type { Plugin } from '../sdk/plugin.ts';
+import { isMapping } from './problem.ts';
 
 /** An environment variable whose value is a part of a configuration. */
 export interface UsedVariable {
@@ -143,4 +144,78 @@ function withoutCutValue(text: string, { name, value }: UsedVariable): string {
     }
     return whole;
   });
+}
+
+/** The sections of configuration files with `${NAME}` where the value of an environment variable would stand. */
+export type WrittenSections = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+
+/** An environment in which every variable stands for the reference to it. */
+export const REFERENCES: Readonly<Record<string, string>> = new Proxy(
+  {},
+  {
+    get: (_, name) => `\${${String(name)}}`,
+    getOwnPropertyDescriptor: (_, name) => ({
+      value: `\${${String(name)}}`,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    }),
+  },
+);
+
+/**
+ * A configured value as it may be shown: parts that come from the environment are replaced by their references.
+ *
+ * @example
+ * withReferences({ path: '/srv/s3cret', n: 1 }, { path: '${ROOT}', n: 1 }); // { path: '${ROOT}', n: 1 }
+ */
+export function withReferences(actual: unknown, written: unknown): unknown {
+  if (typeof written === 'string') {
+    if (written !== actual && written.includes('${')) return written;
+    return actual;
+  }
+  // Where a schema has made something else of it, only what was written is safe.
+  if (isReshaped(actual, written) && hasReference(written)) return written;
+  if (Array.isArray(actual)) {
+    const items = Array.isArray(written) ? written : [];
+    return actual.map((item, index) => withReferences(item, items[index]));
+  }
+  if (!isMapping(actual)) return actual;
+  const below = isMapping(written) ? written : {};
+  return Object.fromEntries(
+    Object.entries(actual).map(([key, value]) => [key, withReferences(value, below[key])]),
+  );
+}
+
+function isReshaped(actual: unknown, written: unknown): boolean {
+  if (Array.isArray(written)) return !Array.isArray(actual) || actual.length !== written.length;
+  return isMapping(written) && !isMapping(actual);
+}
+
+function hasReference(written: unknown): boolean {
+  if (typeof written === 'string') return written.includes('${');
+  return typeof written === 'object' && written !== null && Object.values(written).some(hasReference);
+}
+
+const SECRETIVE = /pass|secret|token|key|credential|auth|pin/i;
+const REFERENCE = /^\$\{\w+\}$/;
+
+/**
+ * The settings of an entry that may be shown, each with the unit of its number. A plugin that does not declare them may
+ * have secrets among its settings: only numbers, switches and references to environment variables are shown.
+ */
+export function shownSettings(
+  plugin: Plugin,
+  values: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, string> {
+  if (plugin.shownSettings !== undefined) return new Map(Object.entries(plugin.shownSettings));
+  const harmless = Object.entries(values).filter(
+    ([key, value]) => key !== 'plugin' && isHarmless(key, value),
+  );
+  return new Map(harmless.map(([key]) => [key, '']));
+}
+
+function isHarmless(key: string, value: unknown): boolean {
+  if (typeof value === 'string') return REFERENCE.test(value);
+  return (typeof value === 'number' || typeof value === 'boolean') && !SECRETIVE.test(key);
 }

@@ -1,0 +1,201 @@
+import { isMapping, type Path } from '../checks/problem.ts';
+import { moduleUrlOf } from '../modules/import-module.ts';
+import { batchingOf } from '../sdk/batching.ts';
+import type { PipelineConfig } from '../sdk/config.ts';
+import type {
+  CollectPlugin,
+  ConfigProblem,
+  ForwardPlugin,
+  PluginKind,
+  ProcessPlugin,
+} from '../sdk/plugin.ts';
+import type { ValidEntry } from './build-config.ts';
+import { builtinPlugins } from './registry.ts';
+
+/** The entries of each kind that passed their schemas. */
+export type ValidEntries = Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
+
+/** The names in a list of a pipeline, or the only one, with their places in it. */
+export function namesIn(list: unknown): { readonly name: string; readonly at: Path }[] {
+  if (typeof list === 'string') return [{ name: list, at: [] }];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((name, index) => (typeof name === 'string' ? [{ name, at: [index] }] : []));
+}
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks what `exactly_once` requires: collectors that resume exactly, and one output file that can be cut back and that
+ * nothing else writes to, in the order of collection. Values of a wrong type are left to the schemas.
+ */
+export function validateExactlyOnce(pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
+  return Object.entries(pipelines).flatMap(([name, pipeline]) => {
+    if (!isMapping(pipeline) || pipeline.exactly_once !== true) return [];
+    const path: Path = ['pipelines', name];
+    return [
+      ...checkCollectors(pipeline, entries, path),
+      ...checkForwarder(pipeline, entries, path),
+      ...checkOrder(pipeline, path),
+      ...checkSharing(name, pipelines, entries),
+    ];
+  });
+}
+
+function checkCollectors(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigProblem[] {
+  return namesIn(pipeline.collect).flatMap(({ name, at }) => {
+    const entry = entries.collect.get(name);
+    if (entry === undefined || (entry.plugin as CollectPlugin).resumes === true) return [];
+    const message = `\`${name}\` is a \`${entry.data.plugin}\` collector, which cannot resume where a crash cut the output; \`exactly_once\` requires one that can, such as \`file\``;
+    return [{ path: [...path, 'collect', ...at], message }];
+  });
+}
+
+function checkForwarder(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigProblem[] {
+  const forwarders = namesIn(pipeline.forward);
+  if (forwarders.length > 1) {
+    const message = `found ${forwarders.length} forwarders; \`exactly_once\` requires one: what is delivered is cut in one place`;
+    return [{ path: [...path, 'forward'], message }];
+  }
+  return forwarders.flatMap(({ name, at }) => {
+    const entry = entries.forward.get(name);
+    if (entry === undefined || exactFileOf(entry) !== undefined) return [];
+    const message = `the output of \`${name}\`, a \`${entry.data.plugin}\` forwarder, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\``;
+    return [{ path: [...path, 'forward', ...at], message }];
+  });
+}
+
+function checkOrder(pipeline: Mapping, path: Path): ConfigProblem[] {
+  if (pipeline.ordered !== false) return [];
+  const message =
+    'found false; `exactly_once` requires true: in another order the output cannot be cut in one place';
+  return [{ path: [...path, 'ordered'], message }];
+}
+
+/** Lines of others behind the last commit would be cut off after a crash. */
+function checkSharing(own: string, pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
+  const output = forwardersOf(pipelines[own])
+    .map((name) => exactFileOf(entries.forward.get(name)))
+    .find((found) => found !== undefined);
+  if (output === undefined) return [];
+  return Object.entries(pipelines).flatMap(([name, pipeline]) => {
+    const others =
+      name === own ? deadLettersOf(pipeline) : [...forwardersOf(pipeline), ...deadLettersOf(pipeline)];
+    if (!others.some((other) => exactFileOf(entries.forward.get(other)) === output)) return [];
+    const who = name === own ? 'its own dead letter' : `pipeline \`${name}\``;
+    const message = `${output} is also written to by ${who}; \`exactly_once\` requires a file of its own: what others write would be cut off after a crash`;
+    return [{ path: ['pipelines', own, 'forward'], message }];
+  });
+}
+
+function forwardersOf(pipeline: unknown): string[] {
+  return isMapping(pipeline) ? namesIn(pipeline.forward).map(({ name }) => name) : [];
+}
+
+function deadLettersOf(pipeline: unknown): string[] {
+  const delivery = isMapping(pipeline) ? pipeline.delivery : undefined;
+  return isMapping(delivery) ? namesIn(delivery.dead_letter).map(({ name }) => name) : [];
+}
+
+function exactFileOf(entry: ValidEntry | undefined): string | undefined {
+  const plugin = entry?.plugin as ForwardPlugin | undefined;
+  return plugin?.exactFile?.({ config: entry?.data as never });
+}
+
+/**
+ * Checks what `workers` requires: lines to hand on, and processors that can run in worker threads. Values of a wrong type
+ * are left to the schemas.
+ */
+export function validateWorkers(
+  pipelines: Readonly<Record<string, unknown>>,
+  entries: ValidEntries,
+): ConfigProblem[] {
+  return Object.entries(pipelines).flatMap(([name, pipeline]) => {
+    if (!isMapping(pipeline) || typeof pipeline.workers !== 'number' || pipeline.workers <= 1) return [];
+    const path: Path = ['pipelines', name];
+    return [
+      ...checkLineCollectors(pipeline.collect, entries, path),
+      ...checkProcessors(pipeline.process, entries, path),
+    ];
+  });
+}
+
+function checkLineCollectors(collect: unknown, entries: ValidEntries, path: Path): ConfigProblem[] {
+  const collectors = namesIn(collect).map(({ name }) => entries.collect.get(name));
+  const mayEmitLines = (entry: ValidEntry | undefined) =>
+    entry === undefined || (entry.plugin as CollectPlugin).emitsLines === true;
+  if (collectors.length === 0 || collectors.some(mayEmitLines)) return [];
+  const message =
+    'no collector here emits lines; `workers` requires one that does, such as `file`: other events stay in the main thread';
+  return [{ path: [...path, 'workers'], message }];
+}
+
+function checkProcessors(process: unknown, entries: ValidEntries, path: Path): ConfigProblem[] {
+  const processors = namesIn(process);
+  if (processors.length === 0 && (process === undefined || Array.isArray(process))) {
+    const message =
+      'there is no processor here; `workers` requires one: otherwise workers have nothing to do';
+    return [{ path: [...path, 'workers'], message }];
+  }
+  return processors.flatMap(({ name, at }) => {
+    const entry = entries.process.get(name);
+    if (entry === undefined) return [];
+    const problem = problemOf(entry.plugin as ProcessPlugin);
+    if (problem === undefined) return [];
+    const message = `\`${name}\`, a \`${entry.data.plugin}\` processor, ${problem}`;
+    return [{ path: [...path, 'process', ...at], message }];
+  });
+}
+
+function problemOf(plugin: ProcessPlugin): string | undefined {
+  if (plugin.runsInWorkers !== true) {
+    return 'cannot run in a worker, which `workers` requires: it does not declare `runsInWorkers`';
+  }
+  const isBuiltIn = [...builtinPlugins('process').values()].includes(plugin);
+  if (isBuiltIn || moduleUrlOf(plugin) !== undefined) return undefined;
+  return 'was registered by the program, and a worker cannot load it; `workers` requires a module of its own';
+}
+
+/** Warns of batches that a pipeline never fills, because fewer events are in flight. */
+export function validateBatching(
+  pipelines: ReadonlyMap<string, PipelineConfig>,
+  { forward }: ValidEntries,
+): ConfigProblem[] {
+  return [...pipelines].flatMap(([name, pipeline]) =>
+    pipeline.forward.flatMap((forwarder): ConfigProblem[] => {
+      const batching = batchingOf(forward.get(forwarder)?.data ?? {});
+      // With `workers` there are several times `max_in_flight` events in flight.
+      if (batching === undefined || pipeline.workers > 1) return [];
+      const { events, concurrency } = batching;
+      const wanted = events * concurrency;
+      if (wanted <= pipeline.max_in_flight) return [];
+      const calls = concurrency === 1 ? '' : `${concurrency} batches of `;
+      const message =
+        `${calls}${events} events of \`${forwarder}\` do not fit into \`max_in_flight\`, which is ` +
+        `${pipeline.max_in_flight}: smaller batches leave when that many are in flight; ` +
+        `set \`max_in_flight: ${wanted}\` or more, or a smaller \`batch.events\``;
+      return [{ path: ['pipelines', name, 'forward'], severity: 'warning', message }];
+    }),
+  );
+}
+
+/** Refuses configurations in which two collectors would share the lines of standard input. Each line is read once. */
+export function validateStdin(
+  pipelines: ReadonlyMap<string, PipelineConfig>,
+  { collect }: ValidEntries,
+): ConfigProblem[] {
+  const readers = [...pipelines]
+    .filter(([, { enabled }]) => enabled)
+    .flatMap(([pipeline, config]) =>
+      config.collect.flatMap((name, index) => {
+        const plugin = collect.get(name)?.plugin as CollectPlugin | undefined;
+        return plugin?.readsStdin === true ? [{ pipeline, name, index }] : [];
+      }),
+    );
+  const [first, ...others] = readers;
+  return others.map(({ pipeline, name, index }) => ({
+    path: ['pipelines', pipeline, 'collect', index],
+    message:
+      `\`${name}\` reads standard input, which \`${first?.name}\` of pipeline \`${first?.pipeline}\` reads already: ` +
+      'only one collector can; use one pipeline with several forwarders',
+  }));
+}
