@@ -61,8 +61,6 @@ class MaskEngine {
   readonly #rules: readonly CompiledRule[];
   readonly #onMask: MaskRulesOptions['onMask'];
   readonly #boundTime: MaskRulesOptions['boundTime'];
-  /** Rules with keywords of one character, or with others that the index cannot find. */
-  readonly #odd: readonly CompiledRule[];
   readonly #first: Plan;
   #best: Plan | undefined;
   #few = FEW_TEXTS;
@@ -71,9 +69,6 @@ class MaskEngine {
     this.#rules = rules.map((rule, number) => new CompiledRule(rule, number));
     this.#onMask = onMask;
     this.#boundTime = boundTime;
-    this.#odd = this.#rules.filter(
-      ({ rule }) => rule.keywords?.every((word) => INDEXED.test(word)) === false,
-    );
     this.#first = new Plan(this.#rules, false);
     const { length } = this.#first.common;
     // Little has to be worked out about rules with keywords; to try many others without a plan takes longer than to plan.
@@ -82,7 +77,7 @@ class MaskEngine {
 
   mask(text: string): string {
     const plan = this.#planFor(text.length, text.length);
-    const candidates = this.#oddRulesIn(text, plan.index.rulesIn(text));
+    const candidates = plan.rulesFor(text, plan.index.rulesIn(text));
     const list = candidates.length === 0 ? plan.common : plan.together(candidates);
     if (list.length === 0) return text;
     const isWatched = list.some((rule) => isCostly(rule, text.length, text.length));
@@ -91,7 +86,7 @@ class MaskEngine {
 
   many(): LinesMasker | undefined {
     const isInLines = this.#rules.every(({ rule }) => rule.fixed === undefined || !rule.fixed.includes('\n'));
-    if (this.#odd.length > 0 || !isInLines) return undefined;
+    if (!isInLines) return undefined;
     const bytes = (lines: Uint8Array, into: Uint8Array) => this.#mapBytes(lines, into);
     const isPlanned = () => this.#best !== undefined;
     return {
@@ -114,17 +109,10 @@ class MaskEngine {
     return this.#best;
   }
 
-  #oddRulesIn(text: string, candidates: readonly number[]): readonly number[] {
-    if (this.#odd.length === 0) return candidates;
-    const lower = text.toLowerCase();
-    const odd = this.#odd.filter(({ rule }) => rule.keywords?.some((keyword) => lower.includes(keyword)));
-    return [...candidates, ...odd.map(({ number }) => number)].sort((a, b) => a - b);
-  }
-
   #map(lines: string): string {
     const longest = longestLine((from) => lines.indexOf('\n', from), lines.length);
     const plan = this.#planFor(lines.length, longest);
-    const candidates = plan.index.linesIn(lines);
+    const candidates = plan.checkKeywords(plan.index.linesIn(lines), new HeldText(lines));
     const isWatched = plan.isCostly(lines.length, longest, candidates);
     return this.#attempt(plan, lines.length, isWatched, (run) => {
       const bytes = plan.isPlanned && lines.length >= SHORTEST_IN_BYTES ? plan.bytes?.hold(lines) : undefined;
@@ -133,7 +121,10 @@ class MaskEngine {
       run.counts.clear();
       return lines
         .split('\n')
-        .map((line) => this.#apply(plan, plan.together(plan.index.rulesIn(line)), line, run))
+        .map((line) => {
+          const rules = plan.rulesFor(line, plan.index.rulesIn(line));
+          return this.#apply(plan, plan.together(rules), line, run);
+        })
         .join('\n');
     });
   }
@@ -146,8 +137,9 @@ class MaskEngine {
     const longest = longestLine((from) => lines.indexOf(LF, from), lines.length);
     const hits = plan.index.isEmpty ? NO_HITS : scanForLiterals(plan.index.table, lines);
     if (hits === undefined) return -1;
-    const candidates = plan.index.linesInBytes(lines, hits);
-    if (plan.isCostly(lines.length, longest, candidates) || !bytes.holdBytes(lines)) return -1;
+    if (!bytes.holdBytes(lines)) return -1;
+    const candidates = plan.checkKeywords(plan.index.linesInBytes(lines, hits), bytes);
+    if (plan.isCostly(lines.length, longest, candidates)) return -1;
     const run = new MaskRun(plan.isInert);
     if (!this.#applyToLines(plan, bytes, candidates, run)) return -1;
     const length = bytes.copyTo(into);
@@ -185,7 +177,8 @@ class MaskEngine {
       masked = rule.replaceIn(masked, run, plan.isPlanned);
       if (!run.hasInserted) continue;
       const known = list.map(({ number }) => number);
-      list = [...list, ...plan.insertedRules(masked, rule, known)].sort(byNumber);
+      const inserted = plan.insertedRules(masked, rule, known).filter((one) => one.mayChange(text));
+      list = [...list, ...inserted].sort(byNumber);
     }
     return masked;
   }
@@ -291,6 +284,11 @@ class LineCursor {
     this.#lines = lines;
   }
 
+  /** Whether there is no further line. */
+  get isAtEnd(): boolean {
+    return this.end === (this.#lines.bytes ?? this.#lines.text).length;
+  }
+
   goTo(line: number): void {
     const { bytes } = this.#lines;
     const text = bytes === undefined ? this.#lines.text : '';
@@ -322,6 +320,10 @@ class Plan {
   readonly #rules: readonly CompiledRule[];
   readonly common: readonly CompiledRule[];
   readonly index: LiteralIndex;
+  /** Rules with keywords that the index cannot find, such as those of one character. */
+  readonly #guarded: readonly CompiledRule[];
+  /** Those of them that no literal is known for. */
+  readonly #unfound: readonly CompiledRule[];
   /** What is put in can only matter to rules whose literals come from their expressions. */
   readonly isInert: (text: string) => boolean;
   #bytes: ByteMasks | 'none' | undefined;
@@ -331,22 +333,53 @@ class Plan {
     this.isPlanned = isPlanned;
     this.#rules = rules;
     const isFew = rules.filter(({ rule }) => rule.keywords === undefined).length <= FEW_RULES;
+    this.#guarded = rules.filter(({ rule }) => rule.keywords?.every((word) => INDEXED.test(word)) === false);
     const derived = rules.map((rule) => {
-      if (!isPlanned || rule.rule.keywords !== undefined) return undefined;
+      if (!isPlanned) return undefined;
+      if (rule.rule.keywords !== undefined) {
+        return this.#guarded.includes(rule) ? rule.requiredLiterals : undefined;
+      }
       return isFew && rule.isQuicklyFound ? undefined : rule.requiredLiterals;
     });
+    this.#unfound = this.#guarded.filter(({ number }) => derived[number] === undefined);
     rules.forEach((rule, i) => {
       rule.isCommon = rule.rule.keywords === undefined && derived[i] === undefined;
     });
     this.common = rules.filter(({ isCommon }) => isCommon);
     this.index = new LiteralIndex(
-      rules.map(({ rule }, i) => {
-        const { keywords } = rule;
-        return keywords?.every((word) => INDEXED.test(word)) === false ? undefined : (keywords ?? derived[i]);
-      }),
+      rules.map((rule, i) => derived[i] ?? (this.#guarded.includes(rule) ? undefined : rule.rule.keywords)),
     );
     const hasDerived = derived.some((literals) => literals !== undefined);
     this.isInert = hasDerived ? (text) => this.index.isInert(text) : () => true;
+  }
+
+  /** The rules to try on a string, of those with a literal in it and those for which none is known. */
+  rulesFor(text: string, found: readonly number[]): readonly number[] {
+    if (this.#guarded.length === 0) return found;
+    return [...found, ...this.#unfound.map(({ number }) => number)]
+      .filter((number) => (this.#rules[number] as CompiledRule).mayChange(text))
+      .sort((a, b) => a - b);
+  }
+
+  /** The same for lines. */
+  checkKeywords(candidates: readonly CandidateLine[], lines: HeldLines): readonly CandidateLine[] {
+    const isGuarded = (number: number) => this.#guarded.includes(this.#rules[number] as CompiledRule);
+    if (this.#guarded.length === 0) return candidates;
+    if (this.#unfound.length === 0 && !candidates.some(({ rules }) => rules.some(isGuarded)))
+      return candidates;
+    const cursor = new LineCursor(lines);
+    const checked = ({ line, rules }: Pick<CandidateLine, 'line' | 'rules'>): CandidateLine => {
+      cursor.goTo(line);
+      return { line, length: cursor.text.length, rules: this.rulesFor(cursor.text, rules) };
+    };
+    if (this.#unfound.length === 0) return candidates.map(checked);
+    const all: CandidateLine[] = [];
+    for (let line = 0, next = 0; !cursor.isAtEnd; line++) {
+      const found = candidates[next]?.line === line ? (candidates[next++]?.rules ?? []) : [];
+      const candidate = checked({ line, rules: found });
+      if (candidate.rules.length > 0) all.push(candidate);
+    }
+    return all;
   }
 
   /** The steps that the common rules take at worst. */
@@ -385,7 +418,7 @@ class Plan {
       .rulesIn(text)
       .filter((number) => number > after.number && !known.includes(number))
       .map((number) => this.#rules[number] as CompiledRule)
-      .filter(({ rule }) => rule.keywords === undefined);
+      .filter((rule) => rule.rule.keywords === undefined || this.#guarded.includes(rule));
   }
 
   /** Undefined where there is no WebAssembly. */

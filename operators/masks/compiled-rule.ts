@@ -68,6 +68,14 @@ export class CompiledRule {
     return this.#keep('cost', () => costOf(this.rule.expression));
   }
 
+  /** Whether a string has one of the keywords, if there are any. */
+  mayChange(text: string): boolean {
+    const { keywords } = this.rule;
+    if (keywords === undefined) return true;
+    const lower = text.toLowerCase();
+    return keywords.some((keyword) => lower.includes(keyword));
+  }
+
   /** What every string has that the rule changes: see {@link requiredLiterals}. */
   get requiredLiterals(): readonly string[] | undefined {
     return this.#keep('literals', () => {

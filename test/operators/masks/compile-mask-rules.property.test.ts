@@ -12,7 +12,7 @@ const isCheap = (source: string, flags: string): boolean => {
   return ambiguity === undefined && degree <= 2 && factor <= 100;
 };
 
-const keyword = fc.constantFrom('key', 'ab', 'sk_', '::', 'k', '%40', 'abkey=', 'a.b', 'tok');
+const keyword = fc.constantFrom('@', 'key', 'ab', 'sk_', '::', 'k', '%40', 'abkey=', 'a.b', 'tok');
 
 /** Rules with captures, keywords and checks; what some put in is what others look for. */
 const ruleOf = (number: number) =>
