@@ -39,7 +39,7 @@ describe('docs/configuration.md', () => {
 });
 
 /** Plugins that the specification does not have. */
-const ADDED = ['stdin', 'stdout', 'noop'];
+const ADDED = ['stdin', 'filter', 'map', 'stdout', 'noop'];
 
 describe('docs/specification.md', () => {
   const page = read('docs/specification.md');

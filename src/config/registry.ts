@@ -8,6 +8,8 @@ import * as noop from '../../plugins/forward/noop.ts';
 import * as stdout from '../../plugins/forward/stdout.ts';
 import * as test_forward from '../../plugins/forward/test.ts';
 import * as entropy_mask from '../../plugins/process/entropy_mask.ts';
+import filter from '../../plugins/process/filter.ts';
+import map from '../../plugins/process/map.ts';
 import * as regex_mask from '../../plugins/process/regex_mask.ts';
 import * as test_process from '../../plugins/process/test.ts';
 import { refuseArgument } from '../checks/arguments.ts';
@@ -37,6 +39,8 @@ const builtin: Table = {
     ['test', test_process],
     ['regex_mask', regex_mask],
     ['entropy_mask', entropy_mask],
+    ['filter', filter],
+    ['map', map],
   ]),
   forward: new Map<string, ForwardPlugin>([
     ['disk', disk],

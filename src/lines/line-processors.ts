@@ -1,5 +1,6 @@
 import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memory.ts';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
+import { filtering } from '../../plugins/expressions/filtering.ts';
 import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
 import { regexMasking } from '../../plugins/masks/regex_mask.ts';
 import { importModule } from '../modules/import-module.ts';
@@ -72,9 +73,10 @@ class NotInWorker extends Error {
 const NOTHING = Buffer.alloc(0);
 
 /** Built-in plugins without their schemas, so that a worker starts sooner. */
-const BUILT_IN: Readonly<Record<string, unknown>> = {
-  entropy_mask: entropyMasking,
-  regex_mask: regexMasking,
+const BUILT_IN: Readonly<Record<string, () => unknown>> = {
+  entropy_mask: () => entropyMasking,
+  filter: async () => filtering(await import('@marcbachmann/cel-js')),
+  regex_mask: () => regexMasking,
 };
 
 /** Does in a worker what the processors of a pipeline and `serialise` do in the main thread. */
@@ -171,7 +173,7 @@ async function load(
 
 async function findProcessing(plugin: string): Promise<Processing> {
   const builtIn = BUILT_IN[plugin];
-  if (builtIn !== undefined) return builtIn as Processing;
+  if (builtIn !== undefined) return (await builtIn()) as Processing;
   const module = await importModule(plugin);
   const isProcessing = (value: unknown) => typeof (value as Processing | undefined)?.process === 'function';
   return [module, module.default].find(isProcessing) as Processing;

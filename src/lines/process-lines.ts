@@ -51,7 +51,9 @@ export class LineProcessing {
   }
 
   #runNext(turn: Turn | undefined): LineTexts {
-    const { many } = this.#mapping;
+    const { many, keeps } = this.#mapping;
+    const asBytes = keeps === undefined ? undefined : this.#lines.texts.plain;
+    if (keeps !== undefined && asBytes !== undefined) return this.#runKept(asBytes, keeps, turn);
     const plain = many === undefined ? undefined : this.#plainFor(many);
     if (many === undefined) return this.#runEach(turn);
     const mapped = plain === undefined ? undefined : this.#runPlain(plain, many, turn);
@@ -99,6 +101,38 @@ export class LineProcessing {
     return joined(mapped, this.#runNext(undefined));
   }
 
+  /** The bytes of the lines that are kept. */
+  #runKept(plain: PlainLines, keeps: (line: string) => boolean, turn: Turn | undefined): LineTexts {
+    const { text = '' } = plain;
+    const { bytes } = plain;
+    const first = this.#offset;
+    let into: Uint8Array | undefined;
+    let written = 0;
+    let size = 0;
+    /** Where the lines begin that are kept and not written yet. */
+    let start = first;
+    const writeTo = (end: number) => {
+      into ??= plain.room(bytes.length - first);
+      into.set(bytes.subarray(start, end), written);
+      written += end - start;
+    };
+    for (let isSpent = false; !isSpent && !this.isDone; ) {
+      const end = endOfLine(text, this.#offset);
+      const line = text.slice(this.#offset, end);
+      const outcome = this.#outcomeOf(() => keeps(line));
+      if (outcome === 'mapped') size++;
+      else {
+        writeTo(this.#offset);
+        start = end + 1;
+      }
+      this.#offset = end + 1;
+      isSpent = turn?.isSpent(outcome === 'failed' ? Number.POSITIVE_INFINITY : line.length) ?? false;
+    }
+    if (into === undefined) return plain.withPlain(bytes.subarray(first, this.#offset), size);
+    writeTo(this.#offset);
+    return plain.withPlain(into.subarray(0, written), size);
+  }
+
   #runEach(turn: Turn | undefined): LineTexts {
     const { lines } = this.#lines.texts;
     const done: string[] = [];
@@ -144,15 +178,20 @@ export class LineProcessing {
   }
 
   #mapOne(line: string, done: string[]): 'mapped' | 'dropped' | 'failed' {
+    return this.#outcomeOf(() => {
+      const mapped = this.#mapping.map(line);
+      if (mapped !== undefined) done.push(mapped);
+      return mapped !== undefined;
+    });
+  }
+
+  /** Of the next line: `pass` says whether it goes on. */
+  #outcomeOf(pass: () => boolean): 'mapped' | 'dropped' | 'failed' {
     const index = this.#index++;
     try {
-      const mapped = this.#mapping.map(line);
-      if (mapped === undefined) {
-        this.#dropped.push(index);
-        return 'dropped';
-      }
-      done.push(mapped);
-      return 'mapped';
+      if (pass()) return 'mapped';
+      this.#dropped.push(index);
+      return 'dropped';
     } catch (error) {
       this.#outcomes.failed(index, error);
       return 'failed';

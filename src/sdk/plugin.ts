@@ -81,6 +81,11 @@ export interface LineMapping {
    * as many lines. Where it throws, or returns more or fewer lines, `map` is called for each line.
    */
   readonly many?: ManyLines | undefined;
+  /**
+   * For a processor that passes each line on as it is or drops it: whether it passes this one. Then the lines need not
+   * be decoded and encoded again.
+   */
+  readonly keeps?: ((line: string) => boolean) | undefined;
 }
 
 export interface ManyLines {

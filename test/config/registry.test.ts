@@ -19,7 +19,13 @@ describe('the registry', () => {
 
   it('has the built-in plugins', () => {
     expect([...builtinPlugins('collect').keys()]).toEqual(['beacons', 'file', 'stdin', 'test', 'host_exec']);
-    expect([...builtinPlugins('process').keys()]).toEqual(['test', 'regex_mask', 'entropy_mask']);
+    expect([...builtinPlugins('process').keys()]).toEqual([
+      'test',
+      'regex_mask',
+      'entropy_mask',
+      'filter',
+      'map',
+    ]);
     expect([...builtinPlugins('forward').keys()]).toEqual(['disk', 'noop', 'stdout', 'test']);
     expect(kindsOf('test')).toEqual(['collect', 'process', 'forward']);
     expect(kindsOf('toString')).toEqual([]);

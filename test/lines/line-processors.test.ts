@@ -111,4 +111,19 @@ describe('LineProcessors', () => {
       expect(run('fine')).toMatchObject({ id: 7, size: 2, failures: [], masked: [[0, 'seen', 2]] });
     },
   );
+
+  it('filters lines, and counts those that go and those that cannot be judged', async () => {
+    const processors = await LineProcessors.load([
+      { plugin: 'filter', config: { drop: 'data.line.contains("DEBUG")' } },
+      { plugin: 'filter', config: { keep: 'data.line.substring(0, 3) != "GET"' } },
+    ]);
+    const bytes = Buffer.from('a DEBUG line\nanother one\nGET /\nx\nlast\n');
+    const result = processors.run({ id: 7, bytes, size: 5, envelope: { ...ENVELOPE, source: 'a.log' } });
+    expect(result).toMatchObject({ size: 2, filtered: 2, failures: [{ processor: 1 }] });
+    const lines = Buffer.from((result as LineResult).documents)
+      .toString()
+      .split('\n')
+      .slice(0, -1);
+    expect(lines.map((document) => JSON.parse(document).data.line)).toEqual(['another one', 'last']);
+  });
 });

@@ -63,6 +63,13 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     // It leaves no path as it is, so that no line can be masked by itself.
     { config: { rules: { WORD: '[a-z]+' } }, secret: 'hunter' },
   ],
+  'process filter': [
+    { config: { keep: 'data.?line.orValue("").contains("e")' } },
+    { config: { drop: 'has(data.line) && data.line.contains("e")' } },
+  ],
+  'process map': [
+    { config: { set: { seen: 'timestamp' }, rename: { line: 'message' }, remove: ['source'] } },
+  ],
   'process entropy_mask': [{ secret: 'qGr4Kd0xT9bLw2Zp5v' }],
   // Syncing in the background would outlast the file of tests, by up to a second.
   'forward disk': [

@@ -1,0 +1,203 @@
+import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
+import { costOf } from '../../operators/masks/expression/cost.ts';
+import { ExpressionError } from '../../operators/masks/expression-error.ts';
+import { MaskError } from '../../operators/masks/mask-error.ts';
+import { compileExpression } from '../../operators/masks/python-regex.ts';
+import { type CollectedEvent, PluginError } from '../../src/sdk/index.ts';
+import { boundedTime } from '../bounded-time.ts';
+import { takesOverInLinearTime } from '../linear-time.ts';
+
+/** The library, which workers import only if a processor needs it. */
+export type Cel = { readonly Environment: typeof Environment };
+
+/** What is wrong with an expression of the configuration. */
+export class ExpressionMistake extends Error {}
+
+/** The name of `matches` here: that of the library backtracks without limit. */
+const MATCHES = 'matchesInBoundedTime';
+/** Steps of an expression that backtracks, up to which its time need not be watched. About 10 ms. */
+const FEW_STEPS = 1e6;
+
+/** A compiled expression over `data`, `timestamp` and `tag`. */
+export class CelExpression {
+  /** Its type, as far as it is known without an event: `bool`, `string`, `dyn`, … */
+  readonly type: string;
+  /** It reads nothing of an event but `data.line`. */
+  readonly readsLineOnly: boolean;
+  readonly #source: string;
+  readonly #evaluate: ParseResult;
+  readonly #readsTimestamp: boolean;
+  /** A condition on the line that needs no interpreter: this takes a tenth of its time. */
+  readonly #ofLine: LineTest | undefined;
+  readonly #lineScope = { data: { line: '' } };
+
+  /** @throws ExpressionMistake for an expression that is not valid */
+  constructor(source: string, { Environment }: Cel) {
+    this.#source = source;
+    try {
+      this.#evaluate = environment(Environment).parse(source);
+      visit(this.#evaluate.ast, replaceMatches);
+      const { valid, type, error } = this.#evaluate.check();
+      if (!valid) throw error;
+      this.type = type ?? 'dyn';
+    } catch (error) {
+      throw error instanceof ExpressionMistake ? error : new ExpressionMistake(describe(error));
+    }
+    let reads = 0;
+    let readsLine = 0;
+    let readsTimestamp = false;
+    visit(this.#evaluate.ast, (node) => {
+      if (node.op === 'id' && ['data', 'timestamp', 'tag'].includes(node.args)) reads++;
+      if (node.op === 'id' && node.args === 'timestamp') readsTimestamp = true;
+      if (isLine(node)) readsLine++;
+    });
+    this.readsLineOnly = reads === readsLine;
+    this.#ofLine = lineTest(this.#evaluate.ast);
+    this.#readsTimestamp = readsTimestamp;
+  }
+
+  /** @throws PluginError, whose message quotes the expression and nothing of the event */
+  of(event: CollectedEvent): unknown {
+    const { data, timestamp, tag = '' } = event as CollectedEvent & { readonly tag?: unknown };
+    return this.#run({ data, tag, ...(this.#readsTimestamp && { timestamp: new Date(timestamp) }) });
+  }
+
+  /** The same for an event of which only the line is known. */
+  ofLine(line: string): unknown {
+    if (this.#ofLine !== undefined) return this.#ofLine(line);
+    this.#lineScope.data.line = line;
+    return this.#run(this.#lineScope);
+  }
+
+  #run(scope: object): unknown {
+    try {
+      return this.#evaluate(scope);
+    } catch (error) {
+      throw new PluginError(`the expression \`${this.#source}\` failed: ${this.#reason(error)}`);
+    }
+  }
+
+  /** The message of the library may quote the event, so only the kind of the error and its place are told. */
+  #reason(error: unknown): string {
+    if (error instanceof MaskError) return 'a regular expression took too long';
+    const { code, range } = error as { code?: unknown; range?: { start: number; end: number } };
+    const part = range === undefined ? '' : ` in \`${this.#source.slice(range.start, range.end)}\``;
+    return code === 'no_such_key'
+      ? `a field${part} is missing; use has(…), or .?field.orValue(…)`
+      : `${String(code ?? 'evaluation_error').replaceAll('_', ' ')}${part}`;
+  }
+}
+
+function environment(CelEnvironment: typeof Environment): Environment {
+  const expressions = new Map<string, (text: string) => boolean>();
+  const matches = (text: string, source: string) => {
+    let matcher = expressions.get(source);
+    if (matcher === undefined) {
+      matcher = matcherOf(source);
+      expressions.set(source, matcher);
+    }
+    return matcher(text);
+  };
+  const env = new CelEnvironment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
+    .registerVariable('data', 'map')
+    .registerVariable('timestamp', 'google.protobuf.Timestamp')
+    .registerVariable('tag', 'string')
+    .registerFunction('string(google.protobuf.Timestamp): string', (date: Date) => date.toISOString())
+    .registerFunction(`string.${MATCHES}(string): bool`, matches);
+  // Numbers in JSON are doubles, and `data.count + 1` has an int: CEL itself would refuse to add them.
+  const operators: Record<string, (a: number, b: number) => number> = {
+    '+': (a, b) => a + b,
+    '-': (a, b) => a - b,
+    '*': (a, b) => a * b,
+    '/': (a, b) => a / b,
+  };
+  for (const [sign, work] of Object.entries(operators)) {
+    env.registerOperator(`double ${sign} int`, (a: number, b: bigint) => work(a, Number(b)));
+    env.registerOperator(`int ${sign} double`, (a: bigint, b: number) => work(Number(a), b));
+  }
+  return env;
+}
+
+/** Tests in linear time where V8 can; else the time is bounded, since a text may make an expression try for long. */
+function matcherOf(source: string): (text: string) => boolean {
+  const expression = compileExpression(source);
+  const test = (text: string) => text.search(expression) !== -1;
+  if (takesOverInLinearTime(expression)) return test;
+  const { degree, factor } = costOf(expression);
+  const within = boundedTime();
+  return (text) =>
+    factor * text.length ** degree <= FEW_STEPS
+      ? test(text)
+      : within(() => String(test(text)), text.length) === 'true';
+}
+
+function replaceMatches(node: ASTNode): void {
+  if (node.op !== 'rcall' || node.args[0] !== 'matches') return;
+  const [, , [argument]] = node.args;
+  if (argument?.op !== 'value' || typeof argument.args !== 'string') {
+    throw new ExpressionMistake(`matches() requires its expression in quotes${at(node.range)}`);
+  }
+  try {
+    const expression = compileExpression(argument.args);
+    if (costOf(expression).ambiguity !== undefined && !takesOverInLinearTime(expression)) {
+      throw new ExpressionMistake(
+        `a text could keep this regular expression busy for ever${at(argument.range)}`,
+      );
+    }
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw new ExpressionMistake(`${error.reason}${at(argument.range)}`);
+  }
+  (node.args as unknown as [string])[0] = MATCHES;
+}
+
+type LineTest = (line: string) => boolean;
+
+/** A condition on the line as a function, if it is made of tests for literal strings. Those cannot fail. */
+function lineTest(node: ASTNode): LineTest | undefined {
+  if (node.op === '!_') {
+    const inner = lineTest(node.args);
+    return inner && ((line) => !inner(line));
+  }
+  if (node.op === '&&' || node.op === '||') {
+    const [first, second] = node.args.map(lineTest);
+    if (first === undefined || second === undefined) return undefined;
+    return node.op === '&&' ? (line) => first(line) && second(line) : (line) => first(line) || second(line);
+  }
+  if (node.op !== 'rcall') return undefined;
+  const [name, of, [argument, ...others]] = node.args;
+  if (!isLine(of) || argument?.op !== 'value' || others.length > 0) return undefined;
+  const text = argument.args;
+  if (typeof text !== 'string') return undefined;
+  if (name === 'contains') return (line) => line.includes(text);
+  if (name === 'startsWith') return (line) => line.startsWith(text);
+  return name === 'endsWith' ? (line) => line.endsWith(text) : undefined;
+}
+
+/** `data.line` or `data["line"]`. */
+function isLine(node: ASTNode): boolean {
+  if (node.op !== '.' && node.op !== '[]') return false;
+  const [of, field] = node.args;
+  const name = typeof field === 'object' && field.op === 'value' ? field.args : field;
+  return of.op === 'id' && of.args === 'data' && name === 'line';
+}
+
+function visit(node: ASTNode, see: (node: ASTNode) => void): void {
+  see(node);
+  const parts: unknown[] = [node.args].flat(3);
+  for (const part of parts) {
+    if (typeof part === 'object' && part !== null && 'op' in part) visit(part as ASTNode, see);
+  }
+}
+
+function describe(error: unknown): string {
+  const { summary, message, range } = error as {
+    summary?: string;
+    message: string;
+    range?: { start: number };
+  };
+  return `${summary ?? message}${at(range)}`;
+}
+
+const at = (range: { start: number } | undefined) =>
+  range === undefined ? '' : `, at character ${range.start + 1}`;

@@ -1,0 +1,29 @@
+import * as cel from '@marcbachmann/cel-js';
+import { defineProcessor, ProcessConfigBase } from '../../src/sdk/index.ts';
+import { filtering } from '../expressions/filtering.ts';
+import { expression } from '../expressions/schema.ts';
+
+const condition = () => expression(cel, { wanted: 'a valid condition', types: ['bool', 'dyn'] });
+
+const schema = ProcessConfigBase.extend({
+  keep: condition().optional().describe('Keep the events for which this CEL expression is true.'),
+  drop: condition().optional().describe('Drop the events for which this CEL expression is true.'),
+}).check((ctx) => {
+  const { keep, drop } = ctx.value;
+  if ((keep === undefined) === (drop === undefined)) {
+    ctx.issues.push({ code: 'custom', input: ctx.value, message: 'one of `keep` and `drop`' });
+  }
+});
+
+export default defineProcessor({
+  description: 'Keeps or drops events by a condition over their fields, a CEL expression.',
+  example: `
+errors-only:
+  plugin: filter
+  keep: data.line.contains("ERROR") || data.line.startsWith("FATAL")
+`,
+  schema,
+  shownSettings: { keep: '', drop: '' },
+  runsInWorkers: true,
+  ...filtering(cel),
+});

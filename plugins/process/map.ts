@@ -1,0 +1,94 @@
+import * as cel from '@marcbachmann/cel-js';
+import * as z from 'zod';
+import {
+  type CollectedEvent,
+  defineProcessor,
+  type PipelineRunContext,
+  ProcessConfigBase,
+} from '../../src/sdk/index.ts';
+import { CelExpression } from '../expressions/cel.ts';
+import { type FieldPath, fieldPath, getField, withField, withoutField } from '../expressions/fields.ts';
+import { toJsonValue } from '../expressions/json-value.ts';
+import { expression } from '../expressions/schema.ts';
+
+const field = () =>
+  z.string().refine((name) => fieldPath(name).every((part) => part !== '' && part !== '__proto__'), {
+    message: 'the name of a field, with dots between the names of nested ones',
+  });
+const value = () => expression(cel, { wanted: 'a valid expression' });
+
+const schema = ProcessConfigBase.extend({
+  set: z
+    .record(field(), value())
+    .default({})
+    .describe('Fields to set, each to the value of a CEL expression.'),
+  rename: z
+    .record(field(), field())
+    .default({})
+    .describe('Fields to rename: from the old name to the new one.'),
+  remove: z.array(field()).default([]).describe('Fields to remove.'),
+  keep: z.array(field()).optional().describe('The only fields to keep. Default: all.'),
+});
+type Settings = z.output<typeof schema>;
+
+export default defineProcessor({
+  description: 'Sets, renames and removes fields of events; values are CEL expressions.',
+  example: `
+tidy:
+  plugin: map
+  set:
+    service: '"checkout"'
+    is_error: data.line.contains("ERROR")
+  rename: { line: message }
+  remove: [source]
+`,
+  schema,
+  shownSettings: {},
+  runsInWorkers: false,
+  /**
+   * Emits the event with other fields in its data. Expressions see the event as it came in; then fields are renamed,
+   * removed and kept, in this order. Fails on an event for which an expression cannot be evaluated.
+   */
+  process: ({ ctx, event }) => {
+    const { set, rename, remove, keep } = stepsOf(ctx);
+    let { data } = event;
+    for (const [path, expression] of set) data = withField(data, path, toJsonValue(expression.of(event)));
+    for (const [from, to] of rename) {
+      const value = getField(data, from);
+      if (value !== undefined) data = withField(withoutField(data, from), to, value);
+    }
+    for (const path of remove) data = withoutField(data, path);
+    return [{ ...event, data: keep === undefined ? data : only(data, keep) }];
+  },
+});
+
+interface Steps {
+  readonly set: readonly (readonly [FieldPath, CelExpression])[];
+  readonly rename: readonly (readonly [from: FieldPath, to: FieldPath])[];
+  readonly remove: readonly FieldPath[];
+  readonly keep: readonly FieldPath[] | undefined;
+}
+
+const compiled = new WeakMap<object, Steps>();
+
+function stepsOf(ctx: PipelineRunContext<Settings>): Steps {
+  let steps = compiled.get(ctx);
+  if (steps === undefined) {
+    const { set, rename, remove, keep } = ctx.config;
+    steps = {
+      set: Object.entries(set).map(([name, source]) => [fieldPath(name), new CelExpression(source, cel)]),
+      rename: Object.entries(rename).map(([from, to]) => [fieldPath(from), fieldPath(to)]),
+      remove: remove.map(fieldPath),
+      keep: keep?.map(fieldPath),
+    };
+    compiled.set(ctx, steps);
+  }
+  return steps;
+}
+
+function only(data: CollectedEvent['data'], paths: readonly FieldPath[]): CollectedEvent['data'] {
+  return paths.reduce<CollectedEvent['data']>((kept, path) => {
+    const value = getField(data, path);
+    return value === undefined ? kept : withField(kept, path, value);
+  }, {});
+}
