@@ -74,7 +74,8 @@ export class InFlightWindow implements Demand {
     try {
       while (this.#grown) {
         this.#grown = false;
-        for (const subscriber of [...this.#waiting]) {
+        // A copy, because the order changes meanwhile; most windows have one source.
+        for (const subscriber of this.#waiting.size === 1 ? this.#waiting : [...this.#waiting]) {
           if (this.room === 0) break;
           this.#rotate(subscriber);
           subscriber.next(this.room);

@@ -26,7 +26,7 @@ async function sizeOf(name: string): Promise<number> {
 
 describe('what a page loads for a single operator', () => {
   it.each([
-    ['dedupe', 1000],
+    ['dedupe', 1020],
     ['orderedMap', 1450],
     ['regexMask', 7000],
     ['entropyMask', 4000],
