@@ -10,7 +10,8 @@ export function subscribeFor<T>(
   source: Observable<T>,
   observer: Observer<T>,
 ): Subscription {
-  // Marked as internal in RxJS 7, but the only way to be linked before the first value.
+  // The constructor is marked as internal in RxJS 7 and deprecated in RxJS 8 (8.0.0-alpha.14), which has `operate`
+  // instead. It works in both, and is the only way in RxJS 7 to be linked before the first value.
   const inner = new Subscriber<T>(observer);
   subscriber.add(inner);
   source.subscribe(inner);
