@@ -1,7 +1,8 @@
 // Bundles the sources into `dist` as ES modules; the TypeScript compiler writes the types beside them. All packages
 // stay outside: npm installs them.
-import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const ENTRIES = [
@@ -15,6 +16,13 @@ const versionModule = `export const version = () => ${JSON.stringify(version)};`
 const inlineVersion = {
   name: 'inline-version',
   load: (id) => (id === resolve('src/version.ts') ? versionModule : undefined),
+};
+
+/** The packs as JSON, so that a start parses no YAML. Reading them checks them, too. */
+const packsModule = `const files = ${JSON.stringify(await readPacks())};\nexport const packFiles = () => files;`;
+const inlinePacks = {
+  name: 'inline-packs',
+  load: (id) => (id === resolve('plugins/packs/pack-files.ts') ? packsModule : undefined),
 };
 
 /**
@@ -60,7 +68,7 @@ async function bundle(input, codeSplitting, output = { dir: 'dist' }) {
     tsconfig: 'tsconfig.json',
     transform: { target: 'node20' },
     external: /^[^./]/,
-    plugins: [inlineVersion],
+    plugins: [inlineVersion, inlinePacks],
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
   });
   await build.write({
@@ -73,4 +81,22 @@ async function bundle(input, codeSplitting, output = { dir: 'dist' }) {
     ...output,
   });
   await build.close();
+}
+
+/** The reader of packs is TypeScript, which Node 20 cannot run: it is bundled to a file of its own first. */
+async function readPacks() {
+  const file = resolve('dist/read-pack-files.mjs');
+  const build = await rolldown({
+    input: 'plugins/packs/read-pack-files.ts',
+    platform: 'node',
+    external: /^[^./]/,
+  });
+  await build.write({ format: 'esm', file });
+  await build.close();
+  try {
+    const { readPackFiles } = await import(pathToFileURL(file));
+    return readPackFiles(pathToFileURL(`${resolve('plugins/packs')}/`));
+  } finally {
+    rmSync(file);
+  }
 }

@@ -32,7 +32,19 @@ const LAYERS = {
   entry: { files: ['src/index.ts'], imports: ['sdk', 'config', 'engine', 'state'] },
   cli: {
     files: ['src/cli/'],
-    imports: ['operators', 'sdk', 'checks', 'config', 'engine', 'state', 'host', 'graph', 'testing'],
+    // `redact`, `scan` and `packs` use the packs and the mask of a plugin without a pipeline.
+    imports: [
+      'operators',
+      'sdk',
+      'plugins',
+      'checks',
+      'config',
+      'engine',
+      'state',
+      'host',
+      'graph',
+      'testing',
+    ],
   },
 } as const satisfies Record<string, { files: readonly string[]; imports: readonly string[] }>;
 

@@ -4,6 +4,7 @@ import { examples, hinted } from './command-help.ts';
 import { addGraph } from './commands/graph.ts';
 import { addHelp } from './commands/help.ts';
 import { addPlugins } from './commands/plugins.ts';
+import { addPacks, addRedact, addScan } from './commands/redact.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRun } from './commands/run.ts';
 import { addSchema } from './commands/schema.ts';
@@ -58,6 +59,9 @@ export function buildProgram(ended: Ended, notify: WriteNotice): Command {
     addTest,
     addReplay,
     addState,
+    addRedact,
+    addScan,
+    addPacks,
     addPlugins,
     addSchema,
     addHelp,

@@ -139,16 +139,20 @@ function checkProcessors(process: unknown, entries: ValidEntries, path: Path): C
   return processors.flatMap(({ name, at }) => {
     const entry = entries.process.get(name);
     if (entry === undefined) return [];
-    const problem = problemOf(entry.plugin as ProcessPlugin);
+    const problem = problemOf(entry.plugin as ProcessPlugin, entry.data as never);
     if (problem === undefined) return [];
     const message = `\`${name}\`, a \`${entry.data.plugin}\` processor, ${problem}`;
     return [{ path: [...path, 'process', ...at], message }];
   });
 }
 
-function problemOf(plugin: ProcessPlugin): string | undefined {
+function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
   if (plugin.runsInWorkers !== true) {
     return 'cannot run in a worker, which `workers` requires: it does not declare `runsInWorkers`';
+  }
+  const field = plugin.needsOrder?.({ config });
+  if (field !== undefined) {
+    return `cannot run in a worker with \`${field}\`, which needs all lines of a file in their order; remove \`workers\`, or turn that off`;
   }
   const isBuiltIn = [...builtinPlugins('process').values()].includes(plugin);
   if (isBuiltIn || moduleUrlOf(plugin) !== undefined) return undefined;

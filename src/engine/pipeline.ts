@@ -201,6 +201,7 @@ class PipelineRun {
     const stage = processStage({
       name: entry.name,
       ordered: this.#setup.config.ordered,
+      inTurn: plugin.needsOrder?.({ config: entry as never }) !== undefined,
       maxInFlight: this.#setup.config.max_in_flight,
       drop: this.#drop(place),
       process: (event) => plugin.process({ ctx, event }),

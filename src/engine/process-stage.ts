@@ -27,6 +27,8 @@ export interface ProcessStageOptions {
   /** The name of the processor. */
   readonly name: string;
   readonly ordered: boolean;
+  /** Whether a batch waits until the one before it is done, because results depend on the events before. */
+  readonly inTurn?: boolean;
   /** Bounds the results that are pulled of iterables and not acknowledged: see {@link ResultWindow}. */
   readonly maxInFlight: number;
   readonly drop: Drop;
@@ -56,7 +58,7 @@ const NO_BATCHES: readonly Batch[] = [];
  * Errors with what a processor gives that is no event: nothing of that batch is acknowledged, so that it comes again.
  */
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
-  const { ordered } = options;
+  const { ordered, inTurn = false } = options;
   const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
   return orderedMap(
     (batch: Batch): readonly Batch[] | Observable<Batch> => {
@@ -79,7 +81,7 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
       }
       return done.length === 0 ? NO_BATCHES : [{ events: done, delivery }];
     },
-    { ordered },
+    { ordered, ...(inTurn && { concurrency: 1 }) },
   );
 }
 

@@ -2,6 +2,7 @@ import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memo
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import { filtering } from '../../plugins/expressions/filtering.ts';
 import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
+import { redacting } from '../../plugins/masks/redact.ts';
 import { regexMasking } from '../../plugins/masks/regex_mask.ts';
 import { importModule } from '../modules/import-module.ts';
 import type { PipelineRunContext, PluginStats } from '../sdk/context.ts';
@@ -76,6 +77,7 @@ const NOTHING = Buffer.alloc(0);
 const BUILT_IN: Readonly<Record<string, () => unknown>> = {
   entropy_mask: () => entropyMasking,
   filter: async () => filtering(await import('@marcbachmann/cel-js')),
+  redact: () => redacting(),
   regex_mask: () => regexMasking,
 };
 

@@ -114,6 +114,11 @@ export interface ProcessPlugin extends PluginBase {
    */
   readonly runsInWorkers?: boolean;
   /**
+   * Ours, optional: for a plugin whose results depend on the events before, says which field of this configuration
+   * makes them so; undefined if none does. Such a processor gets its events one batch after the other, and runs in no worker.
+   */
+  needsOrder?(args: { config: never }): string | undefined;
+  /**
    * Ours, optional: takes the place of `process` for the events of lines, which then need not be made. To give what
    * `process` would, line by line, with all else unchanged; undefined where that cannot be said beforehand.
    */

@@ -21,6 +21,7 @@ describe('the registry', () => {
     expect([...builtinPlugins('collect').keys()]).toEqual(['beacons', 'file', 'stdin', 'test', 'host_exec']);
     expect([...builtinPlugins('process').keys()]).toEqual([
       'test',
+      'redact',
       'regex_mask',
       'entropy_mask',
       'filter',

@@ -7,6 +7,8 @@ const config = (main: object) => ({
   processors: {
     mask: { plugin: 'regex_mask', rules: { A: 'b' } },
     tokens: { plugin: 'entropy_mask' },
+    redact: { plugin: 'redact', packs: [], rules: { A: 'b' }, blocks: false },
+    keys: { plugin: 'redact', packs: [], rules: { A: 'b' } },
     wait: { plugin: 'test' },
   },
   forwarders: { none: { plugin: 'noop' } },
@@ -28,10 +30,11 @@ describe('workers', () => {
     expect(parseConfig(config({ workers: undefined })).pipelines.main?.workers).toBe(1);
   });
 
-  it.each([{}, { process: ['mask', 'tokens'] }, { process: 'tokens', collect: ['ticks', 'log'] }])(
-    'are good for masks over files: %j',
-    (main) => expect(problems(config(main))).toEqual([]),
-  );
+  it.each([
+    {},
+    { process: ['mask', 'tokens'] },
+    { process: ['redact', 'tokens'], collect: ['ticks', 'log'] },
+  ])('are good for masks over files: %j', (main) => expect(problems(config(main))).toEqual([]));
 
   it.each([
     [
@@ -39,6 +42,10 @@ describe('workers', () => {
       /^pipelines\.main\.process\[1\]: `wait`, a `test` processor, cannot run in a worker/,
     ],
     [{ process: 'wait' }, /^pipelines\.main\.process: `wait`, a `test` processor, cannot run/],
+    [
+      { process: 'keys' },
+      /^pipelines\.main\.process: `keys`, a `redact` processor, cannot run in a worker with `blocks`, which needs/,
+    ],
     [{ process: [] }, /^pipelines\.main\.workers: there is no processor here/],
     [{ process: undefined }, /^pipelines\.main\.workers: there is no processor here/],
     [{ collect: 'ticks' }, /^pipelines\.main\.workers: no collector here emits lines/],

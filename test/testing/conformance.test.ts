@@ -70,6 +70,16 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   'process map': [
     { config: { set: { seen: 'timestamp' }, rename: { line: 'message' }, remove: ['source'] } },
   ],
+  'process redact': [
+    { config: { packs: [], rules: { PIN: 'hunter[0-9]' } }, secret: 'hunter2' },
+    { config: { packs: [], rules: { PIN: 'hunter[0-9]' }, blocks: false, decode: false }, secret: 'hunter2' },
+    { config: { packs: [], rules: { PIN: 'hunter[0-9]' }, mode: 'report' }, secret: 'hunter2' },
+    {
+      config: () => ({ rules: { PIN: 'hunter[0-9]' }, audit: { path: join(folder(), 'audit.jsonl') } }),
+      secret: 'hunter2',
+    },
+    { config: { rules: { WORD: '[a-z]+' } }, secret: 'hunter' },
+  ],
   'process entropy_mask': [{ secret: 'qGr4Kd0xT9bLw2Zp5v' }],
   // Syncing in the background would outlast the file of tests, by up to a second.
   'forward disk': [
@@ -133,6 +143,7 @@ describe('the optional ways of a plugin', () => {
 
   it.each([
     ['process', 'regex_mask', 'lines: mapLines does what process does'],
+    ['process', 'redact', 'lines: mapLines does what process does'],
     ['process', 'entropy_mask', 'lines: mapLines does what process does'],
     ['forward', 'disk', 'forward: forwardJsonLines does what forward does for each event'],
     ['collect', 'file', 'state: after a restart, it does not emit again what was acknowledged'],
