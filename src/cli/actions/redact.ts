@@ -43,8 +43,8 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
     try {
       for await (const lines of linesOf(open(file))) {
         for (const line of lines) await output.write(mask(line));
-        if (output.isClosed) return code;
         await output.flush();
+        if (output.isClosed) return code;
       }
     } catch (error) {
       failed(`${printable(file)}: ${safeReason(error)}`);
@@ -162,8 +162,13 @@ class Output {
   #buffers: Buffer[] = [];
   #bytes = 0;
 
-  get isClosed(): boolean {
-    return process.stdout.destroyed || process.stdout.errored !== null;
+  /** Its reader has left, or it cannot be written. */
+  isClosed = false;
+
+  constructor() {
+    process.stdout.on('error', () => {
+      this.isClosed = true;
+    });
   }
 
   async write(bytes: Buffer): Promise<void> {
@@ -178,7 +183,8 @@ class Output {
     this.#buffers = [];
     this.#bytes = 0;
     if (!process.stdout.write(bytes)) {
-      await Promise.race([once(process.stdout, 'drain'), once(process.stdout, 'close')]).catch(() => {});
+      // It rejects with the error that closes the output.
+      await once(process.stdout, 'drain').catch(() => {});
     }
   }
 }
