@@ -16,8 +16,7 @@ import {
   type WrittenFile,
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
-import { NamedFiles } from '../named-files.ts';
-import { excludedBy, namesPath } from '../named-paths.ts';
+import { excludedBy, NamedFiles, namesPath } from '../named-files.ts';
 
 export const description = 'Reads the lines of files, and follows them as they grow and are rotated.';
 
