@@ -8,20 +8,25 @@ import { maskingConfig } from './masking-config.ts';
 import type { Found, Job, Peer } from './peer.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
+/** In place of the one with the rules. */
+type Processors = Readonly<Record<'mask', object>>;
 
 export const millrace = millraceWith('millrace', {});
 export const millraceWithWorkers = millraceWith('millrace, `workers: 2`', { workers: 2 });
 
+/** With `redact` and its default packs in place of the rules. */
+export const millraceWithPacks = millraceWith('millrace, default packs', {}, { mask: { plugin: 'redact' } });
+
 /** `millrace run --once` with deliveries and checkpoints, which are on always. */
-function millraceWith(name: string, settings: Settings): Peer {
+function millraceWith(name: string, settings: Settings, processors?: Processors): Peer {
   return {
     name,
     writes: 'events',
     isOrdered: true,
     isDaemon: false,
     leavesOut: 'nothing',
-    find: () => withFolder(async (folder) => accepts(folder, settings)),
-    command: (job) => runCommand(job.folder, configuration(job, settings), '--once'),
+    find: () => withFolder(async (folder) => accepts(folder, settings, processors)),
+    command: (job) => runCommand(job.folder, configuration(job, settings, processors), '--once'),
   };
 }
 
@@ -41,17 +46,23 @@ function save(folder: string, config: object): string {
 }
 
 /** Whether this version's configuration knows the settings. */
-function accepts(folder: string, settings: Settings): Found {
+function accepts(folder: string, settings: Settings, processors: Processors | undefined): Found {
   const job = { input: join(folder, 'in.log'), output: join(folder, 'out.jsonl'), folder, rules: {} };
   const { status } = spawnSync(process.execPath, [
     MILLRACE,
     'validate',
-    save(folder, configuration(job, settings)),
+    save(folder, configuration(job, settings, processors)),
   ]);
   if (status === 0) return { version: version() };
+  if (processors !== undefined) return { missing: 'this version has no such processor' };
   return { missing: `this version has no \`${Object.keys(settings).join(', ')}\` for a pipeline` };
 }
 
-function configuration({ input, output, rules }: Job, settings: Settings): object {
-  return maskingConfig(dirname(output), { [basename(output, '.jsonl')]: [input] }, rules, settings);
+function configuration(
+  { input, output, rules }: Job,
+  settings: Settings,
+  processors: Processors | undefined,
+): object {
+  const config = maskingConfig(dirname(output), { [basename(output, '.jsonl')]: [input] }, rules, settings);
+  return processors === undefined ? config : { ...config, processors };
 }

@@ -139,10 +139,25 @@ class MaskEngine {
     if (hits === undefined) return -1;
     if (!bytes.holdBytes(lines)) return -1;
     const candidates = plan.checkKeywords(plan.index.linesInBytes(lines, hits), bytes);
-    if (plan.isCostly(lines.length, longest, candidates)) return -1;
-    const run = new MaskRun(plan.isInert);
-    if (!this.#applyToLines(plan, bytes, candidates, run)) return -1;
-    const length = bytes.copyTo(into);
+    let run = new MaskRun(plan.isInert);
+    let length = -1;
+    const mask = () => {
+      // It may be tried again, after it was stopped at any point.
+      run = new MaskRun(plan.isInert);
+      const isHeld = bytes.holdBytes(lines) && this.#applyToLines(plan, bytes, candidates, run);
+      length = isHeld ? bytes.copyTo(into) : -1;
+      return '';
+    };
+    if (this.#boundTime === undefined || !plan.isCostly(lines.length, longest, candidates)) {
+      mask();
+    } else {
+      try {
+        this.#boundTime(mask, lines.length, () => run.rule);
+      } catch {
+        // Each line is tried by itself then.
+        return -1;
+      }
+    }
     if (length !== -1) this.#tell(run);
     return length;
   }

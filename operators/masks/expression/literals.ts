@@ -54,7 +54,9 @@ export function requiredLiterals(pattern: Pattern): readonly string[] | undefine
   if (sets.length === 0) return undefined;
   const rarest = sets.reduce((a, b) => (occurrences(b) < occurrences(a) ? b : a));
   if (occurrences(rarest) * LINE > MOST_LINES) return undefined;
-  return [...new Set(rarest.literals.map(({ text }) => text.toLowerCase()))];
+  const texts = [...new Set(rarest.literals.map(({ text }) => text.toLowerCase()))];
+  // Where `key` is searched for, `_key` is found by it.
+  return texts.filter((text) => !texts.some((other) => other !== text && text.includes(other)));
 }
 
 /** `IA` of `AKIA` and `ASIA`: one search in place of two. */
@@ -154,7 +156,9 @@ function setsInside(item: Pattern, at: Length, most: number): LiteralSet[] {
   // The lower case of other letters can be longer, or be a letter of ASCII: a text in two cases would not show them.
   if (lowered && !all.every(({ text }) => isAscii(text))) return [];
   const literals = needed(lowered ? all.map((one) => ({ ...one, text: one.text.toLowerCase() })) : all);
-  return literals.length > Math.max(most, MOST_TEXTS) ? [] : [{ lowered, literals }];
+  // Several branches may need one literal: of so many, few may be left.
+  const mostOfAll = most === MOST_REQUIRED ? 4 * MOST_REQUIRED : MOST_TEXTS;
+  return literals.length > mostOfAll ? [] : [{ lowered, literals }];
 }
 
 /** Where `St` is searched for, `Street` at the same place is found by it. */
