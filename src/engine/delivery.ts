@@ -29,19 +29,14 @@ export class Delivery {
     this.#open += count;
   }
 
-  /** One more event came of the batch, and its maker is told when it is acknowledged. */
+  /** One more event came of the batch. `onAcknowledged` is called when it is acknowledged. */
   part(onAcknowledged: () => void): Delivery {
     this.add(1);
-    return this.share(1, onAcknowledged);
-  }
-
-  /** Some of the events, for somebody who is told when they are acknowledged. */
-  share(events: number, onAcknowledged: () => void): Delivery {
     const acknowledged = (outcome: Outcome) => {
-      this.acknowledge(events, outcome);
+      this.acknowledge(1, outcome);
       onAcknowledged();
     };
-    return new Delivery(events, acknowledged, this.root);
+    return new Delivery(1, acknowledged, this.root);
   }
 
   acknowledge(count: number, outcome: Outcome): void {

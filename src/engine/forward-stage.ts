@@ -3,7 +3,6 @@ import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memo
 import { gatherMap } from '../../operators/gather-map.ts';
 import { longTimer } from '../../operators/long-timer.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { documentsIn } from '../lines/documents-in.ts';
 import { type Batching, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import { failedEventsOf, isFatal, isPermanent } from '../sdk/errors.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
@@ -163,7 +162,6 @@ class EventGroup {
   /** Emits when the call is to be made again for the events that are left, and completes when there are none. */
   afterFailure(error: unknown): Observable<unknown> {
     if (isFatal(error)) throw error;
-    for (const { lazy } of this.#left) lazy?.keep?.();
     const again$ = this.#afterUnserialisable(error) ?? this.#afterPartialFailure(error) ?? this.#retry(error);
     if (again$ === EMPTY) this.#attempts.end();
     return again$;
@@ -258,13 +256,22 @@ function totalSize(batches: readonly Batch[]): number {
   return batches.reduce((size, batch) => size + sizeOf(batch), 0);
 }
 
-/** In `memory` if they fit. */
+/** The events of all batches, one behind the other: in `memory` if they fit, otherwise elsewhere. */
 function jsonLinesOf(batches: readonly Batch[], memory: Buffer): Buffer {
-  const writers = batches.map((batch) => (room: Buffer) => {
+  const parts: Buffer[] = [];
+  let end = 0;
+  for (const batch of batches) {
     const { lazy } = batch;
-    return lazy?.toJsonLines(room) ?? Buffer.from(batch.events.map((event) => toJsonLine(event)).join(''));
-  });
-  return documentsIn(memory, writers);
+    const room = memory.subarray(end);
+    const part =
+      lazy?.toJsonLines(room) ?? Buffer.from(batch.events.map((event) => toJsonLine(event)).join(''));
+    if (batches.length === 1) return part;
+    const isInRoom = part.buffer === room.buffer && part.byteOffset === room.byteOffset;
+    if (!isInRoom) part.copy(room);
+    end += part.length;
+    parts.push(part);
+  }
+  return end <= memory.length ? memory.subarray(0, end) : Buffer.concat(parts);
 }
 
 function acknowledge(batches: readonly Batch[], stage: Stage): void {

@@ -9,8 +9,8 @@ import {
   throwError,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import type { WorkerProcessor } from '../lines/protocol.ts';
-import { type TakenResult, WorkerLost, WorkerPool } from '../lines/worker-pool.ts';
+import type { LineResult, WorkerProcessor } from '../lines/protocol.ts';
+import { WorkerLost, WorkerPool } from '../lines/worker-pool.ts';
 import type { Logger } from '../sdk/context.ts';
 import { PluginError, safeReason } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
@@ -60,7 +60,7 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
 }
 
 function withResult(
-  { documents, size, masked, filtered, failures, release }: TakenResult,
+  { documents, size, masked, filtered, failures }: LineResult,
   { size: lines, envelope: { timestamp, source, backfill } }: LineEvents,
   delivery: Delivery,
   { onMasked, onFiltered, onFailure }: WorkerStageOptions,
@@ -75,20 +75,9 @@ function withResult(
     const event = { timestamp, data: { source }, backfill };
     onFailure(processor, event, delivery, new PluginError(reason));
   }
-  if (size === 0) {
-    release();
-    return [];
-  }
-  let isKept = false;
-  const events = new WrittenEvents(documents, size, () => {
-    isKept = true;
-  });
-  return [
-    new LazyBatch(
-      events,
-      delivery.share(size, () => isKept || release()),
-    ),
-  ];
+  if (size === 0) return [];
+  const bytes = Buffer.from(documents.buffer, documents.byteOffset, documents.length);
+  return [new LazyBatch(new WrittenEvents(bytes, size), delivery)];
 }
 
 export interface InWorkersOptions extends Omit<WorkerStageOptions, 'pool'> {

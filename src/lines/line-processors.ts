@@ -12,7 +12,6 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import { LineEvents } from '../sdk/line-events.ts';
 import type { ProcessPlugin } from '../sdk/plugin.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
-import { documentsIn } from './documents-in.ts';
 import { processLines } from './process-lines.ts';
 import type { LineResult, LineTask, RefusedTask, WorkerProcessor } from './protocol.ts';
 
@@ -71,8 +70,6 @@ class NotInWorker extends Error {
   }
 }
 
-const NOTHING = Buffer.alloc(0);
-
 /** Built-in plugins without their schemas, so that a worker starts sooner. */
 const BUILT_IN: Readonly<Record<string, () => unknown>> = {
   entropy_mask: () => entropyMasking,
@@ -101,14 +98,13 @@ export class LineProcessors {
   /**
    * Refuses the task if a processor uses a member of `ctx` that workers do not have, even if it catches the error.
    *
-   * @param into where the documents go if they have room in it.
    * @throws if a processor returns something that is not an event at once: the main thread then does the task again,
    * and reports it
    */
-  run(task: LineTask & { bytes: Uint8Array }, into: Buffer = NOTHING): LineResult | RefusedTask {
+  run(task: LineTask): LineResult | RefusedTask {
     this.#refusal.reason = undefined;
     try {
-      const result = this.#run(task, into);
+      const result = this.#run(task);
       if (this.#refusal.reason === undefined) return result;
     } catch (error) {
       if (this.#refusal.reason === undefined) throw error;
@@ -118,20 +114,20 @@ export class LineProcessors {
     return { id: task.id, processor, member };
   }
 
-  #run({ id, bytes, size, envelope }: LineTask & { bytes: Uint8Array }, into: Buffer): LineResult {
+  #run({ id, bytes, size, envelope }: LineTask): LineResult {
     const outcome: Outcome = { failures: [], filtered: 0 };
     let left = 0;
     const lease = new BlockLease(this.#memory);
-    const writers = new LineBlock(bytes, size, { lease }).parts.map((part) => (room: Buffer) => {
-      const content = this.#processAll(new LineEvents(part, envelope), outcome);
-      const isLines = content instanceof LineEvents;
-      left += isLines ? content.size : content.length;
-      return isLines
-        ? content.toJsonLines(room)
-        : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
-    });
     try {
-      const documents = documentsIn(into, writers);
+      const parts = new LineBlock(bytes, size, { lease }).parts.map((part) => {
+        const content = this.#processAll(new LineEvents(part, envelope), outcome);
+        const isLines = content instanceof LineEvents;
+        left += isLines ? content.size : content.length;
+        return isLines
+          ? content.toJsonLines()
+          : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
+      });
+      const documents = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
       return { id, documents, size: left, masked: this.#takeCounts(), ...outcome };
     } finally {
       lease.giveBack();

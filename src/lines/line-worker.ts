@@ -1,34 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LineProcessors } from './line-processors.ts';
-import type { LineResult, LineTask, RefusedTask, WorkerMessage, WorkerSetup } from './protocol.ts';
-import { areasOf, withOwnBuffer } from './slots.ts';
+import { type LineTask, type WorkerMessage, type WorkerSetup, withOwnBuffer } from './protocol.ts';
 
-const { processors, slots } = workerData as WorkerSetup;
+const { processors } = workerData as WorkerSetup;
 const lines = await LineProcessors.load(processors);
 
 parentPort?.on('message', (task: LineTask) => {
-  const { bytes } = task;
-  if (bytes instanceof Uint8Array) {
-    answer(lines.run({ ...task, bytes }));
+  const answer = lines.run(task);
+  if ('member' in answer) {
+    post(answer);
     return;
   }
-  const { lines: input, free } = areasOf(slots[bytes.slot] as SharedArrayBuffer, bytes.length);
-  const result = lines.run({ ...task, bytes: input }, free);
-  if ('member' in result || result.documents.buffer !== free.buffer) answer(result);
-  else post({ ...result, documents: { slot: bytes.slot, length: result.documents.length } });
+  const documents = withOwnBuffer(answer.documents);
+  post({ ...answer, documents }, documents.buffer);
 });
 post('ready');
 
-/** Hands documents over rather than copying them. */
-function answer(result: LineResult | RefusedTask): void {
-  if ('member' in result) {
-    post(result);
-    return;
-  }
-  const documents = withOwnBuffer(result.documents);
-  post({ ...result, documents }, documents.buffer);
-}
-
+/** Hands the transferred buffers over rather than copying them. */
 function post(message: WorkerMessage, ...transferred: ArrayBuffer[]): void {
   parentPort?.postMessage(message, transferred);
 }

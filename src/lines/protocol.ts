@@ -11,31 +11,23 @@ export interface WorkerProcessor {
 /** What a worker is started with. */
 export interface WorkerSetup {
   readonly processors: readonly WorkerProcessor[];
-  /** Memory that both threads see. Each is used for one task at a time. */
-  readonly slots: readonly SharedArrayBuffer[];
 }
 
 /** Lines to be masked and written as JSON. */
 export interface LineTask {
   readonly id: number;
-  /** UTF-8, each line with its terminator; or where it lies. */
-  readonly bytes: Uint8Array | InSlot;
+  /** UTF-8, each line with its terminator. */
+  readonly bytes: Uint8Array;
   /** The number of lines. */
   readonly size: number;
   readonly envelope: LineEnvelope;
 }
 
-/** Lines at the end of a slot, or documents at its begin. */
-export interface InSlot {
-  readonly slot: number;
-  readonly length: number;
-}
-
 /** What came of a task. */
-export interface LineResult<Documents = Uint8Array> {
+export interface LineResult {
   readonly id: number;
   /** Events as `serialise` writes them, each with a newline behind it, in UTF-8. */
-  readonly documents: Documents;
+  readonly documents: Uint8Array;
   /** The number of events. */
   readonly size: number;
   readonly masked: readonly (readonly [processor: number, rule: string, count: number])[];
@@ -53,5 +45,19 @@ export interface RefusedTask {
   readonly member: string;
 }
 
-/** What a worker sends: once `ready`, then an answer to each task. A result lies in the slot of the task if it fits. */
-export type WorkerMessage = 'ready' | LineResult<Uint8Array | InSlot> | RefusedTask;
+/** What a worker sends: once `ready`, then an answer to each task. */
+export type WorkerMessage = 'ready' | LineResult | RefusedTask;
+
+/**
+ * `bytes` with a buffer of their own, which can be handed to another thread; copied only if they have none. A small
+ * `Buffer` lies in a pool together with others: Node refuses to hand that over, up to 20 silently, since with an error.
+ *
+ * @example
+ * const bytes = withOwnBuffer(Buffer.from('a'));
+ * bytes.buffer.byteLength; // 1
+ * structuredClone(bytes, { transfer: [bytes.buffer] }).length; // 1
+ */
+export function withOwnBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isAlone = bytes.byteLength === bytes.buffer.byteLength;
+  return isAlone ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}

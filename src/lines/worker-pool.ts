@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { Observable, type Subscriber } from 'rxjs';
 import type {
-  InSlot,
   LineResult,
   LineTask,
   RefusedTask,
@@ -9,7 +8,6 @@ import type {
   WorkerProcessor,
   WorkerSetup,
 } from './protocol.ts';
-import { Slots } from './slots.ts';
 
 export interface WorkerPoolOptions {
   readonly size: number;
@@ -35,27 +33,11 @@ const REPLACEMENTS = 5;
 
 /** Tasks that keep a worker busy until the main thread has time for it: one that it works on, and two that wait. */
 const ENOUGH = 3;
-/** Those, and one that is being written to an output. */
-const SLOTS = ENOUGH + 1;
-/** To send fewer bytes costs nothing, and many small batches may be in flight. */
-const FEWEST_IN_SLOT = 4096;
-
-/** A result, and what to call when its documents are not needed any more: their memory is used again. */
-export interface TakenResult extends LineResult<Buffer> {
-  readonly release: () => void;
-}
-
 interface Thread {
   readonly worker: Worker;
-  readonly slots: Slots;
-  readonly tasks: Map<number, Task>;
+  /** Who waits for each task; undefined if nobody wants its result any more. */
+  readonly tasks: Map<number, Subscriber<LineResult> | undefined>;
   isReady: boolean;
-}
-
-interface Task {
-  /** Undefined if nobody wants the result any more. */
-  subscriber: Subscriber<TakenResult> | undefined;
-  readonly slot: number | undefined;
 }
 
 /** Worker threads that mask lines and write them as JSON. */
@@ -83,7 +65,7 @@ export class WorkerPool {
   }
 
   /** Emits what came of a task; errors with `WorkerLost` if it has to be done elsewhere. */
-  run({ bytes, ...lines }: Omit<LineTask, 'id'> & { readonly bytes: Uint8Array }): Observable<TakenResult> {
+  run(lines: Omit<LineTask, 'id'>): Observable<LineResult> {
     return new Observable((subscriber) => {
       const thread = this.#leastBusy();
       if (thread === undefined) {
@@ -91,13 +73,12 @@ export class WorkerPool {
         return undefined;
       }
       const id = this.#nextId++;
-      const placed = bytes.length < FEWEST_IN_SLOT ? undefined : thread.slots.put(bytes);
-      const task: Task = { subscriber, slot: placed?.slot };
-      thread.tasks.set(id, task);
-      // Of a part of some memory, all of it would be sent.
-      thread.worker.postMessage({ id, ...lines, bytes: placed ?? new Uint8Array(bytes) } satisfies LineTask);
+      thread.tasks.set(id, subscriber);
+      // The copy is handed over. The lines themselves stay: they are needed again if the worker dies.
+      const bytes = new Uint8Array(lines.bytes);
+      thread.worker.postMessage({ ...lines, id, bytes } satisfies LineTask, [bytes.buffer]);
       return () => {
-        task.subscriber = undefined;
+        if (thread.tasks.has(id)) thread.tasks.set(id, undefined);
       };
     });
   }
@@ -129,11 +110,8 @@ export class WorkerPool {
 
   #start(): void {
     const { file = builtFile(), processors } = this.#options;
-    const slots = new Slots(SLOTS);
-    const worker = new Worker(file, {
-      workerData: { processors, slots: slots.memory } satisfies WorkerSetup,
-    });
-    const thread: Thread = { worker, slots, tasks: new Map(), isReady: false };
+    const worker = new Worker(file, { workerData: { processors } satisfies WorkerSetup });
+    const thread: Thread = { worker, tasks: new Map(), isReady: false };
     this.#threads.add(thread);
     let failure: unknown;
     worker.on('message', (message: WorkerMessage) => {
@@ -152,28 +130,16 @@ export class WorkerPool {
     worker.on('exit', () => this.#lost(thread, failure));
   }
 
-  #finish({ tasks, slots }: Thread, { documents, ...result }: LineResult<Uint8Array | InSlot>): void {
-    const { subscriber, slot } = tasks.get(result.id) as Task;
+  #finish({ tasks }: Thread, result: LineResult): void {
+    const subscriber = tasks.get(result.id);
     tasks.delete(result.id);
-    const isInSlot = !(documents instanceof Uint8Array);
-    const release = () => {
-      if (slot !== undefined) slots.free(slot);
-    };
-    if (!isInSlot || subscriber === undefined) release();
-    subscriber?.next({
-      ...result,
-      documents: isInSlot
-        ? slots.read(documents)
-        : Buffer.from(documents.buffer, documents.byteOffset, documents.length),
-      release: isInSlot ? release : () => {},
-    });
+    subscriber?.next(result);
     subscriber?.complete();
   }
 
-  #refused({ tasks, slots }: Thread, refused: RefusedTask): void {
-    const { subscriber, slot } = tasks.get(refused.id) as Task;
+  #refused({ tasks }: Thread, refused: RefusedTask): void {
+    const subscriber = tasks.get(refused.id);
     tasks.delete(refused.id);
-    if (slot !== undefined) slots.free(slot);
     this.#options.onRefused?.(refused);
     subscriber?.error(new WorkerLost());
   }
@@ -183,6 +149,6 @@ export class WorkerPool {
     if (this.#isClosed) return;
     const isReplaced = this.#replacements-- > 0 && this.#tryStart();
     this.#options.onLost(error, isReplaced);
-    for (const { subscriber } of [...thread.tasks.values()]) subscriber?.error(new WorkerLost());
+    for (const subscriber of [...thread.tasks.values()]) subscriber?.error(new WorkerLost());
   }
 }

@@ -46,8 +46,6 @@ export interface LazyEvents {
    * have room there, or elsewhere.
    */
   toJsonLines(into?: Buffer): Buffer;
-  /** Says that somebody may go on reading what `toJsonLines` gave, so that its memory is not to be used again. */
-  keep?(): void;
 }
 
 /**

@@ -144,7 +144,7 @@ export interface ForwardPlugin extends PluginBase {
   /**
    * Ours, optional: takes the place of `forwardBatch` where the configuration wants events as `serialise` writes them;
    * undefined where it wants another form. `documents` has them in UTF-8, each with a newline behind it; its memory is
-   * used again when they are delivered, so that what is to be kept has to be copied. It may be shared with a worker.
+   * used again when they are delivered, so that what is to be kept has to be copied.
    */
   forwardJsonLines?(args: {
     ctx: PipelineRunContext<never>;

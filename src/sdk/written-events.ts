@@ -12,18 +12,12 @@ export class WrittenEvents implements LazyEvents {
   readonly size: number;
   readonly isTruncated = false;
   readonly #documents: Buffer;
-  readonly #onKeep: () => void;
   #events: readonly CollectedEvent[] | undefined;
 
   /** `documents` has them as `serialise` writes them, each with a newline behind it, in UTF-8. */
-  constructor(documents: Buffer, size: number, onKeep = () => {}) {
+  constructor(documents: Buffer, size: number) {
     this.#documents = documents;
     this.size = size;
-    this.#onKeep = onKeep;
-  }
-
-  keep(): void {
-    this.#onKeep();
   }
 
   get events(): readonly CollectedEvent[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { from, map, NEVER, of, take, timer } from 'rxjs';
+import { from, map, NEVER, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
@@ -98,27 +98,6 @@ describe('a forwarder of documents', () => {
     expect(calls[2]?.buffer).toBe(calls[1]?.buffer);
     expect(calls[3]?.buffer).toBe(calls[1]?.buffer);
     expect(calls[0]?.toString()).toBe(wanted([batch('first')]));
-  });
-
-  it('keeps the memory of a worker from being used again after a call that took too long', () => {
-    const scheduler = new TestScheduler(() => {});
-    let kept = 0;
-    let calls = 0;
-    const events = new WrittenEvents(Buffer.from('{}\n{}\n'), 2, () => {
-      kept++;
-    });
-    scheduler.run(({ flush }) => {
-      const stage = forwardStage(
-        optionsOf(() => {
-          calls++;
-          return calls === 1 ? NEVER : timer(10);
-        }),
-      );
-      const delivery = new Delivery(2, () => expect([calls, kept]).toEqual([2, 1]));
-      of(new LazyBatch(events, delivery)).pipe(stage).subscribe();
-      flush();
-    });
-    expect([calls, kept]).toEqual([2, 1]);
   });
 });
 

@@ -89,7 +89,7 @@ export const FORWARD_CHECKS: readonly Check[] = [
         const write = forwardJsonLines?.({ ctx: ctx as never });
         isLeft = write === undefined;
         if (write === undefined) return EMPTY;
-        const bytes = sharedCopy(documents.join(''));
+        const bytes = Buffer.from(documents.join(''));
         // As the engine does: the memory is used again.
         return resultsOf(() => write(bytes)).pipe(finalize(() => bytes.fill('?')));
       });
@@ -125,12 +125,4 @@ function demandPartial(error: unknown, size: number, refused: readonly number[])
     () =>
       `its error names ${transient.join(', ')} without \`permanent: true\`: they would be sent again without end`,
   );
-}
-
-/** As documents come from another thread. */
-function sharedCopy(text: string): Buffer {
-  const bytes = Buffer.from(text);
-  const shared = Buffer.from(new SharedArrayBuffer(bytes.length));
-  bytes.copy(shared);
-  return shared;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { withOwnBuffer } from '../../src/lines/slots.ts';
+import { withOwnBuffer } from '../../src/lines/protocol.ts';
 
 describe('withOwnBuffer', () => {
   it('takes a small buffer out of the pool that it shares with others, which stays as it is', () => {
