@@ -10,7 +10,7 @@ const ENTRIES = [
   ...['src/cli/bin', 'src/cli/main'],
 ];
 
-/** In the code itself, so that a program that bundles millrace has it too. */
+/** Inlined, so that it is also right in a program that bundles millrace. */
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const versionModule = `export const version = () => ${JSON.stringify(version)};`;
 const inlineVersion = {
@@ -45,7 +45,7 @@ const CHUNKS = [
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
 await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry, `${entry}.ts`])), { groups: CHUNKS });
-// Each worker loads this file anew, so it is whole, and without RxJS. It stands beside the chunk that starts workers.
+// Every worker loads this file, so it is a single file without RxJS, beside the chunk that starts workers.
 await bundle({ 'src/chunks/line-worker': 'src/lines/line-worker.ts' }, false);
 chmodSync('dist/src/cli/bin.js', 0o755);
 

@@ -21,7 +21,7 @@ const config: Config = {
   // Jest leaves one core to itself and would take one worker on a machine with two.
   maxWorkers: '100%',
   // A test is slow on a busy machine. One that takes longer than this hangs.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.test.ts'] },
     {

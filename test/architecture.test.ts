@@ -24,10 +24,12 @@ const LAYERS = {
     imports: ['operators', 'sdk', 'checks', 'lines', 'state', 'host'],
   },
   config: { files: ['src/config/'], imports: ['sdk', 'checks', 'plugins', 'host'] },
-  graph: { files: ['src/graph/'], imports: ['sdk', 'checks', 'config'] },
+  /** Text and XML for pictures. */
+  drawing: { files: ['src/drawing/'], imports: [] },
+  graph: { files: ['src/graph/'], imports: ['sdk', 'checks', 'config', 'drawing'] },
   testing: {
     files: ['src/testing/'],
-    imports: ['operators', 'sdk', 'checks', 'config', 'engine', 'lines', 'state', 'host'],
+    imports: ['operators', 'sdk', 'checks', 'config', 'engine', 'lines', 'state', 'host', 'drawing'],
   },
   entry: { files: ['src/index.ts'], imports: ['sdk', 'config', 'engine', 'state'] },
   cli: {
@@ -42,6 +44,7 @@ const LAYERS = {
       'engine',
       'state',
       'host',
+      'drawing',
       'graph',
       'testing',
     ],
@@ -56,13 +59,7 @@ const EXCUSED_IMPORTS: readonly { from: string; to: string; why: string }[] = []
 /**
  * Folders that still import each other. Nothing may be added, and a pair that no longer does must leave the list.
  */
-const ENTANGLED_FOLDERS: readonly string[] = [
-  'src/cli ↔ src/cli/commands',
-  'src/cli/actions ↔ src/cli/commands',
-  'src/host ↔ src/host/functions',
-  'src/testing ↔ src/testing/yaml',
-  'src/testing/conformance ↔ src/testing/conformance/checks',
-];
+const ENTANGLED_FOLDERS: readonly string[] = ['src/testing/conformance ↔ src/testing/conformance/checks'];
 
 /** Places that may read a clock or set a timer past the RxJS schedulers, each with its reason. */
 const EXCUSED_CLOCKS: readonly { file: string; code: string; why: string }[] = [
@@ -74,7 +71,7 @@ const EXCUSED_CLOCKS: readonly { file: string; code: string; why: string }[] = [
   {
     file: 'operators/support/steady-clock.ts',
     code: 'performance.now',
-    why: 'time that nobody can set, which RxJS has for animations only; in virtual time it is not read',
+    why: 'a clock that cannot be set, which RxJS has for animations only; in virtual time it is not read',
   },
 ];
 

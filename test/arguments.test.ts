@@ -160,10 +160,10 @@ describe('a wrong argument', () => {
 
 describe('marbles with a time that is none', () => {
   it.each([
-    ['a 1w b', '1w is no time; units are ms, s, m, h and d'],
-    ['a 5sec b', '5sec is no time'],
-    ['a 2min b', '2min is no time'],
-    ['a 1S b', '1S is no time'],
+    ['a 1w b', '1w is not a time; units are ms, s, m, h and d'],
+    ['a 5sec b', '5sec is not a time'],
+    ['a 2min b', '2min is not a time'],
+    ['a 1S b', '1S is not a time'],
     ['a 10 b', '10 is a time without a unit'],
     ['a 1.5 b', '1.5 is a time without a unit'],
     ['a 3 s b', '3 s is written without a space: 3s'],

@@ -10,7 +10,7 @@ const CODE = ['src/sdk/json-lines/json-lines-code.ts', 'operators/masks/bytes/by
 describe('WebAssembly', () => {
   const folder = tempFolder();
 
-  it('is what its text says today; `npm run wat` writes it anew', () => {
+  it('is what its text says today; `npm run wat` rewrites it', () => {
     execFileSync(process.execPath, [join(ROOT, 'build/write-wat.mjs'), folder()]);
     const read = (path: string) => readFileSync(path, 'utf8');
     const written = readdirSync(folder()).map((name) => read(folder(name)));

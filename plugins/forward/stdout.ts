@@ -96,7 +96,7 @@ const CLOSED = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER
 function explain(error: NodeJS.ErrnoException): never {
   if (!CLOSED.has(error.code ?? '')) throw error;
   // Not permanent: what cannot be written stays unacknowledged, and the process that owns the output ends the run.
-  throw new PluginError('standard output was closed by whoever read it; nothing more can be written to it', {
+  throw new PluginError('standard output was closed by its reader; nothing more can be written to it', {
     cause: error,
   });
 }

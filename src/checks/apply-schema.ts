@@ -122,7 +122,11 @@ export function explainIssue(issue: Issue, context: ExplainContext, base: Path =
   if (wanted === undefined || (issue.code === 'custom' && typeof value === 'object')) {
     return [{ path: here, message: issue.message, foreign: true }];
   }
-  const message = `found ${context.describe(here)}; expected ${wanted}`;
+  const found = context.describe(here);
+  // A list of one is easily written without its brackets.
+  const [, single] = (wanted === 'a list' && /^the \w+ "([\w./*-]+)"$/.exec(found)) || [];
+  const hint = single === undefined ? '' : `, such as \`[${single}]\``;
+  const message = `found ${found}; expected ${wanted}${hint}`;
   const values = issue.code === 'invalid_value' && Array.isArray(issue.values) ? issue.values : [];
   const suggestion = typeof value === 'string' ? nearest(value, values.map(String)) : undefined;
   const foreign = issue.code === 'custom';

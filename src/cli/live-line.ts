@@ -14,7 +14,7 @@ export interface LiveSource {
 }
 
 /** The figures of one live line, all pipelines together. */
-export interface LiveFigures {
+interface LiveFigures {
   readonly collected: number;
   readonly forwarded: number;
   readonly inFlight: number;

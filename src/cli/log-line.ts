@@ -1,6 +1,6 @@
 import { printable, printableJson } from '../sdk/printable.ts';
 import { isoNow } from '../sdk/time.ts';
-import type { Colours } from './colours.ts';
+import type { Colours } from './terminal.ts';
 
 /** One entry of a log. */
 type Entry = Readonly<{ level: string; message: unknown; [field: string]: unknown }>;

@@ -1,17 +1,15 @@
 import { Writable } from 'node:stream';
-// Not `winston` itself: it makes a logger of its own when it is loaded, with all that it has.
+// Not `winston` itself, which creates a default logger with all transports when it is loaded.
 import createWinstonLogger from 'winston/lib/winston/create-logger.js';
 import StreamTransport from 'winston/lib/winston/transports/stream.js';
 import type { Logger } from '../sdk/context.ts';
-import type { Colours } from './colours.ts';
 import { jsonLine, prettyLine } from './log-line.ts';
+import type { Colours } from './terminal.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 export type LogFormat = 'pretty' | 'json';
-export const LOG_LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
-export const LOG_FORMATS: readonly LogFormat[] = ['pretty', 'json'];
 
-/** Where winston has what is written of an entry. */
+/** Where winston looks for the formatted line. */
 const MESSAGE = Symbol.for('message');
 
 export interface LoggerOptions {

@@ -1,21 +1,22 @@
 import { CommanderError } from 'commander';
 import { ConfigError, problemLine, problemText } from '../config/config-error.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import { ExitCode } from './exit-code.ts';
-import { counted } from './format.ts';
+import type { GlobalOptions } from './commands.ts';
 import {
+  ExitCode,
   internalErrorText,
   isTooManyOpenFiles,
   TOO_MANY_OPEN_FILES_TEXT,
   UNSETTLED_TEXT,
-} from './internal-error.ts';
+} from './errors.ts';
+import { counted } from './format.ts';
 import { askedFormat, type Notice, noticesIn, type WriteNotice } from './notices.ts';
-import { buildProgram, type GlobalOptions } from './program.ts';
+import { buildProgram } from './program.ts';
 
 /**
  * Runs one command line, and ends the process with its exit code.
  *
- * @param releaseSignals lets signals have their own way again, for all commands but `run`, which listens for them
+ * @param releaseSignals restores the default effect of signals. Commands other than `run` call it first
  */
 export async function main(args: readonly string[], releaseSignals: () => void): Promise<void> {
   const notify = await noticesIn(askedFormat(args));
@@ -31,7 +32,7 @@ export async function main(args: readonly string[], releaseSignals: () => void):
     isEnding = true;
     notify({ level: 'error', text });
     process.exitCode = code;
-    // Not standard output too: if nobody reads it, pipelines would go on after an error that nobody foresaw.
+    // Not standard output too: pipelines must not go on because their output is not read.
     void written(process.stderr).then(() => process.exit());
   };
   const crash = (error: unknown) => {
@@ -56,23 +57,23 @@ export async function main(args: readonly string[], releaseSignals: () => void):
     }
   }
   process.off('beforeExit', unsettled);
-  // A reader that never takes the rest must not make it immune.
+  // A reader that never reads the rest must not block Ctrl-C.
   releaseSignals();
   await Promise.all([written(process.stdout), written(process.stderr)]);
-  // A plugin's open socket, or one that never returned, must not keep the process.
+  // An open socket of a plugin, or a plugin that never returns, must not keep the process alive.
   process.exit();
 }
 
 /**
- * Resolves when everything that was written to a stream has been taken, or cannot be: `process.exit` would cut off what
- * a slow reader of a pipe has not taken yet.
+ * Resolves when everything written to a stream has been read, or cannot be. `process.exit` would cut off what a slow
+ * reader of a pipe has not read yet.
  */
 function written(stream: NodeJS.WriteStream): Promise<void> {
-  // An error of writing is told one turn after the write.
+  // A write error is emitted one turn after the write.
   return new Promise((resolve) => stream.write('', () => setImmediate(resolve)));
 }
 
-/** A configuration's problems begin with their place, so that editors and terminals can jump there. */
+/** Errors of a configuration start with their place, so that editors and terminals can jump there. */
 function problemNotices(error: MillraceError): Notice[] {
   const { code } = error;
   const level = 'error';
@@ -89,7 +90,7 @@ function problemNotices(error: MillraceError): Notice[] {
   return [...problems, { level, text: `\n${sum}`, message: sum, fields: { code } }];
 }
 
-/** A reader that has had enough (`| head`) is no error. Anything else that keeps results from being written is. */
+/** A reader that leaves early (`| head`) is not an error. Any other failure to write results is. */
 function surviveClosedOutput(notify: WriteNotice): void {
   process.stderr.on('error', () => {});
   let isTold = false;

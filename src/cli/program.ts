@@ -1,40 +1,21 @@
 import { Command, Option } from 'commander';
 import { version } from '../version.ts';
-import { examples, hinted } from './command-help.ts';
-import { addGraph } from './commands/graph.ts';
-import { addHelp } from './commands/help.ts';
-import { addPlugins } from './commands/plugins.ts';
-import { addPacks, addRedact, addScan } from './commands/redact.ts';
-import { addReplay } from './commands/replay.ts';
-import { addRun } from './commands/run.ts';
-import { addSchema } from './commands/schema.ts';
-import { addState } from './commands/state.ts';
-import { addTest } from './commands/test.ts';
-import { addValidate } from './commands/validate.ts';
-import type { LogFormat, LogLevel } from './logger.ts';
+import { addHelp, withExamples } from './command-help.ts';
+import * as commands from './commands.ts';
 import type { WriteNotice } from './notices.ts';
 
-/** Options of every command. */
-export interface GlobalOptions {
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
-}
-
-/** Takes the exit code of a command that has ended. */
-export type Ended = (exitCode: number) => void;
-
-/** The command line as commander knows it. Each command loads its own code, and only when it is called. */
-export function buildProgram(ended: Ended, notify: WriteNotice): Command {
+/** The command line as commander knows it. */
+export function buildProgram(ended: commands.Ended, notify: WriteNotice): Command {
   const program = new Command('millrace')
     .description('Reactive event pipelines: collect events, mask the secrets in them, forward them.')
     .version(version(), '-V, --version', 'print the version')
     .addOption(
-      new Option('--log-level <level>', 'what is logged; warn and error leave out the summary of a run too')
+      new Option('--log-level <level>', 'what is logged; warn and error also leave out the summary of a run')
         .choices(['error', 'warn', 'info', 'debug'])
         .default('info'),
     )
     .addOption(
-      new Option('--log-format <format>', 'for people, or one JSON object a line')
+      new Option('--log-format <format>', 'for people, or one JSON object per line')
         .choices(['pretty', 'json'])
         .default('pretty'),
     )
@@ -52,30 +33,24 @@ export function buildProgram(ended: Ended, notify: WriteNotice): Command {
     .helpOption('-h, --help', 'print this help')
     .exitOverride();
 
-  for (const add of [
-    addRun,
-    addValidate,
-    addGraph,
-    addTest,
-    addReplay,
-    addState,
-    addRedact,
-    addScan,
-    addPacks,
-    addPlugins,
-    addSchema,
-    addHelp,
+  commands.addRun(program, ended);
+  commands.addValidate(program, ended);
+  commands.addGraph(program, ended);
+  commands.addTest(program, ended);
+  commands.addReplay(program, ended);
+  commands.addState(program, ended);
+  commands.addRedact(program, ended);
+  commands.addScan(program, ended);
+  commands.addPacks(program, ended);
+  commands.addPlugins(program, ended);
+  commands.addSchema(program, ended);
+  addHelp(program);
+  return withExamples(program, [
+    'millrace validate pipelines.yaml',
+    'millrace run pipelines.yaml',
+    'millrace run pipelines.yaml --once --pipeline web',
+    'millrace plugins collect file',
   ])
-    add(program, ended);
-  return hinted(program)
-    .addHelpText(
-      'after',
-      examples(
-        'millrace validate pipelines.yaml',
-        'millrace run pipelines.yaml',
-        'millrace run pipelines.yaml --once --pipeline web',
-        'millrace plugins collect file',
-      ),
-    )
-    .addHelpText('after', '\nResults go to standard output, all else to standard error.');
+    .addHelpText('after', '\nResults go to standard output, everything else to standard error.')
+    .showHelpAfterError('Try: millrace --help');
 }

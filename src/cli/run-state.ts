@@ -1,19 +1,22 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { openState } from '../state/open-state.ts';
 import type { StateStore } from '../state/state-store.ts';
-import { UsageError } from './exit-code.ts';
-import { memoryStore } from './memory-store.ts';
+import { StateTable } from '../state/state-table.ts';
+import type { StateOptions } from './commands.ts';
+import { UsageError } from './errors.ts';
 
-/** What the pipelines of one process remember: on disk from the first pipeline on whose collectors use it. */
+/** The state of all pipelines of a process. It is kept on disk as soon as a pipeline has a collector that uses it. */
 export class RunState {
   readonly #folder: string | undefined;
   readonly #logger: Logger;
   readonly #memory = memoryStore();
   #store: StateStore | undefined;
 
-  /** Without a folder, nothing outlives the process. */
+  /** Without a folder, state is kept in memory. */
   constructor(folder: string | undefined, logger: Logger) {
     this.#folder = folder;
     this.#logger = logger;
@@ -22,7 +25,7 @@ export class RunState {
   /**
    * The store for these pipelines.
    *
-   * @throws MillraceError if its folder cannot be used, another process has it, or a pipeline cannot do without it
+   * @throws MillraceError if the folder cannot be used, another process uses it, or a pipeline needs one
    */
   async storeFor({ pipelines, collectors }: AnalyticsConfig, names: readonly string[]): Promise<StateStore> {
     const isUsed = names.some((name) =>
@@ -33,7 +36,7 @@ export class RunState {
       const exact = names.find((name) => pipelines[name]?.exactly_once);
       if (exact === undefined) return this.#memory;
       throw new UsageError(
-        `--no-state: pipeline ${exact} says "exactly_once: true", which wants a state folder. ` +
+        `--no-state: pipeline ${exact} says "exactly_once: true", which requires a state folder. ` +
           'Leave out --no-state, or set exactly_once to false.',
       );
     }
@@ -48,7 +51,7 @@ export class RunState {
   }
 }
 
-/** {@link openState}, whose refusal names the option that helps; `alternative` adds what else does. */
+/** Opens the state folder. An error names --state-dir as a remedy, followed by `alternative`. */
 export async function openFolder(folder: string, logger: Logger, alternative = ''): Promise<StateStore> {
   try {
     return await openState(folder, { logger });
@@ -56,4 +59,31 @@ export async function openFolder(folder: string, logger: Logger, alternative = '
     if (!(error instanceof MillraceError)) throw error;
     throw new MillraceError(error.code, `${error.message} with --state-dir${alternative}`, { cause: error });
   }
+}
+
+/** State that lasts as long as the process, so that a pipeline that a reload restarts resumes from it. */
+function memoryStore(): StateStore {
+  const table = new StateTable([], { isPending: false, changed: () => {}, commit: () => {} });
+  return {
+    folder: '',
+    of: (pipeline, collector) => table.of(pipeline, collector),
+    entries: () => table.entries(),
+    forget: (which) => table.forget(which),
+    flush: () => {},
+    close: async () => {},
+  };
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The folder of checkpoints; undefined with `--no-state`. */
+export function stateFolder(options: StateOptions, env: Env = process.env): string | undefined {
+  if (options.state === false) return undefined;
+  return options.stateDir === undefined ? defaultStateFolder(env) : resolve(options.stateDir);
+}
+
+/** The user's state folder. The XDG base directory specification says to ignore a relative `XDG_STATE_HOME`. */
+export function defaultStateFolder(env: Env = process.env): string {
+  const { XDG_STATE_HOME: base = '' } = env;
+  return join(isAbsolute(base) ? base : join(homedir(), '.local', 'state'), 'millrace');
 }

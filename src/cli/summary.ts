@@ -1,33 +1,117 @@
+import type { Observable } from 'rxjs';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { variablesOf, withholdLong } from '../checks/shown-values.ts';
+import type { AnalyticsConfig } from '../sdk/config.ts';
+import { safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
-import type { DropReason, PipelineState, PipelineStats } from '../sdk/status.ts';
-import type { Colours } from './colours.ts';
+import type { DropReason, PipelineState, PipelineStats, PipelineStatus } from '../sdk/status.ts';
+import type { GlobalOptions } from './commands.ts';
 import { count, duration, perSecond } from './format.ts';
+import type { LiveSource } from './live-line.ts';
+import { createLogger } from './logger.ts';
+import { type Colours, coloursFor, StatusTerminal } from './terminal.ts';
 
-/** What a summary tells of one pipeline. */
+/** How each of the started pipelines ended. */
+export function pipelineResults(
+  config: AnalyticsConfig,
+  names: readonly string[],
+  source: LiveSource,
+  times: RunTimes,
+): PipelineResult[] {
+  const states = source.states();
+  const stats = source.stats();
+  return names.flatMap((pipeline) => {
+    const status = states[pipeline];
+    const counters = stats[pipeline];
+    const entry = config.pipelines[pipeline];
+    if (status === undefined || counters === undefined || entry === undefined) return [];
+    return {
+      pipeline,
+      // It may still be running if the reader of its output has left.
+      state: FINAL_STATES.includes(status.state) ? status.state : 'stopped',
+      stats: counters,
+      elapsedMs: times.elapsed(pipeline),
+      forwarders: entry.forward,
+      masks: (entry.process ?? []).some((name) => config.processors[name]?.loaded_plugin.masks === true),
+      reason:
+        status.state === 'failed' ? withholdLong(safeReason(status.error), variablesOf(config)) : undefined,
+    };
+  });
+}
+
+/** Where a command logs, and where it reports the results of its pipelines: standard error, in the format asked for. */
+export function standardError(
+  { logLevel: level, logFormat: format }: GlobalOptions,
+  terminal = new StatusTerminal(process.stderr),
+) {
+  const colours = coloursFor(process.stderr);
+  const write = (text: string) => terminal.write(text);
+  const logger = createLogger({ level, format, colours, terminal: terminal.isTerminal, write });
+  /** A table, or one JSON log line per pipeline. Left out above level `info`. */
+  const report = (results: readonly PipelineResult[]) => {
+    if (format === 'json') {
+      for (const { pipeline, state, stats, elapsedMs, reason } of results) {
+        const fields = { pipeline, state, elapsed_ms: Math.round(elapsedMs), ...stats, reason };
+        logger.info(`${pipeline}: ${state} after ${duration(elapsedMs)}`, fields);
+      }
+    } else if (level === 'info' || level === 'debug') {
+      write(summaryText(results, colours));
+    }
+  };
+  return { logger, report };
+}
+
+/** States that a pipeline leaves only when it is started again. */
+export const FINAL_STATES: readonly PipelineState[] = ['completed', 'failed', 'stopped'];
+
+/** When each pipeline started and ended, by a monotonic clock. */
+export class RunTimes {
+  readonly #now = steadyClock();
+  readonly #spans = new Map<string, { start: number; end: number | undefined }>();
+
+  /** @param states$ the manager's, before it starts anything */
+  constructor(states$: Observable<PipelineStatus>) {
+    states$.subscribe(({ pipeline, state }) => {
+      const span = this.#spans.get(pipeline);
+      if (state === 'running' && span === undefined) {
+        this.#spans.set(pipeline, { start: this.#now(), end: undefined });
+      } else if (span !== undefined) {
+        span.end = FINAL_STATES.includes(state) ? this.#now() : undefined;
+      }
+    });
+  }
+
+  /** Milliseconds from a pipeline's first start to its end, or to now. */
+  elapsed(pipeline: string): number {
+    const span = this.#spans.get(pipeline);
+    return span === undefined ? 0 : (span.end ?? this.#now()) - span.start;
+  }
+}
+
+/** The content of the summary of one pipeline. */
 export interface PipelineResult {
   readonly pipeline: string;
   readonly state: PipelineState;
   readonly stats: PipelineStats;
   readonly elapsedMs: number;
-  /** The names of its forwarders: one that got nothing is shown too. */
+  /** Also those that got no event. */
   readonly forwarders: readonly string[];
-  /** Whether a mask is among its processors: then "masked 0" is worth a line. */
+  /** Whether one of its processors is a mask: then "masked 0" is shown. */
   readonly masks: boolean;
   /** Why it failed, safe to print. */
   readonly reason: string | undefined;
 }
 
-/** A label, its number, and what follows the number. */
 type Row = readonly [label: string, value: string, note: string];
 
 const DROPS = {
   filtered: 'filtered out by a processor',
   processor_failed: 'a processor failed on them',
-  forwarder_failed: 'a forwarder did not take them',
-  buffer_full: 'came faster than they were taken',
+  forwarder_failed: 'a forwarder failed on them',
+  buffer_full: 'arrived faster than they were processed',
 } satisfies Record<DropReason, string>;
 
-/** A map, because entries may have any name, `constructor` too. */
+/** A Map, because an entry may be called `constructor`. */
 const NOTES: ReadonlyMap<string, string> = new Map(Object.entries(DROPS));
 const NO_NOTES: typeof NOTES = new Map();
 

@@ -1,15 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { watch } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
   concat,
   debounce,
   defer,
+  filter,
   firstValueFrom,
-  map,
   merge,
   Observable,
-  of,
   repeat,
   switchMap,
   take,
@@ -21,11 +19,11 @@ import { isMapping } from '../checks/problem.ts';
 import { ProblemLog } from '../config/config-error.ts';
 import { readConfigFile } from '../config/read-files.ts';
 import { isModulePath } from '../modules/module-file.ts';
-import type { TestOptions } from './commands/test.ts';
-import { configFiles } from './config-files.ts';
+import type { TestOptions } from './commands.ts';
+import { changesIn, configFiles } from './config-files.ts';
 import { counted } from './format.ts';
 import { noticesIn } from './notices.ts';
-import { signalExitCode, stopSignals } from './stop-signals.ts';
+import { signalExitCode, stopSignals } from './signals.ts';
 
 /** Editors write a file in several steps. */
 const SETTLED_MS = 100;
@@ -42,6 +40,7 @@ export async function watchTests(args: readonly string[], options: TestOptions):
   const run$ = defer(() => watchedFolders(args)).pipe(
     switchMap((folders) => {
       const again$ = merge(...folders.map(changesIn)).pipe(
+        filter((name) => SOURCES.test(name)),
         debounce(() => timer(SETTLED_MS)),
         take(1),
       );
@@ -113,20 +112,4 @@ async function watchedFolders(args: readonly string[]): Promise<string[]> {
 
 function entriesOf(section: unknown): Record<string, unknown>[] {
   return isMapping(section) ? Object.values(section).filter(isMapping) : [];
-}
-
-/** Emits when a source in the folder has changed. A folder that is not there never does. */
-function changesIn(folder: string): Observable<void> {
-  return new Observable<string>((subscriber) => {
-    try {
-      const watcher = watch(folder, (_event, name) => subscriber.next(name ?? ''));
-      watcher.on('error', () => watcher.close());
-      return () => watcher.close();
-    } catch {
-      return undefined;
-    }
-  }).pipe(
-    switchMap((name) => (SOURCES.test(name) ? of(name) : [])),
-    map(() => undefined),
-  );
 }

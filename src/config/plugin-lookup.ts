@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { nameListing, truncate } from '../checks/describe.ts';
 import { isMapping } from '../checks/problem.ts';
-import { importModule, rememberModule } from '../modules/import-module.ts';
+import { importModule, loadFailure, rememberModule } from '../modules/import-module.ts';
 import { isModulePath, moduleFile } from '../modules/module-file.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
@@ -94,7 +94,7 @@ export async function loadPluginModule(
   try {
     module = await importModule(url);
   } catch (error) {
-    const message = `the module \`${specifier}\` does not load: ${reason(error)}`;
+    const message = `the module \`${specifier}\` does not load: ${loadFailure(error, found.file)}`;
     throw new MillraceError('MILLRACE_PLUGIN_MODULE', message, { cause: error });
   }
   const plugin = [module, module.default].find((candidate) => isPlugin(kind, candidate));
@@ -111,11 +111,4 @@ export async function loadPluginModule(
 
 function isMostlyDefault(module: Record<string, unknown>): boolean {
   return typeof module.default === 'object' && !('get_config_schema' in module);
-}
-
-/** The first line of an error, which may have many: Node adds code frames and require stacks. */
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return `it threw ${truncate(String(error))}`;
-  const line = error.message.split('\n').find((text) => text.trim() !== '');
-  return line === undefined ? error.name : `${error.name}: ${truncate(line.trim(), 300)}`;
 }

@@ -1,7 +1,16 @@
-import { type GraphEdge, type GraphNode, type GraphNodeKind, nodesOf, type PipelineGraph } from './graph.ts';
-import { coloursOf, GREY, RED } from './palette.ts';
-import { columnsOf, listed, wrapWords } from './visible-text.ts';
-import { escapeXml } from './xml.ts';
+import { columnsOf, joinWords } from '../drawing/words.ts';
+import { escapeXml } from '../drawing/xml.ts';
+import {
+  coloursOf,
+  GREY,
+  type GraphEdge,
+  type GraphNode,
+  type GraphNodeKind,
+  listed,
+  nodesOf,
+  type PipelineGraph,
+  RED,
+} from './graph.ts';
 
 const LINE_COLUMNS = 44;
 const KINDS: readonly GraphNodeKind[] = ['collect', 'pipeline', 'process', 'forward'];
@@ -44,7 +53,7 @@ function nodeLine({ id, name, plugin, settings, state }: GraphNode, colour: stri
     title.join('  '),
     ...(isOff ? [state] : []),
     ...settings.flatMap(({ key, values }) =>
-      wrapWords([`${key}:`, ...listed(values)], LINE_COLUMNS + keys).map(escapeXml),
+      joinWords([`${key}:`, ...listed(values)], LINE_COLUMNS + keys).map(escapeXml),
     ),
   ];
   const label = lines.map((line) => `${line}<br align="left"/>`).join('');

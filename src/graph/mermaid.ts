@@ -1,6 +1,14 @@
-import { type GraphEdge, type GraphNode, type GraphNodeKind, nodesOf, type PipelineGraph } from './graph.ts';
-import { coloursOf, GREY, RED } from './palette.ts';
-import { listed } from './visible-text.ts';
+import {
+  coloursOf,
+  GREY,
+  type GraphEdge,
+  type GraphNode,
+  type GraphNodeKind,
+  listed,
+  nodesOf,
+  type PipelineGraph,
+  RED,
+} from './graph.ts';
 
 /** The brackets that make a node's shape. */
 const SHAPES: Readonly<Record<GraphNodeKind, readonly [string, string]>> = {

@@ -1,8 +1,8 @@
-import { type GraphNode, nodesOf, type PipelineGraph } from './graph.ts';
-import { columnsOf, listed, visibleText, wrapWords } from './visible-text.ts';
+import { columnsOf, joinWords } from '../drawing/words.ts';
+import { type GraphNode, listed, nodesOf, type PipelineGraph, visibleText } from './graph.ts';
 
 /** How the text looks; by default it has no colours. */
-export interface TextStyle {
+interface TextStyle {
   /** The width of the terminal. Default: 100. */
   readonly columns?: number;
   readonly bold?: (text: string) => string;
@@ -73,7 +73,7 @@ function treeLines(rows: readonly Row[], shown: Set<GraphNode>, { columns, dim }
     const branch = begins ? (goesOn ? '├─ ' : '└─ ') : goesOn ? '│  ' : '   ';
     const isSeen = shown.has(node);
     shown.add(node);
-    const settings = isSeen ? ['(see above)'] : wrapWords(settingWords(node), columns - indent);
+    const settings = isSeen ? ['(see above)'] : joinWords(settingWords(node), columns - indent);
     const cells = [
       pad(begins ? stage : '', stages),
       pad(nameOf(node), names),

@@ -17,7 +17,7 @@ import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, safeReason } from '../sdk/errors.ts';
 import type { HostEvent } from '../sdk/events.ts';
 import { isoNow } from '../sdk/time.ts';
-import type { ConfiguredBeacon, Reader, Reading } from './beacons/beacon.ts';
+import type { ConfiguredBeacon, Reader, Reading } from './built-in-beacons.ts';
 import { beaconTag, mayMatchBeacon, tagMatcher } from './tags.ts';
 
 export interface BeaconBusOptions {
@@ -29,8 +29,8 @@ export interface BeaconBusOptions {
 }
 
 /**
- * The event bus of a host. A beacon is read while somebody is subscribed to it, and once for all subscribers;
- * whoever comes later sees what is published from then on.
+ * The event bus of a host. A beacon is read while it has subscribers, once for all of them. Later subscribers see
+ * only later events.
  */
 export class BeaconBus {
   readonly #options: BeaconBusOptions;
@@ -71,7 +71,7 @@ export class BeaconBus {
     }).pipe(map((reading) => this.#event(beacon.name, reading)));
   }
 
-  /** A reader whose failure costs its reading of this round, and nothing else. */
+  /** A reader whose failure is logged and costs only its reading of this round. */
   #guard(beacon: string, reader: Reader): () => Observable<Reading> {
     let failures = 0;
     return () =>

@@ -6,8 +6,7 @@ import type { Problem } from '../checks/problem.ts';
 import { isMapping, type Path, valueAt } from '../checks/problem.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigProblem, ConfigSchema } from '../sdk/plugin.ts';
-import type { ConfiguredBeacon } from './beacons/beacon.ts';
-import { builtInBeacons } from './beacons/index.ts';
+import { builtInBeacons, type ConfiguredBeacon } from './built-in-beacons.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 

@@ -4,21 +4,20 @@ import { MillraceError } from '../sdk/errors.ts';
 import type { HostEvent } from '../sdk/events.ts';
 import type { ConfigProblem } from '../sdk/plugin.ts';
 import { BeaconBus } from './beacon-bus.ts';
-import { builtInBeacons } from './beacons/index.ts';
-import { FunctionTable } from './function-table.ts';
-import type { HostFunction } from './functions/host-function.ts';
-import { builtInFunctions } from './functions/index.ts';
+import { builtInBeacons } from './built-in-beacons.ts';
+import { builtInFunctions } from './built-in-functions.ts';
+import { FunctionTable, loadUserFunctions } from './functions.ts';
 import { type HostSettings, readHostConfig } from './host-config.ts';
-import { loadUserFunctions } from './user-functions.ts';
+import type { HostFunction } from './host-function.ts';
 
-export interface HostOptions {
+interface HostOptions {
   /** Each beacon is read once, and then `events` completes. Default: false. */
   readonly once?: boolean;
   /** Told of beacons that cannot be read. Default: silent. */
   readonly logger?: Logger;
 }
 
-export interface StandaloneHostOptions extends HostOptions {
+interface StandaloneHostOptions extends HostOptions {
   /** The folder that the modules of `host_config.functions` are relative to. */
   readonly baseDir: string;
 }
@@ -59,9 +58,9 @@ class StandaloneHost implements Host {
 
 /**
  * The host of a standalone process, with the beacons and the user's own functions of `host_config`. Starts
- * nothing: a beacon is read while somebody is subscribed to `events`.
+ * nothing: a beacon is read while `events` has a subscriber.
  *
- * All problems come at once, with paths inside `host_config`; the host does without what is wrong.
+ * All problems are reported together, with paths inside `host_config`. The host leaves out invalid entries.
  * A promise, because the user's modules are loaded by `import()`.
  *
  * @example

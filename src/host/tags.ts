@@ -26,7 +26,7 @@ export function tagMatcher(patterns: readonly string[]): (tag: string) => boolea
 }
 
 /**
- * Whether a pattern could match a tag of this beacon, so that beacons that nobody asked for are not read.
+ * Whether a pattern could match a tag of this beacon, so that other beacons are not read.
  * True in doubt: `**`, and groups that may reach over a `/`, could stand for anything.
  */
 export function mayMatchBeacon(pattern: string, id: string, beacon: string): boolean {

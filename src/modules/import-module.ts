@@ -1,12 +1,30 @@
+import { spawnSync } from 'node:child_process';
 import module, { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { truncate } from '../checks/describe.ts';
 import { resolvePackage } from './module-file.ts';
 
 /** Imports a module that a configuration names, by its URL. */
 export function importModule(url: string): Promise<Record<string, unknown>> {
   sharePackages(url);
   return import(url);
+}
+
+/** Why the module of a file does not load: the first line of the error, and where a syntax error is. */
+export function loadFailure(error: unknown, file: string): string {
+  if (!(error instanceof Error)) return `it threw ${truncate(String(error))}`;
+  // Node adds code frames and require stacks.
+  const line = error.message.split('\n').find((text) => text.trim() !== '');
+  const reason = line === undefined ? error.name : `${error.name}: ${truncate(line.trim(), 300)}`;
+  const place = error instanceof SyntaxError ? lineOf(file) : undefined;
+  return place === undefined ? reason : `${reason} (line ${place})`;
+}
+
+/** The line of a syntax error in a file. Node shows it only for a program that it runs or checks. */
+function lineOf(file: string): string | undefined {
+  const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' });
+  return /:(\d+)\n/.exec(stderr)?.[1];
 }
 
 const urls = new WeakMap<object, string>();

@@ -15,7 +15,7 @@ const OPTIONS: Readonly<Record<keyof TestPipelineOptions, true>> = {
 const COLLECTOR = "'keep', or an object such as { marbles: 'a 1s b|', values: { a: 'one' } }";
 const FORWARDER = "'keep', or an object such as { takes: '3s', fails: 2 }";
 
-/** @throws MillraceError `MILLRACE_ARGUMENT` for what is no option of a test, whatever the pipeline. */
+/** @throws MillraceError `MILLRACE_ARGUMENT` for an unknown or invalid option. */
 export function checkTestOptions(options: TestPipelineOptions): void {
   checkOptions('testPipeline', options, Object.keys(OPTIONS));
   for (const [where, given] of entriesOf('collect', options.collect, COLLECTOR)) {

@@ -16,7 +16,7 @@ export function toMilliseconds(duration: Duration): number {
   if (typeof duration === 'number' && duration >= 0) return duration;
   const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(String(duration).trim()) ?? [];
   if (digits === undefined || unit === undefined) {
-    const message = `\`${duration}\` is no duration; expected a number with a unit, such as 250ms, 3s, 5m, 2h or 1d`;
+    const message = `\`${duration}\` is not a duration; expected a number with a unit, such as 250ms, 3s, 5m, 2h or 1d`;
     throw new MillraceError('MILLRACE_TEST_DURATION', message);
   }
   return Number(digits) * (UNITS[unit] as number);

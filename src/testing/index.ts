@@ -2,9 +2,15 @@ export { alignedRows, type RowEntry, sameRows } from './aligned-rows.ts';
 export * from './conformance/index.ts';
 export { type DrawSvgOptions, type DrawTextOptions, drawSvg, drawText } from './draw/index.ts';
 export { type Duration, durationText, toMilliseconds } from './duration.ts';
-export { type MarbleValues, toData } from './event-values.ts';
-export { type MillraceMatchers, millraceMatchers } from './jest.ts';
-export { type MarbleEntry, type MarbleRow, marbles, parseMarbleRow } from './marbles.ts';
+export {
+  type MarbleEntry,
+  type MarbleRow,
+  type MarbleValues,
+  marbles,
+  parseMarbleRow,
+  toData,
+} from './marbles.ts';
+export { type MillraceMatchers, millraceMatchers } from './matchers.ts';
 export { type DroppedEntry, PipelineRun } from './pipeline-run.ts';
 export { seededRandom } from './seeded-random.ts';
 export type { ForwarderBehaviour } from './stand-ins.ts';

@@ -1,8 +1,10 @@
 import { TestScheduler } from 'rxjs/testing';
 import { describeValue } from '../checks/describe.ts';
 import { MillraceError } from '../sdk/errors.ts';
+import { isEvent } from '../sdk/event-batch.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { isoNow } from '../sdk/time.ts';
 import { toMilliseconds } from './duration.ts';
-import { letterValue, type MarbleValues, toData } from './event-values.ts';
 
 /** One event of a row: its virtual time in milliseconds, and its data. */
 export interface MarbleEntry {
@@ -20,7 +22,7 @@ export interface MarbleRow {
  * Reads a marble string in RxJS's syntax: a character is 1 ms, `-` nothing, letters are values, `(ab)` several at
  * once, `|` the end, `#` an error, and ` 5s ` a time (`ms`, `s`, `m`, `h`, `d`) set off by spaces.
  *
- * @throws MillraceError `MILLRACE_TEST_MARBLES` with what is wrong
+ * @throws MillraceError `MILLRACE_TEST_MARBLES` if the string is not valid
  */
 export function parseMarbleRow(text: string, values?: MarbleValues): MarbleRow {
   const entries: (MarbleEntry & { letter: string })[] = [];
@@ -81,7 +83,7 @@ function timeProblemIn(tokens: readonly string[]): string | undefined {
     const next = tokens[i + 1] ?? '';
     if (/^\d+(?:\.\d+)?$/.test(token) && UNIT.test(next))
       return `${token} ${next} is written without a space: ${token}${next}`;
-    if (WRONG_UNIT.test(token)) return `${token} is no time; ${UNITS}`;
+    if (WRONG_UNIT.test(token)) return `${token} is not a time; ${UNITS}`;
     if (BARE_NUMBER.test(token)) return `${token} is a time without a unit; ${UNITS}`;
   }
   return undefined;
@@ -114,4 +116,36 @@ export function marbles(text: string, values?: MarbleValues): MarbleEntry[] {
     throw new MillraceError('MILLRACE_TEST_MARBLES', message);
   }
   return entries.map(({ at, data }) => ({ at, data }));
+}
+
+/** What a letter of a marble string stands for; see {@link toData}. */
+export type MarbleValues = Readonly<Record<string, unknown>>;
+
+/**
+ * The data of the event that a value stands for: a string is a line, an event stands for itself, another object is
+ * the data, and anything else is `{ value }`. A letter without a value is the data `{ value: letter }`.
+ *
+ * @example
+ * toData('GET /'); // { line: 'GET /' }
+ * toData({ user: 'ada' }); // { user: 'ada' }
+ */
+export function toData(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === 'string') return { line: value };
+  if (isEvent(value)) return value.data;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  return { value };
+}
+
+/** The event that a value stands for, stamped with the virtual time. */
+export function toEvent(value: unknown): CollectedEvent {
+  return isEvent(value)
+    ? { ...value, timestamp: value.timestamp ?? isoNow() }
+    : { timestamp: isoNow(), data: toData(value) };
+}
+
+/** The value of a letter. */
+export function letterValue(letter: string, values: MarbleValues | undefined): unknown {
+  return values !== undefined && Object.hasOwn(values, letter) ? values[letter] : { value: letter };
 }

@@ -1,7 +1,6 @@
 import { alignedRows, type RowEntry, sameRows } from './aligned-rows.ts';
 import { durationText } from './duration.ts';
-import type { MarbleValues } from './event-values.ts';
-import { type MarbleEntry, parseMarbleRow } from './marbles.ts';
+import { type MarbleEntry, type MarbleValues, parseMarbleRow } from './marbles.ts';
 import type { PipelineRun } from './pipeline-run.ts';
 
 interface MatcherResult {
@@ -54,4 +53,25 @@ function compare(expected: readonly RowEntry[], received: readonly RowEntry[], n
     message: () =>
       `${name}\n\n${pass ? 'The rows are the same, and were expected to differ.' : alignedRows(expected, received)}`,
   };
+}
+
+/**
+ * Matchers for Jest and Vitest:
+ *
+ *     import { expect } from '@jest/globals';
+ *     import { millraceMatchers } from 'millrace/testing';
+ *     expect.extend(millraceMatchers);
+ */
+export const millraceMatchers = { toEqualMarbles, toForward };
+
+/**
+ * The types of the matchers. Tell TypeScript that `expect` has them:
+ *
+ *     declare module 'expect' {
+ *       interface Matchers<R> extends MillraceMatchers<R> {}
+ *     }
+ */
+export interface MillraceMatchers<R> {
+  toEqualMarbles(marbles: string, values?: MarbleValues): R;
+  toForward(forwarder: string, marbles: string, values?: MarbleValues): R;
 }

@@ -1,11 +1,13 @@
 import { concatMap, defer, map, type Observable, type ObservableInput, of, tap, throwError } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
-import { PluginError } from '../sdk/errors.ts';
+import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
+import type { Host } from '../sdk/context.ts';
+import { MillraceError, PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import type { CollectPlugin, ConfigSchema, ForwardPlugin, ProcessPlugin } from '../sdk/plugin.ts';
+import type { CollectPlugin, ConfigSchema, ForwardPlugin, Plugin, ProcessPlugin } from '../sdk/plugin.ts';
 import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
-import { letterValue, toEvent } from './event-values.ts';
+import { letterValue, toEvent } from './marbles.ts';
 import type { Letters } from './trace.ts';
 
 /** How a forwarder of a test behaves. */
@@ -109,3 +111,54 @@ function* noted<T>(results: Iterable<T>, note: (result: T) => void): Generator<T
 function isObservableLike(value: object): boolean {
   return typeof (value as { subscribe?: unknown }).subscribe === 'function';
 }
+
+type Entries<P extends Plugin> = Readonly<Record<string, PluginConfig<P>>>;
+
+/** The entries with other plugins behind the same settings; `replace` returns undefined to keep one. */
+export function replacePlugins<P extends Plugin>(
+  entries: Entries<P>,
+  replace: (entry: PluginConfig<P>) => P | undefined,
+): Record<string, PluginConfig<P>> {
+  return Object.fromEntries(
+    Object.entries(entries).map(([name, entry]) => {
+      const plugin = replace(entry);
+      return [name, plugin === undefined ? entry : withPlugin(entry, plugin)];
+    }),
+  );
+}
+
+function withPlugin<P extends Plugin>(entry: PluginConfig<P>, plugin: P): PluginConfig<P> {
+  const copy = Object.defineProperties(
+    { ...entry },
+    {
+      name: { value: entry.name },
+      parent: { value: entry.parent },
+      loaded_plugin: { value: plugin },
+    },
+  );
+  return Object.freeze(copy);
+}
+
+/** Whether a configuration has been parsed already: its entries know their plugins. */
+export function isParsed(config: object): config is AnalyticsConfig {
+  const { collectors } = config as Partial<AnalyticsConfig>;
+  return Object.values(collectors ?? {}).some((entry) => entry?.loaded_plugin !== undefined);
+}
+
+const missing = (what: string) =>
+  throwError(
+    () =>
+      new MillraceError(
+        'MILLRACE_TEST_HOST',
+        `the test has no host for ${what}; give testPipeline the option \`host\``,
+      ),
+  );
+
+/** The host of a test that needs none: what asks it for something is told so. */
+export const testHost: Host = {
+  id: 'test',
+  role: 'test',
+  events: () => missing('events'),
+  functions: () => [],
+  call: (fn) => missing(`the function ${fn}`),
+};

@@ -11,15 +11,20 @@ import { MillraceError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { checkTestOptions } from './check-test-options.ts';
-import { shownEntry } from './chosen-settings.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
-import type { MarbleValues } from './event-values.ts';
-import { parseMarbleRow, rxjsMarbles } from './marbles.ts';
+import { type MarbleValues, parseMarbleRow, rxjsMarbles } from './marbles.ts';
 import { PipelineRun } from './pipeline-run.ts';
-import { isParsed, replacePlugins } from './replaced-config.ts';
 import { seededRandom } from './seeded-random.ts';
-import { type ForwarderBehaviour, marbleCollector, standInForwarder, tracedProcessor } from './stand-ins.ts';
-import { testHost } from './test-host.ts';
+import { shownEntry } from './shown-entry.ts';
+import {
+  type ForwarderBehaviour,
+  isParsed,
+  marbleCollector,
+  replacePlugins,
+  standInForwarder,
+  testHost,
+  tracedProcessor,
+} from './stand-ins.ts';
 import { Letters, type Trace, TraceRecorder } from './trace.ts';
 
 /** What a collector of a test emits. */
@@ -156,7 +161,7 @@ class PipelineTest {
     });
   }
 
-  /** What happens from now on is no part of the run: it is only brought to its end. */
+  /** Ends the run. What happens from now on is not recorded. */
   #cut(): void {
     this.#isCut = true;
     this.#recorder.close();

@@ -38,7 +38,7 @@ export interface TraceRow {
   readonly handed?: readonly HandedEvent[];
 }
 
-export interface HandedEvent {
+interface HandedEvent {
   readonly at: number;
   readonly event: CollectedEvent;
 }

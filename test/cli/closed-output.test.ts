@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { TestScheduler } from 'rxjs/testing';
-import { abandonWriters } from '../../src/cli/closed-output.ts';
+import { abandonWriters } from '../../src/cli/signals.ts';
 import { folderWith, runShell } from '../support/cli.ts';
 import { countTo } from './configs.ts';
 

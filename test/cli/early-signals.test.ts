@@ -37,7 +37,9 @@ describe('a signal that comes as the first code is loaded', () => {
 
   it.each(['SIGTERM', 'SIGINT'])('%s ends a run before it starts anything', async (signal) => {
     const { code, stderr } = await (await started(signal)).ended();
-    expect(stderr).toMatch(new RegExp(`^sent\n\\S+ info  ${signal}: stopping; nothing was started yet\n$`));
+    expect(stderr).toMatch(
+      new RegExp(`^sent\n\\S+ info  ${signal}: stopping; nothing has been started yet\n$`),
+    );
     expect(code).toBe(0);
   });
 
@@ -58,7 +60,7 @@ describe('a signal that comes while a configuration is loaded', () => {
     await cli.shows('stderr', /loading/);
     cli.kill('SIGTERM');
     const { code, stderr } = await cli.ended();
-    expect(stderr).toContain('SIGTERM: stopping; nothing was started yet');
+    expect(stderr).toContain('SIGTERM: stopping; nothing has been started yet');
     expect(stderr).not.toContain('running');
     expect(code).toBe(0);
   });

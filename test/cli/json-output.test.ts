@@ -79,7 +79,7 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
     expect(entriesOf(stderr)[0]).toMatchObject({ level: 'error' });
   });
 
-  it('of an error that nobody foresaw', async () => {
+  it('of an unexpected error', async () => {
     const { code, stderr } = await runCli(['run', 'crashing.yaml', '--log-format', 'json'], {
       cwd: folderWith(files),
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { jsonSchemaOf } from '../../src/checks/apply-schema.ts';
 import { formatNumber } from '../../src/checks/describe.ts';
-import { pluginFields } from '../../src/cli/plugin-fields.ts';
+import { pluginFields } from '../../src/cli/plugins.ts';
 import { builtinPlugins } from '../../src/config/registry.ts';
 import type { ConfigSchema } from '../../src/sdk/plugin.ts';
 

@@ -82,9 +82,9 @@ describe('millrace replay', () => {
       const { code, stderr } = await replay();
       expect(code).toBe(0);
       for (const path of [good, join(cwd, 'out/other.jsonl')]) expect(linesIn(path)).toEqual(['a', 'b', 'c']);
-      expect(stderr.match(/is no forwarder of pipeline web/g)).toHaveLength(1);
+      expect(stderr.match(/is not a forwarder of pipeline web/g)).toHaveLength(1);
       expect(stderr).toContain(
-        '`gone` is no forwarder of pipeline web: what it failed on goes to all forwarders',
+        '`gone` is not a forwarder of pipeline web: events that it failed on go to all forwarders',
       );
     });
 
@@ -123,10 +123,10 @@ describe('millrace replay', () => {
     const { code, stderr } = await replay();
     expect(code).toBe(1);
     expect(linesIn(good)).toEqual(['a', 'b']);
-    expect(stderr).toContain('out/dead.jsonl:2: cannot be sent: it is no JSON');
+    expect(stderr).toContain('out/dead.jsonl:2: cannot be sent: it is not JSON');
     expect(stderr).toContain('out/dead.jsonl:3: cannot be sent: its event was withheld, because mask failed');
-    expect(stderr).toContain('out/dead.jsonl:4: cannot be sent: it is no event');
-    expect(stderr).toContain('out/dead.jsonl:6: cannot be sent: it is no entry of a dead letter');
+    expect(stderr).toContain('out/dead.jsonl:4: cannot be sent: it is not an event');
+    expect(stderr).toContain('out/dead.jsonl:6: cannot be sent: it is not an entry of a dead letter');
     expect(stderr).toContain('2 sent, 1 withheld, 3 unreadable');
     expect(stderr).not.toContain('hunter2');
   });
@@ -135,7 +135,7 @@ describe('millrace replay', () => {
     const { replay } = folder('x\n'.repeat(25));
     const { code, stderr } = await replay();
     expect(code).toBe(1);
-    expect(stderr.match(/it is no JSON/g)).toHaveLength(10);
+    expect(stderr.match(/it is not JSON/g)).toHaveLength(10);
     expect(stderr).toContain('0 sent, 25 unreadable');
   });
 
@@ -164,7 +164,7 @@ describe('millrace replay', () => {
     const { code, stderr } = await replay();
     expect(code).toBe(1);
     expect(stderr).toContain('dead-lettered');
-    expect(stderr).toContain('2 sent');
+    expect(stderr).toContain('2 sent (2 dead-lettered again)');
     expect(readFileSync(dead, 'utf8').trimEnd().split('\n')).toHaveLength(4);
   });
 
@@ -177,10 +177,10 @@ describe('millrace replay', () => {
     ],
     [
       ['replay', 'dead.gz', '--pipeline', 'web', 'p.yaml'],
-      'dead.gz: it looks like gzip; expected JSON, one object a line: unpack it',
+      'dead.gz: looks like gzip; expected JSON, one object per line: unpack it',
     ],
     [['replay', 'none.jsonl', '--pipeline', 'web', 'p.yaml'], 'ENOENT'],
-    [['replay', 'out', '--pipeline', 'web', 'p.yaml'], 'out: it is no file'],
+    [['replay', 'out', '--pipeline', 'web', 'p.yaml'], 'out: not a file'],
     [['replay', 'out/dead.jsonl', '--pipeline', 'wep', 'p.yaml'], 'Did you mean `web`?'],
   ])('refuses %j with exit code 2', async (args, message) => {
     const { cwd, good } = folder(failed('a'));

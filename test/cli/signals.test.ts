@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { TestScheduler } from 'rxjs/testing';
-import { stopSignals } from '../../src/cli/stop-signals.ts';
+import { stopSignals } from '../../src/cli/signals.ts';
 import { folderWith, runCli, startCli } from '../support/cli.ts';
 import { MODULES, THREE, withModules } from './configs.ts';
 
@@ -72,8 +72,7 @@ describe('a promise of a plugin that is never settled', () => {
     const cwd = folderWith({ ...MODULES, 'p.yaml': withModules({ forward: './unloaded.mjs' }) });
     const { code, stderr } = await runCli(['run', 'p.yaml'], { cwd });
     expect(stderr).toBe(
-      'millrace: ended before it was done: it waits for a promise that is never settled, most likely an `await` at ' +
-        'the top level of a plugin.\n',
+      'millrace: exited early: it waited for a promise that never settles, most likely a top-level `await` in a plugin.\n',
     );
     expect(code).toBe(70);
   });

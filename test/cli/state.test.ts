@@ -192,7 +192,7 @@ describe('millrace state', () => {
 
   it.each([
     ['state', 'missing', 'does not exist'],
-    ['state', 'in.log', 'is no folder'],
+    ['state', 'in.log', 'is not a folder'],
     ['state forget in.log', 'missing', 'does not exist'],
   ])('says, for %s, that %s %s, and makes none', async (command, name, wrong) => {
     const cwd = folderWith({ 'in.log': '' });

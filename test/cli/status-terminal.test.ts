@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { StatusTerminal } from '../../src/cli/status-terminal.ts';
+import { StatusTerminal } from '../../src/cli/terminal.ts';
 
 const CLEAR = '\r\u001b[2K';
 

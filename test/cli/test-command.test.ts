@@ -181,7 +181,7 @@ export const process = ({ ctx }) => { throw new Error('refused by ' + ctx.config
       '--filter keys are maskd: no test has such a name. Did you mean `keys are masked`?',
     ],
     [['test', 'web.yaml', '--filter', 'x'], 'There are `keys are masked`, `it runs for days`.'],
-    [['test', 'web.yaml', '--filter', '/(/'], '--filter /(/: no regular expression: '],
+    [['test', 'web.yaml', '--filter', '/(/'], '--filter /(/: not a regular expression: '],
     [['test', 'web.yaml', '--junit', 'web.yaml/x'], '--junit: web.yaml/x cannot be written: '],
     [['test', 'nowhere.yaml'], 'nowhere.yaml: there is no such file'],
     [

@@ -128,7 +128,7 @@ ${REST}`,
     expect(message.match(/^<dir>.*$/gm)).toEqual([
       '<dir>/c.yaml:2:21: collectors.missing.plugin: the module `./missing.mjs` does not exist: no file <dir>/missing.mjs',
       expect.stringMatching(
-        /^<dir>\/c\.yaml:3:20: collectors\.broken\.plugin: the module `\.\/broken\.mjs` does not load: SyntaxError: /,
+        /^<dir>\/c\.yaml:3:20: collectors\.broken\.plugin: the module `\.\/broken\.mjs` does not load: SyntaxError: .* \(line 1\)$/,
       ),
       '<dir>/c.yaml:4:20: collectors.throws.plugin: the module `./throws.mjs` does not load: Error: first line',
       '<dir>/c.yaml:5:22: collectors.noSchema.plugin: the module `./no-schema.mjs` is no collect plugin: it lacks the function get_config_schema',

@@ -253,7 +253,7 @@ describe('exactly once', () => {
     });
   });
 
-  it('fails, and commits nothing, when the disk does not confirm what was written: another run does it anew', () => {
+  it('fails, and commits nothing, when the disk does not confirm what was written: another run does it again', () => {
     marbles(({ flush }) => {
       const { exactly, memory, output, open, write } = setUp();
       output.sync = () => throwError(() => new PluginError('no room'));

@@ -37,7 +37,7 @@ describe('restart', () => {
     ]);
   });
 
-  it('begins to count anew after a healthy run, over virtual days', () => {
+  it('resets the failure count after a healthy run, over virtual days', () => {
     let runs = 0;
     const { manager } = states(
       {

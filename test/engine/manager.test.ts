@@ -90,7 +90,7 @@ describe('Manager', () => {
     expect(() => manager.start('archiv')).toThrow('there is no pipeline archiv; did you mean archive?');
   });
 
-  it('asks every plugin that wants to know whether the host has what it needs', () => {
+  it('lets a plugin check whether the host has what it needs', () => {
     const checkConfig: ProcessPlugin['checkConfig'] = ({ host }) =>
       host === undefined ? [] : [{ path: ['plugin'], message: 'is for the core' }];
     registerPlugin('process', 'core_only', defineProcessor({ checkConfig, process: () => [] }));
@@ -265,7 +265,7 @@ describe('starting and stopping at odd moments', () => {
     expect(logger.lines).toContain('error main: stopped, and failed meanwhile: the source is gone');
   });
 
-  it('begins to count failures anew when it is started again', () => {
+  it('resets the failure count when it is started again', () => {
     const { manager } = states(
       { collect: { source: failing }, forward: sink, pipeline: { restart: true } },
       (manager) => timer(HOUR).subscribe(() => manager.start('main')),

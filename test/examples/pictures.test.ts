@@ -10,7 +10,7 @@ const folder = tempFolder();
 
 beforeAll(upToDateBuild);
 
-it('docs/pictures are what the examples draw today; `npm run pictures` draws them anew', () => {
+it('docs/pictures are what the examples draw today; `npm run pictures` redraws them', () => {
   const drawn = folder('pictures');
   execFileSync(process.execPath, ['docs/draw-pictures.mjs', drawn]);
   expect(readdirSync(pictures).sort()).toEqual(readdirSync(drawn).sort());

@@ -10,7 +10,7 @@ const KILLS = byForm({ short: 12, long: 100 });
 /** Events that may be open at a time. */
 const WINDOW = 200;
 
-/** Rotates `name` as logrotate does, and begins it anew with a few lines. */
+/** Rotates `name` as logrotate does, and starts a new one with a few lines. */
 function rotate(trial: Trial, name: string, generation: number): void {
   trial.rename(name, `${name}.${generation}`);
   trial.appendLines(name, trial.oracle.between(1, 50));

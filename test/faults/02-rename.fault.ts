@@ -13,7 +13,7 @@ function renameAndCreate(trial: Trial, round: number): void {
   trial.appendLines('in/a.log', LAST_WRITE);
 }
 
-describe.each(MEETINGS)('files that are renamed, and begun anew, $when', (meeting) => {
+describe.each(MEETINGS)('files that are renamed and created again, $when', (meeting) => {
   it('are read to their ends, at a path', async () => {
     // One that is rotated twice between two looks was never at the path.
     await expectEveryLineOnce(meeting, {

@@ -20,7 +20,7 @@ describe.each(MEETINGS)('a file that is copied and truncated, $when', (meeting) 
   it.each([
     ['shorter than it was', LAST_WRITE],
     ['longer than it was', 600],
-  ])('is read anew, and every line comes once: it becomes %s', async (_, count) => {
+  ])('is read again, and every line comes once: it becomes %s', async (_, count) => {
     await expectEveryLineOnce(meeting, {
       paths: INPUT,
       begin: (trial) => trial.appendLines(INPUT, 100),

@@ -7,11 +7,11 @@ const INPUT = 'in/a.log';
 const begin = (trial: Trial) => trial.appendLines(INPUT, 200);
 
 describe.each(MEETINGS)('a file that is deleted and made again, $when', (meeting) => {
-  it('is read from its begin, as another one', async () => {
+  it('is read from its beginning, as a new file', async () => {
     await expectEveryLineOnce(meeting, {
       paths: INPUT,
       begin,
-      // What was not read of a file that is gone when a run begins, nobody can read.
+      // What was not read of a file that is gone when a run begins, is lost.
       ready: meeting.end === undefined ? followed : (trial) => trial.allAcknowledged(),
       rotate: (trial) => {
         fs.rmSync(trial.path(INPUT));
@@ -20,7 +20,7 @@ describe.each(MEETINGS)('a file that is deleted and made again, $when', (meeting
     });
   });
 
-  it('is read from its begin also if it got the inode of the one before', async () => {
+  it('is read from its beginning also if it has the inode of the deleted one', async () => {
     await expectEveryLineOnce(meeting, {
       paths: INPUT,
       begin,

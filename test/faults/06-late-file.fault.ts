@@ -3,7 +3,7 @@ import { expectEveryLineOnce, LAST_WRITE, MEETINGS } from './support/rotations.t
 import type { Trial } from './support/trial.ts';
 
 describe.each(MEETINGS)('files that appear $when', (meeting) => {
-  it('are read from their begins, also without `backfill`, in folders that appear as well', async () => {
+  it('are read from their beginning, also without `backfill`, in folders that appear as well', async () => {
     await expectEveryLineOnce(meeting, {
       paths: 'in/**/*.log',
       backfill: false,

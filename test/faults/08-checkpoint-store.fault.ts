@@ -15,9 +15,9 @@ const beginOf = (bytes: Buffer) => bytes.subarray(0, 20);
 
 const DAMAGES = Object.entries<Damage>({
   zeroed: (bytes) => Buffer.alloc(bytes.length),
-  'cut behind its begin': beginOf,
+  'cut after its start': beginOf,
   'cut to nothing': () => Buffer.alloc(0),
-  'torn, all but its begin of another time': (bytes) =>
+  'torn, all but its start of another time': (bytes) =>
     Buffer.concat([beginOf(bytes), Buffer.from(bytes.subarray(beginOf(bytes).length)).reverse()]),
   'no store at all': (bytes) => Buffer.alloc(bytes.length, "This is somebody's shopping list.\n"),
 });

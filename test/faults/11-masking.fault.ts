@@ -76,7 +76,7 @@ it('a processor that throws behind the mask: events are in the dead letter, mask
   expect(dead).toHaveLength(LINES / 5);
 });
 
-/** What functions of the host return, made so that a secret is seen by JSON and not by whoever looks before. */
+/** What functions of the host return, made so that a secret is seen by JSON, and not by code that looks before. */
 const hostileFunctions = (keys: readonly string[]) => `
 const keys = ${JSON.stringify(keys)};
 let next = 0;

@@ -4,7 +4,7 @@ import { byForm } from './support/form.ts';
 import { fileToDisk, Trial } from './support/trial.ts';
 
 const LINES = byForm({ short: 20_000, long: 200_000 });
-/** Bytes that a pipe holds. What the kernel took nobody can take back: it is lost with the reader. */
+/** Bytes that a pipe holds. What the kernel has taken is lost with the reader. */
 const PIPE = 64 * 1024;
 
 const idsIn = (stdout: string) => [...stdout.matchAll(/id:(\d+):\d+;/g)].map(([, id]) => Number(id));

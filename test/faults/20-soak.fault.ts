@@ -12,7 +12,7 @@ const MAX_IN_FLIGHT = 1000;
 const BURST = 2000;
 /** Bursts from one rotation to the next, of the input and of the output. */
 const BURSTS_PER_FILE = 15;
-/** Megabytes of garbage that V8 lets gather before it collects, at most, and then begins anew. */
+/** Megabytes of garbage that V8 lets gather before it collects, at most, and then starts over. */
 const SAWTOOTH = 40;
 
 /**

@@ -122,7 +122,7 @@ describe('exactly once, an output that is compressed while nothing is written', 
     expect(trial.verdict()).toEqual({ ...FLAWLESS, seed: trial.oracle.seed });
   });
 
-  it('is asked for after a kill in the midst of writing, and used when it is put back', async () => {
+  it('is asked for after a kill while writing, and used when it is put back', async () => {
     const pipeline = 'exactly_once: true, restart: false, max_in_flight: 20';
     const trial = new Trial(fileToDisk({ pipeline, delay: 0.01 }));
     trial.appendLines('in/a.log', 2000);

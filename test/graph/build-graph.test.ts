@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { withReferences } from '../../src/checks/shown-values.ts';
 import { findPlugin } from '../../src/config/registry.ts';
-import { entrySettings } from '../../src/graph/entry-settings.ts';
+import { entrySettings } from '../../src/graph/build-graph.ts';
 import { nodesOf, type PipelineGraph } from '../../src/graph/graph.ts';
 import { defineForwarder } from '../../src/sdk/define-plugin.ts';
 import type { CollectPlugin } from '../../src/sdk/plugin.ts';

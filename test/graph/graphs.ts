@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import { buildGraph } from '../../src/graph/build-graph.ts';
 import type { PipelineGraph } from '../../src/graph/graph.ts';
 
-/** Shared entries, a fan-out, a dead letter, a disabled pipeline, and an entry that nobody uses. */
+/** Shared entries, a fan-out, a dead letter, a disabled pipeline, and an unused entry. */
 export const SHARED = {
   collectors: {
     access_log: { plugin: 'file', paths: ['/var/log/nginx/*.log'], backfill: true },

@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { GraphNode, PipelineGraph } from '../../src/graph/graph.ts';
-import { assignLayers, type Layers } from '../../src/graph/svg/layers.ts';
-import { orderColumns } from '../../src/graph/svg/ordering.ts';
-import { placeItems } from '../../src/graph/svg/placing.ts';
+import { assignLayers, type Layers, orderColumns, placeItems } from '../../src/graph/svg/layout.ts';
 import { renderSvg } from '../../src/graph/svg/svg.ts';
 import { graphOf, named, ODD_NAMES, SHARED } from './graphs.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { type ObservableInput, of, throwError } from 'rxjs';
 import { BeaconBus, type BeaconBusOptions } from '../../src/host/beacon-bus.ts';
-import type { ConfiguredBeacon, Reader, Reading } from '../../src/host/beacons/beacon.ts';
+import type { ConfiguredBeacon, Reader, Reading } from '../../src/host/built-in-beacons.ts';
 import { silentLogger } from '../../src/sdk/context.ts';
 import type { HostEvent } from '../../src/sdk/events.ts';
 import { marbles } from '../support/marbles.ts';

@@ -12,9 +12,7 @@ import {
   type Subscription,
   toArray,
 } from 'rxjs';
-import type { Reading } from '../../src/host/beacons/beacon.ts';
-import { file_watch } from '../../src/host/beacons/file_watch.ts';
-import { processChange } from '../../src/host/beacons/process.ts';
+import { file_watch, processChange, type Reading } from '../../src/host/built-in-beacons.ts';
 import { defaultHost } from '../../src/host/standalone-host.ts';
 import { silentLogger } from '../../src/sdk/context.ts';
 import { HostEvent } from '../../src/sdk/events.ts';

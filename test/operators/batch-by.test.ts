@@ -60,7 +60,7 @@ describe('batchBy', () => {
     });
   });
 
-  it('begins the time anew with each batch', () => {
+  it('restarts the time with each batch', () => {
     marbles(({ cold, expectObservable }) => {
       const source = cold(' a-bc----------|');
       const expected = '    --x----c------|';

@@ -10,7 +10,7 @@ const child = (n: number) => ({ timestamp: 't', data: { a: 1, 'x-child-count': n
 const values = { e: event, '1': child(1), '2': child(2), '3': child(3) };
 
 describe('withChildren', () => {
-  it('has everything at hand without a delay', () => {
+  it('returns everything at once without a delay', () => {
     expect(withChildren(event, { name: 'x', count: 0 })).toEqual([event]);
     expect(withChildren(event, { name: 'x', count: 2 })).toEqual([event, child(1), child(2)]);
     expect(withChildren(event, { name: 'x', count: 1, delay: 0 })).toEqual([event, child(1)]);

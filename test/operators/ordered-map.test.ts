@@ -9,7 +9,7 @@ const throwing = (x: string): string[] => {
   return [x];
 };
 
-testOperator('orderedMap of results at hand', {
+testOperator('orderedMap of synchronous results', {
   operator: () => orderedMap((x: string) => [x]),
   throwing: () => orderedMap(throwing),
   diagrams: {
@@ -74,7 +74,7 @@ testOperator('orderedMap of inner sources', {
 });
 
 describe('orderedMap', () => {
-  it('maps to results that are at hand', () => {
+  it('maps to synchronous results', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('  -a-b-c-|');
       const subscription = ' ^------!';
@@ -107,7 +107,7 @@ describe('orderedMap', () => {
     });
   });
 
-  it('keeps results at hand behind those that are awaited', () => {
+  it('keeps synchronous results behind those that are awaited', () => {
     marbles(({ cold, expectObservable }) => {
       const a = cold('     -----a|');
       const source = cold('ab-c-------|');

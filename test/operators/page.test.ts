@@ -12,7 +12,7 @@ const folder = tempFolder();
 const page = readFileSync(join(ROOT, 'docs/operators.md'), 'utf8');
 
 describe('docs/operators.md', () => {
-  it('is what the sources say today; `npm run operators` writes it anew', () => {
+  it('is what the sources say today; `npm run operators` rewrites it', () => {
     const written = folder('operators.md');
     execFileSync(process.execPath, [join(ROOT, 'docs/write-operators.mjs'), written]);
     expect(page).toBe(readFileSync(written, 'utf8'));

@@ -113,7 +113,7 @@ describe('restartWithBackoff', () => {
     });
   });
 
-  it('begins to count anew after a healthy run', () => {
+  it('resets the failure count after a healthy run', () => {
     let runs = 0;
     let failed = false;
     marbles(() => {

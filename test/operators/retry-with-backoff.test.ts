@@ -52,7 +52,7 @@ describe('retryWithBackoff', () => {
     });
   });
 
-  it('counts anew after a run of ten seconds', () => {
+  it('resets the count after a run of ten seconds', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const source = cold('   10s #');
       const unsubscription = '25s !';

@@ -6,18 +6,36 @@ import { ROOT } from '../support/build.ts';
 
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const { scripts } = JSON.parse(textOf('package.json'));
+const pages = [
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'operators/README.md'],
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 const filesIn = (folder: string) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);
 
 describe('the files for contributors', () => {
-  it.each(['CONTRIBUTING.md', 'SECURITY.md'])('%s names scripts and files that exist', (page) => {
+  it.each(['CONTRIBUTING.md', 'SECURITY.md'])('%s names scripts that exist', (page) => {
     const text = textOf(page);
     const used = [...text.matchAll(/npm (?:run )?(start|test|(?<=run )[\w:]+)/g)].map(([, name]) => name);
-    const links = [
-      ...text.matchAll(/\]\(([^)#]+)/g),
-      ...text.matchAll(/`((?:src|test|docs|\.ci)\/[\w./-]+)`/g),
-    ];
     expect(used.filter((name) => scripts[name as string] === undefined)).toEqual([]);
-    expect(links.filter(([, path]) => !existsSync(join(ROOT, dirname(page), path as string)))).toEqual([]);
+  });
+
+  it.each(pages)('%s links to files that exist, and names none that does not', (page) => {
+    const text = textOf(page);
+    const links = [...text.matchAll(/\]\((?!\w+:)([^)#\s]+)/g)].map(([, path = '']) =>
+      join(dirname(page), path),
+    );
+    const named = [...text.matchAll(/`((?:src|operators|plugins|test|bench|build|\.ci)\/[\w./-]*)`/g)];
+    const paths = [...links, ...named.map(([, path = '']) => path)];
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('in the architecture, files are named with their folder', () => {
+    const text = textOf('docs/architecture.md');
+    const named = [...text.matchAll(/(?<![\w/.-])((?:src|operators|plugins|test|bench)\/[\w./-]*\w\.\w+)/g)];
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter(([, path = '']) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
   it.each(filesIn('.github/workflows'))('%s runs the checks that `.ci/run` has', (path) => {

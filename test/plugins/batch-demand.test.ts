@@ -118,7 +118,7 @@ describe('BatchDemand, with events that wait for more', () => {
       demand.room$.subscribe(() => seen.push(`${asyncScheduler.now()} ${demand.room}`));
       emit(32);
       expect(demand.room).toBe(0);
-      // Whoever works on them looks for room again.
+      // The processor looks for room again.
       timer(60).subscribe(() => {
         acknowledge(1);
         emit(2);

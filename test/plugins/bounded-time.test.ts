@@ -35,7 +35,7 @@ describe('inBoundedTime', () => {
     const lock = new Int32Array(new SharedArrayBuffer(4));
     const paused = () => Atomics.wait(lock, 0, 0, 60_000);
 
-    it('begins anew what had none', () => {
+    it('starts over what had none', () => {
       let tries = 0;
       const work = () => {
         tries++;

@@ -284,7 +284,7 @@ describe('a state folder that was damaged', () => {
 });
 
 describe('a state folder in use', () => {
-  it('is written anew when its journal is removed', async () => {
+  it('is rewritten when its journal is removed', async () => {
     const state = await openState(folder('state'));
     const files = state.of('p', 'c');
     files.set('one', 1);

@@ -1,4 +1,4 @@
-import type { MillraceMatchers } from '../../src/testing/jest.ts';
+import type { MillraceMatchers } from '../../src/testing/matchers.ts';
 
 declare module 'expect' {
   interface Matchers<R extends void | Promise<void>, T = unknown> extends MillraceMatchers<R> {}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { alignedRows } from '../../src/testing/aligned-rows.ts';
 import { testPipeline } from '../../src/testing/index.ts';
-import { millraceMatchers } from '../../src/testing/jest.ts';
 import { parseMarbleRow } from '../../src/testing/marbles.ts';
+import { millraceMatchers } from '../../src/testing/matchers.ts';
 
 expect.extend(millraceMatchers);
 

@@ -248,7 +248,7 @@ describe('testPipeline', () => {
     [{ collect: { web: { marbles: '(a' } } }, "the marbles '(a' cannot be read"],
     [{ collect: { web: { marbles: 'a 5s' } } }, 'a time at the end, where nothing follows it'],
     [{ collect: { web: { marbles: 'a-5s b' } } }, 'a time must be set off by spaces'],
-    [{ until: 'soon' }, '`soon` is no duration; expected a number with a unit'],
+    [{ until: 'soon' }, '`soon` is not a duration; expected a number with a unit'],
   ])('refuses wrong options: %j', (options, message) => {
     expect(() => testPipeline(config(), options as never)).toThrow(message);
   });

@@ -84,6 +84,8 @@ export class FollowProblems {
     if (once && !allowMissing) {
       const message = `${what}; correct \`paths\`, or set \`allow_missing: true\` if that may be`;
       this.#failures.set(path, Object.assign(new Error(message), { code: 'NO_FILE' }));
+      // The error that ends the reading names the first one.
+      if (this.#failures.size === 1) return;
     }
     this.#report(path, 'ENOENT', `${what}: ${path}${once ? '' : '; waiting for one'}`);
   }

@@ -1,7 +1,6 @@
-import type { GraphNode } from '../graph.ts';
-import { GREY } from '../palette.ts';
-import { columnsOf, listed, visibleText, wrapWords } from '../visible-text.ts';
-import { element, escapeXml } from '../xml.ts';
+import { columnsOf, joinWords } from '../../drawing/words.ts';
+import { element, escapeXml } from '../../drawing/xml.ts';
+import { GREY, type GraphNode, listed, visibleText } from '../graph.ts';
 
 /** The width of a letter, as a part of the font's size, in practically every monospaced font. */
 const LETTER = 0.602;
@@ -12,7 +11,7 @@ const HEAD = 30;
 const PADDING = 11;
 
 /** A node as a card: its name and plugin, and below them its settings. */
-export interface Card {
+interface Card {
   readonly node: GraphNode;
   readonly width: number;
   readonly height: number;
@@ -28,7 +27,7 @@ export function cardOf(node: GraphNode): Card {
   const keyColumns = Math.max(0, ...node.settings.map(({ key }) => columnsOf(key))) + 2;
   const lines = node.settings.flatMap(({ key, values }) => {
     const words = listed(values.map((value) => visibleText(value, SETTING.columns)));
-    return wrapWords(words, SETTING.columns).map((text, index) => ({ key: index === 0 ? key : '', text }));
+    return joinWords(words, SETTING.columns).map((text, index) => ({ key: index === 0 ? key : '', text }));
   });
   const head = textWidth(name, NAME.size) + (tag === '' ? 0 : 14 + textWidth(tag, PLUGIN.size));
   const body = lines.map(({ text }) => (keyColumns + columnsOf(text)) * SETTING.size * LETTER);

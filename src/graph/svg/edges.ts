@@ -1,8 +1,6 @@
-import type { GraphEdge } from '../graph.ts';
-import { GREY, RED } from '../palette.ts';
-import { element, round } from '../xml.ts';
-import type { Item, Way } from './layers.ts';
-import { mean } from './ordering.ts';
+import { element, round } from '../../drawing/xml.ts';
+import { GREY, type GraphEdge, RED } from '../graph.ts';
+import { type Item, mean, type Way } from './layout.ts';
 
 /** Where a column stands. */
 export interface Column {

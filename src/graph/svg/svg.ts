@@ -1,11 +1,15 @@
-import { type GraphNode, type GraphNodeKind, nodesOf, type PipelineGraph } from '../graph.ts';
-import { coloursOf, GREY } from '../palette.ts';
-import { element, escapeXml, round } from '../xml.ts';
+import { element, escapeXml, round } from '../../drawing/xml.ts';
+import {
+  coloursOf,
+  GREY,
+  type GraphNode,
+  type GraphNodeKind,
+  nodesOf,
+  type PipelineGraph,
+} from '../graph.ts';
 import { cardOf, drawCard } from './card.ts';
 import { type Column, drawEdges, legend } from './edges.ts';
-import { assignLayers, type Item } from './layers.ts';
-import { orderColumns } from './ordering.ts';
-import { placeItems } from './placing.ts';
+import { assignLayers, type Item, orderColumns, placeItems } from './layout.ts';
 
 const MARGIN = 28;
 const COLUMN_GAP = 74;

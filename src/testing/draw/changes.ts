@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { shorten } from '../../drawing/words.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { printable } from '../../sdk/printable.ts';
-import { quotable, shorten, valueText } from './printable.ts';
+import { quotable, valueText } from './value-text.ts';
 
 /** Longest value in a legend, in characters. */
 const LONGEST = 36;
@@ -9,7 +10,7 @@ const CONTEXT = 8;
 const MOST_FIELDS = 4;
 
 /** A field that differs; one that is missing is undefined. */
-export interface FieldChange {
+interface FieldChange {
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;

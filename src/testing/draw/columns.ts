@@ -1,5 +1,5 @@
 import type { Trace } from '../trace.ts';
-import { gapText, timeText } from './time-text.ts';
+import { gapText, timeText } from './value-text.ts';
 
 /** A time at which something happened; or a span of them, collapsed. Milliseconds. */
 export interface Column {

@@ -1,14 +1,13 @@
+import { element, escapeXml } from '../../drawing/xml.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import { layoutOf } from './layout.ts';
 import { type Panel, panelsOf } from './panels.ts';
-import { heading } from './svg-captions.ts';
 import { halfWidths, spread, svgWidths } from './svg-columns.ts';
-import { element, escaped, moved } from './svg-elements.ts';
+import { CARD, moved, SANS } from './svg-elements.ts';
 import { svgLegend } from './svg-legend.ts';
 import { svgPanel } from './svg-panel.ts';
-import type { Piece } from './svg-row.ts';
-import { CARD, SANS } from './svg-theme.ts';
+import { heading, type Piece } from './svg-row.ts';
 import { loadSwirly } from './swirly.ts';
 
 export interface DrawSvgOptions {
@@ -84,8 +83,8 @@ function card(title: string, summary: string, pieces: readonly Piece[], contentW
     'font-family': SANS,
   };
   const content = [
-    element('title', {}, escaped(title)),
-    element('desc', {}, escaped(summary)),
+    element('title', {}, escapeXml(title)),
+    element('desc', {}, escapeXml(summary)),
     frame,
     ...parts,
   ];

@@ -1,12 +1,20 @@
+import { columnsOf, wrapText } from '../../drawing/words.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import { type Layout, type LayoutRow, layoutOf, rowsIn } from './layout.ts';
 import type { LegendLine } from './legend.ts';
 import { type Panel, panelsOf } from './panels.ts';
-import { cellWidth } from './printable.ts';
-import { painters, TextLine } from './text-line.ts';
-import { axisLine, glyphPaint, INDENT, rowLines, SIGNS, stateLine, textWidths } from './text-panel.ts';
-import { wrapWords } from './text-words.ts';
+import {
+  axisLine,
+  glyphPaint,
+  INDENT,
+  painters,
+  rowLines,
+  SIGNS,
+  stateLine,
+  TextLine,
+  textWidths,
+} from './text-panel.ts';
 
 export interface DrawTextOptions {
   /** The most characters in a line; what needs more is broken into panels. Default: 100. */
@@ -41,8 +49,8 @@ export function drawText(trace: Trace, options: DrawTextOptions = {}): string {
   const panels = panelsOf(textWidths(layout), width - INDENT - 1);
   const boxWidth = boxWidthOf(layout, panels, width);
   const lines = [
-    ...wrapWords(printable(title ?? trace.pipeline), width).map((text) => new TextLine().add(text, 'title')),
-    ...wrapWords(layout.summary, width).map((text) => new TextLine().add(text, 'faint')),
+    ...wrapText(printable(title ?? trace.pipeline), width).map((text) => new TextLine().add(text, 'title')),
+    ...wrapText(layout.summary, width).map((text) => new TextLine().add(text, 'faint')),
     ...panels.flatMap((panel) => [
       new TextLine(),
       axisLine(layout, panel),
@@ -70,7 +78,7 @@ function captionOf({ name, plugin, settings }: LayoutRow): string {
 
 /** As wide as the widest panel, or as the longest caption needs. */
 function boxWidthOf({ rows }: Layout, panels: readonly Panel[], width: number): number {
-  const boxes = rows.filter(({ kind }) => kind === 'process').map((row) => cellWidth(captionOf(row)) + 4);
+  const boxes = rows.filter(({ kind }) => kind === 'process').map((row) => columnsOf(captionOf(row)) + 4);
   return Math.min(width, Math.max(...boxes, ...panels.map((panel) => panel.width + INDENT)));
 }
 
@@ -82,7 +90,7 @@ function stageLines(layout: Layout, row: LayoutRow, panel: Panel, boxWidth: numb
 
 function box(caption: string, width: number): TextLine[] {
   const bar = '─'.repeat(width - 2);
-  const [first = '', ...rest] = wrapWords(caption, width - 4);
+  const [first = '', ...rest] = wrapText(caption, width - 4);
   const inner = [first, ...rest].map((text, i) => {
     const line = new TextLine().put(0, '│', 'faint');
     return line.put(2, text, i === 0 ? 'title' : 'plain').put(width - 1, '│', 'faint');
@@ -92,7 +100,7 @@ function box(caption: string, width: number): TextLine[] {
 
 function plainCaption(row: LayoutRow, width: number): TextLine[] {
   const kind = KINDS[row.kind];
-  const lines = wrapWords(captionOf(row), Math.max(width, NARROWEST) - kind.length);
+  const lines = wrapText(captionOf(row), Math.max(width, NARROWEST) - kind.length);
   return lines.map((text, i) =>
     new TextLine().put(0, i === 0 ? kind : '', 'faint').put(kind.length, text, 'title'),
   );
@@ -100,11 +108,11 @@ function plainCaption(row: LayoutRow, width: number): TextLine[] {
 
 function legendLines({ legend, signs }: Layout, width: number): TextLine[] {
   const names = legend.lines.map((line) => line.names.join(' '));
-  const indent = Math.min(24, Math.max(2, ...names.map(cellWidth))) + 2;
+  const indent = Math.min(24, Math.max(2, ...names.map(columnsOf))) + 2;
   const entry = (name: string, text: string, paint: Parameters<TextLine['put']>[2]) => {
     const line = new TextLine().put(0, name, paint);
-    const isLong = cellWidth(name) > indent - 2;
-    const texts = wrapWords(text, width - indent);
+    const isLong = columnsOf(name) > indent - 2;
+    const texts = wrapText(text, width - indent);
     const below = texts.slice(isLong ? 0 : 1).map((rest) => new TextLine().put(indent, rest));
     return isLong ? [line, ...below] : [line.put(indent, texts[0] as string), ...below];
   };

@@ -1,13 +1,12 @@
+import { inspect } from 'node:util';
+import { shorten, UNBROKEN } from '../../drawing/words.ts';
 import { printable } from '../../sdk/printable.ts';
-import type { Trace, TraceRow } from '../trace.ts';
+import type { Trace, TraceMark, TraceRow } from '../trace.ts';
 import { type Cell, cellsOf } from './cells.ts';
-import { axisOf, type Column } from './columns.ts';
-import { endsLast } from './ends.ts';
+import { type Axis, axisOf, type Column } from './columns.ts';
 import { type Legend, legendOf, type Sign, signsOf } from './legend.ts';
 import type { Panel } from './panels.ts';
-import { type Segment, type StateSpan, segmentsOf, statesOf } from './segments.ts';
-import { settingsTexts } from './settings.ts';
-import { timeText } from './time-text.ts';
+import { timeText } from './value-text.ts';
 import { Variants } from './variants.ts';
 
 /** A stage: its operator, and what left it. */
@@ -100,4 +99,94 @@ function summaryOf({ states, rows }: Trace): string {
   const counts = [`${count('event', ({ place }) => place.kind === 'collect')} collected`, ...troubles];
   const parts = [`${ending} ${timeText(latest)}`, counts.join(', ')];
   return [...parts, ...(delivered.length === 0 ? [] : [`delivered: ${delivered.join(', ')}`])].join(' · ');
+}
+
+/** From one column to another in which a stage was at work. */
+export interface Segment {
+  readonly from: number;
+  readonly to: number;
+  /** Whether it goes on after the picture's end. */
+  readonly isOpen: boolean;
+}
+
+/** A state of the pipeline, from a column on. */
+interface StateSpan extends Segment {
+  readonly state: Trace['states'][number]['state'];
+}
+
+/** The states, each to where the next one begins. Of those that begin at the same time the last one counts. */
+function statesOf({ states }: Trace, { columns, columnOf }: Axis): StateSpan[] {
+  const starts = [...new Map(states.map(({ at, state }) => [columnOf(at), state]))];
+  return starts.map(([from, state], i) => ({
+    from,
+    state,
+    to: starts[i + 1]?.[0] ?? columns.length - 1,
+    isOpen: i === starts.length - 1 && state === 'running',
+  }));
+}
+
+/** While the pipeline ran; for a collector, until it ended or failed. */
+function segmentsOf({ place, marks }: TraceRow, states: readonly StateSpan[], axis: Axis): Segment[] {
+  const running = states.filter(({ state }) => state === 'running');
+  if (place.kind !== 'collect') return running;
+  const ends = marks
+    .filter(({ kind }) => kind === 'end' || kind === 'error')
+    .map(({ at }) => axis.columnOf(at));
+  return running.map(({ from, to, isOpen }) => {
+    const next = ends.findIndex((end) => end >= from && end <= to);
+    const [end] = next < 0 ? [] : ends.splice(next, 1);
+    return { from, to: end ?? to, isOpen: isOpen && end === undefined };
+  });
+}
+
+/**
+ * A collector's marks, its end after all that came of it: what the window held back is admitted later than the
+ * collector ended, and in a marble row nothing follows the end.
+ */
+function endsLast({ place, marks }: TraceRow, { states }: Trace): readonly TraceMark[] {
+  if (place.kind !== 'collect') return marks;
+  const starts = states.filter(({ state }) => state === 'running').map(({ at }) => at);
+  const runOf = ({ at }: TraceMark) => starts.findLastIndex((start) => start <= at);
+  const isEnd = ({ kind }: TraceMark) => kind === 'end' || kind === 'error';
+  const moved = marks.map((mark) => {
+    const last = isEnd(mark)
+      ? marks.findLast((other) => !isEnd(other) && runOf(other) === runOf(mark))
+      : mark;
+    return last !== undefined && last.at > mark.at ? { ...mark, at: last.at } : mark;
+  });
+  return moved.sort((a, b) => a.at - b.at || Number(isEnd(a)) - Number(isEnd(b)));
+}
+
+const LONGEST = 40;
+
+/**
+ * The settings of an entry, as the configuration writes them; those that say nothing (`null`, `false`, empty) are
+ * left out.
+ *
+ * @example
+ * settingsTexts({ delay: 2, backfill: false }); // ['delay:\u00a02']
+ */
+export function settingsTexts(settings: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(settings)
+    .filter(([, value]) => !isEmpty(value))
+    .map(([name, value]) => pair(name, value));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === null || value === undefined || value === false || value === '';
+}
+
+/** Lines are broken between settings, and between the entries of one, rather than after a name. */
+const pair = (name: string, value: unknown) => `${printable(name)}:${UNBROKEN}${flow(value)}`;
+
+function flow(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 1 ? flow(value[0]) : `[${value.map(flow).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).filter(([, inner]) => !isEmpty(inner));
+    return `{${entries.map(([key, inner]) => pair(key, inner)).join(', ')}}`;
+  }
+  const text = typeof value === 'string' ? value : inspect(value);
+  const shown = printable(/^\s|\s$/.test(text) ? `'${text}'` : text);
+  return shorten(shown, LONGEST).replaceAll(' ', UNBROKEN);
 }

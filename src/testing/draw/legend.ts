@@ -1,10 +1,8 @@
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
-import type { Glyph } from './cells.ts';
-import { REASON_WORDS } from './cells.ts';
+import { type Glyph, groupBy, REASON_WORDS } from './cells.ts';
 import { changesBetween, changesText, eventText } from './changes.ts';
-import { groupBy } from './group-by.ts';
-import { valueText } from './printable.ts';
+import { valueText } from './value-text.ts';
 import { NO_LETTER, type Variant, type Variants } from './variants.ts';
 
 /** A line below the picture: what a name stands for. */

@@ -1,9 +1,8 @@
 import type { Cell, Glyph } from './cells.ts';
 import type { Layout } from './layout.ts';
 import type { ColumnWidths, Panel } from './panels.ts';
-import { textWidth } from './svg-elements.ts';
+import { MARBLE, textWidth } from './svg-elements.ts';
 import { pillWidth } from './svg-marks.ts';
-import { MARBLE } from './svg-theme.ts';
 
 const LABEL_SIZE = 11;
 const MOST_EXTRA = 120;

@@ -1,9 +1,9 @@
+import { wrapText } from '../../drawing/words.ts';
+import { element, escapeXml } from '../../drawing/xml.ts';
 import type { Layout } from './layout.ts';
-import { element, escaped, moved, text, textWidth } from './svg-elements.ts';
+import { FAINT, GRID, INK, letterColours, MONO, moved, text, textWidth } from './svg-elements.ts';
 import { icon } from './svg-marks.ts';
 import type { Piece } from './svg-row.ts';
-import { FAINT, GRID, INK, letterColours, MONO } from './svg-theme.ts';
-import { wrapWords } from './text-words.ts';
 
 const SIZE = 12;
 const LINE_HEIGHT = 18;
@@ -24,14 +24,14 @@ export function svgLegend({ legend, signs }: Layout, width: number): Piece {
     }
   };
   legend.lines.forEach(({ names, text: words, stage }, i) => {
-    const texts = wrapWords(words, Math.floor((width - indent) / (SIZE * 0.61)));
+    const texts = wrapText(words, Math.floor((width - indent) / (SIZE * 0.61)));
     const shown = texts.map((line, n) => meaning(line, n === texts.length - 1 ? stage : undefined));
     put(namesText(names), (nameWidths[i] as number) > WIDEST_NAMES, shown);
   });
   if (legend.more > 0)
     put('', false, [text(0, 0, `… and ${legend.more} more events`, { 'font-size': SIZE, fill: FAINT })]);
   for (const { kind, meaning } of signs) {
-    const texts = wrapWords(meaning, Math.floor((width - indent) / (SIZE * 0.56)));
+    const texts = wrapText(meaning, Math.floor((width - indent) / (SIZE * 0.56)));
     put(
       moved(9, -4, icon(kind)),
       false,
@@ -46,14 +46,14 @@ export function svgLegend({ legend, signs }: Layout, width: number): Piece {
 function namesText(names: readonly string[]): string {
   const spans = names.map((name) => {
     const colour = name === '…' ? FAINT : letterColours(name)[1];
-    return element('tspan', { fill: colour }, escaped(name));
+    return element('tspan', { fill: colour }, escapeXml(name));
   });
   const attributes = { 'font-size': SIZE + 1, 'font-weight': 'bold', 'xml:space': 'preserve' };
   return element('text', attributes, spans.join('  '));
 }
 
 function meaning(words: string, stage: string | undefined): string {
-  const by = stage === undefined ? '' : element('tspan', { fill: FAINT }, escaped(`   (${stage})`));
+  const by = stage === undefined ? '' : element('tspan', { fill: FAINT }, escapeXml(`   (${stage})`));
   const attributes = { 'font-family': MONO, 'font-size': SIZE, fill: INK, 'xml:space': 'preserve' };
-  return element('text', attributes, escaped(words) + by);
+  return element('text', attributes, escapeXml(words) + by);
 }

@@ -1,6 +1,19 @@
+import { element } from '../../drawing/xml.ts';
 import type { Glyph } from './cells.ts';
-import { element, moved, text, textWidth } from './svg-elements.ts';
-import { CARD, DEAD, HALO, INK, LINE, letterColours, MARBLE, TROUBLE, WAIT } from './svg-theme.ts';
+import {
+  CARD,
+  DEAD,
+  HALO,
+  INK,
+  LINE,
+  letterColours,
+  MARBLE,
+  moved,
+  TROUBLE,
+  text,
+  textWidth,
+  WAIT,
+} from './svg-elements.ts';
 
 /** What swirly has no mark for. Each is drawn about the point it stands at. */
 

@@ -1,11 +1,10 @@
+import { element } from '../../drawing/xml.ts';
 import { type Layout, rowsIn } from './layout.ts';
 import type { Panel } from './panels.ts';
-import { caption } from './svg-captions.ts';
 import { type Halves, type Places, placesIn, stateWidth, stateWords } from './svg-columns.ts';
-import { element, moved, text } from './svg-elements.ts';
+import { FAINT, GRID, INK, LINE, moved, STATE_COLOURS, text } from './svg-elements.ts';
 import { pauseMark } from './svg-marks.ts';
-import { type Piece, SvgRow } from './svg-row.ts';
-import { FAINT, GRID, INK, LINE, STATE_COLOURS } from './svg-theme.ts';
+import { caption, type Piece, SvgRow } from './svg-row.ts';
 import type { Swirly } from './swirly.ts';
 
 const AXIS_Y = 22;

@@ -1,5 +1,5 @@
 import { MillraceError } from '../../sdk/errors.ts';
-import { LINE, MARBLE, OPERATOR, TROUBLE } from './svg-theme.ts';
+import { LINE, MARBLE, OPERATOR, TROUBLE } from './svg-elements.ts';
 
 /** A message of a swirly stream: a marble, the end or an error. Its frame is a pixel. */
 export interface SwirlyMessage {

@@ -1,8 +1,8 @@
+import { createColors } from 'picocolors';
+import { characterColumns, columnsOf } from '../../drawing/words.ts';
 import type { Cell, Glyph } from './cells.ts';
 import type { Layout, LayoutRow } from './layout.ts';
 import type { ColumnWidths, Panel } from './panels.ts';
-import { cellWidth } from './printable.ts';
-import { type Paint, TextLine } from './text-line.ts';
 
 /** Rows are indented below the captions of their stages. */
 export const INDENT = 2;
@@ -17,7 +17,7 @@ export const SIGNS: Readonly<Record<Glyph['kind'], string>> = {
   end: '│',
 };
 
-export function glyphText({ kind, text, count }: Glyph): string {
+function glyphText({ kind, text, count }: Glyph): string {
   return `${SIGNS[kind]}${text}${count > 1 ? `×${count}` : ''}`;
 }
 
@@ -35,7 +35,7 @@ export function textWidths({ columns, rows, states }: Layout): ColumnWidths[] {
   return columns.map(({ label, exact, gap, pause }, i) => {
     const cells = rows.flatMap(({ cells }) => cells.get(i) ?? []);
     const texts = [...cells.map(cellText), ...cells.map(({ note = '' }) => note)];
-    const widest = Math.max(0, ...texts.map(cellWidth));
+    const widest = Math.max(0, ...texts.map(columnsOf));
     const state = states.find(({ from }) => from === i);
     return {
       lead: i === 0 ? 0 : pause === undefined ? leadOf(gap) : pause.length + 3,
@@ -122,7 +122,7 @@ function drawCell(line: TextLine, x: number, { glyphs }: Cell): void {
   let at = x;
   const put = (text: string, paint: Paint) => {
     line.put(at, text, paint);
-    at += cellWidth(text);
+    at += columnsOf(text);
   };
   if (glyphs.length > 1) put('(', 'faint');
   for (const [i, glyph] of glyphs.entries()) {
@@ -137,4 +137,61 @@ export function glyphPaint({ kind, isChanged }: Pick<Glyph, 'kind' | 'isChanged'
   if (kind === 'drop' || kind === 'error') return 'trouble';
   if (kind === 'retry') return 'wait';
   return kind === 'dead_letter' ? 'dead' : 'plain';
+}
+
+/** What a piece of text is; decides its colour. */
+type Paint = 'plain' | 'title' | 'faint' | 'event' | 'changed' | 'trouble' | 'wait' | 'dead';
+
+type Painter = (text: string) => string;
+
+/** How a terminal shows each paint; without colours it is the text alone. */
+export function painters(hasColours: boolean): Readonly<Record<Paint, Painter>> {
+  const { bold, dim, cyan, yellow, red, magenta, blue } = createColors(hasColours);
+  return {
+    plain: (text) => text,
+    title: bold,
+    faint: dim,
+    event: cyan,
+    changed: (text) => bold(yellow(text)),
+    trouble: (text) => bold(red(text)),
+    wait: magenta,
+    dead: blue,
+  };
+}
+
+/** A line of a terminal, on which text is put at any column, the later over the earlier. */
+export class TextLine {
+  readonly #cells: { text: string; paint: Paint }[] = [];
+
+  put(x: number, text: string, paint: Paint = 'plain'): this {
+    let at = x;
+    while (this.#cells.length < x) this.#cells.push({ text: ' ', paint: 'plain' });
+    for (const character of text) {
+      const width = characterColumns(character);
+      const before = this.#cells[at - 1];
+      if (width === 0 && before !== undefined) before.text += character;
+      else this.#cells[at++] = { text: character, paint };
+      // The second half of a wide character.
+      if (width === 2) this.#cells[at++] = { text: '', paint };
+    }
+    return this;
+  }
+
+  /** Puts the text after what is there. */
+  add(text: string, paint: Paint = 'plain'): this {
+    return this.put(this.#cells.length, text, paint);
+  }
+
+  /** The line without spaces at its end. */
+  render(paints: Readonly<Record<Paint, Painter>>): string {
+    const end = this.#cells.findLastIndex(({ text }) => text !== ' ' && text !== '') + 1;
+    let line = '';
+    for (let start = 0; start < end; ) {
+      const paint = this.#cells[start]?.paint as Paint;
+      let text = '';
+      for (; start < end && this.#cells[start]?.paint === paint; start++) text += this.#cells[start]?.text;
+      line += paints[paint](text);
+    }
+    return line;
+  }
 }

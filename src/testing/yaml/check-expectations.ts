@@ -1,7 +1,5 @@
 import { type RowExpectation, RUN_EXPECTATIONS, type TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
-import { checkContainsNo } from './contains-no.ts';
-import { collectedValues } from './letters.ts';
 import { type Finding, handedTo, receivedBy } from './received.ts';
 import {
   checkAll,
@@ -13,8 +11,8 @@ import {
   checkNone,
   type ItemPath,
 } from './row-events.ts';
-import { checkMarbles, checkTimes } from './row-marbles.ts';
-import { checkRun } from './run-assertions.ts';
+import { checkMarbles, checkTimes, collectedValues } from './row-marbles.ts';
+import { checkContainsNo, checkRun } from './run-assertions.ts';
 
 /** The assertions of a test that do not hold. */
 export function checkExpectations({ expect, collect }: TestDefinition, run: PipelineRun): Finding[] {

@@ -4,7 +4,7 @@ import { nearest } from '../../sdk/nearest.ts';
 import type { ConfigProblem } from '../../sdk/plugin.ts';
 import type { RowExpectation, TestDefinition } from '../../sdk/tests-config.ts';
 import { parseMarbleRow } from '../marbles.ts';
-import { collectedValues, lettersIn, MOST_LISTED_VALUES } from './letters.ts';
+import { collectedValues, lettersIn, MOST_LISTED_VALUES } from './row-marbles.ts';
 
 type Problem = ConfigProblem & { readonly at?: 'key' };
 

@@ -1,13 +1,11 @@
 import { resolve } from 'node:path';
 import { isMapping } from '../../checks/problem.ts';
-import type { WrittenSections } from '../../checks/shown-values.ts';
-import { type UsedVariable, withhold } from '../../checks/shown-values.ts';
+import { type UsedVariable, type WrittenSections, withhold } from '../../checks/shown-values.ts';
 import { ConfigError, ProblemLog } from '../../config/config-error.ts';
-import type { Environment } from '../../config/environment.ts';
-import { variablesIn } from '../../config/environment.ts';
+import { type Environment, variablesIn } from '../../config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load-config.ts';
 import { isTestFile, readAsWritten, readConfigFile, testFilesBeside } from '../../config/read-files.ts';
-import { groupBy } from '../draw/group-by.ts';
+import { groupBy } from '../draw/cells.ts';
 import { checkTest } from './check-test.ts';
 import type { LoadedTest, TestSuite } from './test-suite.ts';
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { truncate } from '../../checks/describe.ts';
 import { formatPath, isMapping, type Path } from '../../checks/problem.ts';
 import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { expressionIn } from '../../sdk/tests-config.ts';
-import { valueText } from './value-text.ts';
 
 /** What an event is to be like, and how its texts are meant. */
 export interface EventMatcher {
@@ -98,4 +98,13 @@ class Comparison {
   #differs(wanted: unknown, found: unknown, path: Path): Mismatch {
     return { path, wanted, found, matched: this.#matched };
   }
+}
+
+const LONGEST = 160;
+
+/** A value as JSON on one line, cut to a length that still shows what it is. An expression stands as it is. */
+export function valueText(value: unknown): string {
+  if (typeof value === 'string' && /^\/.+\/[a-z]*$/s.test(value)) return truncate(value, LONGEST);
+  const text = JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item));
+  return truncate(text ?? String(value), LONGEST);
 }

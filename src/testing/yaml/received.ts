@@ -1,8 +1,8 @@
 import type { Path } from '../../checks/problem.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
-import { timeText } from '../draw/time-text.ts';
+import { timeText } from '../draw/value-text.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
-import { valueText } from './value-text.ts';
+import { valueText } from './matcher.ts';
 
 /** An event that left an entry of the pipeline, at a virtual time in whole milliseconds. */
 export interface ReceivedEvent {

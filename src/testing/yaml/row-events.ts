@@ -1,9 +1,8 @@
 import type { RowExpectation } from '../../sdk/tests-config.ts';
-import { timeText } from '../draw/time-text.ts';
+import { timeText } from '../draw/value-text.ts';
 import { assign } from './assignment.ts';
-import { type Mismatch, mismatch, mismatchText, written } from './matcher.ts';
+import { type Mismatch, mismatch, mismatchText, valueText, written } from './matcher.ts';
 import { countedEvents, eventLines, type Finding, type ReceivedEvent, whatCame } from './received.ts';
-import { valueText } from './value-text.ts';
 
 type Received = readonly ReceivedEvent[];
 

@@ -8,7 +8,7 @@ import type { PipelineRun } from '../pipeline-run.ts';
 import type { Finding } from './received.ts';
 
 /** Where something of a test stands. */
-export interface TestPlace extends Place {
+interface TestPlace extends Place {
   readonly file: string;
 }
 

@@ -5,7 +5,7 @@ import { SEED } from './form.ts';
 
 /** What the pipelines of the suite mask, as a rule of `regex_mask`. */
 export const KEY_RULE = 'key_[0-9a-f]{8}-[0-9a-f]{8}_yek';
-/** Any part of a key: its begin, its end, its middle. */
+/** Any part of a key: its start, its end, its middle. */
 const KEY_PART = /key_[0-9a-f]|[0-9a-f]_yek|[0-9a-f]{8}-[0-9a-f]{8}/g;
 const ID = /\bid:(\d+):\d+;/g;
 

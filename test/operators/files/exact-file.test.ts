@@ -135,7 +135,7 @@ describe('an output that can be cut back', () => {
     ]);
   });
 
-  it('begins anew when somebody cuts it off', async () => {
+  it('starts over when somebody cuts it off', async () => {
     const { begun, write, appender } = exactFile();
     await write('one\n', 'two\n');
     fs.truncateSync(path());

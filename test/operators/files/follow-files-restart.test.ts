@@ -69,7 +69,7 @@ function failOnce(call: 'open' | 'read', code: string) {
 const isReadBehind = (bytes: number, reads: { mock: { calls: unknown[][] } }) =>
   reads.mock.calls.some(([, , , length, at]) => Number(at) > 0 && Number(at) + Number(length) > bytes);
 
-/** As if truncated and written anew so quickly that nobody sees it shorter. */
+/** As if truncated and rewritten so quickly that no poll sees it shorter. */
 function overwrite(name: string, text: string) {
   const fd = fs.openSync(folder(name), 'r+');
   fs.writeSync(fd, text);
@@ -312,7 +312,7 @@ describe('followFiles, across a restart', () => {
     ['shorter', 'x\n'],
     ['as long', '9\n8\n7\n'],
     ['longer', 'new 1\nnew 2\nnew 3\n'],
-  ])('begins anew a file that was truncated and has grown: %s', async (_, text) => {
+  ])('starts over a file that was truncated and has grown: %s', async (_, text) => {
     append('a', '1\n2\n3\n');
     await read(['a'], ['1', '2', '3']);
     fs.writeFileSync(folder('a'), text);
@@ -334,7 +334,7 @@ describe('followFiles, across a restart', () => {
   it.each([
     ['open', 'EACCES'],
     ['read', 'EIO'],
-  ] as const)('begins anew a file that was replaced, though its first %s fails', async (call, code) => {
+  ] as const)('starts over a file that was replaced, though its first %s fails', async (call, code) => {
     append('a', 'a1\na2\na3\n');
     await read(['a'], ['a1', 'a2', 'a3']);
     fs.writeFileSync(folder('a'), 'B1\nB2\nB3\nB4\n');
@@ -428,7 +428,7 @@ describe('followFiles, across a restart', () => {
     ['of the same length', ''],
     ['and longer', 'more\n'],
   ])(
-    'reads anew a file that was truncated and has grown again with the same beginning and end: %s',
+    'reads a file again that was truncated and has grown again with the same beginning and end: %s',
     async (_, more) => {
       const banner = `${'='.repeat(1200)}\n`;
       const end = `${'-'.repeat(100)}\n`;
@@ -449,7 +449,7 @@ describe('followFiles, across a restart', () => {
     ['resumed from a position of an earlier version', { hasTail: false }],
     ['not read of yet', { isKnown: false }],
   ])(
-    'reads anew a file that was %s, and was truncated and has grown again before more came',
+    'reads a file again that was %s, and was truncated and has grown again before more came',
     async (_, { isKnown = true, hasTail = true }) => {
       append('a', 'old line\n'.repeat(20));
       if (isKnown) await read(['a'], Array(20).fill('old line'));
@@ -463,7 +463,7 @@ describe('followFiles, across a restart', () => {
     },
   );
 
-  it('reads anew a file that was replaced by one with the same beginning before anything was read of it', async () => {
+  it('reads a file again that was replaced by one with the same beginning before anything was read of it', async () => {
     const banner = '='.repeat(1200);
     append('a', `${banner}\n${'old\n'.repeat(100)}`);
     const reads = jest.spyOn(fs, 'read');

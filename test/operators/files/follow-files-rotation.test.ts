@@ -115,7 +115,7 @@ describe('followFiles, as files are rotated', () => {
     await eventually(() => expect(lines()).toEqual(['one', 'two', 'three']));
   });
 
-  it('begins anew after a truncation, and keeps what was held', async () => {
+  it('starts over after a truncation, and keeps what was held', async () => {
     fs.writeFileSync(folder('a'), 'first line\nheld');
     const { lines, batches } = follow([folder('a')], { quietPolls: 1e9, flushPolls: 1e9 });
     await eventually(() => expect(lines()).toEqual(['first line']));
@@ -152,7 +152,7 @@ describe('followFiles, as files are rotated', () => {
     await eventually(() => expect(lines()).toEqual(['1', '2']));
   });
 
-  it('begins anew a file that was truncated and has grown past where it was', async () => {
+  it('starts over a file that was truncated and has grown past where it was', async () => {
     fs.writeFileSync(folder('a'), 'old 1\nold 2\n');
     const { lines, ready } = follow([folder('a')], { quietPolls: 1e9, flushPolls: 1e9 });
     await ready;

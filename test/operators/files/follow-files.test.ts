@@ -135,7 +135,7 @@ describe('followFiles, once', () => {
       },
     );
 
-    it('knows it by its begin, also where only the end would be read', async () => {
+    it('knows it by its start, also where only the end would be read', async () => {
       fs.writeFileSync(folder('a'), gzipSync('x'));
       const positions = { startAt: ({ size }: { size: number }) => size - 2, forget: () => {} };
       await expect(readOnce([folder('a')], { positions })).rejects.toMatchObject({ code: 'NOT_TEXT' });
@@ -254,7 +254,7 @@ describe('followFiles, once', () => {
     expect(linesOf(await readOnce([folder('a')], at(9)))).toEqual(['one', 'two']);
   });
 
-  it('leaves a byte order mark out of the first line, also of a file that begins anew', async () => {
+  it('leaves a byte order mark out of the first line, also of a file that starts over', async () => {
     fs.writeFileSync(folder('a'), '\ufeffone, and more\n');
     const { batches, lines } = followers.follow([folder('a')]);
     await eventually(() => expect(lines()).toEqual(['one, and more']));

@@ -34,14 +34,17 @@ describe('regexMasker', () => {
     ['literals in two cases', ['(?i)bearer', '(?i)basic', '(?i)passwd'], 'SECRET', '(?i)secret'],
     ['classes', ['\\+\\d\\d', '\\(\\d\\d', ',\\d\\d\\d'], '=123', '=\\d\\d\\d'],
     ['runs', ['\\d{16,}', '[0-9A-F]{16,}', '[A-Z]{16,}'], '0123456789abcdef', '[0-9a-f]{16,}'],
-  ])('searches anew for %s when a rule has put in what a later one looks for', (_, before, name, after) => {
-    const rules = Object.fromEntries([
-      ...before.map((source, i) => [`before ${i}`, source]),
-      [name, '[a-z]{5}'],
-      ['AFTER', after],
-    ]);
-    expect(mask('a start', rules, { mask_prefix: '', mask_suffix: '' })).toBe('a AFTER');
-  });
+  ])(
+    'searches again for %s when a rule has inserted what a later one looks for',
+    (_, before, name, after) => {
+      const rules = Object.fromEntries([
+        ...before.map((source, i) => [`before ${i}`, source]),
+        [name, '[a-z]{5}'],
+        ['AFTER', after],
+      ]);
+      expect(mask('a start', rules, { mask_prefix: '', mask_suffix: '' })).toBe('a AFTER');
+    },
+  );
 
   it.each([
     [{ rules: { A: /a/i } }, '"A" of rules must be a string', 'not a value of type RegExp; write its source'],

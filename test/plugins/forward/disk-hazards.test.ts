@@ -189,7 +189,7 @@ describe('what is written to', () => {
 });
 
 describe('several pipelines', () => {
-  it('write to one file without tearing lines, whoever comes and goes', async () => {
+  it('write to one file without tearing lines, while some start and stop', async () => {
     type Write = (fd: number, b: Buffer, at: number, length: number, position: null, next: unknown) => void;
     const real = fs.write as unknown as Write;
     jest
@@ -199,7 +199,7 @@ describe('several pipelines', () => {
     const first = context();
     const numbers = Array.from({ length: 60 }, (_, n) => n);
     const early = numbers.map((n) => forward({ ctx: first, event: event(n) }));
-    // Each opens the file anew: it must not take for torn what another one is writing.
+    // Each opens the file again: it must not take for torn what another one is writing.
     const others = numbers.map((n) => forward({ ctx: context(), event: event(100 + n) }));
     await lastValueFrom(forkJoin([...early, ...others].map((work) => work.pipe(toArray()))));
     const found = text(OUT)

@@ -110,7 +110,7 @@ describe('stdout forwarder', () => {
     const child = await start({ pretty_print: false }, 1e9);
     child.stdout?.once('data', () => child.stdout?.destroy());
     const errors = await textOf(child.stderr);
-    expect(errors).toMatch(/^PluginError false standard output was closed by whoever read it/);
+    expect(errors).toMatch(/^PluginError false standard output was closed by its reader/);
     expect(errors.trimEnd().split('\n').length).toBe(1);
   });
 });

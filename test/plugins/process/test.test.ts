@@ -45,7 +45,7 @@ describe('test processor: configuration', () => {
     [{ delay_range: { minimum: 1, maximum: 2, other: 3 } }],
   ])('refuses %j', (fields) => expect(issues(fields)).toHaveLength(1));
 
-  it('says what it wants of a range', () => {
+  it('says what it expects of a range', () => {
     expect(issues({ delay_range: { minimum: 2, maximum: 1 } })).toEqual([
       { path: ['delay_range', 'minimum'], message: 'a number that is not above maximum' },
     ]);
@@ -62,7 +62,7 @@ describe('test processor: configuration', () => {
 });
 
 describe('test processor: process', () => {
-  it('has its results at hand where nothing waits', () => {
+  it('returns its results synchronously where nothing waits', () => {
     expect(run({})).toEqual([event]);
     expect(run({ child_events_count: 2 })).toEqual([event, child(1), child(2)]);
     expect(run({ delay_range: { minimum: 0, maximum: 0 } })).toEqual([event]);

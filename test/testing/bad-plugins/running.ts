@@ -120,7 +120,7 @@ export const BAD_RUNNING: readonly Bad[] = [
     { time: 'real', patience: 100 },
   ],
   [
-    'an RxJS timer that nobody ends',
+    'an RxJS timer that is never unsubscribed',
     'collect',
     collector(
       () =>

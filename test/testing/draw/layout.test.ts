@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { wrapText } from '../../../src/drawing/words.ts';
 import { changesBetween, changesText } from '../../../src/testing/draw/changes.ts';
-import { layoutOf } from '../../../src/testing/draw/layout.ts';
+import { layoutOf, settingsTexts } from '../../../src/testing/draw/layout.ts';
 import { panelsOf } from '../../../src/testing/draw/panels.ts';
-import { settingsTexts } from '../../../src/testing/draw/settings.ts';
-import { wrapWords } from '../../../src/testing/draw/text-words.ts';
-import { gapText, timeText } from '../../../src/testing/draw/time-text.ts';
+import { gapText, timeText } from '../../../src/testing/draw/value-text.ts';
 import type { Trace, TraceMark, TraceRow } from '../../../src/testing/index.ts';
 
 const event = (data: object, timestamp = '') => ({ timestamp, data: data as Record<string, unknown> });
@@ -215,13 +214,13 @@ describe('panelsOf', () => {
   });
 });
 
-describe('wrapWords', () => {
+describe('wrapText', () => {
   it.each([
     ['one two three', 7, ['one two', 'three']],
     ['abcdefgh', 3, ['abc', 'def', 'gh']],
     ['日本語', 4, ['日本', '語']],
     ['', 5, ['']],
   ])('%s, %i', (text, width, expected) => {
-    expect(wrapWords(text, width)).toEqual(expected);
+    expect(wrapText(text, width)).toEqual(expected);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { junitXml } from '../../../src/testing/junit.ts';
+import { svgNames } from '../../../src/cli/test.ts';
 import { assign } from '../../../src/testing/yaml/assignment.ts';
-import { svgNames } from '../../../src/testing/yaml/svg-names.ts';
+import { junitXml } from '../../../src/testing/yaml/junit.ts';
 import type { TestResult } from '../../../src/testing/yaml/test-suite.ts';
 
 const result = (name: string, message?: string, file = 'c.yaml'): TestResult => {

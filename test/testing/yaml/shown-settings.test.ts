@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { failureText } from '../../../src/cli/test-report.ts';
+import { failureText } from '../../../src/cli/test.ts';
 import { drawSvg, drawText } from '../../../src/testing/draw/index.ts';
 import { testPipeline } from '../../../src/testing/index.ts';
-import { junitXml } from '../../../src/testing/junit.ts';
+import { junitXml } from '../../../src/testing/yaml/junit.ts';
 import { load, run } from './helpers.ts';
 
 const FOREIGN = `export default {

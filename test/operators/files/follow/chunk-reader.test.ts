@@ -59,7 +59,7 @@ describe('ChunkReader', () => {
     descriptors.releaseAll();
   });
 
-  it('forgets what it read ahead of a file that was closed, for it may begin anew', async () => {
+  it('forgets what it read ahead of a file that was closed, because it may start over', async () => {
     const { path, file, descriptors, reader, read } = await reading(linesOf('o'));
     await read();
     reader.readAhead(file);

@@ -90,7 +90,7 @@ describe('LineFramer', () => {
     expect(framer.take(9).lines).toEqual(['', 'one']);
   });
 
-  it('keeps one where reading goes on, and leaves out that of a file that begins anew', () => {
+  it('keeps one where reading goes on, and leaves out that of a file that starts over', () => {
     const framer = new LineFramer(7);
     framer.feed(Buffer.from('\ufeffone\n'));
     expect(framer.take(9).lines).toEqual(['\ufeffone']);
@@ -139,7 +139,7 @@ describe('LineFramer', () => {
     expect(line?.length).toBe(4_000_000);
   });
 
-  it('begins anew', () => {
+  it('starts over', () => {
     const framer = new LineFramer(7);
     framer.feed(Buffer.from('held'));
     framer.restart();

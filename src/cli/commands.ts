@@ -1,0 +1,337 @@
+import { type Command, Option } from 'commander';
+import { addCommand, folder, mebibytes, requireFiles, seconds, unknownCommand } from './command-help.ts';
+import { ExitCode, UsageError } from './errors.ts';
+import type { LogFormat, LogLevel } from './logger.ts';
+
+// The commands as the user sees them. Each loads its code only when it is called.
+
+/** Options of every command. */
+export interface GlobalOptions {
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** Takes the exit code of a command that has ended. */
+export type Ended = (exitCode: number) => void;
+
+/** The options of commands that keep checkpoints, or show them. */
+export interface StateOptions {
+  readonly stateDir?: string;
+  /** False for `--no-state`. */
+  readonly state?: boolean;
+}
+
+const STATE_DIR_DEFAULT = '(default: $XDG_STATE_HOME/millrace, or ~/.local/state/millrace)';
+
+export interface RunOptions extends GlobalOptions, StateOptions {
+  readonly once?: boolean;
+  readonly pipeline?: readonly string[];
+  /** Seconds. */
+  readonly drainTimeout: number;
+  /** Seconds. */
+  readonly giveUpAfter: number;
+  readonly watch?: boolean;
+  /** MiB. */
+  readonly readMemory: number;
+}
+
+export function addRun(program: Command, ended: Ended): void {
+  addCommand(program, 'run [file...]', {
+    usage: '[options] FILE...',
+    summary: 'run the pipelines of configuration files',
+    description:
+      'Runs every enabled pipeline until it ends, or until SIGTERM or SIGINT (Ctrl-C). On the first signal, events ' +
+      'in flight are drained; a second one exits at once. SIGHUP reloads the configuration and reopens output ' +
+      'files. Offsets of files are kept in a state folder, and the next run resumes there. The exit code is 0, or ' +
+      '1 if a pipeline failed, or 2 if the configuration or the command line is wrong.',
+    takesFiles: true,
+    examples: [
+      'millrace run pipelines.yaml',
+      'millrace run base.yaml site.yaml --pipeline web --once',
+      'millrace run pipelines.yaml --watch --state-dir /var/lib/millrace',
+      'millrace run pipelines.yaml --log-format json 2>run.log',
+    ],
+  })
+    .option('--once', 'process what is there now, then exit')
+    .option('--pipeline <name>', 'run only this pipeline; may be repeated', append)
+    .option('--drain-timeout <seconds>', 'how long events in flight may take to drain', seconds, 10)
+    .option(
+      '--give-up-after <seconds>',
+      'with --once: how long a forwarder may fail before its pipeline fails',
+      seconds,
+      300,
+    )
+    .option('--read-memory <mib>', 'memory for reading files, for all pipelines together', mebibytes, 64)
+    .option('--watch', 'reload the configuration when a FILE changes')
+    .option('--state-dir <folder>', `where to keep offsets of files ${STATE_DIR_DEFAULT}`, folder)
+    .addOption(
+      new Option('--no-state', 'keep no state: every run starts like the first one').conflicts('stateDir'),
+    )
+    .action(async (files: string[], _options: unknown, command: Command) => {
+      requireFiles('run', files);
+      const { once = false } = command.opts<RunOptions>();
+      if (!once && command.getOptionValueSource('giveUpAfter') === 'cli') {
+        throw new UsageError(
+          '--give-up-after needs --once: otherwise a forwarder is retried forever.\nTry: millrace run --help',
+        );
+      }
+      const { run } = await import('./run.ts');
+      ended(await run(files, command.optsWithGlobals<RunOptions>()));
+    });
+}
+
+function append(value: string, previous: readonly string[] = []): string[] {
+  return [...previous, value];
+}
+
+export function addValidate(program: Command, ended: Ended): void {
+  addCommand(program, 'validate [file...]', {
+    usage: 'FILE...',
+    summary: 'check configuration files',
+    description: 'Checks configuration files and reports every error with its line. Starts nothing.',
+    takesFiles: true,
+    examples: ['millrace validate pipelines.yaml', 'millrace validate base.yaml site.yaml'],
+  }).action(async (files: string[], _options: unknown, command: Command) => {
+    requireFiles('validate', files);
+    const { validate } = await import('./validate.ts');
+    ended(await validate(files, command.optsWithGlobals<GlobalOptions>()));
+  });
+}
+
+const GRAPH_FORMATS = ['text', 'mermaid', 'dot', 'svg'] as const;
+
+export interface GraphOptions {
+  readonly format: (typeof GRAPH_FORMATS)[number];
+}
+
+export function addGraph(program: Command, ended: Ended): void {
+  addCommand(program, 'graph [file...]', {
+    usage: '[options] FILE...',
+    summary: 'draw the pipelines of configuration files',
+    description:
+      'Draws the pipelines of configuration files, from collectors to forwarders, with their main settings. ' +
+      'Starts nothing. Values of environment variables, expressions and arguments are never shown.',
+    takesFiles: true,
+    examples: [
+      'millrace graph pipelines.yaml',
+      'millrace graph pipelines.yaml --format svg > pipelines.svg',
+      'millrace graph pipelines.yaml --format mermaid >> README.md',
+    ],
+  })
+    .addOption(
+      new Option('--format <format>', 'for the terminal, for Markdown, for Graphviz, or as a picture')
+        .choices(GRAPH_FORMATS)
+        .default('text'),
+    )
+    .action(async (files: string[], options: GraphOptions) => {
+      requireFiles('graph', files);
+      const { graph } = await import('./graph.ts');
+      ended(await graph(files, options));
+    });
+}
+
+export interface TestOptions extends GlobalOptions {
+  /** The folder for pictures. */
+  readonly svg?: string;
+  readonly text?: boolean;
+  readonly junit?: string;
+  readonly filter?: string;
+  readonly watch?: boolean;
+}
+
+export function addTest(program: Command, ended: Ended): void {
+  addCommand(program, 'test [file...]', {
+    usage: '[options] FILE...',
+    summary: 'run the tests of configuration files, in virtual time',
+    description:
+      'Runs the tests of each FILE: those in its section `tests`, and those in a `*.test.yaml` beside it. ' +
+      'Collectors emit what a test says, forwarders deliver nowhere, and days pass in milliseconds. The exit code ' +
+      'is 0, or 1 if a test failed, or 2 if a configuration or a test is wrong or there are no tests.',
+    takesFiles: true,
+    examples: [
+      'millrace test pipelines.yaml',
+      'millrace test examples/*.yaml --junit out/junit.xml',
+      "millrace test pipelines.yaml --filter 'keys are masked' --text",
+    ],
+  })
+    .option('--filter <name>', 'only tests whose name contains this, or matches /this/')
+    .option('--text', 'draw the run of every test, not only of those that failed')
+    .option('--svg <folder>', 'save a picture of every test in this folder')
+    .option('--junit <file>', 'save the results as JUnit XML')
+    .option('--watch', 'run again when a file changes, until Ctrl-C')
+    .action(async (files: string[], _options: unknown, command: Command) => {
+      requireFiles('test', files);
+      const { test } = await import('./test.ts');
+      ended(await test(files, command.optsWithGlobals<TestOptions>()));
+    });
+}
+
+export interface ReplayOptions extends GlobalOptions {
+  readonly pipeline: string;
+  /** The pipeline whose entries are sent; `pipeline` if not given. */
+  readonly from?: string;
+  /** Whether events also go to the forwarders that already took them. */
+  readonly allForwarders?: boolean;
+  /** Seconds. */
+  readonly drainTimeout: number;
+  /** Seconds. */
+  readonly giveUpAfter: number;
+}
+
+const REPLAY_EXAMPLE = 'millrace replay dead.jsonl --pipeline web pipelines.yaml';
+
+export function addReplay(program: Command, ended: Ended): void {
+  addCommand(program, 'replay [deadLetters] [file...]', {
+    usage: '[options] DEAD-LETTERS --pipeline NAME FILE...',
+    summary: 'send the events of a dead-letter file through their pipeline again',
+    description:
+      'Sends each event in DEAD-LETTERS, a file that a dead letter wrote, through the processors of a pipeline ' +
+      'again, and then to the forwarder that failed on it. Does not change the file, and does not start ' +
+      'collectors. The exit code is 0, or 1 if an entry could not be sent or was not delivered, or 2 if the ' +
+      'command line or the configuration is wrong.',
+    takesFiles: true,
+    examples: [REPLAY_EXAMPLE, 'millrace replay dead.jsonl --pipeline repair --from web pipelines.yaml'],
+  })
+    .requiredOption('--pipeline <name>', 'the pipeline to send the events through')
+    .option('--from <name>', 'the pipeline whose entries to send (default: that of --pipeline)')
+    .option('--all-forwarders', 'send every event to all forwarders of the pipeline')
+    .option('--drain-timeout <seconds>', 'how long events in flight may take to drain', seconds, 10)
+    .option(
+      '--give-up-after <seconds>',
+      'how long a forwarder may fail before the replay fails',
+      seconds,
+      300,
+    )
+    .action(async (deadLetters: string | undefined, files: string[], _options: unknown, command: Command) => {
+      if (deadLetters === undefined) {
+        throw new UsageError(
+          `replay needs a file of dead letters, such as: ${REPLAY_EXAMPLE}\nTry: millrace replay --help`,
+        );
+      }
+      requireFiles('replay', files, REPLAY_EXAMPLE);
+      const { replay } = await import('./replay.ts');
+      ended(await replay(deadLetters, files, command.optsWithGlobals<ReplayOptions>()));
+    });
+}
+
+export interface ForgetOptions extends GlobalOptions, StateOptions {
+  readonly pipeline?: string;
+  readonly collector?: string;
+}
+
+export function addState(program: Command, ended: Ended): void {
+  const state = addCommand(program, 'state', {
+    usage: '[options]',
+    summary: 'list the checkpoints of files',
+    description:
+      'Lists the checkpoints of a state folder: the offset of each collector of each pipeline in each file, and ' +
+      'how much is left to read. A run that is using the folder is not disturbed.',
+    examples: ['millrace state', 'millrace state forget /var/log/nginx/access.log'],
+  })
+    .option('--state-dir <folder>', `the state folder ${STATE_DIR_DEFAULT}`, folder)
+    .allowExcessArguments(true)
+    .action(async (_options: unknown, command: Command) => {
+      const [name] = command.args;
+      if (name !== undefined) unknownCommand(command, name, command);
+      const { listState } = await import('./state.ts');
+      ended(await listState(command.optsWithGlobals<GlobalOptions & StateOptions>()));
+    });
+
+  addCommand(state, 'forget <path-or-key>', {
+    usage: '[options] PATH|KEY',
+    summary: 'forget a file, so that it is read from its beginning',
+    description:
+      'Forgets the checkpoint of a file: the next run reads it from its beginning. PATH is where the file was seen ' +
+      'last, KEY what `millrace state` shows. No run may be using the state folder.',
+    examples: [
+      'millrace state forget /var/log/nginx/access.log',
+      'millrace state forget 2049:131 --pipeline web',
+    ],
+  })
+    .option('--pipeline <name>', 'only the checkpoints of this pipeline')
+    .option('--collector <name>', 'only the checkpoints of this collector')
+    .action(async (file: string, _options: unknown, command: Command) => {
+      const { forgetState } = await import('./state.ts');
+      ended(await forgetState(file, command.optsWithGlobals<ForgetOptions>()));
+    });
+}
+
+export interface RedactCommandOptions {
+  readonly packs?: string;
+  readonly config?: string;
+}
+
+export function addRedact(program: Command, ended: Ended): void {
+  const command = addCommand(program, 'redact [file...]', {
+    usage: '[options] [FILE...]',
+    summary: 'copy lines to standard output, masked',
+    description:
+      'Copies lines from files, or from standard input, to standard output, with the secrets in them masked. One ' +
+      'line comes out for each line in.',
+    examples: ['kubectl logs app | millrace redact', 'millrace redact --packs secrets/keys app.log'],
+  });
+  withRules(command).action(async (files: string[], options: RedactCommandOptions) => {
+    const { redact } = await import('./redact.ts');
+    ended(await redact(files, options));
+  });
+}
+
+export function addScan(program: Command, ended: Ended): void {
+  const command = addCommand(program, 'scan [file...]', {
+    usage: '[options] FILE...',
+    summary: 'report what would be masked, and where',
+    description:
+      'Reports the place and the rule of everything that would be masked in files, never the content. The exit ' +
+      'code is 1 if there is anything.',
+    examples: ['millrace scan app.log', 'millrace scan --packs secrets/keys,pii/payment *.log'],
+  });
+  withRules(command).action(async (files: string[], options: RedactCommandOptions) => {
+    const { scan } = await import('./redact.ts');
+    ended(await scan(files, options));
+  });
+}
+
+function withRules(command: Command): Command {
+  return command
+    .option('--packs <names>', 'the packs to apply, with commas between them')
+    .option('--config <file>', 'a configuration whose `redact` processor says what to mask');
+}
+
+export function addPacks(program: Command, ended: Ended): void {
+  addCommand(program, 'packs [name]', {
+    usage: '[NAME]',
+    summary: 'list the redaction packs, or the rules of one',
+    description:
+      'Lists the redaction packs; with NAME, the rules of one, where each comes from, and examples.',
+    examples: ['millrace packs', 'millrace packs secrets/keys'],
+  }).action(async (name: string | undefined) => {
+    const { packs } = await import('./packs.ts');
+    ended(packs(name));
+  });
+}
+
+export function addPlugins(program: Command, ended: Ended): void {
+  addCommand(program, 'plugins [kind] [name]', {
+    usage: '[KIND [NAME]]',
+    summary: 'list the built-in plugins, or describe one',
+    description:
+      'Lists the built-in plugins; with KIND (collect, process, forward) and NAME, describes one of them.',
+    examples: ['millrace plugins', 'millrace plugins process regex_mask'],
+  }).action(async (kind: string | undefined, name: string | undefined) => {
+    const { plugins } = await import('./plugins.ts');
+    ended(plugins(kind, name));
+  });
+}
+
+export function addSchema(program: Command, ended: Ended): void {
+  addCommand(program, 'schema', {
+    usage: '[options]',
+    summary: 'print the JSON Schema of configuration files',
+    description: 'Prints the JSON Schema of configuration files, for editors and other tools.',
+    examples: ['millrace schema > millrace.schema.json'],
+  }).action(async () => {
+    const { jsonSchemaText } = await import('../config/json-schema.ts');
+    process.stdout.write(`${jsonSchemaText().trimEnd()}\n`);
+    ended(ExitCode.ok);
+  });
+}

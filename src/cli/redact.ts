@@ -1,0 +1,190 @@
+import { isUtf8 } from 'node:buffer';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { Redactor } from '../../operators/masks/redact/redactor.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.ts';
+import { RedactProcessConfig } from '../../plugins/process/redact.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { safeReason } from '../sdk/errors.ts';
+import { printable } from '../sdk/printable.ts';
+import type { RedactCommandOptions } from './commands.ts';
+import { ExitCode, UsageError } from './errors.ts';
+import { count } from './format.ts';
+import { knownPack } from './packs.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const NEWLINE = Buffer.from('\n');
+/** What stands in place of a line that could not be masked. */
+const WITHHELD = '<:withheld:>';
+/** Bytes of results that are written together. */
+const WRITE_BYTES = 1 << 16;
+
+/** A line without its terminator, which is to come back as it was. */
+interface Line {
+  readonly bytes: Buffer;
+  readonly terminator: '' | '\n' | '\r\n';
+}
+
+/** `millrace redact [FILE…]`: lines on standard output, masked. 1 if a file or a line could not be read or masked. */
+export async function redact(files: readonly string[], options: RedactCommandOptions): Promise<number> {
+  const settings = await settingsFor(options);
+  const redactor = createRedactor(settings, { now: steadyClock(), onMask: () => {} });
+  let code: number = ExitCode.ok;
+  const failed = (message: string) => {
+    code = ExitCode.failed;
+    process.stderr.write(`millrace: ${message}\n`);
+  };
+  const output = new Output();
+  for (const file of files.length === 0 ? ['-'] : files) {
+    const mask = maskOf(redactor, file, failed);
+    try {
+      for await (const lines of linesOf(open(file))) {
+        for (const line of lines) await output.write(mask(line));
+        await output.flush();
+        if (output.isClosed) return code;
+      }
+    } catch (error) {
+      failed(`${printable(file)}: ${safeReason(error)}`);
+    }
+  }
+  await output.flush();
+  return code;
+}
+
+/** `millrace scan FILE…`: where and by which rule something would be masked. 1 if anything is found, or cannot be read. */
+export async function scan(files: readonly string[], options: RedactCommandOptions): Promise<number> {
+  if (files.length === 0) throw new UsageError('scan requires at least one FILE');
+  const settings = await settingsFor(options);
+  let place = '';
+  let found = 0;
+  let unread = 0;
+  const output = new Output();
+  const rows: string[] = [];
+  const redactor = createRedactor(settings, {
+    now: steadyClock(),
+    onMask: () => {},
+    onFind: ({ rule, start, end }) => {
+      found++;
+      rows.push(`${place}:${start + 1}: ${rule} (${end - start} characters)\n`);
+    },
+  });
+  for (const file of files) {
+    let number = 0;
+    const mask = maskOf(redactor, file, (message) => {
+      unread++;
+      process.stderr.write(`millrace: ${place}: ${message}\n`);
+    });
+    try {
+      for await (const lines of linesOf(open(file))) {
+        for (const line of lines) {
+          place = `${printable(file)}:${++number}`;
+          mask(line);
+        }
+        for (const row of rows.splice(0)) await output.write(Buffer.from(row));
+        await output.flush();
+      }
+    } catch (error) {
+      unread++;
+      process.stderr.write(`millrace: ${printable(file)}: ${safeReason(error)}\n`);
+    }
+  }
+  process.stderr.write(found === 0 ? 'nothing found\n' : `${count(found)} found\n`);
+  return found === 0 && unread === 0 ? ExitCode.ok : ExitCode.failed;
+}
+
+/** What to mask: of a configuration, of packs that are named, or by default. */
+async function settingsFor({ packs, config }: RedactCommandOptions): Promise<RedactSettings> {
+  const named = packs?.split(',').map((name) => knownPack(name.trim()));
+  const settings =
+    config === undefined ? RedactProcessConfig.parse({ plugin: 'redact' }) : await configured(config);
+  // Files: neither written to nor withheld.
+  return { ...settings, ...(named && { packs: named }), mode: 'mask', audit: undefined };
+}
+
+async function configured(file: string): Promise<RedactProcessConfig> {
+  const { config } = await loadConfig([file], { ignoreTests: true });
+  const entries = Object.entries(config.processors).filter(([, { plugin }]) => plugin === 'redact');
+  const [first, ...others] = entries;
+  if (first === undefined) throw new UsageError(`${printable(file)} has no \`redact\` processor`);
+  if (others.length > 0) {
+    const names = entries.map(([name]) => `\`${name}\``).join(', ');
+    throw new UsageError(`${printable(file)} has several \`redact\` processors: ${names}; it must have one`);
+  }
+  return first[1] as unknown as RedactProcessConfig;
+}
+
+/** Masks the lines of a file. A line that is not UTF-8 is masked and written byte by byte. */
+function maskOf(redactor: Redactor, file: string, failed: (message: string) => void): (line: Line) => Buffer {
+  return ({ bytes, terminator }) => {
+    const encoding = isUtf8(bytes) ? 'utf8' : 'latin1';
+    let masked: string;
+    try {
+      masked = redactor.maskLine(file, bytes.toString(encoding));
+    } catch (error) {
+      failed(`a line was withheld: ${safeReason(error)}`);
+      masked = WITHHELD;
+    }
+    return Buffer.from(masked + terminator, encoding);
+  };
+}
+
+function open(file: string): Readable {
+  return file === '-' ? process.stdin : createReadStream(file);
+}
+
+/** The lines of a stream, as they come. The last one may have no terminator. */
+async function* linesOf(stream: Readable): AsyncGenerator<Line[]> {
+  let pending: Buffer[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    const lines: Line[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      const part = chunk.subarray(start, end);
+      const line = pending.length === 0 ? part : Buffer.concat([...pending, part]);
+      pending = [];
+      const isCrLf = line.at(-1) === CR;
+      lines.push(
+        isCrLf ? { bytes: line.subarray(0, -1), terminator: '\r\n' } : { bytes: line, terminator: '\n' },
+      );
+      start = end + NEWLINE.length;
+    }
+    if (start < chunk.length) pending.push(chunk.subarray(start));
+    yield lines;
+  }
+  if (pending.length > 0) yield [{ bytes: Buffer.concat(pending), terminator: '' }];
+}
+
+/** Standard output, which waits for its reader. */
+class Output {
+  #buffers: Buffer[] = [];
+  #bytes = 0;
+
+  /** Its reader has left, or it cannot be written. */
+  isClosed = false;
+
+  constructor() {
+    process.stdout.on('error', () => {
+      this.isClosed = true;
+    });
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    this.#buffers.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes >= WRITE_BYTES) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#bytes === 0 || this.isClosed) return;
+    const bytes = Buffer.concat(this.#buffers);
+    this.#buffers = [];
+    this.#bytes = 0;
+    if (!process.stdout.write(bytes)) {
+      // It rejects with the error that closes the output.
+      await once(process.stdout, 'drain').catch(() => {});
+    }
+  }
+}

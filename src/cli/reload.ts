@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  auditTime,
+  concatMap,
+  debounce,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  merge,
+  type Observable,
+  skip,
+  startWith,
+  timer,
+} from 'rxjs';
+import { isGlob } from '../../operators/files/follow/expand-paths.ts';
+import { ConfigError, problemLine } from '../config/config-error.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { Manager, type ManagerOptions } from '../engine/manager.ts';
+import type { AnalyticsConfig } from '../sdk/config.ts';
+import type { Host, Logger } from '../sdk/context.ts';
+import { safeReason } from '../sdk/errors.ts';
+import { changesIn, configFiles, selectPipelines } from './config-files.ts';
+import type { Fleet } from './fleet.ts';
+import { counted } from './format.ts';
+import type { RunState } from './run-state.ts';
+
+interface ReloaderOptions {
+  /** As they stand on the command line. */
+  readonly files: readonly string[];
+  /** The pipelines asked for; all that are enabled if there are none. */
+  readonly pipelines: readonly string[];
+  readonly state: RunState;
+  readonly logger: Logger;
+  /** For the Managers, which get a host and a state of their own. */
+  readonly manager: Omit<ManagerOptions, 'host' | 'state'>;
+}
+
+interface Loaded {
+  readonly manager: Manager;
+  readonly host: Host;
+  readonly names: readonly string[];
+}
+
+/** Loads the configuration of a run: at the start, and again whenever that is asked for. */
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  readonly #fleet: Fleet;
+  #last: Loaded | undefined;
+
+  constructor(fleet: Fleet, options: ReloaderOptions) {
+    this.#fleet = fleet;
+    this.#options = options;
+  }
+
+  /** Starts nothing. @throws MillraceError for all that is wrong */
+  async load(): Promise<Loaded> {
+    const { files, pipelines, state, logger, manager: options } = this.#options;
+    const { once = false } = options;
+    const loaded = await loadConfig(await configFiles(files), { once, logger, ignoreTests: true });
+    const { config, host: newHost, warnings } = loaded;
+    for (const warning of warnings) logger.warn(problemLine(warning));
+    const names = selectPipelines(config, pipelines, files);
+    const last = this.#last;
+    // The bus of a host is the pipelines' that run on: those that join them want its events as well.
+    const isSameHost = isDeepStrictEqual(last?.manager.config.host_config, config.host_config);
+    const host = isSameHost && last !== undefined ? last.host : newHost;
+    const store = await state.storeFor(config, names);
+    return { manager: new Manager(config, { ...options, host, state: store }), host, names };
+  }
+
+  /** The first load: all starts. @throws MillraceError for all that is wrong */
+  start({ manager, host, names }: Loaded): void {
+    this.#last = { manager, host, names };
+    this.#fleet.start(manager, names);
+  }
+
+  /** What is wrong with the new configuration is logged, and everything runs on with the old one. Never fails. */
+  reload(): Observable<unknown> {
+    return defer(() => this.#loadAgain()).pipe(
+      concatMap((loaded) => {
+        if (loaded === undefined) return EMPTY;
+        const changes = pipelineChanges(this.#fleet.running(), loaded.manager.config, loaded.names);
+        this.#options.logger.info(`configuration reloaded: ${changesText(changes)}`);
+        if (Object.values(changes).every((names) => names.length === 0)) return EMPTY;
+        this.#last = loaded;
+        return this.#fleet.change(loaded.manager, changes);
+      }),
+    );
+  }
+
+  async #loadAgain(): Promise<Loaded | undefined> {
+    try {
+      return await this.load();
+    } catch (error) {
+      const { logger } = this.#options;
+      const problems =
+        error instanceof ConfigError ? error.problems.map((problem) => problemLine(problem)) : [];
+      const [first = safeReason(error), ...others] = problems;
+      logger.error(`the new configuration was refused, all pipelines run on with the old one: ${first}`);
+      for (const other of others) logger.error(other);
+      return undefined;
+    }
+  }
+}
+
+function changesText(changes: PipelineChanges): string {
+  const parts = Object.entries(changes).flatMap(([how, names]: [string, readonly string[]]) =>
+    names.length === 0 ? [] : `${counted(names.length, 'pipeline')} ${how} (${names.join(', ')})`,
+  );
+  return parts.length === 0 ? 'no pipeline has changed' : parts.join(', ');
+}
+
+/** What a new configuration changes of the pipelines that run. */
+export interface PipelineChanges {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * Compares what each running pipeline is made of, its own settings, the entries that it uses and the host's, with what
+ * `next` makes of it. `names` are the pipelines that are to run from now on.
+ */
+function pipelineChanges(
+  running: ReadonlyMap<string, AnalyticsConfig>,
+  next: AnalyticsConfig,
+  names: readonly string[],
+): PipelineChanges {
+  const isChanged = (name: string) => {
+    const config = running.get(name);
+    return config !== undefined && !isDeepStrictEqual(partsOf(config, name), partsOf(next, name));
+  };
+  return {
+    added: names.filter((name) => !running.has(name)),
+    changed: names.filter(isChanged),
+    removed: [...running.keys()].filter((name) => !names.includes(name)),
+  };
+}
+
+/** With each entry its plugin: the same settings may be those of another one. */
+function partsOf(config: AnalyticsConfig, name: string): unknown[] {
+  const { collectors, processors, forwarders, pipelines, host_config } = config;
+  const pipeline = pipelines[name];
+  if (pipeline === undefined) return [];
+  const { collect, process = [], forward, delivery } = pipeline;
+  const sinks = delivery.dead_letter === undefined ? forward : [...forward, delivery.dead_letter];
+  const entries = [
+    ...collect.map((entry) => collectors[entry]),
+    ...process.map((entry) => processors[entry]),
+    ...sinks.map((entry) => forwarders[entry]),
+  ];
+  return [pipeline, host_config, ...entries.flatMap((entry) => [entry, entry?.loaded_plugin])];
+}
+
+/** Editors write a file in several steps. */
+const SETTLED_MS = 100;
+
+/**
+ * Emits when the content of one of the files has changed. Folders are watched, because editors and configuration
+ * managements replace a file, or a link on the way to it.
+ *
+ * @param before the {@link digestOf} the files before they were loaded
+ */
+export function fileChanges(args: readonly string[], before: string): Observable<unknown> {
+  return defer(() => {
+    return merge(...watchedFolders(args).map(changesIn)).pipe(
+      // Logs may be written to the same folder without end: that must not put it off.
+      auditTime(SETTLED_MS),
+      startWith(undefined),
+      concatMap(() => digestOf(args)),
+      startWith(before),
+      distinctUntilChanged(),
+      skip(1),
+      // `debounceTime` asks the system's clock, which may be set back meanwhile.
+      debounce(() => timer(SETTLED_MS)),
+    );
+  });
+}
+
+/** Where files may change, or be added to a folder or a glob. */
+function watchedFolders(args: readonly string[]): string[] {
+  const folders = args.map((arg) => {
+    const path = resolve(arg);
+    if (fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+    let folder = dirname(path);
+    while (isGlob(folder)) folder = dirname(folder);
+    return folder;
+  });
+  return [...new Set(folders)];
+}
+
+/** Of the names and contents of the files. Those that cannot be read or found count as empty: the reload says why. */
+export async function digestOf(args: readonly string[]): Promise<string> {
+  const files = await configFiles(args).catch(() => []);
+  const hash = createHash('sha256');
+  for (const file of files) {
+    hash.update(`${file}\0`);
+    try {
+      hash.update(fs.readFileSync(file)).update('\0');
+    } catch {
+      hash.update('\0');
+    }
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,60 @@
+import pc from 'picocolors';
+import { truncate } from '../checks/describe.ts';
+
+export type Colours = ReturnType<typeof pc.createColors>;
+
+/** The properties of a stream that decide on colours and the live line. */
+interface OutputStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Whether a stream is a terminal that can redraw a line. */
+export function isTerminal(stream: Pick<OutputStream, 'isTTY'>, env: Env = process.env): boolean {
+  return stream.isTTY === true && env.TERM !== 'dumb';
+}
+
+/** Colours for a stream: on a terminal, unless `NO_COLOR` is set; elsewhere only with `FORCE_COLOR`. */
+export function coloursFor(stream: Pick<OutputStream, 'isTTY'>, env: Env = process.env): Colours {
+  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
+  return pc.createColors(!env.NO_COLOR && (forced || isTerminal(stream, env)));
+}
+
+const CLEAR_LINE = '\r\u001b[2K';
+
+/**
+ * A stream that carries lines and, on a terminal, one live line below them. Writing a line redraws the live line in
+ * the same write, so that neither garbles the other.
+ */
+export class StatusTerminal {
+  readonly #stream: OutputStream;
+  #live = '';
+
+  constructor(stream: OutputStream) {
+    this.#stream = stream;
+  }
+
+  get isTerminal(): boolean {
+    return isTerminal(this.#stream);
+  }
+
+  /** Writes whole lines; `text` ends with a newline. */
+  write(text: string): void {
+    this.#stream.write(this.#live === '' ? text : `${CLEAR_LINE}${text}${this.#drawn()}`);
+  }
+
+  /** Shows the live line, or removes it if `text` is empty. */
+  live(text: string): void {
+    if (text === '' && this.#live === '') return;
+    this.#live = text;
+    this.#stream.write(`${CLEAR_LINE}${this.#drawn()}`);
+  }
+
+  /** The last column stays free: a character in it makes some terminals wrap. */
+  #drawn(): string {
+    return truncate(this.#live, (this.#stream.columns || 80) - 1);
+  }
+}

@@ -1,2 +1,0 @@
-/** The library is large and slow to load: it is loaded by the first call that needs it. */
-export const systemInformation = () => import('systeminformation');
