@@ -1,11 +1,6 @@
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
-import { costOf } from '../../operators/masks/expression/cost.ts';
-import { ExpressionError } from '../../operators/masks/expression-error.ts';
-import { MaskError } from '../../operators/masks/mask-error.ts';
-import { compileExpression } from '../../operators/masks/python-regex.ts';
 import { type CollectedEvent, PluginError } from '../../src/sdk/index.ts';
-import { boundedTime } from '../bounded-time.ts';
-import { takesOverInLinearTime } from '../linear-time.ts';
+import { boundedExpression, expressionMistake } from './bounded-expression.ts';
 
 /** The library, which workers import only if a processor needs it. */
 export type Cel = { readonly Environment: typeof Environment };
@@ -15,8 +10,6 @@ export class ExpressionMistake extends Error {}
 
 /** The name of `matches` here: that of the library backtracks without limit. */
 const MATCHES = 'matchesInBoundedTime';
-/** Steps of an expression that backtracks, up to which its time need not be watched. About 10 ms. */
-const FEW_STEPS = 1e6;
 
 /** A compiled expression over `data`, `timestamp` and `tag`. */
 export class CelExpression {
@@ -79,7 +72,7 @@ export class CelExpression {
 
   /** The message of the library may quote the event, so only the kind of the error and its place are told. */
   #reason(error: unknown): string {
-    if (error instanceof MaskError) return 'a regular expression took too long';
+    if (error instanceof PluginError) return error.message;
     const { code, range } = error as { code?: unknown; range?: { start: number; end: number } };
     const part = range === undefined ? '' : ` in \`${this.#source.slice(range.start, range.end)}\``;
     return code === 'no_such_key'
@@ -89,14 +82,14 @@ export class CelExpression {
 }
 
 function environment(CelEnvironment: typeof Environment): Environment {
-  const expressions = new Map<string, (text: string) => boolean>();
+  const expressions = new Map<string, ReturnType<typeof boundedExpression>>();
   const matches = (text: string, source: string) => {
-    let matcher = expressions.get(source);
-    if (matcher === undefined) {
-      matcher = matcherOf(source);
-      expressions.set(source, matcher);
+    let find = expressions.get(source);
+    if (find === undefined) {
+      find = boundedExpression(source);
+      expressions.set(source, find);
     }
-    return matcher(text);
+    return find(text) !== null;
   };
   const env = new CelEnvironment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
     .registerVariable('data', 'map')
@@ -118,36 +111,14 @@ function environment(CelEnvironment: typeof Environment): Environment {
   return env;
 }
 
-/** Tests in linear time where V8 can; else the time is bounded, since a text may make an expression try for long. */
-function matcherOf(source: string): (text: string) => boolean {
-  const expression = compileExpression(source);
-  const test = (text: string) => text.search(expression) !== -1;
-  if (takesOverInLinearTime(expression)) return test;
-  const { degree, factor } = costOf(expression);
-  const within = boundedTime();
-  return (text) =>
-    factor * text.length ** degree <= FEW_STEPS
-      ? test(text)
-      : within(() => String(test(text)), text.length) === 'true';
-}
-
 function replaceMatches(node: ASTNode): void {
   if (node.op !== 'rcall' || node.args[0] !== 'matches') return;
   const [, , [argument]] = node.args;
   if (argument?.op !== 'value' || typeof argument.args !== 'string') {
     throw new ExpressionMistake(`matches() requires its expression in quotes${at(node.range)}`);
   }
-  try {
-    const expression = compileExpression(argument.args);
-    if (costOf(expression).ambiguity !== undefined && !takesOverInLinearTime(expression)) {
-      throw new ExpressionMistake(
-        `a text could keep this regular expression busy for ever${at(argument.range)}`,
-      );
-    }
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    throw new ExpressionMistake(`${error.reason}${at(argument.range)}`);
-  }
+  const mistake = expressionMistake(argument.args);
+  if (mistake !== undefined) throw new ExpressionMistake(`${mistake}${at(argument.range)}`);
   (node.args as unknown as [string])[0] = MATCHES;
 }
 

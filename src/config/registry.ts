@@ -10,6 +10,7 @@ import * as test_forward from '../../plugins/forward/test.ts';
 import * as entropy_mask from '../../plugins/process/entropy_mask.ts';
 import filter from '../../plugins/process/filter.ts';
 import map from '../../plugins/process/map.ts';
+import parse from '../../plugins/process/parse.ts';
 import * as redact from '../../plugins/process/redact.ts';
 import * as regex_mask from '../../plugins/process/regex_mask.ts';
 import * as test_process from '../../plugins/process/test.ts';
@@ -43,6 +44,7 @@ const builtin: Table = {
     ['entropy_mask', entropy_mask],
     ['filter', filter],
     ['map', map],
+    ['parse', parse],
   ]),
   forward: new Map<string, ForwardPlugin>([
     ['disk', disk],

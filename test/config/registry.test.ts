@@ -26,6 +26,7 @@ describe('the registry', () => {
       'entropy_mask',
       'filter',
       'map',
+      'parse',
     ]);
     expect([...builtinPlugins('forward').keys()]).toEqual(['disk', 'noop', 'stdout', 'test']);
     expect(kindsOf('test')).toEqual(['collect', 'process', 'forward']);

@@ -67,6 +67,10 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     { config: { keep: 'data.?line.orValue("").contains("e")' } },
     { config: { drop: 'has(data.line) && data.line.contains("e")' } },
   ],
+  'process parse': [
+    { config: { format: 'json' } },
+    { config: { format: 'regex', pattern: '(?P<word>[a-z]+)', into: 'found' } },
+  ],
   'process map': [
     { config: { set: { seen: 'timestamp' }, rename: { line: 'message' }, remove: ['source'] } },
   ],
