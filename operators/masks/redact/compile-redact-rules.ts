@@ -112,7 +112,8 @@ function compileRule(
   }
   const isRequired = check !== undefined && (!isRaising || lacking > 0);
   const allow = (rule.allow ?? []).map((source) => withoutGlobal(compileExpression(source, id)));
-  const isSecret = !id.startsWith('pii/');
+  // Rules of one's own, and rules about people, mean what they say: ada@example.com may be someone.
+  const isSecret = id.startsWith('secrets/');
   return {
     name: id,
     expression,

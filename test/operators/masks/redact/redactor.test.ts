@@ -193,7 +193,7 @@ describe('placeholders', () => {
     ],
   ])('%s is never masked', (value) => {
     expect(isPlaceholder(value, true)).toBe(true);
-    expect(mask(value, { rules: { ALL: '(?s).+' } })).toBe(value);
+    expect(mask(value, { rules: { 'secrets/test:ALL': '(?s).+' } })).toBe(value);
   });
 
   it.each(['hunter2', 'S3cr3t!', 'correct horse', 'p<:a:>q1', 'Xx9$aQ', 'aaaaaaab'])(
@@ -203,9 +203,11 @@ describe('placeholders', () => {
     },
   );
 
-  it('are whole values in rules about people', () => {
-    const rules = { 'pii/contact:email': '[a-z.]+@[a-z.]+' };
-    expect(mask('to ada@example.com', { rules })).toBe('to <:email:>');
+  it('are whole values in your own rules and in rules about people', () => {
+    const email = '[a-z.]+@[a-z.]+';
+    expect(mask('to ada@example.com', { rules: { 'pii/contact:email': email } })).toBe('to <:email:>');
+    expect(mask('to ada@example.com', { rules: { EMAIL: email } })).toBe('to <:EMAIL:>');
+    expect(mask('x@y', { rules: { 'secrets/a:b': email } })).toBe('<:b:>');
   });
 });
 
