@@ -8,7 +8,7 @@ describe('millrace plugins', () => {
     const lines = stdout.split('\n').filter((line) => /^( {2})?\w/.test(line));
     expect(lines.map((line) => line.split(/\s{2,}|$/).filter(Boolean)[0])).toEqual([
       ...['collect', 'beacons', 'file', 'stdin', 'test', 'host_exec'],
-      ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask'],
+      ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask', 'filter', 'map', 'parse'],
       ...['forward', 'disk', 'noop', 'stdout', 'test'],
       'Fields and an example of one: millrace plugins KIND NAME',
     ]);
