@@ -460,9 +460,11 @@ function longestLine(nextLf: (from: number) => number, length: number): number {
 
 const NO_HITS = new Int32Array(0);
 const decoder = new TextDecoder();
+/** Node's, which browsers do not have. */
+const latin1Slice = (globalThis as { Buffer?: typeof Buffer }).Buffer?.prototype.latin1Slice;
 
 function asciiOf(bytes: Uint8Array, start: number, end: number): string {
   // Node decodes short strings faster so.
-  if (typeof Buffer !== 'undefined') return Buffer.prototype.latin1Slice.call(bytes, start, end);
+  if (latin1Slice !== undefined) return latin1Slice.call(bytes as Buffer, start, end);
   return decoder.decode(bytes.subarray(start, end));
 }

@@ -95,7 +95,7 @@ interface PluginField {
   readonly description: string;
 }
 
-/** The fields of a plugin's schema, those of nested objects included as `delay_range.minimum`. */
+/** The fields of a plugin's schema, those of nested objects included as `delay_range.minimum` or `rules.NAME.match`. */
 export function pluginFields(schema: ConfigSchema): PluginField[] {
   return fieldsOf(jsonSchemaOf(schema) ?? {}, '');
 }
@@ -111,11 +111,22 @@ function fieldsOf(schema: Schema, prefix: string): PluginField[] {
       bounds: bounds(property),
       description: property.description ?? '',
     };
-    const object = [property, ...(property.anyOf ?? [])].find(
-      (choice): choice is Schema => typeof choice === 'object' && choice.properties !== undefined,
-    );
-    return object === undefined ? [field] : [field, ...fieldsOf(object, `${name}.`)];
+    const each = property.additionalProperties;
+    return [
+      field,
+      ...objectsIn(property).flatMap((object) => fieldsOf(object, `${name}.`)),
+      ...objectsIn(each).flatMap((object) => fieldsOf(object, `${name}.NAME.`)),
+    ];
   });
+}
+
+/** The schemas with fields that a value may have. */
+function objectsIn(schema: Schema | boolean | undefined): Schema[] {
+  if (typeof schema !== 'object') return [];
+  const choices = [schema, ...(schema.anyOf ?? [])];
+  return choices.filter(
+    (choice): choice is Schema => typeof choice === 'object' && choice.properties !== undefined,
+  );
 }
 
 /** `text`, `list of text`, `object of text`, `text or list of text`, `"a" or "b"` */
@@ -169,6 +180,7 @@ function ownBounds(schema: Schema): string[] {
     if (minLength !== undefined) found.push(`at least ${characters(minLength)}`);
     if (maxLength !== undefined) found.push(`at most ${characters(maxLength)}`);
   }
+  if (schema.pattern !== undefined) found.push(`of the form ${schema.pattern}`);
   const { minItems, maxItems } = schema;
   if (minItems !== undefined) found.push(`at least ${counted(minItems, 'item')}`);
   if (maxItems !== undefined) found.push(`at most ${counted(maxItems, 'item')}`);

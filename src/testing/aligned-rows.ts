@@ -112,10 +112,7 @@ class LetterTable {
 
 /**
  * Two values as indented JSON, line by line: `-` only in the first, `+` only in the second. What is the same at the
- * begin and the end stands once; between, one block follows the other.
- *
- * @example
- * lineDiff({ n: 1 }, { n: 2 }); // '  {\n-   "n": 1\n+   "n": 2\n  }'
+ * start and the end stands once; between, one block follows the other.
  */
 function lineDiff(expected: unknown, received: unknown): string {
   const before = lines(expected);

@@ -13,18 +13,18 @@ const BOUNDS = [
 ];
 
 /** Every bound in a JSON Schema, with the field that it is found in, however deep. */
-function boundsIn(schema: unknown, field = ''): { field: string; value: string }[] {
+function boundsIn(schema: unknown, field = '', path = field): { field: string; value: string }[] {
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([key, value]) => {
     if (key === 'properties') {
       return Object.entries(value as object).flatMap(([name, property]) =>
-        boundsIn(property, field === '' ? name : `${field}.${name}`),
+        boundsIn(property, path === '' ? name : `${path}.${name}`),
       );
     }
     const isBound = BOUNDS.includes(key);
     return isBound
       ? [{ field, value: typeof value === 'number' ? formatNumber(value) : String(value) }]
-      : boundsIn(value, field);
+      : boundsIn(value, field, key === 'additionalProperties' ? `${path}.NAME` : path);
   });
 }
 

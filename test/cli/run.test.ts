@@ -196,7 +196,7 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
     const { code, stdout, stderr } = await runCli(['run', 'p.yaml'], { cwd });
     expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 2 });
     expect(stderr).toMatch(/warn {2}p\.yaml:4:3: collectors\.more: no pipeline uses it$/m);
-    expect(stderr).toMatch(/warn {2}p\.yaml:10:1: tests: \d problems in the tests, which are ignored here/);
+    expect(stderr).toMatch(/warn {2}p\.yaml:10:1: tests: \d errors in the tests, which are ignored here/);
     expect((await runCli(['graph', 'p.yaml'], { cwd })).code).toBe(0);
     expect((await runCli(['validate', 'p.yaml'], { cwd })).code).toBe(2);
   });

