@@ -1,3 +1,4 @@
+export { packNames, packRules } from '../plugins/packs/load-packs.ts';
 export { ConfigError, type LocatedProblem } from './config/config-error.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
 export { type ParseConfigOptions, parseConfig } from './config/parse-config.ts';

@@ -31,7 +31,7 @@ const LAYERS = {
     files: ['src/testing/'],
     imports: ['operators', 'sdk', 'checks', 'config', 'engine', 'lines', 'state', 'host', 'drawing'],
   },
-  entry: { files: ['src/index.ts'], imports: ['sdk', 'config', 'engine', 'state'] },
+  entry: { files: ['src/index.ts'], imports: ['plugins', 'sdk', 'config', 'engine', 'state'] },
   cli: {
     files: ['src/cli/'],
     // `redact`, `scan` and `packs` use the packs and the mask of a plugin without a pipeline.

@@ -23,6 +23,8 @@ describe('millrace', () => {
       'isoNow',
       'loadConfig',
       'openState',
+      'packNames',
+      'packRules',
       'parseConfig',
       'readState',
       'registerPlugin',
