@@ -9,7 +9,7 @@ import { takesOverInLinearTime } from '../linear-time.ts';
 const FEW_STEPS = 1e6;
 
 /** What is wrong with a regular expression of the configuration; undefined if nothing is. */
-export function expressionMistake(source: string): string | undefined {
+export function expressionProblem(source: string): string | undefined {
   try {
     const expression = compileExpression(source);
     const isEndless = costOf(expression).ambiguity !== undefined && !takesOverInLinearTime(expression);

@@ -1,12 +1,12 @@
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
 import { type CollectedEvent, PluginError } from '../../src/sdk/index.ts';
-import { boundedExpression, expressionMistake } from './bounded-expression.ts';
+import { boundedExpression, expressionProblem } from './bounded-expression.ts';
 
 /** The library, which workers import only if a processor needs it. */
 export type Cel = { readonly Environment: typeof Environment };
 
 /** What is wrong with an expression of the configuration. */
-export class ExpressionMistake extends Error {}
+export class InvalidExpression extends Error {}
 
 /** The name of `matches` here: that of the library backtracks without limit. */
 const MATCHES = 'matchesInBoundedTime';
@@ -24,7 +24,7 @@ export class CelExpression {
   readonly #ofLine: LineTest | undefined;
   readonly #lineScope = { data: { line: '' } };
 
-  /** @throws ExpressionMistake for an expression that is not valid */
+  /** @throws InvalidExpression for an expression that is not valid */
   constructor(source: string, { Environment }: Cel) {
     this.#source = source;
     try {
@@ -34,7 +34,7 @@ export class CelExpression {
       if (!valid) throw error;
       this.type = type ?? 'dyn';
     } catch (error) {
-      throw error instanceof ExpressionMistake ? error : new ExpressionMistake(describe(error));
+      throw error instanceof InvalidExpression ? error : new InvalidExpression(describe(error));
     }
     let reads = 0;
     let readsLine = 0;
@@ -115,10 +115,10 @@ function replaceMatches(node: ASTNode): void {
   if (node.op !== 'rcall' || node.args[0] !== 'matches') return;
   const [, , [argument]] = node.args;
   if (argument?.op !== 'value' || typeof argument.args !== 'string') {
-    throw new ExpressionMistake(`matches() requires its expression in quotes${at(node.range)}`);
+    throw new InvalidExpression(`matches() requires its expression in quotes${at(node.range)}`);
   }
-  const mistake = expressionMistake(argument.args);
-  if (mistake !== undefined) throw new ExpressionMistake(`${mistake}${at(argument.range)}`);
+  const problem = expressionProblem(argument.args);
+  if (problem !== undefined) throw new InvalidExpression(`${problem}${at(argument.range)}`);
   (node.args as unknown as [string])[0] = MATCHES;
 }
 

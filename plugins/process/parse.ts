@@ -7,7 +7,7 @@ import {
   PluginError,
   ProcessConfigBase,
 } from '../../src/sdk/index.ts';
-import { boundedExpression, expressionMistake } from '../expressions/bounded-expression.ts';
+import { boundedExpression, expressionProblem } from '../expressions/bounded-expression.ts';
 import { fieldPath, getField, withField, withoutField } from '../expressions/fields.ts';
 import { csvParser, type Parser, parseCombined, parseCri, parseJson, parseLogfmt } from '../parse/formats.ts';
 import { recogniseLevel, recogniseTimestamp } from '../parse/recognise.ts';
@@ -18,9 +18,9 @@ const field = () =>
   });
 
 const pattern = z.string().check((ctx) => {
-  const mistake = expressionMistake(ctx.value) ?? (/\(\?P?<\w/.test(ctx.value) ? undefined : NO_GROUP);
-  if (mistake === undefined) return;
-  ctx.issues.push({ code: 'custom', input: ctx.value, message: `a valid regular expression (${mistake})` });
+  const problem = expressionProblem(ctx.value) ?? (/\(\?P?<\w/.test(ctx.value) ? undefined : NO_GROUP);
+  if (problem === undefined) return;
+  ctx.issues.push({ code: 'custom', input: ctx.value, message: `a valid regular expression (${problem})` });
 });
 const NO_GROUP = 'it has no named group, as in (?<status>[0-9]+)';
 

@@ -15,7 +15,7 @@ const schema = plugin.get_config_schema();
 const KEYS: RedactRule = { match: 'BEGIN[\\s\\S]*?END' };
 const parse = (fields: Record<string, unknown> = {}) =>
   schema.parse({ plugin: 'redact', packs: [], rules: { PIN: 'pin-[0-9]+' }, ...fields });
-const mistakes = (fields: Record<string, unknown>) =>
+const problems = (fields: Record<string, unknown>) =>
   plugin.checkConfig({ config: parse(fields) }).map(({ path, message, severity = 'error' }) => ({
     at: path.join('.'),
     message,
@@ -76,35 +76,35 @@ describe('redact: configuration', () => {
   });
 
   it('refuses rules that cannot work, each at its place', () => {
-    expect(mistakes({ rules: { A: '(a|a?b?)+(?=c)$' } })).toEqual([
+    expect(problems({ rules: { A: '(a|a?b?)+(?=c)$' } })).toEqual([
       expect.objectContaining({ at: 'rules.A', severity: 'error' }),
     ]);
-    expect(mistakes({ rules: { A: { match: '(a)', mask: 2 } } })).toEqual([
+    expect(problems({ rules: { A: { match: '(a)', mask: 2 } } })).toEqual([
       {
         at: 'rules.A',
         severity: 'error',
         message: expect.stringContaining('mask: 2 is not a group of it; it has 1'),
       },
     ]);
-    expect(mistakes({ rules: { A: { match: 'a', check: 'crad' } } })).toEqual([
+    expect(problems({ rules: { A: { match: 'a', check: 'crad' } } })).toEqual([
       { at: 'rules.A.check', severity: 'error', message: expect.stringContaining('there is no check crad') },
     ]);
-    expect(mistakes({ rules: { A: { match: '()' } } })).toEqual([
+    expect(problems({ rules: { A: { match: '()' } } })).toEqual([
       expect.objectContaining({ at: 'rules.A.match', severity: 'warning' }),
     ]);
   });
 
   it('warns of names that name no rule, and of no rules', () => {
-    expect(mistakes({ disable: ['PIN', 'PNI'], action: { 'P*': 'name', Q: 'name' } })).toEqual([
+    expect(problems({ disable: ['PIN', 'PNI'], action: { 'P*': 'name', Q: 'name' } })).toEqual([
       { at: 'disable.1', severity: 'warning', message: expect.stringContaining('is named PNI') },
       { at: 'action.Q', severity: 'warning', message: expect.stringContaining('is named Q') },
     ]);
-    expect(mistakes({ rules: {} })).toEqual([expect.objectContaining({ at: 'packs', severity: 'warning' })]);
+    expect(problems({ rules: {} })).toEqual([expect.objectContaining({ at: 'packs', severity: 'warning' })]);
   });
 
   it('refuses an hmac without its key', () => {
     const action = { PIN: { hmac: { key_env: 'MILLRACE_TEST_NO_KEY' } } };
-    expect(mistakes({ action })).toEqual([
+    expect(problems({ action })).toEqual([
       {
         at: 'action',
         severity: 'error',
