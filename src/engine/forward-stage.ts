@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { EMPTY, from, type Observable, type OperatorFunction, of } from 'rxjs';
 import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memory.ts';
 import { gatherMap } from '../../operators/gather-map.ts';
@@ -21,11 +22,11 @@ export interface ForwardStageOptions {
   readonly isWindowFull: () => boolean;
   /** Whether an error may say that only some events of a batch have failed, and the others were delivered. */
   readonly failsInPart: boolean;
-  /** The plugin's entry functions, bound to its context. */
-  readonly forward: (event: CollectedEvent) => unknown;
-  readonly forwardBatch: ((events: readonly CollectedEvent[]) => unknown) | undefined;
+  /** The plugin's entry functions, bound to its context. `id` names the events of the call: see `CallId`. */
+  readonly forward: (event: CollectedEvent, id: string) => unknown;
+  readonly forwardBatch: ((events: readonly CollectedEvent[], id: string) => unknown) | undefined;
   /** The same for events as JSON; takes the place of `forwardBatch`. */
-  readonly forwardJsonLines: ((documents: Buffer) => unknown) | undefined;
+  readonly forwardJsonLines: ((documents: Buffer, id: string) => unknown) | undefined;
   /** The outcome of events that were delivered: `dead_lettered` for the dead letter's own stage. */
   readonly outcome: Outcome;
   /** Called in the order of delivery, before the events are acknowledged. */
@@ -39,6 +40,8 @@ export interface ForwardStageOptions {
 /** What the functions below work with. */
 interface Stage extends ForwardStageOptions {
   readonly memory: BlockMemory;
+  /** A name that no other call has, of this or of another run. */
+  readonly nextId: () => string;
 }
 
 /** An empty array if everything was done at once, so that no Observable is created for it. */
@@ -60,6 +63,7 @@ export function forwardStage(options: ForwardStageOptions): OperatorFunction<Bat
     // The parts of a batch are sent one after the other: `concurrency` says how many calls there are.
     ordered: options.ordered || batching !== undefined,
     memory: new BlockMemory(),
+    nextId: uniqueIds(),
   };
   if (batching !== undefined) {
     return gatherBatches((batches) => deliver(batches, stage), { ...batching, isWindowFull });
@@ -67,6 +71,15 @@ export function forwardStage(options: ForwardStageOptions): OperatorFunction<Bat
   return options.ordered
     ? gatherMap((batches) => deliver(batches, stage), { weigh: sizeOf, maxWeight: MOST_BATCH_EVENTS })
     : orderedMap((batch) => deliver([batch], stage), { ordered: false });
+}
+
+function uniqueIds(): () => string {
+  let prefix: string | undefined;
+  let calls = 0;
+  return () => {
+    prefix ??= randomUUID();
+    return `${prefix}-${calls++}`;
+  };
 }
 
 /** In one call, if the forwarder can take several events. With one attempt each, one bad event must not fail the others. */
@@ -80,19 +93,20 @@ function deliver(batches: readonly Batch[], stage: Stage): Deliveries {
 }
 
 function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
-  const { forward, policy, watch } = stage;
+  const { forward, policy, watch, nextId } = stage;
   const alone = (event: CollectedEvent, delivery: Delivery) => [{ events: [event], delivery }];
   for (let b = 0; b < batches.length; b++) {
     const { events, delivery } = batches[b] as Batch;
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as CollectedEvent;
-      const started = startCall(() => forward(event), policy);
+      const id = nextId();
+      const started = startCall(() => forward(event, id), policy);
       if (started === undefined) {
         watch?.([event]);
         acknowledgeEvents(1, delivery, stage);
         continue;
       }
-      const pending = deliverGroup(alone(event, delivery), stage, 0, started);
+      const pending = deliverGroup(alone(event, delivery), stage, { id, started });
       const rest = [{ events: events.slice(i + 1), delivery }, ...batches.slice(b + 1)].flatMap((batch) =>
         batch.events.map((later) => () => deliverGroup(alone(later, batch.delivery), stage)),
       );
@@ -107,14 +121,18 @@ function deliverInTurn(groups: readonly (() => Deliveries)[], { ordered }: Stage
   return from(groups).pipe(orderedMap((group) => group(), { concurrency, ordered: false }));
 }
 
-/** `failedBefore` is the number of attempts that have failed for these events. `started` is the first call, if it was made. */
-function deliverGroup(
-  batches: readonly Batch[],
-  stage: Stage,
-  failedBefore = 0,
-  started?: Observable<unknown>,
-): Deliveries {
-  const group = new EventGroup(batches, stage, failedBefore);
+interface GroupOptions {
+  /** Names the events. Default: a new one. */
+  readonly id?: string;
+  /** Attempts that have failed for these events. */
+  readonly failedBefore?: number;
+  /** The first call, if it was made. */
+  readonly started?: Observable<unknown>;
+}
+
+function deliverGroup(batches: readonly Batch[], stage: Stage, options: GroupOptions = {}): Deliveries {
+  const { id = stage.nextId(), failedBefore = 0, started } = options;
+  const group = new EventGroup(batches, stage, id, failedBefore);
   const call = () => group.call();
   const pending = started ?? startCall(call, stage.policy);
   if (pending === undefined) {
@@ -132,11 +150,13 @@ class EventGroup {
   readonly #stage: Stage;
   readonly #attempts: Attempts;
   #left: readonly Batch[];
+  #id: string;
   /** The memory of the latest call. That of a failed call is never used again: if it took too long, it may go on. */
   #lease: BlockLease | undefined;
 
-  constructor(batches: readonly Batch[], stage: Stage, failedBefore: number) {
+  constructor(batches: readonly Batch[], stage: Stage, id: string, failedBefore: number) {
     this.#left = batches;
+    this.#id = id;
     this.#stage = stage;
     this.#attempts = new Attempts(stage.policy, failedBefore);
   }
@@ -144,13 +164,15 @@ class EventGroup {
   call(): unknown {
     const { forward, forwardBatch, forwardJsonLines, memory } = this.#stage;
     const batches = this.#left;
+    const id = this.#id;
     const [first] = batches as readonly [Batch];
-    if (totalSize(batches) === 1) return forward(first.events[0] as CollectedEvent);
+    if (totalSize(batches) === 1) return forward(first.events[0] as CollectedEvent, id);
     if (forwardJsonLines === undefined) {
-      return forwardBatch?.(batches.length === 1 ? first.events : batches.flatMap(({ events }) => events));
+      const events = batches.length === 1 ? first.events : batches.flatMap((batch) => batch.events);
+      return forwardBatch?.(events, id);
     }
     this.#lease = new BlockLease(memory);
-    return forwardJsonLines(jsonLinesOf(batches, this.#lease.take(DOCUMENT_BYTES)));
+    return forwardJsonLines(jsonLinesOf(batches, this.#lease.take(DOCUMENT_BYTES)), id);
   }
 
   succeeded(): void {
@@ -176,7 +198,7 @@ class EventGroup {
       (event) => event === unserialisable,
       () => error,
     );
-    this.#left = others;
+    this.#keep(others);
     return others.length > 0 ? of(undefined) : EMPTY;
   }
 
@@ -196,8 +218,14 @@ class EventGroup {
       this.#giveUp(isRetried, errorAt);
       return EMPTY;
     }
-    this.#left = rest;
+    this.#keep(rest);
     return longTimer(wait);
+  }
+
+  /** Other events than those of the last call: the name of all must not stand for a part of them. */
+  #keep(rest: readonly Batch[]): void {
+    if (totalSize(rest) !== totalSize(this.#left)) this.#id = this.#stage.nextId();
+    this.#left = rest;
   }
 
   #retry(error: unknown): Observable<unknown> {
@@ -226,7 +254,7 @@ class EventGroup {
       pick(this.#left, (_, position) => position >= middle),
     ];
     const failedBefore = (policy.attempts ?? 0) - 1;
-    const deliveries = halves.map((half) => () => deliverGroup(half, this.#stage, failedBefore));
+    const deliveries = halves.map((half) => () => deliverGroup(half, this.#stage, { failedBefore }));
     return deliverInTurn(deliveries, this.#stage);
   }
 

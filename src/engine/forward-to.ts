@@ -43,10 +43,11 @@ export function forwardTo(
   return forwardStage({
     ordered,
     outcome: isDeadLetter ? 'dead_lettered' : 'forwarded',
-    forward: (event) => (exactly === undefined ? plugin.forward({ ctx, event }) : exactly.write([event])),
+    forward: (event, id) =>
+      exactly === undefined ? plugin.forward({ ctx, event, id }) : exactly.write([event]),
     forwardBatch: exactly
       ? (events) => exactly.write(events)
-      : plugin.forwardBatch && ((events) => plugin.forwardBatch?.({ ctx, events })),
+      : plugin.forwardBatch && ((events, id) => plugin.forwardBatch?.({ ctx, events, id })),
     forwardJsonLines: exactly ? undefined : plugin.forwardJsonLines?.({ ctx }),
     failsInPart: exactly === undefined,
     // What is delivered exactly once is written in one order.

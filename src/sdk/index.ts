@@ -39,6 +39,7 @@ export {
 export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
 export { nearest } from './nearest.ts';
 export type {
+  CallId,
   CollectPlugin,
   ConfigProblem,
   ConfigSchema,

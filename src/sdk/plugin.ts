@@ -125,8 +125,15 @@ export interface ProcessPlugin extends PluginBase {
   mapLines?(args: { ctx: PipelineRunContext<never>; envelope: LineEnvelope }): LineMapping | undefined;
 }
 
+/**
+ * Names the events of a call. It is the same in every attempt to deliver the same events, and no other call has it, of
+ * this or of another run: a sink that stores nothing twice under one name stores nothing twice. After a partial failure
+ * the rest has another one.
+ */
+export type CallId = string;
+
 export interface ForwardPlugin extends PluginBase {
-  forward(args: { ctx: PipelineRunContext<never>; event: CollectedEvent }): Returned<unknown>;
+  forward(args: { ctx: PipelineRunContext<never>; event: CollectedEvent; id: CallId }): Returned<unknown>;
   /**
    * Ours, optional: takes several events at once, up to 1,024 of those that are waiting, or as the fields of `batching`
    * say. It delivers all of them or fails; the error may name those that failed, in `failedEvents`.
@@ -134,6 +141,7 @@ export interface ForwardPlugin extends PluginBase {
   forwardBatch?(args: {
     ctx: PipelineRunContext<never>;
     events: readonly CollectedEvent[];
+    id: CallId;
   }): Returned<unknown>;
   /** True if it writes events to standard output. */
   readonly writesToStdout?: boolean;
@@ -148,7 +156,7 @@ export interface ForwardPlugin extends PluginBase {
    */
   forwardJsonLines?(args: {
     ctx: PipelineRunContext<never>;
-  }): ((documents: Buffer) => Returned<unknown>) | undefined;
+  }): ((documents: Buffer, id: CallId) => Returned<unknown>) | undefined;
   /**
    * Ours, optional: takes the place of `forward` in a pipeline with `exactly_once`, which is told ahead of each write
    * and when a file was removed.

@@ -137,6 +137,46 @@ describe('a batch', () => {
   });
 });
 
+describe('the id of a call', () => {
+  function ids(fail: (nth: number) => unknown, pipeline: TestPlugins['pipeline'] = {}) {
+    const calls: [id: string, events: number[]][] = [];
+    const note = (id: string, batch: readonly CollectedEvent[]) => {
+      calls.push([id, numbers(batch)]);
+      const error = fail(calls.length);
+      if (error !== undefined) throw error;
+    };
+    const out = defineForwarder({
+      schema: ForwardConfigBase.extend(batching({ events: 3 })),
+      forward: ({ event, id }) => note(id, [event]),
+      forwardBatch: ({ events, id }) => note(id, events),
+    });
+    states({ collect: { source: () => events(1, 6) }, forward: { out }, pipeline });
+    return calls;
+  }
+
+  it('is the same in every attempt, and another one for other events', () => {
+    const calls = ids((nth) => (nth < 3 ? new Error('busy') : undefined));
+    const [first, second, third, last] = calls;
+    expect(calls.map(([, batch]) => batch)).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+    expect(new Set([first?.[0], second?.[0], third?.[0]]).size).toBe(1);
+    expect(last?.[0]).not.toBe(first?.[0]);
+  });
+
+  it('is another one for what is left after a partial failure, and for halves', () => {
+    const rest = ids((nth) => (nth === 1 ? new PluginError('busy', { failedEvents: [1] }) : undefined));
+    expect(rest.map(([, batch]) => batch)).toEqual([[1, 2, 3], [2], [4, 5, 6]]);
+    expect(new Set(rest.map(([id]) => id)).size).toBe(3);
+    const halves = ids((nth) => (nth <= 1 ? new Error('busy') : undefined), { delivery: { attempts: 2 } });
+    expect(halves.map(([, batch]) => batch)).toEqual([[1, 2, 3], [1, 2], [3], [4, 5, 6]]);
+    expect(new Set(halves.map(([id]) => id)).size).toBe(4);
+  });
+});
+
 describe('a forwarder of JSON lines', () => {
   it('gets lines in batches, of which no event is created', () => {
     const documents: string[] = [];

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { concatMap, firstValueFrom, from, type Observable, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { collectedBy } from '../../engine/plugin-output.ts';
@@ -119,7 +120,7 @@ export function processed(
 /** What a forwarder returns for one event. */
 function forwarded(subject: Subject, ctx: PipelineRunContext, event: CollectedEvent): Observable<unknown> {
   const { forward } = subject.plugin as ForwardPlugin;
-  return resultsOf(() => forward({ ctx: ctx as never, event }));
+  return resultsOf(() => forward({ ctx: ctx as never, event, id: randomUUID() }));
 }
 
 /** The same for whatever kind takes events. */

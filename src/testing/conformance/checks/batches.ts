@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { from, ignoreElements, map } from 'rxjs';
 import { frozenCopy } from '../../../config/build-config.ts';
 import { gatherBatches } from '../../../engine/gather-batches.ts';
@@ -38,7 +39,8 @@ export const BATCH_CHECKS: readonly Check[] = [
             const batch = batches.flatMap(({ events }) => events);
             sizes.push(batch.length);
             const { forwardBatch } = subject.plugin as ForwardPlugin;
-            const call = () => forwardBatch?.({ ctx: ctx as never, events: batch as never });
+            const call = () =>
+              forwardBatch?.({ ctx: ctx as never, events: batch as never, id: randomUUID() });
             return resultsOf(call).pipe(ignoreElements());
           };
           return from(events).pipe(

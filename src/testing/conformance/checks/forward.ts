@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, finalize } from 'rxjs';
 import { frozenCopy } from '../../../config/build-config.ts';
@@ -44,7 +45,7 @@ export const FORWARD_CHECKS: readonly Check[] = [
       const { events } = subject;
       const one = await deliverSingly(subject, events);
       const batch = await deliver(subject, 'forwardBatch', (ctx) =>
-        resultsOf(() => forwardBatch({ ctx: ctx as never, events: frozenCopy(events) })),
+        resultsOf(() => forwardBatch({ ctx: ctx as never, events: frozenCopy(events), id: randomUUID() })),
       );
       demandSame('forwardBatch', batch, one);
       return undefined;
@@ -62,7 +63,7 @@ export const FORWARD_CHECKS: readonly Check[] = [
       const positions = refused.map((event) => batch.indexOf(event));
       const ctx = subject.context();
       const observed = await observe(subject, () =>
-        resultsOf(() => forwardBatch?.({ ctx: ctx as never, events: frozenCopy(batch) })),
+        resultsOf(() => forwardBatch?.({ ctx: ctx as never, events: frozenCopy(batch), id: randomUUID() })),
       );
       demand(
         observed.end === 'failed',
@@ -91,7 +92,7 @@ export const FORWARD_CHECKS: readonly Check[] = [
         if (write === undefined) return EMPTY;
         const bytes = Buffer.from(documents.join(''));
         // As the engine does: the memory is used again.
-        return resultsOf(() => write(bytes)).pipe(finalize(() => bytes.fill('?')));
+        return resultsOf(() => write(bytes, randomUUID())).pipe(finalize(() => bytes.fill('?')));
       });
       if (isLeft) return 'forwardJsonLines returns undefined for this configuration: forward does it all';
       // What JSON does not hold, a document cannot tell.
