@@ -150,7 +150,7 @@ describe('the id of a call', () => {
       forward: ({ event, id }) => note(id, [event]),
       forwardBatch: ({ events, id }) => note(id, events),
     });
-    states({ collect: { source: () => events(1, 6) }, forward: { out }, pipeline });
+    states({ collect: { source: () => new EventBatch(events(1, 6)) }, forward: { out }, pipeline });
     return calls;
   }
 
