@@ -75,6 +75,7 @@ describe('millrace/plugin', () => {
       'path',
       'printableJson',
       'safeReason',
+      'secret',
       'serialise',
       'silentLogger',
       'toJson',

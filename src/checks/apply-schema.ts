@@ -66,7 +66,13 @@ export function knownKeys(schema: ConfigSchema, path: Path): string[] {
 /** The JSON Schema of what a zod schema takes; undefined if it cannot be told. */
 export function jsonSchemaOf(schema: ConfigSchema): Record<string, unknown> | undefined {
   try {
-    return z.toJSONSchema(schema as unknown as z.core.$ZodType, { io: 'input', unrepresentable: 'any' });
+    return z.toJSONSchema(schema as unknown as z.core.$ZodType, {
+      io: 'input',
+      unrepresentable: 'any',
+      override: ({ jsonSchema }) => {
+        if (jsonSchema.writeOnly === true) delete jsonSchema.default;
+      },
+    });
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { dirname, normalize, resolve } from 'node:path';
 import type { Logger } from '../sdk/context.ts';
 import type { Plugin } from '../sdk/plugin.ts';
+import { HIDDEN, isSecret, type Secret } from '../sdk/secret.ts';
 import { isMapping } from './problem.ts';
 
 /** An environment variable whose value is a part of a configuration. */
@@ -67,10 +68,16 @@ function withholderOf(used: readonly UsedVariable[]): (text: string) => string {
     }, text);
 }
 
-/** A logger that withholds values in messages and fields; numbers stay, and so do names of pipelines and plugins. */
-export function withholdingLogger(logger: Logger, used: readonly UsedVariable[]): Logger {
-  if (used.length === 0) return logger;
-  const text = withholderOf(longOnes(used));
+/** A logger that withholds values of variables, and secrets, in messages and fields; numbers stay, and so do names of pipelines and plugins. */
+export function withholdingLogger(
+  logger: Logger,
+  used: readonly UsedVariable[],
+  secrets: readonly Secret[] = [],
+): Logger {
+  if (used.length === 0 && secrets.length === 0) return logger;
+  const withoutVariables = withholderOf(longOnes(used));
+  const text = (message: string) =>
+    secrets.reduce((shown, secret) => secret.hideIn(shown), withoutVariables(message));
   const all = (fields?: Record<string, unknown>) => fields && withheldFields(fields, text);
   return {
     error: (message, fields) => logger.error(text(message), all(fields)),
@@ -170,6 +177,7 @@ export const REFERENCES: Readonly<Record<string, string>> = new Proxy(
  * withReferences({ path: '/srv/s3cret', n: 1 }, { path: '${ROOT}', n: 1 }); // { path: '${ROOT}', n: 1 }
  */
 export function withReferences(actual: unknown, written: unknown): unknown {
+  if (isSecret(actual)) return HIDDEN;
   if (typeof written === 'string') {
     if (written !== actual && written.includes('${')) return written;
     return actual;

@@ -122,7 +122,8 @@ function fieldsOf(schema: Schema, prefix: string): PluginField[] {
 
 /** The schemas with fields that a value may have. */
 function objectsIn(schema: Schema | boolean | undefined): Schema[] {
-  if (typeof schema !== 'object') return [];
+  // How secrets are written is the same for all of them.
+  if (typeof schema !== 'object' || schema.writeOnly === true) return [];
   const choices = [schema, ...(schema.anyOf ?? [])];
   return choices.filter(
     (choice): choice is Schema => typeof choice === 'object' && choice.properties !== undefined,
@@ -132,6 +133,7 @@ function objectsIn(schema: Schema | boolean | undefined): Schema[] {
 /** `text`, `list of text`, `object of text`, `text or list of text`, `"a" or "b"` */
 function typeName(schema: Schema | boolean | undefined): string {
   if (typeof schema !== 'object') return 'any';
+  if (schema.writeOnly === true) return 'secret';
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' or ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   const choices = schema.anyOf ?? schema.oneOf;
@@ -157,7 +159,7 @@ function need(schema: Schema, required: boolean): string {
 
 /** `> 0, < 9223372036854775807`, `exactly 1 character`, `each at least 1 character` */
 export function bounds(schema: Schema | boolean | undefined): string {
-  if (typeof schema !== 'object') return '';
+  if (typeof schema !== 'object' || schema.writeOnly === true) return '';
   const choices = (schema.anyOf ?? schema.oneOf ?? []).map(bounds).filter((text) => text !== '');
   const items = [schema.additionalProperties, ...[schema.items].flat()].map(bounds);
   const each = items.filter((text) => text !== '').map((text) => `each ${text}`);

@@ -48,6 +48,14 @@ export function problemLine(problem: LocatedProblem, label = ''): string {
 export class ProblemLog {
   #problems: { readonly section: string | number | undefined; readonly located: LocatedProblem }[] = [];
 
+  /** Lines of files that hold secrets, as `file:line`. They are not quoted. */
+  readonly #secretLines = new Set<string>();
+
+  /** Keeps the lines of a secret from being quoted in any problem, whenever it was added. */
+  hideLines(file: string, { first, last }: { readonly first: number; readonly last: number }): void {
+    for (let line = first; line <= last; line++) this.#secretLines.add(`${file}:${line}`);
+  }
+
   get isEmpty(): boolean {
     return this.#problems.length === 0;
   }
@@ -97,6 +105,10 @@ export class ProblemLog {
       const [left, right] = [rank(a), rank(b)];
       return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
     };
-    return this.#problems.map(({ located }) => located).toSorted(compare);
+    const shown = (located: LocatedProblem) =>
+      this.#secretLines.has(`${located.file}:${located.line}`)
+        ? Object.freeze({ ...located, excerpt: undefined })
+        : located;
+    return this.#problems.map(({ located }) => shown(located)).toSorted(compare);
   }
 }

@@ -15,6 +15,7 @@ export class MergedConfig {
   readonly #sources: readonly ConfigSource[];
   readonly #log: ProblemLog;
   readonly #warnings: Problem[] = [];
+  readonly #secrets: Path[] = [];
 
   /** `sources` holds at least one. */
   constructor(sources: readonly ConfigSource[], log: ProblemLog, { isComplete = true } = {}) {
@@ -57,7 +58,21 @@ export class MergedConfig {
   }
 
   describe(path: Path): string {
-    return this.sourceOf(path).describe(path);
+    const isHidden = this.#secrets.some((secret) => secret.every((step, depth) => step === path[depth]));
+    return isHidden ? 'a value that is not shown' : this.sourceOf(path).describe(path);
+  }
+
+  /** Keeps the value at a path, and the lines that it is on, out of all messages. */
+  hideSecret(path: Path): void {
+    const source = this.sourceOf(path);
+    const lines = source.lines(path);
+    if (lines !== undefined) this.#log.hideLines(source.file, lines);
+    this.#secrets.push(path);
+  }
+
+  /** Whether a string at a path is a part of the configuration, not of an environment variable that it names. */
+  isLiteral(path: Path, text: string): boolean {
+    return this.sourceOf(path).withhold(text, path) === text;
   }
 
   isBroken(path: Path): boolean {

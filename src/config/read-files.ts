@@ -159,6 +159,7 @@ export function testsOf(source: ConfigSource): ConfigSource {
     value: Object.hasOwn(source.value, 'tests') ? { tests: source.value.tests } : {},
     depth: (path) => (isTests(path) ? source.depth(path) : 0),
     place: (path, at) => source.place(path, at),
+    lines: (path) => source.lines(path),
     describe: (path) => source.describe(path),
     isBroken: (path) => isTests(path) && source.isBroken(path),
     withhold: (text, path) => source.withhold(text, path),

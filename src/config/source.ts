@@ -58,6 +58,8 @@ export interface ConfigSource {
   depth(path: Path): number;
   /** The place of the key or value at the path, or of the nearest one around it. */
   place(path: Path, at: 'key' | 'value'): Place | undefined;
+  /** The first and the last line of the value at the path; undefined if it is not there, or not text. */
+  lines(path: Path): { readonly first: number; readonly last: number } | undefined;
   /** The value at the path in the words of a message. */
   describe(path: Path): string;
   /** Whether a scalar at or below the path has no value, for example for want of an environment variable. */
@@ -84,6 +86,10 @@ export class ObjectSource implements ConfigSource {
   }
 
   place(): undefined {
+    return undefined;
+  }
+
+  lines(): undefined {
     return undefined;
   }
 
@@ -131,6 +137,13 @@ export class YamlSource implements ConfigSource {
     const place = this.#text.place((isHere ? node.offset : undefined) ?? slotOffset);
     // What is missing at the top level is missing from the file, not from its first line.
     return depth === 0 ? { ...place, excerpt: undefined } : place;
+  }
+
+  lines(path: Path): { first: number; last: number } | undefined {
+    const { depth, node } = this.#trace(path);
+    if (depth < path.length || node.offset === undefined) return undefined;
+    const end = node.kind === 'scalar' ? node.end : node.offset;
+    return { first: this.#text.place(node.offset).line, last: this.#text.place(end).line };
   }
 
   describe(path: Path): string {

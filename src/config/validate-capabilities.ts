@@ -9,6 +9,7 @@ import type {
   PluginKind,
   ProcessPlugin,
 } from '../sdk/plugin.ts';
+import { secretsIn } from '../sdk/secret.ts';
 import type { ValidEntry } from './build-config.ts';
 import { builtinPlugins } from './registry.ts';
 
@@ -153,6 +154,9 @@ function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
   const field = plugin.needsOrder?.({ config });
   if (field !== undefined) {
     return `cannot run in a worker with \`${field}\`, which needs all lines of a file in their order; remove \`workers\`, or turn that off`;
+  }
+  if (secretsIn(config).length > 0) {
+    return 'has a secret among its settings, which stays in the main thread; remove `workers`';
   }
   const isBuiltIn = [...builtinPlugins('process').values()].includes(plugin);
   if (isBuiltIn || moduleUrlOf(plugin) !== undefined) return undefined;

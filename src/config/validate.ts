@@ -22,6 +22,7 @@ import {
 } from './validate-capabilities.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
+import { checkSecrets, hideSecrets } from './validate-secrets.ts';
 
 /** What validation needs besides the configuration itself. */
 export interface ValidationContext {
@@ -100,6 +101,7 @@ function validateEntries(
     if (plugin === undefined) continue;
     const data = validateModel(() => plugin.get_config_schema(), model, path, config);
     if (!isMapping(data) || config.isBroken(path)) continue;
+    checkSecrets(data, path, config, () => plugin.get_config_schema());
     valid.set(name, { plugin, data });
     checkPlugin(plugin, data, path, config, context.host);
   }
@@ -143,6 +145,7 @@ export function validateModel(
     const schema = typeof schemaOrGetter === 'function' ? schemaOrGetter() : schemaOrGetter;
     const result = applySchema(schema, model);
     if (result.success) return result.data;
+    hideSecrets(schema, model, path, config);
     const explanation = {
       prefix: path,
       input: model,

@@ -119,7 +119,8 @@ export class YamlComposer {
     const substituted = text !== written;
     const value = this.#resolve(event, text, substituted, path);
     const broken = this.problems.length > problemsBefore;
-    return { kind: 'scalar', offset, size: 1, broken, value, written, used, substituted };
+    const end = event.valueEnd;
+    return { kind: 'scalar', offset, end, size: 1, broken, value, written, used, substituted };
   }
 
   #resolve(event: ScalarEvent, text: string, substituted: boolean, path: Path): unknown {

@@ -24,6 +24,8 @@ interface NodeBase {
 export interface ScalarNode extends NodeBase {
   readonly kind: 'scalar';
   readonly value: unknown;
+  /** The offset behind the value. */
+  readonly end: number;
   /** As written, before environment variables were put in. */
   readonly written: string;
   readonly used: readonly UsedVariable[];

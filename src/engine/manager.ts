@@ -8,6 +8,7 @@ import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
 import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
 import { isFatal, isNoteworthy, MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
+import { secretsIn } from '../sdk/secret.ts';
 import type { PipelineStats, PipelineStatus } from '../sdk/status.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { version } from '../version.ts';
@@ -80,7 +81,12 @@ export class Manager {
       state,
       reopen$,
     } = options;
-    const logger = withholdingLogger(options.logger ?? silentLogger, variablesOf(config));
+    const secrets = secretsIn([config.collectors, config.processors, config.forwarders]);
+    const logger = withholdingLogger(
+      options.logger ?? silentLogger,
+      variablesOf(config),
+      secrets.map(({ secret }) => secret),
+    );
     const host = options.host ?? defaultHost(config.host_config, { once, logger });
     checkAgainstHost(config, host);
     checkState(config, state);

@@ -57,6 +57,7 @@ export type {
 } from './plugin.ts';
 export { printableJson } from './printable.ts';
 export { count, integer, MAX_COUNT, oneCharacter, path } from './schema-parts.ts';
+export { type Secret, type SecretOptions, type SecretSource, secret } from './secret.ts';
 export { serialise, toJson, toJsonLine } from './serialise.ts';
 export { isoNow, toUtc } from './time.ts';
 export { fileId, folderId, type WrittenFile } from './written-file.ts';

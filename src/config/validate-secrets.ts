@@ -1,0 +1,70 @@
+import { jsonSchemaOf } from '../checks/apply-schema.ts';
+import { isMapping, type Path } from '../checks/problem.ts';
+import type { ConfigSchema } from '../sdk/plugin.ts';
+import { secretsIn } from '../sdk/secret.ts';
+import type { MergedConfig } from './merged-config.ts';
+
+/** Names of settings whose values are secret even where literal values are usual, such as among headers. */
+const SECRETIVE = /pass|secret|token|key|credential|auth|cookie/i;
+
+/** Keeps the secrets of a valid entry out of messages, and warns of literal ones and of those that cannot be read. */
+export function checkSecrets(
+  data: Readonly<Record<string, unknown>>,
+  entry: Path,
+  config: MergedConfig,
+  schema: () => ConfigSchema,
+): void {
+  const secrets = secretsIn(data, entry);
+  if (secrets.length === 0) return;
+  const mayBeLiteral = usuallyLiteral(schema(), data, entry);
+  for (const { path, secret } of secrets) {
+    config.hideSecret(path);
+    const warn = (message: string) => config.add({ path, severity: 'warning', message });
+    if (!secret.isLiteral) {
+      const problem = secret.problem();
+      if (problem !== undefined) warn(problem);
+    } else if (!mayBeLiteral(path) && config.isLiteral(path, secret.read())) {
+      warn('a secret is written literally; write `{ env: NAME }` or `{ file: path }`, and change the secret');
+    }
+  }
+}
+
+/** Keeps what is written where a schema has secrets out of messages, for an entry that the schema refuses. */
+export function hideSecrets(schema: ConfigSchema, model: unknown, entry: Path, config: MergedConfig): void {
+  for (const { path } of secretPlaces(jsonSchemaOf(schema), model, entry)) config.hideSecret(path);
+}
+
+function usuallyLiteral(schema: ConfigSchema, data: unknown, entry: Path): (path: Path) => boolean {
+  const places = secretPlaces(jsonSchemaOf(schema), data, entry);
+  const usual = new Set(
+    places
+      .filter(({ path, isUsual }) => isUsual && !SECRETIVE.test(String(path.at(-1))))
+      .map(({ path }) => path.join('\n')),
+  );
+  return (path) => usual.has(path.join('\n'));
+}
+
+interface SecretPlace {
+  readonly path: Path;
+  /** A literal value is usual here. */
+  readonly isUsual: boolean;
+}
+
+/** The places of a value where its schema has secrets, in all alternatives. */
+function secretPlaces(schema: unknown, value: unknown, path: Path): SecretPlace[] {
+  if (!isMapping(schema) || value === undefined) return [];
+  if (schema.writeOnly === true) return [{ path, isUsual: schema.mayBeLiteral === true }];
+  const alternatives = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) =>
+    Array.isArray(list) ? list.flatMap((alternative) => secretPlaces(alternative, value, path)) : [],
+  );
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => secretPlaces(schema.items, item, [...path, index]));
+  }
+  if (!isMapping(value)) return alternatives;
+  const properties = isMapping(schema.properties) ? schema.properties : {};
+  const below = Object.entries(value).flatMap(([key, item]) => {
+    const property = Object.hasOwn(properties, key) ? properties[key] : schema.additionalProperties;
+    return secretPlaces(property, item, [...path, key]);
+  });
+  return [...alternatives, ...below];
+}
