@@ -24,6 +24,7 @@ const config: Config = {
   testTimeout: 120_000,
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.test.ts'] },
+    { ...base, displayName: 'servers', testMatch: ['<rootDir>/test/servers/**/*.server.ts'] },
     {
       ...base,
       displayName: 'faults',
