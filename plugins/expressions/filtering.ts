@@ -1,10 +1,6 @@
-import {
-  type CollectedEvent,
-  type LineMapping,
-  type PipelineRunContext,
-  PluginError,
-} from '../../src/sdk/index.ts';
-import { type Cel, CelExpression } from './cel.ts';
+import type { CollectedEvent, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
+import type { Cel } from './cel.ts';
+import { Condition } from './condition.ts';
 
 /** The configuration of `filter`, without its schema. */
 export interface FilterSettings {
@@ -35,24 +31,19 @@ export function filtering(cel: Cel) {
 class LineFilter {
   /** Undefined if the condition reads more than the line. */
   readonly mapping: LineMapping | undefined;
-  readonly #condition: CelExpression;
+  readonly #condition: Condition;
   readonly #wanted: boolean;
 
   constructor({ keep, drop = '' }: FilterSettings, cel: Cel) {
-    this.#condition = new CelExpression(keep ?? drop, cel);
+    this.#condition = new Condition(keep ?? drop, cel);
     this.#wanted = keep !== undefined;
-    const keeps = (line: string) => this.#keeps(this.#condition.ofLine(line));
-    if (this.#condition.readsLineOnly) {
-      this.mapping = { map: (line) => (keeps(line) ? line : undefined), keeps };
-    }
+    const { holdsForLine } = this.#condition;
+    if (holdsForLine === undefined) return;
+    const keeps = (line: string) => holdsForLine(line) === this.#wanted;
+    this.mapping = { map: (line) => (keeps(line) ? line : undefined), keeps };
   }
 
   keeps(event: CollectedEvent): boolean {
-    return this.#keeps(this.#condition.of(event));
-  }
-
-  #keeps(result: unknown): boolean {
-    if (typeof result === 'boolean') return result === this.#wanted;
-    throw new PluginError('the condition gave a value that is neither true nor false');
+    return this.#condition.holds(event) === this.#wanted;
   }
 }

@@ -1,4 +1,5 @@
 import { dirname, normalize, resolve } from 'node:path';
+import type { PipelineConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import type { Plugin } from '../sdk/plugin.ts';
 import { HIDDEN, isSecret, type Secret } from '../sdk/secret.ts';
@@ -226,4 +227,19 @@ export function shownSettings(
 function isHarmless(key: string, value: unknown): boolean {
   if (typeof value === 'string') return REFERENCE.test(value);
   return (typeof value === 'number' || typeof value === 'boolean') && !SECRETIVE.test(key);
+}
+
+/** The conditions of a pipeline's routes as they may be shown, by the name of the forwarder. */
+export function conditionsOf(
+  { forward }: Pick<PipelineConfig, 'forward'>,
+  written: unknown,
+): ReadonlyMap<string, string> {
+  const list: unknown = isMapping(written) ? written.forward : undefined;
+  return new Map(
+    forward.flatMap((route, index) => {
+      if (typeof route === 'string') return [];
+      const item: unknown = Array.isArray(list) ? list[index] : undefined;
+      return [[route.to, String(withReferences(route.when, isMapping(item) ? item.when : undefined))]];
+    }),
+  );
 }

@@ -19,7 +19,7 @@ import { isGlob } from '../../operators/files/follow/expand-paths.ts';
 import { ConfigError, problemLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { Manager, type ManagerOptions } from '../engine/manager.ts';
-import type { AnalyticsConfig } from '../sdk/config.ts';
+import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import type { Host, Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { changesIn, configFiles, selectPipelines } from './config-files.ts';
@@ -145,8 +145,11 @@ function partsOf(config: AnalyticsConfig, name: string): unknown[] {
   const { collectors, processors, forwarders, pipelines, host_config } = config;
   const pipeline = pipelines[name];
   if (pipeline === undefined) return [];
-  const { collect, process = [], forward, delivery } = pipeline;
-  const sinks = delivery.dead_letter === undefined ? forward : [...forward, delivery.dead_letter];
+  const { collect, process = [], delivery } = pipeline;
+  const sinks = [
+    ...forwardersOf(pipeline),
+    ...(delivery.dead_letter === undefined ? [] : [delivery.dead_letter]),
+  ];
   const entries = [
     ...collect.map((entry) => collectors[entry]),
     ...process.map((entry) => processors[entry]),

@@ -3,7 +3,7 @@ import { nameListing } from '../checks/describe.ts';
 import { rememberVariables, variablesOf } from '../checks/shown-values.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { Manager } from '../engine/manager.ts';
-import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
+import { type AnalyticsConfig, forwardersOf, type PluginConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { CollectPlugin } from '../sdk/plugin.ts';
@@ -102,9 +102,9 @@ function warnOfNoEntries(
   logger.warn(`${deadLetters}: no entry is of pipeline ${from}; ${hint}`);
 }
 
-/** The number of events that were not delivered, filtered ones not included. */
+/** The number of events that were not delivered, except for those that were dropped on purpose. */
 function failuresIn({ dead_lettered, dropped, given_up }: PipelineStats): number {
-  const { filtered: _, ...lost } = dropped;
+  const { filtered: _, no_route: __, ...lost } = dropped;
   return Object.values(lost).reduce((sum, count) => sum + count, dead_lettered + given_up);
 }
 
@@ -117,7 +117,9 @@ function replayConfig(
   { plugin, target }: { readonly plugin: CollectPlugin; readonly target: ReplayTarget },
 ): AnalyticsConfig {
   const pipeline = config.pipelines[name] as AnalyticsConfig['pipelines'][string];
-  const forward = target === ALL ? pipeline.forward : [target];
+  const forward = pipeline.forward.filter(
+    (route) => target === ALL || target === (typeof route === 'string' ? route : route.to),
+  );
   const replaced = { ...config };
   const entry = Object.defineProperties(
     { plugin: 'replay' },
@@ -151,7 +153,8 @@ function replayTargets(
   config: AnalyticsConfig,
   { pipeline, from, allForwarders, logger }: ReplayTargetOptions,
 ): (failed: FailedPlugin) => ReplayTarget {
-  const forwarders = config.pipelines[pipeline]?.forward ?? [];
+  const found = config.pipelines[pipeline];
+  const forwarders = found === undefined ? [] : forwardersOf(found);
   if (allForwarders || forwarders.length === 1) return () => ALL;
   const processors = [pipeline, from].flatMap((name) => config.pipelines[name]?.process ?? []);
   const told = new Set<string>();

@@ -13,7 +13,7 @@ import {
   throttleTime,
   timer,
 } from 'rxjs';
-import type { AnalyticsConfig } from '../sdk/config.ts';
+import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 
 type StopSignal = 'SIGTERM' | 'SIGINT';
 
@@ -55,11 +55,11 @@ export function keepAlive(): Subscription {
 
 /** The pipelines among `names` that write to standard output. */
 export function writersToOutput(config: AnalyticsConfig, names: readonly string[]): string[] {
-  return names.filter((name) =>
-    config.pipelines[name]?.forward.some(
-      (forwarder) => config.forwarders[forwarder]?.loaded_plugin.writesToStdout === true,
-    ),
-  );
+  return names.filter((name) => {
+    const pipeline = config.pipelines[name];
+    const forwarders = pipeline === undefined ? [] : forwardersOf(pipeline);
+    return forwarders.some((entry) => config.forwarders[entry]?.loaded_plugin.writesToStdout === true);
+  });
 }
 
 /** Resolves when the reader of standard output has left (`| head`). */

@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { variablesOf, withholdLong } from '../checks/shown-values.ts';
-import type { AnalyticsConfig } from '../sdk/config.ts';
+import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
 import type { DropReason, PipelineState, PipelineStats, PipelineStatus } from '../sdk/status.ts';
@@ -31,7 +31,7 @@ export function pipelineResults(
       state: FINAL_STATES.includes(status.state) ? status.state : 'stopped',
       stats: counters,
       elapsedMs: times.elapsed(pipeline),
-      forwarders: entry.forward,
+      forwarders: forwardersOf(entry),
       masks: (entry.process ?? []).some((name) => config.processors[name]?.loaded_plugin.masks === true),
       reason:
         status.state === 'failed' ? withholdLong(safeReason(status.error), variablesOf(config)) : undefined,
@@ -108,6 +108,8 @@ const DROPS = {
   filtered: 'filtered out by a processor',
   processor_failed: 'a processor failed on them',
   forwarder_failed: 'a forwarder failed on them',
+  no_route: 'the condition of no forwarder was true',
+  route_failed: 'the condition of a forwarder failed on them',
   buffer_full: 'arrived faster than they were processed',
 } satisfies Record<DropReason, string>;
 

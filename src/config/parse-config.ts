@@ -1,3 +1,4 @@
+import { compileCondition } from '../../plugins/expressions/compile-condition.ts';
 import { checkOptions } from '../checks/arguments.ts';
 import { describeValue } from '../checks/describe.ts';
 import { isMapping } from '../checks/problem.ts';
@@ -46,7 +47,7 @@ export function parseConfig(input: unknown, options: ParseConfigOptions = {}): A
   }
   log.throwIfAny([name]);
   const config = new MergedConfig([new ObjectSource(name, isMapping(input) ? input : {})], log);
-  const result = validateConfig(config, { lookup: lookupKnown, host });
+  const result = validateConfig(config, { lookup: lookupKnown, host, compileCondition });
   validateTests(config);
   log.throwIfAny([name]);
   return result;

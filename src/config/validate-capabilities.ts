@@ -1,7 +1,7 @@
 import { isMapping, type Path } from '../checks/problem.ts';
 import { moduleUrlOf } from '../modules/import-module.ts';
 import { batchingOf } from '../sdk/batching.ts';
-import type { PipelineConfig } from '../sdk/config.ts';
+import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
 import type {
   CollectPlugin,
   ConfigProblem,
@@ -12,16 +12,10 @@ import type {
 import { secretsIn } from '../sdk/secret.ts';
 import type { ValidEntry } from './build-config.ts';
 import { builtinPlugins } from './registry.ts';
+import { namesIn } from './validate-pipelines.ts';
 
 /** The entries of each kind that passed their schemas. */
 export type ValidEntries = Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
-
-/** The names in a list of a pipeline, or the only one, with their places in it. */
-export function namesIn(list: unknown): { readonly name: string; readonly at: Path }[] {
-  if (typeof list === 'string') return [{ name: list, at: [] }];
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((name, index) => (typeof name === 'string' ? [{ name, at: [index] }] : []));
-}
 
 type Mapping = Readonly<Record<string, unknown>>;
 
@@ -74,13 +68,13 @@ function checkOrder(pipeline: Mapping, path: Path): ConfigProblem[] {
 
 /** Lines of others behind the last commit would be cut off after a crash. */
 function checkSharing(own: string, pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
-  const output = forwardersOf(pipelines[own])
+  const output = forwardersIn(pipelines[own])
     .map((name) => exactFileOf(entries.forward.get(name)))
     .find((found) => found !== undefined);
   if (output === undefined) return [];
   return Object.entries(pipelines).flatMap(([name, pipeline]) => {
     const others =
-      name === own ? deadLettersOf(pipeline) : [...forwardersOf(pipeline), ...deadLettersOf(pipeline)];
+      name === own ? deadLettersOf(pipeline) : [...forwardersIn(pipeline), ...deadLettersOf(pipeline)];
     if (!others.some((other) => exactFileOf(entries.forward.get(other)) === output)) return [];
     const who = name === own ? 'its own dead letter' : `pipeline \`${name}\``;
     const message = `${output} is also written to by ${who}; \`exactly_once\` requires a file of its own: what others write would be cut off after a crash`;
@@ -88,7 +82,7 @@ function checkSharing(own: string, pipelines: Mapping, entries: ValidEntries): C
   });
 }
 
-function forwardersOf(pipeline: unknown): string[] {
+function forwardersIn(pipeline: unknown): string[] {
   return isMapping(pipeline) ? namesIn(pipeline.forward).map(({ name }) => name) : [];
 }
 
@@ -169,7 +163,7 @@ export function validateBatching(
   { forward }: ValidEntries,
 ): ConfigProblem[] {
   return [...pipelines].flatMap(([name, pipeline]) =>
-    pipeline.forward.flatMap((forwarder): ConfigProblem[] => {
+    forwardersOf(pipeline).flatMap((forwarder): ConfigProblem[] => {
       const batching = batchingOf(forward.get(forwarder)?.data ?? {});
       // With `workers` there are several times `max_in_flight` events in flight.
       if (batching === undefined || pipeline.workers > 1) return [];

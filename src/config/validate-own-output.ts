@@ -1,5 +1,5 @@
 import { nameListing } from '../checks/describe.ts';
-import type { PipelineConfig } from '../sdk/config.ts';
+import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
 import type { CollectPlugin, ConfigProblem, ForwardPlugin } from '../sdk/plugin.ts';
 import { WrittenFile } from '../sdk/written-file.ts';
 import type { ValidEntries } from './validate-capabilities.ts';
@@ -69,8 +69,8 @@ function rings(pipelines: Pipelines, isReading: IsReading): ConfigProblem[] {
 
 function outputsOf(pipeline: PipelineConfig | undefined): readonly string[] {
   if (pipeline === undefined) return [];
-  const { forward, delivery } = pipeline;
-  return delivery.dead_letter === undefined ? forward : [...forward, delivery.dead_letter];
+  const { dead_letter } = pipeline.delivery;
+  return [...forwardersOf(pipeline), ...(dead_letter === undefined ? [] : [dead_letter])];
 }
 
 function readings(entries: ValidEntries): IsReading {

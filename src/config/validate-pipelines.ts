@@ -33,18 +33,31 @@ export function _validate_pipelines(
   });
 }
 
+/**
+ * The names in a list of a pipeline, or the only one, with their places in it. A route of `forward` names its forwarder
+ * by `to`.
+ */
+export function namesIn(list: unknown): { readonly name: string; readonly at: Path }[] {
+  if (typeof list === 'string') return [{ name: list, at: [] }];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item, index) => {
+    const name = isMapping(item) ? item.to : item;
+    if (typeof name !== 'string') return [];
+    return [{ name, at: isMapping(item) ? [index, 'to'] : [index] }];
+  });
+}
+
 function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Path): ConfigProblem[] {
   if (!Array.isArray(list)) return checkName(list, kind, names, path);
   if (list.length === 0 && kind !== 'process') {
     return [{ path, message: `found an empty list; expected at least one name of a ${NOUNS[kind]}` }];
   }
-  return list.flatMap((name, index) => {
-    const here = [...path, index];
-    const first = list.indexOf(name);
+  const found = namesIn(list);
+  return found.flatMap(({ name, at }, index) => {
+    const here = [...path, ...at];
+    const first = found.findIndex((other) => other.name === name);
     // The same processor may well be applied twice.
-    if (kind === 'process' || first === index || typeof name !== 'string') {
-      return checkName(name, kind, names, here);
-    }
+    if (kind === 'process' || first === index) return checkName(name, kind, names, here);
     return [
       { path: here, message: `\`${truncate(name)}\` is named twice: each event would ${TWICE[kind]} twice` },
     ];
@@ -77,15 +90,15 @@ export function findWarnings({ sections }: MergedConfig): Problem[] {
     return [{ path: ['pipelines'], message: 'there are none, so nothing will run' }];
   return (Object.keys(PLUGIN_SECTIONS) as PluginKind[]).flatMap((kind) => {
     const section = PLUGIN_SECTIONS[kind];
-    const used = new Set(pipelines.flatMap((pipeline) => namesIn(pipeline, kind)));
+    const used = new Set(pipelines.flatMap((pipeline) => usedBy(pipeline, kind)));
     return Object.keys(sections.get(section) ?? {})
       .filter((name) => !used.has(name))
       .map((name) => ({ path: [section, name], at: 'key' as const, message: 'no pipeline uses it' }));
   });
 }
 
-function namesIn(pipeline: Readonly<Record<string, unknown>>, kind: PluginKind): unknown[] {
-  const names = [pipeline[kind]].flat();
+function usedBy(pipeline: Readonly<Record<string, unknown>>, kind: PluginKind): unknown[] {
+  const names = namesIn(pipeline[kind]).map(({ name }) => name);
   const isDeadLetter = kind === 'forward' && isMapping(pipeline.delivery);
   return isDeadLetter ? [...names, (pipeline.delivery as Record<string, unknown>).dead_letter] : names;
 }

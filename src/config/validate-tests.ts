@@ -5,6 +5,7 @@ import type { ConfigProblem } from '../sdk/plugin.ts';
 import { RUN_EXPECTATIONS, type TestDefinition, testDefinition } from '../sdk/tests-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { takeModel, validateModel } from './validate.ts';
+import { namesIn } from './validate-pipelines.ts';
 
 /** The definitions of the section `tests`, by name. Problems go to the log of the configuration. */
 export function validateTests(config: MergedConfig): ReadonlyMap<string, TestDefinition> {
@@ -91,15 +92,13 @@ function findPipeline(
   const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
   return {
     name,
-    collectors: texts(pipeline.collect),
-    processors: texts(pipeline.process),
-    forwarders: [...texts(pipeline.forward), ...texts(deadLetter)],
+    collectors: listed(pipeline.collect),
+    processors: listed(pipeline.process),
+    forwarders: [...listed(pipeline.forward), ...listed(deadLetter)],
   };
 }
 
-function texts(value: unknown): string[] {
-  return [value].flat().filter((item) => typeof item === 'string');
-}
+const listed = (list: unknown) => namesIn(list).map(({ name }) => name);
 
 interface Names {
   readonly noun: string;

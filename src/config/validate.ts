@@ -13,6 +13,7 @@ import type { ConfigProblem, ConfigSchema, Plugin, PluginKind } from '../sdk/plu
 import { buildConfig, type ValidEntry } from './build-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
+import { type CompileCondition, type ParsedPipeline, routesOf } from './routes.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 import {
   validateBatching,
@@ -27,6 +28,8 @@ import { checkSecrets, hideSecrets } from './validate-secrets.ts';
 /** What validation needs besides the configuration itself. */
 export interface ValidationContext {
   readonly lookup: PluginLookup;
+  /** Compiles the conditions of routes; may be undefined if there are none. */
+  readonly compileCondition: CompileCondition | undefined;
   /** Undefined if there is none, or if its own configuration is wrong. */
   readonly host: Host | undefined;
 }
@@ -47,7 +50,12 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
   for (const [name, value] of Object.entries(written)) {
     const path = ['pipelines', name];
     const data = validateModel(PipelineConfig, takeModel(value, path, config), path, config);
-    if (data !== undefined) pipelines.set(name, data as PipelineConfig);
+    if (data === undefined) continue;
+    const { forward, ...rest } = data as ParsedPipeline;
+    pipelines.set(name, {
+      ...rest,
+      forward: routesOf(forward, [...path, 'forward'], config, context.compileCondition),
+    });
   }
   if (config.isComplete) {
     checkSections(config);

@@ -78,6 +78,12 @@ export class DeadLetters {
     }));
   }
 
+  /** The condition of a forwarder could not be evaluated: for this forwarder the event has failed. */
+  routeFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    this.#log(`the condition of forwarder ${plugin} failed on an event${originOf(delivery)}`, error);
+    this.#take('route_failed', { kind: 'forward', name: plugin }, event, delivery, error, () => ({ event }));
+  }
+
   /** The dead letter itself refused an entry for good. */
   lost(plugin: string, delivery: Delivery, error: unknown): void {
     this.#log(`dead letter ${plugin} refused an entry`, error);
@@ -86,7 +92,7 @@ export class DeadLetters {
   }
 
   #take(
-    reason: 'processor_failed' | 'forwarder_failed',
+    reason: 'processor_failed' | 'forwarder_failed' | 'route_failed',
     place: StagePlace,
     event: CollectedEvent,
     delivery: Delivery,

@@ -20,7 +20,7 @@ import {
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { moduleUrlOf } from '../modules/import-module.ts';
-import type { AnalyticsConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
+import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { memoryState } from '../state/state-table.ts';
 import { collectStage } from './collect-stage.ts';
@@ -34,6 +34,7 @@ import { collectedBy } from './plugin-output.ts';
 import type { Drop, PipelineProbe, StagePlace } from './probe.ts';
 import { processStage } from './process-stage.ts';
 import { RetryLog } from './retry-log.ts';
+import { type RoutedBatch, routeBatches } from './route-batches.ts';
 import type { PipelineCounters } from './stats.ts';
 import { TruncatedLines } from './truncated-lines.ts';
 import { inWorkers } from './worker-stage.ts';
@@ -118,7 +119,6 @@ class PipelineRun {
       this.#processAll(processors, deadLetters),
       map((batch) => this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure))),
       filter((batch) => sizeOf(batch) > 0),
-      tap((batch) => batch.delivery.add(sizeOf(batch) * (config.forward.length - 1))),
       this.#forwardToAll(deadLetters),
       tap({ complete: () => deadLetters.close() }),
     );
@@ -212,10 +212,39 @@ class PipelineRun {
   }
 
   #forwardToAll(deadLetters: DeadLetters): OperatorFunction<Batch, never> {
-    const stages = this.#setup.config.forward.map((name) => this.#forward(name, 'forward', deadLetters));
+    const { config } = this.#setup;
+    const stages = forwardersOf(config).map((name) => this.#forward(name, 'forward', deadLetters));
+    if (config.forward.some((route) => typeof route !== 'string')) {
+      const toEach = (batch$: Observable<RoutedBatch>) =>
+        stages.map((stage, index) =>
+          batch$.pipe(
+            map((batches) => batches[index]),
+            filter((batch) => batch !== undefined),
+            stage,
+          ),
+        );
+      return pipe(
+        this.#route(deadLetters),
+        connect((batch$) => merge(...toEach(batch$))),
+      );
+    }
     const [only, ...others] = stages;
     if (only !== undefined && others.length === 0) return only;
-    return connect((batch$) => merge(...stages.map((stage) => batch$.pipe(stage))));
+    return pipe(
+      tap((batch) => batch.delivery.add(sizeOf(batch) * (stages.length - 1))),
+      connect((batch$) => merge(...stages.map((stage) => batch$.pipe(stage)))),
+    );
+  }
+
+  #route(deadLetters: DeadLetters): OperatorFunction<Batch, RoutedBatch> {
+    const { config } = this.#setup;
+    const names = forwardersOf(config);
+    const drop = this.#drop({ kind: 'forward', name: names[0] as string });
+    return routeBatches({
+      conditions: config.forward.map((route) => (typeof route === 'string' ? undefined : route.condition)),
+      onUnrouted: (count, events) => drop('no_route', count, events),
+      onFailure: (index, ...failure) => deadLetters.routeFailed(names[index] as string, ...failure),
+    });
   }
 
   #forward(name: string, kind: 'forward' | 'dead_letter', deadLetters: DeadLetters) {
@@ -239,7 +268,8 @@ class PipelineRun {
   /** Undefined unless the pipeline delivers exactly once. */
   #exactlyOnce(): ExactlyOnce | undefined {
     const { config, analytics, shared, state, giveUpAfter } = this.#setup;
-    const entry = analytics.forwarders[config.forward[0] as string] as AnalyticsConfig['forwarders'][string];
+    const [forwarder] = forwardersOf(config);
+    const entry = analytics.forwarders[forwarder as string] as AnalyticsConfig['forwarders'][string];
     const { exactly } = entry.loaded_plugin;
     if (!config.exactly_once || exactly === undefined || state === undefined) {
       // What is written from now on must not be cut off by a later run.

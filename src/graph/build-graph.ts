@@ -1,7 +1,7 @@
 import { formatNumber } from '../checks/describe.ts';
 import { isMapping } from '../checks/problem.ts';
-import { shownSettings, type WrittenSections, withReferences } from '../checks/shown-values.ts';
-import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
+import { conditionsOf, shownSettings, type WrittenSections, withReferences } from '../checks/shown-values.ts';
+import { type AnalyticsConfig, forwardersOf, type PipelineConfig } from '../sdk/config.ts';
 import type { Plugin, PluginKind } from '../sdk/plugin.ts';
 import { MAX_COUNT } from '../sdk/schema-parts.ts';
 import {
@@ -49,7 +49,12 @@ export function buildGraph(config: AnalyticsConfig, written: WrittenSections = n
       }),
     );
   };
-  const nodes = { collect: entries('collect'), process: entries('process'), forward: entries('forward') };
+  const forwarders = entries('forward');
+  const conditions = routeSettings(config, written);
+  for (const [name, node] of forwarders) {
+    forwarders.set(name, { ...node, settings: [...(conditions.get(name) ?? []), ...node.settings] });
+  }
+  const nodes = { collect: entries('collect'), process: entries('process'), forward: forwarders };
   const pipelines = Object.entries(config.pipelines).map(([name, pipeline], index) => ({
     pipeline,
     node: pipelineNode(name, index, pipeline, written.get('pipelines')?.[name]),
@@ -80,11 +85,14 @@ function pipelineNode(name: string, index: number, config: PipelineConfig, writt
 function usersOf(config: AnalyticsConfig): Map<string, PipelineConfig[]> {
   const users = new Map<string, PipelineConfig[]>();
   for (const pipeline of Object.values(config.pipelines)) {
-    const { collect, process = [], forward, delivery } = pipeline;
+    const { collect, process = [], delivery } = pipeline;
     const used = {
       collect,
       process,
-      forward: [...forward, ...(delivery.dead_letter === undefined ? [] : [delivery.dead_letter])],
+      forward: [
+        ...forwardersOf(pipeline),
+        ...(delivery.dead_letter === undefined ? [] : [delivery.dead_letter]),
+      ],
     };
     for (const [kind, names] of Object.entries(used)) {
       for (const name of names) {
@@ -101,10 +109,23 @@ function stateOf(users: readonly PipelineConfig[] | undefined): GraphNode['state
   return users.some(({ enabled }) => enabled) ? 'active' : 'disabled';
 }
 
+/** On which condition events reach each forwarder, if there is one. */
+function routeSettings(config: AnalyticsConfig, written: WrittenSections): Map<string, GraphSetting[]> {
+  const settings = new Map<string, GraphSetting[]>();
+  const pipelines = Object.entries(config.pipelines);
+  for (const [pipeline, value] of pipelines) {
+    const key = pipelines.length === 1 ? 'when' : `when in ${pipeline}`;
+    for (const [name, when] of conditionsOf(value, written.get('pipelines')?.[pipeline])) {
+      settings.set(name, [...(settings.get(name) ?? []), ...setting(key, when, '')]);
+    }
+  }
+  return settings;
+}
+
 type Nodes = Readonly<Record<PluginKind, ReadonlyMap<string, GraphNode>>>;
 
 function edgesOf(pipeline: GraphNode, config: PipelineConfig, nodes: Nodes): GraphEdge[] {
-  const { collect, process = [], forward, delivery } = config;
+  const { collect, process = [], delivery } = config;
   const find = (kind: PluginKind, names: readonly string[]) =>
     names.map((name) => nodes[kind].get(name) as GraphNode);
   const way = [pipeline, ...find('process', process)];
@@ -117,7 +138,7 @@ function edgesOf(pipeline: GraphNode, config: PipelineConfig, nodes: Nodes): Gra
   return [
     ...find('collect', collect).map((collector) => edge(collector, pipeline)),
     ...way.slice(1).map((processor, index) => edge(way[index] as GraphNode, processor)),
-    ...find('forward', forward).map((forwarder) => edge(way.at(-1) as GraphNode, forwarder)),
+    ...find('forward', forwardersOf(config)).map((forwarder) => edge(way.at(-1) as GraphNode, forwarder)),
     ...find('forward', delivery.dead_letter === undefined ? [] : [delivery.dead_letter]).map((forwarder) =>
       edge(pipeline, forwarder, 'dead_letter'),
     ),

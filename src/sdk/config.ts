@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { CollectedEvent } from './events.ts';
 import type { CollectPlugin, ForwardPlugin, Plugin, ProcessPlugin } from './plugin.ts';
 import { integer, nameList } from './schema-parts.ts';
 
@@ -28,11 +29,21 @@ export const BufferConfig = z.strictObject({
   when_full: z.enum(['drop_oldest', 'drop_newest']).default('drop_oldest'),
 });
 
+/** Ours: a forwarder that gets only the events for which a condition is true. */
+const RouteConfig = z.strictObject({
+  to: z.string().describe('The name of a forwarder.'),
+  when: z.string().describe('A CEL condition over `data`, `timestamp` and `tag`: the events that it gets.'),
+});
+
+/** Names of forwarders, or routes to them; a single name stands for a list of one. */
+const forwarderList = () =>
+  z.union([z.array(z.union([z.string(), RouteConfig])), z.string().transform((name) => [name])]);
+
 /** One pipeline: docs/specification.md#22-pipelineconfig. */
 export const PipelineConfig = z.strictObject({
   collect: nameList(),
   process: nameList().optional(),
-  forward: nameList(),
+  forward: forwarderList(),
   enabled: z.boolean().default(true),
   restart: z.boolean().default(true),
   max_in_flight: integer().min(1).default(1000),
@@ -42,7 +53,43 @@ export const PipelineConfig = z.strictObject({
   buffer: BufferConfig.prefault({}),
   delivery: DeliveryConfig.prefault({}),
 });
-export type PipelineConfig = Readonly<z.output<typeof PipelineConfig>>;
+export type PipelineConfig = Readonly<Omit<z.output<typeof PipelineConfig>, 'forward'>> & {
+  readonly forward: readonly (string | Route)[];
+};
+
+/** Which events a forwarder gets: `when` of a route, compiled. */
+export interface RouteCondition {
+  /** @throws PluginError if the condition cannot be evaluated for this event */
+  holds(event: CollectedEvent): boolean;
+  /** The same for an event of which only the line is known; undefined if the condition reads more than the line. */
+  readonly holdsForLine: ((line: string) => boolean) | undefined;
+}
+
+/** A forwarder of a pipeline that gets only the events for which a condition is true. */
+export class Route {
+  /** The name of the forwarder. */
+  readonly to: string;
+  /** The condition as it is in the configuration. */
+  readonly when: string;
+  readonly #condition: RouteCondition;
+
+  constructor({ to, when }: z.output<typeof RouteConfig>, condition: RouteCondition) {
+    this.to = to;
+    this.when = when;
+    this.#condition = condition;
+    Object.freeze(this);
+  }
+
+  /** Neither enumerable nor compared: a configuration is made of what was written. */
+  get condition(): RouteCondition {
+    return this.#condition;
+  }
+}
+
+/** The names of the forwarders of a pipeline, those of routes included. */
+export function forwardersOf({ forward }: Pick<PipelineConfig, 'forward'>): string[] {
+  return forward.map((item) => (typeof item === 'string' ? item : item.to));
+}
 
 const named = <T extends z.ZodType>(entry: T) => z.record(z.string(), entry);
 

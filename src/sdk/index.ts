@@ -1,7 +1,7 @@
 // Everything that a plugin may use: `millrace/plugin`. Built-in plugins import this and `operators/`, and nothing else.
 
 export { type BatchDefaults, type BatchingDefaults, type BatchLimits, batching } from './batching.ts';
-export type { AnalyticsConfig, PipelineConfig, PluginConfig } from './config.ts';
+export type { AnalyticsConfig, PipelineConfig, PluginConfig, Route, RouteCondition } from './config.ts';
 export {
   CollectConfigBase,
   ForwardConfigBase,

@@ -28,6 +28,10 @@ export type DropReason =
   | 'filtered'
   | 'processor_failed'
   | 'forwarder_failed'
+  /** The condition of no forwarder is true for it, and no forwarder is without one. */
+  | 'no_route'
+  /** The condition of a forwarder could not be evaluated for it. */
+  | 'route_failed'
   /** It came faster than the window takes, from a source that cannot wait. */
   | 'buffer_full';
 

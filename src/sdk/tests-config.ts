@@ -137,7 +137,14 @@ type Row = ReturnType<typeof rowExpectation>;
 export type RowExpectation = Readonly<z.output<Row>>;
 
 const STATES = ['running', 'backing_off', 'completed', 'failed', 'stopped'] as const;
-const REASONS = ['filtered', 'processor_failed', 'forwarder_failed', 'buffer_full'] as const;
+const REASONS = [
+  'filtered',
+  'processor_failed',
+  'forwarder_failed',
+  'no_route',
+  'route_failed',
+  'buffer_full',
+] as const;
 
 const dropExpectation = () =>
   z.strictObject({

@@ -1,11 +1,11 @@
 import { asyncScheduler, type Observable, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { isMapping } from '../checks/problem.ts';
-import type { WrittenSections } from '../checks/shown-values.ts';
+import { conditionsOf, type WrittenSections } from '../checks/shown-values.ts';
 import { parseConfig } from '../config/parse-config.ts';
 import { Manager } from '../engine/manager.ts';
 import type { StagePlace } from '../engine/probe.ts';
-import type { AnalyticsConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
+import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
@@ -113,7 +113,7 @@ class PipelineTest {
     this.#pipeline = { ...(config.pipelines[this.#name] as PipelineConfig), enabled: true };
     this.#config = { ...config, pipelines: { ...config.pipelines, [this.#name]: this.#pipeline } };
     const { dead_letter } = this.#pipeline.delivery;
-    const forwarders = [...this.#pipeline.forward, ...(dead_letter === undefined ? [] : [dead_letter])];
+    const forwarders = [...forwardersOf(this.#pipeline), ...(dead_letter === undefined ? [] : [dead_letter])];
     checkNames('collect', options.collect, this.#pipeline.collect, this.#name);
     checkNames('forward', options.forward, forwarders, this.#name);
     this.#letters = new Letters(usedLetters(options));
@@ -209,7 +209,8 @@ class PipelineTest {
 
   #stages(written: WrittenSections) {
     const { collectors, processors, forwarders } = this.#config;
-    const { collect, process = [], forward, delivery } = this.#pipeline;
+    const { collect, process = [], delivery } = this.#pipeline;
+    const conditions = conditionsOf(this.#pipeline, written.get('pipelines')?.[this.#name]);
     const stage = (kind: StagePlace['kind'], entry: PluginConfig | undefined) => {
       const known = entry as PluginConfig;
       const pluginKind = kind === 'dead_letter' ? 'forward' : kind;
@@ -219,7 +220,11 @@ class PipelineTest {
     return [
       ...collect.map((name) => stage('collect', collectors[name])),
       ...process.map((name) => stage('process', processors[name])),
-      ...forward.map((name) => stage('forward', forwarders[name])),
+      ...forwardersOf(this.#pipeline).map((name) => {
+        const when = conditions.get(name);
+        const row = stage('forward', forwarders[name]);
+        return when === undefined ? row : { ...row, settings: { when, ...row.settings } };
+      }),
       ...(delivery.dead_letter === undefined ? [] : [stage('dead_letter', forwarders[delivery.dead_letter])]),
     ];
   }

@@ -47,6 +47,8 @@ export const REASON_WORDS: Readonly<Record<DropReason, string>> = {
   filtered: 'filtered',
   processor_failed: 'failed',
   forwarder_failed: 'gave up',
+  no_route: 'no route',
+  route_failed: 'route failed',
   buffer_full: 'full',
 };
 
