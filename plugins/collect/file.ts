@@ -139,6 +139,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
   }).pipe(
     map((batch) => {
       demand.emitted(batch.size);
+      ctx.stats.bytes(batch.endOffset - batch.startOffset);
       return toEvents(batch, () => {
         positions.acknowledge(batch);
         demand.acknowledged(batch.size);

@@ -60,7 +60,8 @@ piped:
     const input = inputOf(process.stdin, maxLineBytes);
     const batchLines = ctx.blockLines ?? BATCH_LINES;
     const demand = new BatchDemand(ctx.demand, ctx.state, ctx.blockLines ?? WORTHWHILE_LINES);
-    return input.read({ demand, batchLines, skipEmptyLines }).pipe(untilAborted(ctx.signal));
+    const onBytes = (count: number) => ctx.stats.bytes(count);
+    return input.read({ demand, batchLines, skipEmptyLines, onBytes }).pipe(untilAborted(ctx.signal));
   },
 });
 
@@ -68,6 +69,8 @@ interface ReadSettings {
   readonly demand: BatchDemand;
   readonly batchLines: number;
   readonly skipEmptyLines: boolean;
+  /** Told of the bytes of the lines that are emitted. */
+  readonly onBytes: (count: number) => void;
 }
 
 /** Lines that were emitted and are not acknowledged yet. */
@@ -110,7 +113,7 @@ class LineInput {
   }
 
   /** Errors if the stream fails, if it is not text, or if another run reads it. */
-  read({ demand, batchLines, skipEmptyLines }: ReadSettings): Observable<EventBatch> {
+  read({ demand, batchLines, skipEmptyLines, onBytes }: ReadSettings): Observable<EventBatch> {
     return new Observable((subscriber) => {
       if (this.#isRead) {
         subscriber.error(new PluginError('standard input is already read by another collector'));
@@ -124,6 +127,7 @@ class LineInput {
       const emit = (entry: InFlight) => {
         const { size } = entry.lines;
         demand.emitted(size);
+        onBytes(entry.origin.endOffset - entry.origin.startOffset);
         const acknowledge = () => {
           // An earlier run: what it had in flight is emitted again by this one.
           if (run !== this.#runs) return;

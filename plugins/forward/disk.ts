@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { defer, finalize, type Observable } from 'rxjs';
+import { defer, finalize, type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
 import * as z from 'zod';
 import { ExactFile } from '../../operators/files/append/exact-file.ts';
 import type { FileAppender } from '../../operators/files/append/file-appender.ts';
@@ -109,7 +109,11 @@ export function exactly({ ctx, ...events }: { ctx: Context } & ExactOutputEvents
   const indent = pretty_print ? 2 : undefined;
   return {
     restore: (marks) => file.restore(marks),
-    write: (events) => defer(() => file.write(events.map((event) => toJsonLine(event, indent)))),
+    write: (events) =>
+      defer(() => {
+        const documents = events.map((event) => toJsonLine(event, indent));
+        return file.write(documents).pipe(reportBytes(documents, ctx));
+      }),
     sync: () => file.sync(),
   };
 }
@@ -138,7 +142,7 @@ function lines(ctx: Context): Write<string | Buffer> {
     defer(() => {
       // A part of its own, because a write that was begun may outlast the run.
       const { appender, release } = leaseAppender(path, appenderOptions(ctx));
-      return appender.append(text, { fsync }).pipe(finalize(release));
+      return appender.append(text, { fsync }).pipe(reportBytes([text], ctx), finalize(release));
     });
 }
 
@@ -164,5 +168,12 @@ function dumps(ctx: Context): Write<readonly string[]> {
     flush: fsync === 'batch',
     mode: modeOf(ctx.config),
   });
-  return (documents) => files.write(documents);
+  return (documents) => files.write(documents).pipe(reportBytes(documents, ctx));
+}
+
+/** Once they are written. */
+function reportBytes<T>(documents: readonly (string | Buffer)[], ctx: Context): MonoTypeOperatorFunction<T> {
+  const complete = () =>
+    ctx.stats.bytes(documents.reduce((sum, document) => sum + Buffer.byteLength(document), 0));
+  return tap({ complete });
 }

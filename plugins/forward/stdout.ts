@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { catchError, defer, type Observable } from 'rxjs';
+import { catchError, defer, type Observable, tap } from 'rxjs';
 import * as z from 'zod';
 import { ResumingWriter } from '../../operators/files/append/resuming-writer.ts';
 import { writeToStream } from '../../operators/write-to-stream.ts';
@@ -50,7 +50,7 @@ export function forwardBatch({
   events: readonly CollectedEvent[];
 }): Observable<never> {
   const indent = ctx.config.pretty_print ? 2 : undefined;
-  return defer(() => write(events.map((event) => toJsonLine(event, indent)).join('')));
+  return defer(() => write(events.map((event) => toJsonLine(event, indent)).join(''), ctx));
 }
 
 /** {@link forwardBatch} for documents on lines of their own. */
@@ -59,13 +59,15 @@ export function forwardJsonLines({
 }: {
   ctx: Context;
 }): ((documents: Buffer) => Observable<never>) | undefined {
-  return ctx.config.pretty_print ? undefined : write;
+  return ctx.config.pretty_print ? undefined : (documents) => write(documents, ctx);
 }
 
-function write(text: string | Buffer): Observable<never> {
+function write(text: string | Buffer, ctx: Context): Observable<never> {
   // What is in an event must not steer the terminal of the person who reads it. Programs get it as it is.
   const shown = process.stdout.isTTY ? printableJson(text.toString()) : text;
-  return fileOnStdout()?.write(shown) ?? writeToStream(process.stdout, shown).pipe(catchError(explain));
+  const written$ =
+    fileOnStdout()?.write(shown) ?? writeToStream(process.stdout, shown).pipe(catchError(explain));
+  return written$.pipe(tap({ complete: () => ctx.stats.bytes(Buffer.byteLength(shown)) }));
 }
 
 let fileWriter: ResumingWriter | undefined;

@@ -8,7 +8,7 @@ import { LineEvents } from '../sdk/line-events.ts';
 import { AckQueue, type Batch, LazyBatch } from './delivery.ts';
 import { expectBatch } from './plugin-output.ts';
 import type { Drop } from './probe.ts';
-import type { PipelineCounters } from './stats.ts';
+import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 export interface CollectStageOptions {
   /** The name of the collector. */
@@ -16,6 +16,7 @@ export interface CollectStageOptions {
   readonly window: InFlightWindow;
   readonly buffer: PipelineConfig['buffer'];
   readonly counters: PipelineCounters;
+  readonly entry: EntryCounters;
   readonly drop: Drop;
   /** The queue that acknowledges what this collector emits. Default: one of its own. */
   readonly makeQueue?: ((release: (events: number) => void) => Pick<AckQueue, 'open'>) | undefined;
@@ -31,15 +32,13 @@ export function collectStage({
   window,
   buffer,
   counters,
+  entry,
   drop,
   makeQueue = (release) => new AckQueue(release),
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
   return (source) =>
     new Observable<Batch>((subscriber) => {
-      const queue = makeQueue((events) => {
-        counters.inFlight -= events;
-        window.release(events);
-      });
+      const queue = makeQueue((events) => window.release(events));
       // What came while the window was full. Single events are joined when there is room again.
       const waiting = new Fifo<EventBatch>();
       let waitingEvents = 0;
@@ -47,8 +46,11 @@ export function collectStage({
 
       const emit = ({ content, size, acknowledge, origin }: EventBatch) => {
         window.take(size);
-        counters.inFlight += size;
-        const delivery = queue.open(size, acknowledge);
+        const openedAt = counters.opened(entry, size);
+        const delivery = queue.open(size, (outcome) => {
+          counters.acknowledged(entry, size, outcome, openedAt);
+          acknowledge?.(outcome);
+        });
         delivery.origin = origin;
         subscriber.next(
           content instanceof LineEvents ? new LazyBatch(content, delivery) : { events: content, delivery },
@@ -94,7 +96,7 @@ export function collectStage({
           unit.acknowledge?.('forwarded');
           return;
         }
-        counters.collected += unit.size;
+        entry.received += unit.size;
         if (waiting.size === 0 && window.room > 0) emit(unit);
         else enqueue(unit);
       };

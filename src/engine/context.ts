@@ -9,6 +9,7 @@ import type {
   PluginStats,
   RunInfo,
 } from '../sdk/context.ts';
+import type { PluginMetrics } from '../sdk/metrics.ts';
 
 /** What the contexts of all plugins of a pipeline have in common. */
 export interface SharedContext {
@@ -28,6 +29,7 @@ export interface OwnContext {
   readonly cache: Record<string, unknown>;
   readonly signal: AbortSignal;
   readonly stats: PluginStats;
+  readonly metrics: PluginMetrics;
   readonly demand: Demand;
   readonly state: CollectorState;
   readonly blockLines?: number | undefined;

@@ -5,12 +5,14 @@ import { type CollectedEvent, collectedEvent } from '../sdk/events.ts';
 import { isoNow } from '../sdk/time.ts';
 import { type Batch, type Delivery, originOf } from './delivery.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
-import type { PipelineCounters } from './stats.ts';
+import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 export interface DeadLettersOptions {
   readonly pipeline: string;
   readonly logger: Logger;
   readonly counters: PipelineCounters;
+  /** The counters of the entry at a place. */
+  readonly entryAt: (place: StagePlace) => EntryCounters;
   readonly probe: PipelineProbe | undefined;
   /** Whether the pipeline has a dead letter; without one, what fails is counted as dropped. */
   readonly isOpen: boolean;
@@ -87,7 +89,10 @@ export class DeadLetters {
   /** The dead letter itself refused an entry for good. */
   lost(plugin: string, delivery: Delivery, error: unknown): void {
     this.#log(`dead letter ${plugin} refused an entry`, error);
-    this.#options.counters.drop('forwarder_failed', 1);
+    const { counters, entryAt } = this.#options;
+    const entry = entryAt({ kind: 'dead_letter', name: plugin });
+    entry.failed++;
+    counters.drop(entry, 'forwarder_failed', 1);
     delivery.acknowledge(1, 'failed');
   }
 
@@ -99,14 +104,17 @@ export class DeadLetters {
     error: unknown,
     content: () => Record<string, unknown>,
   ): void {
-    const { pipeline, counters, probe, isOpen } = this.#options;
+    const { pipeline, counters, entryAt, probe, isOpen } = this.#options;
+    const failed = entryAt(place);
+    failed.failed++;
     probe?.pluginFailed(place, error);
     if (!isOpen) {
-      counters.drop(reason, 1);
+      counters.drop(failed, reason, 1);
       probe?.dropped(place, reason, [event]);
       delivery.acknowledge(1, 'failed');
       return;
     }
+    failed.deadLettered++;
     const entry = collectedEvent({
       error: safeReason(error),
       pipeline,

@@ -12,8 +12,12 @@ import { toJsonLine, unserialisableEvent } from '../sdk/serialise.ts';
 import { type AttemptPolicy, Attempts, repeatCall, startCall } from './attempts.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
 import { gatherBatches } from './gather-batches.ts';
+import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 export interface ForwardStageOptions {
+  /** Measure the calls, and know those that have not ended. */
+  readonly entry: EntryCounters;
+  readonly counters: Pick<PipelineCounters, 'clock' | 'progressAt'>;
   readonly ordered: boolean;
   readonly policy: AttemptPolicy;
   /** How batches are gathered and sent; undefined: everything that waits goes in one call at a time. */
@@ -93,7 +97,9 @@ function deliver(batches: readonly Batch[], stage: Stage): Deliveries {
 }
 
 function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
-  const { forward, policy, watch, nextId } = stage;
+  const { forward, policy, watch, nextId, counters } = stage;
+  const startedAt = counters.clock.read();
+  let calls = 0;
   const alone = (event: CollectedEvent, delivery: Delivery) => [{ events: [event], delivery }];
   for (let b = 0; b < batches.length; b++) {
     const { events, delivery } = batches[b] as Batch;
@@ -104,8 +110,10 @@ function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
       if (started === undefined) {
         watch?.([event]);
         acknowledgeEvents(1, delivery, stage);
+        calls++;
         continue;
       }
+      measureCalls(calls, startedAt, stage);
       const pending = deliverGroup(alone(event, delivery), stage, { id, started });
       const rest = [{ events: events.slice(i + 1), delivery }, ...batches.slice(b + 1)].flatMap((batch) =>
         batch.events.map((later) => () => deliverGroup(alone(later, batch.delivery), stage)),
@@ -113,7 +121,17 @@ function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
       return deliverInTurn([() => pending, ...rest], stage);
     }
   }
+  measureCalls(calls, startedAt, stage);
   return NOTHING;
+}
+
+/** Calls with one event each that have succeeded at once: together, because reading the clock takes as long as one. */
+function measureCalls(calls: number, startedAt: number, { entry, counters }: Stage): void {
+  if (calls === 0) return;
+  const now = counters.clock.read();
+  counters.progressAt = now;
+  entry.batchEvents.observe(1, calls);
+  entry.callSeconds.ok.observe((now - startedAt) / 1000 / calls, calls);
 }
 
 function deliverInTurn(groups: readonly (() => Deliveries)[], { ordered }: Stage): Observable<never> {
@@ -133,6 +151,7 @@ interface GroupOptions {
 function deliverGroup(batches: readonly Batch[], stage: Stage, options: GroupOptions = {}): Deliveries {
   const { id = stage.nextId(), failedBefore = 0, started } = options;
   const group = new EventGroup(batches, stage, id, failedBefore);
+  if (started !== undefined) group.callStarted();
   const call = () => group.call();
   const pending = started ?? startCall(call, stage.policy);
   if (pending === undefined) {
@@ -161,7 +180,25 @@ class EventGroup {
     this.#attempts = new Attempts(stage.policy, failedBefore);
   }
 
+  /** To be called with each call: it takes from now until one of the methods below. */
+  callStarted(): void {
+    const { entry, counters, policy } = this.#stage;
+    entry.batchEvents.observe(totalSize(this.#left));
+    entry.openCalls.set(this, counters.clock.read() + (policy.pause?.left ?? 0));
+  }
+
+  #callEnded(result: 'ok' | 'error'): void {
+    const { entry, counters } = this.#stage;
+    const startedAt = entry.openCalls.get(this);
+    if (startedAt === undefined) return;
+    entry.openCalls.delete(this);
+    const now = counters.clock.read();
+    if (result === 'ok') counters.progressAt = now;
+    entry.callSeconds[result].observe(Math.max(0, now - startedAt) / 1000);
+  }
+
   call(): unknown {
+    this.callStarted();
     const { forward, forwardBatch, forwardJsonLines, memory } = this.#stage;
     const batches = this.#left;
     const id = this.#id;
@@ -176,6 +213,7 @@ class EventGroup {
   }
 
   succeeded(): void {
+    this.#callEnded('ok');
     this.#attempts.end();
     this.#lease?.giveBack();
     acknowledge(this.#left, this.#stage);
@@ -183,6 +221,7 @@ class EventGroup {
 
   /** Emits when the call is to be made again for the events that are left, and completes when there are none. */
   afterFailure(error: unknown): Observable<unknown> {
+    this.#callEnded('error');
     if (isFatal(error)) throw error;
     const again$ = this.#afterUnserialisable(error) ?? this.#afterPartialFailure(error) ?? this.#retry(error);
     if (again$ === EMPTY) this.#attempts.end();

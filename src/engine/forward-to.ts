@@ -1,16 +1,16 @@
-import type { OperatorFunction } from 'rxjs';
+import { type OperatorFunction, pipe, tap } from 'rxjs';
 import { batchingOf } from '../sdk/batching.ts';
 import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import { Pause } from './attempts.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import type { Batch } from './delivery.ts';
+import { type Batch, sizeOf } from './delivery.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
 import { forwardStage } from './forward-stage.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
 import { RetryLog } from './retry-log.ts';
-import type { PipelineCounters } from './stats.ts';
+import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 /** What a forwarder needs of its pipeline. */
 export interface ForwardToOptions {
@@ -20,6 +20,7 @@ export interface ForwardToOptions {
   readonly shared: Pick<SharedContext, 'pipeline' | 'logger' | 'random'>;
   readonly ctx: PipelineRunContext;
   readonly counters: PipelineCounters;
+  readonly entry: EntryCounters;
   readonly deadLetters: DeadLetters;
   readonly probe: PipelineProbe | undefined;
   /** Milliseconds of continuous failure after which the run fails; undefined: never. */
@@ -33,15 +34,22 @@ export function forwardTo(
   { name, loaded_plugin: plugin }: AnalyticsConfig['forwarders'][string],
   options: ForwardToOptions,
 ): OperatorFunction<Batch, never> {
-  const { kind, config, shared, counters, deadLetters, probe, exactly, giveUpAfter } = options;
+  const { kind, config, shared, counters, entry, deadLetters, probe, exactly, giveUpAfter } = options;
   const { ordered, delivery } = config;
   const ctx = options.ctx as PipelineRunContext<never>;
   const isDeadLetter = kind === 'dead_letter';
   const attempts = isDeadLetter ? undefined : delivery.attempts;
   const place: StagePlace = { kind, name };
-  const retryLog = new RetryLog(`${shared.pipeline}: forwarder ${name}`, shared.logger);
-  return forwardStage({
+  const retryLog = new RetryLog(`${shared.pipeline}: forwarder ${name}`, shared.logger, (trouble) => {
+    entry.trouble = trouble;
+  });
+  const received = tap((batch: Batch) => {
+    entry.received += sizeOf(batch);
+  });
+  const stage = forwardStage({
     ordered,
+    entry,
+    counters,
     outcome: isDeadLetter ? 'dead_lettered' : 'forwarded',
     forward: (event, id) =>
       exactly === undefined ? plugin.forward({ ctx, event, id }) : exactly.write([event]),
@@ -62,7 +70,7 @@ export function forwardTo(
       pause: new Pause(),
       onFailing: (isFailing) => retryLog.failing(isFailing),
       onRetry: (attempt, wait, error) => {
-        counters.retries++;
+        entry.retries++;
         probe?.retried(place, attempt, wait);
         retryLog.failed(attempt, wait, error, attempts);
       },
@@ -70,8 +78,7 @@ export function forwardTo(
     onDelivered: (count, delivered) => {
       retryLog.delivered();
       exactly?.written(count, delivered);
-      if (isDeadLetter) counters.deadLettered += count;
-      else counters.forward(name, count);
+      entry.sent += count;
     },
     watch: probe && ((events) => probe.left(place, events)),
     onFailure: (event, failed, error) =>
@@ -79,4 +86,5 @@ export function forwardTo(
         ? deadLetters.lost(name, failed, error)
         : deadLetters.forwarderFailed(name, event, failed, error),
   });
+  return pipe(received, stage);
 }

@@ -4,15 +4,18 @@ import { checkFunctions, checkOptions, refuseArgument } from '../checks/argument
 import { formatPath, isMapping } from '../checks/problem.ts';
 import { variablesOf, withholdingLogger, withholdLong } from '../checks/shown-values.ts';
 import { defaultHost } from '../host/standalone-host.ts';
-import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
+import { batchingOf } from '../sdk/batching.ts';
+import { type AnalyticsConfig, forwardersOf, type PluginConfig } from '../sdk/config.ts';
 import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
 import { isFatal, isNoteworthy, MillraceError } from '../sdk/errors.ts';
+import type { PluginMetrics } from '../sdk/metrics.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { secretsIn } from '../sdk/secret.ts';
-import type { PipelineStats, PipelineStatus } from '../sdk/status.ts';
+import type { PipelineHealth, PipelineStats, PipelineStatus } from '../sdk/status.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { version } from '../version.ts';
-import type { PipelineProbe } from './probe.ts';
+import { pipelineHealth } from './health.ts';
+import type { PipelineProbe, StagePlace } from './probe.ts';
 import { isFinal, PipelineRunner } from './runner.ts';
 import { PipelineCounters } from './stats.ts';
 
@@ -36,9 +39,17 @@ export interface ManagerOptions {
   readonly state?: StateStore | undefined;
   /** Emits when files that are written to are to be opened anew, as after a rotation by logrotate. Default: never. */
   readonly reopen$?: Observable<unknown> | undefined;
+  /** Keeps the metrics that plugins have of their own. Default: nothing is kept. */
+  readonly metrics?: MetricsOf | undefined;
   /** Watches the named pipeline's runs stage by stage, for tests and pictures. Default: nobody does. */
   readonly probe?: (pipeline: string) => PipelineProbe;
 }
+
+/** The metrics of a plugin, by pipeline, place in it and name of the plugin. */
+export type MetricsOf = (pipeline: string, place: StagePlace, plugin: string) => PluginMetrics;
+
+/** Seconds without progress after which a pipeline that has events in flight is not ready. */
+export const STALLED_AFTER = 60;
 
 /** Backoff of restarts, as `restart` in docs/configuration.md describes it. Milliseconds. */
 const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
@@ -64,6 +75,10 @@ export class Manager {
   readonly config: AnalyticsConfig;
   readonly #runners = new Map<string, PipelineRunner>();
   readonly #counters = new Map<string, PipelineCounters>();
+  /** A text without values of variables and secrets. */
+  readonly #withheld: (text: string) => string;
+  /** The longest time that a forwarder of each pipeline gathers a batch. */
+  readonly #batchSeconds = new Map<string, number>();
   readonly #started = new Set<PipelineRunner>();
 
   /**
@@ -80,13 +95,13 @@ export class Manager {
       drainTimeout = 10,
       state,
       reopen$,
+      metrics,
     } = options;
-    const secrets = secretsIn([config.collectors, config.processors, config.forwarders]);
-    const logger = withholdingLogger(
-      options.logger ?? silentLogger,
-      variablesOf(config),
-      secrets.map(({ secret }) => secret),
-    );
+    const found = secretsIn([config.collectors, config.processors, config.forwarders]);
+    const secrets = found.map(({ secret }) => secret);
+    const logger = withholdingLogger(options.logger ?? silentLogger, variablesOf(config), secrets);
+    this.#withheld = (text) =>
+      secrets.reduce((shown, secret) => secret.hideIn(shown), withholdLong(text, variablesOf(config)));
     const host = options.host ?? defaultHost(config.host_config, { once, logger });
     checkAgainstHost(config, host);
     checkState(config, state);
@@ -109,6 +124,10 @@ export class Manager {
         ...(once && { isFatal }),
       };
       const restart = pipeline.restart ? policy : { ...policy, attempts: 1 };
+      const batchSeconds = forwardersOf(pipeline).map((forwarder) =>
+        batchingOf({ ...config.forwarders[forwarder] }),
+      );
+      this.#batchSeconds.set(name, Math.max(...batchSeconds.map((batching) => batching?.seconds ?? 0)));
       this.#counters.set(name, counters);
       this.#runners.set(
         name,
@@ -120,6 +139,7 @@ export class Manager {
             counters,
             memories: new Map(),
             probe: options.probe?.(name),
+            metrics: metrics && ((place, plugin) => metrics(name, place, plugin)),
             giveUpAfter: once ? giveUpAfter * 1000 : undefined,
             state: state && ((collector) => state.of(name, collector)),
           },
@@ -156,6 +176,28 @@ export class Manager {
   /** Counters since the manager was made, restarts included. */
   stats(): Record<string, PipelineStats> {
     return Object.fromEntries([...this.#counters].map(([name, counters]) => [name, counters.snapshot()]));
+  }
+
+  /**
+   * Whether each pipeline is well, and what is wrong with it in words, for example `forwarder archive has failed 29 times
+   * since 10:02 UTC: no space left on device (ENOSPC)`. `stalledAfter` is how many seconds a pipeline may make no
+   * progress while it has events in flight; the longest `batch.seconds` of its forwarders is added.
+   */
+  health(stalledAfter = STALLED_AFTER): Record<string, PipelineHealth> {
+    return Object.fromEntries(
+      [...this.#runners].map(([name, { status }]) => {
+        const batchSeconds = this.#batchSeconds.get(name) ?? 0;
+        const counters = this.#counters.get(name) as PipelineCounters;
+        const health = pipelineHealth(status, counters, (stalledAfter + batchSeconds) * 1000);
+        const problems = health.problems.map((problem) => this.#withheld(problem));
+        return [name, { ...health, problems }];
+      }),
+    );
+  }
+
+  /** The counters of a pipeline by plugin entry, for metrics; undefined if there is none of that name. */
+  counters(name: string): PipelineCounters | undefined {
+    return this.#counters.get(name);
   }
 
   /**
@@ -211,6 +253,7 @@ const OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
   state: true,
   reopen$: true,
   probe: true,
+  metrics: true,
 };
 
 function checkArguments(config: AnalyticsConfig, options: ManagerOptions): void {

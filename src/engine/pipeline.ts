@@ -22,6 +22,7 @@ import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { moduleUrlOf } from '../modules/import-module.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
+import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
 import { memoryState } from '../state/state-table.ts';
 import { collectStage } from './collect-stage.ts';
 import { createContext, type SharedContext } from './context.ts';
@@ -35,7 +36,7 @@ import type { Drop, PipelineProbe, StagePlace } from './probe.ts';
 import { processStage } from './process-stage.ts';
 import { RetryLog } from './retry-log.ts';
 import { type RoutedBatch, routeBatches } from './route-batches.ts';
-import type { PipelineCounters } from './stats.ts';
+import type { EntryCounters, PipelineCounters } from './stats.ts';
 import { TruncatedLines } from './truncated-lines.ts';
 import { inWorkers } from './worker-stage.ts';
 
@@ -55,6 +56,8 @@ export interface PipelineSetup {
   readonly probe?: PipelineProbe | undefined;
   /** Milliseconds of continuous failure of a forwarder after which the run fails; undefined: never. */
   readonly giveUpAfter?: number | undefined;
+  /** Metrics of the plugin at a place; undefined if nobody asks for them. */
+  readonly metrics?: ((place: StagePlace, plugin: string) => PluginMetrics) | undefined;
   /** What a collector of this pipeline remembers over restarts of the process; undefined without a state folder. */
   readonly state?: ((collector: string) => CollectorState) | undefined;
 }
@@ -106,6 +109,7 @@ class PipelineRun {
       pipeline: shared.pipeline,
       logger: shared.logger,
       counters,
+      entryAt: (place) => this.#entryAt(place),
       probe,
       isOpen: deadLetter !== undefined,
       masks: processors.map((entry) => entry.loaded_plugin.masks === true),
@@ -113,11 +117,16 @@ class PipelineRun {
       cut: (event, delivery) => this.#truncated.cut(event, delivery),
     });
 
+    const last = processors.at(-1);
+    const lastCounters = last && this.#entryAt({ kind: 'process', name: last.name });
     const endCollecting$ = merge(stop$, this.#collectorFailed$);
     const batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$)));
     const forwarded$ = batches$.pipe(
       this.#processAll(processors, deadLetters),
-      map((batch) => this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure))),
+      map((batch) => {
+        if (lastCounters !== undefined) lastCounters.sent += sizeOf(batch);
+        return this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure));
+      }),
       filter((batch) => sizeOf(batch) > 0),
       this.#forwardToAll(deadLetters),
       tap({ complete: () => deadLetters.close() }),
@@ -151,6 +160,7 @@ class PipelineRun {
         window: this.#window,
         buffer: config.buffer,
         counters,
+        entry: this.#entryAt(place),
         drop: this.#drop(place),
         makeQueue: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).queueFor(release)),
       }),
@@ -166,10 +176,17 @@ class PipelineRun {
   }
 
   #processAll(processors: readonly Processor[], deadLetters: DeadLetters): MonoTypeOperatorFunction<Batch> {
+    const counters = processors.map(({ name }) => this.#entryAt({ kind: 'process', name }));
+    // What one processor receives, the one before it has sent.
+    const onReceived = (index: number, events: number) => {
+      const [before, own] = [counters[index - 1], counters[index]];
+      if (before !== undefined) before.sent += events;
+      if (own !== undefined) own.received += events;
+    };
     const inThisThread = processors
-      .map((entry, index) => this.#process(entry, index, deadLetters))
+      .map((entry, index) => this.#process(entry, index, (events) => onReceived(index, events), deadLetters))
       .reduce<MonoTypeOperatorFunction<Batch>>((before, stage) => pipe(before, stage), identity);
-    const { config, counters, shared } = this.#setup;
+    const { config, shared } = this.#setup;
     if (!this.#hasWorkers) return inThisThread;
     return inWorkers({
       workers: config.workers,
@@ -182,8 +199,12 @@ class PipelineRun {
       logger: shared.logger,
       ordered: config.ordered,
       inThisThread,
-      onMasked: (rule, count) => counters.mask(rule, count),
-      onFiltered: (count) => counters.drop('filtered', count),
+      onMasked: (index, rule, count) => counters[index]?.mask(rule, count),
+      onReceived,
+      onFiltered: (index, count) => {
+        const entry = counters[index];
+        if (entry !== undefined) this.#setup.counters.drop(entry, 'filtered', count);
+      },
       onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
     });
   }
@@ -194,11 +215,12 @@ class PipelineRun {
     return config.workers > 1 && probe === undefined;
   }
 
-  #process(entry: Processor, index: number, deadLetters: DeadLetters) {
+  #process(entry: Processor, index: number, onReceived: (events: number) => void, deadLetters: DeadLetters) {
     const ctx = this.#context('process', entry, this.#working.signal) as PipelineRunContext<never>;
     const plugin = entry.loaded_plugin;
     const place: StagePlace = { kind: 'process', name: entry.name };
     const stage = processStage({
+      onReceived,
       name: entry.name,
       ordered: this.#setup.config.ordered,
       inTurn: plugin.needsOrder?.({ config: entry as never }) !== undefined,
@@ -254,6 +276,7 @@ class PipelineRun {
     const exactly = kind === 'forward' ? this.#exactly : undefined;
     return forwardTo(entry, {
       kind,
+      entry: this.#entryAt({ kind, name }),
       config,
       shared,
       ctx,
@@ -293,8 +316,9 @@ class PipelineRun {
 
   #drop(place: StagePlace): Drop {
     const { counters, probe } = this.#setup;
+    const entry = this.#entryAt(place);
     return (reason, count, events) => {
-      counters.drop(reason, count);
+      counters.drop(entry, reason, count);
       probe?.dropped(place, reason, events());
     };
   }
@@ -304,8 +328,22 @@ class PipelineRun {
     return probe === undefined ? identity : tap(({ events }) => probe.left(place, events));
   }
 
-  #context(kind: string, config: PluginConfig, signal: AbortSignal): PipelineRunContext {
-    const { memories, counters, shared } = this.#setup;
+  /** The counters of the entry at a place. */
+  #entryAt(place: StagePlace): EntryCounters {
+    const { analytics, counters } = this.#setup;
+    const { collectors, processors, forwarders } = analytics;
+    const section = {
+      collect: collectors,
+      process: processors,
+      forward: forwarders,
+      dead_letter: forwarders,
+    }[place.kind];
+    return counters.entry(place, section[place.name]?.plugin ?? '');
+  }
+
+  #context(kind: StagePlace['kind'], config: PluginConfig, signal: AbortSignal): PipelineRunContext {
+    const { memories, metrics, shared } = this.#setup;
+    const entry = this.#entryAt({ kind, name: config.name });
     const key = `${kind} ${config.name}`;
     const memory = memories.get(key) ?? { cache: {}, state: memoryState(shared.pipeline, config.name) };
     memories.set(key, memory);
@@ -316,11 +354,24 @@ class PipelineRun {
       demand: this.#window,
       state: (kind === 'collect' ? this.#durableStateOf(config.name) : undefined) ?? memory.state,
       blockLines: kind === 'collect' ? this.#blockLines : undefined,
+      metrics: metrics?.({ kind, name: config.name }, config.plugin) ?? silentMetrics,
       stats: {
-        masked: (rule, count) => counters.mask(rule, count),
-        backlog: (bytes) => counters.backlog(config.name, bytes),
-        lost: (bytes) => counters.lose(bytes),
-        truncated: () => counters.truncate(),
+        masked: (rule, count) => entry.mask(rule, count),
+        bytes: (count) => {
+          entry.bytes = (entry.bytes ?? 0) + count;
+        },
+        backlog: (bytes) => {
+          entry.lagBytes = bytes;
+        },
+        pending: (messages) => {
+          entry.lagMessages = messages;
+        },
+        lost: (bytes) => {
+          entry.lostBytes += bytes;
+        },
+        truncated: () => {
+          entry.truncations++;
+        },
       },
     });
   }

@@ -18,7 +18,7 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import type { LineMapping } from '../sdk/plugin.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin-result.ts';
-import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
+import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
 import { expectEvents } from './plugin-output.ts';
 import type { Drop } from './probe.ts';
 import { ResultWindow } from './result-window.ts';
@@ -31,6 +31,8 @@ export interface ProcessStageOptions {
   readonly inTurn?: boolean;
   /** Bounds the results that are pulled of iterables and not acknowledged: see {@link ResultWindow}. */
   readonly maxInFlight: number;
+  /** Told of each batch as it comes. */
+  readonly onReceived: (events: number) => void;
   readonly drop: Drop;
   /** The plugin's entry function, bound to its context. */
   readonly process: (event: CollectedEvent) => unknown;
@@ -63,6 +65,7 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
   return orderedMap(
     (batch: Batch): readonly Batch[] | Observable<Batch> => {
       const { lazy, delivery } = batch;
+      options.onReceived(sizeOf(batch));
       if (lazy instanceof LineEvents) {
         const mapping = options.mapLines?.(lazy.envelope);
         if (mapping !== undefined) return mappedLines(lazy, mapping, delivery, options);

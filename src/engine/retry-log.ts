@@ -2,14 +2,17 @@ import { counted } from '../../operators/support/counted.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, retryAfterOf, safeReason } from '../sdk/errors.ts';
+import { isoNow } from '../sdk/time.ts';
 import { elapsedText } from './attempts.ts';
+import type { Trouble } from './stats.ts';
 
 /** Milliseconds of continuous failure at which the log says so once more; from then on each time the last has passed. */
 const REMINDERS = [10_000, 30_000, 60_000, 300_000, 600_000] as const;
 const LAST_REMINDER = REMINDERS[REMINDERS.length - 1] as number;
 
-/** A time in which every attempt has failed. */
-interface Trouble {
+/** What the log knows of a time in which every attempt has failed. */
+interface LoggedTrouble {
+  readonly since: string;
   readonly elapsed: () => number;
   readonly reasons: Set<string>;
   failures: number;
@@ -25,15 +28,20 @@ interface Trouble {
 export class RetryLog {
   readonly #name: string;
   readonly #logger: Logger;
-  #trouble: Trouble | undefined;
+  readonly #onChange: (trouble: Trouble | undefined) => void;
+  #trouble: LoggedTrouble | undefined;
   #troubles = 0;
   /** Calls that are being tried again. */
   #failing = 0;
 
-  /** `name` is that of the pipeline and the forwarder, as in `main: forwarder archive`. */
-  constructor(name: string, logger: Logger) {
+  /**
+   * `name` is that of the pipeline and the forwarder, as in `main: forwarder archive`. `onChange` is told of each
+   * failure, and gets undefined when the forwarder works again.
+   */
+  constructor(name: string, logger: Logger, onChange: (trouble: Trouble | undefined) => void = () => {}) {
     this.#name = name;
     this.#logger = logger;
+    this.#onChange = onChange;
   }
 
   /** A call is to be tried again, or is not any more: while there is such a call, the trouble is not over. */
@@ -51,6 +59,7 @@ export class RetryLog {
     const isNew = !trouble.reasons.has(reason);
     trouble.reasons.add(reason);
     trouble.failures++;
+    this.#onChange({ since: trouble.since, failures: trouble.failures, reason: text });
     const ms = trouble.elapsed();
     const isDue = ms >= reminderAt(trouble.reminders);
     while (ms >= reminderAt(trouble.reminders)) trouble.reminders++;
@@ -69,19 +78,20 @@ export class RetryLog {
     const trouble = this.#trouble;
     if (trouble === undefined || this.#failing > 0) return;
     this.#trouble = undefined;
+    this.#onChange(undefined);
     if (!trouble.isLogged) return;
     const often = `${counted(trouble.failures, 'failed attempt')} over ${elapsedText(trouble.elapsed())}`;
     this.#logger.info(`${this.#name}: works again after ${often}`);
   }
 
-  #begin(): Trouble {
+  #begin(): LoggedTrouble {
     this.#troubles++;
-    const trouble = { elapsed: steadyClock(), reasons: new Set<string>(), failures: 0, reminders: 0 };
-    this.#trouble = { ...trouble, isLogged: false };
+    const trouble = { since: isoNow(), elapsed: steadyClock(), reasons: new Set<string>() };
+    this.#trouble = { ...trouble, failures: 0, reminders: 0, isLogged: false };
     return this.#trouble;
   }
 
-  #warn(trouble: Trouble, message: string): void {
+  #warn(trouble: LoggedTrouble, message: string): void {
     trouble.isLogged = true;
     this.#logger.warn(`${this.#name}: ${message}`);
   }

@@ -116,7 +116,10 @@ export class PipelineRunner {
       return;
     }
     this.#failures = failures;
-    const { logger } = this.#options.setup.shared;
+    const { counters, shared } = this.#options.setup;
+    const { logger } = shared;
+    counters.restarts++;
+    counters.abandon();
     const seconds = (retryIn / 1000).toFixed(1);
     if (error === undefined) {
       logger.info(`${this.name}: the run has ended; the next one begins in ${seconds} s`);
@@ -143,8 +146,7 @@ export class PipelineRunner {
     const state = this.#stopped$ === undefined ? end : 'stopped';
     this.#running.unsubscribe();
     const { memories, counters, shared } = this.#options.setup;
-    counters.givenUp += counters.inFlight;
-    counters.inFlight = 0;
+    counters.givenUp += counters.abandon();
     memories.clear();
     for (const key of Object.keys(shared.shared_cache)) delete shared.shared_cache[key];
     const failures = state === 'failed' ? this.#failures + 1 : 0;

@@ -1,76 +1,200 @@
+import type { Outcome } from '../sdk/event-batch.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
+import { Histogram } from './histogram.ts';
+import type { StagePlace } from './probe.ts';
+import { TurnClock } from './turn-clock.ts';
 
-/** The counters of one pipeline, written by its stages. `onDrop` hears of every drop. */
-export class PipelineCounters {
-  collected = 0;
+/** Seconds. A call takes a millisecond at least, and an event can wait for hours while a forwarder fails. */
+const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const ACKNOWLEDGE_SECONDS = [...CALL_SECONDS, 300, 1800, 7200];
+const BATCH_EVENTS = [1, 4, 16, 64, 256, 1024, 4096, 16_384];
+
+/** A time in which every call of a forwarder has failed. */
+export interface Trouble {
+  /** When the first call failed: ISO 8601 UTC. */
+  readonly since: string;
+  readonly failures: number;
+  /** Why the latest call failed. It may be shown. */
+  readonly reason: string;
+}
+
+/**
+ * The counters of one plugin entry of a pipeline. The stages add to them once per batch, and nothing else is done until
+ * somebody reads them.
+ */
+export class EntryCounters {
+  readonly kind: StagePlace['kind'];
+  readonly name: string;
+  /** The name of the plugin. */
+  readonly plugin: string;
+  /** Events that reached the entry; for a collector, events that it emitted. */
+  received = 0;
+  /** Events that left it; for a forwarder, events that it delivered. */
+  sent = 0;
+  /** Bytes that a collector has read or a forwarder has written; undefined if the plugin does not report them. */
+  bytes: number | undefined;
+  /** Only for a collector: events that are not acknowledged yet. */
   inFlight = 0;
+  /** Only for a collector, by batch: the worst outcome of its events. */
+  readonly acknowledged: Record<Outcome, number> = { forwarded: 0, dropped: 0, dead_lettered: 0, failed: 0 };
+  /** Events that the plugin failed on for good. */
+  failed = 0;
+  /** Those of them that went to the dead letter. */
   deadLettered = 0;
+  /** Calls of a forwarder that were made again. */
   retries = 0;
-  givenUp = 0;
-  readonly #forwarded = new Map<string, number>();
-  readonly #dropped = new Map<DropReason, number>();
-  readonly #masked = new Map<string, { count: number }>();
-  readonly #backlogs = new Map<string, number>();
-  #lostBytes = 0;
-  #truncations = 0;
-  readonly #onDrop: (reason: DropReason, count: number, total: number) => void;
+  readonly dropped = new Map<DropReason, number>();
+  readonly masked = new Map<string, { count: number }>();
+  /** Bytes that a collector knows of and has not read. */
+  lagBytes: number | undefined;
+  /** Messages that a collector knows of and has not received. */
+  lagMessages: number | undefined;
+  lostBytes = 0;
+  truncations = 0;
+  /** Seconds from an event's collection to its acknowledgement. */
+  readonly acknowledgeSeconds = new Histogram(ACKNOWLEDGE_SECONDS);
+  /** Events per call of a forwarder. */
+  readonly batchEvents = new Histogram(BATCH_EVENTS);
+  readonly callSeconds = { ok: new Histogram(CALL_SECONDS), error: new Histogram(CALL_SECONDS) };
+  /** Calls of a forwarder that have not ended, with the time at which each began, by the clock of the pipeline. */
+  readonly openCalls = new Map<object, number>();
+  /** While every call of a forwarder fails. */
+  trouble: Trouble | undefined;
 
-  constructor(onDrop: (reason: DropReason, count: number, total: number) => void) {
-    this.#onDrop = onDrop;
+  constructor({ kind, name }: StagePlace, plugin: string) {
+    this.kind = kind;
+    this.name = name;
+    this.plugin = plugin;
   }
 
-  forward(forwarder: string, count: number): void {
-    increase(this.#forwarded, forwarder, count);
-  }
-
-  drop(reason: DropReason, count: number): void {
-    this.#onDrop(reason, count, increase(this.#dropped, reason, count));
+  /** Returns how many events the entry has dropped for that reason. */
+  drop(reason: DropReason, count: number): number {
+    const total = (this.dropped.get(reason) ?? 0) + count;
+    this.dropped.set(reason, total);
+    return total;
   }
 
   mask(rule: string, count: number): void {
     // For each masked text: one look into the map where two would do.
-    const known = this.#masked.get(rule);
-    if (known === undefined) this.#masked.set(rule, { count });
+    const known = this.masked.get(rule);
+    if (known === undefined) this.masked.set(rule, { count });
     else known.count += count;
   }
+}
 
-  backlog(collector: string, bytes: number): void {
-    this.#backlogs.set(collector, bytes);
+/** The counters of one pipeline, by plugin entry. They last as long as the Manager, restarts of the pipeline included. */
+export class PipelineCounters {
+  readonly #entries = new Map<string, EntryCounters>();
+  readonly #onDrop: (reason: DropReason, count: number, total: number) => void;
+  readonly clock = new TurnClock();
+  /** Events that were collected and are not acknowledged yet. */
+  inFlight = 0;
+  restarts = 0;
+  givenUp = 0;
+  /** When an event was acknowledged last, by the clock; undefined if none was. */
+  acknowledgedAt: number | undefined;
+  /** When an event was delivered or acknowledged last, or came while there were no others. */
+  progressAt = 0;
+
+  /** `onDrop` hears of every drop, with the sum of those for the same reason. */
+  constructor(onDrop: (reason: DropReason, count: number, total: number) => void) {
+    this.#onDrop = onDrop;
   }
 
-  lose(bytes: number): void {
-    this.#lostBytes += bytes;
+  /** The counters of an entry; made when first asked for. */
+  entry(place: StagePlace, plugin: string): EntryCounters {
+    const key = `${place.kind} ${place.name}`;
+    let counters = this.#entries.get(key);
+    if (counters === undefined) {
+      counters = new EntryCounters(place, plugin);
+      this.#entries.set(key, counters);
+    }
+    return counters;
   }
 
-  truncate(): void {
-    this.#truncations++;
+  get entries(): EntryCounters[] {
+    return [...this.#entries.values()];
+  }
+
+  drop(entry: EntryCounters, reason: DropReason, count: number): void {
+    entry.drop(reason, count);
+    this.#onDrop(
+      reason,
+      count,
+      this.#sum((each) => each.dropped.get(reason) ?? 0),
+    );
+  }
+
+  /** Events were collected and are not acknowledged yet. Returns the time. */
+  opened(collector: EntryCounters, events: number): number {
+    const { now } = this.clock;
+    if (this.inFlight === 0) this.progressAt = now;
+    this.inFlight += events;
+    collector.inFlight += events;
+    collector.sent += events;
+    return now;
+  }
+
+  /** `openedAt` is the time that {@link opened} returned. */
+  acknowledged(collector: EntryCounters, events: number, outcome: Outcome, openedAt: number): void {
+    const { now } = this.clock;
+    this.acknowledgedAt = now;
+    this.progressAt = now;
+    this.inFlight -= events;
+    collector.inFlight -= events;
+    collector.acknowledged[outcome] += events;
+    collector.acknowledgeSeconds.observe((now - openedAt) / 1000, events);
+  }
+
+  /** A run has ended: what is still in flight will never be acknowledged. Returns how many events these are. */
+  abandon(): number {
+    const abandoned = this.inFlight;
+    this.inFlight = 0;
+    for (const entry of this.#entries.values()) {
+      entry.inFlight = 0;
+      entry.openCalls.clear();
+      entry.trouble = undefined;
+    }
+    return abandoned;
   }
 
   snapshot(): PipelineStats {
+    const { entries } = this;
+    const backlogs = entries.flatMap(({ lagBytes }) => lagBytes ?? []);
     return {
-      collected: this.collected,
-      forwarded: Object.fromEntries(this.#forwarded),
-      dropped: Object.fromEntries(this.#dropped),
-      dead_lettered: this.deadLettered,
-      masked: Object.fromEntries(Array.from(this.#masked, ([rule, { count }]) => [rule, count])),
-      retries: this.retries,
+      collected: this.#sum(({ kind, received }) => (kind === 'collect' ? received : 0)),
+      forwarded: Object.fromEntries(
+        entries
+          .filter(({ kind, sent }) => kind === 'forward' && sent > 0)
+          .map(({ name, sent }) => [name, sent]),
+      ),
+      dropped: Object.fromEntries(totals(entries.flatMap(({ dropped }) => [...dropped]))),
+      dead_lettered: this.#sum(({ kind, sent }) => (kind === 'dead_letter' ? sent : 0)),
+      masked: Object.fromEntries(
+        totals(
+          entries.flatMap(({ masked }) =>
+            Array.from(masked, ([rule, { count }]): [string, number] => [rule, count]),
+          ),
+        ),
+      ),
+      retries: this.#sum(({ retries }) => retries),
       given_up: this.givenUp,
       in_flight: this.inFlight,
-      backlog_bytes: this.#backlogs.size === 0 ? undefined : sum(this.#backlogs.values()),
-      lost_bytes: this.#lostBytes,
-      truncations: this.#truncations,
+      backlog_bytes: backlogs.length === 0 ? undefined : backlogs.reduce((total, bytes) => total + bytes, 0),
+      lost_bytes: this.#sum(({ lostBytes }) => lostBytes),
+      truncations: this.#sum(({ truncations }) => truncations),
     };
+  }
+
+  #sum(of: (entry: EntryCounters) => number): number {
+    let total = 0;
+    for (const entry of this.#entries.values()) total += of(entry);
+    return total;
   }
 }
 
-function increase<K>(counts: Map<K, number>, key: K, count: number): number {
-  const total = (counts.get(key) ?? 0) + count;
-  counts.set(key, total);
-  return total;
-}
-
-function sum(numbers: Iterable<number>): number {
-  let total = 0;
-  for (const number of numbers) total += number;
-  return total;
+function totals<K>(counts: readonly (readonly [K, number])[]): Map<K, number> {
+  const sums = new Map<K, number>();
+  for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
+  return sums;
 }

@@ -23,8 +23,9 @@ export interface WorkerStageOptions {
   readonly pool: WorkerPool;
   /** All processors, in this thread. */
   readonly inThisThread: OperatorFunction<Batch, Batch>;
-  readonly onMasked: (rule: string, count: number) => void;
-  readonly onFiltered: (count: number) => void;
+  readonly onMasked: (processor: number, rule: string, count: number) => void;
+  readonly onReceived: (processor: number, count: number) => void;
+  readonly onFiltered: (processor: number, count: number) => void;
   /** Takes an event that a processor failed on. It comes without its line, which no mask has passed. */
   readonly onFailure: (processor: number, event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -60,16 +61,22 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
 }
 
 function withResult(
-  { documents, size, masked, filtered, failures }: LineResult,
+  { documents, size, masked, received, filtered, failures }: LineResult,
   { size: lines, envelope: { timestamp, source, backfill } }: LineEvents,
   delivery: Delivery,
-  { onMasked, onFiltered, onFailure }: WorkerStageOptions,
+  { onMasked, onReceived, onFiltered, onFailure }: WorkerStageOptions,
 ): readonly Batch[] {
-  for (const [, rule, count] of masked) onMasked(rule, count);
-  delivery.add(size + filtered + failures.length - lines);
-  if (filtered > 0) {
-    onFiltered(filtered);
-    delivery.acknowledge(filtered, 'dropped');
+  for (const counts of masked) onMasked(...counts);
+  received.forEach((count, processor) => {
+    onReceived(processor, count);
+  });
+  const dropped = filtered.reduce((sum, count) => sum + count, 0);
+  delivery.add(size + dropped + failures.length - lines);
+  if (dropped > 0) {
+    filtered.forEach((count, processor) => {
+      if (count > 0) onFiltered(processor, count);
+    });
+    delivery.acknowledge(dropped, 'dropped');
   }
   for (const { processor, reason } of failures) {
     const event = { timestamp, data: { source }, backfill };

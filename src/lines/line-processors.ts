@@ -10,6 +10,7 @@ import { safeReason } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { LineEvents } from '../sdk/line-events.ts';
+import { silentStats } from '../sdk/metrics.ts';
 import type { ProcessPlugin } from '../sdk/plugin.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
 import { processLines } from './process-lines.ts';
@@ -18,10 +19,11 @@ import type { LineResult, LineTask, RefusedTask, WorkerProcessor } from './proto
 type Processing = Pick<ProcessPlugin, 'process' | 'mapLines'>;
 type Content = LineEvents | readonly CollectedEvent[];
 
-/** What became of the events of a task that do not come out. */
+/** What became of the events of a task, by processor. */
 interface Outcome {
   readonly failures: LineResult['failures'][number][];
-  filtered: number;
+  readonly received: number[];
+  readonly filtered: number[];
 }
 
 /** Why the current task cannot be done here. */
@@ -47,6 +49,7 @@ const MAIN_THREAD_ONLY = [
   'logger',
   'host',
   'info',
+  'metrics',
   'demand',
   'state',
   'blockLines',
@@ -115,7 +118,8 @@ export class LineProcessors {
   }
 
   #run({ id, bytes, size, envelope }: LineTask): LineResult {
-    const outcome: Outcome = { failures: [], filtered: 0 };
+    const none = () => this.#processors.map(() => 0);
+    const outcome: Outcome = { failures: [], received: none(), filtered: none() };
     let left = 0;
     const lease = new BlockLease(this.#memory);
     try {
@@ -157,7 +161,7 @@ async function load(
 ): Promise<Processor> {
   const counts = new Map<string, number>();
   const masked = (rule: string, count: number) => void counts.set(rule, (counts.get(rule) ?? 0) + count);
-  const stats: PluginStats = { masked, backlog: () => {}, lost: () => {}, truncated: () => {} };
+  const stats: PluginStats = { ...silentStats, masked };
   const ctx: WorkerContext = { config: config as never, stats };
   for (const member of MAIN_THREAD_ONLY) {
     const get = () => {
@@ -184,8 +188,10 @@ function process({ index, plugin, ctx }: Processor, content: Content, outcome: O
     outcome.failures.push({ processor: index, reason: safeReason(error) });
   };
   const filtered = (count: number) => {
-    outcome.filtered += count;
+    outcome.filtered[index] = (outcome.filtered[index] ?? 0) + count;
   };
+  const size = content instanceof LineEvents ? content.size : content.length;
+  outcome.received[index] = (outcome.received[index] ?? 0) + size;
   if (content instanceof LineEvents) {
     const mapping = plugin.mapLines?.({ ctx, envelope: content.envelope });
     if (mapping !== undefined) {

@@ -31,8 +31,10 @@ export interface LineResult {
   /** The number of events. */
   readonly size: number;
   readonly masked: readonly (readonly [processor: number, rule: string, count: number])[];
-  /** The number of events that processors dropped. */
-  readonly filtered: number;
+  /** The number of events that reached each processor. */
+  readonly received: readonly number[];
+  /** The number of events that each processor dropped. */
+  readonly filtered: readonly number[];
   /** One for each event that a processor failed on. `reason` may be logged. */
   readonly failures: readonly { readonly processor: number; readonly reason: string }[];
 }

@@ -2,6 +2,7 @@ import type { Observable, ObservableInput } from 'rxjs';
 import type { Demand } from '../../operators/support/demand.ts';
 import type { AnalyticsConfig, PluginConfig } from './config.ts';
 import type { HostEvent } from './events.ts';
+import type { PluginMetrics } from './metrics.ts';
 
 /** What the engine and its plugins log to. A winston logger fits. Never pass an event's content. */
 export interface Logger {
@@ -42,8 +43,12 @@ export interface Host {
 export interface PluginStats {
   /** `count` values were masked by `rule`. */
   masked(rule: string, count: number): void;
+  /** So many bytes more were read, by a collector, or written, by a forwarder. */
+  bytes(count: number): void;
   /** Bytes that this collector knows of and has not read yet. */
   backlog(bytes: number): void;
+  /** Messages that this collector knows of and has not received yet. */
+  pending(messages: number): void;
   /** So many bytes more are gone that this collector knew of and has not read. */
   lost(bytes: number): void;
   /** A file was truncated: an unknown number of lines may be lost with it. */
@@ -100,6 +105,8 @@ export interface PipelineRunContext<C = PluginConfig> {
   readonly host: Host;
   readonly info: RunInfo;
   readonly stats: PluginStats;
+  /** Metrics of the plugin's own, for Prometheus. They cost nothing when nobody asks for metrics. */
+  readonly metrics: PluginMetrics;
   /** Collectors that can wait emit at most `demand.room` events at a time. */
   readonly demand: Demand;
   /** Always there; durable for collectors of a run with a state folder. */

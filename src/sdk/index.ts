@@ -37,6 +37,15 @@ export {
   type HostEvent,
 } from './events.ts';
 export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
+export type {
+  CounterMetric,
+  GaugeMetric,
+  HistogramMetric,
+  HistogramOptions,
+  MetricLabels,
+  MetricOptions,
+  PluginMetrics,
+} from './metrics.ts';
 export { nearest } from './nearest.ts';
 export type {
   CallId,

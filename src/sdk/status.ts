@@ -22,6 +22,16 @@ export interface PipelineStatus {
   readonly error?: unknown;
 }
 
+/** Whether a pipeline is well. */
+export interface PipelineHealth {
+  readonly pipeline: string;
+  readonly state: PipelineState;
+  /** False if the pipeline has failed, waits after a failure, or makes no progress while it has events in flight. */
+  readonly isReady: boolean;
+  /** What is wrong, in words, such as a forwarder that fails; empty if all is well. */
+  readonly problems: readonly string[];
+}
+
 /** Why an event went no further. */
 export type DropReason =
   /** A processor gave nothing for it. */

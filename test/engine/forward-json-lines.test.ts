@@ -3,6 +3,7 @@ import { from, map, NEVER, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
+import { PipelineCounters } from '../../src/engine/stats.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
 import { serialise } from '../../src/sdk/serialise.ts';
 import { WrittenEvents } from '../../src/sdk/written-events.ts';
@@ -102,7 +103,10 @@ describe('a forwarder of documents', () => {
 });
 
 function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardStageOptions {
+  const counters = new PipelineCounters(() => {});
   return {
+    entry: counters.entry({ kind: 'forward', name: 'out' }, 'test'),
+    counters,
     ordered: true,
     failsInPart: true,
     batching: undefined,

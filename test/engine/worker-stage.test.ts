@@ -60,10 +60,11 @@ async function run(
       ordered: true,
       pool,
       inThisThread,
-      onMasked: (rule, count) => {
+      onMasked: (_, rule, count) => {
         masked.push(`${rule} ${count}`);
         onMasked(rule);
       },
+      onReceived: () => {},
       onFiltered: () => {},
       onFailure: () => {},
     });

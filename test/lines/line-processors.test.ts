@@ -75,7 +75,7 @@ describe('LineProcessors', () => {
         expect(Buffer.from(result.documents).toString()).toBe(
           expected.map((event) => `${serialise(event)}\n`).join(''),
         );
-        expect(result).toMatchObject({ id: 7, size, failures: [], filtered: 0 });
+        expect(result).toMatchObject({ id: 7, size, failures: [], received: [size, size], filtered: [0, 0] });
         expect(sums(result.masked.map(([processor, ...rest]) => [`${processor}`, ...rest]))).toEqual(
           sums([...regex.masked.map((one) => ['0', ...one]), ...entropy.masked.map((one) => ['1', ...one])]),
         );
@@ -119,7 +119,12 @@ describe('LineProcessors', () => {
     ]);
     const bytes = Buffer.from('a DEBUG line\nanother one\nGET /\nx\nlast\n');
     const result = processors.run({ id: 7, bytes, size: 5, envelope: { ...ENVELOPE, source: 'a.log' } });
-    expect(result).toMatchObject({ size: 2, filtered: 2, failures: [{ processor: 1 }] });
+    expect(result).toMatchObject({
+      size: 2,
+      received: [5, 4],
+      filtered: [1, 1],
+      failures: [{ processor: 1 }],
+    });
     const lines = Buffer.from((result as LineResult).documents)
       .toString()
       .split('\n')

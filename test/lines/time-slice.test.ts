@@ -39,6 +39,7 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
     name: 'slow',
     ordered: true,
     maxInFlight: 1000,
+    onReceived: () => {},
     drop: () => {},
     process: (event) => {
       slow(String(event.data.line));
@@ -116,6 +117,7 @@ it('looks at the clock after each line that fails, however short', () => {
       name: 'slow',
       ordered: true,
       maxInFlight: 1000,
+      onReceived: () => {},
       drop: () => {},
       process: (event) => [event],
       mapLines: () => ({

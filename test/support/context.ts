@@ -1,6 +1,7 @@
 import { of } from 'rxjs';
 import type { PipelineRunContext } from '../../src/sdk/context.ts';
 import { silentLogger } from '../../src/sdk/context.ts';
+import { silentMetrics, silentStats } from '../../src/sdk/metrics.ts';
 import { memoryState } from '../../src/state/state-table.ts';
 
 /** A generator of numbers in [0, 1) that repeats itself with the same seed (mulberry32). */
@@ -37,7 +38,8 @@ export function testContext<C extends { readonly plugin: string }>(
     logger: silentLogger,
     host: { id: 'test', role: 'test', events: none, functions: () => [], call: none },
     info: { version: '0.0.0', id: 'test', role: 'test' },
-    stats: { masked() {}, backlog() {}, lost() {}, truncated() {} },
+    stats: silentStats,
+    metrics: silentMetrics,
     demand: { room: Infinity, room$: of(Infinity) },
     once: false,
     state: memoryState('test', config.plugin),

@@ -5,6 +5,7 @@ import { createContext } from '../../engine/context.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { type Host, type PipelineRunContext, silentLogger } from '../../sdk/context.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
+import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
 import { isoNow } from '../../sdk/time.ts';
 import { memoryState } from '../../state/state-table.ts';
@@ -101,7 +102,8 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
         config: entry,
         cache: {},
         signal: run.signal,
-        stats: { masked() {}, backlog() {}, lost() {}, truncated() {} },
+        stats: silentStats,
+        metrics: silentMetrics,
         demand: new InFlightWindow(WINDOW),
         state: memoryState(ENTRY, ENTRY),
       };

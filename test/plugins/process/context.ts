@@ -1,5 +1,6 @@
 import { NEVER } from 'rxjs';
 import { type PipelineRunContext, silentLogger } from '../../../src/sdk/context.ts';
+import { silentMetrics, silentStats } from '../../../src/sdk/metrics.ts';
 import { memoryState } from '../../../src/state/state-table.ts';
 
 /** A context to call a processor with, and what it reported as masked. */
@@ -15,12 +16,8 @@ export function processContext<C>(config: C, random: () => number = () => 0.5) {
     logger: silentLogger,
     host: { id: 'host', role: 'test', events: () => NEVER, functions: () => [], call: () => NEVER },
     info: { version: '0.0.0', id: 'host', role: 'test' },
-    stats: {
-      masked: (rule, count) => masked.push([rule, count]),
-      backlog: () => {},
-      lost: () => {},
-      truncated: () => {},
-    },
+    stats: { ...silentStats, masked: (rule, count) => masked.push([rule, count]) },
+    metrics: silentMetrics,
     demand: { room: 0, room$: NEVER },
     state: memoryState('test', 'test'),
     once: false,

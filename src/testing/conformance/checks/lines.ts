@@ -3,6 +3,7 @@ import { describeValue } from '../../../checks/describe.ts';
 import { processLines } from '../../../lines/process-lines.ts';
 import { safeReason } from '../../../sdk/errors.ts';
 import { type LineEnvelope, LineEvents, textsOf } from '../../../sdk/line-events.ts';
+import { silentStats } from '../../../sdk/metrics.ts';
 import type { LineMapping, Plugin, ProcessPlugin } from '../../../sdk/plugin.ts';
 import { serialise } from '../../../sdk/serialise.ts';
 import { type Check, demand } from '../check.ts';
@@ -141,6 +142,6 @@ function counting(subject: Subject) {
   const masked = (rule: string, count: number) => {
     counts[rule] = (counts[rule] ?? 0) + count;
   };
-  const ctx = subject.context({ stats: { masked, backlog() {}, lost() {}, truncated() {} } });
+  const ctx = subject.context({ stats: { ...silentStats, masked } });
   return { ctx, counts };
 }
