@@ -41,8 +41,8 @@ export function compileMaskRules(rules: readonly MaskRule[], options: MaskRulesO
   return { mask: (text) => engine.mask(text), many: () => engine.many() };
 }
 
-/** Engines do so many steps in less than a second. */
-const HARMLESS_STEPS = 5e7;
+/** Engines do so many steps in less than a second: each takes some nanoseconds. */
+const HARMLESS_STEPS = 2e8;
 /** The first texts are left to the engine's own searches: the first event need not wait for better ones. */
 const FEW_TEXTS = 10;
 const MOST_UNPLANNED = 50;

@@ -58,15 +58,15 @@ let masker: Masker | 'none' | undefined;
 let loaded: object | undefined;
 let loadedTable: Uint8Array | undefined;
 
-/** As many positions as there is room for are of so many bytes. */
+/** There is room for a hit at each byte. */
 const MOST_SCANNED = 64 * 1024;
 
 /**
  * Looks for literals in bytes, as `LiteralIndex` describes it.
  *
  * @param table of an index.
- * @returns positions at or up to six bytes behind which there may be one, until the next call. Undefined for too many
- * bytes, or where there is no WebAssembly with vectors.
+ * @returns the positions whose three characters are in the table, until the next call; some may be behind the end.
+ * Undefined for too many bytes, or where there is no WebAssembly with vectors.
  */
 export function scanForLiterals(table: Uint8Array, bytes: Uint8Array): Int32Array | undefined {
   masker ??= newMasker();

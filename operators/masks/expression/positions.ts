@@ -194,7 +194,9 @@ class Builder {
     if (max > this.#mostCopies || (min < max && max > MOST_VARYING_COPIES)) return false;
     // What is written out is no loop, in which ways that multiply would be found.
     const ends = placesToEnd(item, min, max, after);
-    const combinations = this.#combinations * ends * waysOf(item, firstUnits(item)) ** max;
+    const next = firstUnits(item);
+    const ways = waysOf(item, next) ** (max - 1) * waysOf(item, next.union(after));
+    const combinations = this.#combinations * ends * ways;
     if (combinations > MOST_COMBINATIONS) return false;
     this.#combinations = combinations;
     return true;
@@ -342,13 +344,13 @@ export function waysOf(pattern: Pattern, after: UnitSet): number {
   }
 }
 
-/** Branches that can begin alike are all tried. */
+/** Branches that can take the same text are all tried. */
 function waysOfBranches(branches: readonly Pattern[], after: UnitSet): number {
-  const groups: { starts: UnitSet; ways: number }[] = [];
+  const groups: { starts: (readonly UnitSet[])[]; ways: number }[] = [];
   for (const branch of branches) {
-    const group = { starts: startsOf(branch, after), ways: waysOf(branch, after) };
-    for (const other of groups.filter(({ starts }) => starts.intersects(group.starts))) {
-      group.starts = group.starts.union(other.starts);
+    const group = { starts: [firstOf(branch, after)], ways: waysOf(branch, after) };
+    for (const other of groups.filter(({ starts }) => starts.some((one) => areAlike(one, group.starts[0])))) {
+      group.starts.push(...other.starts);
       group.ways += other.ways;
       groups.splice(groups.indexOf(other), 1);
     }
@@ -356,6 +358,32 @@ function waysOfBranches(branches: readonly Pattern[], after: UnitSet): number {
   }
   return Math.max(...groups.map(({ ways }) => ways));
 }
+
+/** Whether one text can start with both, as far as they are known. */
+function areAlike(some: readonly UnitSet[], others: readonly UnitSet[] = []): boolean {
+  return some.every((units, i) => others[i]?.intersects(units) !== false);
+}
+
+/** `base64` and `batch` differ at their third character. */
+const MOST_COMPARED = 8;
+
+/** What the first characters can be, of the pattern and what is behind it, as far as their places are known. */
+function firstOf(pattern: Pattern, after: UnitSet): readonly UnitSet[] {
+  const first: UnitSet[] = [];
+  const items = [...itemsIn(pattern)];
+  for (let item = items.shift(); item !== undefined && first.length < MOST_COMPARED; item = items.shift()) {
+    if (item.kind === 'sequence') items.unshift(...item.items);
+    else if (item.kind === 'character' && !item.mayBeTwo) first.push(item.units);
+    else {
+      const rest = { kind: 'sequence', items: [item, ...items] } as const;
+      return [...first, startsOf(rest, after)];
+    }
+  }
+  return items.length === 0 && first.length < MOST_COMPARED ? [...first, after] : first;
+}
+
+const itemsIn = (pattern: Pattern): readonly Pattern[] =>
+  pattern.kind === 'sequence' ? pattern.items : [pattern];
 
 const LINE_ENDS = UnitSet.of('\n\r\u2028\u2029');
 

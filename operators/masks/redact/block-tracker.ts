@@ -31,6 +31,8 @@ export interface BlockLine {
   readonly after: string;
 }
 
+const decoder = /* @__PURE__ */ new TextDecoder();
+
 /** What a body line of a block looks like: base64 in full lines, behind which a shorter one comes. */
 const BODY = /^[A-Za-z0-9+/]{48,76}$/;
 const LAST_BODY = /^[A-Za-z0-9+/]{1,76}={0,2}$/;
@@ -69,10 +71,11 @@ export class BlockTracker {
   }
 
   /** Whether lines of this source can be masked one by one: none of them is in a block, or starts one. */
-  areOrdinary(source: string, lines: string): boolean {
+  areOrdinary(source: string, lines: string | Uint8Array): boolean {
     if (this.#rules.length === 0) return true;
     if (!this.#open.has(source) || this.#open.get(source) !== undefined) return false;
-    return !this.#markers.some((marker) => lines.includes(marker));
+    const text = typeof lines === 'string' ? lines : decoder.decode(lines);
+    return !this.#markers.some((marker) => text.includes(marker));
   }
 
   /** What of the next line of a source belongs to a block; undefined if nothing does. */

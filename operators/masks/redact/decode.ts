@@ -43,7 +43,7 @@ export const DECODERS: readonly Decoder[] = [
     hint: '',
     expression: /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])/g,
     group: 0,
-    decode: decodeBase64,
+    decode: (token) => (startsAsText((index) => token.charCodeAt(index)) ? decodeBase64(token) : undefined),
   },
 ];
 
@@ -67,6 +67,71 @@ export function replaceEncoded(text: string, layers: DecodeLayers, replace: Repl
   }, text);
 }
 
+const SHORTEST_BASE64 = 20;
+const NO_SEXTET = 0xff;
+/** The value of each byte in base64, in both alphabets. */
+const SEXTETS = new Uint8Array(256).fill(NO_SEXTET);
+for (const alphabet of [
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_',
+]) {
+  for (let i = 0; i < alphabet.length; i++) SEXTETS[alphabet.charCodeAt(i)] = i;
+}
+
+/**
+ * Whether there may be an encoded token in bytes of ASCII: {@link replaceEncoded} leaves others as they are. It makes no
+ * string of them, which most lines need not be.
+ */
+export function mayHaveEncoded(bytes: Uint8Array, layers: DecodeLayers): boolean {
+  return (
+    (layers.json > 0 && bytes.includes(BACKSLASH)) ||
+    (layers.percent > 0 && bytes.includes(PERCENT)) ||
+    (layers.base64 > 0 && hasBase64Text(bytes))
+  );
+}
+
+const BACKSLASH = 0x5c;
+const PERCENT = 0x25;
+
+/** A run that is long enough has one of every twenty bytes, so the others need no look. */
+function hasBase64Text(bytes: Uint8Array): boolean {
+  const sextets = SEXTETS;
+  const { length } = bytes;
+  for (let at = SHORTEST_BASE64 - 1; at < length; at += SHORTEST_BASE64) {
+    if (sextets[bytes[at] as number] === NO_SEXTET) continue;
+    let start = at;
+    while (start > 0 && sextets[bytes[start - 1] as number] !== NO_SEXTET) start--;
+    while (at < length && sextets[bytes[at] as number] !== NO_SEXTET) at++;
+    if (at - start >= SHORTEST_BASE64 && startsAsText((i) => bytes[start + i] as number)) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether the first bytes of a token in base64 are those of text in UTF-8, or in UTF-16. Those of most tokens that look
+ * like base64 are not.
+ */
+function startsAsText(unitAt: (index: number) => number): boolean {
+  let following = 0;
+  for (let i = 0; i < 12; i++) {
+    const at = i + Math.floor(i / 3);
+    const shift = 2 * (i % 3) + 2;
+    const [high = 0, low = 0] = [SEXTETS[unitAt(at)], SEXTETS[unitAt(at + 1)]];
+    const byte = ((high << shift) | (low >> (6 - shift))) & 0xff;
+    if (following > 0) {
+      if ((byte & 0xc0) !== 0x80) return false;
+      following--;
+    } else if (byte >= 0x80) {
+      if (byte < 0xc2 || byte > 0xf4) return false;
+      following = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+    } else if (byte === 0x7f || (byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 13)) {
+      // The second byte of the first character in UTF-16.
+      return byte === 0 && i === 1;
+    }
+  }
+  return true;
+}
+
 function parseJsonString(token: string): string | undefined {
   try {
     return JSON.parse(`"${token}"`) as string;
@@ -86,15 +151,11 @@ function decodePercent(token: string): string | undefined {
   }
 }
 
-/** Text has letters, digits and signs; most tokens that look like base64 decode to control characters at once. */
-const HEAD = 16;
 const NO_TEXT = /[^\t\n\r\x20-\x7e\x80-\xff]/;
 const UTF_16 = /^(?:[\t\n\r\x20-\x7e]\0)+$/;
 
 /** Undefined unless it is text, with a character for each byte. UTF-16, as PowerShell encodes it, loses its zeros. */
 function decodeBase64(token: string): string | undefined {
-  const head = toBytes(token.slice(0, HEAD));
-  if (head === undefined || (NO_TEXT.test(head) && !UTF_16.test(head))) return undefined;
   const decoded = toBytes(token);
   if (decoded === undefined) return undefined;
   if (!NO_TEXT.test(decoded)) return decoded;

@@ -12,7 +12,7 @@ import {
   type ReplaceValue,
   valueFilter,
 } from './compile-redact-rules.ts';
-import { DECODERS, type DecodeLayers, replaceEncoded, withoutLayer } from './decode.ts';
+import { DECODERS, type DecodeLayers, mayHaveEncoded, replaceEncoded, withoutLayer } from './decode.ts';
 import { type Finding, findValues } from './find-values.ts';
 import type { Confidence, RedactRule } from './redact-rule.ts';
 import { isSecretKey } from './secret-keys.ts';
@@ -127,12 +127,14 @@ export class Redactor {
         onFind !== undefined || mapBytes === undefined
           ? undefined
           : (lines, into) => {
-              if (tracker?.areOrdinary(source, asText(lines)) === false) return -1;
+              if (tracker?.areOrdinary(source, lines) === false) return -1;
               let written = -1;
               this.#counted(() => {
                 written = mapBytes(lines, into);
                 if (written === -1 || !this.#decodes) return written !== -1;
-                const masked = asText(into.subarray(0, written));
+                const bytes = into.subarray(0, written);
+                if (!mayHaveEncoded(bytes, this.#options.decode)) return true;
+                const masked = asText(bytes);
                 const decoded = this.#maskEncoded(masked);
                 if (decoded !== masked) written = writeAscii(decoded, into);
                 return written !== -1;

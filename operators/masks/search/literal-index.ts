@@ -11,22 +11,20 @@ export interface CandidateLine {
 const BITS = 15;
 const SLOTS = 1 << BITS;
 const LF = 0x0a;
-/** Any character can stand beside a short literal. */
+/** Any character can stand behind a literal of two. */
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
 
-/** Where a literal has the three characters that it is found by. */
+/** A literal, and where in it the three characters are that it is found by. */
 interface Entry {
   readonly literal: string;
-  /** Their position in the literal: −1 where the first of them stands before it. */
   readonly offset: number;
   readonly rules: readonly number[];
 }
 
 /**
- * Finds the literals of many rules in one pass over a string. Every second position is looked at: whether the three
- * characters there, in lower case, are in a table. Each literal has two of its own in it, one behind the other, so that
- * one of them is at such a position. Only where the table says so, the literals are compared. `literal-scan.wat` looks
- * at bytes in the same way.
+ * Finds the literals of many rules in one pass over a string. It looks at each position whether the three characters
+ * there, in lower case, are in a table: those of a literal that are rarest in logs. Only where the table says so, the
+ * literals are compared. `byte-masks.wat` looks at bytes in the same way.
  */
 export class LiteralIndex {
   /** 1 for each slot that some literal has. */
@@ -64,24 +62,16 @@ export class LiteralIndex {
         if (i < units.length - 1) this.#isBefore[cased] = 1;
       }
     });
-    const enter = (offset: number, [a = 0, b = 0, c = 0]: readonly number[]) => {
-      const slot = slotOf(a, b, c);
+    const offset = rarestPart(literal);
+    const [a = 0, b = 0, c] = units.slice(offset);
+    for (const third of c === undefined ? ANY : [c]) {
+      const slot = slotOf(a, b, third);
       this.table[slot] = 1;
-      const entries = this.#entries.get(slot) ?? [];
-      this.#entries.set(slot, [...entries, { literal, offset, rules }]);
-    };
-    if (units.length >= 4) {
-      const offset = rarestPart(literal);
-      enter(offset, units.slice(offset));
-      enter(offset + 1, units.slice(offset + 1));
-    } else if (units.length === 3) {
-      enter(0, units);
-      for (const unit of ANY) enter(1, [...units.slice(1), unit]);
-    } else {
-      for (const unit of ANY) {
-        enter(0, [...units, unit]);
-        enter(-1, [unit, ...units]);
-      }
+      const entries = this.#entries.get(slot);
+      const entry = { literal, offset, rules };
+      if (entries === undefined) this.#entries.set(slot, [entry]);
+      // For a literal of two characters, many characters have the same slot.
+      else if (entries.at(-1)?.literal !== literal) entries.push(entry);
     }
   }
 
@@ -114,25 +104,17 @@ export class LiteralIndex {
   /**
    * The same for bytes.
    *
-   * @param hits positions in ascending order: literals are looked for at the first, third and fifth byte from each.
+   * @param hits positions in ascending order whose three characters are in the table.
    */
   linesInBytes(bytes: Uint8Array, hits: Int32Array): readonly CandidateLine[] {
-    const { table } = this;
     const lines = new LineCollector((from) => bytes.indexOf(LF, from), bytes.length);
     const at = (index: number) => bytes[index] as number;
     for (let i = 0; i < hits.length; i++) {
       const hit = hits[i] as number;
-      for (let position = hit; position < hit + 6; position += 2) {
-        const slot = slotOf(
-          bytes[position] as number,
-          bytes[position + 1] as number,
-          bytes[position + 2] as number,
-        );
-        if (table[slot] === 0) continue;
-        for (const entry of this.#entries.get(slot) ?? []) {
-          const start = position - entry.offset;
-          if (start >= 0 && isAt(entry.literal, start, at)) lines.add(entry.rules, start);
-        }
+      const slot = slotOf(bytes[hit] as number, bytes[hit + 1] as number, bytes[hit + 2] as number);
+      for (const entry of this.#entries.get(slot) ?? []) {
+        const start = hit - entry.offset;
+        if (start >= 0 && isAt(entry.literal, start, at)) lines.add(entry.rules, start);
       }
     }
     return lines.found();
@@ -141,7 +123,7 @@ export class LiteralIndex {
   #scan(text: string, found: (entry: Entry, start: number) => void): void {
     const { table } = this;
     const at = (index: number) => text.charCodeAt(index);
-    for (let position = 0; position < text.length; position += 2) {
+    for (let position = 0; position < text.length - 1; position++) {
       const slot = slotOf(
         text.charCodeAt(position),
         text.charCodeAt(position + 1),
@@ -186,13 +168,12 @@ function isAt(literal: string, start: number, at: (index: number) => number): bo
 const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
 const upper = (unit: number): number => (unit >= 0x61 && unit <= 0x7a ? unit - 0x20 : unit);
 
-/** Where the four characters are that occur least in logs. */
+/** Where the three characters are that occur least in logs. */
 function rarestPart(literal: string): number {
   let rarest = 0;
   let least = Number.POSITIVE_INFINITY;
-  for (let offset = 0; offset + 4 <= literal.length; offset++) {
-    const share =
-      shareOfText(literal.slice(offset, offset + 3)) + shareOfText(literal.slice(offset + 1, offset + 4));
+  for (let offset = 0; offset + 3 <= literal.length; offset++) {
+    const share = shareOfText(literal.slice(offset, offset + 3));
     if (share < least) {
       least = share;
       rarest = offset;

@@ -84,10 +84,12 @@ describe('the cost of an expression', () => {
     [/(?:[a-z]|[a-z0-9]){4}:/, 2 ** 4],
     [/(?:ab?b?){3}c/, 2 ** 3],
     [/(?:a|b|[ac]){2}d/, 2 ** 2],
-    [/(?:a|(?:b|bc)){2}d/, 2 ** 2],
+    [/(?:a|(?:b|bb)){2}d/, 2 ** 2],
+    [/(?:a|(?:b|bc)){2}c/, 2],
+    [/(?:base|batch|b64){2}:/, 1],
     [/(?:[a-f]|[0-9]|-){30}:/, 1],
-    [/(?:[0-9a-f]{2}:?){16}/, 1],
-    [/(?:\d{4}[ -]?){4}/, 1],
+    [/(?:[0-9a-f]{2}:?){16}=/, 1],
+    [/(?:\d{4}[ -]?){4}:/, 1],
   ])('of %p has a factor for each way through what is repeated: %p', (expression, factor) => {
     expect(costOf(expression)).toMatchObject({ ambiguity: undefined, factor });
   });
