@@ -11,6 +11,8 @@ const raw = {
 };
 const collect = { web: { marbles: 'a|' } };
 
+const valid = await parseConfig(raw);
+
 const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unknown, message: string][] = [
   [
     'loadConfig',
@@ -48,36 +50,36 @@ const CALLS: readonly [call: string, run: (wrong: never) => unknown, wrong: unkn
   [
     'Manager',
     (config) => new Manager(config),
-    { config: parseConfig(raw), host: {} },
+    { config: valid, host: {} },
     'new Manager: found an object; expected its part `config`',
   ],
   [
     'Manager',
     (config) => new Manager(config),
-    Promise.resolve(parseConfig(raw)),
+    Promise.resolve(valid),
     'new Manager: found a promise (await it); expected a configuration',
   ],
   [
     'Manager',
-    (options) => new Manager(parseConfig(raw), options),
+    (options) => new Manager(valid, options),
     { drainTimeout: '10' },
     'option `drainTimeout`: found the string "10"; expected a number of seconds, 0 or more',
   ],
   [
     'Manager',
-    (options) => new Manager(parseConfig(raw), options),
+    (options) => new Manager(valid, options),
     { host: { id: 'a' } },
     'option `host`: found an object; expected an object with the functions `events`, `functions`, `call`',
   ],
   [
     'Manager',
-    (options) => new Manager(parseConfig(raw), options),
+    (options) => new Manager(valid, options),
     { logger: console.log },
     'option `logger`: found a function; expected an object with the functions `error`, `warn`, `info`, `debug`',
   ],
   [
     'Manager',
-    (options) => new Manager(parseConfig(raw), options),
+    (options) => new Manager(valid, options),
     { state: Promise.resolve({}) },
     'option `state`, from `await openState(folder)`: found a promise (await it); expected an object with the functions',
   ],
@@ -150,9 +152,11 @@ describe('a wrong argument', () => {
     );
   });
 
-  it('of testPipeline may be a configuration that is none: that has a message of its own', () => {
+  it('of testPipeline may be a configuration that is none: that has a message of its own', async () => {
     for (const config of [undefined, null, 'p.yaml', 7]) {
-      expect(() => testPipeline(config as never, { collect })).toThrow('expected an object with collectors');
+      await expect(testPipeline(config as never, { collect })).rejects.toThrow(
+        'expected an object with collectors',
+      );
     }
     expect(() => marbles(undefined as never)).toThrow('marbles are a string; found');
   });
@@ -183,7 +187,7 @@ it('docs/embedding.md lists all options of the Manager, and no others', () => {
   const options = { xyzzyxyzzy: 1 } as never;
   const known = (() => {
     try {
-      new Manager(parseConfig(raw), options);
+      new Manager(valid, options);
       return '';
     } catch (error) {
       return (error as Error).message.split('there are')[1] ?? '';

@@ -1,24 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { builtinPlugins } from '../src/config/registry.ts';
-import { PLUGIN_SECTIONS } from '../src/config/sections.ts';
 import { AnalyticsConfigShape, PipelineConfig } from '../src/sdk/config.ts';
-import type { PluginKind } from '../src/sdk/plugin.ts';
 import { ROOT } from './support/build.ts';
+import { allBuiltinPlugins } from './support/built-in-plugins.ts';
 
 /*
  * The tables of docs/configuration.md and docs/specification.md list the fields of the schemas, all of them and no
  * others. Fields below the first level, such as `delivery.attempts`, count as their first part.
  */
 
-const plugins = (Object.keys(PLUGIN_SECTIONS) as PluginKind[]).flatMap((kind) =>
-  [...builtinPlugins(kind)].map(([name, plugin]) => ({
-    kind,
-    name,
-    fields: fieldsOf(plugin.get_config_schema()),
-  })),
-);
+const plugins = (await allBuiltinPlugins()).map(({ kind, name, plugin }) => ({
+  kind,
+  name,
+  fields: fieldsOf(plugin.get_config_schema()),
+}));
 
 describe('docs/configuration.md', () => {
   const page = read('docs/configuration.md');

@@ -16,7 +16,7 @@ import { type Engine, syntheticBatch } from './engine.ts';
 export const millrace: Engine = async (count) => {
   registerPlugin('collect', 'synthetic', synthetic(count));
   registerPlugin('process', 'pass', pass);
-  const config = parseConfig({
+  const config = await parseConfig({
     collectors: { source: { plugin: 'synthetic' } },
     processors: { first: { plugin: 'pass' }, second: { plugin: 'pass' } },
     forwarders: { nowhere: { plugin: 'noop' } },

@@ -36,7 +36,7 @@ const host = {
   call: () => [{ sessions: 2, contact: 'ops@example.com' }],
 };
 
-const config = parseConfig(
+const config = await parseConfig(
   {
     collectors: { logins: { plugin: 'logins' }, health: { plugin: 'host_exec', fn: 'shop.health' } },
     processors: { mask: { plugin: 'regex_mask', rules: { EMAIL: '[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+' } } },

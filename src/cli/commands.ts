@@ -319,7 +319,7 @@ export function addPlugins(program: Command, ended: Ended): void {
     examples: ['millrace plugins', 'millrace plugins process regex_mask'],
   }).action(async (kind: string | undefined, name: string | undefined) => {
     const { plugins } = await import('./plugins.ts');
-    ended(plugins(kind, name));
+    ended(await plugins(kind, name));
   });
 }
 
@@ -331,7 +331,7 @@ export function addSchema(program: Command, ended: Ended): void {
     examples: ['millrace schema > millrace.schema.json'],
   }).action(async () => {
     const { jsonSchemaText } = await import('../config/json-schema.ts');
-    process.stdout.write(`${jsonSchemaText().trimEnd()}\n`);
+    process.stdout.write(`${(await jsonSchemaText()).trimEnd()}\n`);
     ended(ExitCode.ok);
   });
 }

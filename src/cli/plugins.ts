@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { jsonSchemaOf } from '../checks/apply-schema.ts';
 import { formatNumber, nameListing } from '../checks/describe.ts';
-import { findPlugin, kindsOf, pluginNames } from '../config/registry.ts';
+import { builtinPlugins, kindsOf, loadPlugin, pluginNames } from '../config/registry.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
 import { ExitCode, UsageError } from './errors.ts';
@@ -11,14 +11,14 @@ import { type Colours, coloursFor } from './terminal.ts';
 const KINDS: readonly PluginKind[] = ['collect', 'process', 'forward'];
 
 /** `millrace plugins [KIND [NAME]]`: the built-in plugins, or the fields, description and example of one. */
-export function plugins(kindText?: string, name?: string): number {
+export async function plugins(kindText?: string, name?: string): Promise<number> {
   const colours = coloursFor(process.stdout);
   const columns = process.stdout.columns ?? 100;
   const kind = kindText === undefined ? undefined : knownKind(kindText);
   if (kind === undefined || name === undefined) {
-    process.stdout.write(pluginList(kind === undefined ? KINDS : [kind], columns, colours));
+    process.stdout.write(await pluginList(kind === undefined ? KINDS : [kind], columns, colours));
   } else {
-    process.stdout.write(pluginText(kind, name, knownPlugin(kind, name), columns, colours));
+    process.stdout.write(pluginText(kind, name, await knownPlugin(kind, name), columns, colours));
   }
   return ExitCode.ok;
 }
@@ -36,8 +36,8 @@ function knownKind(text: string): PluginKind {
   throw new UsageError(`there is no kind of plugin called \`${text}\`. ${hint}`);
 }
 
-function knownPlugin(kind: PluginKind, name: string): Plugin {
-  const plugin = findPlugin(kind, name);
+async function knownPlugin(kind: PluginKind, name: string): Promise<Plugin> {
+  const plugin = await loadPlugin(kind, name);
   if (plugin !== undefined) return plugin;
   const [other] = kindsOf(name);
   if (other !== undefined) {
@@ -49,16 +49,16 @@ function knownPlugin(kind: PluginKind, name: string): Plugin {
   throw new UsageError(`there is no ${kind} plugin called \`${name}\`. ${hint}`);
 }
 
-function pluginList(kinds: readonly PluginKind[], columns: number, colours: Colours): string {
+async function pluginList(kinds: readonly PluginKind[], columns: number, colours: Colours): Promise<string> {
   const width = Math.max(...KINDS.flatMap(pluginNames).map((name) => name.length));
   const indent = ' '.repeat(width + 4);
-  const blocks = kinds.map((kind) => {
-    const rows = pluginNames(kind).map((name) => {
-      const description = findPlugin(kind, name)?.description ?? '';
-      return `  ${name.padEnd(width)}  ${wrap(description, columns, indent)}`;
-    });
-    return `${colours.bold(kind)}\n${rows.join('\n')}\n`;
-  });
+  const blocks: string[] = [];
+  for (const kind of kinds) {
+    const rows = [...(await builtinPlugins(kind))].map(
+      ([name, { description = '' }]) => `  ${name.padEnd(width)}  ${wrap(description, columns, indent)}`,
+    );
+    blocks.push(`${colours.bold(kind)}\n${rows.join('\n')}\n`);
+  }
   return `${blocks.join('\n')}\n${colours.dim('Fields and an example of one: millrace plugins KIND NAME')}\n`;
 }
 

@@ -26,7 +26,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
  * The JSON Schema (draft 2020-12) of a whole configuration, for editors. An entry's schema is that of the
  * built-in plugin it names; other names may be modules, of which only `plugin` is known.
  */
-export function jsonSchema(): JsonSchema {
+export async function jsonSchema(): Promise<JsonSchema> {
   const top = modelSchema(AnalyticsConfigShape);
   const properties: JsonSchema = { ...(isMapping(top.properties) ? top.properties : {}) };
   const definitions: JsonSchema = {
@@ -34,7 +34,7 @@ export function jsonSchema(): JsonSchema {
     test: modelSchema(testDefinition()),
   };
   for (const [kind, section] of Object.entries(PLUGIN_SECTIONS) as [PluginKind, string][]) {
-    definitions[kind] = entrySchema(kind);
+    definitions[kind] = await entrySchema(kind);
     properties[section] = namesOf(kind);
   }
   properties.pipelines = namesOf('pipeline');
@@ -53,8 +53,8 @@ export function jsonSchema(): JsonSchema {
 }
 
 /** {@link jsonSchema} as text, with the bound of the specification's counts in full. */
-export function jsonSchemaText(): string {
-  const text = JSON.stringify(jsonSchema(), null, 2);
+export async function jsonSchemaText(): Promise<string> {
+  const text = JSON.stringify(await jsonSchema(), null, 2);
   return text.replace(LARGEST_AS_JSON, (digits) => formatNumber(Number(digits)));
 }
 
@@ -62,8 +62,8 @@ function namesOf(definition: string): JsonSchema {
   return { type: 'object', additionalProperties: { $ref: `#/$defs/${definition}` } };
 }
 
-function entrySchema(kind: PluginKind): JsonSchema {
-  const plugins = [...builtinPlugins(kind)];
+async function entrySchema(kind: PluginKind): Promise<JsonSchema> {
+  const plugins = [...(await builtinPlugins(kind))];
   const names = plugins.map(([name]) => name);
   const isNamed = (name: string) => ({ properties: { plugin: { const: name } }, required: ['plugin'] });
   return {

@@ -11,7 +11,7 @@ import type { LocatedProblem } from './config-error.ts';
 import { ProblemLog } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { MergedConfig } from './merged-config.ts';
-import { loadModules } from './plugin-lookup.ts';
+import { loadPlugins } from './plugin-lookup.ts';
 import { readSources } from './read-files.ts';
 import { conditionCompiler } from './routes.ts';
 import type { Place } from './source.ts';
@@ -95,7 +95,7 @@ export async function loadConfig(
   // A file that cannot be read may hold anything: what would be missing without it is no problem of its own.
   const merged = new MergedConfig(sources, log, { isComplete });
   const host = options.host ?? (await standaloneHost(merged, options));
-  const lookup = await loadModules(merged);
+  const lookup = await loadPlugins(merged);
   const config = validateConfig(merged, { lookup, host, compileCondition: await conditionCompiler(merged) });
   const tests = loadTests(merged, options);
   const wrongTests = ignoreTests ? log.withdraw('tests') : 0;

@@ -1,4 +1,3 @@
-import { compileCondition } from '../../plugins/expressions/compile-condition.ts';
 import { checkOptions } from '../checks/arguments.ts';
 import { describeValue } from '../checks/describe.ts';
 import { isMapping } from '../checks/problem.ts';
@@ -6,7 +5,8 @@ import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import { ProblemLog } from './config-error.ts';
 import { MergedConfig } from './merged-config.ts';
-import { lookupKnown } from './plugin-lookup.ts';
+import { loadPlugins } from './plugin-lookup.ts';
+import { conditionCompiler } from './routes.ts';
 import { ObjectSource } from './source.ts';
 import { validateConfig } from './validate.ts';
 import { validateTests } from './validate-tests.ts';
@@ -20,12 +20,13 @@ export interface ParseConfigOptions {
 }
 
 /**
- * Makes a configuration of a plain object, for programs that embed millrace. Plugins are the built-in ones and
- * those of `registerPlugin`; environment variables are not looked at. The object is copied, never frozen.
+ * Makes a configuration of a plain object, for programs that embed millrace. Plugins are the built-in ones, of which it
+ * loads those that are named, and those of `registerPlugin`; environment variables are not looked at. The object is
+ * copied, never frozen.
  *
  * @throws ConfigError with all problems at once; MillraceError `MILLRACE_ARGUMENT` for wrong options
  * @example
- * const config = parseConfig({
+ * const config = await parseConfig({
  *   collectors: { ticks: { plugin: 'test', count: 3 } },
  *   forwarders: { out: { plugin: 'stdout' } },
  *   pipelines: { main: { collect: 'ticks', forward: 'out' } },
@@ -33,21 +34,22 @@ export interface ParseConfigOptions {
  * });
  * config.collectors.ticks.name; // 'ticks'
  */
-export function parseConfig(input: unknown, options: ParseConfigOptions = {}): AnalyticsConfig {
+export async function parseConfig(
+  input: unknown,
+  options: ParseConfigOptions = {},
+): Promise<AnalyticsConfig> {
   checkOptions('parseConfig', options, ['host', 'name']);
   const { host, name = 'configuration' } = options;
   const log = new ProblemLog();
   if (!isMapping(input)) {
-    log.addAt(
-      name,
-      undefined,
-      [],
-      `found ${describeValue(input)}; expected an object with collectors, forwarders …`,
-    );
+    const message = `found ${describeValue(input)}; expected an object with collectors, forwarders …`;
+    log.addAt(name, undefined, [], message);
   }
   log.throwIfAny([name]);
   const config = new MergedConfig([new ObjectSource(name, isMapping(input) ? input : {})], log);
-  const result = validateConfig(config, { lookup: lookupKnown, host, compileCondition });
+  const lookup = await loadPlugins(config);
+  const compileCondition = await conditionCompiler(config);
+  const result = validateConfig(config, { lookup, host, compileCondition });
   validateTests(config);
   log.throwIfAny([name]);
   return result;

@@ -7,7 +7,7 @@ import { MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { contractProblem, isPlugin, type Plugin, type PluginKind } from '../sdk/plugin.ts';
 import type { MergedConfig } from './merged-config.ts';
-import { findPlugin, kindsOf, pluginNames } from './registry.ts';
+import { findPlugin, kindsOf, loadPlugin, pluginNames } from './registry.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 
 /** A plugin that a configuration names, or what is wrong with the name. */
@@ -16,7 +16,7 @@ export type FoundPlugin = Plugin | { readonly message: string; readonly suggesti
 /** Finds the plugin that an entry names; undefined if the entry does not say. */
 export type PluginLookup = (kind: PluginKind, name: string, entryName: string) => FoundPlugin;
 
-/** Looks among the built-in and registered plugins only. */
+/** Looks among the plugins that are registered or loaded already. */
 export const lookupKnown: PluginLookup = (kind, name) => {
   const plugin = findPlugin(kind, name);
   if (plugin !== undefined) return plugin;
@@ -26,21 +26,21 @@ export const lookupKnown: PluginLookup = (kind, name) => {
   };
 };
 
-/** Loads the modules that entries name, and returns a lookup that knows them. */
-export async function loadModules(config: MergedConfig): Promise<PluginLookup> {
-  const loaded = new Map<string, FoundPlugin>();
+/** Loads the built-in plugins and the modules that entries name, and returns a lookup that knows them. */
+export async function loadPlugins(config: MergedConfig): Promise<PluginLookup> {
+  const modules = new Map<string, FoundPlugin>();
   for (const kind of Object.keys(PLUGIN_SECTIONS) as PluginKind[]) {
     for (const [entryName, entry] of Object.entries(config.sections.get(PLUGIN_SECTIONS[kind]) ?? {})) {
       const name = isMapping(entry) ? entry.plugin : undefined;
       const path = [PLUGIN_SECTIONS[kind], entryName, 'plugin'];
       if (typeof name !== 'string' || name === '' || config.isBroken(path)) continue;
       const { baseDir } = config.sourceOf(path);
-      const isKnown = findPlugin(kind, name) !== undefined || kindsOf(name).length > 0;
+      const isKnown = (await loadPlugin(kind, name)) !== undefined || kindsOf(name).length > 0;
       if (baseDir === undefined || isKnown) continue;
-      loaded.set(`${kind} ${entryName}`, await loadOne(kind, name, baseDir));
+      modules.set(`${kind} ${entryName}`, await loadOne(kind, name, baseDir));
     }
   }
-  return (kind, name, entryName) => loaded.get(`${kind} ${entryName}`) ?? lookupKnown(kind, name, entryName);
+  return (kind, name, entryName) => modules.get(`${kind} ${entryName}`) ?? lookupKnown(kind, name, entryName);
 }
 
 async function loadOne(kind: PluginKind, name: string, baseDir: string): Promise<FoundPlugin> {

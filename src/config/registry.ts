@@ -1,24 +1,8 @@
-import * as beacons from '../../plugins/collect/beacons.ts';
-import * as file from '../../plugins/collect/file.ts';
-import * as host_exec from '../../plugins/collect/host_exec.ts';
-import stdin from '../../plugins/collect/stdin.ts';
-import * as test_collect from '../../plugins/collect/test.ts';
-import * as disk from '../../plugins/forward/disk.ts';
-import * as noop from '../../plugins/forward/noop.ts';
-import * as stdout from '../../plugins/forward/stdout.ts';
-import * as test_forward from '../../plugins/forward/test.ts';
-import * as entropy_mask from '../../plugins/process/entropy_mask.ts';
-import filter from '../../plugins/process/filter.ts';
-import map from '../../plugins/process/map.ts';
-import parse from '../../plugins/process/parse.ts';
-import * as redact from '../../plugins/process/redact.ts';
-import * as regex_mask from '../../plugins/process/regex_mask.ts';
-import * as test_process from '../../plugins/process/test.ts';
 import { refuseArgument } from '../checks/arguments.ts';
 import { either } from '../checks/describe.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { CollectPlugin, ForwardPlugin, PluginKind, ProcessPlugin } from '../sdk/plugin.ts';
-import { contractProblem } from '../sdk/plugin.ts';
+import { contractProblem, isPlugin } from '../sdk/plugin.ts';
 
 /** The plugins of a kind. */
 export interface PluginOf {
@@ -27,53 +11,84 @@ export interface PluginOf {
   forward: ForwardPlugin;
 }
 
-type Table = { readonly [K in PluginKind]: ReadonlyMap<string, PluginOf[K]> };
-
-const builtin: Table = {
-  collect: new Map<string, CollectPlugin>([
-    ['beacons', beacons],
-    ['file', file],
-    ['stdin', stdin],
-    ['test', test_collect],
-    ['host_exec', host_exec],
-  ]),
-  process: new Map<string, ProcessPlugin>([
-    ['test', test_process],
-    ['redact', redact],
-    ['regex_mask', regex_mask],
-    ['entropy_mask', entropy_mask],
-    ['filter', filter],
-    ['map', map],
-    ['parse', parse],
-  ]),
-  forward: new Map<string, ForwardPlugin>([
-    ['disk', disk],
-    ['noop', noop],
-    ['stdout', stdout],
-    ['test', test_forward],
-  ]),
+/**
+ * The modules of the built-in plugins. Each has the plugin's members as exports, or the plugin as its default export. A
+ * configuration loads those that it names, so that a start does not pay for the others and what they import.
+ */
+const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => Promise<object>>>>> = {
+  collect: {
+    beacons: () => import('../../plugins/collect/beacons.ts'),
+    file: () => import('../../plugins/collect/file.ts'),
+    stdin: () => import('../../plugins/collect/stdin.ts'),
+    test: () => import('../../plugins/collect/test.ts'),
+    host_exec: () => import('../../plugins/collect/host_exec.ts'),
+  },
+  process: {
+    test: () => import('../../plugins/process/test.ts'),
+    redact: () => import('../../plugins/process/redact.ts'),
+    regex_mask: () => import('../../plugins/process/regex_mask.ts'),
+    entropy_mask: () => import('../../plugins/process/entropy_mask.ts'),
+    filter: () => import('../../plugins/process/filter.ts'),
+    map: () => import('../../plugins/process/map.ts'),
+    parse: () => import('../../plugins/process/parse.ts'),
+  },
+  forward: {
+    disk: () => import('../../plugins/forward/disk.ts'),
+    noop: () => import('../../plugins/forward/noop.ts'),
+    stdout: () => import('../../plugins/forward/stdout.ts'),
+    test: () => import('../../plugins/forward/test.ts'),
+  },
 };
 
-const registered: { readonly [K in PluginKind]: Map<string, PluginOf[K]> } = {
-  collect: new Map(),
-  process: new Map(),
-  forward: new Map(),
-};
+type Table = { readonly [K in PluginKind]: Map<string, PluginOf[K]> };
+const emptyTable = (): Table => ({ collect: new Map(), process: new Map(), forward: new Map() });
 
-/** The built-in plugins of a kind, by name. */
-export function builtinPlugins<K extends PluginKind>(kind: K): Table[K] {
-  return builtin[kind];
+/** The built-in plugins that were loaded. */
+const loaded = emptyTable();
+const registered = emptyTable();
+
+/** The built-in plugins of a kind, by name, all of them loaded. */
+export async function builtinPlugins<K extends PluginKind>(
+  kind: K,
+): Promise<ReadonlyMap<string, PluginOf[K]>> {
+  const plugins = new Map<string, PluginOf[K]>();
+  // One after the other: Jest cannot load two modules at a time that import the same one.
+  for (const name of Object.keys(builtinModules[kind])) {
+    plugins.set(name, (await loadPlugin(kind, name)) as PluginOf[K]);
+  }
+  return plugins;
 }
 
-/** A plugin by name: a built-in one, else one that the program registered. */
+/** A plugin by name: a built-in one, which is loaded, else one that the program registered. */
+export async function loadPlugin<K extends PluginKind>(
+  kind: K,
+  name: string,
+): Promise<PluginOf[K] | undefined> {
+  const known = findPlugin(kind, name);
+  if (known !== undefined || !isBuiltin(kind, name)) return known;
+  const module = (await builtinModules[kind][name]?.()) as { readonly default?: unknown };
+  const plugin = [module, module.default].find((candidate) => isPlugin(kind, candidate));
+  loaded[kind].set(name, plugin as PluginOf[K]);
+  return plugin as PluginOf[K];
+}
+
+/** A plugin by name: a built-in one that was loaded before, else one that the program registered. */
 export function findPlugin<K extends PluginKind>(kind: K, name: string): PluginOf[K] | undefined {
-  const builtins: ReadonlyMap<string, PluginOf[K]> = builtin[kind];
-  return builtins.get(name) ?? registered[kind].get(name);
+  return loaded[kind].get(name) ?? registered[kind].get(name);
 }
 
-/** The names that {@link findPlugin} knows. */
+/** Whether a plugin is a built-in one. */
+export function isBuiltinPlugin<K extends PluginKind>(kind: K, plugin: PluginOf[K]): boolean {
+  return [...loaded[kind].values()].includes(plugin);
+}
+
+function isBuiltin(kind: PluginKind, name: string): boolean {
+  return Object.hasOwn(builtinModules[kind], name);
+}
+
+/** The names that {@link loadPlugin} knows. */
 export function pluginNames(kind: PluginKind): string[] {
-  return [...builtin[kind].keys(), ...registered[kind].keys()];
+  return [...Object.keys(builtinModules[kind]), ...registered[kind].keys()];
 }
 
 /**
@@ -84,21 +99,21 @@ export function pluginNames(kind: PluginKind): string[] {
  * @example
  * const shout = ({ event }) => ({ ...event, data: { text: event.data.text.toUpperCase() } });
  * registerPlugin('process', 'shout', { get_config_schema: () => ProcessConfigBase, process: shout });
- * findPlugin('process', 'shout').process; // shout
+ * (await loadPlugin('process', 'shout')).process; // shout
  */
 export function registerPlugin<K extends PluginKind>(kind: K, name: string, plugin: PluginOf[K]): void {
-  if (!Object.hasOwn(builtin, kind)) {
+  if (!Object.hasOwn(builtinModules, kind)) {
     refuseArgument(
       'registerPlugin',
       kind,
-      `a kind of plugin: ${either(Object.keys(builtin).map((known) => `'${known}'`))}`,
+      `a kind of plugin: ${either(Object.keys(builtinModules).map((known) => `'${known}'`))}`,
     );
   }
   if (typeof name !== 'string') refuseArgument('registerPlugin', name, 'the name of the plugin');
   if (name === '')
     throw new MillraceError('MILLRACE_PLUGIN_NAME', 'a plugin needs a name; found an empty string');
-  if (findPlugin(kind, name) !== undefined) {
-    const owner = builtin[kind].has(name) ? 'a built-in plugin has that name' : 'it is registered already';
+  if (isBuiltin(kind, name) || registered[kind].has(name)) {
+    const owner = isBuiltin(kind, name) ? 'a built-in plugin has that name' : 'it is registered already';
     const message = `cannot register the ${kind} plugin \`${name}\`: ${owner}; choose another name`;
     throw new MillraceError('MILLRACE_PLUGIN_NAME', message);
   }
@@ -122,5 +137,6 @@ export function unregisterPlugin(kind: PluginKind, name: string): boolean {
 
 /** The kinds in which a name is a plugin. */
 export function kindsOf(name: string): PluginKind[] {
-  return (Object.keys(builtin) as PluginKind[]).filter((kind) => findPlugin(kind, name) !== undefined);
+  const kinds = Object.keys(builtinModules) as PluginKind[];
+  return kinds.filter((kind) => isBuiltin(kind, name) || registered[kind].has(name));
 }

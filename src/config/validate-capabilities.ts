@@ -11,7 +11,7 @@ import type {
 } from '../sdk/plugin.ts';
 import { secretsIn } from '../sdk/secret.ts';
 import type { ValidEntry } from './build-config.ts';
-import { builtinPlugins } from './registry.ts';
+import { isBuiltinPlugin } from './registry.ts';
 import { namesIn } from './validate-pipelines.ts';
 
 /** The entries of each kind that passed their schemas. */
@@ -152,8 +152,7 @@ function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
   if (secretsIn(config).length > 0) {
     return 'has a secret among its settings, which stays in the main thread; remove `workers`';
   }
-  const isBuiltIn = [...builtinPlugins('process').values()].includes(plugin);
-  if (isBuiltIn || moduleUrlOf(plugin) !== undefined) return undefined;
+  if (isBuiltinPlugin('process', plugin) || moduleUrlOf(plugin) !== undefined) return undefined;
   return 'was registered by the program, and a worker cannot load it; `workers` requires a module of its own';
 }
 

@@ -59,7 +59,7 @@ const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
  * manager subscribes; `states$` tells what becomes of it.
  *
  * @example
- * const config = parseConfig({
+ * const config = await parseConfig({
  *   collectors: { ticks: { plugin: 'test', interval: 0.001, count: 3 } },
  *   forwarders: { nowhere: { plugin: 'noop' } },
  *   pipelines: { main: { collect: 'ticks', forward: 'nowhere' } },

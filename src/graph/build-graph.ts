@@ -19,7 +19,7 @@ const SECTIONS = { collect: 'collectors', process: 'processors', forward: 'forwa
  * environment variables out of it.
  *
  * @example
- * const graph = buildGraph(parseConfig({
+ * const graph = buildGraph(await parseConfig({
  *   collectors: { ticks: { plugin: 'test' } },
  *   forwarders: { screen: { plugin: 'stdout' } },
  *   pipelines: { main: { collect: 'ticks', forward: 'screen' } },

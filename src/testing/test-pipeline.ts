@@ -74,15 +74,15 @@ const LONGEST = 24 * 3_600_000;
  *   host_config: {},
  * };
  * const values = { a: 'one', b: 'pin 1234' };
- * const run = testPipeline(config, { collect: { web: { marbles: 'a 1s b|', values } } });
+ * const run = await testPipeline(config, { collect: { web: { marbles: 'a 1s b|', values } } });
  * run.forwarded('archive'); // marbles('a 1s b', { a: 'one', b: 'pin <:PIN:>' })
  */
-export function testPipeline(
+export async function testPipeline(
   config: AnalyticsConfig | object,
   options: TestPipelineOptions = {},
-): PipelineRun {
+): Promise<PipelineRun> {
   checkTestOptions(options);
-  return runPipeline(isMapping(config) && isParsed(config) ? config : parseConfig(config), options);
+  return runPipeline(isMapping(config) && isParsed(config) ? config : await parseConfig(config), options);
 }
 
 /** The same, for a configuration of which `written` says what came from the environment: that is not drawn. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ConfigError } from '../../src/config/config-error.ts';
-import { parseConfig } from '../../src/config/parse-config.ts';
 import { Manager } from '../../src/engine/manager.ts';
+import { parseNow } from '../support/parse-now.ts';
 
 const base = {
   collectors: { log: { plugin: 'file', paths: ['in.log'] }, ticks: { plugin: 'test' } },
@@ -18,9 +18,9 @@ const config = (main: object, others: object = {}) => ({
   pipelines: { main: { collect: ['log'], forward: 'out', exactly_once: true, ...main }, ...others },
 });
 
-function problems(input: unknown): string[] {
+function problems(input: object): string[] {
   try {
-    parseConfig(input);
+    parseNow(input);
     return [];
   } catch (error) {
     return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
@@ -29,7 +29,7 @@ function problems(input: unknown): string[] {
 
 describe('exactly_once', () => {
   it('is off by default, and good for files to a file', () => {
-    const { pipelines } = parseConfig(config({}, { other: { collect: 'ticks', forward: 'none' } }));
+    const { pipelines } = parseNow(config({}, { other: { collect: 'ticks', forward: 'none' } }));
     expect([pipelines.main?.exactly_once, pipelines.other?.exactly_once]).toEqual([true, false]);
   });
 
@@ -66,8 +66,8 @@ describe('exactly_once', () => {
   });
 
   it('wants a state folder', () => {
-    const parsed = parseConfig(config({}));
+    const parsed = parseNow(config({}));
     expect(() => new Manager(parsed)).toThrow(/pipelines\.main\.exactly_once: wants a state folder/);
-    expect(() => new Manager(parseConfig(config({ enabled: false })))).not.toThrow();
+    expect(() => new Manager(parseNow(config({ enabled: false })))).not.toThrow();
   });
 });

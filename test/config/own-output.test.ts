@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { ConfigError } from '../../src/config/config-error.ts';
-import { parseConfig } from '../../src/config/parse-config.ts';
+import { parseNow } from '../support/parse-now.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const config = (paths: string[], main: object = {}, others: object = {}) => ({
@@ -17,9 +17,9 @@ const config = (paths: string[], main: object = {}, others: object = {}) => ({
   host_config: {},
 });
 
-function problems(input: unknown): string[] {
+function problems(input: object): string[] {
   try {
-    parseConfig(input);
+    parseNow(input);
     return [];
   } catch (error) {
     return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);

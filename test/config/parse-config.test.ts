@@ -15,45 +15,45 @@ describe('parseConfig', () => {
     unregisterPlugin('process', 'upper_case');
   });
 
-  it('applies defaults, and gives entries their name', () => {
-    const config = parseConfig(input());
+  it('applies defaults, and gives entries their name', async () => {
+    const config = await parseConfig(input());
     expect(config.collectors.ticks).toEqual({ plugin: 'test', interval: 0.1, count: 3 });
     expect(config.collectors.ticks?.name).toBe('ticks');
     expect(config.processors).toEqual({});
     expect(config.pipelines.main).toMatchObject({ collect: ['ticks'], enabled: true, restart: true });
   });
 
-  it('leaves the input as it is, and takes its own output', () => {
+  it('leaves the input as it is, and takes its own output', async () => {
     const given = input();
-    const config = parseConfig(given);
+    const config = await parseConfig(given);
     expect(Object.isFrozen(given.host_config)).toBe(false);
     expect(Object.isFrozen(given.host_config.nested)).toBe(false);
-    expect(parseConfig(config)).toEqual(config);
+    expect(await parseConfig(config)).toEqual(config);
   });
 
-  it('keeps what a host is given: functions, cycles, __proto__', () => {
+  it('keeps what a host is given: functions, cycles, __proto__', async () => {
     const given = input();
     const cycle: Record<string, unknown> = { run: () => 1 };
     cycle.self = cycle;
     given.host_config = Object.assign(JSON.parse('{"__proto__": {"a": 1}}'), { cycle });
-    const { host_config } = parseConfig(given);
+    const { host_config } = await parseConfig(given);
     expect(Object.keys(host_config)).toEqual(['__proto__', 'cycle']);
     expect(Object.getPrototypeOf(host_config)).toBe(Object.prototype);
     expect(host_config.cycle).toHaveProperty('self.self.run');
   });
 
-  it('knows plugins that the program registered', () => {
+  it('knows plugins that the program registered', async () => {
     registerPlugin('process', 'upper_case', {
       get_config_schema: () => ProcessConfigBase,
       process: () => [],
     });
-    const config = parseConfig({ ...input(), processors: { up: { plugin: 'upper_case' } } });
+    const config = await parseConfig({ ...input(), processors: { up: { plugin: 'upper_case' } } });
     expect(config.processors.up?.name).toBe('up');
   });
 
-  it('tells problems by path, under the name given', () => {
+  it('tells problems by path, under the name given', async () => {
     const wrong = { ...input(), processors: { m: { plugin: './mask.mjs' } }, collector: {} };
-    expect(() => parseConfig(wrong, { name: 'app' })).toThrow(
+    await expect(parseConfig(wrong, { name: 'app' })).rejects.toThrow(
       'app: collector: unknown key `collector`; did you mean `collectors`?\n' +
         'app: processors.m.plugin: the module `./mask.mjs` cannot be loaded here; use loadConfig, which loads modules, or registerPlugin',
     );
@@ -64,15 +64,15 @@ describe('parseConfig', () => {
     [null, 'nothing (null)'],
     ['text', 'the string "text"'],
     [[], 'an empty list'],
-  ])('refuses %j', (value, found) => {
-    expect(() => parseConfig(value)).toThrow(
+  ])('refuses %j', async (value, found) => {
+    await expect(parseConfig(value)).rejects.toThrow(
       `configuration: found ${found}; expected an object with collectors, forwarders …`,
     );
   });
 
-  it('refuses names that no object can hold safely', () => {
+  it('refuses names that no object can hold safely', async () => {
     const collectors = JSON.parse('{"__proto__": {"plugin": "test"}, "ticks": {"plugin": "test"}}');
-    expect(() => parseConfig({ ...input(), collectors })).toThrow(
+    await expect(parseConfig({ ...input(), collectors })).rejects.toThrow(
       'configuration: collectors.__proto__: the name `__proto__` is reserved by JavaScript; choose another',
     );
   });

@@ -3,6 +3,7 @@ import {
   builtinPlugins,
   findPlugin,
   kindsOf,
+  loadPlugin,
   pluginNames,
   registerPlugin,
   unregisterPlugin,
@@ -17,9 +18,15 @@ describe('the registry', () => {
     unregisterPlugin('process', 'own');
   });
 
-  it('has the built-in plugins', () => {
-    expect([...builtinPlugins('collect').keys()]).toEqual(['beacons', 'file', 'stdin', 'test', 'host_exec']);
-    expect([...builtinPlugins('process').keys()]).toEqual([
+  it('has the built-in plugins', async () => {
+    expect([...(await builtinPlugins('collect')).keys()]).toEqual([
+      'beacons',
+      'file',
+      'stdin',
+      'test',
+      'host_exec',
+    ]);
+    expect([...(await builtinPlugins('process')).keys()]).toEqual([
       'test',
       'redact',
       'regex_mask',
@@ -28,20 +35,31 @@ describe('the registry', () => {
       'map',
       'parse',
     ]);
-    expect([...builtinPlugins('forward').keys()]).toEqual(['disk', 'noop', 'stdout', 'test']);
+    expect([...(await builtinPlugins('forward')).keys()]).toEqual(['disk', 'noop', 'stdout', 'test']);
     expect(kindsOf('test')).toEqual(['collect', 'process', 'forward']);
     expect(kindsOf('toString')).toEqual([]);
   });
 
-  it.each(['collect', 'process', 'forward'] as const)('has %s plugins that keep their contract', (kind) => {
-    for (const builtin of builtinPlugins(kind).values()) {
-      expect(builtin).toMatchObject({
-        get_config_schema: expect.any(Function),
-        [kind]: expect.any(Function),
-      });
-      expect(builtin.description).toMatch(/\.$/);
-      expect(builtin.example).toContain('plugin:');
-    }
+  it.each(['collect', 'process', 'forward'] as const)(
+    'has %s plugins that keep their contract',
+    async (kind) => {
+      for (const builtin of (await builtinPlugins(kind)).values()) {
+        expect(builtin).toMatchObject({
+          get_config_schema: expect.any(Function),
+          [kind]: expect.any(Function),
+        });
+        expect(builtin.description).toMatch(/\.$/);
+        expect(builtin.example).toContain('plugin:');
+      }
+    },
+  );
+
+  it('loads a built-in plugin when it is asked for', async () => {
+    expect(await loadPlugin('process', 'none')).toBeUndefined();
+    const mask = await loadPlugin('process', 'regex_mask');
+    expect(findPlugin('process', 'regex_mask')).toBe(mask);
+    expect(await loadPlugin('process', 'regex_mask')).toBe(mask);
+    expect(unregisterPlugin('process', 'regex_mask')).toBe(false);
   });
 
   it('takes a plugin of the program, and gives it back', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ConfigError } from '../../src/config/config-error.ts';
-import { parseConfig } from '../../src/config/parse-config.ts';
+import { parseNow } from '../support/parse-now.ts';
 
 const config = (main: object) => ({
   collectors: { log: { plugin: 'file', paths: ['in.log'] }, ticks: { plugin: 'test' } },
@@ -16,9 +16,9 @@ const config = (main: object) => ({
   host_config: {},
 });
 
-function problems(input: unknown): string[] {
+function problems(input: object): string[] {
   try {
-    parseConfig(input);
+    parseNow(input);
     return [];
   } catch (error) {
     return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
@@ -27,7 +27,7 @@ function problems(input: unknown): string[] {
 
 describe('workers', () => {
   it('are one by default: the main thread', () => {
-    expect(parseConfig(config({ workers: undefined })).pipelines.main?.workers).toBe(1);
+    expect(parseNow(config({ workers: undefined })).pipelines.main?.workers).toBe(1);
   });
 
   it.each([

@@ -21,7 +21,7 @@ const ENVELOPE = {
 };
 
 let folder: string;
-beforeEach(() => {
+beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'millrace-lines-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,7 +68,7 @@ async function run(batches: readonly (readonly string[])[], how: 'lines' | 'even
   ] as const;
   for (const [kind, name, plugin] of plugins) registerPlugin(kind, name, plugin as never);
   try {
-    const config = parseConfig({
+    const config = await parseConfig({
       collectors: { in: { plugin: 'batches' } },
       processors: {
         mask: { plugin: 'regex_mask', rules: { KEY: 'k[0-9]+', QUOTE: '"' }, mask_suffix: '\n' },

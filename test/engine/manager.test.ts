@@ -9,6 +9,7 @@ import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
 import type { ProcessPlugin } from '../../src/sdk/plugin.ts';
 import type { PipelineStatus } from '../../src/sdk/status.ts';
 import { marbles } from '../support/marbles.ts';
+import { parseNow } from '../support/parse-now.ts';
 import { bareHost, states } from '../support/pipelines.ts';
 
 const event = (n: unknown): CollectedEvent => collectedEvent({ n });
@@ -19,7 +20,7 @@ const failing = () => throwError(() => new PluginError('the source is gone'));
 
 describe('Manager', () => {
   const config = (pipelines: object) =>
-    parseConfig({
+    parseNow({
       collectors: { ticks: { plugin: 'test', interval: 1, count: 2 } },
       forwarders: { out: { plugin: 'noop' } },
       pipelines,
@@ -90,13 +91,13 @@ describe('Manager', () => {
     expect(() => manager.start('archiv')).toThrow('there is no pipeline archiv; did you mean archive?');
   });
 
-  it('lets a plugin check whether the host has what it needs', () => {
+  it('lets a plugin check whether the host has what it needs', async () => {
     const checkConfig: ProcessPlugin['checkConfig'] = ({ host }) =>
       host === undefined ? [] : [{ path: ['plugin'], message: 'is for the core' }];
     registerPlugin('process', 'core_only', defineProcessor({ checkConfig, process: () => [] }));
     registerPlugin('forward', 'core_only', defineForwarder({ checkConfig, forward() {} }));
     try {
-      const config = parseConfig({
+      const config = await parseConfig({
         collectors: { ticks: { plugin: 'test' } },
         processors: { look: { plugin: 'core_only' } },
         forwarders: { out: { plugin: 'core_only' } },
@@ -115,8 +116,8 @@ describe('Manager', () => {
     }
   });
 
-  it('refuses a configuration that names a function which the host lacks', () => {
-    const wrong = parseConfig({
+  it('refuses a configuration that names a function which the host lacks', async () => {
+    const wrong = await parseConfig({
       collectors: { ping: { plugin: 'host_exec', fn: 'test.pin' } },
       forwarders: { out: { plugin: 'noop' } },
       pipelines: { one: { collect: 'ping', forward: 'out' } },

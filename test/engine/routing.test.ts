@@ -122,15 +122,15 @@ describe('routes', () => {
     ['data.level = "error"', /a valid condition \(.*at character 12\)/],
     ['dta.level == "error"', /a valid condition \(Unknown variable: dta, at character 1\)/],
     ['size(tag)', /a valid condition \(it gives a int\)/],
-  ])('refuse %s when the configuration is loaded', (when, message) => {
+  ])('refuse %s when the configuration is loaded', async (when, message) => {
     const config = {
       collectors: { a: { plugin: 'test' } },
       forwarders: { out: { plugin: 'noop' } },
       pipelines: { main: { collect: 'a', forward: [{ to: 'out', when }] } },
       host_config: {},
     };
-    expect(() => parseConfig(config)).toThrow(message);
-    expect(() => parseConfig(config)).toThrow('pipelines.main.forward[0].when');
+    await expect(parseConfig(config)).rejects.toThrow(message);
+    await expect(parseConfig(config)).rejects.toThrow('pipelines.main.forward[0].when');
   });
 
   it.each([
@@ -138,13 +138,13 @@ describe('routes', () => {
     [['out', { to: 'out', when: 'true' }], 'pipelines.main.forward[1].to: `out` is named twice'],
     [[{ to: 'out' }], 'pipelines.main.forward[0].when: missing; expected a string'],
     [[{ to: 'out', when: 'true', wen: '' }], 'unknown key `wen`; did you mean `when`?'],
-  ])('refuse %j', (forward, message) => {
+  ])('refuse %j', async (forward, message) => {
     const config = {
       collectors: { a: { plugin: 'test' } },
       forwarders: { out: { plugin: 'noop' } },
       pipelines: { main: { collect: 'a', forward } },
       host_config: {},
     };
-    expect(() => parseConfig(config)).toThrow(message);
+    await expect(parseConfig(config)).rejects.toThrow(message);
   });
 });

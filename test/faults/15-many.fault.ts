@@ -71,7 +71,7 @@ import { Manager, parseConfig } from '${join(ROOT, 'dist/src/index.js')}';
 
 const names = Array.from({ length: ${PIPELINES} }, (_, n) => 'p' + n);
 const each = (make) => Object.fromEntries(names.map((name) => [name, make(name)]));
-const config = parseConfig({
+const config = await parseConfig({
   collectors: each((name) => ({ plugin: 'file', paths: ['in/' + name + '.log'], backfill: true })),
   processors: { mask: { plugin: 'regex_mask', rules: { KEY: 'key_[0-9]+' } } },
   forwarders: each((name) => ({ plugin: 'disk', path: 'out', filename: name + '.jsonl' })),

@@ -1,7 +1,7 @@
 import type { WrittenSections } from '../../src/checks/shown-values.ts';
-import { parseConfig } from '../../src/config/parse-config.ts';
 import { buildGraph } from '../../src/graph/build-graph.ts';
 import type { PipelineGraph } from '../../src/graph/graph.ts';
+import { parseNow } from '../support/parse-now.ts';
 
 /** Shared entries, a fan-out, a dead letter, a disabled pipeline, and an unused entry. */
 export const SHARED = {
@@ -61,5 +61,5 @@ export function named(collectors: readonly string[]): object {
 }
 
 export function graphOf(config: object, written?: WrittenSections): PipelineGraph {
-  return buildGraph(parseConfig(config), written);
+  return buildGraph(parseNow(config), written);
 }

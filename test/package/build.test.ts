@@ -144,20 +144,23 @@ import { delayRange, poll, regexMask } from 'millrace/operators';
 import { lastValueFrom, Observable, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 
-const manager = new Manager(
-  parseConfig({
-    collectors: { ticks: { plugin: 'test', count: 1 } },
-    forwarders: { nowhere: { plugin: 'noop' } },
-    pipelines: { main: { collect: 'ticks', forward: 'nowhere' } },
-    host_config: {},
-  }),
-);
 const delayed = [];
 new TestScheduler(() => {}).run(() => {
   of('a').pipe(delayRange({ minimum: 3_600_000, maximum: 3_600_000 })).subscribe((value) => delayed.push(value));
 });
 const isOneRxjs = poll(() => [], { interval: 1 }) instanceof Observable;
-lastValueFrom(of('PIN 1234').pipe(regexMask({ rules: { PIN: '[0-9]{4}' } }))).then((masked) =>
-  console.log(JSON.stringify({ masked, delayed, isOneRxjs, state: manager.states().main.state })));
+
+async function run() {
+  const config = await parseConfig({
+    collectors: { ticks: { plugin: 'test', count: 1 } },
+    forwarders: { nowhere: { plugin: 'noop' } },
+    pipelines: { main: { collect: 'ticks', forward: 'nowhere' } },
+    host_config: {},
+  });
+  const { state } = new Manager(config).states().main;
+  const masked = await lastValueFrom(of('PIN 1234').pipe(regexMask({ rules: { PIN: '[0-9]{4}' } })));
+  console.log(JSON.stringify({ masked, delayed, isOneRxjs, state }));
+}
+run();
 `;
 const PRINTED = { masked: 'PIN <:PIN:>', delayed: ['a'], isOneRxjs: true, state: 'idle' };

@@ -10,24 +10,21 @@ registerPlugin('forward', 'here', {
   forward: ({ event }) => void forwarded.push(event.data.count),
 });
 const forwarded = [];
-const manager = new Manager(
-  parseConfig({
+async function run() {
+  const config = await parseConfig({
     collectors: { ticks: { plugin: 'test', count: 3, interval: 0.001 } },
     forwarders: { here: { plugin: 'here' } },
     pipelines: { main: { collect: 'ticks', forward: 'here' } },
     host_config: {},
-  }),
-  { once: true },
-);
-manager.start();
-
-Promise.all([
-  lastValueFrom(of('pin 1234').pipe(mask, delayRange({ minimum: 0, maximum: 10 }))),
-  firstValueFrom(manager.finished$),
-]).then(([masked, [{ state }]]) => {
+  });
+  const manager = new Manager(config, { once: true });
+  manager.start();
+  const masked = await lastValueFrom(of('pin 1234').pipe(mask, delayRange({ minimum: 0, maximum: 10 })));
+  const [{ state }] = await firstValueFrom(manager.finished$);
   const files = typeof followFiles;
   console.log(JSON.stringify({ masked, isOneRxjs, state, forwarded, files }));
-});
+}
+run();
 `;
 
 export const PRINTED = {
@@ -83,7 +80,7 @@ export const lines: readonly string[][] = [];
 export const batches$ = followFiles(['a.log'], {
   positions: { startAt: () => 0, forget: () => {} },
 });
-export const manager = new Manager(parseConfig({}), { once: true });
+export const manager = new Manager(await parseConfig({}), { once: true });
 export const states: Readonly<Record<string, { readonly state: string }>> = manager.states();
 export const event: CollectedEvent = { timestamp: '', data: {} };
 // @ts-expect-error: no such kind of plugin

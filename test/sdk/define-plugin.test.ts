@@ -17,7 +17,7 @@ describe('a defined plugin', () => {
     unregisterPlugin('process', 'label');
   });
 
-  it('is one that a pipeline runs, with the configuration that its schema gives', () => {
+  it('is one that a pipeline runs, with the configuration that its schema gives', async () => {
     registerPlugin(
       'process',
       'label',
@@ -26,7 +26,7 @@ describe('a defined plugin', () => {
         process: ({ ctx, event }) => ({ ...event, data: { ...event.data, label: ctx.config.label } }),
       }),
     );
-    const run = testPipeline(
+    const run = await testPipeline(
       {
         collectors: { ticks: { plugin: 'test' } },
         processors: { label: { plugin: 'label' } },

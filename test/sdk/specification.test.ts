@@ -24,6 +24,7 @@ import { defineProcessor } from '../../src/sdk/define-plugin.ts';
 import { BeaconCollectedEvent, CollectedEvent, CollectedLineEvent, HostEvent } from '../../src/sdk/events.ts';
 import type { ConfigSchema } from '../../src/sdk/plugin.ts';
 import { testPipeline } from '../../src/testing/index.ts';
+import { parseNow } from '../support/parse-now.ts';
 
 // The tables of SPEC sections 2 and 8, typed from the page. A row is a line of it:
 // [field, type, required, default (NONE if the page has none), bounds].
@@ -430,15 +431,15 @@ describe('SPEC 2, objects of a given shape', () => {
 });
 
 describe('SPEC 2.6 PipelineRunContext', () => {
-  it('has the configuration, both caches and the AnalyticsConfig, read-only', () => {
-    const config = parseConfig({
+  it('has the configuration, both caches and the AnalyticsConfig, read-only', async () => {
+    const config = await parseConfig({
       collectors: { ticks: { plugin: 'test', count: 1 } },
       processors: { look: { plugin: 'look', word: 'a' } },
       forwarders: { out: { plugin: 'noop' } },
       pipelines: { main: { collect: 'ticks', process: 'look', forward: 'out' } },
       host_config: {},
     });
-    testPipeline(config, { collect: { ticks: { marbles: 'a|' } } });
+    await testPipeline(config, { collect: { ticks: { marbles: 'a|' } } });
     const [ctx] = contexts;
     expect(ctx).toMatchObject({ config: { plugin: 'look', word: 'a' }, cache: {}, shared_cache: {} });
     expect(ctx?.pipeline_config).toEqual(config);
@@ -462,7 +463,7 @@ describe('SPEC 2.6 PipelineRunContext', () => {
 
 describe('SPEC 2, all models', () => {
   const config = () =>
-    parseConfig({
+    parseNow({
       _note: 'private',
       collectors: { ticks: { plugin: 'test', _note: 'private' } },
       processors: { slow: { plugin: 'test', delay_range: { minimum: 1, maximum: 2, _note: 'private' } } },

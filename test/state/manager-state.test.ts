@@ -81,7 +81,7 @@ describe('a Manager with a state', () => {
         get_config_schema: () => z.looseObject({ plugin: z.string() }),
         forward: ({ event }: { event: CollectedEvent }) => void lines.push(event.data.line),
       });
-      const config = parseConfig({
+      const config = await parseConfig({
         collectors: { in: { plugin: 'file', paths: [folder('in')], backfill: true } },
         forwarders: { out: { plugin: 'keep' } },
         pipelines: { main: { collect: 'in', forward: 'out', restart: false } },

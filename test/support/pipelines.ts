@@ -1,12 +1,12 @@
 import { asyncScheduler } from 'rxjs';
 import { z } from 'zod';
-import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { Manager, type ManagerOptions } from '../../src/engine/manager.ts';
 import type { Host, Logger, PipelineRunContext } from '../../src/sdk/context.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
 import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../src/sdk/plugin.ts';
 import { marbles } from './marbles.ts';
+import { parseNow } from './parse-now.ts';
 
 type Args = { ctx: PipelineRunContext; event: CollectedEvent };
 type CollectFn = (args: { ctx: PipelineRunContext }) => unknown;
@@ -54,7 +54,7 @@ export function testManager({
   const entries = (table: object) =>
     Object.fromEntries(Object.keys(table).map((name) => [name, { plugin: `my_${name}` }]));
   try {
-    const config = parseConfig({
+    const config = parseNow({
       collectors: entries(collect),
       processors: entries(process),
       forwarders: entries(forward),

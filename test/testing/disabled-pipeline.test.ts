@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { testPipeline } from '../../src/testing/index.ts';
 
-it('testPipeline runs a disabled pipeline', () => {
-  const run = testPipeline(
+it('testPipeline runs a disabled pipeline', async () => {
+  const run = await testPipeline(
     {
       collectors: { web: { plugin: 'file', paths: ['/nowhere'] } },
       forwarders: { out: { plugin: 'noop' } },

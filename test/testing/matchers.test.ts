@@ -6,7 +6,7 @@ import { millraceMatchers } from '../../src/testing/matchers.ts';
 
 expect.extend(millraceMatchers);
 
-const run = testPipeline(
+const run = await testPipeline(
   {
     collectors: { web: { plugin: 'file', paths: ['/var/log/web.log'] } },
     processors: { secrets: { plugin: 'regex_mask', rules: { KEY: 'k-[0-9]+' } } },

@@ -27,8 +27,8 @@ const config = (pipeline: object = {}, more: object = {}) => ({
 });
 
 describe('testPipeline', () => {
-  it('says what every forwarder got, and when', () => {
-    const run = testPipeline(config({ forward: ['archive', 'live'] }), {
+  it('says what every forwarder got, and when', async () => {
+    const run = await testPipeline(config({ forward: ['archive', 'live'] }), {
       collect: {
         web: { marbles: 'a-b 5s c|', values: { a: 'one', b: 'user k-123', c: { n: 3, key: 'k-9' } } },
       },
@@ -40,13 +40,15 @@ describe('testPipeline', () => {
     expect(run.endedAt).toBe(5004);
   });
 
-  it('lets processors work in virtual time', () => {
-    const run = testPipeline(config({ process: ['slow'] }), { collect: { web: { marbles: 'a 1h b|' } } });
+  it('lets processors work in virtual time', async () => {
+    const run = await testPipeline(config({ process: ['slow'] }), {
+      collect: { web: { marbles: 'a 1h b|' } },
+    });
     expect(run.forwarded('archive')).toEqual(marbles('2s a 1h b'));
   });
 
-  it('shows children', () => {
-    const run = testPipeline(config({ process: ['children'] }), {
+  it('shows children', async () => {
+    const run = await testPipeline(config({ process: ['children'] }), {
       collect: { web: { marbles: 'a|', values: { a: { n: 1 } } } },
     });
     expect(run.forwarded('archive')).toEqual(
@@ -58,17 +60,18 @@ describe('testPipeline', () => {
     );
   });
 
-  it('repeats random delays for the same seed, and differs for another', () => {
-    const times = (seed: number) =>
-      testPipeline(config({ process: ['jitter'] }), { collect: { web: { marbles: 'a-b-c|' } }, seed })
-        .forwarded('archive')
-        .map(({ at }) => at);
-    expect(times(1)).toEqual(times(1));
-    expect(times(1)).not.toEqual(times(2));
+  it('repeats random delays for the same seed, and differs for another', async () => {
+    const times = async (seed: number) => {
+      const collect = { web: { marbles: 'a-b-c|' } };
+      const run = await testPipeline(config({ process: ['jitter'] }), { collect, seed });
+      return run.forwarded('archive').map(({ at }) => at);
+    };
+    expect(await times(1)).toEqual(await times(1));
+    expect(await times(1)).not.toEqual(await times(2));
   });
 
-  it('shows a collector that fails, the restarts and the end', () => {
-    const run = testPipeline(config(), { collect: { web: { marbles: ['a#', 'b#', 'c|'] } }, seed: 3 });
+  it('shows a collector that fails, the restarts and the end', async () => {
+    const run = await testPipeline(config(), { collect: { web: { marbles: ['a#', 'b#', 'c|'] } }, seed: 3 });
     expect(run.forwarded('archive').map(({ data }) => data.value)).toEqual(['a', 'b', 'c']);
     expect(run.states.map(({ state }) => state)).toEqual([
       'idle',
@@ -81,14 +84,14 @@ describe('testPipeline', () => {
     ]);
   });
 
-  it('gives up a collector that always fails', () => {
-    const run = testPipeline(config(), { collect: { web: { marbles: '-#' } } });
+  it('gives up a collector that always fails', async () => {
+    const run = await testPipeline(config(), { collect: { web: { marbles: '-#' } } });
     expect(run.state).toBe('failed');
     expect(run.states.filter(({ state }) => state === 'running')).toHaveLength(5);
   });
 
-  it('shows a forwarder that takes its time and the window that it fills', () => {
-    const run = testPipeline(config({ max_in_flight: 1 }), {
+  it('shows a forwarder that takes its time and the window that it fills', async () => {
+    const run = await testPipeline(config({ max_in_flight: 1 }), {
       collect: { web: { marbles: '(abc|)' } },
       forward: { archive: { takes: '3s' } },
     });
@@ -96,8 +99,8 @@ describe('testPipeline', () => {
     expect(run.left('web')).toEqual(marbles('a 2999ms b 2999ms c'));
   });
 
-  it('shows a forwarder that fails twice', () => {
-    const run = testPipeline(config(), {
+  it('shows a forwarder that fails twice', async () => {
+    const run = await testPipeline(config(), {
       collect: { web: { marbles: '(ab|)' } },
       forward: { archive: { fails: 2 } },
     });
@@ -107,8 +110,8 @@ describe('testPipeline', () => {
     expect(retries).toMatchObject([{ at: 0, attempt: 1 }, { attempt: 2 }]);
   });
 
-  it('shows what is dropped, and why', () => {
-    const run = testPipeline(config({ delivery: { attempts: 1 } }), {
+  it('shows what is dropped, and why', async () => {
+    const run = await testPipeline(config({ delivery: { attempts: 1 } }), {
       collect: { web: { marbles: 'ab|', values: { a: { at: new Uint8Array(1) } } } },
       forward: { archive: { fails: 'always' } },
     });
@@ -118,8 +121,8 @@ describe('testPipeline', () => {
     ]);
   });
 
-  it('shows the dead letter', () => {
-    const run = testPipeline(config({ delivery: { attempts: 1, dead_letter: 'letters' } }), {
+  it('shows the dead letter', async () => {
+    const run = await testPipeline(config({ delivery: { attempts: 1, dead_letter: 'letters' } }), {
       collect: { web: { marbles: 'a|' } },
       forward: { archive: { fails: 1 } },
     });
@@ -131,8 +134,8 @@ describe('testPipeline', () => {
     expect(letters?.marks).toMatchObject([{ kind: 'event', letter: 'a' }]);
   });
 
-  it('ends a test of a forwarder that never recovers, after a virtual day', () => {
-    const run = testPipeline(config(), {
+  it('ends a test of a forwarder that never recovers, after a virtual day', async () => {
+    const run = await testPipeline(config(), {
       collect: { web: { marbles: 'a|' } },
       forward: { archive: { fails: 'always' } },
     });
@@ -143,20 +146,23 @@ describe('testPipeline', () => {
     expect(run.log.join()).not.toContain('given up');
   });
 
-  it('goes on for a day after the last of several runs', () => {
-    const run = testPipeline(config(), { collect: { web: { marbles: ['a 1d #', 'b 2d #', 'c|'] } } });
+  it('goes on for a day after the last of several runs', async () => {
+    const run = await testPipeline(config(), { collect: { web: { marbles: ['a 1d #', 'b 2d #', 'c|'] } } });
     expect(run.state).toBe('completed');
     expect(run.forwarded('archive')).toHaveLength(3);
   });
 
-  it('stops the pipeline at `until`', () => {
-    const run = testPipeline(config(), { collect: { web: { marbles: 'a 1s b 1s c-' } }, until: '1500ms' });
+  it('stops the pipeline at `until`', async () => {
+    const run = await testPipeline(config(), {
+      collect: { web: { marbles: 'a 1s b 1s c-' } },
+      until: '1500ms',
+    });
     expect(run.forwarded('archive')).toEqual(marbles('a 1s b'));
     expect(run).toMatchObject({ state: 'stopped', endedAt: 1500 });
   });
 
-  it('keeps real collectors and forwarders if told to', () => {
-    const run = testPipeline(
+  it('keeps real collectors and forwarders if told to', async () => {
+    const run = await testPipeline(
       config(
         {},
         {
@@ -175,7 +181,7 @@ describe('testPipeline', () => {
     );
   });
 
-  it('counts what was masked in an event, whatever becomes of it behind the mask', () => {
+  it('counts what was masked in an event, whatever becomes of it behind the mask', async () => {
     const processors = {
       mask: { plugin: 'regex_mask', rules: { KEY: 'k-[0-9]+' } },
       fails: { plugin: 'fails' },
@@ -191,7 +197,7 @@ describe('testPipeline', () => {
     );
     try {
       const pipelines = { main: { collect: 'web', process: ['mask', 'fails'], forward: 'archive' } };
-      const run = testPipeline(
+      const run = await testPipeline(
         { ...config(), processors, pipelines },
         {
           collect: { web: { marbles: 'a|', values: { a: 'k-1 k-2' } } },
@@ -207,8 +213,8 @@ describe('testPipeline', () => {
     }
   });
 
-  it('follows an event by its letter through the stages', () => {
-    const run = testPipeline(config(), {
+  it('follows an event by its letter through the stages', async () => {
+    const run = await testPipeline(config(), {
       collect: { web: { marbles: 'x-y|', values: { x: 'k-1', y: 'two' } } },
     });
     expect(
@@ -220,7 +226,7 @@ describe('testPipeline', () => {
     ]);
   });
 
-  it('gives the results of a generator the letter of its event', () => {
+  it('gives the results of a generator the letter of its event', async () => {
     registerPlugin('process', 'twice', {
       get_config_schema: () => ProcessConfigBase,
       *process({ event }) {
@@ -228,7 +234,7 @@ describe('testPipeline', () => {
         yield { ...event };
       },
     });
-    const run = testPipeline(
+    const run = await testPipeline(
       config({ process: ['doubled'] }, { processors: { doubled: { plugin: 'twice' } } }),
       {
         collect: { web: { marbles: 'x|' } },
@@ -249,8 +255,8 @@ describe('testPipeline', () => {
     [{ collect: { web: { marbles: 'a 5s' } } }, 'a time at the end, where nothing follows it'],
     [{ collect: { web: { marbles: 'a-5s b' } } }, 'a time must be set off by spaces'],
     [{ until: 'soon' }, '`soon` is not a duration; expected a number with a unit'],
-  ])('refuses wrong options: %j', (options, message) => {
-    expect(() => testPipeline(config(), options as never)).toThrow(message);
+  ])('refuses wrong options: %j', async (options, message) => {
+    await expect(testPipeline(config(), options as never)).rejects.toThrow(message);
   });
 
   it('refuses an end in a row of a forwarder', () => {

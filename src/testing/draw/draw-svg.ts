@@ -31,7 +31,7 @@ const ARROW = 20;
  *   pipelines: { main: { collect: 'web', forward: 'archive' } },
  *   host_config: {},
  * };
- * const run = testPipeline(config, { collect: { web: { marbles: 'a 5s b|' } } });
+ * const run = await testPipeline(config, { collect: { web: { marbles: 'a 5s b|' } } });
  * const svg = await drawSvg(run.trace, { title: 'Two lines' });
  * svg.includes('<title>Two lines</title>'); // true
  */

@@ -39,7 +39,7 @@ const NARROWEST = 40;
  *   pipelines: { main: { collect: 'web', forward: 'archive' } },
  *   host_config: {},
  * };
- * const run = testPipeline(config, { collect: { web: { marbles: 'a 5s b|' } } });
+ * const run = await testPipeline(config, { collect: { web: { marbles: 'a 5s b|' } } });
  * drawText(run.trace, { title: 'Two lines' }).split('\n')[6]; // '  a─┄┄┄┄─b──────│'
  */
 export function drawText(trace: Trace, options: DrawTextOptions = {}): string {

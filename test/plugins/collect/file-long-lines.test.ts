@@ -32,7 +32,7 @@ async function masked(
     get_config_schema: () => z.looseObject({ plugin: z.string() }),
     forward: ({ event }: { event: CollectedEvent }) => void events.push(event),
   });
-  const config = parseConfig({
+  const config = await parseConfig({
     collectors: { in: { plugin: 'file', paths: [folder('in')], backfill: true, ...settings } },
     processors: { mask: { plugin: 'regex_mask', rules: { KEY: 'AKIA[0-9A-Z]{16}' } } },
     forwarders: { out: { plugin: 'keep' } },

@@ -1,4 +1,6 @@
-import { type TestPipelineOptions, type Trace, testPipeline } from '../../../src/testing/index.ts';
+import type { TestPipelineOptions, Trace } from '../../../src/testing/index.ts';
+import { runPipeline } from '../../../src/testing/test-pipeline.ts';
+import { parseNow } from '../../support/parse-now.ts';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
@@ -22,7 +24,7 @@ function traceOf(pipeline: object, options: TestPipelineOptions, more: object = 
     host_config: {},
     ...more,
   };
-  return testPipeline(config, options).trace;
+  return runPipeline(parseNow(config), options).trace;
 }
 
 /** Typical runs, drawn by the tests of this folder. */

@@ -252,8 +252,8 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
 });
 
 describe('the JSON Schema of a configuration', () => {
-  it('knows tests, and does not ask for them', () => {
-    const schema = jsonSchema();
+  it('knows tests, and does not ask for them', async () => {
+    const schema = await jsonSchema();
     expect(schema.required).not.toContain('tests');
     expect(schema.properties).toMatchObject({
       tests: { description: expect.any(String), additionalProperties: { $ref: '#/$defs/test' } },
@@ -282,7 +282,7 @@ describe('tests of a configuration', () => {
     expect(tests.place(['t', 'expect', 'archive', 0])).toMatchObject({ line: LINE, column: 51 });
   });
 
-  it('are validated by parseConfig too', () => {
+  it('are validated by parseConfig too', async () => {
     const config = {
       collectors: { log: { plugin: 'test' } },
       forwarders: { out: { plugin: 'noop' } },
@@ -290,8 +290,10 @@ describe('tests of a configuration', () => {
       host_config: {},
     };
     const tests = { t: { collect: { log: [] }, expect: { out: [] } } };
-    expect(Object.keys(parseConfig({ ...config, tests }))).not.toContain('tests');
-    expect(() => parseConfig({ ...config, tests: { t: { collect: {}, expect: { outt: [] } } } })).toThrow(
+    expect(Object.keys(await parseConfig({ ...config, tests }))).not.toContain('tests');
+    await expect(
+      parseConfig({ ...config, tests: { t: { collect: {}, expect: { outt: [] } } } }),
+    ).rejects.toThrow(
       'configuration: tests.t.expect.outt: the pipeline `main` has no entry `outt`; did you mean `out`?',
     );
   });

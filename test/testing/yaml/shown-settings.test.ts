@@ -54,8 +54,8 @@ describe('what is shown of settings', () => {
     });
   });
 
-  it('is only what is known to be harmless of a configuration object', () => {
-    const { trace } = testPipeline({
+  it('is only what is known to be harmless of a configuration object', async () => {
+    const { trace } = await testPipeline({
       collectors: { fn: { plugin: 'test', interval: 2 } },
       processors: { mask: { plugin: 'regex_mask', rules: { KEY: 'hunter2' } } },
       forwarders: { out: { plugin: 'noop' } },
