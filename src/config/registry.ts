@@ -34,6 +34,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
   },
   forward: {
     disk: () => import('../../plugins/forward/disk.ts'),
+    nats: () => import('../../plugins/forward/nats.ts'),
     noop: () => import('../../plugins/forward/noop.ts'),
     stdout: () => import('../../plugins/forward/stdout.ts'),
     test: () => import('../../plugins/forward/test.ts'),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { natsForwarder } from '../../plugins/forward/nats.ts';
 import { builtinPlugins, findPlugin } from '../../src/config/registry.ts';
 import { ProcessConfigBase } from '../../src/sdk/config.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
@@ -12,6 +13,7 @@ import {
   checkPlugin,
   conformanceTests,
 } from '../../src/testing/conformance/index.ts';
+import { FakeNats } from '../support/fake-nats.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-conformance-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -45,6 +47,30 @@ function withStdin(): Record<string, never> {
 function written(path: string): Record<string, string> {
   return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]));
 }
+
+const nats = new FakeNats();
+
+/** A stream in memory takes the place of the servers. */
+function natsOptions(fields: object): ConformanceOptions {
+  return {
+    config() {
+      nats.stored.length = 0;
+      return { servers: 'localhost', ...fields };
+    },
+    delivered: () =>
+      nats.stored.flatMap(({ subject, text }) =>
+        text
+          .trim()
+          .split('\n')
+          .map((line) => subject + line),
+      ),
+  };
+}
+
+/** Plugins whose counterpart is not here. */
+const STAND_INS: Readonly<Record<string, ForwardPlugin>> = {
+  'forward nats': natsForwarder((...args) => nats.open(...args)),
+};
 
 /** How each built-in plugin is to be run. A list has several configurations. */
 const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
@@ -98,6 +124,11 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
       delivered: ({ path }) => written(String(path)),
     },
   ],
+  'forward nats': [
+    natsOptions({ subject: 'logs.app' }),
+    natsOptions({ subject: 'logs.app', message: 'event' }),
+    natsOptions({ subject: { cel: '"logs." + string(size(data))' } }),
+  ],
   'forward noop': [{}],
   'forward stdout': [{ time: 'real' }],
   'forward test': [
@@ -122,7 +153,8 @@ describe.each(['collect', 'process', 'forward'] as const)('built-in: %s', (kind)
     it('has options here', () => expect(all).not.toEqual([]));
     for (const own of all) {
       const options = name === 'stdout' ? { ...own, ...captured(lines) } : own;
-      conformanceTests(kind, plugin as CollectPlugin & ProcessPlugin & ForwardPlugin, options, {
+      const tested = STAND_INS[`${kind} ${name}`] ?? plugin;
+      conformanceTests(kind, tested as CollectPlugin & ProcessPlugin & ForwardPlugin, options, {
         describe,
         it,
       });

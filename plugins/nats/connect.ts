@@ -1,0 +1,299 @@
+import { readFileSync } from 'node:fs';
+import type { JetStreamClient, JetStreamManager, JsMsg, StreamConfig } from '@nats-io/jetstream';
+import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+import { defer, from, map, Observable } from 'rxjs';
+import { PluginError, safeReason } from '../../src/sdk/index.ts';
+import type {
+  ConsumerSettings,
+  LinkEvents,
+  NatsConsumer,
+  NatsLink,
+  NatsMessage,
+  OpenLink,
+  OutgoingMessage,
+  StreamSettings,
+} from './link.ts';
+import type { ConnectionSettings } from './settings.ts';
+
+/** Milliseconds to connect, and to wait for an answer of the server. */
+const TIMEOUT = 5000;
+/** Milliseconds between two attempts to reach a server again. */
+const RECONNECT_WAIT = 500;
+/** Milliseconds; two of them without an answer end a connection, so that a partition is noticed. */
+const PING_INTERVAL = 5000;
+/** Milliseconds for which the server keeps a request for messages. */
+const PULL_EXPIRES = 10_000;
+
+/** Connects by the packages `@nats-io/transport-node` and `@nats-io/jetstream`, which are imported on first use. */
+export const connectNats: OpenLink<ConnectionSettings> = (settings, name, events) =>
+  new Observable((subscriber) => {
+    open(settings, name, events).then(
+      (link) => {
+        if (subscriber.closed) link.close();
+        subscriber.next(link);
+        subscriber.complete();
+      },
+      (error) => subscriber.error(problem(`cannot connect to ${settings.servers.join(', ')}`, error)),
+    );
+  });
+
+async function open(settings: ConnectionSettings, name: string, events: LinkEvents): Promise<NatsLink> {
+  const { client, jetstream } = await load();
+  const connection = await client.connect({ ...optionsOf(settings, client), name });
+  const manager = await jetstream.jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT });
+  return new ClientLink(connection, manager.jetstream(), manager, settings.servers.join(', '), events);
+}
+
+async function load() {
+  try {
+    const client = await import('@nats-io/transport-node');
+    return { client, jetstream: await import('@nats-io/jetstream') };
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    const message =
+      'the plugin nats needs two packages that are not installed; install them beside millrace: ' +
+      'npm install @nats-io/transport-node @nats-io/jetstream';
+    throw Object.assign(new PluginError(message, { cause }), { fatal: true });
+  }
+}
+
+type Client = typeof import('@nats-io/transport-node');
+
+/** Secrets are read whenever the client logs in, so that a rotated one is used after a reconnect. */
+function optionsOf({ servers, auth = {}, tls }: ConnectionSettings, client: Client): ConnectionOptions {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const { token, user, password, nkey, creds } = auth;
+  const authenticator = [
+    token && client.tokenAuthenticator(() => token.read()),
+    user && client.usernamePasswordAuthenticator(user, () => password?.read() ?? ''),
+    nkey && client.nkeyAuthenticator(() => bytes(nkey.read())),
+    creds && client.credsAuthenticator(() => bytes(creds.read())),
+  ].find((way) => typeof way === 'function');
+  return {
+    servers: [...servers],
+    timeout: TIMEOUT,
+    reconnect: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT,
+    pingInterval: PING_INTERVAL,
+    maxPingOut: 2,
+    ...(authenticator && { authenticator }),
+    ...(tls && {
+      tls: {
+        ...(tls.ca && { ca: readFileSync(tls.ca, 'utf8') }),
+        ...(tls.cert && { cert: readFileSync(tls.cert, 'utf8') }),
+        ...(tls.key && { key: tls.key.read() }),
+        // Handed on to Node's TLS, and missing in the types of the client.
+        ...({ rejectUnauthorized: tls.verify } as object),
+      },
+    }),
+  };
+}
+
+class ClientLink implements NatsLink {
+  readonly #connection: NatsConnection;
+  readonly #jetstream: JetStreamClient;
+  readonly #manager: JetStreamManager;
+  readonly #servers: string;
+  #isConnected = true;
+
+  constructor(
+    connection: NatsConnection,
+    jetstream: JetStreamClient,
+    manager: JetStreamManager,
+    servers: string,
+    events: LinkEvents,
+  ) {
+    this.#connection = connection;
+    this.#jetstream = jetstream;
+    this.#manager = manager;
+    this.#servers = servers;
+    void this.#watch(events);
+    void connection.closed().then((error) => {
+      this.#isConnected = false;
+      events.closed(error instanceof Error ? reasonOf(error) : 'it was closed');
+    });
+  }
+
+  get maxPayload(): number {
+    return this.#connection.info?.max_payload ?? 1024 * 1024;
+  }
+
+  publish({ subject, payload, id }: OutgoingMessage, stream: string | undefined): Observable<unknown> {
+    return defer(() => {
+      // The client would keep the message and send it after a reconnect, as well as the next attempt.
+      if (!this.#isConnected) throw new PluginError(`not connected to ${this.#servers}`);
+      const expect = stream === undefined ? {} : { expect: { streamName: stream } };
+      return call('the message was not stored', () =>
+        this.#jetstream.publish(subject, payload, { msgID: id, timeout: TIMEOUT, ...expect }),
+      );
+    });
+  }
+
+  stream(name: string, create: StreamSettings | undefined): Observable<unknown> {
+    return call(`cannot use the stream ${name}`, async () => {
+      const found = await this.#found(() => this.#manager.streams.info(name));
+      if (found !== undefined) return;
+      if (create === undefined) {
+        throw new PluginError(`there is no stream ${name}; create it, or set \`create: true\``);
+      }
+      await this.#manager.streams.add({ name, ...streamConfig(create) } as StreamConfig);
+    });
+  }
+
+  consumer(stream: string, settings: ConsumerSettings, create: boolean): Observable<NatsConsumer> {
+    const { durable, start, ack_wait, max_ack_pending, filter_subject } = settings;
+    return call(`cannot use the consumer ${durable} of the stream ${stream}`, async () => {
+      const known = await this.#found(() => this.#manager.consumers.info(stream, durable));
+      if (known === undefined && !create) {
+        throw new PluginError(
+          `there is no consumer ${durable} of a stream ${stream}; create it, or set \`create: true\``,
+        );
+      }
+      const info =
+        known ??
+        (await this.#manager.consumers.add(stream, {
+          durable_name: durable,
+          ack_policy: 'explicit',
+          deliver_policy: start,
+          ack_wait: ack_wait * 1e9,
+          max_ack_pending,
+          ...(filter_subject && { filter_subject }),
+        }));
+      const consumer = await this.#jetstream.consumers.get(stream, durable);
+      return {
+        ackWait: (info.config.ack_wait ?? 30e9) / 1e6,
+        pull: (messages) =>
+          new Observable<NatsMessage>((subscriber) => {
+            const callback = (message: JsMsg) => subscriber.next(messageOf(message));
+            const fail = (error: unknown) =>
+              subscriber.error(problem(`cannot get messages of the consumer ${durable}`, error));
+            consumer
+              .fetch({ max_messages: messages, expires: PULL_EXPIRES, callback } as object)
+              .then((request) => {
+                subscriber.add(() => request.stop());
+                return request.closed().then((error) => {
+                  if (error instanceof Error) fail(error);
+                  else subscriber.complete();
+                });
+              })
+              .catch(fail);
+          }),
+        pending: () =>
+          call(`cannot ask for the consumer ${durable}`, () => consumer.info()).pipe(
+            map(({ num_pending }) => num_pending),
+          ),
+      };
+    });
+  }
+
+  close(): void {
+    // Acknowledgements may wait in its buffer.
+    void this.#connection.drain().catch(() => {});
+  }
+
+  /** Undefined if there is none. */
+  async #found<T>(look: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await look();
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code === STREAM_NOT_FOUND || code === CONSUMER_NOT_FOUND) return undefined;
+      throw error;
+    }
+  }
+
+  async #watch(events: LinkEvents): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (type === 'disconnect') {
+        this.#isConnected = false;
+        events.lost();
+      } else if (type === 'reconnect') {
+        this.#isConnected = true;
+        events.restored();
+      }
+    }
+  }
+}
+
+/** Of the server's API. */
+const STREAM_NOT_FOUND = 10059;
+const CONSUMER_NOT_FOUND = 10014;
+const TOO_LARGE = 10054;
+
+function streamConfig(settings: StreamSettings) {
+  const { subjects, replicas, storage, retention, discard, max_age, max_bytes, duplicate_window } = settings;
+  // Otherwise the server refuses a window that is longer than what it keeps.
+  const window = max_age === undefined ? duplicate_window : Math.min(duplicate_window, max_age);
+  return {
+    subjects: [...subjects],
+    num_replicas: replicas,
+    storage,
+    retention,
+    discard,
+    duplicate_window: window * 1e9,
+    ...(max_age !== undefined && { max_age: max_age * 1e9 }),
+    ...(max_bytes !== undefined && { max_bytes }),
+  };
+}
+
+function messageOf(message: JsMsg): NatsMessage {
+  const { deliveryCount } = message.info;
+  return {
+    data: message.data,
+    subject: message.subject,
+    sequence: message.seq,
+    deliveries: deliveryCount,
+    storedAt: String(message.timestampNanos),
+    working: () => message.working(),
+    ack: () => message.ack(),
+    nak: (delay) => message.nak(delay),
+    term: (reason) => message.term(reason),
+  };
+}
+
+function call<T>(what: string, made: () => Promise<T>): Observable<T> {
+  return defer(() =>
+    from(
+      made().catch((error) => {
+        throw problem(what, error);
+      }),
+    ),
+  );
+}
+
+/** An error that may be logged. Only a message that is too large can never be stored. */
+function problem(what: string, cause: unknown): PluginError {
+  if (cause instanceof PluginError) return cause;
+  const permanent = (cause as { code?: unknown }).code === TOO_LARGE;
+  return new PluginError(`${what}: ${reasonOf(cause)}`, { permanent, cause });
+}
+
+/** Messages of the client name subjects, which may be made of events, so most are put in our own words. */
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error;
+  switch (name) {
+    case 'TimeoutError':
+      return `no answer within ${TIMEOUT / 1000} s`;
+    case 'JetStreamNotEnabled':
+    case 'NoRespondersError':
+      return 'no stream takes the subject now, or JetStream is not enabled';
+    case 'PermissionViolationError':
+      return 'the server does not permit it to this user';
+    case 'AuthorizationError':
+    case 'UserAuthenticationExpiredError':
+      return 'the server refuses the login';
+    case 'ClosedConnectionError':
+    case 'DrainingConnectionError':
+      return 'the connection is closed';
+    case 'JetStreamApiError':
+    case 'JetStreamStatusError':
+    case 'JetStreamError':
+      return message;
+    case 'ConnectionError':
+    case 'RequestError':
+      return cause instanceof Error ? reasonOf(cause) : message;
+    default:
+      return safeReason(error);
+  }
+}

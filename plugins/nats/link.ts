@@ -1,0 +1,92 @@
+import type { Observable } from 'rxjs';
+
+/** A message that a consumer was given. `ack`, `nak` and `term` end its delivery. */
+export interface NatsMessage {
+  readonly data: Uint8Array;
+  readonly subject: string;
+  /** Its number in the stream. */
+  readonly sequence: number;
+  /** How often it was delivered, this time included. */
+  readonly deliveries: number;
+  /** When the stream stored it, to the nanosecond: a stream that is created again starts to count from 1 again. */
+  readonly storedAt: string;
+  /** It is still being worked on: `ack_wait` starts again. */
+  working(): void;
+  ack(): void;
+  /** To be delivered again after so many milliseconds. */
+  nak(delay: number): void;
+  /** Never to be delivered again. */
+  term(reason: string): void;
+}
+
+/** A message for a stream. */
+export interface OutgoingMessage {
+  readonly subject: string;
+  readonly payload: Uint8Array;
+  /** `Nats-Msg-Id`: within the window of the stream, a message with an id that it has is acknowledged and not stored. */
+  readonly id: string;
+}
+
+/** A consumer of a stream, as the server describes it. */
+export interface NatsConsumer {
+  /** Milliseconds after which a message that is not acknowledged is delivered again. */
+  readonly ackWait: number;
+  /**
+   * Emits at most `messages` messages as they come, and completes when they have, or when the request has expired. Errors
+   * if the consumer cannot be asked.
+   */
+  pull(messages: number): Observable<NatsMessage>;
+  /** Emits how many messages have not been delivered to any worker yet. */
+  pending(): Observable<number>;
+}
+
+export interface StreamSettings {
+  readonly subjects: readonly string[];
+  readonly replicas: number;
+  readonly storage: 'file' | 'memory';
+  readonly retention: 'limits' | 'workqueue' | 'interest';
+  readonly discard: 'old' | 'new';
+  /** Seconds. */
+  readonly max_age?: number | undefined;
+  readonly max_bytes?: number | undefined;
+  /** Seconds. */
+  readonly duplicate_window: number;
+}
+
+export interface ConsumerSettings {
+  readonly durable: string;
+  readonly start: 'all' | 'new';
+  /** Seconds. */
+  readonly ack_wait: number;
+  readonly max_ack_pending: number;
+  readonly filter_subject?: string | undefined;
+}
+
+/** A connection to JetStream: what the plugins use of the client, so that tests can take its place. */
+export interface NatsLink {
+  /** The most bytes of a message that the server takes. */
+  readonly maxPayload: number;
+  /** Completes when the stream has stored the message, or has had it before. */
+  publish(message: OutgoingMessage, stream: string | undefined): Observable<unknown>;
+  /** Completes when the stream is there. Creates it if `create` says how, and otherwise errors if there is none. */
+  stream(name: string, create: StreamSettings | undefined): Observable<unknown>;
+  /** Emits the consumer. Creates it if `create`. */
+  consumer(stream: string, settings: ConsumerSettings, create: boolean): Observable<NatsConsumer>;
+  /** Sends what is in its buffers, acknowledgements for example, and then closes the connection. */
+  close(): void;
+}
+
+/** What a link tells of its connection, beside errors of single calls. */
+export interface LinkEvents {
+  lost(): void;
+  restored(): void;
+  /** It is closed for good: the next call opens another one. */
+  closed(reason: string): void;
+}
+
+/** Emits a link once it is connected. Errors with a `PluginError` that may be logged. */
+export type OpenLink<Settings> = (
+  settings: Settings,
+  name: string,
+  events: LinkEvents,
+) => Observable<NatsLink>;

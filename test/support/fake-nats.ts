@@ -1,0 +1,171 @@
+import { defer, EMPTY, Observable, of, throwError, timer } from 'rxjs';
+import type {
+  ConsumerSettings,
+  LinkEvents,
+  NatsConsumer,
+  NatsLink,
+  NatsMessage,
+  OpenLink,
+  OutgoingMessage,
+  StreamSettings,
+} from '../../plugins/nats/link.ts';
+import type { ConnectionSettings } from '../../plugins/nats/settings.ts';
+import type { PluginError } from '../../src/sdk/errors.ts';
+
+/** How a message of the stream was answered. */
+type Answer = 'ack' | 'term' | `nak ${number}`;
+
+interface Delivery {
+  readonly message: NatsMessage;
+  answer: Answer | undefined;
+}
+
+/** One stream with one consumer, in memory and in virtual time: it stores, forgets ids never, and delivers again. */
+export class FakeNats {
+  readonly stored: { readonly subject: string; readonly text: string; readonly id: string }[] = [];
+  /** Everything that was asked for. */
+  readonly calls: string[] = [];
+  readonly answers: string[] = [];
+  maxPayload = 1024 * 1024;
+  ackWait = 30_000;
+  /** Called with each message to be stored; throws if it cannot be. */
+  onPublish: (message: OutgoingMessage) => void = () => {};
+  /** Why no connection can be opened now. */
+  refuses: PluginError | undefined;
+  latency = 0;
+  links = 0;
+  readonly #ids = new Set<string>();
+  readonly #requests = new Set<{ left: number; give(message: NatsMessage): void; end(): void }>();
+  readonly #waiting: { sequence: number; deliveries: number }[] = [];
+  #events: LinkEvents | undefined;
+  readonly #open = new Map<number, { stop(): void }>();
+
+  open: OpenLink<ConnectionSettings> = (_settings, name, events) =>
+    defer(() => {
+      if (this.refuses !== undefined) return throwError(() => this.refuses);
+      this.links++;
+      this.#events = events;
+      this.calls.push(`open ${name}`);
+      return of(this.#link());
+    });
+
+  /** A message of somebody else. */
+  put(text: string, subject = 'logs.app'): void {
+    this.stored.push({ subject, text, id: '' });
+    this.#waiting.push({ sequence: this.stored.length, deliveries: 0 });
+    this.#deliver();
+  }
+
+  /** The stream has a message with this id. */
+  know(id: string): void {
+    this.#ids.add(id);
+  }
+
+  /** What happens to a connection. */
+  get connection(): LinkEvents {
+    if (this.#events === undefined) throw new Error('there is no connection');
+    return this.#events;
+  }
+
+  get pulled(): number {
+    return [...this.#requests].reduce((sum, { left }) => sum + left, 0);
+  }
+
+  #link(): NatsLink {
+    const { maxPayload } = this;
+    return {
+      maxPayload,
+      publish: (message, stream) =>
+        defer(() => {
+          this.onPublish(message);
+          const { subject, payload, id } = message;
+          this.calls.push(`publish ${subject}${stream === undefined ? '' : ` to ${stream}`}`);
+          if (!this.#ids.has(id)) {
+            this.#ids.add(id);
+            this.stored.push({ subject, text: Buffer.from(payload).toString(), id });
+          }
+          return this.latency === 0 ? EMPTY : timer(this.latency);
+        }),
+      stream: (name: string, create: StreamSettings | undefined) => {
+        this.calls.push(`stream ${name}${create === undefined ? '' : ` of ${create.subjects.join(' ')}`}`);
+        return EMPTY;
+      },
+      consumer: (stream, settings, create) => of(this.#consumer(stream, settings, create)),
+      close: () => {
+        this.calls.push('close');
+      },
+    };
+  }
+
+  #consumer(stream: string, { durable, max_ack_pending }: ConsumerSettings, create: boolean): NatsConsumer {
+    this.calls.push(`${create ? 'create' : 'use'} ${durable} of ${stream}, ${max_ack_pending} at most`);
+    return {
+      ackWait: this.ackWait,
+      pull: (messages) =>
+        new Observable((subscriber) => {
+          const request = {
+            left: messages,
+            give: (message: NatsMessage) => subscriber.next(message),
+            end: () => subscriber.complete(),
+          };
+          this.#requests.add(request);
+          subscriber.add(() => this.#requests.delete(request));
+          subscriber.add(timer(10_000).subscribe(() => subscriber.complete()));
+          this.#deliver();
+        }),
+      pending: () => of(this.#waiting.length),
+    };
+  }
+
+  #deliver(): void {
+    for (const request of this.#requests) {
+      while (request.left > 0) {
+        const next = this.#waiting.shift();
+        if (next === undefined) return;
+        request.left--;
+        request.give(this.#message(next.sequence, next.deliveries + 1).message);
+      }
+      this.#requests.delete(request);
+      request.end();
+    }
+  }
+
+  #message(sequence: number, deliveries: number): Delivery {
+    const { text, subject } = this.stored[sequence - 1] as { text: string; subject: string };
+    const again = (ms: number) =>
+      timer(ms).subscribe(() => {
+        this.#waiting.push({ sequence, deliveries });
+        this.#deliver();
+      });
+    let waiting = again(this.ackWait);
+    this.#open.get(sequence)?.stop();
+    this.#open.set(sequence, { stop: () => waiting.unsubscribe() });
+    const answered = (answer: Answer) => {
+      this.#open.get(sequence)?.stop();
+      delivery.answer = answer;
+      this.answers.push(`${sequence} ${answer}`);
+    };
+    const delivery: Delivery = {
+      answer: undefined,
+      message: {
+        data: Buffer.from(text),
+        subject,
+        sequence,
+        deliveries,
+        storedAt: String(sequence),
+        ack: () => answered('ack'),
+        term: () => answered('term'),
+        nak: (delay) => {
+          answered(`nak ${delay}`);
+          again(delay);
+        },
+        working: () => {
+          waiting.unsubscribe();
+          waiting = again(this.ackWait);
+          this.answers.push(`${sequence} working`);
+        },
+      },
+    };
+    return delivery;
+  }
+}
