@@ -342,12 +342,12 @@ class PipelineRun {
   }
 
   #context(kind: StagePlace['kind'], config: PluginConfig, signal: AbortSignal): PipelineRunContext {
-    const { memories, metrics, shared } = this.#setup;
+    const { memories, metrics, shared, probe } = this.#setup;
     const entry = this.#entryAt({ kind, name: config.name });
     const key = `${kind} ${config.name}`;
     const memory = memories.get(key) ?? { cache: {}, state: memoryState(shared.pipeline, config.name) };
     memories.set(key, memory);
-    return createContext(shared, {
+    const context = createContext(shared, {
       config,
       cache: memory.cache,
       signal,
@@ -374,6 +374,8 @@ class PipelineRun {
         },
       },
     });
+    probe?.opened?.({ kind, name: config.name }, context);
+    return context;
   }
 
   get #blockLines(): number | undefined {

@@ -1,3 +1,4 @@
+import type { PipelineRunContext } from '../sdk/context.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason } from '../sdk/status.ts';
 
@@ -13,6 +14,8 @@ export type Drop = (reason: DropReason, count: number, events: () => readonly Co
 
 /** Watches a run stage by stage, for tests and pictures. A run without one pays nothing for it. */
 export interface PipelineProbe {
+  /** A plugin gets its context, once for each run of the pipeline. */
+  opened?(place: StagePlace, context: PipelineRunContext): void;
   /** Events left a stage: were admitted from a collector, left a processor, or were delivered by a forwarder. */
   left(place: StagePlace, events: readonly CollectedEvent[]): void;
   /** Events went no further. Values that are no events are left out. */

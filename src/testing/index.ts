@@ -14,5 +14,11 @@ export { type MillraceMatchers, millraceMatchers } from './matchers.ts';
 export { type DroppedEntry, PipelineRun } from './pipeline-run.ts';
 export { seededRandom } from './seeded-random.ts';
 export type { ForwarderBehaviour } from './stand-ins.ts';
-export { type CollectorMarbles, type TestPipelineOptions, testPipeline } from './test-pipeline.ts';
+export type { PendingRetry, SteppedRun } from './stepped-run.ts';
+export {
+  type CollectorMarbles,
+  stepPipeline,
+  type TestPipelineOptions,
+  testPipeline,
+} from './test-pipeline.ts';
 export type { Trace, TraceMark, TraceRow } from './trace.ts';

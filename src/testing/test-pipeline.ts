@@ -25,6 +25,7 @@ import {
   testHost,
   tracedProcessor,
 } from './stand-ins.ts';
+import { InstantRecorder, SteppedRun } from './stepped-run.ts';
 import { Letters, type Trace, TraceRecorder } from './trace.ts';
 
 /** What a collector of a test emits. */
@@ -85,7 +86,43 @@ export async function testPipeline(
   return runPipeline(isMapping(config) && isParsed(config) ? config : await parseConfig(config), options);
 }
 
-/** The same, for a configuration of which `written` says what came from the environment: that is not drawn. */
+/**
+ * {@link testPipeline} for a look at the run step by step: `advance` moves on in virtual time, and all that the run tells
+ * is told as of `now`. It can go back as well.
+ *
+ * @throws what {@link testPipeline} throws
+ * @example
+ * const config = {
+ *   collectors: { web: { plugin: 'file', paths: ['access.log'] } },
+ *   forwarders: { archive: { plugin: 'disk', path: 'out' } },
+ *   pipelines: { main: { collect: 'web', forward: 'archive' } },
+ *   host_config: {},
+ * };
+ * const collect = { web: { marbles: '(ab|)' } };
+ * const run = await stepPipeline(config, { collect, forward: { archive: { takes: '2s' } } });
+ * run.advance('1s').stats.in_flight; // 2
+ * run.advance('1s').forwarded('archive').length; // 1
+ */
+export async function stepPipeline(
+  config: AnalyticsConfig | object,
+  options: TestPipelineOptions = {},
+): Promise<SteppedRun> {
+  checkTestOptions(options);
+  return runSteps(isMapping(config) && isParsed(config) ? config : await parseConfig(config), options);
+}
+
+/** The same, for a configuration that was loaded. */
+export function runSteps(
+  config: AnalyticsConfig,
+  options: TestPipelineOptions,
+  written: WrittenSections = new Map(),
+): SteppedRun {
+  const recorder = new InstantRecorder();
+  const run = new PipelineTest(config, options, written).run(recorder);
+  return new SteppedRun(run, recorder.instants);
+}
+
+/** {@link testPipeline}, for a configuration of which `written` says what came from the environment: that is not drawn. */
 export function runPipeline(
   config: AnalyticsConfig,
   options: TestPipelineOptions,
@@ -120,7 +157,8 @@ class PipelineTest {
     this.#recorder = new TraceRecorder(this.#letters, this.#stages(written));
   }
 
-  run(): PipelineRun {
+  /** @param steps told of every instant that has passed */
+  run(steps?: InstantRecorder): PipelineRun {
     const log: string[] = [];
     const note = (level: string) => (message: string) => {
       if (!this.#isCut) log.push(`${level} ${message}`);
@@ -129,12 +167,14 @@ class PipelineTest {
     const states: { at: number; state: Trace['states'][number]['state'] }[] = [];
     const { host = testHost, seed = 1, once = true, until } = this.#options;
 
-    return new TestScheduler(() => {}).run(({ cold, flush }) => {
+    const time = new SteppedTime();
+    return time.run(({ cold, flush }) => {
       const runs = new Map<string, number>();
       const config = this.#replaced((name) => this.#letters$(name, runs, cold));
       const random = seededRandom(seed);
       const giveUpAfter = Number.POSITIVE_INFINITY;
       const probe = () => this.#recorder;
+      this.#recorder.onOpened = (entry, context) => steps?.opened(entry, context);
       const manager = new Manager(config, { host, logger, once, random, giveUpAfter, probe });
       const statsNow = () => manager.stats()[this.#name] as PipelineRun['stats'];
       let statsAtCut: PipelineRun['stats'] | undefined;
@@ -152,6 +192,9 @@ class PipelineTest {
         manager.stop();
       });
       manager.finished$.subscribe(() => end.unsubscribe());
+      if (steps !== undefined) {
+        time.onPassed = (at) => this.#isCut || steps.record(at, statsNow(), log.length);
+      }
       manager.start(this.#name);
       flush();
       const stats = statsAtCut ?? statsNow();
@@ -245,6 +288,27 @@ class PipelineTest {
       'MILLRACE_TEST_PROMISE',
       `virtual time does not govern promises, and ${names} returned some that were not done when the test ended; return an Observable or an array, or test it without virtual time`,
     );
+  }
+}
+
+/** Tells of each time at which something happened, when all of that has happened. */
+class SteppedTime extends TestScheduler {
+  onPassed: ((at: number) => void) | undefined;
+
+  constructor() {
+    super(() => {});
+  }
+
+  override flush(): void {
+    if (this.onPassed === undefined) {
+      super.flush();
+      return;
+    }
+    do {
+      this.maxFrames = this.actions[0]?.delay ?? this.frame;
+      super.flush();
+      this.onPassed(this.frame);
+    } while (this.actions.length > 0);
   }
 }
 

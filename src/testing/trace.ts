@@ -1,5 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import type { PipelineProbe, StagePlace } from '../engine/probe.ts';
+import type { PipelineRunContext } from '../sdk/context.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason, PipelineState } from '../sdk/status.ts';
 
@@ -99,6 +100,8 @@ export class TraceRecorder implements PipelineProbe {
   readonly #handed = new Map<string, HandedEvent[]>();
   readonly #failures: PluginFailure[] = [];
   #isClosed = false;
+  /** Gets the context of each plugin. */
+  onOpened: ((entry: string, context: PipelineRunContext) => void) | undefined;
 
   constructor(letters: Letters, rows: readonly Omit<TraceRow, 'marks'>[]) {
     this.#letters = letters;
@@ -121,6 +124,10 @@ export class TraceRecorder implements PipelineProbe {
   /** From now on nothing is written down. */
   close(): void {
     this.#isClosed = true;
+  }
+
+  opened({ name }: StagePlace, context: PipelineRunContext): void {
+    this.onOpened?.(name, context);
   }
 
   left(place: StagePlace, events: readonly CollectedEvent[]): void {
