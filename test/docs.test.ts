@@ -15,7 +15,7 @@ import { Workspace } from './support/docs/workspace.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
 /*
- * What the pages show is run: README.md and docs/*.md. The blocks of a page are run in order, in one folder that
+ * What the pages show is run: README.md and the pages of docs/ and its folders. The blocks of a page are run in order, in one folder that
  * looks like the repository after a build, and that takes what they write. Words after the language:
  *
  *     ```sh                      runs as a script; must succeed. `npm ci && …` lines are left out
@@ -37,7 +37,8 @@ import { tempFolder } from './support/temp-folder.ts';
  * Other languages, and text elsewhere, are for reading.
  */
 
-const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter(
+const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' });
+const pages = ['README.md', ...inDocs.map((name) => `docs/${name}`)].filter(
   (path) => path.endsWith('.md') && existsSync(join(ROOT, path)),
 );
 const blocksIn = (path: string) => blocksOf(readFileSync(join(ROOT, path), 'utf8')).filter(isRunnable);

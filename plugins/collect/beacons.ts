@@ -26,7 +26,9 @@ export const shownSettings = { beacons: '' };
 export const usesState = false;
 
 /** docs/specification.md#27-collect-plugins-and-their-events. `beacons` are glob patterns over beacon names. */
-export const BeaconsConfig = CollectConfigBase.extend({ beacons: z.array(z.string()) });
+export const BeaconsConfig = CollectConfigBase.extend({
+  beacons: z.array(z.string()).describe('Names of beacons, or glob patterns of names.'),
+});
 export type BeaconsConfig = Readonly<z.output<typeof BeaconsConfig>>;
 
 export function get_config_schema(): typeof BeaconsConfig {

@@ -28,10 +28,10 @@ export const usesState = false;
 
 /** docs/specification.md#27-collect-plugins-and-their-events. `interval` is in seconds; 0 or less means every millisecond. */
 export const HostExecConfig = CollectConfigBase.extend({
-  interval: z.number().default(5),
-  fn: z.string().default('test.ping'),
-  args: z.array(z.unknown()).default([]),
-  kwargs: z.record(z.string(), z.unknown()).default({}),
+  interval: z.number().default(5).describe('Seconds between two calls.'),
+  fn: z.string().default('test.ping').describe('The function of the host to call.'),
+  args: z.array(z.unknown()).default([]).describe('Its positional arguments.'),
+  kwargs: z.record(z.string(), z.unknown()).default({}).describe('Its named arguments.'),
 });
 export type HostExecConfig = Readonly<z.output<typeof HostExecConfig>>;
 

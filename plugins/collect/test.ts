@@ -27,8 +27,8 @@ export const usesState = false;
 
 /** docs/specification.md#27-collect-plugins-and-their-events. `interval` is in seconds; without `count` it never stops. */
 export const TestCollectConfig = CollectConfigBase.extend({
-  interval: z.number().gt(0).default(0.1),
-  count: count().default(MAX_COUNT),
+  interval: z.number().gt(0).default(0.1).describe('Seconds before each event.'),
+  count: count().default(MAX_COUNT).describe('How many events are emitted.'),
 });
 export type TestCollectConfig = Readonly<z.output<typeof TestCollectConfig>>;
 

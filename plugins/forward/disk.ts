@@ -42,10 +42,17 @@ const isFileMode = (digits: string) => /^0?[67][0-7]{2}$/.test(digits);
  * costs next to nothing, and the kernel alone would make it half a minute. `batch` acknowledges only what the disk has.
  */
 export const DiskConfig = ForwardConfigBase.extend({
-  path: path(),
-  filename: z.string().refine(isBareName, { message: 'a bare file name, without separators' }).optional(),
-  pretty_print: z.boolean().default(false),
-  fsync: z.enum(['never', 'interval', 'batch']).default('interval'),
+  path: path().describe('The folder that is written to.'),
+  filename: z
+    .string()
+    .refine(isBareName, { message: 'a bare file name, without separators' })
+    .optional()
+    .describe('The file that events are appended to. Default: a file for each event.'),
+  pretty_print: z.boolean().default(false).describe('Indent the JSON by 2.'),
+  fsync: z
+    .enum(['never', 'interval', 'batch'])
+    .default('interval')
+    .describe('When written data is forced to the disk.'),
   /** The permissions of files that are created; the umask can only take some away. */
   file_mode: z
     .string()
@@ -53,7 +60,8 @@ export const DiskConfig = ForwardConfigBase.extend({
       message:
         "octal digits in quotes, such as '0600', of which the first lets the owner read and write (6 or 7)",
     })
-    .default('0640'),
+    .default('0640')
+    .describe('The permissions of new files, in octal digits.'),
 });
 export type DiskConfig = Readonly<z.output<typeof DiskConfig>>;
 

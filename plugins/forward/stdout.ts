@@ -26,7 +26,7 @@ export const writesToStdout = true;
 
 /** Ours. `pretty_print` indents by 2. */
 export const StdoutConfig = ForwardConfigBase.extend({
-  pretty_print: z.boolean().default(false),
+  pretty_print: z.boolean().default(false).describe('Indent the JSON by 2.'),
 });
 export type StdoutConfig = Readonly<z.output<typeof StdoutConfig>>;
 

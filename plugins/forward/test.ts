@@ -35,12 +35,14 @@ witness:
 export const shownSettings = { sleep: ' s', path: '', add_event_to_shared_cache: '' };
 
 const fields = ForwardConfigBase.extend({
-  /** Seconds. */
-  sleep: z.number().default(0),
-  path: path().optional(),
-  message: z.string().optional(),
-  dump_event: z.boolean().default(false),
-  add_event_to_shared_cache: z.boolean().default(false),
+  sleep: z.number().default(0).describe('Seconds that each event takes.'),
+  path: path().optional().describe('The file that gets a line for each event.'),
+  message: z.string().optional().describe('What the line says.'),
+  dump_event: z.boolean().default(false).describe('Whether the line has the event as JSON.'),
+  add_event_to_shared_cache: z
+    .boolean()
+    .default(false)
+    .describe('Append events to `collected_events` of the shared cache.'),
 });
 
 /** An event goes to a file or to the shared cache, not to both. */

@@ -2,25 +2,36 @@ import * as z from 'zod';
 import { Expression } from '../mask-expressions.ts';
 
 /** The modes of a check: see `RuleCheck`. */
-const Mode = z.enum(['require', 'raise', 'off']);
+const Mode = z.enum(['require', 'raise', 'off']).describe('What a failed check means.');
 
 /** The fields that a rule of a pack and a rule of a configuration share. */
 export const RULE_FIELDS = {
-  match: Expression,
-  mask: z.union([z.int().min(0), z.array(z.int().min(1)).min(1)]).optional(),
+  match: Expression.describe('The expression whose matches are masked.'),
+  mask: z
+    .union([z.int().min(0), z.array(z.int().min(1)).min(1)])
+    .optional()
+    .describe('The groups that are masked. Default: 0, the whole match.'),
   keywords: z
     .array(z.string().regex(/^[\x20-\x7e]+$/, 'a string of ASCII characters'))
     .min(1)
-    .optional(),
+    .optional()
+    .describe('Strings of which a text must have one, in any case.'),
   check: z
     .union([
       z.string().min(1),
-      z.strictObject({ name: z.string().min(1), mode: Mode.optional() }),
-      z.strictObject({ entropy: z.number().gt(0), mode: Mode.optional() }),
+      z.strictObject({ name: z.string().min(1).describe('The name of a check.'), mode: Mode.optional() }),
+      z.strictObject({
+        entropy: z.number().gt(0).describe('The least entropy, in bits per character.'),
+        mode: Mode.optional(),
+      }),
     ])
-    .optional(),
-  allow: z.array(Expression).min(1).optional(),
-  confidence: z.enum(['high', 'medium', 'low']).optional(),
+    .optional()
+    .describe('A check that a match must pass, such as a checksum.'),
+  allow: z.array(Expression).min(1).optional().describe('Expressions for matches that are no secrets.'),
+  confidence: z
+    .enum(['high', 'medium', 'low'])
+    .optional()
+    .describe('How sure it is that a match is a secret.'),
 };
 
 const PackRuleSchema = z.strictObject({

@@ -13,6 +13,13 @@ mask-unknown-secrets:
   length_threshold: 20
 `;
 
+export const exampleEvents = [
+  {
+    given: { line: 'session 8fK2mQ9xZr4Lw7Tn3Vb6 opened' },
+    gives: [{ line: 'session <:HIGH-ENTROPY:> opened' }],
+  },
+];
+
 export const shownSettings = { h_threshold: '', length_threshold: '', mask_char: '' };
 
 /** This plugin removes secrets. */
@@ -22,14 +29,21 @@ export const runsInWorkers = true;
 
 /** docs/specification.md#28-process-plugins */
 export const EntropyMaskProcessConfig = ProcessConfigBase.extend({
-  mask_str: z.string().default('HIGH-ENTROPY'),
-  mask_char: oneCharacter().optional(),
-  mask_prefix: z.string().default('<:'),
-  mask_suffix: z.string().default(':>'),
-  h_threshold: z.number().min(0).max(1).default(0.9),
-  length_threshold: integer().gt(1).default(16),
-  delimeter: oneCharacter().default(' '),
-  alphabet: z.string().min(1).default(DEFAULT_ALPHABET),
+  mask_str: z.string().default('HIGH-ENTROPY').describe('The name that replaces a token.'),
+  mask_char: oneCharacter()
+    .optional()
+    .describe('A character that replaces each character of a token. Default: `mask_str`.'),
+  mask_prefix: z.string().default('<:').describe('What stands before the name.'),
+  mask_suffix: z.string().default(':>').describe('What stands behind the name.'),
+  h_threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.9)
+    .describe('Tokens with an index of randomness of at least this are masked.'),
+  length_threshold: integer().gt(1).default(16).describe('The least number of characters of such a token.'),
+  delimeter: oneCharacter().default(' ').describe('The character between tokens.'),
+  alphabet: z.string().min(1).default(DEFAULT_ALPHABET).describe('The characters that count.'),
 });
 export type EntropyMaskProcessConfig = Readonly<z.output<typeof EntropyMaskProcessConfig>>;
 

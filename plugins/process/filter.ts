@@ -22,6 +22,10 @@ errors-only:
   plugin: filter
   keep: data.line.contains("ERROR") || data.line.startsWith("FATAL")
 `,
+  exampleEvents: [
+    { given: { line: 'ERROR no space left' }, gives: [{ line: 'ERROR no space left' }] },
+    { given: { line: 'INFO ready' }, gives: [] },
+  ],
   schema,
   shownSettings: { keep: '', drop: '' },
   runsInWorkers: true,

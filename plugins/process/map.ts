@@ -42,6 +42,12 @@ tidy:
   rename: { line: message }
   remove: [source]
 `,
+  exampleEvents: [
+    {
+      given: { line: 'ERROR no space left', source: 'app.log' },
+      gives: [{ service: 'checkout', is_error: true, message: 'ERROR no space left' }],
+    },
+  ],
   schema,
   shownSettings: {},
   runsInWorkers: false,

@@ -59,6 +59,13 @@ application:
   timestamp: time
   level: level
 `,
+  exampleEvents: [
+    {
+      given: { line: '{"level":"WARNING","msg":"slow","ms":1200}', source: 'app.log' },
+      gives: [{ source: 'app.log', level: 'warn', msg: 'slow', ms: 1200 }],
+    },
+    { given: { line: 'not JSON' }, gives: [{ line: 'not JSON' }] },
+  ],
   schema,
   shownSettings: { format: '', field: '', into: '' },
   /**

@@ -30,6 +30,13 @@ secrets:
     TICKET: 'TK-[0-9]{8}'
 `;
 
+export const exampleEvents = [
+  {
+    given: { line: 'ticket TK-40718254 of postgres://app:n0t-4-Secret@db/main' },
+    gives: [{ line: 'ticket <:TICKET:> of postgres://app:<:url-password:>@db/main' }],
+  },
+];
+
 export const shownSettings = { packs: '', rules: '', confidence: '', mode: '' };
 
 /** This plugin removes secrets. */
@@ -39,10 +46,15 @@ export const runsInWorkers = true;
 
 const Action = z.union([
   z.literal('name'),
-  z.strictObject({ keep_last: integer().min(1).max(64) }),
-  z.strictObject({ mask_char: oneCharacter() }),
+  z.strictObject({ keep_last: integer().min(1).max(64).describe('How many last characters stay.') }),
+  z.strictObject({ mask_char: oneCharacter().describe('Replaces each character of the secret.') }),
   z.strictObject({
-    hmac: z.strictObject({ key_env: z.string().min(1), length: integer().min(8).max(64).default(12) }),
+    hmac: z
+      .strictObject({
+        key_env: z.string().min(1).describe('The environment variable that has the key.'),
+        length: integer().min(8).max(64).default(12).describe('How many hexadecimal digits are shown.'),
+      })
+      .describe('Replaces the secret by a hash, the same for the same secret.'),
   }),
 ]);
 
@@ -52,43 +64,79 @@ const OwnRule = z.union([Expression, z.strictObject(RULE_FIELDS)]);
 const layers = () => integer().min(0).max(4);
 
 export const RedactProcessConfig = ProcessConfigBase.extend({
-  packs: z.array(z.enum(packNames())).default([...DEFAULT_PACKS]),
-  disable: z.array(z.string()).default([]),
-  confidence: z.enum(['high', 'medium', 'low']).default('medium'),
+  packs: z
+    .array(z.enum(packNames()))
+    .default([...DEFAULT_PACKS])
+    .describe('Packs of rules; `millrace packs` lists them.'),
+  disable: z
+    .array(z.string())
+    .default([])
+    .describe('Names of rules that are not used; `*` stands for any characters.'),
+  confidence: z
+    .enum(['high', 'medium', 'low'])
+    .default('medium')
+    .describe('The least confidence of the rules that are used.'),
   allow: z
-    .strictObject({ values: z.array(Expression).default([]), keys: z.array(z.string()).default([]) })
-    .default({ values: [], keys: [] }),
+    .strictObject({
+      values: z.array(Expression).default([]).describe('Expressions for values that are no secrets.'),
+      keys: z.array(z.string()).default([]).describe('Names of fields whose values are no secrets.'),
+    })
+    .default({ values: [], keys: [] })
+    .describe('What is never masked.'),
   decode: z
     .union([
       z.literal(false),
       z.strictObject({
-        json: layers().default(2),
-        percent: z.boolean().default(true),
-        base64: layers().default(2),
+        json: layers().default(2).describe('Layers of JSON in strings.'),
+        percent: z.boolean().default(true).describe('Whether `%40` is read as `@`.'),
+        base64: layers().default(2).describe('Layers of Base64.'),
       }),
     ])
-    .default({ json: 2, percent: true, base64: 2 }),
+    .default({ json: 2, percent: true, base64: 2 })
+    .describe('Encodings in which secrets are found.'),
   blocks: z
     .union([
       z.literal(false),
-      z.strictObject({ lines: integer().min(1).default(200), timeout: z.number().gt(0).default(5) }),
+      z.strictObject({
+        lines: integer().min(1).default(200).describe('The most lines of a block.'),
+        timeout: z.number().gt(0).default(5).describe('Seconds after which an open block ends.'),
+      }),
     ])
-    .default({ lines: 200, timeout: 5 }),
+    .default({ lines: 200, timeout: 5 })
+    .describe('Blocks of several lines, such as private keys.'),
   entropy: z
     .union([
       z.literal(false),
       z.strictObject({
-        threshold: z.number().min(0).max(1).optional(),
-        length: integer().gt(1).optional(),
-        delimiters: z.string().optional(),
-        trim: z.string().optional(),
+        threshold: z
+          .number()
+          .min(0)
+          .max(1)
+          .optional()
+          .describe('As `h_threshold` of `entropy_mask`. Default: 0.9.'),
+        length: integer().gt(1).optional().describe('The least number of characters. Default: 16.'),
+        delimiters: z.string().optional().describe('Characters between tokens, besides white space.'),
+        trim: z.string().optional().describe('Characters at the ends of tokens that do not count.'),
       }),
     ])
-    .optional(),
-  action: z.record(z.string(), Action).default({ default: 'name' }),
-  audit: z.strictObject({ path: path() }).optional(),
-  mode: z.enum(['mask', 'report']).default('mask'),
-  rules: z.preprocess(refuseLostRule, z.record(z.string(), OwnRule)).default({}),
+    .optional()
+    .describe('Masks tokens that look random. Default: with `confidence: low` only.'),
+  action: z
+    .record(z.string(), Action)
+    .default({ default: 'name' })
+    .describe('What replaces a secret: by rule, pattern or `default`.'),
+  audit: z
+    .strictObject({ path: path().describe('The file that is written.') })
+    .optional()
+    .describe('Writes a line for each secret that was masked, without the secret.'),
+  mode: z
+    .enum(['mask', 'report'])
+    .default('mask')
+    .describe('`report` counts what it would mask, and forwards nothing.'),
+  rules: z
+    .preprocess(refuseLostRule, z.record(z.string(), OwnRule))
+    .default({})
+    .describe('Rules of your own, by name.'),
 });
 export type RedactProcessConfig = Readonly<z.output<typeof RedactProcessConfig>>;
 

@@ -13,6 +13,13 @@ mask-known-secrets:
     TOKEN: '(?i)bearer [a-z0-9._-]+'
 `;
 
+export const exampleEvents = [
+  {
+    given: { line: 'login ada@example.org', header: 'Bearer abc.def' },
+    gives: [{ line: 'login <:EMAIL:>', header: '<:TOKEN:>' }],
+  },
+];
+
 export const shownSettings = { rules: '', mask_char: '' };
 
 /** This plugin removes secrets. */
@@ -26,10 +33,14 @@ const Rules = z.record(z.string(), Expression);
 
 /** docs/specification.md#28-process-plugins */
 export const RegexMaskProcessConfig = ProcessConfigBase.extend({
-  rules: z.preprocess(refuseLostRule, Rules),
-  mask_char: oneCharacter().optional(),
-  mask_prefix: z.string().default('<:'),
-  mask_suffix: z.string().default(':>'),
+  rules: z
+    .preprocess(refuseLostRule, Rules)
+    .describe('A regular expression for each rule, by name; they are applied in order.'),
+  mask_char: oneCharacter()
+    .optional()
+    .describe('A character that replaces each character of a match. Default: the name of the rule.'),
+  mask_prefix: z.string().default('<:').describe('What stands before the name.'),
+  mask_suffix: z.string().default(':>').describe('What stands behind the name.'),
 });
 export type RegexMaskProcessConfig = Readonly<z.output<typeof RegexMaskProcessConfig>>;
 

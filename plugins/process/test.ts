@@ -21,6 +21,13 @@ slow-down:
   child_events_count: 2
 `;
 
+export const exampleEvents = [
+  {
+    given: { n: 1 },
+    gives: [{ n: 1 }, { n: 1, 'slow-down-child-count': 1 }, { n: 1, 'slow-down-child-count': 2 }],
+  },
+];
+
 export const shownSettings = { delay: ' s', delay_range: ' s', child_events_count: '' };
 
 const seconds = () =>
@@ -31,7 +38,10 @@ const seconds = () =>
 
 /** Bounds of a random delay, in seconds: docs/specification.md#28-process-plugins. */
 export const DelayRange = z
-  .strictObject({ minimum: seconds(), maximum: seconds() })
+  .strictObject({
+    minimum: seconds().describe('The shortest delay, in seconds.'),
+    maximum: seconds().describe('The longest delay, in seconds.'),
+  })
   .refine(({ minimum, maximum }) => minimum <= maximum, {
     path: ['minimum'],
     message: 'a number that is not above maximum',
@@ -40,9 +50,9 @@ export type DelayRange = Readonly<z.output<typeof DelayRange>>;
 
 /** docs/specification.md#28-process-plugins. With both `delay` and `delay_range`, the range is used. */
 export const TestProcessConfig = ProcessConfigBase.extend({
-  delay: z.number().gt(0).optional(),
-  delay_range: DelayRange.nullable().default(null),
-  child_events_count: count().optional(),
+  delay: z.number().gt(0).optional().describe('Seconds by which each event is delayed.'),
+  delay_range: DelayRange.nullable().default(null).describe('Draws a random delay for each event.'),
+  child_events_count: count().optional().describe('How many child events follow each event.'),
 });
 export type TestProcessConfig = Readonly<z.output<typeof TestProcessConfig>>;
 

@@ -312,15 +312,17 @@ export function addPacks(program: Command, ended: Ended): void {
 
 export function addPlugins(program: Command, ended: Ended): void {
   addCommand(program, 'plugins [kind] [name]', {
-    usage: '[KIND [NAME]]',
+    usage: '[options] [KIND [NAME]]',
     summary: 'list the built-in plugins, or describe one',
     description:
       'Lists the built-in plugins; with KIND (collect, process, forward) and NAME, describes one of them.',
     examples: ['millrace plugins', 'millrace plugins process regex_mask'],
-  }).action(async (kind: string | undefined, name: string | undefined) => {
-    const { plugins } = await import('./plugins.ts');
-    ended(await plugins(kind, name));
-  });
+  })
+    .option('--json', 'print descriptions, fields and examples as JSON')
+    .action(async (kind: string | undefined, name: string | undefined, options: { json?: boolean }) => {
+      const { plugins } = await import('./plugins.ts');
+      ended(await plugins(kind, name, options));
+    });
 }
 
 export function addSchema(program: Command, ended: Ended): void {

@@ -3,7 +3,7 @@ import { jsonSchemaOf } from '../checks/apply-schema.ts';
 import { formatNumber, nameListing } from '../checks/describe.ts';
 import { builtinPlugins, kindsOf, loadPlugin, pluginNames } from '../config/registry.ts';
 import { nearest } from '../sdk/nearest.ts';
-import type { ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
+import type { ConfigSchema, ExampleEvent, Plugin, PluginKind } from '../sdk/plugin.ts';
 import { ExitCode, UsageError } from './errors.ts';
 import { counted, table, wrap } from './format.ts';
 import { type Colours, coloursFor } from './terminal.ts';
@@ -11,17 +11,38 @@ import { type Colours, coloursFor } from './terminal.ts';
 const KINDS: readonly PluginKind[] = ['collect', 'process', 'forward'];
 
 /** `millrace plugins [KIND [NAME]]`: the built-in plugins, or the fields, description and example of one. */
-export async function plugins(kindText?: string, name?: string): Promise<number> {
+export async function plugins(kindText?: string, name?: string, { json = false } = {}): Promise<number> {
   const colours = coloursFor(process.stdout);
   const columns = process.stdout.columns ?? 100;
   const kind = kindText === undefined ? undefined : knownKind(kindText);
-  if (kind === undefined || name === undefined) {
+  if (json) {
+    const described = (kind === undefined ? KINDS : [kind]).flatMap((kind) =>
+      (name === undefined ? pluginNames(kind) : [name]).map((each) => describedPlugin(kind, each)),
+    );
+    process.stdout.write(`${JSON.stringify(await Promise.all(described), null, 2)}\n`);
+  } else if (kind === undefined || name === undefined) {
     process.stdout.write(await pluginList(kind === undefined ? KINDS : [kind], columns, colours));
   } else {
     process.stdout.write(pluginText(kind, name, await knownPlugin(kind, name), columns, colours));
   }
   return ExitCode.ok;
 }
+
+/** All that the plugin says of itself, for programs that write documentation. */
+async function describedPlugin(kind: PluginKind, name: string) {
+  const plugin = await knownPlugin(kind, name);
+  return {
+    kind,
+    name,
+    description: plugin.description,
+    fields: pluginFields(plugin.get_config_schema()),
+    example: plugin.example?.trim(),
+    example_events: exampleEventsOf(plugin),
+  };
+}
+
+const exampleEventsOf = (plugin: Plugin): readonly ExampleEvent[] =>
+  'exampleEvents' in plugin ? (plugin.exampleEvents ?? []) : [];
 
 function knownKind(text: string): PluginKind {
   const kind = KINDS.find((candidate) => candidate === text);
@@ -80,6 +101,11 @@ function pluginText(
   if (plugin.example !== undefined) {
     sections.push(`${colours.bold('Example')}\n${plugin.example.trim().replace(/^(?=.)/gm, '  ')}`);
   }
+  const events = exampleEventsOf(plugin).flatMap(({ given, gives }) => [
+    `  ${JSON.stringify(given)}`,
+    ...(gives.length === 0 ? ['    → nothing'] : gives.map((data) => `    → ${JSON.stringify(data)}`)),
+  ]);
+  if (events.length > 0) sections.push(`${colours.bold('What it does to events')}\n${events.join('\n')}`);
   return `${sections.join('\n\n')}\n`;
 }
 

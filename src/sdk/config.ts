@@ -5,7 +5,8 @@ import { integer, nameList } from './schema-parts.ts';
 
 import { testDefinition } from './tests-config.ts';
 
-const base = () => z.strictObject({ plugin: z.string().min(1) });
+const base = () =>
+  z.strictObject({ plugin: z.string().min(1).describe('The name of the plugin, or its module.') });
 
 /** The field that every collect plugin's configuration has: docs/specification.md#23-plugin-configuration-bases. */
 export const CollectConfigBase = base();

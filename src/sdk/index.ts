@@ -55,6 +55,7 @@ export type {
   ConfigSchemaIssue,
   ExactOutput,
   ExactOutputEvents,
+  ExampleEvent,
   ForwardPlugin,
   LineMapping,
   ManyLines,

@@ -101,7 +101,18 @@ export interface ManyLines {
   readonly maxLineLength: number;
 }
 
+/** What a processor makes of an event, both by their data. */
+export interface ExampleEvent {
+  readonly given: CollectedEvent['data'];
+  readonly gives: readonly CollectedEvent['data'][];
+}
+
 export interface ProcessPlugin extends PluginBase {
+  /**
+   * What the first entry of `example` makes of events that arrive one after the other: shown beside it, and executed as
+   * a test for the built-in ones.
+   */
+  readonly exampleEvents?: readonly ExampleEvent[];
   process(args: { ctx: PipelineRunContext<never>; event: CollectedEvent }): Returned<CollectedEvent>;
   /**
    * True for a plugin that removes secrets. An event that has not passed it is never put into a dead letter.

@@ -18,7 +18,7 @@ describe('millrace', () => {
     [['help', 'validate'], 'Usage: millrace validate FILE...'],
     [['help', 'state', 'forget'], 'Usage: millrace state forget [options] PATH|KEY'],
     [['help', 'help'], 'Usage: millrace help [COMMAND]'],
-    [['plugins', '-h'], 'Usage: millrace plugins [KIND [NAME]]'],
+    [['plugins', '-h'], 'Usage: millrace plugins [options] [KIND [NAME]]'],
     [['schema', '--help'], 'Usage: millrace schema'],
   ])('%j prints help with examples', async (args, usage) => {
     const { code, stdout, stderr } = await runCli(args);
