@@ -35,7 +35,7 @@ describe('the registry', () => {
       'map',
       'parse',
     ]);
-    expect([...(await builtinPlugins('forward')).keys()]).toEqual(['disk', 'noop', 'stdout', 'test']);
+    expect([...(await builtinPlugins('forward')).keys()]).toEqual(['disk', 'nats', 'noop', 'stdout', 'test']);
     expect(kindsOf('test')).toEqual(['collect', 'process', 'forward']);
     expect(kindsOf('toString')).toEqual([]);
   });
