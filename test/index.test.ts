@@ -57,6 +57,7 @@ describe('millrace/plugin', () => {
       'MillraceError',
       'PluginError',
       'ProcessConfigBase',
+      'WrittenEvents',
       'batching',
       'collectedEvent',
       'count',

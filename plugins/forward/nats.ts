@@ -8,6 +8,7 @@ import {
   ignoreElements,
   merge,
   type Observable,
+  tap,
   throwError,
 } from 'rxjs';
 import * as z from 'zod';
@@ -187,13 +188,20 @@ class Publisher {
     return this.#withLink((link) => {
       const subject = this.#ctx.config.subject as string;
       if (lines.length <= link.maxPayload) {
-        return link.publish({ subject, payload: lines, id }, this.#ctx.config.stream).pipe(ignoreElements());
+        return this.#store(link, { subject, payload: lines, id });
       }
       const { messages, refused } = splitLines(lines, subject, id, link.maxPayload);
       // Without naming events: the parts are published again with the same ids, and stored once.
-      const sent$ = merge(...messages.map((message) => link.publish(message, this.#ctx.config.stream)));
-      return concat(sent$.pipe(ignoreElements()), failure(refused));
+      const sent$ = merge(...messages.map((message) => this.#store(link, message)));
+      return concat(sent$, failure(refused));
     });
+  }
+
+  #store(link: NatsLink, message: OutgoingMessage): Observable<never> {
+    const { config, stats } = this.#ctx;
+    return link
+      .publish(message, config.stream)
+      .pipe(ignoreElements(), tap({ complete: () => stats.bytes(message.payload.length) }));
   }
 
   #withLink(use: (link: NatsLink) => Observable<never>): Observable<never> {
@@ -249,8 +257,7 @@ class Publisher {
     const failed: FailedEvent[] = [...refused];
     let first: unknown;
     const sent$ = messages.map((message) =>
-      link.publish(message, this.#ctx.config.stream).pipe(
-        ignoreElements(),
+      this.#store(link, message).pipe(
         catchError((error) => {
           first ??= error;
           const permanent = isPermanent(error);

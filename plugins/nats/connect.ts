@@ -238,17 +238,24 @@ function streamConfig(settings: StreamSettings) {
 }
 
 function messageOf(message: JsMsg): NatsMessage {
-  const { deliveryCount } = message.info;
+  const { deliveryCount, pending } = message.info;
+  // On a closed connection, no answer can be given: the server delivers the message again.
+  const answer = (give: () => void) => () => {
+    try {
+      give();
+    } catch {}
+  };
   return {
     data: message.data,
     subject: message.subject,
     sequence: message.seq,
     deliveries: deliveryCount,
     storedAt: String(message.timestampNanos),
-    working: () => message.working(),
-    ack: () => message.ack(),
-    nak: (delay) => message.nak(delay),
-    term: (reason) => message.term(reason),
+    pending,
+    working: answer(() => message.working()),
+    ack: answer(() => message.ack()),
+    nak: (delay) => answer(() => message.nak(delay))(),
+    term: (reason) => answer(() => message.term(reason))(),
   };
 }
 

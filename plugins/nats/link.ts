@@ -8,6 +8,8 @@ export interface NatsMessage {
   readonly sequence: number;
   /** How often it was delivered, this time included. */
   readonly deliveries: number;
+  /** Messages behind it that were delivered to no worker yet. */
+  readonly pending: number;
   /** When the stream stored it, to the nanosecond: a stream that is created again starts to count from 1 again. */
   readonly storedAt: string;
   /** It is still being worked on: `ack_wait` starts again. */

@@ -3,12 +3,16 @@ import type { PipelineRunContext } from '../../src/sdk/index.ts';
 import type { NatsLink, OpenLink } from './link.ts';
 import type { ConnectionSettings } from './settings.ts';
 
-/** The link of a run: opened for the first call, and again for the next one if that failed or it was closed. */
+/**
+ * The link of a run: opened for the first call, and again for the next one if that failed or it was closed. It is closed
+ * when the run is over, or by `close`.
+ */
 export class SharedLink {
   readonly #ctx: PipelineRunContext<ConnectionSettings>;
   readonly #open: OpenLink<ConnectionSettings>;
   readonly #prepare: (link: NatsLink) => Observable<unknown>;
   #current: Observable<NatsLink> | undefined;
+  #close = () => {};
 
   /** `prepare` is called with each link, and has to complete before the link is used. */
   constructor(
@@ -29,9 +33,14 @@ export class SharedLink {
     });
   }
 
+  close(): void {
+    this.#close();
+  }
+
   #opened(): Observable<NatsLink> {
-    const { config, logger, pipeline, signal } = this.#ctx;
+    const { config, logger, pipeline, ended } = this.#ctx;
     const where = `${pipeline}: the connection to ${config.servers.join(', ')}`;
+    let isClosed = false;
     const forget = () => {
       if (this.#current === opened$) this.#current = undefined;
     };
@@ -40,22 +49,21 @@ export class SharedLink {
       restored: () => logger.info(`${where} is there again`),
       closed: (reason: string) => {
         forget();
-        if (!signal.aborted) logger.warn(`${where} is closed: ${reason}`);
+        if (!isClosed && !ended.aborted) logger.warn(`${where} is closed: ${reason}`);
       },
     };
     const opened$: Observable<NatsLink> = this.#open(config, `millrace ${pipeline}`, events).pipe(
       concatMap((link) => {
-        const close = () => link.close();
-        if (signal.aborted) close();
-        else signal.addEventListener('abort', close, { once: true });
-        return concat(this.#prepare(link).pipe(ignoreElements()), of(link)).pipe(
-          tap({
-            error: () => {
-              signal.removeEventListener('abort', close);
-              close();
-            },
-          }),
-        );
+        const close = () => {
+          if (isClosed) return;
+          isClosed = true;
+          ended.removeEventListener('abort', close);
+          link.close();
+        };
+        this.#close = close;
+        if (ended.aborted) close();
+        else ended.addEventListener('abort', close, { once: true });
+        return concat(this.#prepare(link).pipe(ignoreElements()), of(link)).pipe(tap({ error: close }));
       }),
       tap({ error: forget }),
       shareReplay(1),

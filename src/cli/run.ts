@@ -131,5 +131,5 @@ function runExitCode(results: readonly PipelineResult[], logger: Logger): number
 
 /** Dead-lettered events are not counted as dropped. */
 function lostEvents({ stats: { dropped } }: PipelineResult): number {
-  return (dropped.processor_failed ?? 0) + (dropped.forwarder_failed ?? 0);
+  return (dropped.collector_failed ?? 0) + (dropped.processor_failed ?? 0) + (dropped.forwarder_failed ?? 0);
 }

@@ -106,6 +106,7 @@ type Row = readonly [label: string, value: string, note: string];
 
 const DROPS = {
   filtered: 'filtered out by a processor',
+  collector_failed: 'a collector could not read them',
   processor_failed: 'a processor failed on them',
   forwarder_failed: 'a forwarder failed on them',
   no_route: 'the condition of no forwarder was true',

@@ -22,6 +22,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     stdin: () => import('../../plugins/collect/stdin.ts'),
     test: () => import('../../plugins/collect/test.ts'),
     host_exec: () => import('../../plugins/collect/host_exec.ts'),
+    nats: () => import('../../plugins/collect/nats.ts'),
   },
   process: {
     test: () => import('../../plugins/process/test.ts'),

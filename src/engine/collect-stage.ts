@@ -2,10 +2,9 @@ import { map, Observable, type OperatorFunction } from 'rxjs';
 import type { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
-import { EventBatch } from '../sdk/event-batch.ts';
+import { EventBatch, isLazy } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { LineEvents } from '../sdk/line-events.ts';
-import { AckQueue, type Batch, LazyBatch } from './delivery.ts';
+import { AckQueue, type Batch, type Delivery, LazyBatch } from './delivery.ts';
 import { expectBatch } from './plugin-output.ts';
 import type { Drop } from './probe.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
@@ -18,6 +17,8 @@ export interface CollectStageOptions {
   readonly counters: PipelineCounters;
   readonly entry: EntryCounters;
   readonly drop: Drop;
+  /** Takes what the collector could not make events of. */
+  readonly onRefused: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
   /** The queue that acknowledges what this collector emits. Default: one of its own. */
   readonly makeQueue?: ((release: (events: number) => void) => Pick<AckQueue, 'open'>) | undefined;
 }
@@ -34,6 +35,7 @@ export function collectStage({
   counters,
   entry,
   drop,
+  onRefused,
   makeQueue = (release) => new AckQueue(release),
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
   return (source) =>
@@ -44,7 +46,8 @@ export function collectStage({
       let waitingEvents = 0;
       let end: (() => void) | undefined;
 
-      const emit = ({ content, size, acknowledge, origin }: EventBatch) => {
+      const emit = (unit: EventBatch) => {
+        const { content, size, acknowledge, origin, refusal } = unit;
         window.take(size);
         const openedAt = counters.opened(entry, size);
         const delivery = queue.open(size, (outcome) => {
@@ -52,9 +55,9 @@ export function collectStage({
           acknowledge?.(outcome);
         });
         delivery.origin = origin;
-        subscriber.next(
-          content instanceof LineEvents ? new LazyBatch(content, delivery) : { events: content, delivery },
-        );
+        if (refusal !== undefined) onRefused(unit.events[0] as CollectedEvent, delivery, refusal);
+        else
+          subscriber.next(isLazy(content) ? new LazyBatch(content, delivery) : { events: content, delivery });
       };
 
       const refuse = (unit: EventBatch) => {

@@ -28,6 +28,7 @@ export interface OwnContext {
   readonly config: PluginConfig;
   readonly cache: Record<string, unknown>;
   readonly signal: AbortSignal;
+  readonly ended: AbortSignal;
   readonly stats: PluginStats;
   readonly metrics: PluginMetrics;
   readonly demand: Demand;

@@ -62,6 +62,16 @@ export class DeadLetters {
     );
   }
 
+  /** What a collector could not make events of: no mask has seen it. */
+  collectorFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    const { processors, masks } = this.#options;
+    const mask = masks.indexOf(true);
+    this.#log(`collector ${plugin} could not read what it got${originOf(delivery)}`, error);
+    this.#take('collector_failed', { kind: 'collect', name: plugin }, event, delivery, error, () =>
+      mask === -1 ? { event } : { withheld: `it had not passed the mask ${processors[mask]}` },
+    );
+  }
+
   /** An event that came of a truncated line and cannot be cut, behind the last processor. */
   cutFailed(event: CollectedEvent, delivery: Delivery, error: unknown): void {
     const { pipeline, processors } = this.#options;
@@ -97,7 +107,7 @@ export class DeadLetters {
   }
 
   #take(
-    reason: 'processor_failed' | 'forwarder_failed' | 'route_failed',
+    reason: 'collector_failed' | 'processor_failed' | 'forwarder_failed' | 'route_failed',
     place: StagePlace,
     event: CollectedEvent,
     delivery: Delivery,

@@ -120,7 +120,7 @@ class PipelineRun {
     const last = processors.at(-1);
     const lastCounters = last && this.#entryAt({ kind: 'process', name: last.name });
     const endCollecting$ = merge(stop$, this.#collectorFailed$);
-    const batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$)));
+    const batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$, deadLetters)));
     const forwarded$ = batches$.pipe(
       this.#processAll(processors, deadLetters),
       map((batch) => {
@@ -142,7 +142,7 @@ class PipelineRun {
     ).pipe(finalize(() => this.#working.abort()));
   }
 
-  #collect(name: string, end$: Observable<unknown>): Observable<Batch> {
+  #collect(name: string, end$: Observable<unknown>, deadLetters: DeadLetters): Observable<Batch> {
     const { config, analytics, counters, probe } = this.#setup;
     const place: StagePlace = { kind: 'collect', name };
     const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
@@ -162,6 +162,7 @@ class PipelineRun {
         counters,
         entry: this.#entryAt(place),
         drop: this.#drop(place),
+        onRefused: (...refusal) => deadLetters.collectorFailed(name, ...refusal),
         makeQueue: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).queueFor(release)),
       }),
       tap((batch) => this.#truncated.note(batch)),
@@ -351,6 +352,7 @@ class PipelineRun {
       config,
       cache: memory.cache,
       signal,
+      ended: this.#working.signal,
       demand: this.#window,
       state: (kind === 'collect' ? this.#durableStateOf(config.name) : undefined) ?? memory.state,
       blockLines: kind === 'collect' ? this.#blockLines : undefined,

@@ -46,6 +46,7 @@ const MAIN_THREAD_ONLY = [
   'pipeline_config',
   'pipeline',
   'signal',
+  'ended',
   'logger',
   'host',
   'info',

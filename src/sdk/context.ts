@@ -101,6 +101,11 @@ export interface PipelineRunContext<C = PluginConfig> {
   readonly pipeline: string;
   /** Aborted when this plugin's part of the run is over: for collectors at the begin of a stop. */
   readonly signal: AbortSignal;
+  /**
+   * Aborted when the run is over: for collectors, after what they have emitted has drained. Connections that
+   * acknowledgements need stay open until then.
+   */
+  readonly ended: AbortSignal;
   readonly logger: Logger;
   readonly host: Host;
   readonly info: RunInfo;

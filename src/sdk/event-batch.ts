@@ -1,5 +1,6 @@
 import type { CollectedEvent } from './events.ts';
 import { LineEvents } from './line-events.ts';
+import { WrittenEvents } from './written-events.ts';
 
 /** How the delivery of an event ended. The worst outcome of a batch is the batch's. */
 export type Outcome = 'forwarded' | 'dropped' | 'dead_lettered' | 'failed';
@@ -29,27 +30,53 @@ export class EventBatch {
     Object.defineProperty(EventBatch.prototype, BRAND, { value: true });
   }
 
-  readonly content: readonly CollectedEvent[] | LineEvents;
+  readonly content: readonly CollectedEvent[] | LineEvents | WrittenEvents;
   readonly acknowledge: ((outcome: Outcome) => void) | undefined;
   readonly origin: EventOrigin | undefined;
+  /** Why the collector cannot take its only event, which then goes to the dead letter: see {@link EventBatch.refused}. */
+  readonly refusal: unknown;
 
   constructor(
-    content: readonly CollectedEvent[] | LineEvents,
+    content: readonly CollectedEvent[] | LineEvents | WrittenEvents,
     acknowledge?: (outcome: Outcome) => void,
     origin?: EventOrigin,
+    refusal?: unknown,
   ) {
     this.content = content;
     this.acknowledge = acknowledge;
     this.origin = origin;
+    this.refusal = refusal;
+  }
+
+  /**
+   * What a collector has got and cannot make events of: `event` says what is known of it. It goes to the dead letter if
+   * there is one, and is logged and counted as `collector_failed`. Where the pipeline masks, the entry has only the error.
+   *
+   * @example
+   * const error = new PluginError('the message is not JSON');
+   * EventBatch.refused(collectedEvent({ message: '{' }), error, () => {}).size; // 1
+   */
+  static refused(
+    event: CollectedEvent,
+    error: unknown,
+    acknowledge?: (outcome: Outcome) => void,
+    origin?: EventOrigin,
+  ): EventBatch {
+    return new EventBatch([event], acknowledge, origin, error);
   }
 
   get size(): number {
-    return this.content instanceof LineEvents ? this.content.size : this.content.length;
+    return isLazy(this.content) ? this.content.size : this.content.length;
   }
 
   get events(): readonly CollectedEvent[] {
-    return this.content instanceof LineEvents ? this.content.events : this.content;
+    return isLazy(this.content) ? this.content.events : this.content;
   }
+}
+
+/** Whether its events need not be made to be counted and written. */
+export function isLazy(content: EventBatch['content']): content is LineEvents | WrittenEvents {
+  return content instanceof LineEvents || content instanceof WrittenEvents;
 }
 
 /**

@@ -70,4 +70,5 @@ export { count, integer, MAX_COUNT, oneCharacter, path } from './schema-parts.ts
 export { type Secret, type SecretOptions, type SecretSource, secret } from './secret.ts';
 export { serialise, toJson, toJsonLine } from './serialise.ts';
 export { isoNow, toUtc } from './time.ts';
+export { WrittenEvents } from './written-events.ts';
 export { fileId, folderId, type WrittenFile } from './written-file.ts';

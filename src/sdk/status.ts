@@ -36,6 +36,8 @@ export interface PipelineHealth {
 export type DropReason =
   /** A processor gave nothing for it. */
   | 'filtered'
+  /** A collector got what it could make no event of. */
+  | 'collector_failed'
   | 'processor_failed'
   | 'forwarder_failed'
   /** The condition of no forwarder is true for it, and no forwarder is without one. */

@@ -139,6 +139,7 @@ export type RowExpectation = Readonly<z.output<Row>>;
 const STATES = ['running', 'backing_off', 'completed', 'failed', 'stopped'] as const;
 const REASONS = [
   'filtered',
+  'collector_failed',
   'processor_failed',
   'forwarder_failed',
   'no_route',

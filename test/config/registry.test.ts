@@ -25,6 +25,7 @@ describe('the registry', () => {
       'stdin',
       'test',
       'host_exec',
+      'nats',
     ]);
     expect([...(await builtinPlugins('process')).keys()]).toEqual([
       'test',

@@ -35,6 +35,7 @@ export function testContext<C extends { readonly plugin: string }>(
     pipeline_config: parent,
     pipeline: 'test',
     signal: new AbortController().signal,
+    ended: new AbortController().signal,
     logger: silentLogger,
     host: { id: 'test', role: 'test', events: none, functions: () => [], call: none },
     info: { version: '0.0.0', id: 'test', role: 'test' },

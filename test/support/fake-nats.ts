@@ -33,6 +33,12 @@ export class FakeNats {
   /** Why no connection can be opened now. */
   refuses: PluginError | undefined;
   latency = 0;
+  /** It delivers messages again that are not acknowledged within `ackWait`. */
+  deliversAgain = true;
+  /** It does not hear that messages are in work. */
+  isDeaf = false;
+  /** The bytes of a message, if they are no text. */
+  asBytes: ((text: string) => Buffer) | undefined;
   links = 0;
   readonly #ids = new Set<string>();
   readonly #requests = new Set<{ left: number; give(message: NatsMessage): void; end(): void }>();
@@ -137,7 +143,7 @@ export class FakeNats {
         this.#waiting.push({ sequence, deliveries });
         this.#deliver();
       });
-    let waiting = again(this.ackWait);
+    let waiting = this.deliversAgain ? again(this.ackWait) : EMPTY.subscribe();
     this.#open.get(sequence)?.stop();
     this.#open.set(sequence, { stop: () => waiting.unsubscribe() });
     const answered = (answer: Answer) => {
@@ -148,10 +154,11 @@ export class FakeNats {
     const delivery: Delivery = {
       answer: undefined,
       message: {
-        data: Buffer.from(text),
+        data: this.asBytes?.(text) ?? Buffer.from(text),
         subject,
         sequence,
         deliveries,
+        pending: this.#waiting.length,
         storedAt: String(sequence),
         ack: () => answered('ack'),
         term: () => answered('term'),
@@ -160,6 +167,7 @@ export class FakeNats {
           again(delay);
         },
         working: () => {
+          if (this.isDeaf) return;
           waiting.unsubscribe();
           waiting = again(this.ackWait);
           this.answers.push(`${sequence} working`);

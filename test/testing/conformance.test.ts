@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { natsCollector } from '../../plugins/collect/nats.ts';
 import { natsForwarder } from '../../plugins/forward/nats.ts';
 import { builtinPlugins, findPlugin } from '../../src/config/registry.ts';
 import { ProcessConfigBase } from '../../src/sdk/config.ts';
@@ -67,8 +68,17 @@ function natsOptions(fields: object): ConformanceOptions {
   };
 }
 
+function natsWithMessages(): FakeNats {
+  const nats = new FakeNats();
+  // Its own timers would be taken for those of the plugin.
+  nats.deliversAgain = false;
+  for (let n = 0; n < 10; n++) nats.put(`{"timestamp":"2026-01-01T00:00:00.000Z","data":{"n":${n}}}\n`);
+  return nats;
+}
+
 /** Plugins whose counterpart is not here. */
-const STAND_INS: Readonly<Record<string, ForwardPlugin>> = {
+const STAND_INS: Readonly<Record<string, CollectPlugin | ForwardPlugin>> = {
+  'collect nats': natsCollector((...args) => natsWithMessages().open(...args)),
   'forward nats': natsForwarder((...args) => nats.open(...args)),
 };
 
@@ -78,6 +88,7 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   'collect file': [{ config: withLog, time: 'real', patience: 500 }],
   'collect stdin': [{ config: withStdin, time: 'real', patience: 500 }],
   'collect test': [{}, { config: { interval: 60, count: 3 } }],
+  'collect nats': [{ config: { servers: 'localhost', stream: 'LOGS', durable: 'workers' } }],
   'collect host_exec': [{ config: { interval: 0.5 } }],
   'process test': [
     {},

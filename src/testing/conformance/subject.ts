@@ -102,6 +102,7 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
         config: entry,
         cache: {},
         signal: run.signal,
+        ended: run.signal,
         stats: silentStats,
         metrics: silentMetrics,
         demand: new InFlightWindow(WINDOW),

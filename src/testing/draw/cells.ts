@@ -45,6 +45,7 @@ const MOST_STACKED = 4;
 /** Drop reasons in a word or two, to stand in the picture. */
 export const REASON_WORDS: Readonly<Record<DropReason, string>> = {
   filtered: 'filtered',
+  collector_failed: 'failed',
   processor_failed: 'failed',
   forwarder_failed: 'gave up',
   no_route: 'no route',

@@ -13,6 +13,7 @@ export function processContext<C>(config: C, random: () => number = () => 0.5) {
     pipeline_config: { collectors: {}, processors: {}, forwarders: {}, pipelines: {}, host_config: {} },
     pipeline: 'test',
     signal: new AbortController().signal,
+    ended: new AbortController().signal,
     logger: silentLogger,
     host: { id: 'host', role: 'test', events: () => NEVER, functions: () => [], call: () => NEVER },
     info: { version: '0.0.0', id: 'host', role: 'test' },

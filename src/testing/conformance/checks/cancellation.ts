@@ -17,11 +17,15 @@ export const CANCELLATION_CHECKS: readonly Check[] = [
     kinds: ALL_KINDS,
     async run(subject) {
       const stop = new AbortController();
-      const left = await endInTheMidst(subject, subject.context({ signal: stop.signal }), (running) => {
-        running.unsubscribe();
-        // The engine does both. A generator that waits for something hears only of the signal.
-        stop.abort();
-      });
+      const left = await endInTheMidst(
+        subject,
+        subject.context({ signal: stop.signal, ended: stop.signal }),
+        (running) => {
+          running.unsubscribe();
+          // The engine does both. A generator that waits for something hears only of the signal.
+          stop.abort();
+        },
+      );
       demandNothingLeft(left, 'after it was unsubscribed from');
       return undefined;
     },
@@ -31,7 +35,7 @@ export const CANCELLATION_CHECKS: readonly Check[] = [
     kinds: ['collect'],
     async run(subject) {
       const stop = new AbortController();
-      const ctx = subject.context({ signal: stop.signal });
+      const ctx = subject.context({ signal: stop.signal, ended: stop.signal });
       let isPulled = false;
       const left = await endInTheMidst(
         subject,

@@ -1,0 +1,71 @@
+import { isUtf8 } from 'node:buffer';
+import {
+  type CollectedEvent,
+  collectedEvent,
+  isEvent,
+  PluginError,
+  toUtc,
+  WrittenEvents,
+} from '../../src/sdk/index.ts';
+
+/** How a message holds its events. */
+export type MessageFormat = 'events' | 'json' | 'lines';
+
+/**
+ * The events of a message. An empty line is none.
+ *
+ * @throws PluginError if the message does not have that format; it quotes nothing of the message.
+ */
+export function readEvents(
+  data: Uint8Array,
+  subject: string,
+  format: MessageFormat,
+): WrittenEvents | readonly CollectedEvent[] {
+  if (!isUtf8(data)) throw new PluginError('the message is not UTF-8');
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const lines = bytes.toString().split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  if (format === 'lines') {
+    return lines.map((line) => collectedEvent({ line: line.replace(/\r$/, ''), source: subject }));
+  }
+  if (format === 'json') {
+    return lines.flatMap((line, index) =>
+      line.trim() === '' ? [] : [collectedEvent(objectOf(line, index))],
+    );
+  }
+  let isWritten = true;
+  const events = lines.flatMap((line, index): CollectedEvent[] => {
+    if (line.trim() === '') {
+      isWritten = false;
+      return [];
+    }
+    const value = objectOf(line, index);
+    if (!isEvent(value))
+      throw new PluginError(`line ${index + 1} of the message is not an event: no object \`data\``);
+    const timestamp = typeof value.timestamp === 'string' ? toUtc(value.timestamp) : undefined;
+    if (timestamp === undefined) {
+      throw new PluginError(`line ${index + 1} of the message is not an event: no ISO 8601 \`timestamp\``);
+    }
+    if (timestamp === value.timestamp) return [value];
+    isWritten = false;
+    return [{ ...value, timestamp }];
+  });
+  if (!isWritten) return events;
+  const documents = bytes.at(-1) === LF ? bytes : Buffer.concat([bytes, NEWLINE]);
+  return new WrittenEvents(documents, events.length, events);
+}
+
+const LF = 0x0a;
+const NEWLINE = Buffer.from('\n');
+
+function objectOf(line: string, index: number): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new PluginError(`line ${index + 1} of the message is not JSON`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new PluginError(`line ${index + 1} of the message is not a JSON object`);
+}
