@@ -18,7 +18,7 @@ const inlineVersion = {
   load: (id) => (id === resolve('src/version.ts') ? versionModule : undefined),
 };
 
-/** The packs as JSON, so that a start parses no YAML. Reading them checks them, too. */
+/** The packs as JSON, with what their expressions cost, so that a start parses no YAML and analyses no expression. */
 const packsModule = `const files = ${JSON.stringify(await readPacks())};\nexport const packFiles = () => files;`;
 const inlinePacks = {
   name: 'inline-packs',
@@ -94,8 +94,8 @@ async function readPacks() {
   await build.write({ format: 'esm', file });
   await build.close();
   try {
-    const { readPackFiles } = await import(pathToFileURL(file));
-    return readPackFiles(pathToFileURL(`${resolve('plugins/packs')}/`));
+    const { readPackFiles, withCosts } = await import(pathToFileURL(file));
+    return withCosts(readPackFiles(pathToFileURL(`${resolve('plugins/packs')}/`)));
   } finally {
     rmSync(file);
   }

@@ -65,7 +65,7 @@ export class CompiledRule {
   }
 
   get cost(): Cost {
-    return this.#keep('cost', () => costOf(this.rule.expression));
+    return this.#keep('cost', () => this.rule.cost ?? costOf(this.rule.expression));
   }
 
   /** Whether a string has one of the keywords, if there are any. */
@@ -120,7 +120,9 @@ export class CompiledRule {
   /** Replaces what the rule finds in a string. */
   replaceIn(text: string, run: MaskRun, mayPlan: boolean): string {
     this.#tries++;
-    const isPlanned = mayPlan && (this.isCommon || this.#tries > FEW_TRIES);
+    // Who names keywords has said what to look for.
+    const isSeldom = this.rule.keywords !== undefined || this.#tries <= FEW_TRIES;
+    const isPlanned = mayPlan && (this.isCommon || !isSeldom);
     if (!this.#isWhole) return this.#replaceGroups(text, run, isPlanned);
     return this.#replaceMatches(text, run, isPlanned ? this.#plannedFinder : this.#plainFinder);
   }

@@ -1,8 +1,12 @@
+import type { Cost } from './expression/cost.ts';
+
 /** One rule of a mask: what it finds in a string, and what replaces it. */
 export interface MaskRule {
   readonly name: string;
-  /** Compiled, without the flags `g`, `y` and `d`. */
+  /** Compiled, without the flags `g`, `y` and `d`. It is read when the rule is first tried. */
   readonly expression: RegExp;
+  /** What the expression costs, where that is known. To work it out takes some milliseconds. */
+  readonly cost?: Cost | undefined;
   /** The groups that are replaced, 0 for the whole match. A group that is empty or did not take part is passed over. */
   readonly groups: readonly number[];
   /**

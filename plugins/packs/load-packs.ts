@@ -1,5 +1,6 @@
+import { knownCosts } from '../../operators/masks/redact/compile-redact-rules.ts';
 import { packFiles } from './pack-files.ts';
-import type { Pack, PackRule } from './pack-schema.ts';
+import type { BuiltPack, Pack, PackRule } from './pack-schema.ts';
 
 export type { Pack, PackRule } from './pack-schema.ts';
 
@@ -33,7 +34,11 @@ export function loadPack(name: string): Pack {
     if (json === undefined) {
       throw new RangeError(`there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`);
     }
-    pack = JSON.parse(json) as Pack;
+    const { costs = {}, ...read } = JSON.parse(json) as BuiltPack;
+    for (const [rule, cost] of Object.entries(costs)) {
+      knownCosts.set((read.rules[rule] as PackRule).match, { ...cost, ambiguity: undefined });
+    }
+    pack = read;
     loaded.set(name, pack);
   }
   return pack;

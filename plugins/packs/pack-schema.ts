@@ -91,3 +91,8 @@ function expandParts(file: unknown): unknown {
 export type PackRule = Readonly<z.output<typeof PackRuleSchema>>;
 /** A redaction pack as data. */
 export type Pack = Readonly<z.output<typeof PackSchema>>;
+
+/** A pack as the build writes it, with what the expressions of its rules cost. */
+export interface BuiltPack extends Pack {
+  readonly costs?: Readonly<Record<string, { readonly degree: number; readonly factor: number }>>;
+}

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import * as z from 'zod';
-import { PackSchema } from './pack-schema.ts';
+import { costOf } from '../../operators/masks/expression/cost.ts';
+import { compileExpression } from '../../operators/masks/python-regex.ts';
+import { type BuiltPack, type Pack, PackSchema } from './pack-schema.ts';
 
 const FOLDER = new URL('./', import.meta.url);
 
@@ -22,6 +24,27 @@ export function readPackFiles(folder: URL = FOLDER): Record<string, string> {
       const result = PackSchema.safeParse(load(readFileSync(new URL(path, folder), 'utf8')));
       if (!result.success) throw new Error(`plugins/packs/${path}: ${z.prettifyError(result.error)}`);
       return [path.replace(/\.yaml$/, ''), JSON.stringify(result.data)];
+    }),
+  );
+}
+
+/**
+ * Adds to packs what the expressions of their rules cost. The build does so, because it takes a second.
+ *
+ * @param files of {@link readPackFiles}.
+ */
+export function withCosts(files: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(files).map(([name, json]) => {
+      const pack = JSON.parse(json) as Pack;
+      const costs = Object.fromEntries(
+        Object.entries(pack.rules).flatMap(([rule, { match }]) => {
+          const { ambiguity, degree, factor } = costOf(compileExpression(match));
+          const isKnown = ambiguity === undefined && Number.isFinite(degree);
+          return isKnown ? [[rule, { degree, factor }]] : [];
+        }),
+      );
+      return [name, JSON.stringify({ ...pack, costs } satisfies BuiltPack)];
     }),
   );
 }

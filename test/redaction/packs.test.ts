@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { costOf } from '../../operators/masks/expression/cost.ts';
 import { applyRulesInOrder, type MaskRule } from '../../operators/masks/mask-rule.ts';
 import { loadPack, type PackRule, packNames } from '../../plugins/packs/load-packs.ts';
 import { CONTEXTS, type Context, inContext } from './contexts.ts';
@@ -30,6 +31,11 @@ describe.each(packNames())('%s', (pack) => {
 
   it('expands every part that a rule refers to', () => {
     expect(rules.filter(([, { match }]) => /\{\{\w+\}\}/.test(match)).map(([name]) => name)).toEqual([]);
+  });
+
+  it('has no expression that can take for ever', () => {
+    const costs = rules.map(([name, , { expression }]) => ({ name, ...costOf(expression) }));
+    expect(costs.filter(({ ambiguity, degree }) => ambiguity !== undefined || degree > 2)).toEqual([]);
   });
 
   describe.each(rules)('%s', (_name, { tests, check }, rule) => {

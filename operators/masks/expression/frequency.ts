@@ -31,6 +31,6 @@ export function shareOf(units: UnitSet): number {
 /** How often a text starts at a character of a log, if characters were independent of each other. */
 export function shareOfText(text: string): number {
   let share = 1;
-  for (const character of text) share *= SHARE[character.charCodeAt(0)] ?? HIGH_SHARE;
+  for (let i = 0; i < text.length; i++) share *= SHARE[text.charCodeAt(i)] ?? HIGH_SHARE;
   return share;
 }

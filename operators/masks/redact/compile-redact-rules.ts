@@ -1,10 +1,17 @@
 import { CHECKS, type Check } from '../checks/index.ts';
 import { EntropyMeter } from '../entropy-index.ts';
 import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
+import type { Cost } from '../expression/cost.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
 import { isPlaceholder } from './placeholders.ts';
 import type { Confidence, RedactRule, RuleCheck } from './redact-rule.ts';
+
+/**
+ * What expressions of rules cost that are known to be valid, as those of the packs: they are compiled when their rule is
+ * first tried.
+ */
+export const knownCosts = new Map<string, Cost>();
 
 /** Replaces a value that the rule of this id has found. */
 export type ReplaceValue = (value: string, id: string) => string;
@@ -60,18 +67,27 @@ export function compileRedactRules(
   const least = LEVELS.indexOf(options.confidence);
   const isMaskable = valueFilter(options.allowedValues);
   const hasAllowedKey = keyFilter(options.allowedKeys);
+  const context: RuleContext = {
+    least,
+    isMaskable: (value, isSecret, text, start) => !hasAllowedKey(text, start) && isMaskable(value, isSecret),
+    replace: options.replace,
+  };
   const compiled = Object.entries(rules)
     .map(([id, rule]) => ({ id, rule: typeof rule === 'string' ? { match: rule } : rule }))
     .sort((a, b) => Number(b.rule.block !== undefined) - Number(a.rule.block !== undefined))
-    .flatMap(({ id, rule }) => compileRule(id, rule, least, isMaskable, options.replace) ?? []);
+    .flatMap(({ id, rule }) => compileRule(id, rule, context) ?? []);
   const { entropy = least === 0 ? {} : false } = options;
-  if (entropy !== false) compiled.push(entropyRule(entropy, isMaskable, options.replace));
-  if (options.allowedKeys.length === 0) return compiled;
-  return compiled.map((rule) => ({
-    ...rule,
-    accepts: (value, text, start) =>
-      !hasAllowedKey(text, start) && rule.accepts?.(value, text, start) !== false,
-  }));
+  if (entropy !== false) compiled.push(entropyRule(entropy, context));
+  return compiled;
+}
+
+/** What rules share. */
+interface RuleContext {
+  /** The level of confidence that a rule needs. */
+  readonly least: number;
+  /** Whether a value is masked, as far as its rule does not decide. */
+  readonly isMaskable: (value: string, isSecret: boolean, text: string, start: number) => boolean;
+  readonly replace: ReplaceValue;
 }
 
 /** The same for every style of writing: `traceId`, `trace_id`, `Trace-Id`. */
@@ -86,6 +102,7 @@ const LONGEST_KEY = 120;
 function keyFilter(allowedKeys: readonly string[]): (text: string, start: number) => boolean {
   const allowed = new Set(allowedKeys.map(plainKey));
   return (text, start) => {
+    if (allowed.size === 0) return false;
     const match = KEY_BEFORE.exec(text.slice(Math.max(0, start - LONGEST_KEY), start));
     return match !== null && allowed.has(plainKey(match[1] ?? match[2] ?? ''));
   };
@@ -95,35 +112,50 @@ function keyFilter(allowedKeys: readonly string[]): (text: string, start: number
 function compileRule(
   id: string,
   rule: RedactRule,
-  least: number,
-  isMaskable: (value: string, isSecret: boolean) => boolean,
-  replace: ReplaceValue,
+  { least, isMaskable, replace }: RuleContext,
 ): MaskRule | undefined {
   const { check, isRaising } = compileCheck(id, rule.check);
   const level = LEVELS.indexOf(rule.confidence ?? 'high');
   const lacking = least - level;
   if (lacking > (isRaising ? 1 : 0)) return undefined;
-  const expression = withoutGlobal(compileExpression(rule.match, id));
+  const expressions = lazily(() => ({
+    match: withoutGlobal(compileExpression(rule.match, id)),
+    allow: (rule.allow ?? []).map((source) => withoutGlobal(compileExpression(source, id))),
+  }));
   const groups = [rule.mask ?? 0].flat();
-  const last = groupsIn(expression);
-  const missing = groups.find((group) => group > last);
-  if (missing !== undefined) {
-    throw new ExpressionError(`mask: ${missing} is not a group of it; it has ${last}`, id);
+  const cost = knownCosts.get(rule.match);
+  if (cost === undefined) {
+    const last = groupsIn(expressions().match);
+    const missing = groups.find((group) => group > last);
+    if (missing !== undefined) {
+      throw new ExpressionError(`mask: ${missing} is not a group of it; it has ${last}`, id);
+    }
   }
   const isRequired = check !== undefined && (!isRaising || lacking > 0);
-  const allow = (rule.allow ?? []).map((source) => withoutGlobal(compileExpression(source, id)));
   // Rules of one's own, and rules about people, mean what they say: ada@example.com may be someone.
   const isSecret = id.startsWith('secrets/');
   return {
     name: id,
-    expression,
+    get expression() {
+      return expressions().match;
+    },
+    cost,
     groups,
     ...(rule.keywords && { keywords: rule.keywords.map((keyword) => keyword.toLowerCase()) }),
     accepts: (value, text, start) =>
       (!isRequired || check(value, text, start)) &&
-      isMaskable(value, isSecret) &&
-      !allow.some((expression) => expression.test(value)),
+      isMaskable(value, isSecret, text, start) &&
+      !expressions().allow.some((expression) => expression.test(value)),
     replace: (value) => replace(value, id),
+  };
+}
+
+/** Calls a function once, when its result is first needed. */
+function lazily<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 
@@ -164,8 +196,7 @@ export function bitsPerCharacter(value: string): number {
 
 function entropyRule(
   { threshold = 0.9, length = 16, delimiters = '()[]{},;:&=?|<>', trim = '"\'`.!' }: EntropyRuleOptions,
-  isMaskable: (value: string, isSecret: boolean) => boolean,
-  replace: ReplaceValue,
+  { isMaskable, replace }: RuleContext,
 ): MaskRule {
   const outside = escapeClass(delimiters);
   const edge = escapeClass(delimiters + trim);
@@ -177,10 +208,10 @@ function entropyRule(
       `(?<![^\\s${edge}])[^\\s${edge}][^\\s${outside}]{${Math.max(0, length - 2)},}(?<![\\s${edge}])`,
     ),
     groups: [0],
-    accepts: (value) =>
+    accepts: (value, text, start) =>
       meter.canReach(threshold, value, 0, value.length) &&
       meter.index(value, 0, value.length, length) >= threshold &&
-      isMaskable(value, true),
+      isMaskable(value, true, text, start),
     replace: (value) => replace(value, ENTROPY_RULE),
   };
 }

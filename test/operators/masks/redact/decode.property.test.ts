@@ -30,7 +30,7 @@ describe('mayHaveEncoded', () => {
       }),
       { numRuns: 3000 },
     );
-    expect(found).toBeGreaterThan(500);
+    expect(found).toBeGreaterThan(200);
   });
 
   it.each([
