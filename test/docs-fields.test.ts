@@ -35,7 +35,7 @@ describe('docs/configuration.md', () => {
 });
 
 /** Plugins that the specification does not have. */
-const ADDED = ['redact', 'stdin', 'filter', 'map', 'parse', 'stdout', 'noop', 'nats'];
+const ADDED = ['redact', 'stdin', 'filter', 'map', 'parse', 'stdout', 'noop', 'http', 'nats'];
 
 describe('docs/specification.md', () => {
   const page = read('docs/specification.md');

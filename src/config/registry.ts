@@ -35,6 +35,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
   },
   forward: {
     disk: () => import('../../plugins/forward/disk.ts'),
+    http: () => import('../../plugins/forward/http.ts'),
     nats: () => import('../../plugins/forward/nats.ts'),
     noop: () => import('../../plugins/forward/noop.ts'),
     stdout: () => import('../../plugins/forward/stdout.ts'),

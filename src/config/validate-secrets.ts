@@ -1,4 +1,4 @@
-import { jsonSchemaOf } from '../checks/apply-schema.ts';
+import { type Issue, issuePath, jsonSchemaOf } from '../checks/apply-schema.ts';
 import { isMapping, type Path } from '../checks/problem.ts';
 import type { ConfigSchema } from '../sdk/plugin.ts';
 import { secretsIn } from '../sdk/secret.ts';
@@ -29,9 +29,28 @@ export function checkSecrets(
   }
 }
 
-/** Keeps what is written where a schema has secrets out of messages, for an entry that the schema refuses. */
-export function hideSecrets(schema: ConfigSchema, model: unknown, entry: Path, config: MergedConfig): void {
+/**
+ * Keeps what is written where a schema has secrets out of messages, for an entry that the schema refuses; and what it
+ * refuses by an issue with `params: { secret: true }`, such as a URL with a password.
+ */
+export function hideSecrets(
+  schema: ConfigSchema,
+  issues: readonly Issue[],
+  model: unknown,
+  entry: Path,
+  config: MergedConfig,
+): void {
   for (const { path } of secretPlaces(jsonSchemaOf(schema), model, entry)) config.hideSecret(path);
+  for (const path of secretIssues(issues, entry)) config.hideSecret(path);
+}
+
+function secretIssues(issues: readonly Issue[], base: Path): Path[] {
+  return issues.flatMap((issue) => {
+    const path = [...base, ...issuePath(issue)];
+    const isAboutSecret = isMapping(issue.params) && issue.params.secret === true;
+    const branches: readonly (readonly Issue[])[] = Array.isArray(issue.errors) ? issue.errors : [];
+    return [...(isAboutSecret ? [path] : []), ...branches.flatMap((branch) => secretIssues(branch, path))];
+  });
 }
 
 function usuallyLiteral(schema: ConfigSchema, data: unknown, entry: Path): (path: Path) => boolean {

@@ -153,7 +153,7 @@ export function validateModel(
     const schema = typeof schemaOrGetter === 'function' ? schemaOrGetter() : schemaOrGetter;
     const result = applySchema(schema, model);
     if (result.success) return result.data;
-    hideSecrets(schema, model, path, config);
+    hideSecrets(schema, result.issues, model, path, config);
     const explanation = {
       prefix: path,
       input: model,

@@ -36,7 +36,14 @@ describe('the registry', () => {
       'map',
       'parse',
     ]);
-    expect([...(await builtinPlugins('forward')).keys()]).toEqual(['disk', 'nats', 'noop', 'stdout', 'test']);
+    expect([...(await builtinPlugins('forward')).keys()]).toEqual([
+      'disk',
+      'http',
+      'nats',
+      'noop',
+      'stdout',
+      'test',
+    ]);
     expect(kindsOf('test')).toEqual(['collect', 'process', 'forward']);
     expect(kindsOf('toString')).toEqual([]);
   });

@@ -15,6 +15,7 @@ import {
   conformanceTests,
 } from '../../src/testing/conformance/index.ts';
 import { FakeNats } from '../support/fake-nats.ts';
+import { type HttpSink, httpSink } from '../support/http-sink.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-conformance-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -30,6 +31,17 @@ function withLog(): { paths: string[]; backfill: boolean } {
   const path = join(folder(), 'a.log');
   writeFileSync(path, 'one\ntwo\nthree\nfour\nfive\nsix\n');
   return { paths: [path], backfill: true };
+}
+
+let sink: HttpSink;
+beforeAll(async () => {
+  sink = await httpSink();
+});
+afterAll(() => sink.close());
+
+/** A URL for one run. */
+function sinkUrl(): { url: string } {
+  return { url: `${sink.url}${folders++}` };
 }
 
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
@@ -139,6 +151,16 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     natsOptions({ subject: 'logs.app' }),
     natsOptions({ subject: 'logs.app', message: 'event' }),
     natsOptions({ subject: { cel: '"logs." + string(size(data))' } }),
+  ],
+  'forward http': [
+    {
+      config: sinkUrl,
+      time: 'real',
+      delivered: ({ url }) =>
+        sink.requests
+          .flatMap(({ path, body }) => (url === `${sink.url}${path.slice(1)}` ? body : []))
+          .join(''),
+    },
   ],
   'forward noop': [{}],
   'forward stdout': [{ time: 'real' }],

@@ -1,0 +1,285 @@
+import { Observable } from 'rxjs';
+import * as z from 'zod';
+import {
+  batching,
+  type CollectedEvent,
+  type ConfigProblem,
+  defineForwarder,
+  type FailedEvent,
+  ForwardConfigBase,
+  integer,
+  isFatal,
+  isPermanent,
+  type PluginContext,
+  PluginError,
+  type Secret,
+  safeReason,
+  secret,
+} from '../../src/sdk/index.ts';
+import { errorOf, isSuccess, refusedBy } from '../http/answer.ts';
+import { HttpClient, type HttpProxy } from '../http/client.ts';
+import {
+  bodyOf,
+  CONTENT_TYPES,
+  type Documents,
+  documentsIn,
+  documentsOf,
+  halves,
+} from '../http/documents.ts';
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+/** What the plugin or the connection sets. */
+const RESERVED_HEADERS =
+  /^(?:content-length|content-encoding|transfer-encoding|connection|host|expect|upgrade)$/i;
+
+/** An address of HTTP. One with credentials is refused, and not shown. */
+const httpUrl = (hint: string) =>
+  z
+    .string()
+    .refine((text) => /^https?:$/.test(parsed(text)?.protocol ?? ''), {
+      message: 'a URL that starts with http:// or https://',
+      abort: true,
+    })
+    .refine((text) => parsed(text)?.username === '' && parsed(text)?.password === '', {
+      message: `a URL without a user name and a password; ${hint}`,
+      params: { secret: true },
+    });
+
+function parsed(url: string): URL | undefined {
+  return URL.canParse(url) ? new URL(url) : undefined;
+}
+
+const headerName = () =>
+  z
+    .string()
+    .refine((name) => HEADER_NAME.test(name), { message: 'a name of a header', abort: true })
+    .refine((name) => !RESERVED_HEADERS.test(name), {
+      message: 'another header: millrace sets this one itself',
+    });
+
+const pem = (description: string, options?: { mayBeLiteral: boolean }) =>
+  secret(options)
+    .refine((value: Secret) => !value.isLiteral || value.read().includes('-----BEGIN'), {
+      message: 'a text in PEM; for a file, write `{ file: path }`',
+    })
+    .describe(description);
+
+const auth = z
+  .strictObject({
+    bearer: secret().describe('A token, sent as `Authorization: Bearer …`.').optional(),
+    basic: z
+      .strictObject({
+        username: z.string().min(1).describe('The user name.'),
+        password: secret().describe('The password.'),
+      })
+      .describe('Sent as `Authorization: Basic …`.')
+      .optional(),
+    header: z
+      .strictObject({
+        name: headerName().describe('The name of the header.'),
+        value: secret().describe('Its value.'),
+      })
+      .describe('A header of its own, such as `X-Api-Key`.')
+      .optional(),
+  })
+  .refine((ways) => Object.values(ways).filter((way) => way !== undefined).length === 1, {
+    message: 'exactly one of `bearer`, `basic` and `header`',
+  });
+
+const tls = z
+  .strictObject({
+    ca: pem('Certificates to trust in place of those of Node.js.', { mayBeLiteral: true }).optional(),
+    cert: pem('The certificate of the client.', { mayBeLiteral: true }).optional(),
+    key: pem('The private key of the certificate.').optional(),
+    verify: z.boolean().default(true).describe('Whether the certificate of the server is checked.'),
+  })
+  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), {
+    message: '`cert` and `key` together',
+  });
+
+const PROXY_HINT = 'set `proxy.username` and `proxy.password`';
+
+const proxy = z
+  .strictObject({
+    url: httpUrl(PROXY_HINT).describe('The URL of the proxy.'),
+    username: z.string().min(1).describe('The user name.'),
+    password: secret().describe('The password.'),
+  })
+  .transform((settings): HttpProxy => settings);
+
+const schema = ForwardConfigBase.extend({
+  url: httpUrl('set `auth`').describe('Where events are sent to.'),
+  method: z.enum(['POST', 'PUT', 'PATCH']).default('POST').describe('The method of the requests.'),
+  headers: z
+    .record(headerName(), secret({ mayBeLiteral: true }))
+    .default({})
+    .describe('More headers.'),
+  format: z
+    .enum(['ndjson', 'json_array', 'lines'])
+    .default('ndjson')
+    .describe('JSON with one event a line, a JSON array of events, or `data.line` of each event as text.'),
+  payload: z
+    .enum(['event', 'flat'])
+    .default('event')
+    .describe('What JSON holds: whole events, or the fields of `data` beside `timestamp`.'),
+  compression: z.enum(['none', 'gzip']).default('none').describe('How bodies are compressed.'),
+  ...batching({ events: 1000 }),
+  timeout: z.number().gt(0).default(30).describe('Seconds for a request, until its answer is complete.'),
+  retry_statuses: z
+    .array(z.union([z.enum(['4xx', '5xx']), integer().min(300).max(599)]))
+    .default([408, 425, 429, '5xx'])
+    .describe('Statuses after which a batch is sent again.'),
+  auth: auth.optional().describe('How requests are authorised.'),
+  tls: tls.prefault({}).describe('Settings of TLS.'),
+  proxy: z
+    .union([httpUrl(PROXY_HINT).transform((url): HttpProxy => ({ url })), proxy])
+    .optional()
+    .describe('The URL of a proxy to send requests through, also with a user name and a password.'),
+});
+
+type Context = PluginContext<typeof schema>;
+type Config = Context['config'];
+
+export default defineForwarder({
+  description: 'Sends events over HTTP, in batches of JSON or text.',
+  example: `
+clickhouse:
+  plugin: http
+  url: http://localhost:8123/?query=INSERT%20INTO%20logs%20FORMAT%20JSONEachRow
+  payload: flat
+  auth:
+    basic: { username: agent, password: { file: /run/secrets/clickhouse } }
+`,
+  schema,
+  shownSettings: { method: '', format: '', payload: '', compression: '', timeout: ' s', concurrency: '' },
+
+  checkConfig({ config }) {
+    return warnings(config as Config);
+  },
+
+  forward({ ctx, event }) {
+    return send(ctx, () => documentsOf([event], ctx.config));
+  },
+
+  forwardBatch({ ctx, events }: { ctx: Context; events: readonly CollectedEvent[] }) {
+    return send(ctx, () => documentsOf(events, ctx.config));
+  },
+
+  forwardJsonLines({ ctx }) {
+    const { format, payload } = ctx.config;
+    if (format === 'lines' || payload === 'flat') return undefined;
+    return (bytes: Buffer) => send(ctx, () => documentsIn(bytes));
+  },
+});
+
+function warnings({ url, auth, tls }: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const warn = (path: readonly string[], message: string) =>
+    problems.push({ path, severity: 'warning', message });
+  if (!tls.verify) {
+    warn(
+      ['tls', 'verify'],
+      'the server is not verified, so anyone on the way can read and change the events',
+    );
+  }
+  const { protocol, hostname } = new URL(url);
+  const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
+  if (auth !== undefined && protocol === 'http:' && !isLocal) {
+    warn(['auth'], 'the credentials are sent without encryption; use an https:// URL');
+  }
+  return problems;
+}
+
+/** A context is one run: its connections are closed when the run is over. */
+const senders = new WeakMap<Context, Sender>();
+
+function senderOf(ctx: Context): Sender {
+  let sender = senders.get(ctx);
+  if (sender === undefined) {
+    sender = new Sender(ctx);
+    senders.set(ctx, sender);
+  }
+  return sender;
+}
+
+/** Completes when the documents are delivered. Unsubscribing aborts the request. */
+function send(ctx: Context, documents: () => Documents): Observable<never> {
+  return new Observable((subscriber) => {
+    const abort = new AbortController();
+    senderOf(ctx)
+      .send(documents(), abort.signal)
+      .then(
+        () => subscriber.complete(),
+        (error: unknown) => subscriber.error(error),
+      );
+    return () => abort.abort();
+  });
+}
+
+/** Sends documents, in several requests if the server finds them too large for one. */
+class Sender {
+  readonly #config: Config;
+  readonly #client: HttpClient;
+  /** Bytes of the smallest batch that the server found too large. */
+  #tooLarge = Number.POSITIVE_INFINITY;
+
+  constructor({ config, info, signal }: Context) {
+    const { format, compression } = config;
+    this.#config = config;
+    this.#client = new HttpClient(config, {
+      'user-agent': `millrace/${info.version}`,
+      'content-type': CONTENT_TYPES[format],
+      ...(compression === 'none' ? {} : { 'content-encoding': compression }),
+    });
+    const close = () => void this.#client.close().catch(() => {});
+    if (signal.aborted) close();
+    else signal.addEventListener('abort', close, { once: true });
+  }
+
+  /** @throws PluginError if not all of them were delivered. It names those that failed if there are others. */
+  async send(documents: Documents, signal: AbortSignal): Promise<void> {
+    const failedEvents = await this.#sendPart(documents, signal);
+    if (failedEvents.length === 0) return;
+    const message = `${failedEvents.length} of ${documents.count} events were not delivered to ${this.#client.server}`;
+    throw new PluginError(message, { failedEvents });
+  }
+
+  /** Returns the events that failed, of which the others were delivered. Throws if there are no others. */
+  async #sendPart(documents: Documents, signal: AbortSignal): Promise<readonly FailedEvent[]> {
+    const { retry_statuses: statuses } = this.#config;
+    const { count, bytes } = documents;
+    if (count > 1 && bytes.length >= this.#tooLarge) return this.#sendHalves(documents, signal);
+    const answer = await this.#client.post(await bodyOf(documents, this.#config), signal);
+    if (isSuccess(answer)) return refusedBy(answer, documents, statuses);
+    if (answer.status === 413 && count > 1) {
+      this.#tooLarge = Math.min(this.#tooLarge, bytes.length);
+      return this.#sendHalves(documents, signal);
+    }
+    throw errorOf(answer, documents, { server: this.#client.server, statuses });
+  }
+
+  async #sendHalves(documents: Documents, signal: AbortSignal): Promise<readonly FailedEvent[]> {
+    const failed: FailedEvent[] = [];
+    let lastError: unknown;
+    for (const half of halves(documents)) {
+      try {
+        // After an error that may pass, the rest waits for the next attempt.
+        if (lastError !== undefined && !isPermanent(lastError)) throw lastError;
+        failed.push(...(await this.#sendPart(half, signal)));
+      } catch (error) {
+        if (isFatal(error)) throw error;
+        lastError = error;
+        failed.push(...failuresOf(half, error));
+      }
+    }
+    if (lastError !== undefined && failed.length === documents.count && !isPermanent(lastError))
+      throw lastError;
+    return failed;
+  }
+}
+
+function failuresOf({ first, count }: Documents, error: unknown): FailedEvent[] {
+  const reason = safeReason(error);
+  const permanent = isPermanent(error);
+  return Array.from({ length: count }, (_, n) => ({ index: first + n, reason, permanent }));
+}

@@ -1,0 +1,98 @@
+import { STATUS_CODES } from 'node:http';
+import { asyncScheduler } from 'rxjs';
+import { type FailedEvent, PluginError } from '../../src/sdk/index.ts';
+import type { Documents } from './documents.ts';
+
+/** What a server has answered. */
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  /** The first part of the body of a 207; empty for any other status. It may quote events. */
+  readonly text: string;
+}
+
+export type RetryStatuses = readonly (number | '4xx' | '5xx')[];
+
+/** A refusal of the body, so that an event in it may be the cause. All other ones are about the request itself. */
+const ABOUT_EVENTS = new Set([400, 409, 413, 422]);
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'check `auth`',
+  403: 'check `auth`',
+  404: 'check `url`',
+  405: 'check `method` and `url`',
+  407: 'check the credentials of `proxy`',
+  413: 'the event alone is too large for the server',
+};
+
+export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+/**
+ * The error of an answer without success. One that is to be retried asks for the wait of `Retry-After`. One about the
+ * body is permanent for a single event; for several it is left open which one is the cause. Any other one is fatal: every
+ * event would be refused the same way, and none must be lost for it.
+ *
+ * @param server how messages name the server.
+ */
+export function errorOf(
+  { status, retryAfter }: Answer,
+  { count }: Documents,
+  { server, statuses }: { readonly server: string; readonly statuses: RetryStatuses },
+): PluginError {
+  const meaning = STATUS_CODES[status];
+  const answered = `${server} answered ${status}${meaning === undefined ? '' : ` (${meaning})`}`;
+  if (isRetried(status, statuses)) {
+    return new PluginError(answered, { retryAfter: secondsUntil(retryAfter) });
+  }
+  if (ABOUT_EVENTS.has(status) || status >= 500) {
+    if (count > 1) return new PluginError(`${answered} to a batch of ${count} events`);
+    return new PluginError(status === 413 ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
+  }
+  const isRedirect = status >= 300 && status < 400;
+  const hint = isRedirect ? 'redirects are not followed; set `url` to the new address' : HINTS[status];
+  const error = new PluginError(hint === undefined ? answered : `${answered}; ${hint}`);
+  return Object.assign(error, { fatal: true });
+}
+
+export function isRetried(status: number, statuses: RetryStatuses): boolean {
+  return statuses.some((retried) =>
+    typeof retried === 'number' ? retried === status : `${Math.floor(status / 100)}xx` === retried,
+  );
+}
+
+/** Of `Retry-After`, which is a number of seconds or a date; undefined if it is neither, or not in the future. */
+export function secondsUntil(retryAfter: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  const isNumber = /^\s*\d+\s*$/.test(retryAfter);
+  // `Date.parse` takes many other texts for dates, such as -5.
+  const isDate = /^\w{3,9}, .* GMT\s*$/.test(retryAfter);
+  if (!isNumber && !isDate) return undefined;
+  const seconds = isNumber ? Number(retryAfter) : (Date.parse(retryAfter) - asyncScheduler.now()) / 1000;
+  return seconds > 0 ? seconds : undefined;
+}
+
+/**
+ * The events that a 207 refuses: its body is a JSON array with a status for each event. Empty if the body is anything else.
+ */
+export function refusedBy(
+  { status, text }: Answer,
+  { count, first }: Documents,
+  statuses: RetryStatuses,
+): readonly FailedEvent[] {
+  if (status !== 207) return [];
+  const each = parse(text);
+  if (!Array.isArray(each) || each.length !== count || !each.every(Number.isInteger)) return [];
+  return each.flatMap((own: number, index) => {
+    if (own >= 200 && own < 300) return [];
+    const reason = `the server answered ${own} for the event`;
+    return [{ index: first + index, reason, permanent: !isRetried(own, statuses) }];
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

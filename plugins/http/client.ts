@@ -1,0 +1,178 @@
+import { Buffer } from 'node:buffer';
+import type { Dispatcher } from 'undici';
+import { longTimer } from '../../operators/long-timer.ts';
+import { PluginError, type Secret, safeReason } from '../../src/sdk/index.ts';
+import type { Answer } from './answer.ts';
+
+/** How a server is reached. Secrets are read for each request, so that rotated ones are used. */
+export interface ClientOptions {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, Secret>>;
+  readonly auth?: Auth | undefined;
+  readonly tls: Tls;
+  readonly proxy?: HttpProxy | undefined;
+  /** Requests at a time. */
+  readonly concurrency: number;
+  /** Seconds for a request. */
+  readonly timeout: number;
+}
+
+export interface Auth {
+  readonly bearer?: Secret | undefined;
+  readonly basic?: { readonly username: string; readonly password: Secret } | undefined;
+  readonly header?: { readonly name: string; readonly value: Secret } | undefined;
+}
+
+export interface Tls {
+  readonly ca?: Secret | undefined;
+  readonly cert?: Secret | undefined;
+  readonly key?: Secret | undefined;
+  readonly verify: boolean;
+}
+
+export interface HttpProxy {
+  readonly url: string;
+  readonly username?: string | undefined;
+  readonly password?: Secret | undefined;
+}
+
+/** What is read of an answer, in bytes: a longer body costs the connection, not memory. */
+const MOST_ANSWER = 65_536;
+
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Sends requests to one URL, over connections that stay open in between. */
+export class HttpClient {
+  readonly #options: ClientOptions;
+  readonly #path: string;
+  readonly #origin: string;
+  readonly #fixedHeaders: Readonly<Record<string, string>>;
+  #open: { readonly key: string; readonly dispatcher: Dispatcher } | undefined;
+  #isClosed = false;
+
+  /** `fixedHeaders` are those that the options may replace. */
+  constructor(options: ClientOptions, fixedHeaders: Readonly<Record<string, string>>) {
+    const url = new URL(options.url);
+    this.#options = options;
+    this.#origin = url.origin;
+    this.#path = `${url.pathname}${url.search}`;
+    this.#fixedHeaders = fixedHeaders;
+  }
+
+  /** The server as messages name it, without the path: a token may be a part of it. */
+  get server(): string {
+    return this.#origin;
+  }
+
+  /**
+   * Sends a body and reads the answer to its end.
+   *
+   * @throws PluginError if there is no whole answer within the timeout. What the server has done is not known then.
+   */
+  async post(body: Buffer, signal: AbortSignal): Promise<Answer> {
+    const { method, timeout } = this.#options;
+    const headers = this.#headers();
+    const dispatcher = await this.#dispatcher();
+    const request = new AbortController();
+    const abort = () => request.abort();
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    let isLate = false;
+    const timer = longTimer(timeout * 1000).subscribe(() => {
+      isLate = true;
+      request.abort();
+    });
+    try {
+      const response = await dispatcher.request({
+        ...{ origin: this.#origin, path: this.#path, method: method as Dispatcher.HttpMethod },
+        ...{ headers, body, signal: request.signal },
+      });
+      const text = await textOf(response.body);
+      const [retryAfter] = [response.headers['retry-after']].flat();
+      return { status: response.statusCode, retryAfter, text };
+    } catch (error) {
+      if (isLate) throw new PluginError(`${this.#origin} did not answer within ${timeout} s`);
+      throw new PluginError(`cannot deliver to ${this.#origin}: ${safeReason(error)}`, { cause: error });
+    } finally {
+      timer.unsubscribe();
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Closes all connections, and aborts requests that are under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#open?.dispatcher.destroy();
+  }
+
+  #headers(): Record<string, string> {
+    const { headers, auth } = this.#options;
+    const all = { ...this.#fixedHeaders };
+    for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value.read();
+    if (auth?.bearer !== undefined) all.authorization = `Bearer ${auth.bearer.read()}`;
+    if (auth?.basic !== undefined) all.authorization = basic(auth.basic.username, auth.basic.password);
+    if (auth?.header !== undefined) all[auth.header.name.toLowerCase()] = auth.header.value.read();
+    const wrong = Object.keys(all).find((name) => !HEADER_VALUE.test(all[name] ?? ''));
+    if (wrong === undefined) return all;
+    const error = new PluginError(
+      `the value of the header \`${wrong}\` has characters that no header may have`,
+    );
+    throw Object.assign(error, { fatal: true });
+  }
+
+  /** A new one if a certificate or a password has changed. */
+  async #dispatcher(): Promise<Dispatcher> {
+    const { tls, proxy, concurrency } = this.#options;
+    const secrets = {
+      ...{ ca: tls.ca?.read(), cert: tls.cert?.read(), key: tls.key?.read() },
+      token: proxy?.password && basic(proxy.username ?? '', proxy.password),
+    };
+    const key = JSON.stringify(secrets);
+    if (this.#open?.key === key) return this.#open.dispatcher;
+    // Loaded by the first request: other configurations do not wait for it.
+    const { Pool, ProxyAgent } = await import('undici');
+    // Another request may have been faster.
+    if (this.#open?.key === key) return this.#open.dispatcher;
+    if (this.#isClosed) throw new PluginError('the forwarder is stopped');
+    const { token, ...files } = secrets;
+    const secure = { ...withoutUndefined(files), rejectUnauthorized: tls.verify };
+    // Both would start over with each part of an answer; `timeout` is for all of it.
+    const limits = { connections: concurrency, headersTimeout: 0, bodyTimeout: 0 };
+    const dispatcher =
+      proxy === undefined
+        ? new Pool(this.#origin, { ...limits, connect: secure })
+        : new ProxyAgent({
+            ...limits,
+            ...withoutUndefined({ token }),
+            uri: proxy.url,
+            requestTls: secure,
+            proxyTls: secure,
+            // Many proxies open tunnels to ports of HTTPS only.
+            proxyTunnel: this.#origin.startsWith('https:'),
+          });
+    this.#open?.dispatcher.close().catch(() => {});
+    this.#open = { key, dispatcher };
+    return dispatcher;
+  }
+}
+
+function basic(username: string, password: Secret): string {
+  return `Basic ${Buffer.from(`${username}:${password.read()}`).toString('base64')}`;
+}
+
+function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** The body up to {@link MOST_ANSWER}. A longer one is not waited for. */
+async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MOST_ANSWER) break;
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,427 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { lastValueFrom, type Observable, toArray } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import http from '../../../plugins/forward/http.ts';
+import { secondsUntil } from '../../../plugins/http/answer.ts';
+import { documentsIn, halves } from '../../../plugins/http/documents.ts';
+import { problemLine } from '../../../src/config/config-error.ts';
+import type { PipelineRunContext } from '../../../src/sdk/context.ts';
+import type { CollectedEvent } from '../../../src/sdk/events.ts';
+import { toJsonLine } from '../../../src/sdk/serialise.ts';
+import { load, refusal } from '../../config/helpers.ts';
+import { testContext } from '../../support/context.ts';
+import { type Answerer, type HttpSink, httpSink, inTurn, status } from '../../support/http-sink.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const temp = tempFolder();
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function sinkOf(answer?: Answerer): Promise<HttpSink> {
+  const sink = await httpSink(answer);
+  ends.unshift(() => sink.close());
+  return sink;
+}
+
+function contextOf(settings: object): PipelineRunContext<never> {
+  const run = new AbortController();
+  ends.unshift(() => run.abort());
+  const config = http.get_config_schema().safeParse({ plugin: 'http', ...settings });
+  if (!config.success) throw new Error(JSON.stringify(config.error.issues));
+  return testContext(config.data as never, { signal: run.signal }) as never;
+}
+
+const event = (n: number, more = {}): CollectedEvent => ({
+  timestamp: '2026-01-01T00:00:00.000Z',
+  data: { line: `line ${n}`, ...more },
+});
+const events = (count: number) => Array.from({ length: count }, (_, n) => event(n));
+const done = (sent: unknown) => lastValueFrom((sent as Observable<never>).pipe(toArray()));
+const sendTo = (ctx: PipelineRunContext<never>, batch: readonly CollectedEvent[]) =>
+  done(http.forwardBatch?.({ ctx, events: batch, id: 'id' as never }));
+const failure = async (sent: Promise<unknown>): Promise<Record<string, unknown> & Error> => {
+  try {
+    await sent;
+  } catch (error) {
+    return error as Record<string, unknown> & Error;
+  }
+  throw new Error('it did not fail');
+};
+
+describe('http: requests', () => {
+  it.each([
+    ['ndjson', {}, 'application/x-ndjson', [event(0), event(1)].map((each) => toJsonLine(each)).join('')],
+    ['json_array', { format: 'json_array' }, 'application/json', JSON.stringify([event(0), event(1)])],
+    ['lines', { format: 'lines' }, 'text/plain; charset=utf-8', 'line 0\nline 1\n'],
+    [
+      'flat',
+      { payload: 'flat' },
+      'application/x-ndjson',
+      '{"timestamp":"2026-01-01T00:00:00.000Z","line":"line 0"}\n{"timestamp":"2026-01-01T00:00:00.000Z","line":"line 1"}\n',
+    ],
+  ])('hold the events as %s, also compressed', async (_, settings, type, body) => {
+    const sink = await sinkOf();
+    await sendTo(contextOf({ url: `${sink.url}in?x=1`, ...settings }), events(2));
+    await sendTo(contextOf({ url: sink.url, method: 'PUT', compression: 'gzip', ...settings }), events(2));
+    const [plain, gzipped] = sink.requests;
+    expect(plain).toMatchObject({ method: 'POST', path: '/in?x=1', body });
+    expect(plain?.headers).toMatchObject({ 'content-type': type, 'user-agent': 'millrace/0.0.0' });
+    expect(gzipped).toMatchObject({ method: 'PUT', path: '/', body });
+    expect(gzipped?.headers['content-encoding']).toBe('gzip');
+  });
+
+  it('are made of JSON lines without events, and the same', async () => {
+    const sink = await sinkOf();
+    const bytes = Buffer.from(
+      events(3)
+        .map((each) => toJsonLine(each))
+        .join(''),
+    );
+    for (const format of ['ndjson', 'json_array']) {
+      const ctx = contextOf({ url: sink.url, format });
+      await done(http.forwardJsonLines?.({ ctx })?.(bytes, 'id' as never));
+      await sendTo(ctx, events(3));
+    }
+    const bodies = sink.requests.map(({ body }) => body);
+    expect([bodies[0], bodies[2]]).toEqual([bodies[1], bodies[3]]);
+    expect(http.forwardJsonLines?.({ ctx: contextOf({ url: sink.url, payload: 'flat' }) })).toBeUndefined();
+  });
+
+  it('keep a line one line, and send an event without one as JSON', async () => {
+    const sink = await sinkOf();
+    const odd = { timestamp: '2026-01-01T00:00:00.000Z', data: { n: 1 } };
+    await sendTo(contextOf({ url: sink.url, format: 'lines' }), [event(1, { line: 'a\r\nb' }), odd]);
+    expect(sink.requests[0]?.body).toBe(`a\\r\\nb\n${toJsonLine(odd)}`);
+  });
+
+  it('are authorised, with a token that is read again when its file changes', async () => {
+    const sink = await sinkOf();
+    const file = temp('token');
+    writeFileSync(file, 'first\n');
+    const basic = { username: 'ada', password: 'hunter2' };
+    const contexts = [
+      contextOf({ url: sink.url, auth: { bearer: { file } } }),
+      contextOf({ url: sink.url, auth: { basic } }),
+      contextOf({
+        url: sink.url,
+        auth: { header: { name: 'X-Api-Key', value: 'k1' } },
+        headers: { 'X-Team': 'web' },
+      }),
+    ];
+    for (const ctx of contexts) await sendTo(ctx, events(1));
+    writeFileSync(file, 'second one\n');
+    await sendTo(contexts[0] as never, events(1));
+    expect(sink.requests.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer first',
+      `Basic ${Buffer.from('ada:hunter2').toString('base64')}`,
+      undefined,
+      'Bearer second one',
+    ]);
+    expect(sink.requests[2]?.headers).toMatchObject({ 'x-api-key': 'k1', 'x-team': 'web' });
+  });
+
+  it('never have a header with a line break in it', async () => {
+    const sink = await sinkOf();
+    const error = await failure(
+      sendTo(contextOf({ url: sink.url, auth: { bearer: 'a\r\nX-Evil: 1' } }), events(1)),
+    );
+    expect(error.message).toBe(
+      'the value of the header `authorization` has characters that no header may have',
+    );
+    expect(error.fatal).toBe(true);
+  });
+
+  it('share connections, and close them with the run', async () => {
+    const sockets = new Set<unknown>();
+    const sink = await sinkOf((_, response, incoming) => {
+      sockets.add(incoming.socket);
+      response.end();
+    });
+    const run = new AbortController();
+    const ctx = { ...contextOf({ url: sink.url }), signal: run.signal } as never;
+    for (let n = 0; n < 5; n++) await sendTo(ctx, events(1));
+    expect(sockets.size).toBe(1);
+    const closed = once([...sockets][0] as never, 'close');
+    run.abort();
+    await closed;
+  });
+
+  it('go through a proxy, with its credentials', async () => {
+    const sink = await sinkOf();
+    const seen: string[] = [];
+    const proxy = createServer((incoming, response) => {
+      seen.push(`${incoming.method} ${incoming.url} ${incoming.headers['proxy-authorization']}`);
+      const { host, pathname } = new URL(incoming.url ?? '');
+      const [name = '', port] = host.split(':');
+      const upstream = connect(Number(port), name, () => {
+        upstream.write(
+          `${incoming.method} ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+        );
+        upstream.resume().on('end', () => response.end());
+        incoming.resume();
+      });
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    ends.unshift(() => proxy.close());
+    ends.unshift(() => proxy.closeAllConnections());
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    await sendTo(contextOf({ url: sink.url, proxy: url }), events(1));
+    await sendTo(contextOf({ url: sink.url, proxy: { url, username: 'ada', password: 'pw' } }), events(1));
+    const token = `Basic ${Buffer.from('ada:pw').toString('base64')}`;
+    expect(seen).toEqual([`POST ${sink.url} undefined`, `POST ${sink.url} ${token}`]);
+    expect(sink.requests).toHaveLength(2);
+  });
+});
+
+describe('http: answers', () => {
+  const answered = async (answer: Answerer, count = 2, settings = {}) => {
+    const sink = await sinkOf(answer);
+    const error = await failure(sendTo(contextOf({ url: sink.url, ...settings }), events(count)));
+    const { message, permanent, fatal, retryAfter, failedEvents } = error;
+    return {
+      message: message.replace(sink.url.slice(0, -1), 'URL'),
+      permanent,
+      fatal,
+      retryAfter,
+      failedEvents,
+    };
+  };
+  const retried = { permanent: false, fatal: undefined, failedEvents: undefined };
+
+  it.each([408, 425, 429, 500, 503])('%i is retried', async (code) => {
+    expect(await answered(status(code))).toMatchObject({ ...retried, retryAfter: undefined });
+  });
+
+  it('Retry-After is a number of seconds', async () => {
+    expect(await answered(status(429, { 'retry-after': '7' }))).toMatchObject({ ...retried, retryAfter: 7 });
+  });
+
+  it.each([
+    ['120', 120],
+    [' 3 ', 3],
+    ['Thu, 01 Jan 1970 00:01:30 GMT', 90],
+    ['Wed, 31 Dec 1969 00:00:00 GMT', undefined],
+    ['0', undefined],
+    ['-5', undefined],
+    ['soon', undefined],
+    [undefined, undefined],
+  ])('Retry-After %s is a wait of %s s', (text, seconds) => {
+    const scheduler = new TestScheduler(() => {});
+    scheduler.run(() => expect(secondsUntil(text)).toBe(seconds));
+  });
+
+  it('400 leaves it open which event of several is the cause, and is permanent for one', async () => {
+    expect(await answered(status(400), 3)).toMatchObject({
+      ...retried,
+      message: 'URL answered 400 (Bad Request) to a batch of 3 events',
+    });
+    expect(await answered(status(400), 1)).toMatchObject({
+      permanent: true,
+      message: 'URL answered 400 (Bad Request)',
+    });
+  });
+
+  it.each([
+    [401, 'URL answered 401 (Unauthorized); check `auth`'],
+    [404, 'URL answered 404 (Not Found); check `url`'],
+    [301, 'URL answered 301 (Moved Permanently); redirects are not followed; set `url` to the new address'],
+    [418, "URL answered 418 (I'm a Teapot)"],
+  ])('%i fails the run, because every event would be refused', async (code, message) => {
+    expect(await answered(status(code, { location: 'http://127.0.0.1:1/' }))).toMatchObject({
+      message,
+      fatal: true,
+    });
+  });
+
+  it('the list of retried statuses can be changed', async () => {
+    const retry_statuses = [404, '4xx', 503];
+    expect(await answered(status(404), 2, { retry_statuses: [404] })).toMatchObject(retried);
+    expect(await answered(status(401), 2, { retry_statuses })).toMatchObject(retried);
+    expect(await answered(status(500), 1, { retry_statuses })).toMatchObject({ permanent: true });
+  });
+
+  it('207 with a status for each event names those that failed', async () => {
+    const statuses = JSON.stringify([200, 422, 201, 503]);
+    expect(await answered(status(207, {}, statuses), 4)).toMatchObject({
+      message: '2 of 4 events were not delivered to URL',
+      failedEvents: [
+        { index: 1, reason: 'the server answered 422 for the event', permanent: true },
+        { index: 3, reason: 'the server answered 503 for the event', permanent: false },
+      ],
+    });
+  });
+
+  it('207 with anything else is a success', async () => {
+    const sink = await sinkOf(
+      inTurn(status(207, {}, '[200]'), status(207, {}, '{"a":1}'), status(207, {}, '[1,"x"]')),
+    );
+    for (let n = 0; n < 3; n++) await sendTo(contextOf({ url: sink.url }), events(2));
+  });
+
+  it('413 splits the batch, and later ones of its size are not sent whole', async () => {
+    const most = 250;
+    const sink = await sinkOf(({ body }, response) =>
+      response.writeHead(body.length > most ? 413 : 200).end(),
+    );
+    const ctx = contextOf({ url: sink.url });
+    await sendTo(ctx, events(8));
+    const sizes = () => sink.requests.map(({ body }) => body.split('\n').length - 1);
+    expect(sizes()).toEqual([8, 4, 2, 2, 2, 2]);
+    const lines = sink.requests.filter(({ body }) => body.length <= most).map(({ body }) => body);
+    expect(lines.join('')).toBe(
+      events(8)
+        .map((each) => toJsonLine(each))
+        .join(''),
+    );
+    await sendTo(ctx, events(8));
+    expect(sizes().slice(6)).toEqual([2, 2, 2, 2]);
+  });
+
+  it('413 for a single event is permanent, and the others are delivered', async () => {
+    const sink = await sinkOf(({ body }, response) =>
+      response.writeHead(body.includes('xxxx') ? 413 : 200).end(),
+    );
+    const batch = [event(0), event(1, { line: 'xxxx' }), event(2)];
+    const error = await failure(sendTo(contextOf({ url: sink.url }), batch));
+    expect(error.failedEvents).toEqual([
+      {
+        index: 1,
+        reason: expect.stringContaining('the event alone is too large for the server'),
+        permanent: true,
+      },
+    ]);
+  });
+
+  it('a part that fails for now leaves the rest for the next attempt', async () => {
+    const sink = await sinkOf(inTurn(status(413), status(200), status(503)));
+    const error = await failure(sendTo(contextOf({ url: sink.url }), events(4)));
+    expect(error.failedEvents).toMatchObject([
+      { index: 2, permanent: false },
+      { index: 3, permanent: false },
+    ]);
+  });
+
+  it('are not shown, and are read to a limit', async () => {
+    const long = `hunter2 ${'x'.repeat(10_000_000)}`;
+    const error = await answered(status(500, {}, long));
+    expect(error.message).toBe('URL answered 500 (Internal Server Error)');
+    const sink = await sinkOf(status(200, {}, long));
+    await sendTo(contextOf({ url: sink.url }), events(1));
+  });
+});
+
+describe('http: connections', () => {
+  it('that are refused say so', async () => {
+    const sink = await httpSink();
+    await sink.close();
+    const error = await failure(sendTo(contextOf({ url: sink.url }), events(1)));
+    expect(error.message).toBe(
+      `cannot deliver to ${sink.url.slice(0, -1)}: ECONNREFUSED: connection refused, connect`,
+    );
+    expect(error.permanent).toBe(false);
+  });
+
+  it.each([
+    ['before the answer', (_: unknown, response: { destroy(): void }) => response.destroy()],
+    [
+      'in the middle of the answer',
+      (_: unknown, response: import('node:http').ServerResponse) => {
+        response.writeHead(200, { 'content-length': '100' });
+        response.write('x', () => response.destroy());
+      },
+    ],
+  ])('that break %s fail the batch', async (_, answer) => {
+    const sink = await sinkOf(answer as Answerer);
+    const error = await failure(sendTo(contextOf({ url: sink.url }), events(1)));
+    expect(error.message).toMatch(/^cannot deliver to http:\/\/127\.0\.0\.1:\d+: \w+: /);
+  });
+
+  it('that are accepted and never answered time out', async () => {
+    const sink = await sinkOf(() => {});
+    const error = await failure(sendTo(contextOf({ url: sink.url, timeout: 0.1 }), events(1)));
+    expect(error.message).toBe(`${sink.url.slice(0, -1)} did not answer within 0.1 s`);
+  });
+
+  it('are aborted when nobody waits any more', async () => {
+    const aborted = new Promise((resolve) => {
+      sinkOf((_, __, incoming) => incoming.socket.once('close', resolve)).then((sink) => {
+        const sent = http.forwardBatch?.({
+          ctx: contextOf({ url: sink.url }),
+          events: events(1),
+          id: '' as never,
+        });
+        const subscription = (sent as Observable<never>).subscribe();
+        ends.unshift(() => subscription.unsubscribe());
+        const wait = setInterval(() => sink.requests.length > 0 && subscription.unsubscribe(), 5);
+        ends.unshift(() => clearInterval(wait));
+      });
+    });
+    await aborted;
+  });
+});
+
+describe('http: configuration', () => {
+  const withHttp = (entry: string) => `
+collectors: { a: { plugin: test } }
+forwarders:
+  out: ${entry}
+pipelines: { main: { collect: a, forward: out } }
+host_config: {}
+`;
+
+  it.each([
+    ["{ plugin: http, url: 'ftp://x/' }", 'expected a URL that starts with http:// or https://'],
+    ['{ plugin: http, url: nowhere }', 'expected a URL that starts with http:// or https://'],
+    ["{ plugin: http, url: 'http://x/', auth: {} }", 'exactly one of `bearer`, `basic` and `header`'],
+    ["{ plugin: http, url: 'http://x/', headers: { 'a b': c } }", 'expected a name of a header'],
+    ["{ plugin: http, url: 'http://x/', headers: { Content-Length: 1 } }", 'millrace sets this one itself'],
+    ["{ plugin: http, url: 'https://x/', tls: { ca: /etc/ca.pem } }", 'write `{ file: path }`'],
+    ["{ plugin: http, url: 'https://x/', tls: { cert: { env: PATH } } }", '`cert` and `key` together'],
+  ])('refuses %s', async (entry, message) => {
+    expect(await refusal(withHttp(entry))).toContain(message);
+  });
+
+  it.each([
+    [
+      "{ plugin: http, url: 'http://ada:hunter2@x/' }",
+      'a URL without a user name and a password; set `auth`',
+    ],
+    [
+      "{ plugin: http, url: 'http://x/', proxy: 'http://ada:hunter2@x/' }",
+      'set `proxy.username` and `proxy.password`',
+    ],
+  ])('refuses and does not show credentials in %s', async (entry, message) => {
+    const text = await refusal(withHttp(entry));
+    expect(text).toContain(message);
+    expect(text).not.toContain('hunter2');
+  });
+
+  it('warns of credentials without encryption, and of a server that is not verified', async () => {
+    const entry =
+      "{ plugin: http, url: 'http://x/', auth: { bearer: { env: PATH } }, tls: { verify: false } }";
+    const { warnings } = await load(withHttp(entry));
+    expect(warnings.map((warning) => problemLine(warning).replace(/^.*yaml:/, ''))).toEqual([
+      expect.stringContaining('forwarders.out.auth: the credentials are sent without encryption'),
+      expect.stringContaining('forwarders.out.tls.verify: the server is not verified'),
+    ]);
+  });
+});
+
+describe('http: documents', () => {
+  it('are halved until one is left', () => {
+    const all = documentsIn(Buffer.from('a\nbb\nccc\n'));
+    const [first, second] = halves(all);
+    expect([first, second].map(({ bytes, ...rest }) => ({ text: String(bytes), ...rest }))).toEqual([
+      { text: 'a\nbb\n', count: 2, first: 0 },
+      { text: 'ccc\n', count: 1, first: 2 },
+    ]);
+    expect(halves(first)[1]).toMatchObject({ count: 1, first: 1 });
+  });
+});
