@@ -31,6 +31,7 @@ const LAYERS = {
     files: ['src/testing/'],
     imports: ['operators', 'sdk', 'checks', 'config', 'engine', 'lines', 'state', 'host', 'drawing'],
   },
+  admin: { files: ['src/admin/'], imports: ['operators', 'sdk', 'checks', 'engine'] },
   entry: { files: ['src/index.ts'], imports: ['plugins', 'sdk', 'config', 'engine', 'state'] },
   cli: {
     files: ['src/cli/'],
@@ -47,6 +48,7 @@ const LAYERS = {
       'drawing',
       'graph',
       'testing',
+      'admin',
     ],
   },
 } as const satisfies Record<string, { files: readonly string[]; imports: readonly string[] }>;

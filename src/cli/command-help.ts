@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { type ListenAddress, parseListenAddress } from '../sdk/listen-address.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { UsageError } from './errors.ts';
 
@@ -108,4 +109,11 @@ export function seconds(text: string): number {
     throw new InvalidArgumentError('It must be a number of seconds, 0 or more.');
   }
   return value;
+}
+
+/** The value of an option that says where to listen. */
+export function address(text: string): ListenAddress {
+  const parsed = parseListenAddress(text);
+  if (parsed === undefined) throw new InvalidArgumentError('It must be a port, or HOST:PORT.');
+  return parsed;
 }

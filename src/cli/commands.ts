@@ -1,5 +1,14 @@
 import { type Command, Option } from 'commander';
-import { addCommand, folder, mebibytes, requireFiles, seconds, unknownCommand } from './command-help.ts';
+import type { ListenAddress } from '../sdk/listen-address.ts';
+import {
+  addCommand,
+  address,
+  folder,
+  mebibytes,
+  requireFiles,
+  seconds,
+  unknownCommand,
+} from './command-help.ts';
 import { ExitCode, UsageError } from './errors.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
 
@@ -31,6 +40,8 @@ export interface RunOptions extends GlobalOptions, StateOptions {
   /** Seconds. */
   readonly giveUpAfter: number;
   readonly watch?: boolean;
+  /** Where to serve metrics and health. */
+  readonly admin?: ListenAddress;
   /** MiB. */
   readonly readMemory: number;
 }
@@ -63,6 +74,7 @@ export function addRun(program: Command, ended: Ended): void {
     )
     .option('--read-memory <mib>', 'memory for reading files, for all pipelines together', mebibytes, 64)
     .option('--watch', 'reload the configuration when a FILE changes')
+    .option('--admin <[host:]port>', 'serve metrics and health there; without a host, on 127.0.0.1', address)
     .option('--state-dir <folder>', `where to keep offsets of files ${STATE_DIR_DEFAULT}`, folder)
     .addOption(
       new Option('--no-state', 'keep no state: every run starts like the first one').conflicts('stateDir'),

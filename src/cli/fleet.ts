@@ -14,9 +14,10 @@ import {
   take,
   tap,
 } from 'rxjs';
+import type { WatchedPipeline } from '../admin/engine-metrics.ts';
 import type { Manager } from '../engine/manager.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
-import type { PipelineStats, PipelineStatus } from '../sdk/status.ts';
+import type { PipelineHealth, PipelineStats, PipelineStatus } from '../sdk/status.ts';
 import type { LiveSource } from './live-line.ts';
 import type { PipelineChanges } from './reload.ts';
 import { FINAL_STATES } from './summary.ts';
@@ -81,6 +82,19 @@ export class Fleet implements LiveSource {
     return this.#each(({ manager, before }, name) => {
       if (!counted.has(manager)) counted.set(manager, manager.stats());
       return addStats(before, counted.get(manager)?.[name] as PipelineStats);
+    });
+  }
+
+  /** The pipelines that have not been removed, for metrics and health. */
+  watched(stalledAfter: number): WatchedPipeline[] {
+    const health = new Map<Manager, Record<string, PipelineHealth>>();
+    return [...this.#members].flatMap(([name, { manager, isRemoved }]) => {
+      if (!health.has(manager)) health.set(manager, manager.health(stalledAfter));
+      const status = manager.state(name);
+      const counters = manager.counters(name);
+      const found = health.get(manager)?.[name];
+      if (isRemoved || status === undefined || counters === undefined || found === undefined) return [];
+      return [{ status, counters, health: found }];
     });
   }
 

@@ -16,6 +16,7 @@ import {
   timer,
 } from 'rxjs';
 import { isGlob } from '../../operators/files/follow/expand-paths.ts';
+import type { Admin } from '../admin/admin.ts';
 import { ConfigError, problemLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { Manager, type ManagerOptions } from '../engine/manager.ts';
@@ -33,9 +34,11 @@ interface ReloaderOptions {
   /** The pipelines asked for; all that are enabled if there are none. */
   readonly pipelines: readonly string[];
   readonly state: RunState;
+  /** Serves metrics and health, if a configuration asks for it. */
+  readonly admin: Admin;
   readonly logger: Logger;
   /** For the Managers, which get a host and a state of their own. */
-  readonly manager: Omit<ManagerOptions, 'host' | 'state'>;
+  readonly manager: Omit<ManagerOptions, 'host' | 'state' | 'metrics'>;
 }
 
 interface Loaded {
@@ -57,7 +60,7 @@ export class Reloader {
 
   /** Starts nothing. @throws MillraceError for all that is wrong */
   async load(): Promise<Loaded> {
-    const { files, pipelines, state, logger, manager: options } = this.#options;
+    const { files, pipelines, state, admin, logger, manager: options } = this.#options;
     const { once = false } = options;
     const loaded = await loadConfig(await configFiles(files), { once, logger, ignoreTests: true });
     const { config, host: newHost, warnings } = loaded;
@@ -68,7 +71,9 @@ export class Reloader {
     const isSameHost = isDeepStrictEqual(last?.manager.config.host_config, config.host_config);
     const host = isSameHost && last !== undefined ? last.host : newHost;
     const store = await state.storeFor(config, names);
-    return { manager: new Manager(config, { ...options, host, state: store }), host, names };
+    await admin.open(config.admin);
+    const { metrics } = admin;
+    return { manager: new Manager(config, { ...options, host, state: store, metrics }), host, names };
   }
 
   /** The first load: all starts. @throws MillraceError for all that is wrong */

@@ -1,5 +1,6 @@
 import { concatMap, EMPTY, firstValueFrom, fromEvent, merge, Subject } from 'rxjs';
 import { readMemory } from '../../operators/files/follow/memory-budget.ts';
+import { Admin } from '../admin/admin.ts';
 import type { Logger } from '../sdk/context.ts';
 import type { RunOptions } from './commands.ts';
 import { ExitCode } from './errors.ts';
@@ -30,7 +31,13 @@ export async function run(files: readonly string[], options: RunOptions): Promis
   const state = new RunState(stateFolder(options), logger);
   const reopen$ = new Subject<void>();
   const fleet = new Fleet();
+  const admin = new Admin({
+    listen: options.admin,
+    logger,
+    pipelines: (stalledAfter) => fleet.watched(stalledAfter),
+  });
   const reloader = new Reloader(fleet, {
+    admin,
     files,
     pipelines: pipeline,
     state,
@@ -109,6 +116,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     return runExitCode(results, logger);
   } finally {
     signals.unsubscribe();
+    admin.close();
     await state.close();
   }
 }

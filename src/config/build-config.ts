@@ -1,5 +1,5 @@
 import { isMapping } from '../checks/problem.ts';
-import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
+import type { AdminConfig, AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import type { Plugin, PluginKind } from '../sdk/plugin.ts';
 
 /** A plugin entry that passed its schema. */
@@ -13,6 +13,7 @@ export interface ConfigParts {
   readonly entries: Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
   readonly pipelines: ReadonlyMap<string, PipelineConfig>;
   readonly host_config: Readonly<Record<string, unknown>>;
+  readonly admin?: AdminConfig | undefined;
 }
 
 /** Joins the parts to a frozen configuration whose entries know their name, parent and plugin. */
@@ -32,6 +33,7 @@ export function buildConfig(parts: ConfigParts): AnalyticsConfig {
   config.forwarders = section('forward');
   config.pipelines = frozenCopy(Object.fromEntries(parts.pipelines));
   config.host_config = frozenCopy(parts.host_config);
+  if (parts.admin !== undefined) config.admin = frozenCopy(parts.admin);
   return Object.freeze(config) as unknown as AnalyticsConfig;
 }
 

@@ -19,6 +19,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   forwarders: 'Where events go, by name.',
   pipelines: 'Which collectors, processors and forwarders work together, by name.',
   host_config: 'Free form. The standalone host reads id, role, beacons and functions.',
+  admin: 'Where `millrace run` serves metrics and health; nowhere without it.',
   tests: 'Tests of the pipelines in virtual time, by name; `millrace test` runs them.',
 };
 

@@ -21,6 +21,7 @@ const names: { readonly [K in SectionName]: Omit<Section, 'required'> } = {
   pipelines: { mergeDepth: 1, holds: 'a mapping of names to pipelines' },
   // Two levels, so that each file may bring beacons and functions of its own.
   host_config: { mergeDepth: 2, holds: 'a mapping, which may be empty: {}' },
+  admin: { mergeDepth: 1, holds: 'a mapping with `listen`' },
   tests: { mergeDepth: 1, holds: 'a mapping of names to tests' },
 };
 

@@ -1,6 +1,7 @@
 import { applySchema, explainIssue, knownKeys } from '../checks/apply-schema.ts';
 import { isMapping, type Path } from '../checks/problem.ts';
 import {
+  AdminConfig,
   type AnalyticsConfig,
   CollectConfigBase,
   ForwardConfigBase,
@@ -74,7 +75,22 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
     );
     for (const problem of problems) config.add({ ...problem, foreign: true });
   }
-  return buildConfig({ entries, pipelines, host_config: config.sections.get('host_config') ?? {} });
+  return buildConfig({
+    entries,
+    pipelines,
+    host_config: config.sections.get('host_config') ?? {},
+    admin: validateAdmin(config),
+  });
+}
+
+function validateAdmin(config: MergedConfig): AdminConfig | undefined {
+  const path = ['admin'];
+  const written = config.sections.get('admin');
+  if (written === undefined) return undefined;
+  const data = validateModel(AdminConfig, takeModel(written, path, config), path, config);
+  if (!isMapping(data)) return undefined;
+  checkSecrets(data, path, config, () => AdminConfig);
+  return data as AdminConfig;
 }
 
 function checkSections(config: MergedConfig): void {

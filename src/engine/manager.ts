@@ -97,7 +97,7 @@ export class Manager {
       reopen$,
       metrics,
     } = options;
-    const found = secretsIn([config.collectors, config.processors, config.forwarders]);
+    const found = secretsIn([config.collectors, config.processors, config.forwarders, config.admin]);
     const secrets = found.map(({ secret }) => secret);
     const logger = withholdingLogger(options.logger ?? silentLogger, variablesOf(config), secrets);
     this.#withheld = (text) =>

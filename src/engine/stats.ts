@@ -37,6 +37,8 @@ export class EntryCounters {
   inFlight = 0;
   /** Only for a collector, by batch: the worst outcome of its events. */
   readonly acknowledged: Record<Outcome, number> = { forwarded: 0, dropped: 0, dead_lettered: 0, failed: 0 };
+  /** Only for a forwarder: events that it had received and not delivered when a run ended. */
+  abandoned = 0;
   /** Events that the plugin failed on for good. */
   failed = 0;
   /** Those of them that went to the dead letter. */
@@ -65,6 +67,11 @@ export class EntryCounters {
     this.kind = kind;
     this.name = name;
     this.plugin = plugin;
+  }
+
+  /** Only for a forwarder: events that it has received, and neither delivered nor failed on. */
+  get waiting(): number {
+    return this.received - this.sent - this.failed - this.abandoned;
   }
 
   /** Returns how many events the entry has dropped for that reason. */
@@ -152,6 +159,7 @@ export class PipelineCounters {
     this.inFlight = 0;
     for (const entry of this.#entries.values()) {
       entry.inFlight = 0;
+      if (entry.kind === 'forward' || entry.kind === 'dead_letter') entry.abandoned += entry.waiting;
       entry.openCalls.clear();
       entry.trouble = undefined;
     }

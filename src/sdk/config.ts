@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { CollectedEvent } from './events.ts';
+import { isLoopback } from './listen-address.ts';
 import type { CollectPlugin, ForwardPlugin, Plugin, ProcessPlugin } from './plugin.ts';
-import { integer, nameList } from './schema-parts.ts';
+import { integer, listenAddress, nameList } from './schema-parts.ts';
+import { secret } from './secret.ts';
 
 import { testDefinition } from './tests-config.ts';
 
@@ -92,6 +94,37 @@ export function forwardersOf({ forward }: Pick<PipelineConfig, 'forward'>): stri
   return forward.map((item) => (typeof item === 'string' ? item : item.to));
 }
 
+/** Ours: where metrics and health are served, and what counts as healthy. */
+export const AdminConfig = z
+  .strictObject({
+    listen: listenAddress()
+      .optional()
+      .describe('PORT or HOST:PORT; without a host, 127.0.0.1. Nothing is served without it.'),
+    token: secret()
+      .optional()
+      .describe(
+        'What requests must send as `Authorization: Bearer …`. Required unless `listen` is a loopback address.',
+      ),
+    hosts: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        'Names by which requests may address the server, beside IP addresses, `localhost` and that of `listen`.',
+      ),
+    stalled_after: z
+      .number()
+      .gt(0)
+      .default(60)
+      .describe(
+        'Seconds that a pipeline may make no progress with events in flight before it counts as not ready.',
+      ),
+  })
+  .refine(({ listen, token }) => listen === undefined || token !== undefined || isLoopback(listen.host), {
+    path: ['token'],
+    message: 'missing; `listen` can be reached from other machines, so requests need a token',
+  });
+export type AdminConfig = Readonly<z.output<typeof AdminConfig>>;
+
 const named = <T extends z.ZodType>(entry: T) => z.record(z.string(), entry);
 
 /**
@@ -105,6 +138,7 @@ export const AnalyticsConfigShape = z.strictObject({
   forwarders: named(ForwardConfigBase.loose()),
   pipelines: named(PipelineConfig),
   host_config: z.record(z.string(), z.unknown()),
+  admin: AdminConfig.optional(),
   tests: named(z.lazy(testDefinition)).optional(),
 });
 
@@ -123,4 +157,5 @@ export interface AnalyticsConfig {
   readonly forwarders: Readonly<Record<string, PluginConfig<ForwardPlugin>>>;
   readonly pipelines: Readonly<Record<string, PipelineConfig>>;
   readonly host_config: Readonly<Record<string, unknown>>;
+  readonly admin?: AdminConfig | undefined;
 }

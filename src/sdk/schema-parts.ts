@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { toUtc } from './time.ts';
 
 /** The upper bound of counts in docs/specification.md, 9223372036854775807, which a JavaScript number holds as 2^63. */
@@ -86,3 +87,20 @@ export const dateTime = () =>
       return z.NEVER;
     })
     .meta({ format: 'date-time' });
+
+/**
+ * A schema for `PORT`, `HOST:PORT` or `[IPV6]:PORT`, as a number or a string.
+ *
+ * @example
+ * listenAddress().parse(9464); // { host: '127.0.0.1', port: 9464 }
+ * listenAddress().safeParse('everywhere').success; // false
+ */
+export const listenAddress = () =>
+  z
+    .union([z.number().int().min(0).max(65_535), z.string().min(1)])
+    .transform((value, context): ListenAddress => {
+      const address = parseListenAddress(String(value));
+      if (address !== undefined) return address;
+      context.addIssue({ code: 'custom', message: 'a port, or HOST:PORT with a port up to 65535' });
+      return z.NEVER;
+    });

@@ -9,8 +9,8 @@ import { isPermanent, loggable, MillraceError, PluginError, safeReason } from '.
 import { ROOT } from '../support/build.ts';
 import { sourceFiles, withoutComments } from '../support/sources.ts';
 
-/** Apart from MILLRACE_SEED, which is a variable of the fault tests. */
-const CODE = /\bMILLRACE_(?!SEED\b)[A-Z_]*[A-Z]\b/g;
+/** Apart from environment variables: that of the fault tests, and that of `--admin`. */
+const CODE = /\bMILLRACE_(?!SEED\b|ADMIN_TOKEN\b)[A-Z_]*[A-Z]\b/g;
 
 const sources = sourceFiles('operators', 'plugins', 'src');
 const codes = [...new Set(sources.flatMap(({ text }) => withoutComments(text).match(CODE) ?? []))].sort();

@@ -1,0 +1,235 @@
+import type { Histogram } from '../engine/histogram.ts';
+import type { EntryCounters, PipelineCounters } from '../engine/stats.ts';
+import type { PipelineHealth, PipelineState, PipelineStatus } from '../sdk/status.ts';
+
+/** What is known of a pipeline when metrics are asked for. */
+export interface WatchedPipeline {
+  readonly status: PipelineStatus;
+  readonly health: PipelineHealth;
+  readonly counters: PipelineCounters;
+}
+
+type Labels = Readonly<Record<string, string>>;
+export type Sample = readonly [labels: Labels, value: number | Histogram];
+
+/** A metric that is read from the counters of the engine when it is asked for. */
+export interface EngineMetric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  /** Beside `pipeline`. */
+  readonly labels: readonly string[];
+  read(pipeline: WatchedPipeline): readonly Sample[];
+}
+
+const STATES: readonly PipelineState[] = [
+  'disabled',
+  'idle',
+  'running',
+  'backing_off',
+  'completed',
+  'failed',
+  'stopped',
+];
+
+const ENTRY = ['kind', 'entry', 'plugin'];
+type Kind = EntryCounters['kind'];
+const ALL: readonly Kind[] = ['collect', 'process', 'forward', 'dead_letter'];
+const SINKS: readonly Kind[] = ['forward', 'dead_letter'];
+
+/** Reads a value of each entry of some kinds; `undefined` leaves the entry out. */
+function ofEntries(kinds: readonly Kind[], read: (entry: EntryCounters) => number | Histogram | undefined) {
+  return ({ counters }: WatchedPipeline): Sample[] =>
+    counters.entries.flatMap((entry): Sample[] => {
+      const value = kinds.includes(entry.kind) ? read(entry) : undefined;
+      return value === undefined ? [] : [[labelsOf(entry), value]];
+    });
+}
+
+/** Reads several values of each entry, each with a value of one more label. */
+function ofParts(
+  kinds: readonly Kind[],
+  label: string,
+  read: (entry: EntryCounters) => Iterable<readonly [string, number | Histogram]>,
+) {
+  return ({ counters }: WatchedPipeline): Sample[] =>
+    counters.entries
+      .filter(({ kind }) => kinds.includes(kind))
+      .flatMap((entry) =>
+        Array.from(read(entry), ([part, value]): Sample => [{ ...labelsOf(entry), [label]: part }, value]),
+      );
+}
+
+function labelsOf({ kind, name, plugin }: EntryCounters): Labels {
+  return { kind, entry: name, plugin };
+}
+
+/** Every metric of the engine. docs/monitoring.md has them in a table, which a test compares with this. */
+export const ENGINE_METRICS: readonly EngineMetric[] = [
+  {
+    name: 'millrace_events_received_total',
+    type: 'counter',
+    help: 'Events that reached a plugin entry; for a collector, events that it emitted.',
+    labels: ENTRY,
+    read: ofEntries(ALL, ({ received }) => received),
+  },
+  {
+    name: 'millrace_events_sent_total',
+    type: 'counter',
+    help: 'Events that left a plugin entry; for a forwarder, events that it delivered.',
+    labels: ENTRY,
+    read: ofEntries(ALL, ({ sent }) => sent),
+  },
+  {
+    name: 'millrace_received_bytes_total',
+    type: 'counter',
+    help: 'Bytes that a collector has read, for plugins that report them.',
+    labels: ENTRY,
+    read: ofEntries(['collect'], ({ bytes }) => bytes),
+  },
+  {
+    name: 'millrace_sent_bytes_total',
+    type: 'counter',
+    help: 'Bytes that a forwarder has written, for plugins that report them.',
+    labels: ENTRY,
+    read: ofEntries(SINKS, ({ bytes }) => bytes),
+  },
+  {
+    name: 'millrace_events_in_flight',
+    type: 'gauge',
+    help: 'Events of a collector that are not acknowledged, or events that a forwarder has received and not delivered.',
+    labels: ENTRY,
+    read: ofEntries(['collect', 'forward', 'dead_letter'], (entry) =>
+      entry.kind === 'collect' ? entry.inFlight : entry.waiting,
+    ),
+  },
+  {
+    name: 'millrace_events_acknowledged_total',
+    type: 'counter',
+    help: 'Events of a collector that are acknowledged, by the worst outcome in their batch.',
+    labels: [...ENTRY, 'outcome'],
+    read: ofParts(['collect'], 'outcome', ({ acknowledged }) => Object.entries(acknowledged)),
+  },
+  {
+    name: 'millrace_events_dropped_total',
+    type: 'counter',
+    help: 'Events that went no further at a plugin entry, by reason.',
+    labels: [...ENTRY, 'reason'],
+    read: ofParts(ALL, 'reason', ({ dropped }) => dropped),
+  },
+  {
+    name: 'millrace_events_failed_total',
+    type: 'counter',
+    help: 'Events that a plugin entry failed on for good.',
+    labels: ENTRY,
+    read: ofEntries(['process', 'forward', 'dead_letter'], ({ failed }) => failed),
+  },
+  {
+    name: 'millrace_events_dead_lettered_total',
+    type: 'counter',
+    help: 'Events that a plugin entry failed on and that were given to the dead letter.',
+    labels: ENTRY,
+    read: ofEntries(['process', 'forward'], ({ deadLettered }) => deadLettered),
+  },
+  {
+    name: 'millrace_values_masked_total',
+    type: 'counter',
+    help: 'Values that a mask has replaced, by rule.',
+    labels: [...ENTRY, 'rule'],
+    read: ofParts(['process'], 'rule', ({ masked }) =>
+      Array.from(masked, ([rule, { count }]): [string, number] => [rule, count]),
+    ),
+  },
+  {
+    name: 'millrace_retries_total',
+    type: 'counter',
+    help: 'Calls of a forwarder that were made again after a failure.',
+    labels: ENTRY,
+    read: ofEntries(SINKS, ({ retries }) => retries),
+  },
+  {
+    name: 'millrace_forward_batch_events',
+    type: 'histogram',
+    help: 'Events in a call of a forwarder.',
+    labels: ENTRY,
+    read: ofEntries(SINKS, ({ batchEvents }) => batchEvents),
+  },
+  {
+    name: 'millrace_forward_call_duration_seconds',
+    type: 'histogram',
+    help: 'Duration of a call of a forwarder, by result: ok or error.',
+    labels: [...ENTRY, 'result'],
+    read: ofParts(SINKS, 'result', ({ callSeconds }) => Object.entries(callSeconds)),
+  },
+  {
+    name: 'millrace_acknowledge_duration_seconds',
+    type: 'histogram',
+    help: 'Time from the collection of an event to its acknowledgement.',
+    labels: ENTRY,
+    read: ofEntries(['collect'], ({ acknowledgeSeconds }) => acknowledgeSeconds),
+  },
+  {
+    name: 'millrace_lag_bytes',
+    type: 'gauge',
+    help: 'Bytes that a collector knows of and has not read, for collectors of files.',
+    labels: ENTRY,
+    read: ofEntries(['collect'], ({ lagBytes }) => lagBytes),
+  },
+  {
+    name: 'millrace_lag_messages',
+    type: 'gauge',
+    help: 'Messages that a collector knows of and has not received, for collectors of queues.',
+    labels: ENTRY,
+    read: ofEntries(['collect'], ({ lagMessages }) => lagMessages),
+  },
+  {
+    name: 'millrace_lost_bytes_total',
+    type: 'counter',
+    help: 'Bytes that were gone before a collector could read them.',
+    labels: ENTRY,
+    read: ofEntries(['collect'], ({ lostBytes }) => lostBytes),
+  },
+  {
+    name: 'millrace_file_truncations_total',
+    type: 'counter',
+    help: 'Files of a collector that were truncated, each of which may have lost lines.',
+    labels: ENTRY,
+    read: ofEntries(['collect'], ({ truncations }) => truncations),
+  },
+  {
+    name: 'millrace_events_given_up_total',
+    type: 'counter',
+    help: 'Events in flight when the deadline of a stop passed or a run failed.',
+    labels: [],
+    read: ({ counters }) => [[{}, counters.givenUp]],
+  },
+  {
+    name: 'millrace_pipeline_state',
+    type: 'gauge',
+    help: 'The state of a pipeline: 1 for the present one, 0 for the others.',
+    labels: ['state'],
+    read: ({ status }) => STATES.map((state) => [{ state }, state === status.state ? 1 : 0]),
+  },
+  {
+    name: 'millrace_pipeline_ready',
+    type: 'gauge',
+    help: 'Whether a pipeline is ready, as /health/ready says: 1 or 0.',
+    labels: [],
+    read: ({ health }) => [[{}, health.isReady ? 1 : 0]],
+  },
+  {
+    name: 'millrace_pipeline_restarts_total',
+    type: 'counter',
+    help: 'Restarts of a pipeline.',
+    labels: [],
+    read: ({ counters }) => [[{}, counters.restarts]],
+  },
+  {
+    name: 'millrace_last_acknowledgement_age_seconds',
+    type: 'gauge',
+    help: 'Seconds since an event of a pipeline was acknowledged last; absent before the first one.',
+    labels: [],
+    read: ({ counters: { acknowledgedAt, clock } }) =>
+      acknowledgedAt === undefined ? [] : [[{}, (clock.read() - acknowledgedAt) / 1000]],
+  },
+];

@@ -1,0 +1,205 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram as PromHistogram, Registry } from 'prom-client';
+import { Histogram } from '../engine/histogram.ts';
+import type { MetricsOf } from '../engine/manager.ts';
+import { PluginError } from '../sdk/errors.ts';
+import type { HistogramOptions, MetricOptions, PluginMetrics } from '../sdk/metrics.ts';
+import { version } from '../version.ts';
+import { ENGINE_METRICS, type EngineMetric, type Sample, type WatchedPipeline } from './engine-metrics.ts';
+
+/** Metrics of the process that prom-client names against Prometheus's conventions: gauges that end in `_total`. */
+const MISNAMED = /^nodejs_active_(?:handles|requests|resources)_total$/;
+/** Milliseconds between two looks of the event loop's lag: each wakes the process. */
+const LAG_EVERY = 100;
+/** Combinations of labels of one plugin's metric. */
+const MOST_SERIES = 1000;
+const PREFIX = 'millrace_plugin_';
+const COMMON_LABELS = ['pipeline', 'kind', 'entry', 'plugin'] as const;
+
+/** All metrics of a process. Those of the engine are read when they are asked for, and cost nothing until then. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #plugins = new Map<string, PluginMetric>();
+
+  /** `pipelines` returns those that there are at the moment. */
+  constructor(pipelines: () => readonly WatchedPipeline[]) {
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: LAG_EVERY });
+    for (const metric of this.#registry.getMetricsAsArray()) {
+      if (MISNAMED.test(metric.name)) this.#registry.removeSingleMetric(metric.name);
+    }
+    new Gauge({
+      name: 'millrace_build_info',
+      help: 'The version of millrace, as a label; always 1.',
+      labelNames: ['version'],
+      registers: [this.#registry],
+    }).set({ version: version() }, 1);
+    for (const metric of ENGINE_METRICS) {
+      // Not a metric of prom-client, which counts itself: the registry only calls `get`.
+      this.#registry.registerMetric({
+        name: metric.name,
+        get: async () => valuesOf(metric, pipelines()),
+      } as never);
+    }
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** In the text format of Prometheus. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** `ctx.metrics` of a plugin. */
+  readonly of: MetricsOf = (pipeline, { kind, name: entry }, plugin): PluginMetrics => {
+    const common = { pipeline, kind, entry, plugin };
+    const metric = (type: PluginMetric['type'], options: HistogramOptions) => {
+      const found = this.#plugins.get(options.name) ?? this.#create(type, options, plugin);
+      found.expect(type, options, plugin);
+      return found.in(common) as never;
+    };
+    return {
+      counter: (options) => metric('counter', options),
+      gauge: (options) => metric('gauge', options),
+      histogram: (options) => metric('histogram', options),
+    };
+  };
+
+  #create(type: PluginMetric['type'], options: HistogramOptions, plugin: string): PluginMetric {
+    checkOptions(type, options, plugin);
+    const metric = new PluginMetric(type, options, this.#registry);
+    this.#plugins.set(options.name, metric);
+    return metric;
+  }
+}
+
+/** A line of the text format, as prom-client takes it. */
+interface PromValue {
+  readonly metricName?: string;
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number>>;
+}
+
+/** As prom-client's own metrics give their values. */
+function valuesOf({ name, help, type, read }: EngineMetric, pipelines: readonly WatchedPipeline[]) {
+  const values = pipelines.flatMap((pipeline) =>
+    read(pipeline).flatMap(([labels, value]: Sample): PromValue[] => {
+      const all = { pipeline: pipeline.status.pipeline, ...labels };
+      return value instanceof Histogram ? bucketsOf(name, value, all) : [{ value, labels: all }];
+    }),
+  );
+  return { name, help, type, values, aggregator: 'sum' };
+}
+
+function bucketsOf(
+  name: string,
+  { bounds, counts, sum }: Histogram,
+  labels: Readonly<Record<string, string>>,
+): PromValue[] {
+  let total = 0;
+  const buckets = counts.map((count, index) => {
+    total += count;
+    const le = bounds[index] ?? '+Inf';
+    return { metricName: `${name}_bucket`, value: total, labels: { le, ...labels } };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, value: sum, labels },
+    { metricName: `${name}_count`, value: total, labels },
+  ];
+}
+
+type Values = Readonly<Record<string, string>>;
+
+/** A metric that a plugin has of its own, for all entries that use it. */
+class PluginMetric {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly #labels: readonly string[];
+  readonly #buckets: string;
+  readonly #metric: Counter | Gauge | PromHistogram;
+  readonly #series = new Set<string>();
+
+  constructor(type: PluginMetric['type'], options: HistogramOptions, registry: Registry) {
+    const { name, help, labels = [], buckets } = options;
+    this.type = type;
+    this.#labels = labels;
+    this.#buckets = String(buckets);
+    const settings = {
+      name: `${PREFIX}${name}`,
+      help,
+      labelNames: [...COMMON_LABELS, ...labels],
+      registers: [registry],
+    };
+    if (type === 'counter') this.#metric = new Counter(settings);
+    else if (type === 'gauge') this.#metric = new Gauge(settings);
+    else this.#metric = new PromHistogram({ ...settings, ...(buckets && { buckets: [...buckets] }) });
+  }
+
+  /** @throws PluginError if these are not the options that the metric has */
+  expect(type: PluginMetric['type'], { name, labels = [], buckets }: HistogramOptions, plugin: string): void {
+    if (type === this.type && String(labels) === String(this.#labels) && String(buckets) === this.#buckets)
+      return;
+    throw refused(name, plugin, `exists as a ${this.type} with other labels or buckets; choose another name`);
+  }
+
+  /** The methods of the metric for one entry. */
+  in(common: Values) {
+    const { type } = this;
+    const metric = this.#metric;
+    const labelled = (own?: Values) => ({ ...common, ...this.#bounded(common, own) });
+    if (metric instanceof Counter) {
+      return {
+        inc: (value: number, own?: Values) => {
+          if (value >= 0) metric.inc(labelled(own), value);
+        },
+      };
+    }
+    const put = (value: number, own?: Values) => {
+      if (metric instanceof Gauge) metric.set(labelled(own), value);
+      else metric.observe(labelled(own), value);
+    };
+    return type === 'gauge' ? { set: put } : { observe: put };
+  }
+
+  /** The labels of the plugin's own. Beyond the limit they are counted together. */
+  #bounded(common: Values, own: Values = {}): Values {
+    const values = Object.fromEntries(this.#labels.map((label) => [label, String(own[label] ?? '')]));
+    if (this.#labels.length === 0) return values;
+    const key = JSON.stringify([common, values]);
+    if (this.#series.has(key)) return values;
+    if (this.#series.size >= MOST_SERIES)
+      return Object.fromEntries(this.#labels.map((label) => [label, 'other']));
+    this.#series.add(key);
+    return values;
+  }
+}
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+function checkOptions(
+  type: PluginMetric['type'],
+  { name, help, labels = [] }: MetricOptions,
+  plugin: string,
+) {
+  if (!NAME.test(name))
+    throw refused(name, plugin, 'has to consist of lower-case letters, digits and underscores');
+  if ((type === 'counter') !== name.endsWith('_total')) {
+    throw refused(
+      name,
+      plugin,
+      type === 'counter' ? 'is a counter, so it has to end in _total' : 'must not end in _total',
+    );
+  }
+  if (typeof help !== 'string' || help === '') throw refused(name, plugin, 'has no `help`');
+  const wrong = labels.find(
+    (label) => !NAME.test(label) || (COMMON_LABELS as readonly string[]).includes(label) || label === 'le',
+  );
+  if (wrong !== undefined)
+    throw refused(name, plugin, `has a label ${JSON.stringify(wrong)}, which is not possible`);
+}
+
+/** Fatal: it would be the same for every event. */
+function refused(name: string, plugin: string, why: string): PluginError {
+  const error = new PluginError(`plugin ${plugin}: the metric ${JSON.stringify(name)} ${why}`);
+  return Object.assign(error, { fatal: true });
+}

@@ -1,0 +1,156 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { AdminServer, type AdminServerOptions } from '../../src/admin/admin-server.ts';
+import { Metrics } from '../../src/admin/metrics.ts';
+import { silentLogger } from '../../src/sdk/context.ts';
+import { Secret } from '../../src/sdk/secret.ts';
+import type { PipelineHealth } from '../../src/sdk/status.ts';
+
+const LISTEN = { host: '127.0.0.1', port: 0 };
+const open: AdminServer[] = [];
+afterEach(() => {
+  for (const server of open.splice(0)) server.close();
+});
+
+async function serve(options: Partial<AdminServerOptions> = {}): Promise<URL> {
+  const server = await AdminServer.listen({
+    listen: LISTEN,
+    token: undefined,
+    hosts: [],
+    metrics: new Metrics(() => []),
+    health: () => [],
+    logger: silentLogger,
+    ...options,
+  });
+  open.push(server);
+  return new URL(server.address);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** `fetch` would not send another Host. */
+function ask(
+  { hostname, port }: URL,
+  path: string,
+  {
+    method = 'GET',
+    headers = {},
+    body = '',
+  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path, method, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part) => {
+        text += part;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+const well: PipelineHealth = { pipeline: 'main', state: 'running', isReady: true, problems: [] };
+const ill: PipelineHealth = {
+  pipeline: 'other',
+  state: 'running',
+  isReady: false,
+  problems: ['forwarder archive has failed 29 times since 10:02 UTC: no space left'],
+};
+
+describe('the server', () => {
+  it('serves metrics, and says whether the process is live and ready', async () => {
+    const url = await serve({ health: () => [well] });
+    expect(await ask(url, '/metrics')).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('millrace_build_info{version='),
+    });
+    expect(await ask(url, '/health/live')).toEqual({ status: 200, body: '{"status":"live"}' });
+    const ready = await ask(url, '/health/ready');
+    expect(ready.status).toBe(200);
+    expect(JSON.parse(ready.body)).toMatchObject({ status: 'ready', reasons: [] });
+    expect((await ask(url, '/')).status).toBe(404);
+  });
+
+  it('gives the reasons why it is not ready in words', async () => {
+    const url = await serve({ health: () => [well, ill] });
+    const { status, body } = await ask(url, '/health/ready');
+    expect(status).toBe(503);
+    expect(JSON.parse(body)).toEqual({
+      status: 'not ready',
+      reasons: ['other: forwarder archive has failed 29 times since 10:02 UTC: no space left'],
+      pipelines: [
+        { pipeline: 'main', state: 'running', ready: true, problems: [] },
+        { pipeline: 'other', state: 'running', ready: false, problems: ill.problems },
+      ],
+    });
+  });
+
+  it('refuses names that could be made to point at this machine', async () => {
+    const url = await serve({ hosts: ['agent.example.org'] });
+    const statusFor = async (host: string) => (await ask(url, '/metrics', { headers: { host } })).status;
+    for (const host of ['evil.example', 'localhost.evil.example', 'evil.example:80']) {
+      expect(await statusFor(host)).toBe(421);
+    }
+    expect(await statusFor('a b')).toBe(400);
+    for (const host of ['localhost', '127.0.0.1:9464', '[::1]:9464', '10.0.0.7', 'Agent.Example.org:9464']) {
+      expect(await statusFor(host)).toBe(200);
+    }
+  });
+
+  it('refuses pages of other sites', async () => {
+    const url = await serve();
+    const statusFor = async (origin: string) => (await ask(url, '/metrics', { headers: { origin } })).status;
+    expect(await statusFor('http://evil.example')).toBe(403);
+    expect(await statusFor('null')).toBe(403);
+    expect(await statusFor(url.origin)).toBe(200);
+  });
+
+  it('admits only who knows the token, where there is one', async () => {
+    const url = await serve({ token: new Secret('t0ken-of-the-admin') });
+    const statusFor = async (authorization?: string) =>
+      (await ask(url, '/health/live', authorization === undefined ? {} : { headers: { authorization } }))
+        .status;
+    expect(await statusFor()).toBe(401);
+    expect(await statusFor('Bearer wrong')).toBe(401);
+    expect(await statusFor('Basic t0ken-of-the-admin')).toBe(401);
+    expect(await statusFor('Bearer t0ken-of-the-admin')).toBe(200);
+  });
+
+  it('admits nobody if the token cannot be read', async () => {
+    const url = await serve({ token: new Secret({ file: '/no/such/token' }) });
+    expect((await ask(url, '/metrics', { headers: { authorization: 'Bearer x' } })).status).toBe(401);
+  });
+
+  it('takes no other methods, no bodies and no large headers', async () => {
+    const url = await serve();
+    expect((await ask(url, '/metrics', { method: 'POST' })).status).toBe(405);
+    expect((await ask(url, '/metrics', { headers: { 'content-length': '3' }, body: 'abc' })).status).toBe(
+      413,
+    );
+    expect((await ask(url, '/metrics', { headers: { 'x-long': 'x'.repeat(9000) } })).status).toBe(431);
+    expect((await ask(url, '/metrics')).status).toBe(200);
+  });
+
+  it('closes the connections that are open', async () => {
+    const url = await serve();
+    const socket = connect(Number(url.port), url.hostname);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => {}).resume();
+    for (const server of open.splice(0)) server.close();
+    await closed;
+  });
+
+  it('says which address cannot be listened on', async () => {
+    const { port } = await serve();
+    await expect(serve({ listen: { host: '127.0.0.1', port: Number(port) } })).rejects.toThrow(
+      /^admin: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*; choose another address/,
+    );
+  });
+});

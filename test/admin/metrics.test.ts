@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { firstValueFrom, of } from 'rxjs';
+import { ENGINE_METRICS } from '../../src/admin/engine-metrics.ts';
+import { Metrics } from '../../src/admin/metrics.ts';
+import type { Manager } from '../../src/engine/manager.ts';
+import type { PipelineRunContext } from '../../src/sdk/context.ts';
+import { PluginError } from '../../src/sdk/errors.ts';
+import { EventBatch } from '../../src/sdk/event-batch.ts';
+import { collectedEvent } from '../../src/sdk/events.ts';
+import { ROOT } from '../support/build.ts';
+import { testManager } from '../support/pipelines.ts';
+
+const page = readFileSync(join(ROOT, 'docs/monitoring.md'), 'utf8');
+
+function watched(manager: Manager) {
+  const health = manager.health();
+  return Object.values(manager.states()).flatMap((status) => {
+    const counters = manager.counters(status.pipeline);
+    const found = health[status.pipeline];
+    return counters === undefined || found === undefined ? [] : [{ status, counters, health: found }];
+  });
+}
+
+/** The value of a line of the text format. */
+const shownAs = (text: string, line: string) =>
+  text
+    .split('\n')
+    .find((each) => each.startsWith(`${line} `))
+    ?.slice(line.length + 1);
+
+describe('metrics of the engine', () => {
+  it('are those of the table in docs/monitoring.md', () => {
+    const rows = [...page.matchAll(/^\| `(millrace_\w+)` \| (\w+) \| (.*?) \| (.*?) \|$/gm)].map(
+      ([, name, type, labels = '', help]) => ({
+        name,
+        type,
+        labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
+        help,
+      }),
+    );
+    const expected = ENGINE_METRICS.map(({ name, type, labels, help }) => ({
+      name,
+      type,
+      labels: ['pipeline', ...labels],
+      help,
+    }));
+    expect(rows.filter(({ name }) => name !== 'millrace_build_info')).toEqual(expected);
+  });
+
+  it('say what the pipeline has done, without content of its events', async () => {
+    const secret = 'hunter2-content';
+    const manager = testManager({
+      collect: { source: () => of(new EventBatch([1, 2, 3].map((n) => collectedEvent({ n, secret })))) },
+      process: {
+        odd: ({ event }) => {
+          if (event.data.n === 2) throw new PluginError('two');
+          return event.data.n === 3 ? undefined : event;
+        },
+      },
+      forward: { out: ({ ctx }) => ctx.stats.bytes(10) },
+    });
+    const metrics = new Metrics(() => watched(manager));
+    manager.start();
+    await firstValueFrom(manager.finished$);
+    const text = await metrics.text();
+    const entry = (kind: string, name: string) =>
+      `{pipeline="main",kind="${kind}",entry="${name}",plugin="my_${name}"`;
+    expect(shownAs(text, `millrace_events_received_total${entry('collect', 'source')}}`)).toBe('3');
+    expect(shownAs(text, `millrace_events_sent_total${entry('process', 'odd')}}`)).toBe('1');
+    expect(shownAs(text, `millrace_events_failed_total${entry('process', 'odd')}}`)).toBe('1');
+    expect(shownAs(text, `millrace_events_dropped_total${entry('process', 'odd')},reason="filtered"}`)).toBe(
+      '1',
+    );
+    expect(shownAs(text, `millrace_sent_bytes_total${entry('forward', 'out')}}`)).toBe('10');
+    expect(shownAs(text, `millrace_forward_batch_events_count${entry('forward', 'out')}}`)).toBe('1');
+    expect(shownAs(text, 'millrace_pipeline_state{pipeline="main",state="completed"}')).toBe('1');
+    expect(shownAs(text, 'millrace_pipeline_ready{pipeline="main"}')).toBe('1');
+    expect(text).toMatch(/^process_cpu_seconds_total \d/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+    expect(text).not.toContain(secret);
+  });
+
+  it('give a histogram in cumulative buckets', async () => {
+    const manager = testManager({
+      collect: { source: () => of(new EventBatch([1, 2, 3].map((n) => collectedEvent({ n })))) },
+      forward: { out: () => {} },
+    });
+    const metrics = new Metrics(() => watched(manager));
+    const entry = manager.counters('main')?.entry({ kind: 'forward', name: 'out' }, 'my_out');
+    for (const size of [1, 3, 3, 1000, 100_000]) entry?.batchEvents.observe(size);
+    const lines = (await metrics.text())
+      .split('\n')
+      .filter((line) => line.startsWith('millrace_forward_batch_events_'))
+      .map((line) => line.replace(/,?pipeline=.*\}/, '}').replace('millrace_forward_batch_events_', ''));
+    expect(lines).toContain('bucket{le="1"} 1');
+    expect(lines).toContain('bucket{le="4"} 3');
+    expect(lines).toContain('bucket{le="1024"} 4');
+    expect(lines).toContain('bucket{le="+Inf"} 5');
+    expect(lines.filter((line) => line.startsWith('count'))).toEqual([expect.stringMatching(/ 5$/)]);
+  });
+});
+
+describe('metrics of plugins', () => {
+  const inRun = async (use: (ctx: PipelineRunContext) => void) => {
+    const metrics = new Metrics(() => []);
+    const manager = testManager({
+      collect: {
+        source: ({ ctx }) => {
+          use(ctx);
+          return of(collectedEvent({ n: 1 }));
+        },
+      },
+      forward: { out: () => {} },
+      options: { metrics: metrics.of },
+    });
+    manager.start();
+    const [status] = await firstValueFrom(manager.finished$);
+    return { status, text: await metrics.text() };
+  };
+  const LABELS = 'pipeline="main",kind="collect",entry="source",plugin="my_source"';
+
+  it('appear with the labels of their entry', async () => {
+    const { text } = await inRun(({ metrics }) => {
+      const replies = { name: 'replies_total', help: 'Replies.', labels: ['status'] } as const;
+      metrics.counter(replies).inc(2, { status: '200' });
+      metrics.counter(replies).inc(1, { status: '200' });
+      metrics.gauge({ name: 'open_connections', help: 'Connections.' }).set(7);
+      metrics.histogram({ name: 'reply_bytes', help: 'Bytes.', buckets: [10, 100] }).observe(50);
+    });
+    expect(shownAs(text, `millrace_plugin_replies_total{${LABELS},status="200"}`)).toBe('3');
+    expect(shownAs(text, `millrace_plugin_open_connections{${LABELS}}`)).toBe('7');
+    expect(shownAs(text, `millrace_plugin_reply_bytes_bucket{le="100",${LABELS}}`)).toBe('1');
+  });
+
+  it('are bounded: further combinations of labels are counted together', async () => {
+    const { text } = await inRun(({ metrics }) => {
+      const seen = metrics.counter({ name: 'seen_total', help: 'Seen.', labels: ['id'] });
+      for (let id = 0; id < 5000; id++) seen.inc(1, { id: String(id) });
+    });
+    const lines = text.split('\n').filter((line) => line.startsWith('millrace_plugin_seen_total'));
+    expect(lines).toHaveLength(1001);
+    expect(shownAs(text, `millrace_plugin_seen_total{${LABELS},id="other"}`)).toBe('4000');
+  });
+
+  it.each([
+    [{ name: 'Replies_total', help: 'Replies.' }, 'lower-case letters'],
+    [{ name: 'replies', help: 'Replies.' }, 'has to end in _total'],
+    [{ name: 'replies_total', help: '' }, 'has no `help`'],
+    [{ name: 'replies_total', help: 'Replies.', labels: ['pipeline'] }, 'a label "pipeline"'],
+  ])('are refused where Prometheus would not take them: %j', async (options, message) => {
+    const { status } = await inRun(({ metrics }) => void metrics.counter(options));
+    expect(status).toMatchObject({ state: 'failed' });
+    expect(String(status?.error)).toContain(message);
+  });
+
+  it('are refused with the name of another one', async () => {
+    const { status } = await inRun(({ metrics }) => {
+      metrics.counter({ name: 'replies_total', help: 'Replies.' });
+      metrics.counter({ name: 'replies_total', help: 'Replies.', labels: ['status'] });
+    });
+    expect(String(status?.error)).toContain('exists as a counter with other labels');
+  });
+});
