@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from '@jest/globals';
+import { tempFolder } from '../support/temp-folder.ts';
+import { Fleet, NatsServer, startCluster } from './support/nats.ts';
+import { skipWithout } from './support/start-server.ts';
+
+const LINES = 3000;
+const temp = tempFolder();
+
+skipWithout('nats-server')('a fleet over NATS', () => {
+  async function deliver(fleet: Fleet, workers = 2) {
+    await fleet.start('agent');
+    for (let n = 1; n <= workers; n++) await fleet.start(`worker-${n}`);
+    fleet.write(LINES);
+    const tally = await fleet.delivered(60);
+    await fleet.stop();
+    return tally;
+  }
+
+  it.each(['batch', 'event'])(
+    'delivers every line once, masked, in messages of one %s',
+    async (message) => {
+      const server = await NatsServer.start(temp('nats'));
+      const fleet = new Fleet({
+        folder: temp('fleet'),
+        agentServers: [server.url],
+        forwarder: `message: ${message}`,
+      });
+      expect(await deliver(fleet)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
+    },
+    90_000,
+  );
+
+  it('stores messages three times in a cluster', async () => {
+    const servers = await startCluster(temp('nats'));
+    const agentServers = servers.map(({ url }) => url);
+    const fleet = new Fleet({ folder: temp('fleet'), agentServers, create: '{ replicas: 3 }' });
+    expect(await deliver(fleet)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
+  }, 90_000);
+
+  it.each([
+    ['a token', 'authorization { token: "s3cret-token" }', 'token: { file: secret.txt }', 's3cret-token'],
+    [
+      'a password',
+      'authorization { user: ada, password: "s3cret-pass" }',
+      'user: ada\n  password: { file: secret.txt }',
+      's3cret-pass',
+    ],
+  ])(
+    'logs in with %s, which no log shows',
+    async (_, server, auth, secret) => {
+      const nats = await NatsServer.start(temp('nats'), server);
+      mkdirSync(temp('fleet'), { recursive: true });
+      writeFileSync(temp('fleet/secret.txt'), `${secret}\n`);
+      const login = `auth:\n  ${auth}`;
+      const fleet = new Fleet({
+        folder: temp('fleet'),
+        agentServers: [nats.url],
+        forwarder: login,
+        collector: login,
+      });
+      expect(await deliver(fleet, 1)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
+      expect(fleet.log('agent') + fleet.log('worker-1')).not.toContain(secret);
+    },
+    90_000,
+  );
+
+  it('says that the server refuses a login, and goes on when the secret is right', async () => {
+    const nats = await NatsServer.start(temp('nats'), 'authorization { token: "s3cret-token" }');
+    mkdirSync(temp('fleet'), { recursive: true });
+    writeFileSync(temp('fleet/secret.txt'), 'wrong-token\n');
+    const login = 'auth: { token: { file: secret.txt } }';
+    const fleet = new Fleet({
+      folder: temp('fleet'),
+      agentServers: [nats.url],
+      forwarder: login,
+      collector: login,
+    });
+    fleet.write(LINES);
+    await fleet.start('agent');
+    await fleet.start('worker-1');
+    await fleet.shows('agent', /cannot connect to nats:\S+: the server refuses the login/);
+    writeFileSync(temp('fleet/secret.txt'), 's3cret-token\n');
+    expect(await fleet.delivered(60)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
+    await fleet.stop();
+    expect(fleet.log('agent')).not.toMatch(/wrong-token|s3cret-token/);
+  }, 90_000);
+});
+
+skipWithout('nats-server', 'openssl')('a fleet over NATS with TLS', () => {
+  function certificates(): string {
+    const folder = temp('tls');
+    mkdirSync(folder, { recursive: true });
+    const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+    openssl(
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=test',
+      '-keyout',
+      'ca.key',
+      '-out',
+      'ca.pem',
+    );
+    for (const name of ['server', 'client']) {
+      writeFileSync(join(folder, `${name}.ext`), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
+      openssl(
+        'req',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-subj',
+        `/CN=${name}`,
+        '-keyout',
+        `${name}.key`,
+        '-out',
+        `${name}.csr`,
+      );
+      openssl(
+        'x509',
+        '-req',
+        '-in',
+        `${name}.csr`,
+        '-CA',
+        'ca.pem',
+        '-CAkey',
+        'ca.key',
+        '-CAcreateserial',
+        '-days',
+        '2',
+        '-extfile',
+        `${name}.ext`,
+        '-out',
+        `${name}.pem`,
+      );
+    }
+    return folder;
+  }
+
+  it('checks the certificate of the server, and shows its own', async () => {
+    const tls = certificates();
+    const config = `tls { cert_file: "${tls}/server.pem", key_file: "${tls}/server.key", ca_file: "${tls}/ca.pem", verify: true }`;
+    const nats = await NatsServer.start(temp('nats'), config);
+    const fields = `tls: { ca: "${tls}/ca.pem", cert: "${tls}/client.pem", key: { file: "${tls}/client.key" } }`;
+    const fleet = new Fleet({
+      folder: temp('fleet'),
+      agentServers: [nats.url],
+      forwarder: fields,
+      collector: fields,
+    });
+    await fleet.start('agent');
+    await fleet.start('worker-1');
+    fleet.write(LINES);
+    expect(await fleet.delivered(60)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
+    await fleet.stop();
+    expect(fleet.log('agent')).not.toContain(readFileSync(join(tls, 'client.key'), 'utf8').slice(40, 80));
+  }, 90_000);
+
+  it('refuses a server that nobody it trusts has signed for', async () => {
+    const tls = certificates();
+    const config = `tls { cert_file: "${tls}/server.pem", key_file: "${tls}/server.key" }`;
+    const nats = await NatsServer.start(temp('nats'), config);
+    const fleet = new Fleet({ folder: temp('fleet'), agentServers: [nats.url], forwarder: 'tls: {}' });
+    fleet.write(10);
+    await fleet.start('agent');
+    await fleet.shows('agent', /cannot connect to nats:\S+: .*certificate/i);
+    await fleet.stop();
+  }, 60_000);
+});
