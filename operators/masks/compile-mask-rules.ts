@@ -1,7 +1,7 @@
 import { ByteMasks, scanForLiterals } from './bytes/byte-masks.ts';
 import { CompiledRule, MaskRun } from './compiled-rule.ts';
 import { stepsAtWorst } from './expression/cost.ts';
-import { type LinesMasker, LONGEST_TEXT } from './lines-masker.ts';
+import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT } from './lines-masker.ts';
 import type { MaskRule } from './mask-rule.ts';
 import { type CandidateLine, LiteralIndex } from './search/literal-index.ts';
 
@@ -48,8 +48,6 @@ const FEW_TEXTS = 10;
 const MOST_UNPLANNED = 50;
 /** What an engine does in less than half a second. */
 const FEW_STEPS = 2e7;
-/** A few lines of the greatest length are in the longest text. */
-const LONGEST_LINE = LONGEST_TEXT / 8;
 /** Shorter texts are not worth it to start WebAssembly, which takes some milliseconds. */
 const SHORTEST_IN_BYTES = 8192;
 const LF = 0x0a;

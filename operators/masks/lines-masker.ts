@@ -24,3 +24,5 @@ export interface Masks {
 
 /** Characters: larger texts leave the caches of the processor. */
 export const LONGEST_TEXT = 1 << 15;
+/** Characters of a line: a few lines of the greatest length are in the longest text. */
+export const LONGEST_LINE = LONGEST_TEXT / 8;

@@ -1,7 +1,8 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.ts';
 import type { Redactor } from '../../operators/masks/redact/redactor.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.ts';
@@ -41,8 +42,11 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
   for (const file of files.length === 0 ? ['-'] : files) {
     const mask = maskOf(redactor, file, failed);
     try {
-      for await (const lines of linesOf(open(file))) {
-        for (const line of lines) await output.write(mask(line));
+      for await (const block of blocksOf(open(file))) {
+        for (const part of partsOf(block)) {
+          const masked = maskTogether(redactor, file, part) ?? Buffer.concat(linesIn(part).map(mask));
+          await output.write(masked);
+        }
         await output.flush();
         if (output.isClosed) return code;
       }
@@ -78,8 +82,8 @@ export async function scan(files: readonly string[], options: RedactCommandOptio
       process.stderr.write(`millrace: ${place}: ${message}\n`);
     });
     try {
-      for await (const lines of linesOf(open(file))) {
-        for (const line of lines) {
+      for await (const block of blocksOf(open(file))) {
+        for (const line of linesIn(block)) {
           place = `${printable(file)}:${++number}`;
           mask(line);
         }
@@ -135,26 +139,72 @@ function open(file: string): Readable {
   return file === '-' ? process.stdin : createReadStream(file);
 }
 
-/** The lines of a stream, as they come. The last one may have no terminator. */
-async function* linesOf(stream: Readable): AsyncGenerator<Line[]> {
+/** The lines of a stream, as they come, with their terminators. The last one may have none. */
+async function* blocksOf(stream: Readable): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    const lines: Line[] = [];
-    let start = 0;
-    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      const part = chunk.subarray(start, end);
-      const line = pending.length === 0 ? part : Buffer.concat([...pending, part]);
-      pending = [];
-      const isCrLf = line.at(-1) === CR;
-      lines.push(
-        isCrLf ? { bytes: line.subarray(0, -1), terminator: '\r\n' } : { bytes: line, terminator: '\n' },
-      );
-      start = end + NEWLINE.length;
-    }
-    if (start < chunk.length) pending.push(chunk.subarray(start));
-    yield lines;
+    const end = chunk.lastIndexOf(LF) + 1;
+    if (end > 0) yield Buffer.concat([...pending, chunk.subarray(0, end)]);
+    pending = end > 0 ? [chunk.subarray(end)] : [...pending, chunk];
   }
-  if (pending.length > 0) yield [{ bytes: Buffer.concat(pending), terminator: '' }];
+  const rest = Buffer.concat(pending);
+  if (rest.length > 0) yield rest;
+}
+
+/** Parts of a block that can be masked at once: lines of no great length together, and longer ones by themselves. */
+function* partsOf(block: Buffer): Generator<Buffer> {
+  let start = 0;
+  for (let at = 0; at < block.length; ) {
+    const lf = block.indexOf(LF, at);
+    const end = lf === -1 ? block.length : lf + 1;
+    const isLong = end - at > LONGEST_LINE;
+    if (at > start && (isLong || end - start > LONGEST_TEXT)) {
+      yield block.subarray(start, at);
+      start = at;
+    }
+    if (isLong) {
+      yield block.subarray(at, end);
+      start = end;
+    }
+    at = end;
+  }
+  if (start < block.length) yield block.subarray(start);
+}
+
+/** Masks many lines at once. Undefined for lines that have to be masked one by one. */
+function maskTogether(redactor: Redactor, file: string, lines: Buffer): Buffer | undefined {
+  const many = redactor.many(file);
+  const isWhole = lines.at(-1) === LF && lines.length <= LONGEST_TEXT;
+  // The rules see lines without their terminators.
+  if (many === undefined || !isWhole || lines.includes(CR)) return undefined;
+  const body = lines.subarray(0, -NEWLINE.length);
+  try {
+    if (isAscii(body)) {
+      const masked = Buffer.allocUnsafe(2 * lines.length + 1024);
+      const length = many.mapBytes?.(body, masked) ?? -1;
+      if (length !== -1) {
+        masked[length] = LF;
+        return masked.subarray(0, length + 1);
+      }
+    }
+    return isUtf8(body) ? Buffer.from(`${many.map(body.toString())}\n`) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function linesIn(block: Buffer): Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; start < block.length; ) {
+    const lf = block.indexOf(LF, start);
+    const end = lf === -1 ? block.length : lf;
+    const line = block.subarray(start, end);
+    const isCrLf = lf !== -1 && line.at(-1) === CR;
+    if (isCrLf) lines.push({ bytes: line.subarray(0, -1), terminator: '\r\n' });
+    else lines.push({ bytes: line, terminator: lf === -1 ? '' : '\n' });
+    start = end + 1;
+  }
+  return lines;
 }
 
 /** Standard output, which waits for its reader. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { createRedactor } from '../../plugins/masks/redact.ts';
+import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { folderWith, runCli, runShell } from '../support/cli.ts';
 
 const PASSWORD = 'hunter2Xq';
@@ -31,6 +33,28 @@ host_config: {}
     expect(packs).toEqual({ code: 0, stdout: `password=${PASSWORD}\npin-1\n`, stderr: '' });
     const config = await runCli(['redact', '--config', 'c.yaml', 'a.log', 'b.log'], { cwd });
     expect(config.stdout).toBe(`password=${PASSWORD}\n<:PIN:>\n<:PIN:>\n`);
+  });
+
+  it('masks many lines together as it masks them one by one', async () => {
+    const long = `${'x'.repeat(5000)} token=${'a1B2c3D4'.repeat(4)}`;
+    const kinds = [
+      'GET /index.html 200',
+      `{"password":"${PASSWORD}"}`,
+      'naïve plain',
+      `naïve api_key=${'0aF3'.repeat(8)}`,
+      `q=%70assword%3D${PASSWORD}`,
+      Buffer.from(`{"secret":"${PASSWORD}","a":1}`).toString('base64'),
+      long,
+      ...KEY,
+    ];
+    // Kinds of lines come in runs, so that some are masked together and some one by one.
+    const lines = Array.from({ length: 8000 }, (_, i) => `${kinds[Math.floor(i / 300) % kinds.length]}`);
+    lines.push('with a carriage return\r', ...Array.from({ length: 50 }, () => 'last'));
+    const cwd = folderWith({ 'a.log': `${lines.join('\n')}\n` });
+    const { stdout } = await runCli(['redact', 'a.log'], { cwd });
+    const settings = RedactProcessConfig.parse({ plugin: 'redact' });
+    const redactor = createRedactor(settings, { now: () => 0, onMask: () => {} });
+    expect(stdout.split('\n').slice(0, -1)).toEqual(lines.map((line) => redactor.maskLine('a.log', line)));
   });
 
   it('says what it cannot read, and goes on', async () => {

@@ -73,8 +73,13 @@ export class BlockTracker {
   /** Whether lines of this source can be masked one by one: none of them is in a block, or starts one. */
   areOrdinary(source: string, lines: string | Uint8Array): boolean {
     if (this.#rules.length === 0) return true;
-    if (!this.#open.has(source) || this.#open.get(source) !== undefined) return false;
+    if (this.#open.get(source) !== undefined) return false;
     const text = typeof lines === 'string' ? lines : decoder.decode(lines);
+    if (!this.#open.has(source)) {
+      const end = text.indexOf('\n');
+      if (this.#restOfBlock(end === -1 ? text : text.slice(0, end)) !== undefined) return false;
+      this.#open.set(source, undefined);
+    }
     return !this.#markers.some((marker) => text.includes(marker));
   }
 
