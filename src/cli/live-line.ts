@@ -1,16 +1,24 @@
 import { interval, type Subscription } from 'rxjs';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
-import type { PipelineStats, PipelineStatus } from '../sdk/status.ts';
+import { printable } from '../sdk/printable.ts';
+import type { PipelineHealth, PipelineStats, PipelineStatus } from '../sdk/status.ts';
 import { bytes, count, counted, perSecond } from './format.ts';
 
 const REFRESH_MS = 200;
 /** The rate is that of the last two seconds: steady enough to read, and soon at 0 when nothing comes. */
 const RATE_SAMPLES = 2000 / REFRESH_MS;
+/** Lines for pipelines that are not well: the log above them has to stay visible. */
+const MOST_PROBLEMS = 5;
 
 /** Where the live line has its figures from: a Manager. */
 export interface LiveSource {
   states(): Readonly<Record<string, PipelineStatus>>;
   stats(): Readonly<Record<string, PipelineStats>>;
+}
+
+/** The same, with what is wrong. */
+export interface WatchedSource extends LiveSource {
+  health(): readonly PipelineHealth[];
 }
 
 /** The figures of one live line, all pipelines together. */
@@ -21,11 +29,14 @@ interface LiveFigures {
   readonly perSecond: string;
   /** Undefined where no collector reads bytes. */
   readonly backlogBytes: number | undefined;
-  /** Pipelines that wait before they run again. */
-  readonly backingOff: number;
+  /** All pipelines; those that are not well have a line each. */
+  readonly health: readonly PipelineHealth[];
 }
 
-/** `in 12,345 · out 12,300 · in flight 45 · 8,120 events/s · 1.2 GB left to read` */
+/**
+ * `in 12,345 · out 12,300 · in flight 45 · 8,120 events/s · 1.2 GB left to read`, and a line for each pipeline that is not
+ * well, with what it waits for.
+ */
 export function liveText(figures: LiveFigures): string {
   const parts = [
     `in ${count(figures.collected)}`,
@@ -34,12 +45,18 @@ export function liveText(figures: LiveFigures): string {
     `${figures.perSecond} events/s`,
   ];
   if (figures.backlogBytes !== undefined) parts.push(`${bytes(figures.backlogBytes)} left to read`);
-  if (figures.backingOff > 0) parts.push(`${counted(figures.backingOff, 'pipeline')} waiting to restart`);
-  return parts.join(' · ');
+  // During a stop, one pipeline after the other has stopped, and all is well.
+  const ill = figures.health.filter(({ state, problems }) => state !== 'stopped' && problems.length > 0);
+  const shown = ill
+    .slice(0, ill.length > MOST_PROBLEMS ? MOST_PROBLEMS - 1 : MOST_PROBLEMS)
+    .map(({ pipeline, problems }) => printable(`${pipeline}: ${problems.join('; ')}`));
+  const left = ill.length - shown.length;
+  if (left > 0) shown.push(`… and ${counted(left, 'more pipeline')}`);
+  return [parts.join(' · '), ...shown].join('\n');
 }
 
 /** Hands a new text to `show` five times a second until it is unsubscribed. */
-export function liveLine(source: LiveSource, show: (text: string) => void): Subscription {
+export function liveLine(source: WatchedSource, show: (text: string) => void): Subscription {
   const samples: { time: number; collected: number }[] = [];
   const now = steadyClock();
   const refresh = () => {
@@ -57,7 +74,7 @@ export function liveLine(source: LiveSource, show: (text: string) => void): Subs
         inFlight: total((of) => of.in_flight),
         perSecond: perSecond(sample.collected - first.collected, sample.time - first.time),
         backlogBytes: backlogs.length > 0 ? backlogs.reduce((sum, n) => sum + n, 0) : undefined,
-        backingOff: Object.values(source.states()).filter(({ state }) => state === 'backing_off').length,
+        health: source.health(),
       }),
     );
   };

@@ -1,6 +1,8 @@
-import { concatMap, EMPTY, firstValueFrom, fromEvent, merge, Subject } from 'rxjs';
+import { concatMap, EMPTY, firstValueFrom, fromEvent, interval, merge, Subject } from 'rxjs';
 import { readMemory } from '../../operators/files/follow/memory-budget.ts';
 import { Admin } from '../admin/admin.ts';
+import { HealthLog } from '../admin/health-log.ts';
+import { SystemdNotifier } from '../admin/sd-notify.ts';
 import type { Logger } from '../sdk/context.ts';
 import type { RunOptions } from './commands.ts';
 import { ExitCode } from './errors.ts';
@@ -21,6 +23,9 @@ import {
 import { type PipelineResult, pipelineResults, RunTimes, standardError } from './summary.ts';
 import { StatusTerminal } from './terminal.ts';
 
+/** Milliseconds between two looks at the health of the pipelines, for the log and systemd. */
+const HEALTH_EVERY = 5000;
+
 /** `millrace run FILE…`: runs pipelines until all of them have ended. */
 export async function run(files: readonly string[], options: RunOptions): Promise<number> {
   const { logFormat: format, once = false, pipeline = [], watch } = options;
@@ -36,6 +41,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     logger,
     pipelines: (stalledAfter) => fleet.watched(stalledAfter),
   });
+  const systemd = new SystemdNotifier(logger);
   const reloader = new Reloader(fleet, {
     admin,
     files,
@@ -52,6 +58,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     stopping = true;
     const drain = `up to ${drainTimeout} s to drain events in flight; a second signal exits at once`;
     logger.info(`${why}: stopping; ${hasStarted ? drain : 'nothing has been started yet'}`);
+    systemd.stopping();
     fleet.stop();
     stopped$.next();
   };
@@ -83,7 +90,15 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     // Events on the same terminal would garble the live line.
     const garbles = process.stdout.isTTY && writersToOutput(loaded.manager.config, loaded.names).length > 0;
     const showsLive = terminal.isTerminal && format === 'pretty' && !garbles;
-    const live = showsLive ? liveLine(fleet, (text) => terminal.live(text)) : undefined;
+    const health = () => fleet.watched(admin.stalledAfter).map((pipeline) => pipeline.health);
+    const source = { states: () => fleet.states(), stats: () => fleet.stats(), health };
+    const live = showsLive ? liveLine(source, (text) => terminal.live(text)) : undefined;
+    const healthLog = new HealthLog(logger);
+    const watching = interval(HEALTH_EVERY).subscribe(() => {
+      const now = health();
+      healthLog.update(now);
+      systemd.status(now);
+    });
     for (const end of ['exit', 'uncaughtExceptionMonitor']) process.once(end, () => terminal.live(''));
 
     const reloads = merge(reopen$, digest === undefined ? EMPTY : fileChanges(files, digest))
@@ -99,10 +114,13 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     const alive = keepAlive();
     reloader.start(loaded);
     hasStarted = true;
+    systemd.ready();
+    systemd.status(health());
     if (isReloadDue) reopen$.next();
     await Promise.race([firstValueFrom(fleet.finished$), readerLeft]);
 
     alive.unsubscribe();
+    watching.unsubscribe();
     live?.unsubscribe();
     terminal.live('');
     reloads.unsubscribe();
@@ -117,6 +135,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
   } finally {
     signals.unsubscribe();
     admin.close();
+    systemd.close();
     await state.close();
   }
 }

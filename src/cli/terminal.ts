@@ -26,8 +26,8 @@ export function coloursFor(stream: Pick<OutputStream, 'isTTY'>, env: Env = proce
 const CLEAR_LINE = '\r\u001b[2K';
 
 /**
- * A stream that carries lines and, on a terminal, one live line below them. Writing a line redraws the live line in
- * the same write, so that neither garbles the other.
+ * A stream that carries lines and, on a terminal, one or more live lines below them. Writing a line redraws the live
+ * lines in the same write, so that neither garbles the other.
  */
 export class StatusTerminal {
   readonly #stream: OutputStream;
@@ -43,18 +43,29 @@ export class StatusTerminal {
 
   /** Writes whole lines; `text` ends with a newline. */
   write(text: string): void {
-    this.#stream.write(this.#live === '' ? text : `${CLEAR_LINE}${text}${this.#drawn()}`);
+    this.#stream.write(this.#live === '' ? text : `${this.#cleared()}${text}${this.#drawn()}`);
   }
 
-  /** Shows the live line, or removes it if `text` is empty. */
+  /** Shows the live lines, or removes them if `text` is empty. */
   live(text: string): void {
     if (text === '' && this.#live === '') return;
+    const cleared = this.#cleared();
     this.#live = text;
-    this.#stream.write(`${CLEAR_LINE}${this.#drawn()}`);
+    this.#stream.write(`${cleared}${this.#drawn()}`);
+  }
+
+  /** Clears the live lines; the cursor is in the last one. */
+  #cleared(): string {
+    const above = this.#live.split('\n').length - 1;
+    return above === 0 ? CLEAR_LINE : `\r\u001b[${above}A\u001b[J`;
   }
 
   /** The last column stays free: a character in it makes some terminals wrap. */
   #drawn(): string {
-    return truncate(this.#live, (this.#stream.columns || 80) - 1);
+    const columns = (this.#stream.columns || 80) - 1;
+    return this.#live
+      .split('\n')
+      .map((line) => truncate(line, columns))
+      .join('\n');
   }
 }

@@ -5,9 +5,6 @@ import { isoNow } from '../sdk/time.ts';
 import { elapsedText } from './attempts.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
-/** Milliseconds after which a call that has not ended is named as what a stalled pipeline waits for. */
-const LONG_CALL = 5000;
-
 /**
  * Whether a pipeline is well, and in words what is wrong. It is not ready if it has failed or waits after a failure, and
  * if none of its events was delivered or acknowledged for `stalledAfter` milliseconds while it had some in flight. A
@@ -50,8 +47,8 @@ function stallOf(counters: PipelineCounters, stalledAfter: number, isFailing: bo
   const stall = `has made no progress for ${elapsedText(now - progressAt)} with ${counted(inFlight, 'event')} in flight`;
   if (isFailing) return stall;
   const calls = counters.entries.flatMap(({ name, openCalls }) => {
-    const waited = now - Math.min(...openCalls.values());
-    return waited >= LONG_CALL ? [`forwarder ${name} has not answered for ${elapsedText(waited)}`] : [];
+    if (openCalls.size === 0) return [];
+    return `forwarder ${name} has not answered for ${elapsedText(now - Math.min(...openCalls.values()))}`;
   });
   return `${stall}: ${calls.length > 0 ? calls.join(', ') : 'no forwarder is being called, so a processor holds them'}`;
 }

@@ -98,7 +98,7 @@ export class RetryLog {
 }
 
 /** Milliseconds after which the next reminder is due. */
-function reminderAt(reminders: number): number {
+export function reminderAt(reminders: number): number {
   return REMINDERS[reminders] ?? (reminders - REMINDERS.length + 2) * LAST_REMINDER;
 }
 

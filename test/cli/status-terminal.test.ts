@@ -33,6 +33,19 @@ describe('StatusTerminal', () => {
     expect(writes).toEqual([`${CLEAR}in 1`, CLEAR, 'bye\n']);
   });
 
+  it('clears several live lines together', () => {
+    const { terminal, writes } = terminalOf(80);
+    terminal.live('in 1\nweb: has failed\ndb: has failed');
+    terminal.write('hello\n');
+    terminal.live('in 2');
+    const clearThree = '\r\u001b[2A\u001b[J';
+    expect(writes).toEqual([
+      `${CLEAR}in 1\nweb: has failed\ndb: has failed`,
+      `${clearThree}hello\nin 1\nweb: has failed\ndb: has failed`,
+      `${clearThree}in 2`,
+    ]);
+  });
+
   it('cuts the live line so that it never wraps, lines not', () => {
     const { terminal, writes } = terminalOf(8);
     terminal.live('in 1,000,000');
