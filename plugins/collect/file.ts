@@ -29,6 +29,8 @@ access-log:
   backfill: true
 `;
 
+export const heedsDemand = true;
+
 export const shownSettings = { paths: '', backfill: '' };
 
 export const resumes = true;

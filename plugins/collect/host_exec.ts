@@ -22,6 +22,8 @@ memory:
   fn: status.meminfo
 `;
 
+export const heedsDemand = true;
+
 export const shownSettings = { fn: '', interval: ' s' };
 
 export const usesState = false;

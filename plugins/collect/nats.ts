@@ -106,6 +106,8 @@ fleet:
     schema,
     shownSettings: { stream: '', durable: '' },
     usesState: false,
+    heedsDemand: true,
+    redelivers: true,
     /**
      * Emits a batch for each message, and acknowledges the message when its last event is. A message whose events failed
      * is delivered again after `nak_delay`, `max_deliver` times at most; one that cannot be read is never. Errors only if

@@ -48,6 +48,7 @@ piped:
   schema,
   shownSettings: {},
   usesState: false,
+  heedsDemand: true,
   emitsLines: true,
   readsStdin: true,
   /**

@@ -21,6 +21,8 @@ ticks:
   count: 10
 `;
 
+export const heedsDemand = true;
+
 export const shownSettings = { interval: ' s', count: '' };
 
 export const usesState = false;

@@ -19,6 +19,8 @@ export interface CollectStageOptions {
   readonly drop: Drop;
   /** Takes what the collector could not make events of. */
   readonly onRefused: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+  /** Sees the events that were acknowledged; for tests and pictures. */
+  readonly onAcknowledged?: ((events: readonly CollectedEvent[]) => void) | undefined;
   /** The queue that acknowledges what this collector emits. Default: one of its own. */
   readonly makeQueue?: ((release: (events: number) => void) => Pick<AckQueue, 'open'>) | undefined;
 }
@@ -36,6 +38,7 @@ export function collectStage({
   entry,
   drop,
   onRefused,
+  onAcknowledged,
   makeQueue = (release) => new AckQueue(release),
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
   return (source) =>
@@ -53,6 +56,7 @@ export function collectStage({
         const delivery = queue.open(size, (outcome) => {
           counters.acknowledged(entry, size, outcome, openedAt);
           acknowledge?.(outcome);
+          onAcknowledged?.(unit.events);
         });
         delivery.origin = origin;
         if (refusal !== undefined) onRefused(unit.events[0] as CollectedEvent, delivery, refusal);

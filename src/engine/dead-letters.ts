@@ -97,12 +97,13 @@ export class DeadLetters {
   }
 
   /** The dead letter itself refused an entry for good. */
-  lost(plugin: string, delivery: Delivery, error: unknown): void {
+  lost(plugin: string, entry: CollectedEvent, delivery: Delivery, error: unknown): void {
+    const { counters, entryAt, probe } = this.#options;
     this.#log(`dead letter ${plugin} refused an entry`, error);
-    const { counters, entryAt } = this.#options;
-    const entry = entryAt({ kind: 'dead_letter', name: plugin });
-    entry.failed++;
-    counters.drop(entry, 'forwarder_failed', 1);
+    const at = entryAt({ kind: 'dead_letter', name: plugin });
+    at.failed++;
+    counters.drop(at, 'forwarder_failed', 1);
+    probe?.dropped({ kind: 'dead_letter', name: plugin }, 'forwarder_failed', [entry]);
     delivery.acknowledge(1, 'failed');
   }
 

@@ -83,7 +83,7 @@ export function forwardTo(
     watch: probe && ((events) => probe.left(place, events)),
     onFailure: (event, failed, error) =>
       isDeadLetter
-        ? deadLetters.lost(name, failed, error)
+        ? deadLetters.lost(name, event, failed, error)
         : deadLetters.forwarderFailed(name, event, failed, error),
   });
   return pipe(received, stage);

@@ -94,9 +94,9 @@ class PipelineRun {
     this.#setup = setup;
     this.#truncated = new TruncatedLines(setup.shared.pipeline, setup.shared.logger);
     const { max_in_flight, workers } = setup.config;
-    const blockLines = this.#blockLines;
+    // Also in virtual time, where nothing else of workers can be seen.
     this.#window = new InFlightWindow(
-      blockLines === undefined ? max_in_flight : workers * Math.max(max_in_flight, BLOCKS * blockLines),
+      workers > 1 ? workers * Math.max(max_in_flight, BLOCKS * blockLinesOf(setup.config)) : max_in_flight,
     );
     this.#exactly = this.#exactlyOnce();
   }
@@ -164,6 +164,7 @@ class PipelineRun {
         drop: this.#drop(place),
         onRefused: (...refusal) => deadLetters.collectorFailed(name, ...refusal),
         makeQueue: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).queueFor(release)),
+        onAcknowledged: probe && ((events) => probe.acknowledged(place, events)),
       }),
       tap((batch) => this.#truncated.note(batch)),
       this.#watch(place),
@@ -381,10 +382,14 @@ class PipelineRun {
   }
 
   get #blockLines(): number | undefined {
-    return this.#hasWorkers ? Math.min(MOST_BLOCK_LINES, 2 * this.#setup.config.max_in_flight) : undefined;
+    return this.#hasWorkers ? blockLinesOf(this.#setup.config) : undefined;
   }
 
   #durableStateOf(collector: string): CollectorState | undefined {
     return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
   }
+}
+
+function blockLinesOf({ max_in_flight }: PipelineConfig): number {
+  return Math.min(MOST_BLOCK_LINES, 2 * max_in_flight);
 }

@@ -20,6 +20,8 @@ export interface PipelineProbe {
   left(place: StagePlace, events: readonly CollectedEvent[]): void;
   /** Events went no further. Values that are no events are left out. */
   dropped(place: StagePlace, reason: DropReason, events: readonly CollectedEvent[]): void;
+  /** Everything that came of these events of a collector was delivered, dropped or dead-lettered. */
+  acknowledged(place: StagePlace, events: readonly CollectedEvent[]): void;
   /** An event goes to the dead letter, as this entry, because of a failure at this place. */
   deadLettered(place: StagePlace, event: CollectedEvent, entry: CollectedEvent): void;
   /** A forwarder failed and will be tried again in `wait` milliseconds. */

@@ -1,5 +1,6 @@
 import { asyncScheduler, Observable, type Subscriber } from 'rxjs';
 import type { Demand } from '../../operators/support/demand.ts';
+import { Fifo } from '../../operators/support/fifo.ts';
 
 /**
  * Further results of events that are created in one go, before other work of the process gets its turn: endless
@@ -18,6 +19,8 @@ export class ResultWindow {
   #inTurn = 0;
   /** In the order of their events. */
   readonly #demands = new Set<ResultDemand>();
+  /** The same, with those that are closed until they are the oldest: a Set finds its first only behind what was deleted. */
+  readonly #inOrder = new Fifo<ResultDemand>();
   #isNotifying = false;
   #hasChanged = false;
 
@@ -29,6 +32,7 @@ export class ResultWindow {
   demand(): ResultDemand {
     const demand = new ResultDemand(this);
     this.#demands.add(demand);
+    this.#inOrder.push(demand);
     return demand;
   }
 
@@ -56,11 +60,18 @@ export class ResultWindow {
 
   closed(demand: ResultDemand): void {
     const isOldest = this.#isOldest(demand);
-    if (this.#demands.delete(demand) && isOldest) this.#notify();
+    if (!this.#demands.delete(demand) || !isOldest) return;
+    // Only then was the demand that is now the oldest refused anything.
+    if (this.#open >= this.#size) this.#notify();
   }
 
   #isOldest(demand: ResultDemand): boolean {
-    return this.#demands.values().next().value === demand;
+    let oldest = this.#inOrder.peek();
+    while (oldest !== undefined && !this.#demands.has(oldest)) {
+      this.#inOrder.shift();
+      oldest = this.#inOrder.peek();
+    }
+    return oldest === demand;
   }
 
   /** A loop, so that iterables that are pulled, and whose results are acknowledged during that, do not nest. */

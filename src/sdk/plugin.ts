@@ -57,6 +57,13 @@ export interface CollectPlugin extends PluginBase {
    */
   readonly usesState?: boolean;
   /**
+   * True for a collector that emits at most `ctx.demand.room` events and otherwise waits, so that it never overflows the
+   * buffer of its pipeline. Tests in virtual time predict that. Default: true for a generator, otherwise false.
+   */
+  readonly heedsDemand?: boolean;
+  /** True for a collector that gets again what it did not acknowledge, by other means than `ctx.state`: from a broker. */
+  readonly redelivers?: boolean;
+  /**
    * True for a collector that continues exactly where `ctx.state` says that the last run ended, in the same order, as
    * `exactly_once` requires.
    */

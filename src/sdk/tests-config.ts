@@ -145,6 +145,7 @@ const REASONS = [
   'no_route',
   'route_failed',
   'buffer_full',
+  'given_up',
 ] as const;
 
 const dropExpectation = () =>

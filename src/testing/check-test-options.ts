@@ -10,6 +10,7 @@ const OPTIONS: Readonly<Record<keyof TestPipelineOptions, true>> = {
   seed: true,
   until: true,
   once: true,
+  random: true,
   host: true,
 };
 const COLLECTOR = "'keep', or an object such as { marbles: 'a 1s b|', values: { a: 'one' } }";

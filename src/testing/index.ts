@@ -13,7 +13,7 @@ export {
 export { type MillraceMatchers, millraceMatchers } from './matchers.ts';
 export { type DroppedEntry, PipelineRun } from './pipeline-run.ts';
 export { seededRandom } from './seeded-random.ts';
-export type { ForwarderBehaviour } from './stand-ins.ts';
+export type { ForwarderBehaviour, ForwarderCall } from './stand-in-forwarder.ts';
 export type { PendingRetry, SteppedRun } from './stepped-run.ts';
 export {
   type CollectorMarbles,

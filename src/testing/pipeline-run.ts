@@ -8,7 +8,8 @@ import type { PluginFailure, Trace, TraceMark } from './trace.ts';
 export interface DroppedEntry extends MarbleEntry {
   /** The entry at which it was dropped. */
   readonly by: string;
-  readonly reason: DropReason;
+  /** `given_up`: it was in flight when a run failed, or when the deadline of a stop passed. */
+  readonly reason: DropReason | 'given_up';
 }
 
 /** What became of a pipeline in virtual time. Times are milliseconds from the start. */

@@ -1,74 +1,12 @@
-import { concatMap, defer, map, type Observable, type ObservableInput, of, tap, throwError } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
+import { type Observable, type ObservableInput, tap, throwError } from 'rxjs';
 import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
-import { MillraceError, PluginError } from '../sdk/errors.ts';
+import { MillraceError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import type { CollectPlugin, ConfigSchema, ForwardPlugin, Plugin, ProcessPlugin } from '../sdk/plugin.ts';
+import type { Plugin, ProcessPlugin } from '../sdk/plugin.ts';
 import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
-import { type Duration, toMilliseconds } from './duration.ts';
-import { letterValue, toEvent } from './marbles.ts';
+import { anything } from './stand-in-collector.ts';
 import type { Letters } from './trace.ts';
-
-/** How a forwarder of a test behaves. */
-export interface ForwarderBehaviour {
-  /** How long each event takes. Default: no time. */
-  readonly takes?: Duration;
-  /** The first calls that fail: so many, or `always`, or those that a function picks. Default: none. */
-  readonly fails?:
-    | number
-    | 'always'
-    | ((call: { readonly event: CollectedEvent; readonly call: number }) => boolean);
-  /** Failures are permanent: the event is not tried again. Default: false. */
-  readonly permanent?: boolean;
-}
-
-/** Configurations were checked against the real plugin's schema before it was replaced. */
-const anything = (): ConfigSchema => ({ safeParse: (data) => ({ success: true, data }) });
-
-/** Emits the events of `letters$`, whose values are given. */
-export function marbleCollector(
-  letters$: () => Observable<string>,
-  values: Readonly<Record<string, unknown>> | undefined,
-  letters: Letters,
-  onEnd: () => void,
-): CollectPlugin {
-  return {
-    get_config_schema: anything,
-    collect: () =>
-      letters$().pipe(
-        map((letter) => {
-          const event = toEvent(letterValue(letter, values));
-          letters.set(event, letter);
-          return event;
-        }),
-        tap({ complete: onEnd }),
-      ),
-  };
-}
-
-/** Takes events as told, and delivers them nowhere. */
-export function standInForwarder(
-  { takes = 0, fails = 0, permanent = false }: ForwarderBehaviour,
-  onEvent: (event: CollectedEvent) => void,
-): ForwardPlugin {
-  const duration = toMilliseconds(takes);
-  let calls = 0;
-  const failsNow = (event: CollectedEvent) => {
-    calls++;
-    if (typeof fails === 'function') return fails({ event, call: calls });
-    return fails === 'always' || calls <= fails;
-  };
-  const failure = () => throwError(() => new PluginError('the test lets this forwarder fail', { permanent }));
-  return {
-    get_config_schema: anything,
-    forward: ({ event }) => {
-      onEvent(event);
-      const end = defer(() => (failsNow(event) ? failure() : of()));
-      return duration === 0 ? end : longTimer(duration).pipe(concatMap(() => end));
-    },
-  };
-}
 
 /** The real processor, of which the letters of its results and unfit promises are noted. */
 export function tracedProcessor(

@@ -1,5 +1,4 @@
-import { asyncScheduler, type Observable, timer } from 'rxjs';
-import { TestScheduler } from 'rxjs/testing';
+import { asyncScheduler, timer } from 'rxjs';
 import { isMapping } from '../checks/problem.ts';
 import { conditionsOf, type WrittenSections } from '../checks/shown-values.ts';
 import { parseConfig } from '../config/parse-config.ts';
@@ -8,29 +7,28 @@ import type { StagePlace } from '../engine/probe.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import type { CollectedEvent } from '../sdk/events.ts';
 import { nearest } from '../sdk/nearest.ts';
+import type { StateStore } from '../state/state-store.ts';
+import { StateTable } from '../state/state-table.ts';
 import { checkTestOptions } from './check-test-options.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
-import { type MarbleValues, parseMarbleRow, rxjsMarbles } from './marbles.ts';
+import { letterValue, type MarbleValues, parseMarbleRow, toEvent } from './marbles.ts';
 import { PipelineRun } from './pipeline-run.ts';
 import { seededRandom } from './seeded-random.ts';
 import { shownEntry } from './shown-entry.ts';
-import {
-  type ForwarderBehaviour,
-  isParsed,
-  marbleCollector,
-  replacePlugins,
-  standInForwarder,
-  testHost,
-  tracedProcessor,
-} from './stand-ins.ts';
+import { goesOnAfterRestart, standInCollector } from './stand-in-collector.ts';
+import { type ForwarderBehaviour, standInForwarder } from './stand-in-forwarder.ts';
+import { isParsed, replacePlugins, testHost, tracedProcessor } from './stand-ins.ts';
 import { InstantRecorder, SteppedRun } from './stepped-run.ts';
 import { Letters, type Trace, TraceRecorder } from './trace.ts';
+import { VirtualTime } from './virtual-time.ts';
 
 /** What a collector of a test emits. */
 export interface CollectorMarbles {
-  /** One marble string, which every run of the pipeline sees from its start; or one for each run. */
+  /**
+   * One marble string, or one for each run of a pipeline that restarts. With a single one, a collector with checkpoints
+   * goes on behind what was acknowledged, and another one starts it again.
+   */
   readonly marbles: string | readonly string[];
   /** What the letters stand for. */
   readonly values?: MarbleValues;
@@ -51,6 +49,8 @@ export interface TestPipelineOptions {
   readonly until?: Duration;
   /** Whether the run ends when all collectors have; otherwise `restart: true` starts it again. Default: true. */
   readonly once?: boolean;
+  /** Numbers in [0, 1) for every random choice, in the place of those of `seed`. */
+  readonly random?: () => number;
   /** The host that kept collectors use. Default: one without events and functions. */
   readonly host?: Host;
 }
@@ -167,21 +167,21 @@ class PipelineTest {
     const states: { at: number; state: Trace['states'][number]['state'] }[] = [];
     const { host = testHost, seed = 1, once = true, until } = this.#options;
 
-    const time = new SteppedTime();
-    return time.run(({ cold, flush }) => {
-      const runs = new Map<string, number>();
-      const config = this.#replaced((name) => this.#letters$(name, runs, cold));
-      const random = seededRandom(seed);
+    return VirtualTime.run((time) => {
+      const config = this.#replaced();
+      const random = this.#options.random ?? seededRandom(seed);
       const giveUpAfter = Number.POSITIVE_INFINITY;
       const probe = () => this.#recorder;
       this.#recorder.onOpened = (entry, context) => steps?.opened(entry, context);
-      const manager = new Manager(config, { host, logger, once, random, giveUpAfter, probe });
+      const state = this.#pipeline.exactly_once ? memoryStore() : undefined;
+      const manager = new Manager(config, { host, logger, once, random, giveUpAfter, probe, state });
       const statsNow = () => manager.stats()[this.#name] as PipelineRun['stats'];
       let statsAtCut: PipelineRun['stats'] | undefined;
       manager.states$.subscribe(({ pipeline: name, state, error }) => {
         if (name !== this.#name || this.#isCut) return;
         states.push({ at: asyncScheduler.now(), state });
         if (error !== undefined) this.#recorder.pluginFailed({ kind: 'pipeline', name }, error);
+        if (state !== 'running') this.#runEnded(state === 'backing_off');
       });
       const limit = until === undefined ? this.#lastMarble() + LONGEST : toMilliseconds(until);
       const end = timer(limit).subscribe(() => {
@@ -196,11 +196,20 @@ class PipelineTest {
         time.onPassed = (at) => this.#isCut || steps.record(at, statsNow(), log.length);
       }
       manager.start(this.#name);
-      flush();
-      const stats = statsAtCut ?? statsNow();
-      this.#refusePromises(stats.in_flight + stats.given_up);
-      const trace = { pipeline: this.#name, rows: this.#recorder.rows, states };
-      return new PipelineRun(trace, stats, log, this.#recorder.failures);
+      return () => {
+        const stats = statsAtCut ?? statsNow();
+        this.#refusePromises(stats.in_flight + stats.given_up);
+        const trace = { pipeline: this.#name, rows: this.#recorder.rows, states };
+        return new PipelineRun(trace, stats, log, this.#recorder.failures);
+      };
+    });
+  }
+
+  #runEnded(isRestarted: boolean): void {
+    const { collectors } = this.#config;
+    this.#recorder.runEnded((name) => {
+      const plugin = collectors[name]?.loaded_plugin;
+      return isRestarted && plugin !== undefined && goesOnAfterRestart(plugin);
     });
   }
 
@@ -210,42 +219,38 @@ class PipelineTest {
     this.#recorder.close();
   }
 
-  #letters$(name: string, runs: Map<string, number>, cold: ColdFactory): Observable<string> {
-    const given = ownOf(this.#options.collect, name);
-    const { marbles, error } =
-      given === undefined || given === 'keep' ? { marbles: '|', error: undefined } : given;
-    const run = runs.get(name) ?? 0;
-    runs.set(name, run + 1);
-    const text = typeof marbles === 'string' ? marbles : (marbles[run] ?? '|');
-    return cold(
-      rxjsMarbles(text),
-      undefined,
-      error ?? new MillraceError('MILLRACE_TEST_FAILURE', `the marbles '${text}' end with #`),
-    );
-  }
-
-  #replaced(letters$: (collector: string) => Observable<string>): AnalyticsConfig {
+  #replaced(): AnalyticsConfig {
     const { collect, forward } = this.#options;
     return {
       ...this.#config,
-      collectors: replacePlugins(this.#config.collectors, ({ name }) => {
-        const given = ownOf(collect, name);
+      collectors: replacePlugins(this.#config.collectors, ({ name, loaded_plugin }) => {
+        const given = ownOf(collect, name) ?? { marbles: '|' };
         if (given === 'keep') return undefined;
-        const place: StagePlace = { kind: 'collect', name };
-        return marbleCollector(
-          () => letters$(name),
-          given?.values,
-          this.#letters,
-          () => this.#recorder.ended(place),
-        );
+        const { marbles, values, error } = given;
+        const texts = [marbles].flat();
+        return standInCollector(loaded_plugin, {
+          rows:
+            typeof marbles === 'string' ? parseMarbleRow(marbles) : texts.map((text) => parseMarbleRow(text)),
+          makeEvent: (letter) => {
+            const event = toEvent(letterValue(letter, values));
+            this.#letters.set(event, letter);
+            return event;
+          },
+          failure: (run) => error ?? failureOf(texts[run] ?? (texts[0] as string)),
+          onEnd: () => this.#recorder.ended({ kind: 'collect', name }),
+        });
       }),
       processors: replacePlugins(this.#config.processors, ({ name, loaded_plugin }) =>
         tracedProcessor(loaded_plugin, this.#letters, () => this.#promises.add(name)),
       ),
-      forwarders: replacePlugins(this.#config.forwarders, ({ name }) => {
+      forwarders: replacePlugins(this.#config.forwarders, ({ name, loaded_plugin }) => {
         const given = ownOf(forward, name) ?? {};
-        const onEvent = (event: CollectedEvent) => this.#recorder.handed(name, event);
-        return given === 'keep' ? undefined : standInForwarder(given, onEvent);
+        if (given === 'keep') return undefined;
+        return standInForwarder(loaded_plugin, given, {
+          handed: (event) => this.#recorder.handed(name, event),
+          delivering: (events) => this.#recorder.delivering(name, events),
+          cutBack: (count) => this.#recorder.cutBack(name, count),
+        });
       }),
     };
   }
@@ -291,28 +296,22 @@ class PipelineTest {
   }
 }
 
-/** Tells of each time at which something happened, when all of that has happened. */
-class SteppedTime extends TestScheduler {
-  onPassed: ((at: number) => void) | undefined;
-
-  constructor() {
-    super(() => {});
-  }
-
-  override flush(): void {
-    if (this.onPassed === undefined) {
-      super.flush();
-      return;
-    }
-    do {
-      this.maxFrames = this.actions[0]?.delay ?? this.frame;
-      super.flush();
-      this.onPassed(this.frame);
-    } while (this.actions.length > 0);
-  }
+function failureOf(marbles: string): MillraceError {
+  return new MillraceError('MILLRACE_TEST_FAILURE', `the marbles '${marbles}' end with #`);
 }
 
-type ColdFactory = (marbles: string, values: undefined, error: unknown) => Observable<string>;
+/** What a pipeline that delivers exactly once commits to, for as long as the test runs. */
+function memoryStore(): StateStore {
+  const table = new StateTable([], { isPending: false, changed: () => {}, commit: () => {} });
+  return {
+    folder: 'memory',
+    of: (pipeline, collector) => table.of(pipeline, collector),
+    entries: () => table.entries(),
+    forget: (which) => table.forget(which),
+    flush: () => {},
+    close: () => Promise.resolve(),
+  };
+}
 
 function marbleTexts({ collect = {} }: TestPipelineOptions): string[] {
   return Object.values(collect).flatMap((given) => (given === 'keep' ? [] : given.marbles));

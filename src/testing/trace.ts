@@ -7,13 +7,20 @@ import type { DropReason, PipelineState } from '../sdk/status.ts';
 /** Something that happened at a stage, at a virtual time in milliseconds. */
 export type TraceMark =
   /** An event left the stage: admitted from a collector, out of a processor, delivered by a forwarder. */
-  | { readonly kind: 'event'; readonly at: number; readonly letter: string; readonly event: CollectedEvent }
+  | {
+      readonly kind: 'event';
+      readonly at: number;
+      readonly letter: string;
+      readonly event: CollectedEvent;
+      /** The number of the call that delivered it together with others; undefined if it was alone. */
+      readonly batch?: number;
+    }
   | {
       readonly kind: 'drop';
       readonly at: number;
       readonly letter: string;
       readonly event: CollectedEvent;
-      readonly reason: DropReason;
+      readonly reason: DropReason | 'given_up';
     }
   | {
       readonly kind: 'dead_letter';
@@ -99,6 +106,10 @@ export class TraceRecorder implements PipelineProbe {
   readonly #rows = new Map<string, { row: Omit<TraceRow, 'marks'>; marks: TraceMark[] }>();
   readonly #handed = new Map<string, HandedEvent[]>();
   readonly #failures: PluginFailure[] = [];
+  /** Events that were collected and are not acknowledged, with their collectors. */
+  readonly #open = new Map<CollectedEvent, StagePlace>();
+  readonly #batches = new Map<string, WeakMap<CollectedEvent, number>>();
+  #calls = 0;
   #isClosed = false;
   /** Gets the context of each plugin. */
   onOpened: ((entry: string, context: PipelineRunContext) => void) | undefined;
@@ -110,9 +121,7 @@ export class TraceRecorder implements PipelineProbe {
 
   get rows(): TraceRow[] {
     return [...this.#rows.values()].map(({ row, marks }) => {
-      const handed = ['forward', 'dead_letter'].includes(row.place.kind)
-        ? this.#handed.get(row.place.name)
-        : undefined;
+      const handed = isForwarder(row.place) ? this.#handed.get(row.place.name) : undefined;
       return { ...row, marks, ...(handed === undefined ? {} : { handed }) };
     });
   }
@@ -131,9 +140,57 @@ export class TraceRecorder implements PipelineProbe {
   }
 
   left(place: StagePlace, events: readonly CollectedEvent[]): void {
+    const batches = isForwarder(place) ? this.#batches.get(place.name) : undefined;
     for (const event of events) {
-      this.#mark(place, { kind: 'event', at: now(), letter: this.#letters.of(event), event });
+      if (place.kind === 'collect') this.#open.set(event, place);
+      const batch = batches?.get(event);
+      const letter = this.#letters.of(event);
+      this.#mark(place, {
+        kind: 'event',
+        at: now(),
+        letter,
+        event,
+        ...(batch === undefined ? {} : { batch }),
+      });
     }
+  }
+
+  acknowledged(_place: StagePlace, events: readonly CollectedEvent[]): void {
+    for (const event of events) this.#open.delete(event);
+  }
+
+  /**
+   * A run has ended: what it left open is given up, unless its collector emits it again in the next run.
+   */
+  runEnded(comesAgain: (collector: string) => boolean): void {
+    for (const [event, place] of this.#open) {
+      if (!comesAgain(place.name)) {
+        this.#mark(place, {
+          kind: 'drop',
+          at: now(),
+          letter: this.#letters.of(event),
+          event,
+          reason: 'given_up',
+        });
+      }
+    }
+    this.#open.clear();
+  }
+
+  /** One call of a forwarder is about to deliver these events. */
+  delivering(forwarder: string, events: readonly CollectedEvent[]): void {
+    if (events.length < 2) return;
+    const batches = this.#batches.get(forwarder) ?? new WeakMap<CollectedEvent, number>();
+    this.#batches.set(forwarder, batches);
+    this.#calls++;
+    for (const event of events) batches.set(event, this.#calls);
+  }
+
+  /** All but the first events that a forwarder delivered were cut off its output. */
+  cutBack(forwarder: string, count: number): void {
+    const marks = this.#rows.get(keyOf({ kind: 'forward', name: forwarder }))?.marks;
+    const delivered = marks?.filter(({ kind }) => kind === 'event').slice(count) ?? [];
+    for (const mark of delivered) marks?.splice(marks.indexOf(mark), 1);
   }
 
   dropped(place: StagePlace, reason: DropReason, events: readonly CollectedEvent[]): void {
@@ -176,6 +233,8 @@ export class TraceRecorder implements PipelineProbe {
 }
 
 const now = () => asyncScheduler.now();
+
+const isForwarder = ({ kind }: StagePlace) => kind === 'forward' || kind === 'dead_letter';
 
 function keyOf({ kind, name }: StagePlace): string {
   return `${kind} ${name}`;

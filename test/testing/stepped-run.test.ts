@@ -6,7 +6,10 @@ import { defineProcessor } from '../../src/sdk/define-plugin.ts';
 import { marbles, stepPipeline, testPipeline } from '../../src/testing/index.ts';
 
 const config = (pipeline: object = {}, processor: object = { plugin: 'test', delay: 2 }) => ({
-  collectors: { web: { plugin: 'file', paths: ['/var/log/web.log'] } },
+  collectors: {
+    web: { plugin: 'file', paths: ['/var/log/web.log'] },
+    bus: { plugin: 'beacons', beacons: ['*'] },
+  },
   processors: { step: processor },
   forwarders: { archive: { plugin: 'disk', path: '/nowhere' }, lost: { plugin: 'noop' } },
   pipelines: { main: { collect: 'web', process: 'step', forward: 'archive', ...pipeline } },
@@ -59,8 +62,8 @@ describe('stepPipeline', () => {
   });
 
   it('shows the window, what waits before it, and the next attempts', async () => {
-    const run = await stepPipeline(config({ max_in_flight: 2, process: [] }), {
-      collect: { web: { marbles: '(abcde|)' } },
+    const run = await stepPipeline(config({ collect: 'bus', max_in_flight: 2, process: [] }), {
+      collect: { bus: { marbles: '(abcde|)' } },
       forward: { archive: { takes: '1s', fails: 1 } },
     });
     expect({ inFlight: run.stats.in_flight, waiting: run.waiting }).toEqual({ inFlight: 2, waiting: 3 });

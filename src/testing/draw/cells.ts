@@ -35,7 +35,7 @@ export interface Glyph {
 /** What happened at a stage in a column. */
 export interface Cell {
   readonly glyphs: readonly Glyph[];
-  /** The wait before a retry, the reason of a drop. */
+  /** The wait before a retry, the reason of a drop, how many calls delivered a batch. */
   readonly note: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface Cell {
 const MOST_STACKED = 4;
 
 /** Drop reasons in a word or two, to stand in the picture. */
-export const REASON_WORDS: Readonly<Record<DropReason, string>> = {
+export const REASON_WORDS: Readonly<Record<DropReason | 'given_up', string>> = {
   filtered: 'filtered',
   collector_failed: 'failed',
   processor_failed: 'failed',
@@ -51,6 +51,7 @@ export const REASON_WORDS: Readonly<Record<DropReason, string>> = {
   no_route: 'no route',
   route_failed: 'route failed',
   buffer_full: 'full',
+  given_up: 'given up',
 };
 
 /** The cells of a row, by column. */
@@ -97,6 +98,15 @@ function noteOf(marks: readonly TraceMark[]): string | undefined {
   const waits = marks.flatMap((mark) => (mark.kind === 'retry' ? [mark.wait] : []));
   const ends = [...new Set([Math.min(...waits), Math.max(...waits)].map(gapText))];
   const reasons = marks.flatMap((mark) => (mark.kind === 'drop' ? [REASON_WORDS[mark.reason]] : []));
-  const words = [...(waits.length === 0 ? [] : [ends.join('…')]), ...new Set(reasons)];
+  const words = [...(waits.length === 0 ? [] : [ends.join('…')]), ...new Set(reasons), ...callsOf(marks)];
   return words.length === 0 ? undefined : words.join(', ');
+}
+
+/** In how many calls a forwarder delivered events, if one of them delivered several. */
+function callsOf(marks: readonly TraceMark[]): string[] {
+  const delivered = marks.flatMap((mark) => (mark.kind === 'event' ? [mark.batch] : []));
+  const batches = new Set(delivered.filter((batch) => batch !== undefined));
+  if (batches.size === 0) return [];
+  const calls = batches.size + delivered.filter((batch) => batch === undefined).length;
+  return [calls === 1 ? '1 call' : `${calls} calls`];
 }

@@ -67,21 +67,22 @@ a‴ b″  + children-child-count: 2   (children)
   it('shows a slow and a failing forwarder, and the window that they fill', () => {
     expect(drawn(traces.fanOut())).toBe(`
 main
-completed after 12s · 4 collected, 2 retried · delivered: archive 4, live 4
+completed after 6s · 4 collected, 2 retried · delivered: archive 4, live 4
 
-  0         314ms   317ms ┄2.7s┄ 3s ┄3s┄ 6s   ┄3s┄ 9s ┄3s┄ 12s
-  ▸ running                                                ▸ completed
+  0         314ms   317ms  ┄2.7s┄ 3s     ┄3s┄ 6s
+  ▸ running                                   ▸ completed
 collect web: file   paths: /var/log/web.log
-  (ab)────────────────────┄┄┄┄┄┄─c──┄┄┄┄─(d│)
-┌──────────────────────────────────────────────────────────────────────┐
-│ secrets: regex_mask   rules: KEY                                     │
-└──────────────────────────────────────────────────────────────────────┘
-  (ab)────────────────────┄┄┄┄┄┄─c──┄┄┄┄─d────┄┄┄┄────┄┄┄┄──
+  (ab)─────────────────────┄┄┄┄┄┄─(cd│)
+┌─────────────────────────────────────────────────────────┐
+│ secrets: regex_mask   rules: KEY                        │
+└─────────────────────────────────────────────────────────┘
+  (ab)─────────────────────┄┄┄┄┄┄─(cd)───┄┄┄┄──
 forward archive: disk   path: /data   filename: a.jsonl
-  ────────────────────────┄┄┄┄┄┄─a──┄┄┄┄─b────┄┄┄┄─c──┄┄┄┄─d
+  ─────────────────────────┄┄┄┄┄┄─(ab)───┄┄┄┄─(cd)
+                                  1 call      1 call
 forward live: stdout
-  ↻1────────↻2──────(ab)──┄┄┄┄┄┄─c──┄┄┄┄─d────┄┄┄┄────┄┄┄┄──
-  314ms     3ms
+  ↻1────────↻2──────(ab)───┄┄┄┄┄┄─(cd)───┄┄┄┄──
+  314ms     3ms     1 call        1 call
 
 ↻   an attempt failed; the next one after the time below
 │   the collector completed

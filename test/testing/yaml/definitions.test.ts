@@ -187,7 +187,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { dropped: [{ reason: ▸filterd }] }`,
-      '.expect.dropped[0].reason: found the string "filterd"; expected `filtered`, `processor_failed`, `forwarder_failed`, `no_route`, `route_failed` or `buffer_full`; did you mean `filtered`?',
+      '.expect.dropped[0].reason: found the string "filterd"; expected `filtered`, `collector_failed`, `processor_failed`, `forwarder_failed`, `no_route`, `route_failed`, `buffer_full` or `given_up`; did you mean `filtered`?',
     ],
     [
       `${COLLECT}, expect: { retries: ▸many }`,
