@@ -21,6 +21,7 @@ import { tempFolder } from './support/temp-folder.ts';
  *     ```sh                      runs as a script; must succeed. `npm ci && …` lines are left out
  *     ```sh exit=2               must end with this exit code
  *     ```sh env=A=1,B=2          with these environment variables; also for the others below
+ *     ```sh server=clickhouse    runs only in test/servers, with that server at its usual port
  *     ```yaml                    a complete configuration; `millrace validate` must accept it
  *     ```yaml file=a.yaml        the same, and saved for the blocks that follow. Any language may have a file
  *     ```yaml fragment           a configuration of which sections, and entries that pipelines name, are left out

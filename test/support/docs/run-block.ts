@@ -33,15 +33,15 @@ const RUNNERS: Readonly<Record<string, (block: Block, workspace: Workspace) => P
 };
 
 const KNOWN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
-  sh: ['exit', 'env'],
+  sh: ['exit', 'env', 'server'],
   yaml: ['file', 'fragment', 'invalid', 'foreign', 'env'],
   js: ['file', 'saved', 'env', 'jest'],
   ts: ['file', 'saved', 'env', 'jest'],
 };
 
-/** Whether {@link runBlock} does something with a block. */
+/** Whether {@link runBlock} does something with a block, without a server. */
 export function isRunnable({ language, attributes }: Block): boolean {
-  return language in RUNNERS || attributes.size > 0;
+  return !attributes.has('server') && (language in RUNNERS || attributes.size > 0);
 }
 
 /** Runs a block as its language asks for. Throws if it is not as the page says. */
