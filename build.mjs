@@ -41,7 +41,15 @@ const CHUNKS = [
   { name: 'operators', test: /operators\/index\.ts$/ },
   { name: 'files', test: /operators\/node\.ts$/ },
   { name: 'plugin', test: /src\/sdk\/index\.ts$/ },
-  { name: 'engine', test: /src\/index\.ts$/ },
+  { name: 'engine', test: /src\/(?:config\/(?:load|parse)-config|engine\/manager|state\/open-state)\.ts$/ },
+  // Small modules that several plugins or commands share.
+  {
+    name: 'plugin-parts',
+    test: /plugins\/(?:batch-demand|bounded-time|mask-expressions|masks\/masking)\.ts$/,
+  },
+  { name: 'command-line', test: /src\/cli\/(?:errors|format|notices)\.ts$/ },
+  { name: 'terminal', test: /src\/cli\/(?:log-line|terminal)\.ts$/ },
+  { name: 'run-parts', test: /src\/cli\/(?:run-state|signals|summary)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
 await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry, `${entry}.ts`])), { groups: CHUNKS });
