@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the peers of `npm run bench` that Debian packages. Needs the right to run apt-get.
+# Installs the peers of `npm run bench`: those that Debian packages, which needs the right to run apt-get, and gitleaks,
+# which needs Go.
 set -euo pipefail
 
 apt-get install -y --no-install-recommends ripgrep syslog-ng-core
@@ -16,3 +17,10 @@ for package in "$packages"/*.deb; do
   dpkg-deb -x "$package" "$folder/root"
 done
 echo "rsyslog is in $folder/root"
+
+if command -v go > /dev/null; then
+  GOBIN="$folder/bin" go install github.com/zricethezav/gitleaks/v8@v8.18.4
+  echo "gitleaks is in $folder/bin"
+else
+  echo "gitleaks was not installed, because there is no go" >&2
+fi

@@ -55,6 +55,11 @@ function isProse(value: string, text: string, start: number): boolean {
   );
 }
 
+/** Whether a value is the name of a test that has passed: `--- PASS: TestLogin (0.01s)`, `PASS: login-test`. */
+const isPassedTest = (value: string, text: string, start: number) =>
+  /(?:^|---\s|\]\s)PASS: $/.test(text.slice(Math.max(0, start - 12), start)) &&
+  /^[A-Za-z_][\w./-]*$/.test(value);
+
 const isOrdinary = (value: string, text: string, start: number) =>
   isCode(value, text, start) ||
   isPath(value) ||
@@ -63,7 +68,8 @@ const isOrdinary = (value: string, text: string, start: number) =>
   value.startsWith('arn:') ||
   /\barn:[\w:-]*$/.test(text.slice(Math.max(0, start - 100), start)) ||
   isSentence(value) ||
-  isProse(value, text, start);
+  isProse(value, text, start) ||
+  isPassedTest(value, text, start);
 
 /** A value behind the name of a password, which may be a word. */
 export function isPassword(value: string, text: string, start: number): boolean {
