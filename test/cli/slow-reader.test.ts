@@ -18,7 +18,7 @@ const manyProblems = () => {
 
 const manyPipelines = () => {
   const names = Array.from(
-    { length: 1500 },
+    { length: 600 },
     (_, i) => `  pipeline_with_a_long_name_${i}: { collect: a, forward: b }`,
   );
   return `collectors: { a: { plugin: test } }\nforwarders: { b: { plugin: noop } }\npipelines:\n${names.join('\n')}\nhost_config: {}\n`;

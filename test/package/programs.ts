@@ -80,8 +80,9 @@ export const lines: readonly string[][] = [];
 export const batches$ = followFiles(['a.log'], {
   positions: { startAt: () => 0, forget: () => {} },
 });
-export const manager = new Manager(await parseConfig({}), { once: true });
-export const states: Readonly<Record<string, { readonly state: string }>> = manager.states();
+export const started = async (): Promise<Manager> => new Manager(await parseConfig({}), { once: true });
+export const statesOf = (manager: Manager): Readonly<Record<string, { readonly state: string }>> =>
+  manager.states();
 export const event: CollectedEvent = { timestamp: '', data: {} };
 // @ts-expect-error: no such kind of plugin
 registerPlugin('collector', 'a', {});
