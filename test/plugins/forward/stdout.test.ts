@@ -20,7 +20,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 /** Writes events in a process of its own; what becomes of them goes to standard error. */
 const program = (input: object, turns: number) => `
   import { forward, forwardBatch } from '../../../plugins/forward/stdout.ts';
-  const ctx = { config: ${JSON.stringify(input)} };
+  const ctx = { config: ${JSON.stringify(input)}, stats: { bytes() {} } };
   const event = { timestamp: 't', data: { n: 1 }, big: 'x'.repeat(1000) };
   let turn = 0;
   function next() {
@@ -37,7 +37,7 @@ const program = (input: object, turns: number) => `
 /** Writes events until each is written; says why not on standard error. */
 const retrying = (turns: number) => `
   import { forward } from '../../../plugins/forward/stdout.ts';
-  const ctx = { config: { pretty_print: false } };
+  const ctx = { config: { pretty_print: false }, stats: { bytes() {} } };
   let turn = 0;
   function next() {
     if (turn === ${turns}) return console.error('done');
