@@ -379,13 +379,13 @@ class ConsumerReader {
     this.#open.delete(key);
     this.#emittedMessages--;
     if (refusal !== undefined) {
-      message.term('it cannot be read');
+      message.term();
     } else if (outcome !== 'failed') {
       this.#acknowledged.set(key, true);
       message.ack();
     } else if (message.deliveries >= max_deliver) {
       this.#reportTerm(message);
-      message.term('its events failed');
+      message.term();
     } else {
       message.nak(Math.min(nak_delay * 1000 * 2 ** (message.deliveries - 1), LONGEST_NAK));
     }

@@ -127,6 +127,7 @@ fleet:
     schema,
     shownSettings: { subject: '', stream: '' },
     checkConfig,
+    deduplicates: true,
     forward: ({ ctx, event, id }) => publisherOf(ctx).publish([event], id),
     forwardBatch: ({ ctx, events, id }) => publisherOf(ctx).publish(events, id),
     forwardJsonLines({ ctx }) {

@@ -255,7 +255,8 @@ function messageOf(message: JsMsg): NatsMessage {
     working: answer(() => message.working()),
     ack: answer(() => message.ack()),
     nak: (delay) => answer(() => message.nak(delay))(),
-    term: (reason) => answer(() => message.term(reason))(),
+    // Without a reason: servers before 2.10 do not understand one.
+    term: answer(() => message.term()),
   };
 }
 

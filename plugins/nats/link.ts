@@ -18,7 +18,7 @@ export interface NatsMessage {
   /** To be delivered again after so many milliseconds. */
   nak(delay: number): void;
   /** Never to be delivered again. */
-  term(reason: string): void;
+  term(): void;
 }
 
 /** A message for a stream. */

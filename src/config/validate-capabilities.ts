@@ -54,7 +54,8 @@ function checkForwarder(pipeline: Mapping, entries: ValidEntries, path: Path): C
   return forwarders.flatMap(({ name, at }) => {
     const entry = entries.forward.get(name);
     if (entry === undefined || exactFileOf(entry) !== undefined) return [];
-    const message = `the output of \`${name}\`, a \`${entry.data.plugin}\` forwarder, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\``;
+    if ((entry.plugin as ForwardPlugin).deduplicates === true) return [];
+    const message = `the output of \`${name}\`, a \`${entry.data.plugin}\` forwarder, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\`, or one that stores nothing twice, such as \`nats\``;
     return [{ path: [...path, 'forward', ...at], message }];
   });
 }

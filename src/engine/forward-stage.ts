@@ -10,8 +10,10 @@ import type { Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJsonLine, unserialisableEvent } from '../sdk/serialise.ts';
 import { type AttemptPolicy, Attempts, repeatCall, startCall } from './attempts.ts';
+import type { CallPlan } from './call-plan.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
 import { gatherBatches } from './gather-batches.ts';
+import { gatherPlanned } from './gather-planned.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 export interface ForwardStageOptions {
@@ -22,6 +24,8 @@ export interface ForwardStageOptions {
   readonly policy: AttemptPolicy;
   /** How batches are gathered and sent; undefined: everything that waits goes in one call at a time. */
   readonly batching: Batching | undefined;
+  /** Says which events go into which call, after a crash as before; takes the place of `batching`. */
+  readonly planned?: PlannedCalls | undefined;
   /** Whether all events that the pipeline may have in flight are: no more will come for a batch that waits. */
   readonly isWindowFull: () => boolean;
   /** Whether an error may say that only some events of a batch have failed, and the others were delivered. */
@@ -39,6 +43,17 @@ export interface ForwardStageOptions {
   readonly watch: ((events: readonly CollectedEvent[]) => void) | undefined;
   /** Takes an event that could not be delivered, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+}
+
+/** How calls are made that a crash does not change. */
+export interface PlannedCalls {
+  readonly plan: CallPlan;
+  /** Events of a call at most. */
+  readonly events: number;
+  /** Seconds that events wait for more. */
+  readonly seconds: number;
+  /** Told that the events of a source are not those of the last run. */
+  readonly onChanged: () => void;
 }
 
 /** What the functions below work with. */
@@ -61,14 +76,22 @@ const DOCUMENT_BYTES = 1024 * 1024;
  * `ordered: false` all calls run at once. Emits nothing. The window bounds the queue. Errors with a fatal error.
  */
 export function forwardStage(options: ForwardStageOptions): OperatorFunction<Batch, never> {
-  const { batching, isWindowFull } = options;
+  const { batching, planned, isWindowFull } = options;
   const stage: Stage = {
     ...options,
     // The parts of a batch are sent one after the other: `concurrency` says how many calls there are.
-    ordered: options.ordered || batching !== undefined,
+    ordered: options.ordered || batching !== undefined || planned !== undefined,
     memory: new BlockMemory(),
     nextId: uniqueIds(),
   };
+  if (planned !== undefined) {
+    const send = (batches: readonly Batch[], id: string, isDelivered: boolean) => {
+      if (!isDelivered) return deliverGroup(batches, stage, { id });
+      acknowledge(batches, stage);
+      return NOTHING;
+    };
+    return gatherPlanned(send, { ...planned, isWindowFull });
+  }
   if (batching !== undefined) {
     return gatherBatches((batches) => deliver(batches, stage), { ...batching, isWindowFull });
   }
@@ -202,6 +225,7 @@ class EventGroup {
     const { forward, forwardBatch, forwardJsonLines, memory } = this.#stage;
     const batches = this.#left;
     const id = this.#id;
+    this.#stage.planned?.plan.commit();
     const [first] = batches as readonly [Batch];
     if (totalSize(batches) === 1) return forward(first.events[0] as CollectedEvent, id);
     if (forwardJsonLines === undefined) {

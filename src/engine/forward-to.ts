@@ -1,8 +1,9 @@
 import { type OperatorFunction, pipe, tap } from 'rxjs';
-import { batchingOf } from '../sdk/batching.ts';
+import { batchingOf, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import { Pause } from './attempts.ts';
+import type { CallPlan } from './call-plan.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { type Batch, sizeOf } from './delivery.ts';
@@ -11,6 +12,10 @@ import { forwardStage } from './forward-stage.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
 import { RetryLog } from './retry-log.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
+
+const EVENTS_CHANGED =
+  'after a crash, the processors made other events of the same lines than before, or the lines are gone: what was in ' +
+  'flight may be stored twice';
 
 /** What a forwarder needs of its pipeline. */
 export interface ForwardToOptions {
@@ -27,6 +32,8 @@ export interface ForwardToOptions {
   readonly giveUpAfter: number | undefined;
   /** Takes the place of the plugin's own ways in a pipeline that delivers exactly once. */
   readonly exactly: ExactlyOnce | undefined;
+  /** The same for a forwarder that stores nothing twice under one id. */
+  readonly plan: CallPlan | undefined;
 }
 
 /** The stage of one forwarder: what it is called with, how often it is tried, and who is told what became of it. */
@@ -34,7 +41,7 @@ export function forwardTo(
   { name, loaded_plugin: plugin }: AnalyticsConfig['forwarders'][string],
   options: ForwardToOptions,
 ): OperatorFunction<Batch, never> {
-  const { kind, config, shared, counters, entry, deadLetters, probe, exactly, giveUpAfter } = options;
+  const { kind, config, shared, counters, entry, deadLetters, probe, exactly, plan, giveUpAfter } = options;
   const { ordered, delivery } = config;
   const ctx = options.ctx as PipelineRunContext<never>;
   const isDeadLetter = kind === 'dead_letter';
@@ -60,6 +67,12 @@ export function forwardTo(
     failsInPart: exactly === undefined,
     // What is delivered exactly once is written in one order.
     batching: exactly ? undefined : batchingOf({ ...options.ctx.config }),
+    planned: plan && {
+      plan,
+      events: batchingOf({ ...options.ctx.config })?.events ?? MOST_BATCH_EVENTS,
+      seconds: batchingOf({ ...options.ctx.config })?.seconds ?? 0,
+      onChanged: () => shared.logger.warn(`${shared.pipeline}: ${EVENTS_CHANGED}`),
+    },
     isWindowFull: () => ctx.demand.room === 0,
     policy: {
       name: `forwarder ${name}`,

@@ -307,7 +307,7 @@ function checkState(config: AnalyticsConfig, state: StateStore | undefined): voi
     .filter(([, { enabled, exactly_once, forward }]) => {
       // In tests another plugin may stand in for the forwarder.
       const plugin = config.forwarders[forward[0] as string]?.loaded_plugin;
-      return enabled && exactly_once && plugin?.exactly !== undefined;
+      return enabled && exactly_once && (plugin?.exactly ?? plugin?.deduplicates) !== undefined;
     })
     .map(([name]) => `pipelines.${name}.exactly_once: wants a state folder; give one, or set it to false`);
   if (problems.length > 0) throw new MillraceError('MILLRACE_STATE_REQUIRED', problems.join('\n'));

@@ -24,6 +24,7 @@ import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginCon
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
 import { memoryState } from '../state/state-table.ts';
+import { CallPlan } from './call-plan.ts';
 import { collectStage } from './collect-stage.ts';
 import { createContext, type SharedContext } from './context.ts';
 import { DeadLetters } from './dead-letters.ts';
@@ -87,6 +88,7 @@ class PipelineRun {
   /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
   readonly #collectorFailed$ = new ReplaySubject<void>(1);
   readonly #exactly: ExactlyOnce | undefined;
+  readonly #plan: CallPlan | undefined;
   readonly #truncated: TruncatedLines;
   #failure: { readonly cause: unknown } | undefined;
 
@@ -99,6 +101,7 @@ class PipelineRun {
       workers > 1 ? workers * Math.max(max_in_flight, BLOCKS * blockLinesOf(setup.config)) : max_in_flight,
     );
     this.#exactly = this.#exactlyOnce();
+    this.#plan = this.#callPlan();
   }
 
   run(stop$: Observable<unknown>): Observable<never> {
@@ -163,7 +166,9 @@ class PipelineRun {
         entry: this.#entryAt(place),
         drop: this.#drop(place),
         onRefused: (...refusal) => deadLetters.collectorFailed(name, ...refusal),
-        makeQueue: this.#exactly && ((release) => (this.#exactly as ExactlyOnce).queueFor(release)),
+        makeQueue: this.#exactly
+          ? (release) => (this.#exactly as ExactlyOnce).queueFor(release)
+          : this.#plan && ((release) => (this.#plan as CallPlan).queueFor(name, release)),
         onAcknowledged: probe && ((events) => probe.acknowledged(place, events)),
       }),
       tap((batch) => this.#truncated.note(batch)),
@@ -286,6 +291,7 @@ class PipelineRun {
       deadLetters,
       probe,
       exactly,
+      plan: kind === 'forward' ? this.#plan : undefined,
       giveUpAfter,
     });
   }
@@ -314,6 +320,20 @@ class PipelineRun {
       pipeline: shared.pipeline,
       logger: shared.logger,
     });
+  }
+
+  /** Undefined unless the pipeline delivers exactly once to a forwarder that stores nothing twice. */
+  #callPlan(): CallPlan | undefined {
+    const { config, analytics, state } = this.#setup;
+    if (state === undefined) return undefined;
+    const [forwarder] = forwardersOf(config);
+    const plugin = analytics.forwarders[forwarder as string]?.loaded_plugin;
+    const calls = state('exactly_once');
+    if (config.exactly_once && plugin?.exactly === undefined && plugin?.deduplicates === true) {
+      return new CallPlan(calls);
+    }
+    CallPlan.forget(calls);
+    return undefined;
   }
 
   #drop(place: StagePlace): Drop {

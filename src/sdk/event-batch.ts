@@ -7,6 +7,8 @@ export type Outcome = 'forwarded' | 'dropped' | 'dead_lettered' | 'failed';
 
 /** Where in a file events come from. Bytes. */
 export interface EventOrigin {
+  /** Names the file whatever its path. Default: the path. */
+  readonly id?: string | undefined;
   readonly path: string;
   readonly startOffset: number;
   readonly endOffset: number;

@@ -161,6 +161,11 @@ export interface ForwardPlugin extends PluginBase {
     events: readonly CollectedEvent[];
     id: CallId;
   }): Returned<unknown>;
+  /**
+   * True if its sink stores nothing twice under one `id`, as long as an outage is short. Then it may be used with
+   * `exactly_once`: after a crash, the same events come again with the same `id`.
+   */
+  readonly deduplicates?: boolean;
   /** True if it writes events to standard output. */
   readonly writesToStdout?: boolean;
   /** The file that `exactly` writes to; undefined if this configuration cannot be used with `exactly_once`. */

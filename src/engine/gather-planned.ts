@@ -1,0 +1,176 @@
+import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
+import { longTimer } from '../../operators/long-timer.ts';
+import { subscribeFor, subscribeInner } from '../../operators/support/subscribe-for.ts';
+import type { CallPlan } from './call-plan.ts';
+import { type Batch, sizeOf } from './delivery.ts';
+
+/** Milliseconds between two looks at the window while events wait. */
+const LOOK_EVERY = 100;
+/** Milliseconds for which the events of a call of the last run are waited for. */
+const PATIENCE = 10_000;
+
+export interface GatherPlannedOptions {
+  readonly events: number;
+  /** Seconds that events wait for more. */
+  readonly seconds: number;
+  readonly plan: CallPlan;
+  readonly isWindowFull: () => boolean;
+  /** Told that the events of a source are not those of the last run. */
+  readonly onChanged: () => void;
+}
+
+/** The events of one source that wait for a call. */
+interface Waiting {
+  batches: Batch[];
+  events: number;
+  isDue: boolean;
+  deadline: Subscription | undefined;
+}
+
+/**
+ * Sends what arrives as a {@link CallPlan} says: in calls of one source, one at a time, and first those of the last run
+ * again, with the same events. `isDelivered` says that the call was successful then, and need not be made.
+ *
+ * Errors with the source, and with what `send` throws or emits as an error.
+ */
+export function gatherPlanned(
+  send: (batches: readonly Batch[], id: string, isDelivered: boolean) => readonly never[] | Observable<never>,
+  { events: most, seconds, plan, isWindowFull, onChanged }: GatherPlannedOptions,
+): OperatorFunction<Batch, never> {
+  return (source$) =>
+    new Observable<never>((subscriber) => {
+      const sources = new Map<string, Waiting>();
+      let isBusy = false;
+      let isSending = false;
+      let hasEnded = false;
+
+      const add = (batch: Batch) => {
+        const source = plan.arrived(sizeOf(batch), batch.delivery);
+        let waiting = sources.get(source);
+        if (waiting === undefined) {
+          waiting = { batches: [], events: 0, isDue: false, deadline: undefined };
+          sources.set(source, waiting);
+        }
+        waiting.batches.push(batch);
+        waiting.events += sizeOf(batch);
+        wait(source, waiting);
+      };
+
+      const wait = (source: string, waiting: Waiting) => {
+        const isRepeated = plan.repeated(source) !== undefined;
+        waiting.isDue ||= !isRepeated && (seconds === 0 || isWindowFull());
+        if (waiting.isDue || waiting.deadline !== undefined) return;
+        const ms = isRepeated ? PATIENCE : seconds * 1000;
+        const isOver$ = merge(longTimer(ms), interval(LOOK_EVERY).pipe(filter(isWindowFull))).pipe(take(1));
+        waiting.deadline = isOver$.subscribe(() => {
+          waiting.isDue = true;
+          sendAll();
+        });
+        subscriber.add(waiting.deadline);
+      };
+
+      /** The first `count` events of a source. */
+      const takeEvents = (source: string, waiting: Waiting, count: number): Batch[] => {
+        const taken: Batch[] = [];
+        for (let left = count; left > 0; ) {
+          const first = waiting.batches[0] as Batch;
+          const size = sizeOf(first);
+          if (size <= left) {
+            taken.push(first);
+            waiting.batches.shift();
+            left -= size;
+            continue;
+          }
+          const { events, delivery } = first;
+          taken.push({ events: events.slice(0, left), delivery });
+          waiting.batches[0] = { events: events.slice(left), delivery };
+          left = 0;
+        }
+        waiting.events -= count;
+        waiting.isDue = false;
+        waiting.deadline?.unsubscribe();
+        waiting.deadline = undefined;
+        if (waiting.events === 0) sources.delete(source);
+        return taken;
+      };
+
+      /** The next call of a source, if it is complete or need not be. */
+      const callOf = (source: string, waiting: Waiting) => {
+        const repeated = plan.repeated(source);
+        const isOver = waiting.isDue || hasEnded;
+        if (repeated !== undefined) {
+          if (waiting.events < repeated.events && !isOver) return undefined;
+          const first = waiting.events < repeated.events ? undefined : peek(waiting, repeated.events);
+          const path = waiting.batches[0]?.delivery.root.origin?.path;
+          if (first !== undefined && plan.repeat(source, first, path)) {
+            const batches = takeEvents(source, waiting, repeated.events);
+            return { batches, id: repeated.id, isDelivered: repeated.isDelivered };
+          }
+          onChanged();
+          plan.abandon(source);
+        }
+        if (waiting.events < most && !isOver && seconds > 0) return undefined;
+        const batches = takeEvents(source, waiting, Math.min(most, waiting.events));
+        const path = batches[0]?.delivery.root.origin?.path;
+        const events = batches.flatMap((batch) => batch.events);
+        return { batches, id: plan.begin(source, events, path), isDelivered: false };
+      };
+
+      const next = () => {
+        for (const [source, waiting] of [...sources]) {
+          const call = callOf(source, waiting);
+          if (waiting.events > 0) {
+            // Behind the others: now it is their turn.
+            sources.delete(source);
+            sources.set(source, waiting);
+            wait(source, waiting);
+          }
+          if (call !== undefined) return call;
+        }
+        return undefined;
+      };
+
+      const ended = () => {
+        isBusy = false;
+        sendAll();
+      };
+
+      /** A loop, so that calls that complete at once do not nest. */
+      const sendAll = () => {
+        if (isSending) return;
+        isSending = true;
+        while (!isBusy && !subscriber.closed) {
+          const call = next();
+          if (call === undefined) break;
+          let sent: readonly never[] | Observable<never>;
+          try {
+            sent = send(call.batches, call.id, call.isDelivered);
+          } catch (error) {
+            subscriber.error(error);
+            break;
+          }
+          if (!(sent instanceof Observable)) continue;
+          isBusy = true;
+          subscribeInner(subscriber, sent, () => {}, ended);
+        }
+        isSending = false;
+        if (hasEnded && !isBusy && sources.size === 0) subscriber.complete();
+      };
+
+      subscribeFor(subscriber, source$, {
+        next: (batch) => {
+          add(batch);
+          sendAll();
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          hasEnded = true;
+          sendAll();
+        },
+      });
+    });
+}
+
+function peek({ batches }: Waiting, count: number) {
+  return batches.flatMap(({ events }) => events).slice(0, count);
+}
