@@ -1,5 +1,6 @@
 import { engine } from './engine.ts';
 import { entropy } from './entropy.ts';
+import { http } from './http.ts';
 import { latency } from './latency.ts';
 import { mainJob } from './main-job.ts';
 import { memory } from './memory.ts';
@@ -9,4 +10,4 @@ import { rules } from './rules.ts';
 import { start } from './start.ts';
 
 /** All parts, in the order in which they run. */
-export const PARTS: readonly Part[] = [mainJob, rules, engine, entropy, memory, latency, start, micro];
+export const PARTS: readonly Part[] = [mainJob, rules, engine, entropy, memory, latency, http, start, micro];

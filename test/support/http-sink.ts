@@ -18,7 +18,7 @@ export type Answerer = (request: SinkRequest, response: ServerResponse, incoming
 /** A server that keeps the requests that it gets. */
 export interface HttpSink {
   readonly url: string;
-  readonly requests: readonly SinkRequest[];
+  readonly requests: SinkRequest[];
   /** How further requests are answered. */
   answer: Answerer;
   close(): Promise<void>;
