@@ -39,13 +39,6 @@ export function replaceByActions(
   };
 }
 
-/** The environment variables that actions need. */
-export function keysOf(actions: Readonly<Record<string, RedactAction>>): string[] {
-  return Object.values(actions).flatMap((action) =>
-    typeof action === 'object' && 'hmac' in action ? [action.hmac.key_env] : [],
-  );
-}
-
 function replaceBy(action: RedactAction, name: string): (value: string) => string {
   const fixed = `<:${name}:>`;
   if (action === 'name') return () => fixed;

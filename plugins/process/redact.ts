@@ -13,7 +13,6 @@ import {
 } from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
 import { redacting, rulesOf, SECRET_FIELD } from '../masks/redact.ts';
-import { keysOf } from '../masks/redact-actions.ts';
 import { DEFAULT_PACKS, globToExpression, packNames } from '../packs/load-packs.ts';
 import { RULE_FIELDS } from '../packs/pack-schema.ts';
 
@@ -161,11 +160,13 @@ export function checkConfig({ config }: { config: RedactProcessConfig }): readon
       message: 'there are no rules, so nothing is masked',
     });
   }
-  for (const key of keysOf(action)) {
+  for (const [rule, one] of Object.entries(action)) {
+    if (typeof one !== 'object' || !('hmac' in one)) continue;
+    const key = one.hmac.key_env;
     const value = process.env[key];
     if (value !== undefined && value !== '') continue;
     const message = `the environment variable ${key} is not set; hmac requires a secret key in it`;
-    problems.push({ path: ['action'], message });
+    problems.push({ path: ['action', rule, 'hmac', 'key_env'], message });
   }
   return problems;
 }

@@ -106,7 +106,7 @@ describe('redact: configuration', () => {
     const action = { PIN: { hmac: { key_env: 'MILLRACE_TEST_NO_KEY' } } };
     expect(problems({ action })).toEqual([
       {
-        at: 'action',
+        at: 'action.PIN.hmac.key_env',
         severity: 'error',
         message: expect.stringContaining('MILLRACE_TEST_NO_KEY is not set'),
       },
