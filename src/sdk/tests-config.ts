@@ -208,12 +208,21 @@ const collectorInput = () =>
   ]);
 export type CollectorInput = Readonly<z.output<ReturnType<typeof collectorInput>>>;
 
+/** A time in which all calls of a forwarder fail. */
+const outage = () =>
+  z
+    .strictObject({
+      from: duration().describe('When the outage begins: a time from the start of the test.'),
+      to: duration().describe('When it ends: later than `from`.'),
+    })
+    .describe('Calls that begin or end in this time fail.');
+
 const forwarderInput = () =>
   z.union([
     word('keep'),
     z.strictObject({
       takes: duration().optional(),
-      fails: z.union([amount(), word('always')]).optional(),
+      fails: z.union([amount(), word('always'), outage(), z.array(outage()).min(1)]).optional(),
       permanent: z.boolean().optional(),
     }),
   ]);

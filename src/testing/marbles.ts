@@ -145,6 +145,9 @@ export function toEvent(value: unknown): CollectedEvent {
     : { timestamp: isoNow(), data: toData(value) };
 }
 
+/** From this code point on, which is for private use, letters name events that have none in a drawing. */
+export const FIRST_UNSHOWN_LETTER = 0xf0000;
+
 /** The value of a letter. */
 export function letterValue(letter: string, values: MarbleValues | undefined): unknown {
   return values !== undefined && Object.hasOwn(values, letter) ? values[letter] : { value: letter };

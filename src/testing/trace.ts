@@ -3,6 +3,7 @@ import type { PipelineProbe, StagePlace } from '../engine/probe.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason, PipelineState } from '../sdk/status.ts';
+import { FIRST_UNSHOWN_LETTER } from './marbles.ts';
 
 /** Something that happened at a stage, at a virtual time in milliseconds. */
 export type TraceMark =
@@ -82,7 +83,8 @@ export class Letters {
   }
 
   set(event: CollectedEvent, letter: string): void {
-    this.#letters.set(event, letter);
+    const isShown = (letter.codePointAt(0) ?? 0) < FIRST_UNSHOWN_LETTER;
+    this.#letters.set(event, isShown ? letter : '·');
   }
 
   /** The event's letter; a free one if it came from nowhere known. Beyond 62 of them it is `·`. */

@@ -3,13 +3,17 @@ import { MillraceError } from '../../sdk/errors.ts';
 import { nearest } from '../../sdk/nearest.ts';
 import type { ConfigProblem } from '../../sdk/plugin.ts';
 import type { RowExpectation, TestDefinition } from '../../sdk/tests-config.ts';
+import { toMilliseconds } from '../duration.ts';
 import { parseMarbleRow } from '../marbles.ts';
 import { collectedValues, lettersIn, MOST_LISTED_VALUES } from './row-marbles.ts';
 
 type Problem = ConfigProblem & { readonly at?: 'key' };
 
 /** What is wrong with the marbles of a test, at paths inside it. Its schema has passed. */
-export function checkTest({ collect, expect }: TestDefinition): Problem[] {
+export function checkTest({ collect, expect, forward = {} }: TestDefinition): Problem[] {
+  const outages = Object.entries(forward).flatMap(([name, given]) =>
+    given === 'keep' ? [] : checkOutages(given.fails, ['forward', name, 'fails']),
+  );
   const inputs = Object.entries(collect).flatMap(([name, input]): Problem[] => {
     if (input === 'keep') return [];
     const path = ['collect', name];
@@ -30,9 +34,21 @@ export function checkTest({ collect, expect }: TestDefinition): Problem[] {
     isRow(row) && row.marbles !== undefined ? [{ row, path: ['expect', name] }] : [],
   );
   // What letters stand for is known only where all marbles can be read.
-  if (inputs.length > 0) return [...inputs, ...rows.flatMap(({ row, path }) => readRow(row, path))];
+  if (inputs.length > 0)
+    return [...outages, ...inputs, ...rows.flatMap(({ row, path }) => readRow(row, path))];
   const collected = collectedValues(collect);
-  return rows.flatMap(({ row, path }) => checkRow(row, path, collected));
+  return [...outages, ...rows.flatMap(({ row, path }) => checkRow(row, path, collected))];
+}
+
+function checkOutages(fails: unknown, path: Path): Problem[] {
+  if (typeof fails !== 'object' || fails === null) return [];
+  return Object.entries([fails].flat() as { from: string; to: string }[]).flatMap(([index, { from, to }]) => {
+    if (toMilliseconds(from) < toMilliseconds(to)) return [];
+    const place = Array.isArray(fails) ? [...path, Number(index)] : path;
+    return [
+      { path: [...place, 'to'], message: `${to} is not after ${from}: an outage ends later than it begins` },
+    ];
+  });
 }
 
 function isRow(value: unknown): value is RowExpectation {

@@ -3,7 +3,7 @@ import type { CollectorInput, RowExpectation, TestDefinition } from '../../sdk/t
 import { alignedRows, type RowEntry } from '../aligned-rows.ts';
 import { timeText } from '../draw/value-text.ts';
 import { durationText, toMilliseconds } from '../duration.ts';
-import { parseMarbleRow } from '../marbles.ts';
+import { FIRST_UNSHOWN_LETTER, parseMarbleRow } from '../marbles.ts';
 import type { CollectorMarbles } from '../test-pipeline.ts';
 import { type EventMatcher, mismatch, toWantedData, written } from './matcher.ts';
 import { countedEvents, type Finding, type ReceivedEvent, whatCame } from './received.ts';
@@ -127,7 +127,7 @@ export function checkTimes(
 
 /** The letters of listed values, in the order in which they are given away. */
 const ALPHABET = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'];
-export const MOST_LISTED_VALUES = ALPHABET.length;
+export const MOST_LISTED_VALUES = 10_000;
 
 /** The letters of a marble string. */
 export function lettersIn(marbles: string): string[] {
@@ -141,13 +141,14 @@ export function marbleTexts(input: CollectorInput): string[] {
 
 /**
  * What collectors emit, as marbles. Listed values come all at once, and then the end; their letters are a, b, c, …
- * as far as no marbles of the test use them.
+ * as far as no marbles of the test use them. Those of further values are not shown.
  */
 export function collectorMarbles(
   collect: TestDefinition['collect'],
 ): Record<string, CollectorMarbles | 'keep'> {
   const used = new Set(Object.values(collect).flatMap(marbleTexts).flatMap(lettersIn));
   const free = ALPHABET.filter((letter) => !used.has(letter));
+  let nextUnshown = FIRST_UNSHOWN_LETTER;
   return Object.fromEntries(
     Object.entries(collect).map(([name, input]) => {
       if (input === 'keep') return [name, input];
@@ -156,6 +157,7 @@ export function collectorMarbles(
         return [name, values === undefined ? { marbles } : { marbles, values }];
       }
       const letters = free.splice(0, input.length);
+      while (letters.length < input.length) letters.push(String.fromCodePoint(nextUnshown++));
       const values = Object.fromEntries(letters.map((letter, index) => [letter, input[index]]));
       return [name, { marbles: input.length === 0 ? '|' : `(${letters.join('')}|)`, values }];
     }),

@@ -4,7 +4,9 @@ import { asyncScheduler } from 'rxjs';
 import { formatPath } from '../../checks/problem.ts';
 import { safeReason } from '../../sdk/errors.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';
+import { toMilliseconds } from '../duration.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
+import type { ForwarderBehaviour } from '../stand-in-forwarder.ts';
 import { runPipeline, type TestPipelineOptions } from '../test-pipeline.ts';
 import type { PluginFailure } from '../trace.ts';
 import { checkExpectations } from './check-expectations.ts';
@@ -49,11 +51,24 @@ function pipelineOptions({ definition, host }: LoadedTest): TestPipelineOptions 
   return {
     collect: collectorMarbles(collect),
     forward: Object.fromEntries(
-      Object.entries(forward).map(([name, given]) => [name, given === 'keep' ? given : defined(given)]),
+      Object.entries(forward).map(([name, given]) => [
+        name,
+        given === 'keep' ? given : defined({ ...given, fails: failsOf(given.fails) }),
+      ]),
     ),
     host,
     ...defined({ pipeline, seed, until, once }),
   };
+}
+
+type Fails = Exclude<NonNullable<TestDefinition['forward']>[string], 'keep'>['fails'];
+
+/** Outages as a function of calls: one that begins or ends in an outage fails. */
+function failsOf(fails: Fails): ForwarderBehaviour['fails'] {
+  if (typeof fails !== 'object') return fails;
+  const outages = [fails].flat().map(({ from, to }) => [toMilliseconds(from), toMilliseconds(to)] as const);
+  const isIn = (at: number) => outages.some(([from, to]) => at >= from && at < to);
+  return (call) => isIn(call.from) || isIn(call.to);
 }
 
 /** Without the keys that have no value. */

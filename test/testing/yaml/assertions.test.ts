@@ -86,6 +86,24 @@ describe('an assertion that holds says nothing', () => {
     expect(await findings("collect: { log: [x, y] }, expect: { archive: { marbles: '(ab)' } }")).toEqual([]);
   });
 
+  it('of an outage of a forwarder', async () => {
+    const collect = "collect: { log: { marbles: 'a 10s b 60s c|' } }";
+    for (const fails of ['{ from: 5s, to: 50s }', '[{ from: 1s, to: 2s }, { from: 5s, to: 50s }]']) {
+      // The second and last attempt for b is within the outage as well.
+      const found = await findings(
+        `${collect}, forward: { live: { fails: ${fails} } }, expect: { live: [{ value: a }, { value: c }], dead_letters: 1, retries: 1 }`,
+      );
+      expect(found).toEqual([]);
+    }
+  });
+
+  it('of many listed values', async () => {
+    const lines = Array.from({ length: 3000 }, (_, index) => `line ${index}`);
+    expect(
+      await findings(`collect: { log: [${lines}] }, expect: { archive: [${lines}], dropped: none }`),
+    ).toEqual([]);
+  });
+
   it('takes a collected text between slashes for a text', async () => {
     const collect = "collect: { log: { marbles: 'a|', values: { a: '/var/log/' } } }";
     expect(await findings(`${collect}, expect: { archive: { marbles: 'a' } }`)).toEqual([]);

@@ -113,6 +113,10 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
       `${COLLECT}, forward: { live: { ▸fail: 1 } }, expect: { state: completed }`,
       '.forward.live.fail: unknown key `fail`; did you mean `fails`?',
     ],
+    [
+      `${COLLECT}, forward: { live: { fails: { from: 2s, to: ▸1s } } }, expect: { state: completed }`,
+      '.forward.live.fails.to: 1s is not after 2s: an outage ends later than it begins',
+    ],
     // Expectations of entries
     [`${COLLECT}, expect: ▸{}`, '.expect: nothing is asserted; name a forwarder and what it is to get'],
     [
@@ -212,9 +216,9 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
   });
 
   it('with more values than there are letters', async () => {
-    const values = Array.from({ length: 63 }, () => 'x').join(', ');
+    const values = Array.from({ length: 10_001 }, () => 'x').join(', ');
     expect(await refused(`collect: { log: ▸[${values}] }, expect: { state: completed }`)).toEqual([
-      '.collect.log: 63 values; a list has at most 62: spread them over several runs or collectors',
+      '.collect.log: 10001 values; a list has at most 10000: spread them over several runs or collectors',
     ]);
   });
 
