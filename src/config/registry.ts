@@ -30,6 +30,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     regex_mask: () => import('../../plugins/process/regex_mask.ts'),
     entropy_mask: () => import('../../plugins/process/entropy_mask.ts'),
     filter: () => import('../../plugins/process/filter.ts'),
+    multiline: () => import('../../plugins/process/multiline.ts'),
     map: () => import('../../plugins/process/map.ts'),
     parse: () => import('../../plugins/process/parse.ts'),
   },

@@ -30,6 +30,7 @@ export function validateExactlyOnce(pipelines: Mapping, entries: ValidEntries): 
     return [
       ...checkCollectors(pipeline, entries, path),
       ...checkForwarder(pipeline, entries, path),
+      ...checkJoining(pipeline, entries, path),
       ...checkOrder(pipeline, path),
       ...checkSharing(name, pipelines, entries),
     ];
@@ -57,6 +58,16 @@ function checkForwarder(pipeline: Mapping, entries: ValidEntries, path: Path): C
     if ((entry.plugin as ForwardPlugin).deduplicates === true) return [];
     const message = `the output of \`${name}\`, a \`${entry.data.plugin}\` forwarder, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\`, or one that stores nothing twice, such as \`nats\``;
     return [{ path: [...path, 'forward', ...at], message }];
+  });
+}
+
+/** What is delivered of an event could be cut between its lines, of which some are read again and others are not. */
+function checkJoining(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigProblem[] {
+  return namesIn(pipeline.process).flatMap(({ name, at }) => {
+    const entry = entries.process.get(name);
+    if ((entry?.plugin as ProcessPlugin | undefined)?.joinLines === undefined) return [];
+    const message = `\`${name}\`, a \`${entry?.data.plugin}\` processor, joins lines; \`exactly_once\` requires that each event comes from one line: after a crash, the lines of one could be read in part`;
+    return [{ path: [...path, 'process', ...at], message }];
   });
 }
 

@@ -32,6 +32,7 @@ import { type Batch, sizeOf } from './delivery.ts';
 import { ExactlyOnce } from './exactly-once.ts';
 import { OutputRecord } from './exactly-once-state.ts';
 import { forwardTo } from './forward-to.ts';
+import { joinStage } from './join-stage.ts';
 import { collectedBy } from './plugin-output.ts';
 import type { Drop, PipelineProbe, StagePlace } from './probe.ts';
 import { processStage } from './process-stage.ts';
@@ -226,6 +227,16 @@ class PipelineRun {
     const ctx = this.#context('process', entry, this.#working.signal) as PipelineRunContext<never>;
     const plugin = entry.loaded_plugin;
     const place: StagePlace = { kind: 'process', name: entry.name };
+    const joining = plugin.joinLines?.({ ctx });
+    if (joining !== undefined) {
+      const joined = joinStage({
+        joining,
+        isWindowFull: () => ctx.demand.room === 0,
+        onReceived,
+        onFailure: (...failure) => deadLetters.processorFailed(index, ...failure),
+      });
+      return pipe(joined, this.#watch(place));
+    }
     const stage = processStage({
       onReceived,
       name: entry.name,

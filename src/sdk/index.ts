@@ -57,6 +57,7 @@ export type {
   ExactOutputEvents,
   ExampleEvent,
   ForwardPlugin,
+  LineJoining,
   LineMapping,
   ManyLines,
   OutputMark,

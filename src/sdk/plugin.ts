@@ -108,6 +108,30 @@ export interface ManyLines {
   readonly maxLineLength: number;
 }
 
+/**
+ * Which lines belong together. Lines are joined with lines of the same source only: of the same `data.source`, or the
+ * same tag. A state is any value but undefined; the engine keeps it for each source.
+ */
+export interface LineJoining {
+  /** The line of an event; undefined for an event that is passed on as it is. */
+  lineOf(event: CollectedEvent): string | undefined;
+  /** The first of several events, with all lines in place of its own. They are joined by LF. */
+  withLine(event: CollectedEvent, lines: string): CollectedEvent;
+  /** The state of a line that others may follow; undefined for one that stands alone, which then leaves at once. */
+  begin(line: string): unknown;
+  /** The state of a line that belongs to the lines before it; undefined for one that does not. */
+  next(state: unknown, line: string): unknown;
+  /** True if the line of an event is `data.line`, so that events of lines need not be created. */
+  readonly readsLines: boolean;
+  /** Whether one of these lines, with LF between them, may have a state. Where none does, `begin` is not called. */
+  readonly mayBegin?: (lines: string) => boolean;
+  /** The most lines of an event, and the most bytes. */
+  readonly maxLines: number;
+  readonly maxBytes: number;
+  /** Seconds after its first line at which an event leaves, whatever may follow. */
+  readonly seconds: number;
+}
+
 /** What a processor makes of an event, both by their data. */
 export interface ExampleEvent {
   readonly given: CollectedEvent['data'];
@@ -136,6 +160,11 @@ export interface ProcessPlugin extends PluginBase {
    * makes them so; undefined if none does. Such a processor gets its events one batch after the other, and runs in no worker.
    */
   needsOrder?(args: { config: never }): string | undefined;
+  /**
+   * Ours, optional: takes the place of `process`, for a processor that joins the lines of several events into one event.
+   * The engine holds the lines until the event is complete, and acknowledges them when it is. Called once for each run.
+   */
+  joinLines?(args: { ctx: PipelineRunContext<never> }): LineJoining;
   /**
    * Ours, optional: takes the place of `process` for the events of lines, which then need not be made. To give what
    * `process` would, line by line, with all else unchanged; undefined where that cannot be said beforehand.

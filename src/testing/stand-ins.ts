@@ -3,7 +3,7 @@ import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import type { Plugin, ProcessPlugin } from '../sdk/plugin.ts';
+import type { LineJoining, Plugin, ProcessPlugin } from '../sdk/plugin.ts';
 import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
 import { anything } from './stand-in-collector.ts';
 import type { Letters } from './trace.ts';
@@ -17,6 +17,9 @@ export function tracedProcessor(
   return {
     ...plugin,
     get_config_schema: anything,
+    ...(plugin.joinLines && {
+      joinLines: (args) => tracedJoining(plugin.joinLines?.(args) as LineJoining, letters),
+    }),
     process: ({ ctx, event }) => {
       const returned: unknown = plugin.process({ ctx, event });
       const results = availableResults<CollectedEvent>(returned);
@@ -34,6 +37,18 @@ export function tracedProcessor(
       return toObservable(returned as ObservableInput<CollectedEvent>).pipe(
         tap((result) => letters.inherit(result, event)),
       );
+    },
+  };
+}
+
+/** A joined event has the letter of the first one. */
+function tracedJoining(joining: LineJoining, letters: Letters): LineJoining {
+  return {
+    ...joining,
+    withLine: (event, lines) => {
+      const joined = joining.withLine(event, lines);
+      letters.inherit(joined, event);
+      return joined;
     },
   };
 }

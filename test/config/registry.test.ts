@@ -33,6 +33,7 @@ describe('the registry', () => {
       'regex_mask',
       'entropy_mask',
       'filter',
+      'multiline',
       'map',
       'parse',
     ]);

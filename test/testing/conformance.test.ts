@@ -120,6 +120,7 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     { config: { format: 'json' } },
     { config: { format: 'regex', pattern: '(?P<word>[a-z]+)', into: 'found' } },
   ],
+  'process multiline': [{ config: { start: '^x' } }, { config: { preset: 'go' } }],
   'process map': [
     { config: { set: { seen: 'timestamp' }, rename: { line: 'message' }, remove: ['source'] } },
   ],

@@ -30,6 +30,35 @@ export const LINE_CHECKS: readonly Check[] = [
       return mapped === 0 ? 'mapLines returns undefined for every sample: process does it all' : undefined;
     },
   },
+  {
+    name: 'lines: joinLines returns whole events, and leaves those that it is given as they are',
+    kinds: ['process'],
+    applies: (plugin: Plugin) => (plugin as ProcessPlugin | undefined)?.joinLines !== undefined,
+    async run(subject) {
+      const joining = (subject.plugin as ProcessPlugin).joinLines?.({ ctx: counting(subject).ctx as never });
+      demand(joining !== undefined, () => 'joinLines returned nothing; return what joins lines');
+      for (const limit of ['maxLines', 'maxBytes', 'seconds'] as const) {
+        demand(
+          (joining?.[limit] ?? 0) > 0,
+          () =>
+            `its \`${limit}\` is ${joining?.[limit]}; it has to be above 0, so that lines are not held for ever`,
+        );
+      }
+      const [envelope] = sampleEnvelopes(subject.secret);
+      const events = LineEvents.of(sampleLines(subject), envelope as LineEnvelope).events;
+      for (const event of events) {
+        const before = serialise(event);
+        if (joining?.lineOf(event) === undefined) continue;
+        const joined = joining.withLine(event, 'one\ntwo');
+        demand(
+          joining.lineOf(joined) === 'one\ntwo',
+          () => 'lineOf does not return what withLine has put in',
+        );
+        demand(serialise(event) === before, () => 'withLine changed the event; return a new one');
+      }
+      return undefined;
+    },
+  },
 ];
 
 /** Compares the two ways for the lines of an envelope; false if `mapLines` leaves them to `process`. */

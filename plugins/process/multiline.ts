@@ -1,0 +1,115 @@
+import * as z from 'zod';
+import {
+  type CollectedEvent,
+  defineProcessor,
+  integer,
+  type LineJoining,
+  ProcessConfigBase,
+} from '../../src/sdk/index.ts';
+import { boundedExpression, expressionProblem } from '../expressions/bounded-expression.ts';
+import {
+  beginTrace,
+  continueTrace,
+  PRESETS,
+  type PresetName,
+  type TraceState,
+  traceFinder,
+} from '../multiline/presets.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const pattern = () =>
+  z.string().check((ctx) => {
+    const problem = expressionProblem(ctx.value);
+    if (problem === undefined) return;
+    ctx.issues.push({ code: 'custom', input: ctx.value, message: `a valid regular expression (${problem})` });
+  });
+const preset = z.enum(Object.keys(PRESETS) as PresetName[]);
+
+const schema = ProcessConfigBase.extend({
+  start: pattern().optional().describe('A line that matches begins an event; all others continue one.'),
+  continue: pattern().optional().describe('A line that matches continues an event; all others begin one.'),
+  preset: z
+    .union([z.array(preset).min(1), preset.transform((name) => [name])])
+    .optional()
+    .describe('Joins the stack traces of these languages; all other lines stay alone.'),
+  field: z.string().min(1).default('line').describe('The field with the line.'),
+  lines: integer().min(2).max(10_000).default(500).describe('The most lines of an event.'),
+  bytes: integer()
+    .min(KIB)
+    .max(16 * MIB)
+    .default(MIB)
+    .describe('The most bytes of an event.'),
+  seconds: z
+    .number()
+    .gt(0)
+    .max(3600)
+    .default(1)
+    .describe('Seconds after its first line at which an event leaves, whatever may follow.'),
+}).check((ctx) => {
+  const { start, continue: continued, preset } = ctx.value;
+  if ([start, continued, preset].filter((value) => value !== undefined).length === 1) return;
+  const message = 'one of `start`, `continue` and `preset`';
+  ctx.issues.push({ code: 'custom', input: ctx.value, message });
+});
+type Settings = z.output<typeof schema>;
+
+export default defineProcessor({
+  description: 'Joins lines that belong together into one event, such as those of a stack trace.',
+  example: `
+traces:
+  plugin: multiline
+  preset: [java, python]
+`,
+  exampleEvents: [
+    { given: { line: 'ready' }, gives: [{ line: 'ready' }] },
+    { given: { line: 'java.io.IOException: disk full' }, gives: [] },
+    {
+      given: { line: '\tat app.Main.run(Main.java:7)' },
+      gives: [{ line: 'java.io.IOException: disk full\n\tat app.Main.run(Main.java:7)' }],
+    },
+  ],
+  schema,
+  shownSettings: { preset: '', start: '', continue: '', lines: '', seconds: ' s' },
+  /** An event that is handed over alone stays as it is: `joinLines` has joined them before. */
+  process: ({ event }) => [event],
+  joinLines: ({ ctx }) => joiningOf(ctx.config),
+});
+
+function joiningOf({ field, lines, bytes, seconds, ...config }: Settings): LineJoining {
+  return {
+    lineOf: ({ data }) => {
+      const line = Object.hasOwn(data, field) ? data[field] : undefined;
+      return typeof line === 'string' ? line : undefined;
+    },
+    withLine: (event: CollectedEvent, line) => ({ ...event, data: { ...event.data, [field]: line } }),
+    readsLines: field === 'line',
+    maxLines: lines,
+    maxBytes: bytes,
+    seconds,
+    ...matching(config),
+  };
+}
+
+type Matching = Pick<LineJoining, 'begin' | 'next' | 'mayBegin'>;
+
+function matching({
+  start,
+  continue: continued,
+  preset,
+}: Pick<Settings, 'start' | 'continue' | 'preset'>): Matching {
+  if (preset !== undefined) {
+    return {
+      begin: (line) => beginTrace(preset, line),
+      next: (state, line) => continueTrace(state as TraceState, line),
+      mayBegin: traceFinder(preset),
+    };
+  }
+  const find = boundedExpression(start ?? continued ?? '');
+  const wanted = start === undefined;
+  return {
+    begin: () => true,
+    next: (_, line) => ((find(line) !== null) === wanted ? true : undefined),
+  };
+}

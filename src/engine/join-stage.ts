@@ -1,0 +1,346 @@
+import { asyncScheduler, Observable, type OperatorFunction, type Subscriber, type Subscription } from 'rxjs';
+import { longTimer } from '../../operators/long-timer.ts';
+import { Fifo } from '../../operators/support/fifo.ts';
+import { subscribeFor } from '../../operators/support/subscribe-for.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
+import type { LineJoining } from '../sdk/plugin.ts';
+import { type Batch, Delivery, LazyBatch, sizeOf } from './delivery.ts';
+
+export interface JoinStageOptions {
+  readonly joining: LineJoining;
+  /** Whether as many events are in flight as may be: then no more come until some are acknowledged. */
+  readonly isWindowFull: () => boolean;
+  readonly onReceived: (events: number) => void;
+  /** Takes an event that the processor failed on, with its part of the delivery. */
+  readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+}
+
+/** Events that a joined one is made of, and that are acknowledged when it is. */
+type Parts = readonly (readonly [delivery: Delivery, events: number])[];
+
+/** Lines that will leave as one event. */
+interface Group {
+  /** What the event has in common with the first line. */
+  readonly first: LineEnvelope | CollectedEvent;
+  readonly lines: string[];
+  bytes: number;
+  state: unknown;
+  /** When its time began, in milliseconds. */
+  since: number;
+  readonly parts: [Delivery, number][];
+}
+
+/** A batch with more alternations between single and joined lines is not kept in bytes. */
+const MOST_RUNS = 8;
+
+/**
+ * Joins consecutive lines of one source into one event, as the processor says. Lines of other sources may lie between
+ * them. An event leaves when a line does not belong to it, when it reaches a limit, or when the source has completed, and
+ * its lines are acknowledged when it is.
+ *
+ * The time limit does not run while the window is full of events that are still on their way behind this stage: the next
+ * line may wait for room. If nothing is on its way and the window
+ * is full, the oldest lines that wait here leave, because they hold back the acknowledgement of all others.
+ */
+export function joinStage(options: JoinStageOptions): OperatorFunction<Batch, Batch> {
+  return (source) => new Observable((subscriber) => new Joiner(options, subscriber).start(source));
+}
+
+class Joiner {
+  readonly #options: JoinStageOptions;
+  readonly #subscriber: Subscriber<Batch>;
+  readonly #groups = new Map<string, Group>();
+  readonly #waiting = new Fifo<Batch>();
+  #isWorking = false;
+  #hasEnded = false;
+  /** Batches that have left and are not acknowledged yet. */
+  #leftBatches = 0;
+  #timer: Subscription | undefined;
+
+  constructor(options: JoinStageOptions, subscriber: Subscriber<Batch>) {
+    this.#options = options;
+    this.#subscriber = subscriber;
+  }
+
+  start(source: Observable<Batch>): void {
+    subscribeFor(this.#subscriber, source, {
+      next: (batch) => {
+        this.#waiting.push(batch);
+        this.#work();
+      },
+      error: (error) => this.#subscriber.error(error),
+      complete: () => {
+        this.#hasEnded = true;
+        this.#work();
+      },
+    });
+  }
+
+  /** A loop: what leaves may be acknowledged during that, and let further batches come. They have to wait their turn. */
+  #work(): void {
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    while (this.#waiting.size > 0) this.#take(this.#waiting.shift() as Batch);
+    if (this.#hasEnded) this.#completeAll();
+    this.#isWorking = false;
+    if (this.#waiting.size > 0) this.#work();
+    else if (this.#hasEnded) this.#subscriber.complete();
+    else this.#completeIfStuck();
+    this.#setTimer();
+  }
+
+  #take(batch: Batch): void {
+    this.#options.onReceived(sizeOf(batch));
+    const { lazy, delivery } = batch;
+    if (lazy instanceof LineEvents && !lazy.isTruncated && this.#options.joining.readsLines)
+      this.#takeLines(lazy, delivery);
+    else for (const event of batch.events) this.#takeEvent(event, delivery);
+  }
+
+  #takeEvent(event: CollectedEvent, delivery: Delivery): void {
+    const source = sourceOf(event);
+    const isWhole = (event as { truncated?: unknown }).truncated !== true;
+    const line = isWhole ? this.#options.joining.lineOf(event) : undefined;
+    if (line === undefined) {
+      this.#complete(source);
+      this.#emit([event], [[delivery, 1]]);
+      return;
+    }
+    try {
+      if (this.#continue(source, line, delivery)) return;
+      if (!this.#begin(source, line, event, delivery)) this.#emit([event], [[delivery, 1]]);
+    } catch (error) {
+      this.#fail(event, delivery, error);
+    }
+  }
+
+  /** The same for lines. Those that stand alone stay as they are, in bytes if they are bytes. */
+  #takeLines(events: LineEvents, delivery: Delivery): void {
+    const { source } = events.envelope;
+    const { text } = events.texts;
+    const { mayBegin } = this.#options.joining;
+    if (!this.#groups.has(source) && text !== undefined && mayBegin?.(text) === false) {
+      this.#emitLines(events, [[delivery, events.size]]);
+      return;
+    }
+    const runs = new Runs(events, delivery);
+    const lines = text?.split('\n') ?? events.texts.lines;
+    for (let index = 0; index < lines.length; index++) {
+      const line = lines[index] as string;
+      try {
+        if (this.#continue(source, line, delivery, runs)) continue;
+        if (!this.#begin(source, line, events.envelope, delivery)) runs.addSingle(line);
+      } catch (error) {
+        runs.skip(line);
+        this.#fail(events.events[index] as CollectedEvent, delivery, error);
+      }
+    }
+    for (const [part, parts] of runs.taken()) this.#emitLines(part, parts);
+  }
+
+  /** Whether a line belongs to the open group of its source. If not, that group is complete. */
+  #continue(source: string, line: string, delivery: Delivery, runs?: Runs): boolean {
+    const group = this.#groups.get(source);
+    if (group === undefined) return false;
+    const { joining } = this.#options;
+    const bytes = Buffer.byteLength(line) + 1;
+    let state: unknown;
+    try {
+      state = group.bytes + bytes > joining.maxBytes ? undefined : joining.next(group.state, line);
+    } finally {
+      if (state === undefined) this.#complete(source, runs);
+    }
+    if (state === undefined) return false;
+    group.state = state;
+    group.lines.push(line);
+    group.bytes += bytes;
+    const last = group.parts.at(-1) as [Delivery, number];
+    if (last[0] === delivery) last[1]++;
+    else group.parts.push([delivery, 1]);
+    if (group.lines.length >= joining.maxLines) this.#complete(source, runs);
+    return true;
+  }
+
+  /** Whether a line is held, because others may follow that belong to it. */
+  #begin(source: string, line: string, first: Group['first'], delivery: Delivery): boolean {
+    const { joining } = this.#options;
+    const state = joining.maxLines > 1 ? joining.begin(line) : undefined;
+    if (state === undefined) return false;
+    const bytes = Buffer.byteLength(line);
+    const since = asyncScheduler.now();
+    this.#groups.set(source, { first, lines: [line], bytes, state, since, parts: [[delivery, 1]] });
+    return true;
+  }
+
+  #complete(source: string, runs?: Runs): void {
+    const group = this.#groups.get(source);
+    if (group === undefined) return;
+    this.#groups.delete(source);
+    const { first, lines, parts } = group;
+    if (runs?.has(group.parts)) {
+      if (lines.length === 1) runs.addSingle(lines[0] as string);
+      else runs.addJoined(lines);
+      return;
+    }
+    // What came of this batch before it has to leave before it.
+    for (const [part, ofPart] of runs?.taken() ?? []) this.#emitLines(part, ofPart);
+    runs?.skip(...lines.slice(lines.length - (runs.countOf(parts) ?? 0)));
+    const line = lines.join('\n');
+    if ('data' in first) {
+      this.#emit([lines.length === 1 ? first : this.#options.joining.withLine(first, line)], parts);
+    } else {
+      this.#emitLines(LineEvents.of([line], first), parts);
+    }
+  }
+
+  #completeAll(): void {
+    for (const source of [...this.#groups.keys()]) this.#complete(source);
+  }
+
+  #fail(event: CollectedEvent, delivery: Delivery, error: unknown): void {
+    this.#options.onFailure(event, delivery, error);
+  }
+
+  #emit(events: readonly CollectedEvent[], parts: Parts): void {
+    this.#subscriber.next({ events, delivery: this.#deliveryOf(events.length, parts) });
+  }
+
+  #emitLines(lines: LineEvents, parts: Parts): void {
+    this.#subscriber.next(new LazyBatch(lines, this.#deliveryOf(lines.size, parts)));
+  }
+
+  #deliveryOf(size: number, parts: Parts): Delivery {
+    this.#leftBatches++;
+    const [first] = parts as readonly [Parts[number]];
+    const acknowledged = (outcome: Parameters<Delivery['acknowledge']>[1]) => {
+      this.#leftBatches--;
+      for (const [delivery, events] of parts) delivery.acknowledge(events, outcome);
+      this.#completeIfStuck();
+    };
+    return new Delivery(size, acknowledged, first[0].root);
+  }
+
+  /** Whether nothing will come before some of what is held here has left. */
+  get #isStuck(): boolean {
+    return this.#leftBatches === 0 && this.#groups.size > 0 && this.#options.isWindowFull();
+  }
+
+  #completeIfStuck(): void {
+    if (this.#isWorking || !this.#isStuck) return;
+    this.#isWorking = true;
+    // The oldest holds back the acknowledgement of all that came after it.
+    this.#complete(this.#groups.keys().next().value as string);
+    this.#isWorking = false;
+    this.#work();
+  }
+
+  /** One timer, for the group that is the first to reach its time. */
+  #setTimer(): void {
+    if (this.#timer !== undefined || this.#groups.size === 0) return;
+    const { seconds } = this.#options.joining;
+    const oldest = Math.min(...Array.from(this.#groups.values(), ({ since }) => since));
+    const wait = Math.max(0, oldest + seconds * 1000 - asyncScheduler.now());
+    this.#timer = longTimer(wait).subscribe(() => {
+      this.#timer = undefined;
+      this.#completeOld(asyncScheduler.now() - seconds * 1000);
+      this.#work();
+    });
+    this.#subscriber.add(this.#timer);
+  }
+
+  #completeOld(until: number): void {
+    const now = asyncScheduler.now();
+    const isWaitingForRoom = this.#options.isWindowFull() && this.#leftBatches > 0;
+    this.#isWorking = true;
+    for (const [source, group] of [...this.#groups]) {
+      if (group.since > until) continue;
+      if (isWaitingForRoom) group.since = now;
+      else this.#complete(source);
+    }
+    this.#isWorking = false;
+  }
+}
+
+/** What becomes of the lines of one batch, in their order: runs of lines as they are, and joined lines. */
+class Runs {
+  readonly #events: LineEvents;
+  readonly #delivery: Delivery;
+  #runs: {
+    readonly isJoined: boolean;
+    readonly lines: string[];
+    taken: number;
+    start: number;
+    end: number;
+  }[] = [];
+  /** Where the next line begins in the bytes of the batch, if it has plain bytes. */
+  #offset = 0;
+
+  constructor(events: LineEvents, delivery: Delivery) {
+    this.#events = events;
+    this.#delivery = delivery;
+  }
+
+  /** Whether events come of this batch alone. */
+  has(parts: Parts): boolean {
+    return parts.length === 1 && parts[0]?.[0] === this.#delivery;
+  }
+
+  /** How many of them do. */
+  countOf(parts: Parts): number {
+    return parts.reduce((sum, [delivery, events]) => (delivery === this.#delivery ? sum + events : sum), 0);
+  }
+
+  addSingle(line: string): void {
+    this.#add(false, [line], line);
+  }
+
+  addJoined(lines: readonly string[]): void {
+    this.#add(true, lines, lines.join('\n'));
+  }
+
+  /** These lines do not leave with the others of the batch. */
+  skip(...lines: readonly string[]): void {
+    for (const line of lines) this.#offset += line.length + 1;
+  }
+
+  #add(isJoined: boolean, lines: readonly string[], line: string): void {
+    const start = this.#offset;
+    this.skip(...lines);
+    const last = this.#runs.at(-1);
+    if (last !== undefined && last.isJoined === isJoined && last.end === start) {
+      last.lines.push(line);
+      last.taken += lines.length;
+      last.end = this.#offset;
+    } else {
+      this.#runs.push({ isJoined, lines: [line], taken: lines.length, start, end: this.#offset });
+    }
+  }
+
+  /** What has been added since the last call, and how many lines of the batch are in it. */
+  *taken(): Generator<readonly [LineEvents, Parts]> {
+    const runs = this.#runs;
+    this.#runs = [];
+    const { envelope, texts } = this.#events;
+    if (runs.length > MOST_RUNS) {
+      const lines = runs.flatMap((run) => run.lines);
+      const taken = runs.reduce((sum, run) => sum + run.taken, 0);
+      yield [LineEvents.of(lines, envelope), [[this.#delivery, taken]]];
+      return;
+    }
+    for (const { isJoined, lines, taken, start, end } of runs) {
+      const parts: Parts = [[this.#delivery, taken]];
+      const { plain } = texts;
+      if (!isJoined && taken === texts.size) yield [this.#events, parts];
+      else if (isJoined || plain === undefined) yield [LineEvents.of(lines, envelope), parts];
+      else yield [this.#events.with(plain.withPlain(plain.bytes.subarray(start, end), taken)), parts];
+    }
+  }
+}
+
+/** Lines are joined only with others of the same source: a file, or the tag of an event of the host. */
+function sourceOf(event: CollectedEvent): string {
+  const { source } = event.data;
+  const { tag } = event as { tag?: unknown };
+  return typeof source === 'string' ? source : typeof tag === 'string' ? tag : '';
+}

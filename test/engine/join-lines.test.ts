@@ -1,0 +1,209 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { asyncScheduler, Subject } from 'rxjs';
+import { LineBlock } from '../../operators/files/follow/line-block.ts';
+import multiline from '../../plugins/process/multiline.ts';
+import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
+import { joinStage } from '../../src/engine/join-stage.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
+import type { LineJoining } from '../../src/sdk/plugin.ts';
+import { marbles } from '../support/marbles.ts';
+
+const TIME = '2026-01-01T00:00:00.000Z';
+
+function joiningOf(settings: object): LineJoining {
+  const parsed = multiline.get_config_schema().safeParse({ plugin: 'multiline', ...settings });
+  if (!parsed.success) throw new Error(parsed.error.issues[0]?.message);
+  return multiline.joinLines?.({ ctx: { config: parsed.data } as never }) as LineJoining;
+}
+
+interface RunOptions {
+  readonly settings?: object;
+  /** Whether batches hold bytes, strings or events. */
+  readonly form?: 'bytes' | 'text' | 'events';
+  readonly isWindowFull?: () => boolean;
+  /** Whether what leaves is acknowledged at once. */
+  readonly isQuick?: boolean;
+}
+
+/** The stage, what left it and when, and which batches are acknowledged. Runs in virtual time. */
+function stage({
+  settings = { start: '^\\S' },
+  form = 'bytes',
+  isWindowFull = () => false,
+  isQuick = true,
+}: RunOptions) {
+  const left: { readonly line: unknown; readonly at: number; readonly batch: Batch }[] = [];
+  const acknowledged: string[] = [];
+  const failed: unknown[] = [];
+  const source$ = new Subject<Batch>();
+  let hasCompleted = false;
+  const options = {
+    joining: joiningOf(settings),
+    isWindowFull,
+    onReceived: () => {},
+    onFailure: (event: { data: { line?: unknown } }, delivery: Delivery) => {
+      failed.push(event.data.line);
+      delivery.acknowledge(1, 'failed');
+    },
+  };
+  source$.pipe(joinStage(options as never)).subscribe({
+    next: (batch) => {
+      for (const { data } of batch.events) left.push({ line: data.line, at: asyncScheduler.now(), batch });
+      if (isQuick) batch.delivery.acknowledge(batch.events.length, 'forwarded');
+    },
+    complete: () => {
+      hasCompleted = true;
+    },
+  });
+  const emit = (name: string, lines: readonly string[], source = 'a.log') => {
+    const envelope = { timestamp: TIME, source, backfill: false, isTruncated: false };
+    const delivery = new Delivery(lines.length, () => acknowledged.push(name));
+    const block = new LineBlock(Buffer.from(`${lines.join('\n')}\n`), lines.length);
+    const events = form === 'bytes' ? new LineEvents(block, envelope) : LineEvents.of(lines, envelope);
+    source$.next(form === 'events' ? { events: events.events, delivery } : new LazyBatch(events, delivery));
+  };
+  const lines = () => left.map(({ line }) => line);
+  return {
+    emit,
+    left,
+    lines,
+    acknowledged,
+    failed,
+    end: () => source$.complete(),
+    ended: () => hasCompleted,
+  };
+}
+
+/** Runs `work` in virtual time, to the end of all timers. */
+const inVirtualTime = (work: (at: (ms: number, act: () => void) => void) => void) =>
+  marbles(({ flush }) => {
+    work((ms, act) => asyncScheduler.schedule(act, ms));
+    flush();
+  });
+
+describe('lines that are joined', () => {
+  it('leave as one event, and are acknowledged when it is', () => {
+    inVirtualTime(() => {
+      const { emit, left, lines, acknowledged, end, ended } = stage({ isQuick: false });
+      emit('first', ['one', ' two', 'three', ' four']);
+      emit('second', [' five', 'six']);
+      expect(lines()).toEqual(['one\n two', 'three\n four\n five']);
+      left[0]?.batch.delivery.acknowledge(1, 'forwarded');
+      // `three` and ` four` are in an event with a line of the second batch.
+      expect(acknowledged).toEqual([]);
+      left[1]?.batch.delivery.acknowledge(1, 'forwarded');
+      expect(acknowledged).toEqual(['first']);
+      end();
+      expect(lines().at(-1)).toBe('six');
+      expect(acknowledged).toEqual(['first']);
+      left[2]?.batch.delivery.acknowledge(1, 'forwarded');
+      expect(acknowledged).toEqual(['first', 'second']);
+      expect(ended()).toBe(true);
+    });
+  });
+
+  it('are those of one source, whatever lies between them', () => {
+    inVirtualTime(() => {
+      const { emit, lines, end } = stage({});
+      emit('a1', ['one'], 'a.log');
+      emit('b1', ['uno'], 'b.log');
+      emit('a2', [' two'], 'a.log');
+      emit('b2', [' dos'], 'b.log');
+      end();
+      expect(lines()).toEqual(['one\n two', 'uno\n dos']);
+    });
+  });
+
+  it('leave some seconds after the first one, whatever may follow', () => {
+    inVirtualTime((at) => {
+      const { emit, left, lines } = stage({ settings: { start: '^\\S', seconds: 2 } });
+      emit('first', ['one']);
+      at(1500, () => emit('second', [' two']));
+      at(2500, () => emit('third', [' three']));
+      at(2600, () => expect(left).toMatchObject([{ line: 'one\n two', at: 2000 }]));
+      at(9999, () => expect(lines()).toEqual(['one\n two', ' three']));
+    });
+  });
+
+  it.each([
+    [{ lines: 2 }, ['one\n 2', ' 3\n 4', ' 5']],
+    [{ bytes: 1024 }, ['one\n 2\n 3\n 4\n 5']],
+  ])('are at most %j', (limit, expected) => {
+    inVirtualTime(() => {
+      const { emit, lines, end } = stage({ settings: { start: '^\\S', ...limit } });
+      emit('all', ['one', ' 2', ' 3', ' 4', ' 5']);
+      end();
+      expect(lines()).toEqual(expected);
+    });
+  });
+
+  it('are at most as many bytes as the limit says', () => {
+    inVirtualTime(() => {
+      const { emit, lines, end } = stage({ settings: { start: '^\\S', bytes: 1024 } });
+      emit('all', ['x'.repeat(600), ` ${'y'.repeat(422)}`, ` ${'y'.repeat(423)}`, ' z']);
+      end();
+      expect(lines().map((line) => Buffer.byteLength(line as string))).toEqual([1024, 427]);
+    });
+  });
+
+  it('leave at once when the window is full of them', () => {
+    inVirtualTime(() => {
+      const { emit, left } = stage({ isWindowFull: () => true });
+      emit('first', ['one', ' two']);
+      expect(left).toMatchObject([{ line: 'one\n two', at: 0 }]);
+    });
+  });
+
+  it('wait for their other lines while the window is full of events behind them', () => {
+    inVirtualTime((at) => {
+      let isFull = true;
+      const { emit, left, lines } = stage({ isWindowFull: () => isFull, isQuick: false });
+      emit('first', ['zero', 'one', ' two']);
+      at(30_000, () => {
+        expect(lines()).toEqual(['zero']);
+        isFull = false;
+        left[0]?.batch.delivery.acknowledge(1, 'forwarded');
+        emit('second', [' three', 'four']);
+        expect(lines()).toEqual(['zero', 'one\n two\n three']);
+      });
+    });
+  });
+
+  it('are the same as bytes, as text and as events, in every order of batches', () => {
+    const line = fc.constantFrom(
+      'one',
+      'ä',
+      ' two',
+      ' ö',
+      '',
+      'Error: x',
+      '    at f',
+      'Traceback (most recent call last):',
+    );
+    const settings = fc.constantFrom(
+      { start: '^\\S' },
+      { continue: '^\\s' },
+      { preset: 'node' },
+      { preset: ['python'] },
+    );
+    const batches = fc.array(fc.array(line, { minLength: 1, maxLength: 30 }), { maxLength: 5 });
+    const property = fc.property(batches, settings, fc.integer({ min: 2, max: 4 }), (all, which, most) => {
+      const results = (['bytes', 'text', 'events'] as const).map((form) => {
+        let result: unknown;
+        inVirtualTime(() => {
+          const { emit, lines, acknowledged, end } = stage({ settings: { ...which, lines: most }, form });
+          for (const [index, lines] of all.entries()) emit(String(index), lines);
+          end();
+          expect(lines().join('\n')).toBe(all.flat().join('\n'));
+          expect(acknowledged).toHaveLength(all.length);
+          result = lines();
+        });
+        return result;
+      });
+      expect(results[0]).toEqual(results[2]);
+      expect(results[1]).toEqual(results[2]);
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+});
