@@ -35,11 +35,7 @@ describe('docs/configuration.md', () => {
 });
 
 /** Plugins that the specification does not have. */
-<<<<<<< HEAD
-const ADDED = ['redact', 'stdin', 'filter', 'map', 'parse', 'stdout', 'noop', 'http', 'nats'];
-=======
-const ADDED = ['redact', 'stdin', 'filter', 'multiline', 'map', 'parse', 'stdout', 'noop', 'nats'];
->>>>>>> abd3dce (multiline: joins lines into one event, by an expression or as stack traces; plugins join lines with joinLines)
+const ADDED = ['redact', 'stdin', 'filter', 'multiline', 'map', 'parse', 'stdout', 'noop', 'http', 'nats'];
 
 describe('docs/specification.md', () => {
   const page = read('docs/specification.md');

@@ -52,7 +52,7 @@ const streamFields = z.strictObject({
     .optional()
     .describe('Subjects that the stream takes. Default: `subject`, which then has to be a literal one.'),
   replicas: integer().min(1).max(5).default(1).describe('Servers that store each message: 1, 3 or 5.'),
-  storage: z.enum(['file', 'memory']).default('file'),
+  storage: z.enum(['file', 'memory']).default('file').describe('Where the stream is stored.'),
   retention: z
     .enum(['limits', 'workqueue', 'interest'])
     .default('limits')
@@ -76,7 +76,9 @@ const literal = z
   .string()
   .refine(isSubject, { message: 'a subject such as `logs.app`, without spaces and wildcards' });
 const computed = z.strictObject({
-  cel: expression(cel, { wanted: 'an expression that gives a string', types: ['string', 'dyn'] }),
+  cel: expression(cel, { wanted: 'an expression that gives a string', types: ['string', 'dyn'] }).describe(
+    'The expression.',
+  ),
 });
 
 const schema = ForwardConfigBase.extend({

@@ -13,9 +13,9 @@ const list = <T extends z.ZodType<string>>(item: T) =>
 
 const auth = z
   .strictObject({
-    token: secret().optional(),
-    user: z.string().min(1).optional(),
-    password: secret().optional(),
+    token: secret().optional().describe('A token.'),
+    user: z.string().min(1).optional().describe('The name of a user.'),
+    password: secret().optional().describe('The password of the user.'),
     nkey: secret().describe('The seed of an NKey, which starts with `SU`.').optional(),
     creds: secret().describe('The content of a `.creds` file, usually given as `{ file: path }`.').optional(),
   })

@@ -71,7 +71,8 @@ export function batching(defaults: BatchingDefaults = {}): BatchingFields {
         seconds: ofSeconds.default(seconds),
       })
       .prefault({})
-      .transform((limits) => new BatchLimits(limits)),
+      .transform((limits) => new BatchLimits(limits))
+      .describe('When a batch leaves: as soon as it reaches any of these limits.'),
     concurrency: atLeast1(
       'Batches that are sent at a time; above 1 they may arrive in another order.',
     ).default(concurrency),

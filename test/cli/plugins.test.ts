@@ -7,15 +7,9 @@ describe('millrace plugins', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n').filter((line) => /^( {2})?\w/.test(line));
     expect(lines.map((line) => line.split(/\s{2,}|$/).filter(Boolean)[0])).toEqual([
-<<<<<<< HEAD
       ...['collect', 'beacons', 'file', 'stdin', 'test', 'host_exec', 'nats'],
-      ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask', 'filter', 'map', 'parse'],
-      ...['forward', 'disk', 'http', 'nats', 'noop', 'stdout', 'test'],
-=======
-      ...['collect', 'beacons', 'file', 'stdin', 'test', 'host_exec'],
       ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask', 'filter', 'multiline', 'map', 'parse'],
-      ...['forward', 'disk', 'noop', 'stdout', 'test'],
->>>>>>> abd3dce (multiline: joins lines into one event, by an expression or as stack traces; plugins join lines with joinLines)
+      ...['forward', 'disk', 'http', 'nats', 'noop', 'stdout', 'test'],
       'Fields and an example of one: millrace plugins KIND NAME',
     ]);
     for (const line of lines.filter((line) => line.startsWith('  '))) expect(line).toMatch(/ {2}[A-Z].*\w/);
