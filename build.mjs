@@ -1,29 +1,13 @@
 // Bundles the sources into `dist` as ES modules; the TypeScript compiler writes the types beside them. All packages
 // stay outside: npm installs them.
-import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { chmodSync, cpSync, existsSync } from 'node:fs';
 import { rolldown } from 'rolldown';
+import { inlineModules } from './build/inline-modules.mjs';
 
 const ENTRIES = [
   ...['src/index', 'src/sdk/index', 'src/testing/index', 'operators/index', 'operators/node'],
   ...['src/cli/bin', 'src/cli/main'],
 ];
-
-/** Inlined, so that it is also right in a program that bundles millrace. */
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-const versionModule = `export const version = () => ${JSON.stringify(version)};`;
-const inlineVersion = {
-  name: 'inline-version',
-  load: (id) => (id === resolve('src/version.ts') ? versionModule : undefined),
-};
-
-/** The packs as JSON, with what their expressions cost, so that a start parses no YAML and analyses no expression. */
-const packsModule = `const files = ${JSON.stringify(await readPacks())};\nexport const packFiles = () => files;`;
-const inlinePacks = {
-  name: 'inline-packs',
-  load: (id) => (id === resolve('plugins/packs/pack-files.ts') ? packsModule : undefined),
-};
 
 /**
  * Node takes a fraction of a millisecond to load each file, so modules that are loaded together share one. Each of these
@@ -52,6 +36,8 @@ const CHUNKS = [
   { name: 'run-parts', test: /src\/cli\/(?:run-state|signals|summary)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
+const plugins = [await inlineModules()];
+
 await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry, `${entry}.ts`])), { groups: CHUNKS });
 // Every worker loads this file, so it is a single file without RxJS, beside the chunk that starts workers.
 await bundle({ 'src/chunks/line-worker': 'src/lines/line-worker.ts' }, false);
@@ -76,7 +62,7 @@ async function bundle(input, codeSplitting, output = { dir: 'dist' }) {
     tsconfig: 'tsconfig.json',
     transform: { target: 'node20' },
     external: /^[^./]/,
-    plugins: [inlineVersion, inlinePacks],
+    plugins,
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
   });
   await build.write({
@@ -89,22 +75,4 @@ async function bundle(input, codeSplitting, output = { dir: 'dist' }) {
     ...output,
   });
   await build.close();
-}
-
-/** The reader of packs is TypeScript, which Node 20 cannot run: it is bundled to a file of its own first. */
-async function readPacks() {
-  const file = resolve('dist/read-pack-files.mjs');
-  const build = await rolldown({
-    input: 'plugins/packs/read-pack-files.ts',
-    platform: 'node',
-    external: /^[^./]/,
-  });
-  await build.write({ format: 'esm', file });
-  await build.close();
-  try {
-    const { readPackFiles, withCosts } = await import(pathToFileURL(file));
-    return withCosts(readPackFiles(pathToFileURL(`${resolve('plugins/packs')}/`)));
-  } finally {
-    rmSync(file);
-  }
 }

@@ -7,15 +7,19 @@ import type { TestDefinition } from '../../sdk/tests-config.ts';
 import { toMilliseconds } from '../duration.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import type { ForwarderBehaviour } from '../stand-in-forwarder.ts';
-import { runPipeline, type TestPipelineOptions } from '../test-pipeline.ts';
+import { runPipeline as runWhole, type TestPipelineOptions } from '../test-pipeline.ts';
 import type { PluginFailure } from '../trace.ts';
 import { checkExpectations } from './check-expectations.ts';
 import type { Finding } from './received.ts';
 import { collectorMarbles } from './row-marbles.ts';
 import type { LoadedTest, TestResult } from './test-suite.ts';
 
-/** Runs one test in virtual time. It never throws: a test that cannot be run has failed, and says why. */
-export function runTest(test: LoadedTest, file: string): TestResult {
+/**
+ * Runs one test in virtual time. It never throws: a test that cannot be run has failed, and says why.
+ *
+ * @param runPipeline runs the pipeline; the playground records steps as well.
+ */
+export function runTest(test: LoadedTest, file: string, runPipeline = runWhole): TestResult {
   const { name, definition } = test;
   const start = asyncScheduler.now();
   let run: PipelineRun | undefined;

@@ -1,0 +1,1 @@
+export const isNativeError = (value) => value instanceof Error;
