@@ -9,6 +9,8 @@ nowhere:
 
 export const shownSettings = {};
 
+export const discards = true;
+
 /** The base configuration only: docs/specification.md#29-forward-plugins. */
 export function get_config_schema(): typeof ForwardConfigBase {
   return ForwardConfigBase;

@@ -191,6 +191,50 @@ export function validateBatching(
   );
 }
 
+/**
+ * Warns of a pipeline that takes events of a collector which another pipeline masks, and delivers them without some of
+ * those masks. Two pipelines of which each has a mask of its own are taken to be intended. Only enabled pipelines count,
+ * and forwarders that discard events do not.
+ */
+export function validateMaskedRoutes(
+  pipelines: ReadonlyMap<string, PipelineConfig>,
+  { process, forward }: ValidEntries,
+): ConfigProblem[] {
+  const masks = (entry: string) => (process.get(entry)?.plugin as ProcessPlugin | undefined)?.masks === true;
+  const delivers = (entry: string) =>
+    (forward.get(entry)?.plugin as ForwardPlugin | undefined)?.discards !== true;
+  const routes = [...pipelines]
+    .filter(([, { enabled }]) => enabled)
+    .map(([name, pipeline]) => ({
+      name,
+      collect: pipeline.collect,
+      masks: new Set(pipeline.process?.filter(masks)),
+      forwarders: forwardersOf(pipeline).filter(delivers),
+    }));
+  return routes.flatMap((route) =>
+    route.collect.flatMap((collector): ConfigProblem[] => {
+      if (route.forwarders.length === 0) return [];
+      const masksMore = (other: typeof route) =>
+        other.collect.includes(collector) &&
+        other.masks.size > route.masks.size &&
+        [...route.masks].every((mask) => other.masks.has(mask));
+      const masked = routes.filter(masksMore).sort((a, b) => b.masks.size - a.masks.size)[0];
+      if (masked === undefined) return [];
+      const missing = listOf([...masked.masks].filter((mask) => !route.masks.has(mask)));
+      const message =
+        `events of \`${collector}\` reach ${listOf(route.forwarders)} without ${missing}, which pipeline ` +
+        `\`${masked.name}\` applies to them: secrets that are masked there are delivered here; add ${missing} to ` +
+        `\`process\`, or, if this is intended, give \`${route.name}\` a collector entry of its own`;
+      return [{ path: ['pipelines', route.name, 'collect'], severity: 'warning', message }];
+    }),
+  );
+}
+
+function listOf(names: readonly string[]): string {
+  const shown = names.map((name) => `\`${name}\``);
+  return shown.length < 2 ? shown.join() : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
+}
+
 /** Refuses configurations in which two collectors would share the lines of standard input. Each line is read once. */
 export function validateStdin(
   pipelines: ReadonlyMap<string, PipelineConfig>,

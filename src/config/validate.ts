@@ -19,6 +19,7 @@ import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 import {
   validateBatching,
   validateExactlyOnce,
+  validateMaskedRoutes,
   validateStdin,
   validateWorkers,
 } from './validate-capabilities.ts';
@@ -71,6 +72,7 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       ...validateWorkers(written, entries),
       ...validateOwnOutput(pipelines, entries),
       ...validateBatching(pipelines, entries),
+      ...validateMaskedRoutes(pipelines, entries),
       ...validateStdin(pipelines, entries),
     );
     for (const problem of problems) config.add({ ...problem, foreign: true });

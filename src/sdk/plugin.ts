@@ -195,6 +195,8 @@ export interface ForwardPlugin extends PluginBase {
    * `exactly_once`: after a crash, the same events come again with the same `id`.
    */
   readonly deduplicates?: boolean;
+  /** True if it delivers nothing, such as `noop`: an event that reaches it without masks shows no secret. */
+  readonly discards?: boolean;
   /** True if it writes events to standard output. */
   readonly writesToStdout?: boolean;
   /** The file that `exactly` writes to; undefined if this configuration cannot be used with `exactly_once`. */

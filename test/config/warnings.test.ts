@@ -78,6 +78,65 @@ host_config: {}
     }
   });
 
+  describe('in which two pipelines share a collector', () => {
+    const shared = (main: string, other: string, rest = '') => `
+collectors: {a: {plugin: test}, b: {plugin: test}}
+processors:
+  m: {plugin: regex_mask, rules: {PIN: 'pin=[0-9]+'}}
+  e: {plugin: entropy_mask}
+  p: {plugin: test}
+forwarders: {out: {plugin: stdout}, copy: {plugin: stdout}, none: {plugin: noop}}
+pipelines:
+  main: {${main}}
+  other: {${other}}
+  rest: {collect: [a, b], process: [m, e, p], forward: [none, copy, out]${rest}}
+host_config: {}
+`;
+    const warningsOf = async (main: string, other: string) =>
+      (await warnings(shared(main, other, ', enabled: false'))).filter(
+        (warning) => !warning.includes('no pipeline uses it'),
+      );
+    const MASKED = 'collect: a, process: [m, p], forward: out';
+
+    it('is warned of events that leave unmasked by one of them', async () => {
+      expect(
+        await warningsOf(
+          MASKED,
+          'collect: [b, a], process: p, forward: [copy, none, {to: out, when: "true"}]',
+        ),
+      ).toEqual([
+        'c.yaml:10:20: pipelines.other.collect: events of `a` reach `copy` and `out` without `m`, which pipeline `main` ' +
+          'applies to them: secrets that are masked there are delivered here; add `m` to `process`, or, if this is ' +
+          'intended, give `other` a collector entry of its own',
+      ]);
+    });
+
+    it('is warned of the mask that one of them lacks', async () => {
+      const [warning, ...others] = await warningsOf(
+        'collect: a, process: [m, e], forward: out',
+        'collect: a, process: m, forward: out',
+      );
+      expect(warning).toContain('events of `a` reach `out` without `e`, which pipeline `main` applies');
+      expect(others).toEqual([]);
+    });
+
+    it.each([
+      ['both mask', 'collect: a, process: m, forward: copy'],
+      ['each has a mask of its own', 'collect: a, process: e, forward: copy'],
+      ['the other one discards them', 'collect: a, forward: none'],
+      ['the other one is disabled', 'collect: a, forward: copy, enabled: false'],
+      ['another collector shares only the forwarder', 'collect: b, forward: out'],
+    ])('is not warned if %s', async (_, other) => {
+      expect(await warningsOf(MASKED, other)).toEqual([]);
+    });
+
+    it('is not warned of unmasked dead letters, which the engine withholds', async () => {
+      expect(
+        await warningsOf(`${MASKED}, delivery: {dead_letter: copy}`, 'collect: b, forward: out'),
+      ).toEqual([]);
+    });
+  });
+
   it('is warned of a mask without rules and of a collector without paths, where nothing is wrong', async () => {
     const text = `
 collectors: {a: {plugin: file, paths: []}}
