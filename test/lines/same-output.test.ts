@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
@@ -63,6 +63,114 @@ export function process({ ctx, event }) {
 }
 export const mapLines = ({ ctx }) => ({ map: (line) => mapped(line, ctx.config) });
 `;
+
+/** Hands on each event, and hides from the next processor that it is a line. */
+const SINGLE = `
+export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export const process = ({ event }) => event;
+`;
+
+/** Ordinary lines, lines with secrets in many forms, and private keys over several lines, some of them without an end. */
+function linesWithSecrets(count: number, random: () => number): string {
+  const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
+  const letters = (length: number) =>
+    Array.from({ length }, () => pick([...'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'])).join(
+      '',
+    );
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const pieces = [
+    () => `GET /orders/${letters(6)} 200`,
+    () => `password=${letters(16)}`,
+    () => JSON.stringify({ user: 'ada', apiKey: letters(32) }),
+    () => JSON.stringify({ body: JSON.stringify({ client_secret: letters(24) }) }),
+    () => `postgres://app:${letters(14)}@db.example/main`,
+    () => `Authorization: Basic ${base64(`ada:${letters(12)}`)}`,
+    () => `next=%3Ftoken%3D${letters(24)}`,
+    () => `token ghp_${letters(36)} was refused`,
+    () => `TICKET-${Math.floor(random() * 1e8)}`,
+    () => 'ä ä',
+    () => 'text text',
+    () => '😀 \0 \t "',
+    () => '',
+  ];
+  const blockOf = (lines: number) => [
+    `${pick(['', 'key: '])}-----BEGIN RSA PRIVATE KEY-----`,
+    ...Array.from({ length: lines }, () => letters(64)),
+    ...pick([['-----END RSA PRIVATE KEY----- and more'], ['-----END RSA PRIVATE KEY-----'], []]),
+  ];
+  const lines: string[] = [];
+  while (lines.length < count) {
+    if (random() < 0.02) lines.push(...blockOf(Math.floor(random() * 15)));
+    else lines.push(Array.from({ length: Math.floor(random() * 4) }, () => pick(pieces)()).join(' '));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+describe('redact', () => {
+  it.each([
+    ['with packs, blocks and encodings', 'blocks: { lines: 12, timeout: 600 }', ''],
+    ['without blocks', 'blocks: false', 'workers: 2'],
+    ['with an audit', 'blocks: { timeout: 600 }, audit: { path: FOLDER/audit.jsonl }', ''],
+  ])('%s does the same to lines together as to single events', async (_, fields, alsoWith) => {
+    const results = [];
+    const input = linesWithSecrets(4000, seededRandom(11));
+    const ways = [
+      { process: 'single, fewer, secrets', pipeline: '' },
+      { process: 'fewer, secrets', pipeline: '' },
+      ...(alsoWith === '' ? [] : [{ process: 'fewer, secrets', pipeline: `${alsoWith},` }]),
+    ];
+    for (const { process, pipeline } of ways) {
+      const folder = folderWith({
+        'in.log': input,
+        'fewer.mjs': FEWER,
+        'single.mjs': SINGLE,
+      });
+      const config = `
+collectors: { log: { plugin: file, paths: ['${folder}/in.log'], backfill: true } }
+processors:
+  single: { plugin: ./single.mjs }
+  fewer: { plugin: ./fewer.mjs, drop: 'text text' }
+  secrets: { plugin: redact, rules: { TICKET: 'TICKET-[0-9]+' }, ${fields.replace('FOLDER', folder)} }
+forwarders:
+  out: { plugin: disk, path: '${folder}', filename: out.jsonl }
+  dead: { plugin: disk, path: '${folder}', filename: dead.jsonl }
+pipelines:
+  main: { collect: log, process: [${process}], forward: out, ${pipeline} delivery: { dead_letter: dead } }
+host_config: {}
+`;
+      writeFileSync(join(folder, 'p.yaml'), config);
+      const run = () =>
+        runCli(['run', join(folder, 'p.yaml'), '--once', '--state-dir', join(folder, 'state')]);
+      const written = (name: string) =>
+        existsSync(join(folder, name))
+          ? readFileSync(join(folder, name), 'utf8')
+              .replaceAll(/"(?:timestamp|time)":"[^"]*"/g, '')
+              .replaceAll(folder, '')
+          : '';
+      const { code, stderr } = await run();
+      const [out, dead, audit] = ['out.jsonl', 'dead.jsonl', 'audit.jsonl'].map(written);
+      // What was acknowledged does not come again.
+      appendFileSync(join(folder, 'in.log'), 'TICKET-1 is the last line\n');
+      const again = await run();
+      expect(again.code).toBe(0);
+      results.push({
+        code,
+        out,
+        dead,
+        audit,
+        counts: stderr.match(/^ +[a-zA-Z_:/.-]+ +\d+$/gm),
+        later: written('out.jsonl').slice(out?.length),
+      });
+    }
+    const [single, ...others] = results;
+    for (const other of others) expect(other).toEqual(single);
+    expect(single?.out?.split('\n').length).toBeGreaterThan(1000);
+    expect(single?.dead?.split('\n').length).toBeGreaterThan(10);
+    expect(single?.later?.match(/"line":"[^"]*"/g)).toEqual(['"line":"<:TICKET:> is the last line"']);
+    expect(single?.out).not.toMatch(/TICKET-\d|ghp_/);
+    expect(single?.counts?.join()).toMatch(/TICKET +\d{3}/);
+  });
+});
 
 describe('workers', () => {
   it('write the same bytes in the same order as the main thread, and count the same', async () => {
