@@ -101,7 +101,7 @@ export async function testPipeline(
  * const collect = { web: { marbles: '(ab|)' } };
  * const run = await stepPipeline(config, { collect, forward: { archive: { takes: '2s' } } });
  * run.advance('1s').stats.in_flight; // 2
- * run.advance('1s').forwarded('archive').length; // 1
+ * run.advance('1s').forwarded('archive').length; // 2
  */
 export async function stepPipeline(
   config: AnalyticsConfig | object,

@@ -11,9 +11,9 @@ const BOUNDS = [
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'pattern'],
 ];
 
-/** Every bound in a JSON Schema, with the field that it is found in, however deep. */
+/** Every bound in a JSON Schema, with the field that it is found in, however deep. Those of a secret are not shown. */
 function boundsIn(schema: unknown, field = '', path = field): { field: string; value: string }[] {
-  if (typeof schema !== 'object' || schema === null) return [];
+  if (typeof schema !== 'object' || schema === null || 'writeOnly' in schema) return [];
   return Object.entries(schema).flatMap(([key, value]) => {
     if (key === 'properties') {
       return Object.entries(value as object).flatMap(([name, property]) =>
