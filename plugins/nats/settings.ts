@@ -5,7 +5,8 @@ const SERVER = /^(?:(?:nats|tls):\/\/)?(?:\[[0-9a-fA-F:]+\]|[^\s:/@[\]]+)(?::\d{
 
 const server = () =>
   z.string().refine((text) => SERVER.test(text), {
-    message: 'a server such as nats://host:4222, without a user or a token',
+    message: 'a server such as nats://host:4222; a user, a password or a token belongs under `auth`',
+    params: { secret: true },
   });
 
 const list = <T extends z.ZodType<string>>(item: T) =>

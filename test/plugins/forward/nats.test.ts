@@ -170,8 +170,20 @@ describe('the stream', () => {
     [{ subject: { cel: 'data.app +' } }, /expression/],
     [{ subject: 'logs.*' }, /subject/],
     [{ stream: 'a.b' }, /name without/],
-    [{ servers: 'nats://ada:hunter2@localhost' }, /without a user/],
+    [{ servers: 'nats://localhost/x' }, /a server such as/],
     [{ auth: { token: 'a', user: 'b', password: 'c' } }, /one of: `token`/],
     [{ auth: { user: 'b' } }, /one of: `token`/],
   ])('is refused with %j', (fields, message) => expect(load(fields)).rejects.toThrow(message));
+
+  it.each(['nats://ada:hunter2@localhost', ['nats://localhost', 'nats://hunter2@localhost']])(
+    'is refused with credentials in %j, which are not shown',
+    async (servers) => {
+      const { message } = await load({ servers }).then(
+        () => new Error('it was accepted'),
+        (error: Error) => error,
+      );
+      expect(message).toContain('belongs under `auth`');
+      expect(message).not.toContain('hunter2');
+    },
+  );
 });
