@@ -33,6 +33,10 @@ const MIB = 1024 * KIB;
 const MOST_ASKED = 256;
 /** Bytes of the messages that are asked for, as far as their size is known from those before. */
 const MOST_BYTES = 16 * MIB;
+/** Milliseconds for which the server keeps a request for messages. */
+const EXPIRES = 10_000;
+/** The same with `once`, where a request is for messages that are there: it waits only if other workers got them. */
+const ONCE_EXPIRES = 1000;
 /** Milliseconds between two attempts to use the consumer. */
 const RETRY_WAIT = 1000;
 /** Milliseconds. The wait before a failed message comes again doubles with each delivery. */
@@ -158,6 +162,8 @@ class ConsumerReader {
   #requests = 0;
   /** Messages that were asked for and have not come. */
   #asked = 0;
+  /** With `once`: messages that no worker has, as far as this one knows. */
+  #left = 0;
   #waitingEvents = 0;
   #emittedMessages = 0;
   /** Of the largest message of the last ones: one event and a few bytes before the first has come. */
@@ -258,14 +264,20 @@ class ConsumerReader {
     return most > 0 && isWorthwhile ? most : 0;
   }
 
-  /** With `once`: only what is there, and completes when nothing is. */
+  /**
+   * With `once`: only what is there, and completes when nothing is. Each message says how many are behind it, so the server
+   * is only asked before the first request and when that number is used up.
+   */
   #pullPending(consumer: NatsConsumer, wanted: number): void {
+    const known = Math.min(wanted, this.#left - this.#asked);
+    if (known > 0) this.#pull(consumer, known);
     if (this.#requests > 0) return;
     this.#requests++;
     this.#reading.add(
       consumer.pending().subscribe({
         next: (pending) => {
           this.#requests--;
+          this.#left = pending;
           if (pending > 0) this.#pull(consumer, Math.min(wanted, pending));
           else if (this.#open.size === 0) this.#output.complete();
         },
@@ -284,12 +296,13 @@ class ConsumerReader {
       this.#requests--;
     };
     this.#reading.add(
-      consumer.pull(messages).subscribe({
+      consumer.pull(messages, this.#ctx.once ? ONCE_EXPIRES : EXPIRES).subscribe({
         next: (message) => {
           if (left > 0) {
             left--;
             this.#asked--;
           }
+          this.#left = message.pending;
           this.#take(message);
         },
         error: (error) => {

@@ -21,8 +21,6 @@ const TIMEOUT = 5000;
 const RECONNECT_WAIT = 500;
 /** Milliseconds; two of them without an answer end a connection, so that a partition is noticed. */
 const PING_INTERVAL = 5000;
-/** Milliseconds for which the server keeps a request for messages. */
-const PULL_EXPIRES = 10_000;
 
 /** Connects by the packages `@nats-io/transport-node` and `@nats-io/jetstream`, which are imported on first use. */
 export const connectNats: OpenLink<ConnectionSettings> = (settings, name, events) =>
@@ -163,13 +161,13 @@ class ClientLink implements NatsLink {
       const consumer = await this.#jetstream.consumers.get(stream, durable);
       return {
         ackWait: (info.config.ack_wait ?? 30e9) / 1e6,
-        pull: (messages) =>
+        pull: (messages, expires) =>
           new Observable<NatsMessage>((subscriber) => {
             const callback = (message: JsMsg) => subscriber.next(messageOf(message));
             const fail = (error: unknown) =>
               subscriber.error(problem(`cannot get messages of the consumer ${durable}`, error));
             consumer
-              .fetch({ max_messages: messages, expires: PULL_EXPIRES, callback } as object)
+              .fetch({ max_messages: messages, expires, callback } as object)
               .then((request) => {
                 subscriber.add(() => request.stop());
                 return request.closed().then((error) => {

@@ -34,10 +34,10 @@ export interface NatsConsumer {
   /** Milliseconds after which a message that is not acknowledged is delivered again. */
   readonly ackWait: number;
   /**
-   * Emits at most `messages` messages as they come, and completes when they have, or when the request has expired. Errors
-   * if the consumer cannot be asked.
+   * Emits at most `messages` messages as they come, and completes when they have, or when the request has expired, after
+   * `expires` milliseconds, at least 1000. Errors if the consumer cannot be asked.
    */
-  pull(messages: number): Observable<NatsMessage>;
+  pull(messages: number, expires: number): Observable<NatsMessage>;
   /** Emits how many messages have not been delivered to any worker yet. */
   pending(): Observable<number>;
 }

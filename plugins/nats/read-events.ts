@@ -34,6 +34,8 @@ export function readEvents(
     );
   }
   let isWritten = true;
+  // Lines that were read together have the same one.
+  let known: { readonly text: string; readonly utc: string | undefined } | undefined;
   const events = lines.flatMap((line, index): CollectedEvent[] => {
     if (line.trim() === '') {
       isWritten = false;
@@ -42,7 +44,9 @@ export function readEvents(
     const value = objectOf(line, index);
     if (!isEvent(value))
       throw new PluginError(`line ${index + 1} of the message is not an event: no object \`data\``);
-    const timestamp = typeof value.timestamp === 'string' ? toUtc(value.timestamp) : undefined;
+    const text = value.timestamp;
+    if (typeof text === 'string' && known?.text !== text) known = { text, utc: toUtc(text) };
+    const timestamp = typeof text === 'string' ? known?.utc : undefined;
     if (timestamp === undefined) {
       throw new PluginError(`line ${index + 1} of the message is not an event: no ISO 8601 \`timestamp\``);
     }

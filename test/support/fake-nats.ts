@@ -1,4 +1,4 @@
-import { defer, EMPTY, Observable, of, throwError, timer } from 'rxjs';
+import { defer, EMPTY, map, Observable, of, throwError, timer } from 'rxjs';
 import type {
   ConsumerSettings,
   LinkEvents,
@@ -40,6 +40,10 @@ export class FakeNats {
   /** The bytes of a message, if they are no text. */
   asBytes: ((text: string) => Buffer) | undefined;
   links = 0;
+  /** How often the server was asked for what is pending. */
+  asked = 0;
+  /** Messages that are pending when the server is asked, and that others have when they are requested. */
+  takenByOthers = 0;
   readonly #ids = new Set<string>();
   readonly #requests = new Set<{ left: number; give(message: NatsMessage): void; end(): void }>();
   readonly #waiting: { sequence: number; deliveries: number }[] = [];
@@ -107,7 +111,7 @@ export class FakeNats {
     this.calls.push(`${create ? 'create' : 'use'} ${durable} of ${stream}, ${max_ack_pending} at most`);
     return {
       ackWait: this.ackWait,
-      pull: (messages) =>
+      pull: (messages, expires) =>
         new Observable((subscriber) => {
           const request = {
             left: messages,
@@ -116,10 +120,13 @@ export class FakeNats {
           };
           this.#requests.add(request);
           subscriber.add(() => this.#requests.delete(request));
-          subscriber.add(timer(10_000).subscribe(() => subscriber.complete()));
+          subscriber.add(timer(expires).subscribe(() => subscriber.complete()));
           this.#deliver();
         }),
-      pending: () => of(this.#waiting.length),
+      pending: () => {
+        this.asked++;
+        return timer(1).pipe(map(() => this.#waiting.length + this.takenByOthers));
+      },
     };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { timer } from 'rxjs';
+import { interval, takeWhile, timer } from 'rxjs';
 import { natsCollector } from '../../../plugins/collect/nats.ts';
 import type { Manager } from '../../../src/engine/manager.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
@@ -229,6 +229,31 @@ describe('a stop', () => {
   it('is not needed with `once`: the run ends when nothing is left', () => {
     expect(run({ nats: filled(message(1, 3)) }).seen.at(-1)).toMatch(/completed/);
     expect(run({ nats: filled() }).seen.at(-1)).toMatch(/completed/);
+  });
+
+  it('with `once` asks what is there before the first message and after the last', () => {
+    const nats = filled(...Array.from({ length: 100 }, (_, n) => message(n, n)));
+    const { out } = run({ nats, pipeline: { max_in_flight: 8 } });
+    expect(out).toHaveLength(100);
+    expect(nats.asked).toBe(2);
+  });
+
+  it('with `once` waits a second for messages that another worker got', () => {
+    const nats = filled(message(1, 3));
+    nats.takenByOthers = 5;
+    let endedAt = 0;
+    const { out, seen } = run({
+      nats,
+      during: () => {
+        timer(500).subscribe(() => (nats.takenByOthers = 0));
+        interval(100)
+          .pipe(takeWhile(() => !nats.calls.includes('close')))
+          .subscribe(() => (endedAt += 100));
+      },
+    });
+    expect(out).toEqual([1, 2, 3]);
+    expect(seen.at(-1)).toMatch(/completed/);
+    expect(endedAt).toBeLessThanOrEqual(1100);
   });
 });
 
