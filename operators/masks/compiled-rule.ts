@@ -3,7 +3,7 @@ import { type Cost, costOf } from './expression/cost.ts';
 import { isAscii, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
-import type { MaskRule } from './mask-rule.ts';
+import { type MaskRule, RejectedMatches } from './mask-rule.ts';
 import { afterEmpty, type Finder, LiteralFinder, PlainFinder } from './search/finders.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
@@ -177,12 +177,19 @@ export class CompiledRule {
     const { accepts, replace, fixed } = this.rule;
     let masked = '';
     let copied = 0;
-    for (let end = finder.end; start !== -1; start = finder.next(text, end)) {
-      end = finder.end;
+    let rejected: RejectedMatches | undefined;
+    for (let next = finder.end; start !== -1; start = finder.next(text, next)) {
+      const { end } = finder;
+      next = end;
       const value = text.slice(start, end);
       // What is called may use the same mask, and the finder with it.
       if (!this.isFixed) run.beforeCall();
-      if (accepts?.(value, text, start) === false) continue;
+      const accepted = accepts?.(value, text, start) ?? true;
+      if (accepted === 'search-inside') {
+        rejected ??= new RejectedMatches(text, this.#expression.unicode);
+        next = rejected.searchFrom(start, end);
+      }
+      if (accepted !== true) continue;
       const replacement = fixed ?? replace(value);
       masked += text.slice(copied, start) + replacement;
       copied = end;
@@ -200,6 +207,7 @@ export class CompiledRule {
     let masked = '';
     let copied = 0;
     let next = 0;
+    let rejected: RejectedMatches | undefined;
     if (isPlanned && this.#takesCharacters) {
       next = this.#plannedFinder.next(text, 0);
       if (next === -1) return text;
@@ -208,17 +216,26 @@ export class CompiledRule {
       expression.lastIndex = next;
       const match = expression.exec(text);
       if (match === null) break;
-      next = expression.lastIndex;
-      if (next === match.index) next = afterEmpty(text, next, expression.unicode);
-      for (const [start, end] of spansOf(match, groups)) {
-        if (start < copied || start === end) continue;
-        const value = text.slice(start, end);
+      const end = expression.lastIndex;
+      next = end === match.index ? afterEmpty(text, end, expression.unicode) : end;
+      let hasReplaced = false;
+      let isOpen = false;
+      for (const [start, to] of spansOf(match, groups)) {
+        if (start < copied || start === to) continue;
+        const value = text.slice(start, to);
         if (!this.isFixed) run.beforeCall();
-        if (accepts?.(value, text, start) === false) continue;
+        const accepted = accepts?.(value, text, start) ?? true;
+        if (accepted === 'search-inside') isOpen = true;
+        if (accepted !== true) continue;
+        hasReplaced = true;
         const replacement = fixed ?? replace(value);
         masked += text.slice(copied, start) + replacement;
-        copied = end;
+        copied = to;
         run.replaced(this, 1, replacement);
+      }
+      if (isOpen && !hasReplaced) {
+        rejected ??= new RejectedMatches(text, expression.unicode);
+        next = rejected.searchFrom(match.index, end);
       }
     }
     return copied === 0 ? text : masked + text.slice(copied);

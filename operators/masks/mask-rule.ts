@@ -1,4 +1,5 @@
 import type { Cost } from './expression/cost.ts';
+import { afterEmpty } from './search/finders.ts';
 
 /** One rule of a mask: what it finds in a string, and what replaces it. */
 export interface MaskRule {
@@ -14,8 +15,12 @@ export interface MaskRule {
    * first rule has changed anything. Absent: the rule applies to every string.
    */
   readonly keywords?: readonly string[];
-  /** Whether a value that was found is replaced. Absent: always. An error is a failure of the mask. */
-  readonly accepts?: (value: string, text: string, start: number) => boolean;
+  /**
+   * Whether a value that was found is replaced. Absent: always. With `'search-inside'` the value stays as well, and the search
+   * goes on inside the match, at the next character behind its start: see {@link RejectedMatches}. With `false` it goes on at
+   * the end of the match. An error is a failure of the mask.
+   */
+  readonly accepts?: (value: string, text: string, start: number) => boolean | 'search-inside';
   /** What replaces a value. */
   readonly replace: (value: string) => string;
   /** What `replace` returns, if that is the same for all values: then the rule can be applied faster. */
@@ -39,21 +44,59 @@ export function applyRulesInOrder(text: string, rules: readonly MaskRule[]): str
 
 function applyRule(text: string, rule: MaskRule): string {
   const expression = new RegExp(rule.expression, `${rule.expression.flags}dg`);
+  const rejected = new RejectedMatches(text, expression.unicode);
   let masked = '';
   let end = 0;
-  for (const match of text.matchAll(expression)) {
+  for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
     const spans = rule.groups
-      .map((group) => match.indices?.[group])
+      .map((group) => match?.indices?.[group])
       .filter((span) => span !== undefined)
       .sort(([a], [b]) => a - b);
+    let hasReplaced = false;
+    let isOpen = false;
     for (const [from, to] of spans) {
       // A group inside another one is replaced with it.
       if (from < end || from === to) continue;
       const value = text.slice(from, to);
-      if (rule.accepts?.(value, text, from) === false) continue;
+      const accepted = rule.accepts?.(value, text, from) ?? true;
+      if (accepted === 'search-inside') isOpen = true;
+      if (accepted !== true) continue;
+      hasReplaced = true;
       masked += text.slice(end, from) + rule.replace(value);
       end = to;
     }
+    const behind = match.index + match[0].length;
+    if (isOpen && !hasReplaced) expression.lastIndex = rejected.searchFrom(match.index, behind);
+    else if (match[0] === '') expression.lastIndex = afterEmpty(text, behind, expression.unicode);
   }
   return masked + text.slice(end);
+}
+
+/** How many characters of rejected matches are searched again, for each character of a text. */
+const MOST_SEARCHED_AGAIN = 16;
+
+/**
+ * Says where in a text the search goes on behind a match whose values failed a check. A secret can start inside such a
+ * match, as in `password: password=…`. The matches that are searched again have at most 16 times as many characters as the
+ * text, so that the cost stays in proportion to its length. Behind that, rejected matches are passed over.
+ */
+export class RejectedMatches {
+  readonly #text: string;
+  readonly #unicode: boolean;
+  #left: number;
+
+  /** @param unicode whether the expression has the flag `u`. */
+  constructor(text: string, unicode: boolean) {
+    this.#text = text;
+    this.#unicode = unicode;
+    this.#left = MOST_SEARCHED_AGAIN * text.length;
+  }
+
+  /** The position to go on at, which is behind the start of the match. */
+  searchFrom(start: number, end: number): number {
+    const length = end - start;
+    if (length > this.#left) return end;
+    this.#left -= length;
+    return afterEmpty(this.#text, start, this.#unicode);
+  }
 }

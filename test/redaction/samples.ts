@@ -12,7 +12,7 @@ export function validSample(template: string, rule: MaskRule | undefined, r: Ran
   for (let attempt = 0; ; attempt++) {
     const sample = fill(template, r);
     const isValid = sample.spans.every(
-      ([start, end]) => rule?.accepts?.(sample.text.slice(start, end), sample.text, start) ?? true,
+      ([start, end]) => (rule?.accepts?.(sample.text.slice(start, end), sample.text, start) ?? true) === true,
     );
     if (isValid || isMarked) return sample;
     if (attempt === 50_000)
@@ -38,7 +38,7 @@ export function nearMisses(template: string, rule: MaskRule, check: PackRule['ch
   if (check !== undefined && mode === 'require' && !(typeof check === 'object' && 'entropy' in check)) {
     for (let i = 0; i < 20; i++) {
       const { text } = fill(template, r);
-      if (rule.accepts?.(text, text, 0) === false) misses.push(text);
+      if (rule.accepts !== undefined && rule.accepts(text, text, 0) !== true) misses.push(text);
     }
   }
   return misses;

@@ -61,3 +61,14 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   us_ssn: isUsSsn,
   user_info: isUserInfo,
 };
+
+/** Checks that judge a value which a key before it makes a secret: no part of the value has such a key. */
+export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
+  'basic_credentials',
+  'flag_value',
+  'password',
+  'prose_password',
+  'secret',
+  'token',
+  'user_info',
+]);

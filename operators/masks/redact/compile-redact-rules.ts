@@ -1,4 +1,4 @@
-import { CHECKS, type Check } from '../checks/index.ts';
+import { CHECKS, CHECKS_OF_KEYED_VALUES, type Check } from '../checks/index.ts';
 import { EntropyMeter } from '../entropy-index.ts';
 import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
 import type { Cost } from '../expression/cost.ts';
@@ -114,7 +114,7 @@ function compileRule(
   rule: RedactRule,
   { least, isMaskable, replace }: RuleContext,
 ): MaskRule | undefined {
-  const { check, isRaising } = compileCheck(id, rule.check);
+  const { check, isRaising, searchesInside } = compileCheck(id, rule.check);
   const level = LEVELS.indexOf(rule.confidence ?? 'high');
   const lacking = least - level;
   if (lacking > (isRaising ? 1 : 0)) return undefined;
@@ -142,10 +142,16 @@ function compileRule(
     cost,
     groups,
     ...(rule.keywords && { keywords: rule.keywords.map((keyword) => keyword.toLowerCase()) }),
-    accepts: (value, text, start) =>
-      (!isRequired || check(value, text, start)) &&
-      isMaskable(value, isSecret, text, start) &&
-      !expressions().allow.some((expression) => expression.test(value)),
+    accepts: (value, text, start) => {
+      const passes = !isRequired || check(value, text, start);
+      if (!passes && !searchesInside) return false;
+      const isAllowed =
+        !isMaskable(value, isSecret, text, start) ||
+        expressions().allow.some((expression) => expression.test(value));
+      // A part of an allowed value is no secret either.
+      if (isAllowed) return false;
+      return passes || 'search-inside';
+    },
     replace: (value) => replace(value, id),
   };
 }
@@ -162,18 +168,21 @@ function lazily<T extends object>(make: () => T): () => T {
 function compileCheck(
   id: string,
   written: RuleCheck | undefined,
-): { check: Check | undefined; isRaising: boolean } {
+): { check: Check | undefined; isRaising: boolean; searchesInside: boolean } {
   const rule = typeof written === 'string' ? { name: written } : written;
-  if (rule === undefined || rule.mode === 'off') return { check: undefined, isRaising: false };
+  if (rule === undefined || rule.mode === 'off')
+    return { check: undefined, isRaising: false, searchesInside: false };
   const isRaising = rule.mode === 'raise';
-  if ('entropy' in rule) return { check: (value) => bitsPerCharacter(value) >= rule.entropy, isRaising };
+  if ('entropy' in rule) {
+    return { check: (value) => bitsPerCharacter(value) >= rule.entropy, isRaising, searchesInside: true };
+  }
   if (!Object.hasOwn(CHECKS, rule.name)) {
     const known = Object.keys(CHECKS).join(', ');
     throw new RangeError(
       `the rule "${id}" has the check "${rule.name}", which does not exist; checks: ${known}`,
     );
   }
-  return { check: CHECKS[rule.name], isRaising };
+  return { check: CHECKS[rule.name], isRaising, searchesInside: !CHECKS_OF_KEYED_VALUES.has(rule.name) };
 }
 
 /** The number of capturing groups. To ask the engine would compile the expression, which takes a millisecond. */

@@ -46,7 +46,8 @@ export function findValues(
       {
         ...always,
         accepts: (value, searched, start) => {
-          if (rule.accepts?.(value, searched, start) === false) return false;
+          const accepted = rule.accepts?.(value, searched, start) ?? true;
+          if (accepted !== true) return accepted;
           spans.push({ rule: nameOf(rule), start, end: start + value.length, length: 0 });
           return true;
         },

@@ -25,10 +25,11 @@ const ruleOf = (number: number) =>
           .record({
             wrapping: fc.constantFrom('whole', 'group', 'behind', 'ahead', 'two'),
             keywords: fc.option(fc.array(keyword, { minLength: 1, maxLength: 3 }), { nil: undefined }),
-            accepted: fc.constantFrom('all', 'even', 'start', 'short'),
+            accepted: fc.constantFrom('all', 'even', 'start', 'behind', 'short'),
+            rejection: fc.constantFrom(false as const, 'search-inside' as const),
             inserted: fc.constantFrom('<:A:>', '', 'key', 'abkey=', 'K', 'é', 'length', 'a\nb'),
           })
-          .map(({ wrapping, keywords, accepted, inserted }): MaskRule => {
+          .map(({ wrapping, keywords, accepted, rejection, inserted }): MaskRule => {
             const source = `(?:${drawn.source})`;
             const groupsBefore =
               (new RegExp(`${source}|`, drawn.flags.replace('g', '')).exec('')?.length ?? 1) - 1;
@@ -48,9 +49,10 @@ const ruleOf = (number: number) =>
               replace: (value) => fixed ?? '*'.repeat(value.length),
               ...(fixed !== undefined && { fixed }),
               ...(keywords && { keywords }),
-              ...(accepted === 'even' && { accepts: (value) => value.length % 2 === 0 }),
-              ...(accepted === 'start' && { accepts: (_, __, start) => start < 5 }),
-              ...(accepted === 'short' && { accepts: (_, text) => text.length < 30 }),
+              ...(accepted === 'even' && { accepts: (value) => value.length % 2 === 0 || rejection }),
+              ...(accepted === 'start' && { accepts: (_, __, start) => start < 5 || rejection }),
+              ...(accepted === 'behind' && { accepts: (_, __, start) => start % 5 > 2 || rejection }),
+              ...(accepted === 'short' && { accepts: (_, text) => text.length < 30 || rejection }),
             };
           }),
       }),

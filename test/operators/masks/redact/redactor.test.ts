@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { compileMaskRules } from '../../../../operators/masks/compile-mask-rules.ts';
 import { MaskError } from '../../../../operators/masks/mask-error.ts';
+import { applyRulesInOrder, type MaskRule } from '../../../../operators/masks/mask-rule.ts';
 import { bitsPerCharacter } from '../../../../operators/masks/redact/compile-redact-rules.ts';
 import { isPlaceholder } from '../../../../operators/masks/redact/placeholders.ts';
 import { type RedactOptions, redactor } from '../../../../operators/masks/redact/redact.ts';
+import type { RedactRule } from '../../../../operators/masks/redact/redact-rule.ts';
 import { isSecretKey } from '../../../../operators/masks/redact/secret-keys.ts';
 
 const TOKEN = { match: 'tk_([0-9a-z]{8})', keywords: ['tk_'] };
@@ -271,4 +274,49 @@ describe('bitsPerCharacter', () => {
     ['abab', 1],
     ['abcd', 2],
   ])('of %j is %d', (text, bits) => expect(bitsPerCharacter(text)).toBe(bits));
+});
+
+describe('a value that fails a check', () => {
+  const card = { match: '[0-9]{13,19}', check: 'card' };
+  const CARD = '4111111111111111';
+
+  it.each<[string, string, RedactRule, string]>([
+    ['a card behind other digits', `12${CARD}`, card, '12<:R:>'],
+    ['the value of a group', `key=key=${CARD}`, { ...card, match: 'key=([^ ]+)', mask: 1 }, 'key=key=<:R:>'],
+    [
+      'a random value behind a plain one',
+      'key:aaaaaaaakey:q7Xw2Lk9Zp',
+      { match: 'key:(\\S+)', mask: 1, check: { entropy: 3.3 } },
+      'key:aaaaaaaakey:<:R:>',
+    ],
+    ['one of two groups', `1 ${CARD}`, { ...card, match: '(\\d+) (\\d+)', mask: [1, 2] }, '1 <:R:>'],
+  ])('does not hide %s', (_, text, rule, wanted) => {
+    expect(mask(text, { rules: { R: rule } })).toBe(wanted);
+  });
+
+  it('is not searched for parts if it is allowed, or a placeholder', () => {
+    const rule = { match: '[\\w-]+', check: { entropy: 1 } };
+    expect(mask('build-123', { rules: { R: { ...rule, allow: ['^build-'] } } })).toBe('build-123');
+    expect(mask('build-123', { rules: { R: rule }, allowedValues: ['^build-'] })).toBe('build-123');
+    expect(mask('changeme', { rules: { 'secrets/test:R': rule } })).toBe('changeme');
+  });
+
+  it('costs in proportion to the length of the text, and is passed over when that is spent', () => {
+    let checked = 0;
+    const rule: MaskRule = {
+      name: 'R',
+      expression: /a+b?/,
+      groups: [0],
+      accepts: (value) => {
+        checked += value.length;
+        return value === 'ab' || 'search-inside';
+      },
+      replace: () => '*',
+    };
+    expect(applyRulesInOrder('aaaab', [rule])).toBe('aaa*');
+    checked = 0;
+    const long = 'a'.repeat(10_000);
+    expect(compileMaskRules([rule]).mask(`${long}b ab`)).toBe(`${long}b *`);
+    expect(checked).toBeLessThan(18 * long.length);
+  });
 });
