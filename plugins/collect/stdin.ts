@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Observable } from 'rxjs';
 import * as z from 'zod';
@@ -92,6 +93,12 @@ function inputOf(stream: Readable, maxLineBytes: number): LineInput {
   return input;
 }
 
+/** Node.js reads a folder as an input without lines. */
+function isFolder(stream: Readable): boolean {
+  const { fd } = stream as Readable & { readonly fd?: unknown };
+  return typeof fd === 'number' && fstatSync(fd).isDirectory();
+}
+
 /** Cuts a stream into lines, for one run after the other. */
 class LineInput {
   readonly #stream: Readable;
@@ -111,6 +118,11 @@ class LineInput {
     this.#stream = stream;
     this.#maxLineBytes = maxLineBytes;
     this.#framer = new LineFramer(0, { maxLineBytes });
+    if (isFolder(stream)) {
+      const why =
+        'standard input is a folder; expected a file or a pipe. To read the files of a folder, use a `file` collector';
+      this.#refusal = Object.assign(new PluginError(why), { fatal: true });
+    }
   }
 
   /** Errors if the stream fails, if it is not text, or if another run reads it. */

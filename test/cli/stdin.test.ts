@@ -79,6 +79,12 @@ describe('millrace run with stdin', () => {
     expect(code).toBe(1);
   });
 
+  it('refuses a folder, which would look like an input without lines', async () => {
+    const { code, stderr } = await runShell('millrace run p.yaml < .', { cwd: withConfig() });
+    expect(stderr).toContain('main: failed: standard input is a folder; expected a file or a pipe');
+    expect(code).toBe(1);
+  });
+
   it('is refused in two pipelines, for each line is read once', async () => {
     const cwd = withConfig(
       CONFIG.replace('host_config', '  other: { collect: piped, forward: out }\nhost_config'),
