@@ -220,10 +220,12 @@ function send(ctx: Context, documents: () => Documents): Observable<never> {
 class Sender {
   readonly #config: Config;
   readonly #client: HttpClient;
+  readonly #stats: Context['stats'];
   /** Bytes of the smallest batch that the server found too large. */
   #tooLarge = Number.POSITIVE_INFINITY;
 
-  constructor({ config, info, signal }: Context) {
+  constructor({ config, info, signal, stats }: Context) {
+    this.#stats = stats;
     const { format, compression } = config;
     this.#config = config;
     this.#client = new HttpClient(config, {
@@ -249,8 +251,12 @@ class Sender {
     const { retry_statuses: statuses } = this.#config;
     const { count, bytes } = documents;
     if (count > 1 && bytes.length >= this.#tooLarge) return this.#sendHalves(documents, signal);
-    const answer = await this.#client.post(await bodyOf(documents, this.#config), signal);
-    if (isSuccess(answer)) return refusedBy(answer, documents, statuses);
+    const body = await bodyOf(documents, this.#config);
+    const answer = await this.#client.post(body, signal);
+    if (isSuccess(answer)) {
+      this.#stats.bytes(body.length);
+      return refusedBy(answer, documents, statuses);
+    }
     if (answer.status === 413 && count > 1) {
       this.#tooLarge = Math.min(this.#tooLarge, bytes.length);
       return this.#sendHalves(documents, signal);

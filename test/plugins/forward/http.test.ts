@@ -414,6 +414,24 @@ host_config: {}
   });
 });
 
+describe('http: statistics', () => {
+  it('count the bytes of requests that succeeded', async () => {
+    const sink = await sinkOf(inTurn(status(503), status(200)));
+    const counted: number[] = [];
+    const ctx = contextOf({ url: sink.url });
+    const counting = { ...ctx, stats: { ...ctx.stats, bytes: (count: number) => void counted.push(count) } };
+    await failure(sendTo(counting, events(2)));
+    await sendTo(counting, events(2));
+    expect(counted).toEqual([
+      Buffer.byteLength(
+        events(2)
+          .map((each) => toJsonLine(each))
+          .join(''),
+      ),
+    ]);
+  });
+});
+
 describe('http: documents', () => {
   it('are halved until one is left', () => {
     const all = documentsIn(Buffer.from('a\nbb\nccc\n'));
