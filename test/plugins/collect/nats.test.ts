@@ -37,13 +37,25 @@ function run({
 }: Run) {
   const out: number[] = [];
   const letters: CollectedEvent['data'][] = [];
+  const reported: string[] = [];
   const plugin = natsCollector((...args) => nats.open(...args));
   const schema = plugin.get_config_schema();
   const entry = { plugin: 'nats', servers: 'localhost', stream: 'LOGS', durable: 'workers', ...fields };
   const { manager, seen } = states(
     {
       collect: {
-        source: { ...plugin, get_config_schema: () => ({ safeParse: () => schema.safeParse(entry) }) },
+        source: {
+          ...plugin,
+          get_config_schema: () => ({ safeParse: () => schema.safeParse(entry) }),
+          collect: ({ ctx }) => {
+            const stats = {
+              ...ctx.stats,
+              bytes: (count: number) => void reported.push(`${count} bytes`),
+              pending: (messages: number) => void reported.push(`${messages} pending`),
+            };
+            return plugin.collect({ ctx: Object.create(ctx, { stats: { value: stats } }) });
+          },
+        },
       },
       process,
       forward: {
@@ -61,7 +73,7 @@ function run({
       during?.(manager);
     },
   );
-  return { nats, out, letters, seen, stats: manager.stats().main };
+  return { nats, out, letters, reported, seen, stats: manager.stats().main };
 }
 
 const filled = (...messages: readonly string[]) => {
@@ -164,6 +176,14 @@ describe('a message', () => {
     ['lines', 'a\r\nb\n', [undefined, undefined]],
   ])('may hold %s', (format, text, numbers) => {
     expect(run({ nats: filled(text), fields: { format } }).out).toEqual(numbers);
+  });
+});
+
+describe('statistics', () => {
+  it('have the bytes of each message and how many messages are behind it', () => {
+    const [first, second] = [message(1, 3), message(4, 4)];
+    const { reported } = run({ nats: filled(first, second) });
+    expect(reported).toEqual([`${first.length} bytes`, '1 pending', `${second.length} bytes`, '0 pending']);
   });
 });
 
