@@ -77,7 +77,7 @@ const MOST_SEARCHED_AGAIN = 16;
 
 /**
  * Says where in a text the search goes on behind a match whose values failed a check. A secret can start inside such a
- * match, as in `password: password=…`. The matches that are searched again have at most 16 times as many characters as the
+ * match, as a card number does behind other digits. The matches that are searched again have at most 16 times as many characters as the
  * text, so that the cost stays in proportion to its length. Behind that, rejected matches are passed over.
  */
 export class RejectedMatches {

@@ -5,6 +5,7 @@ import {
   concatMap,
   defer,
   EMPTY,
+  finalize,
   ignoreElements,
   merge,
   type Observable,
@@ -155,6 +156,8 @@ function checkConfig({ config: { create, stream, subject } }: { config: Config }
 }
 
 interface Message extends OutgoingMessage {
+  /** Its first event, which leads to the id while the message may have to be published again. */
+  readonly first: CollectedEvent;
   /** The positions of its events in the call. */
   readonly indexes: readonly number[];
 }
@@ -167,6 +170,8 @@ class Publisher {
   readonly #subjectOf: (event: CollectedEvent) => string;
   /** The ids of messages by their first events: what is published again has to be the same message. */
   readonly #ids = new WeakMap<CollectedEvent, string>();
+  /** The ids of messages on their way: no other message may have one of them, even if it begins with the same object. */
+  readonly #onTheWay = new Set<string>();
 
   constructor(ctx: Context, open: OpenLink<ConnectionSettings>) {
     this.#ctx = ctx;
@@ -221,6 +226,7 @@ class Publisher {
     const isEach = this.#ctx.config.message === 'event';
     const open = new Map<string, OpenMessage>();
     const done: OpenMessage[] = [];
+    const taken = new Set(this.#onTheWay);
     events.forEach((event, index) => {
       let subject: string;
       try {
@@ -235,11 +241,20 @@ class Publisher {
         refused.push(tooLarge(index, bytes, mostBytes));
         return;
       }
-      const known = this.#ids.get(event);
+      const last = this.#ids.get(event);
+      const known = last === undefined || taken.has(last) ? undefined : last;
       let message = open.get(subject);
       if (message === undefined || isEach || known !== undefined || message.bytes + bytes > mostBytes) {
-        message = { subject, id: known ?? `${id}.${index}`, bytes: 0, documents: [], indexes: [] };
+        message = {
+          subject,
+          id: known ?? `${id}.${index}`,
+          first: event,
+          bytes: 0,
+          documents: [],
+          indexes: [],
+        };
         this.#ids.set(event, message.id);
+        taken.add(message.id);
         open.set(subject, message);
         done.push(message);
       }
@@ -258,9 +273,15 @@ class Publisher {
     events: number,
   ): Observable<never> {
     const failed: FailedEvent[] = [...refused];
+    const stored: Message[] = [];
     let first: unknown;
     const sent$ = messages.map((message) =>
-      this.#store(link, message).pipe(
+      defer(() => {
+        this.#onTheWay.add(message.id);
+        return this.#store(link, message);
+      }).pipe(
+        tap({ complete: () => stored.push(message) }),
+        finalize(() => this.#onTheWay.delete(message.id)),
         catchError((error) => {
           first ??= error;
           const permanent = isPermanent(error);
@@ -270,6 +291,8 @@ class Publisher {
       ),
     );
     const failure$ = defer(() => {
+      // What is stored is not published again. If the same object comes as an event again, that is another event.
+      for (const message of stored) this.#ids.delete(message.first);
       const isWhole = first !== undefined && refused.length === 0 && failed.length === events;
       return isWhole && messages.length === 1 ? throwError(() => first) : failure(failed);
     });
@@ -280,6 +303,7 @@ class Publisher {
 interface OpenMessage {
   readonly subject: string;
   readonly id: string;
+  readonly first: CollectedEvent;
   bytes: number;
   readonly documents: string[];
   readonly indexes: number[];

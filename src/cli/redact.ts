@@ -1,5 +1,4 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.ts';
@@ -48,14 +47,14 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
           await output.write(masked);
         }
         await output.flush();
-        if (output.isClosed) return code;
+        if (output.isClosed) return output.hasFailed ? ExitCode.failed : code;
       }
     } catch (error) {
       failed(`${printable(file)}: ${safeReason(error)}`);
     }
   }
   await output.flush();
-  return code;
+  return output.hasFailed ? ExitCode.failed : code;
 }
 
 /** `millrace scan FILE…`: where and by which rule something would be masked. 1 if anything is found, or cannot be read. */
@@ -212,14 +211,10 @@ class Output {
   #buffers: Buffer[] = [];
   #bytes = 0;
 
-  /** Its reader has left, or it cannot be written. */
+  /** Its reader has left, or it cannot be written to. */
   isClosed = false;
-
-  constructor() {
-    process.stdout.on('error', () => {
-      this.isClosed = true;
-    });
-  }
+  /** It cannot be written to, so lines are missing: its disk is full, for example. */
+  hasFailed = false;
 
   async write(bytes: Buffer): Promise<void> {
     this.#buffers.push(bytes);
@@ -232,9 +227,11 @@ class Output {
     const bytes = Buffer.concat(this.#buffers);
     this.#buffers = [];
     this.#bytes = 0;
-    if (!process.stdout.write(bytes)) {
-      // It rejects with the error that closes the output.
-      await once(process.stdout, 'drain').catch(() => {});
-    }
+    const error = await new Promise<NodeJS.ErrnoException | null | undefined>((written) => {
+      process.stdout.write(bytes, written);
+    });
+    if (!error) return;
+    this.isClosed = true;
+    this.hasFailed = error.code !== 'EPIPE';
   }
 }

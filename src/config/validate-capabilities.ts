@@ -31,6 +31,7 @@ export function validateExactlyOnce(pipelines: Mapping, entries: ValidEntries): 
       ...checkCollectors(pipeline, entries, path),
       ...checkForwarder(pipeline, entries, path),
       ...checkJoining(pipeline, entries, path),
+      ...checkAttempts(pipeline, entries, path),
       ...checkOrder(pipeline, path),
       ...checkSharing(name, pipelines, entries),
     ];
@@ -68,6 +69,18 @@ function checkJoining(pipeline: Mapping, entries: ValidEntries, path: Path): Con
     if ((entry?.plugin as ProcessPlugin | undefined)?.joinLines === undefined) return [];
     const message = `\`${name}\`, a \`${entry?.data.plugin}\` processor, joins lines; \`exactly_once\` requires that each event comes from one line: after a crash, the lines of one could be read in part`;
     return [{ path: [...path, 'process', ...at], message }];
+  });
+}
+
+/** The halves of a call that failed would be sent under ids that nothing has noted, and so twice after a crash. */
+function checkAttempts(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigProblem[] {
+  const attempts = isMapping(pipeline.delivery) ? pipeline.delivery.attempts : undefined;
+  if (typeof attempts !== 'number' || attempts <= 1) return [];
+  return namesIn(pipeline.forward).flatMap(({ name }) => {
+    const entry = entries.forward.get(name);
+    if ((entry?.plugin as ForwardPlugin | undefined)?.deduplicates !== true) return [];
+    const message = `found ${attempts}; with \`${name}\`, a \`${entry?.data.plugin}\` forwarder, \`exactly_once\` requires 1 or no limit: after more attempts, a call would be sent in halves, and these twice after a crash`;
+    return [{ path: [...path, 'delivery', 'attempts'], message }];
   });
 }
 

@@ -10,12 +10,14 @@ interface PlannedCall {
   readonly id: string;
   /** Those that are not acknowledged. */
   events: number;
-  /** Digest of its first and last event. */
+  /** Digest of its events. */
   readonly check: string;
-  /** It was delivered: some of its events are acknowledged. */
+  /** It was delivered, and some of its events are acknowledged. */
   isDelivered: boolean;
   /** Whether it was made in this run. */
   isBegun: boolean;
+  /** Whether nothing of it will be sent again in this run. */
+  hasEnded: boolean;
 }
 
 /** What a call of the last run held, which has to be made again. */
@@ -46,6 +48,7 @@ export class CallPlan {
       const planned = calls.map((call: StateValue) => ({
         ...(call as object as PlannedCall),
         isBegun: false,
+        hasEnded: false,
       }));
       this.#calls.set(key.slice(KEY.length), planned);
     }
@@ -102,9 +105,27 @@ export class CallPlan {
   /** A new call is about to be made. Returns its id. */
   begin(source: string, events: readonly CollectedEvent[], path: string | undefined): string {
     const check = digest(events, path);
-    const call = { id: randomUUID(), events: events.length, check, isDelivered: false, isBegun: true };
+    const call = {
+      id: randomUUID(),
+      events: events.length,
+      check,
+      isDelivered: false,
+      isBegun: true,
+      hasEnded: false,
+    };
     this.#keep(source, [...(this.#calls.get(source) ?? []), call]);
     return call.id;
+  }
+
+  /**
+   * All events of a call are delivered or given up. To be called before they are acknowledged: only then may a later run
+   * take the rest of the call for delivered.
+   */
+  ended(id: string): void {
+    for (const calls of this.#calls.values()) {
+      const call = calls.find((other) => other.id === id);
+      if (call !== undefined) call.hasEnded = true;
+    }
   }
 
   /** Before each attempt. @throws PluginError if the state cannot be written to: a crash would lead to duplicates. */
@@ -124,7 +145,7 @@ export class CallPlan {
       const taken = Math.min(left, first.events);
       left -= taken;
       first.events -= taken;
-      first.isDelivered = true;
+      first.isDelivered ||= first.hasEnded;
       if (first.events === 0) calls.shift();
     }
     if (events > 0) this.#keep(source, calls);
@@ -148,7 +169,7 @@ function sourceOf(collector: string, { origin }: Delivery): string {
 
 /** Without timestamps, which are those of the collection, and without the path, which a rotation changes. */
 function digest(events: readonly CollectedEvent[], path: string | undefined): string {
-  const text = toJson([events[0]?.data, events.at(-1)?.data]);
+  const text = toJson(events.map(({ data }) => data));
   const shown = path === undefined ? text : text.replaceAll(JSON.stringify(path), '');
   return createHash('sha256').update(shown).digest('base64url').slice(0, 16);
 }

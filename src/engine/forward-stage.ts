@@ -193,12 +193,17 @@ class EventGroup {
   readonly #attempts: Attempts;
   #left: readonly Batch[];
   #id: string;
+  /** The id of the first call. */
+  readonly #callId: string;
+  /** Delivered events of a planned call, which are acknowledged when the whole call has ended. */
+  #held: readonly Batch[] = [];
   /** The memory of the latest call. That of a failed call is never used again: if it took too long, it may go on. */
   #lease: BlockLease | undefined;
 
   constructor(batches: readonly Batch[], stage: Stage, id: string, failedBefore: number) {
     this.#left = batches;
     this.#id = id;
+    this.#callId = id;
     this.#stage = stage;
     this.#attempts = new Attempts(stage.policy, failedBefore);
   }
@@ -240,7 +245,15 @@ class EventGroup {
     this.#callEnded('ok');
     this.#attempts.end();
     this.#lease?.giveBack();
+    this.#planEnded();
     acknowledge(this.#left, this.#stage);
+  }
+
+  /** Before the last events of the group are acknowledged. */
+  #planEnded(): void {
+    this.#stage.planned?.plan.ended(this.#callId);
+    acknowledge(this.#held, this.#stage);
+    this.#held = [];
   }
 
   /** Emits when the call is to be made again for the events that are left, and completes when there are none. */
@@ -273,10 +286,13 @@ class EventGroup {
     const errorAt = (position: number) => failed.get(position)?.error;
     const isRetried: IsWanted = (_, position) => failed.get(position)?.permanent === false;
     const delivered = pick(this.#left, (_, position) => !failed.has(position));
-    acknowledge(delivered, this.#stage);
-    this.#giveUp((_, position) => failed.get(position)?.permanent === true, errorAt);
+    // Of a planned call, nothing is acknowledged while a part of it is still to be sent: see `CallPlan`.
+    if (this.#stage.planned === undefined) acknowledge(delivered, this.#stage);
+    else this.#held = [...this.#held, ...delivered];
     const rest = pick(this.#left, isRetried);
     const wait = rest.length === 0 ? undefined : this.#attempts.next(error);
+    if (wait === undefined) this.#planEnded();
+    this.#giveUp((_, position) => failed.get(position)?.permanent === true, errorAt);
     if (wait === undefined) {
       this.#giveUp(isRetried, errorAt);
       return EMPTY;
@@ -299,6 +315,7 @@ class EventGroup {
     const wait = isPermanent(error) ? undefined : this.#attempts.next(error, limit);
     if (wait !== undefined) return longTimer(wait);
     if (isSeveral && most !== 1 && !isPermanent(error)) return this.#deliverHalves(error);
+    this.#planEnded();
     this.#giveUp(
       () => true,
       () => error,

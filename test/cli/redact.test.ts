@@ -67,6 +67,12 @@ host_config: {}
     expect(wrong.stderr).toContain('Did you mean `secrets/keys`?');
   });
 
+  it('fails when standard output cannot be written to', async () => {
+    const { code, stderr } = await runShell('echo one | millrace redact > /dev/full');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^millrace: cannot write to standard output: ENOSPC/);
+  });
+
   it('ends without a word when its reader has left', async () => {
     const { code, stderr } = await runShell('yes | millrace redact | head -n 1; exit ${PIPESTATUS[1]}');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -173,7 +173,8 @@ describe('reload', () => {
     cli.kill('SIGHUP');
     await cli.shows('stderr', /no pipeline has changed/);
     add('a.log', 'new 2\n');
-    await eventually(() => expect(output(path)).toEqual(['new <:ONE:>']));
+    // A batch that is not acknowledged when its file is renamed is written to the new one, too.
+    await eventually(() => expect(output(path).at(-1)).toBe('new <:ONE:>'));
     expect(output(`${path}.1`)).toEqual(['old <:ONE:>']);
     await ended(cli);
   });

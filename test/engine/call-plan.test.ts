@@ -70,6 +70,7 @@ function stored(lives: readonly Life[], options: { events: number; seconds: numb
       asyncScheduler.schedule(() => life.kill(), ms);
       const send = (batches: readonly Batch[], id: string, isDelivered: boolean) => {
         const finish = () => {
+          plan.ended(id);
           for (const { events, delivery } of batches) delivery.acknowledge(events.length, 'forwarded');
         };
         if (isDelivered) {
@@ -147,6 +148,23 @@ const wanted = ['a.log', 'b.log'].flatMap((path) =>
 );
 
 describe('calls that are planned', () => {
+  it.each([false, true])('are taken for delivered only if they had ended: %p', (hasEnded) => {
+    const state = new CrashingState();
+    const plan = new CallPlan(state);
+    const queue = plan.queueFor('log', () => {});
+    const events = ['one', 'two'].map((line) => collectedEvent({ line }));
+    const deliveries = events.map((_, n) => {
+      const delivery = queue.open(1);
+      delivery.origin = { path: 'a.log', startOffset: n, endOffset: n + 1 };
+      return delivery;
+    });
+    const [source = ''] = deliveries.map((delivery) => plan.arrived(1, delivery));
+    const id = plan.begin(source, events, 'a.log');
+    if (hasEnded) plan.ended(id);
+    deliveries[0]?.acknowledge(1, 'forwarded');
+    expect(new CallPlan(state).repeated(source)).toMatchObject({ id, events: 1, isDelivered: hasEnded });
+  });
+
   it('store every line once, whenever the process is killed', () => {
     const life = fc.record({
       ms: fc.integer({ min: 1, max: 120 }),

@@ -55,6 +55,7 @@ describe('the package', () => {
     expect(others).toEqual([]);
     expect(packed.files.filter((file) => file.startsWith('examples/data/'))).toEqual([
       'examples/data/access.log',
+      'examples/data/app.log',
     ]);
   });
 

@@ -52,6 +52,17 @@ describe('a message', () => {
     expect(texts(nats)).toEqual([0, 1, 2].map((n) => `{"timestamp":"${AT}","data":{"n":${n}}}`));
   });
 
+  it.each([
+    [{ message: 'event' }, [1, 1, 1]],
+    [{ batch: { events: 1 } }, [1, 1, 1]],
+    [{ subject: { cel: '"logs." + data.app' } }, [3]],
+  ])('has an id of its own although it begins with an object that came before: %j', (fields, lines) => {
+    const beat = event({ app: 'web' });
+    const { nats, stats } = run(fields, [beat, beat, beat]);
+    expect(texts(nats).map((text) => text.trimEnd().split('\n').length)).toEqual(lines);
+    expect(stats).toMatchObject({ forwarded: { out: 3 } });
+  });
+
   it('has the subject that an expression gives for its events', () => {
     const events = ['web', 'db', 'web'].map((app, n) => event({ app, n }));
     const { nats } = run({ subject: { cel: '"logs." + data.app' } }, events);
