@@ -73,6 +73,8 @@ export function secondsUntil(retryAfter: string | undefined): number | undefined
 
 /**
  * The events that a 207 refuses: its body is a JSON array with a status for each event. Empty if the body is anything else.
+ *
+ * @throws PluginError for an array that cannot be read, such as one that was cut: what it refuses must not be lost.
  */
 export function refusedBy(
   { status, text }: Answer,
@@ -81,6 +83,10 @@ export function refusedBy(
 ): readonly FailedEvent[] {
   if (status !== 207) return [];
   const each = parse(text);
+  if (each === undefined && /^\s*\[/.test(text)) {
+    const message = `the server answered 207 with an array that is too long or no JSON, so it is not known which of ${count} events it took`;
+    throw new PluginError(message);
+  }
   if (!Array.isArray(each) || each.length !== count || !each.every(Number.isInteger)) return [];
   return each.flatMap((own: number, index) => {
     if (own >= 200 && own < 300) return [];

@@ -73,7 +73,9 @@ export class Secret {
 
   /** The text with `<secret>` in place of the values that were read so far. Values under four characters stay. */
   hideIn(text: string): string {
-    return this.#values.reduce((shown, value) => {
+    // The longest first: a value may be the beginning of another.
+    const values = [...this.#values].sort((a, b) => b.length - a.length);
+    return values.reduce((shown, value) => {
       const escaped = JSON.stringify(value).slice(1, -1);
       return shown.replaceAll(value, HIDDEN).replaceAll(escaped, HIDDEN);
     }, text);

@@ -108,6 +108,9 @@ describe('a secret', () => {
       'at <secret>: {"k":"<secret>"} <secret>',
     );
     expect(new Secret('abc').hideIn('abcde')).toBe('abcde');
+    writeFileSync(file, 'other');
+    key.read();
+    expect(key.hideIn('other value')).toBe('<secret>');
   });
 
   it('is found anywhere in a configuration, and is recognised across copies of millrace', () => {

@@ -265,6 +265,12 @@ describe('http: answers', () => {
     for (let n = 0; n < 3; n++) await sendTo(contextOf({ url: sink.url }), events(2));
   });
 
+  it('207 with an array that was cut is tried again', async () => {
+    expect(await answered(status(207, {}, '[200,'), 2)).toMatchObject({ permanent: false });
+    const long = await answered(status(207, {}, `[${'200,'.repeat(500_000)}200]`), 2);
+    expect(long.message).toMatch(/answered 207 with an array that is too long/);
+  });
+
   it('413 splits the batch, and later ones of its size are not sent whole', async () => {
     const most = 250;
     const sink = await sinkOf(({ body }, response) =>
