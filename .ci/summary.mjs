@@ -1,5 +1,5 @@
 // Names the tests that were skipped, and adds up the results that Jest wrote into a folder.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
@@ -19,5 +19,7 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith('.json')))
   console.log(`${name.replace('.json', '')}: ${count('passed')} passed, ${skipped.length} skipped`);
   for (const { file, fullName } of skipped) console.log(`  skipped: ${file}: ${fullName}`);
 }
+const notRun = join(folder, 'skipped.txt');
+if (existsSync(notRun)) console.log(readFileSync(notRun, 'utf8').trimEnd());
 console.log(`\n${sums.passed} passed, ${sums.failed} failed, ${sums.skipped} skipped`);
 process.exitCode = sums.failed === 0 && sums.passed > 0 ? 0 : 1;
