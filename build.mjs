@@ -6,7 +6,7 @@ import { inlineModules } from './build/inline-modules.mjs';
 
 const ENTRIES = [
   ...['src/index', 'src/sdk/index', 'src/testing/index', 'operators/index', 'operators/node'],
-  ...['src/cli/bin', 'src/cli/main'],
+  ...['src/cli/bin', 'src/cli/heap-growth', 'src/cli/main'],
 ];
 
 /**
@@ -29,18 +29,32 @@ const CHUNKS = [
   // Small modules that several plugins or commands share.
   {
     name: 'plugin-parts',
-    test: /plugins\/(?:batch-demand|bounded-time|mask-expressions|masks\/masking)\.ts$/,
+    test: /plugins\/(?:batch-demand|bounded-time|mask-expressions|masks\/masking|once-per-context)\.ts$/,
   },
   { name: 'command-line', test: /src\/cli\/(?:errors|format|notices)\.ts$/ },
   { name: 'terminal', test: /src\/cli\/(?:log-line|terminal)\.ts$/ },
   { name: 'run-parts', test: /src\/cli\/(?:run-state|signals|summary)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
-const plugins = [await inlineModules()];
+/** By far the largest data, which both bundles below read. */
+const PACK_FILES = 'plugins/packs/pack-files.ts';
 
-await bundle(Object.fromEntries(ENTRIES.map((entry) => [entry, `${entry}.ts`])), { groups: CHUNKS });
-// Every worker loads this file, so it is a single file without RxJS, beside the chunk that starts workers.
-await bundle({ 'src/chunks/line-worker': 'src/lines/line-worker.ts' }, false);
+const inline = await inlineModules();
+
+const entries = Object.fromEntries(ENTRIES.map((entry) => [entry, `${entry}.ts`]));
+await bundle({ ...entries, 'src/chunks/pack-files': PACK_FILES }, { groups: CHUNKS });
+// Every worker loads this file, so it has all that it needs except `redact`, and no RxJS. It is beside the chunk that
+// starts workers. The source maps of the other files have the same sources.
+const besideWorker = {
+  name: 'beside-worker',
+  resolveId: (id) => (id.endsWith('/pack-files.ts') ? { id: './pack-files.js', external: true } : undefined),
+};
+await bundle(
+  { 'src/chunks/line-worker': 'src/lines/line-worker.ts' },
+  true,
+  { dir: 'dist', chunkFileNames: 'src/chunks/worker-[name].js', sourcemap: false },
+  [besideWorker],
+);
 chmodSync('dist/src/cli/bin.js', 0o755);
 
 // The workspace `@millrace/operators`: the same sources, in a package of their own.
@@ -55,14 +69,14 @@ if (existsSync('dist/operators')) {
   cpSync('dist/operators', 'operators/dist', { recursive: true, filter: isType });
 }
 
-async function bundle(input, codeSplitting, output = { dir: 'dist' }) {
+async function bundle(input, codeSplitting, output = { dir: 'dist' }, plugins = []) {
   const build = await rolldown({
     input,
     platform: 'node',
     tsconfig: 'tsconfig.json',
     transform: { target: 'node20' },
     external: /^[^./]/,
-    plugins,
+    plugins: [...plugins, inline],
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
   });
   await build.write({

@@ -2,9 +2,10 @@
 import type { Config } from 'jest';
 
 const base: Config = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
+    '/plugins/packs/pack-files\\.ts$': '<rootDir>/test/support/built-packs.mjs',
     '^.+\\.ts$': [
       '@swc/jest',
       {
@@ -18,8 +19,11 @@ const base: Config = {
 };
 
 const config: Config = {
+  testSequencer: '<rootDir>/test/support/slow-first.mjs',
   // Jest leaves one core to itself and would take one worker on a machine with two.
   maxWorkers: '100%',
+  // Node keeps the modules of test files that are done. Without a limit, a worker spends its time in garbage collection.
+  workerIdleMemoryLimit: '600MB',
   // A test is slow on a busy machine. One that takes longer than this hangs.
   testTimeout: 120_000,
   projects: [

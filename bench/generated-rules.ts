@@ -49,3 +49,6 @@ export function rulesOfSize(size: number): Readonly<Record<string, string>> {
   }
   return rules;
 }
+
+/** A rule as scanners publish them, with the bounded repetition in front that many have. */
+export const PUBLISHED_RULE = SHAPES[1]?.('fenlumcor', '[0-9a-f]', 32) ?? '';

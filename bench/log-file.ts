@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { joined } from './lines-of.ts';
-import { logLines } from './log-generator.ts';
+import { logLines, structuredLines } from './log-generator.ts';
 import { GENERATED, ROOT } from './places.ts';
 
 /** A change of the generator makes another file. */
@@ -22,9 +22,31 @@ const GENERATOR = createHash('sha256')
 
 /** The path of a file with the first `lines` lines of the log. Kept for the next run, by the generator's hash. */
 export function logFile(lines: number): string {
+  return generated(`log-${lines}-${GENERATOR}.log`, () => joined(logLines(lines)));
+}
+
+/** The same for the log as JSON. */
+export function structuredFile(lines: number): string {
+  return generated(`log-${lines}-${GENERATOR}.ndjson`, () => joined(structuredLines(lines)));
+}
+
+/** The same for the events that a `file` collector makes of the log. */
+export function eventsFile(lines: number): string {
+  const source = logFile(lines);
+  const eventOf = (line: string) => {
+    const event = { timestamp: '2026-01-01T00:00:00.000Z', data: { line, source }, backfill: true };
+    return JSON.stringify(event);
+  };
+  const events = function* () {
+    for (const line of logLines(lines)) yield eventOf(line);
+  };
+  return generated(`log-${lines}-${GENERATOR}.events`, () => joined(events()));
+}
+
+function generated(name: string, texts: () => Iterable<string>): string {
   mkdirSync(GENERATED, { recursive: true });
-  const path = join(GENERATED, `log-${lines}-${GENERATOR}.log`);
-  if (!existsSync(path)) writeInPlace(path, joined(logLines(lines)));
+  const path = join(GENERATED, name);
+  if (!existsSync(path)) writeInPlace(path, texts());
   return path;
 }
 

@@ -39,6 +39,16 @@ export function* logLines(count: number): Generator<string> {
   }
 }
 
+/** The same log as JSON, a document a line, in which some strings are nested; one in six has the level DEBUG. */
+export function* structuredLines(count: number): Generator<string> {
+  for (const line of logLines(count)) {
+    const [time, level, user = '', ip = '', id, ...request] = line.split(' ');
+    const client = { user: user.slice('user='.length), addresses: [ip.slice('ip='.length)] };
+    const http = { id, request: request.join(' '), bytes: line.length, cached: false };
+    yield JSON.stringify({ time, level, message: 'request served', client, http });
+  }
+}
+
 /** Numbers in [0, 1) that look random and are the same each time (mulberry32). */
 function numbers(seed: number): () => number {
   let state = seed;

@@ -1,5 +1,5 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -8,30 +8,45 @@ export async function inlineModules() {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   const modules = new Map([
     // Inlined, so that it is also right in a program that bundles millrace.
-    [resolve('src/version.ts'), `export const version = () => ${JSON.stringify(version)};`],
-    // The packs as JSON, with what their expressions cost, so that a start parses no YAML and analyses no expression.
+    [resolve('src/version.ts'), { code: `export const version = () => ${JSON.stringify(version)};` }],
+    // The packs as JSON, with what is known of their expressions, so that a start parses no YAML and analyses no expression.
     [
       resolve('plugins/packs/pack-files.ts'),
-      `const files = ${JSON.stringify(await readPacks())};\nexport const packFiles = () => files;`,
+      {
+        code: await packsModule(),
+        // So much data needs no source map.
+        map: { mappings: '' },
+      },
     ],
   ]);
   return { name: 'inline-modules', load: (id) => modules.get(id) };
 }
 
-/** The reader of packs is TypeScript, which Node 20 cannot run: it is bundled to a file of its own first. */
+/** The module that has the packs as JSON. */
+export async function packsModule() {
+  return `const files = ${JSON.stringify(await readPacks())};\nexport const packFiles = () => files;`;
+}
+
 async function readPacks() {
   const file = resolve(`dist/read-pack-files-${process.pid}.mjs`);
-  const build = await rolldown({
-    input: 'plugins/packs/read-pack-files.ts',
-    platform: 'node',
-    external: /^[^./]/,
-  });
-  await build.write({ format: 'esm', file });
-  await build.close();
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, await bundleReader());
   try {
-    const { readPackFiles, withCosts } = await import(pathToFileURL(file));
-    return withCosts(readPackFiles(pathToFileURL(`${resolve('plugins/packs')}/`)));
+    const { readPackFiles, withExpressions } = await import(pathToFileURL(file));
+    return withExpressions(readPackFiles(pathToFileURL(`${resolve('plugins/packs')}/`)));
   } finally {
     rmSync(file);
   }
+}
+
+/** The reader of packs is TypeScript, which Node 20 cannot run: this is all of it as one JavaScript module. */
+export async function bundleReader() {
+  const build = await rolldown({
+    input: resolve('plugins/packs/read-pack-files.ts'),
+    platform: 'node',
+    external: /^[^./]/,
+  });
+  const { output } = await build.generate({ format: 'esm' });
+  await build.close();
+  return output[0].code;
 }

@@ -3,7 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import wabt from 'wabt';
 
-const WRITTEN = ['src/sdk/json-lines/json-lines.wat', 'operators/masks/bytes/byte-masks.wat'];
+const WRITTEN = [
+  'src/sdk/json-lines/json-lines.wat',
+  'src/sdk/json-lines/written-lines.wat',
+  'operators/masks/bytes/byte-masks.wat',
+];
 const root = new URL('..', import.meta.url).pathname;
 const [into] = process.argv.slice(2);
 

@@ -8,6 +8,8 @@ CREATE TABLE IF NOT EXISTS access_log
     bytes UInt64,
     referer String,
     user_agent String,
+    protocol String,
+    user String,
     line String
 )
 ENGINE = MergeTree

@@ -41,7 +41,7 @@ const AT_HAND = 1000;
 
 /**
  * An event and its children: copies of it whose data also has `<name>-child-count`, counted from 1. Without a delay
- * they are at hand, as an array; with one they come one after the other.
+ * they are available, as an array; with one they come one after the other.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `count` is not an integer of at least 0, or `delay` is not at least 0.

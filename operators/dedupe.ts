@@ -40,7 +40,7 @@ const CHECKS: Checks<DedupeOptions<never>> = {
 
 /**
  * Drops values whose key has passed within the last so many milliseconds. RxJS's `distinct` remembers every key
- * for ever; this one forgets by time, and holds `maxKeys` keys at most. It sets no timer.
+ * forever; this one forgets by time, and holds `maxKeys` keys at most. It sets no timer.
  *
  * Use it instead of `distinct` when the stream does not end, and instead of `distinctUntilChanged` when others
  * come in between.

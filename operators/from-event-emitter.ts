@@ -16,7 +16,7 @@ export interface FromEventEmitterOptions<T> {
   readonly drop?: 'newest' | 'oldest' | undefined;
   /** Called with each value that is dropped, and how many were so far. */
   readonly onDrop?: ((value: T, dropped: number) => void) | undefined;
-  /** The event after which nothing comes any more, such as `close`. Default: none. */
+  /** The event after which nothing comes, such as `close`. Default: none. */
   readonly end?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ const CHECKS: Checks<FromEventEmitterOptions<never>> = {
 };
 
 /**
- * The events of an emitter, by demand: it cannot be told to wait, so that what comes when there is no room waits in a
+ * The events of an emitter, by demand. An emitter cannot wait, so events that come when there is no room wait in a
  * buffer of bounded size. Beyond that, values are dropped and counted. Emits the first argument of each event.
  *
  * Use it instead of `fromEvent` when the consumer can be slower than the emitter.
@@ -78,12 +78,13 @@ export function fromEventEmitter<T>(
     };
     const take = (value: T) => {
       if (finish !== undefined) return;
-      waiting.push(value);
+      const hasRoom = waiting.size < buffer || (!isEmitting && demand.room > 0);
+      if (hasRoom || drop === 'oldest') waiting.push(value);
       pump();
-      if (waiting.size <= buffer) return;
+      if (hasRoom) return;
       dropped++;
       try {
-        onDrop?.(drop === 'oldest' ? (waiting.shift() as T) : (waiting.pop() as T), dropped);
+        onDrop?.(drop === 'oldest' ? (waiting.shift() as T) : value, dropped);
       } catch (error) {
         subscriber.error(error);
       }

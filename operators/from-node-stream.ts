@@ -3,7 +3,7 @@ import { Observable } from 'rxjs';
 import type { Demand } from './support/demand.ts';
 
 /**
- * The chunks of a readable stream of Node, or its objects, by demand. What there is no room for stays in the buffer of
+ * The chunks of a readable stream of Node, or its objects, by demand. What has no room stays in the buffer of
  * the stream, which reads no more than its `highWaterMark`; `readableLength` counts it. Nothing is dropped.
  *
  * Unsubscribing destroys the stream.
@@ -42,7 +42,7 @@ export function fromNodeStream<T>(stream: Readable, demand: Demand): Observable<
       stream.destroy();
     });
     subscriber.add(demand.room$.subscribe(read));
-    // One that has ended or failed already tells nothing any more.
+    // One that has ended or failed already emits nothing more.
     if (stream.readableEnded) complete();
     else if (stream.destroyed) close();
   });

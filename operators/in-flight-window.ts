@@ -38,7 +38,6 @@ export class InFlightWindow implements Demand {
     });
   }
 
-  /** Values that are open now. */
   get open(): number {
     return this.#open;
   }

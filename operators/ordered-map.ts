@@ -51,13 +51,14 @@ export function orderedMap<T, O extends ObservableInput<unknown>>(
 /** {@link orderedMap} without checks. `left` is called with each value when all its results have left. */
 export function mapInOrder<T, O extends ObservableInput<unknown>>(
   project: (value: T, index: number) => O,
-  { concurrency = Number.POSITIVE_INFINITY, ordered = true }: OrderedMapOptions,
-  left: (value: T) => void = () => {},
+  { concurrency = Infinity, ordered = true }: OrderedMapOptions,
+  left?: (value: T) => void,
 ): OperatorFunction<T, ObservedValueOf<O>> {
   type R = ObservedValueOf<O>;
   return (source) =>
     new Observable<R>((subscriber) => {
       const waiting = new Fifo<T>();
+      /** In order: one for each value that has started and not left, but for those whose results leave at once. */
       const slots = new Fifo<Slot<T, R>>();
       let index = 0;
       let active = 0;
@@ -65,51 +66,39 @@ export function mapInOrder<T, O extends ObservableInput<unknown>>(
       let emitting = false;
       let sourceDone = false;
 
-      const busy = () => (ordered ? slots.size : active);
-
-      const completeIfDone = () => {
-        if (sourceDone && active === 0 && waiting.size === 0 && slots.size === 0 && !emitting && !starting) {
-          subscriber.complete();
-        }
+      const emit = (values: readonly R[]) => {
+        for (let i = 0; i < values.length; i++) subscriber.next(values[i] as R);
       };
 
       const leave = (value: T) => {
-        if (subscriber.closed) return;
         try {
-          left(value);
+          if (!subscriber.closed) left?.(value);
         } catch (error) {
           subscriber.error(error);
         }
       };
 
-      /** Emits what is due. A value that arrives meanwhile joins its slot, and this loop finds it. */
-      const drain = () => {
-        if (emitting) return;
-        emitting = true;
-        for (let head = slots.peek(); head !== undefined && !subscriber.closed; head = slots.peek()) {
-          if (head.values.length > 0) {
-            for (let i = 0; i < head.values.length; i++) subscriber.next(head.values[i] as R);
+      /** Emits what is due, and starts what waits: loops, so that neither nests. */
+      const advance = () => {
+        if (!emitting) {
+          emitting = true;
+          for (let head = slots.peek(); head && !subscriber.closed; head = slots.peek()) {
+            // Results that come meanwhile join them, and are emitted by this loop.
+            emit(head.values);
             head.values.length = 0;
+            if (!head.done) break;
+            slots.shift();
+            leave(head.value);
           }
-          if (!head.done) break;
-          slots.shift();
-          leave(head.value);
+          emitting = false;
         }
-        emitting = false;
-        pump();
-      };
-
-      const emitAtHand = (value: T, values: readonly R[]) => {
-        if (ordered && (slots.size > 0 || emitting)) {
-          slots.push({ value, values: [...values], done: true });
-          drain();
-          return;
+        if (starting) return;
+        starting = true;
+        while (waiting.size > 0 && (ordered ? slots.size : active) < concurrency && !subscriber.closed) {
+          start(waiting.shift() as T);
         }
-        emitting = ordered;
-        for (let i = 0; i < values.length; i++) subscriber.next(values[i] as R);
-        leave(value);
-        emitting = false;
-        if (ordered) drain();
+        starting = false;
+        if (sourceDone && !emitting && active + waiting.size + slots.size === 0) subscriber.complete();
       };
 
       const start = (value: T) => {
@@ -121,63 +110,50 @@ export function mapInOrder<T, O extends ObservableInput<unknown>>(
           subscriber.error(error);
           return;
         }
-        if (!(result instanceof Observable)) {
-          emitAtHand(value, result);
+        const isStream = result instanceof Observable;
+        if (!isStream && !(ordered && (emitting || slots.size > 0))) {
+          emitting = ordered;
+          emit(result as readonly R[]);
+          leave(value);
+          emitting = false;
+          if (slots.size > 0) advance();
           return;
         }
+        const slot: Slot<T, R> = {
+          value,
+          values: isStream ? [] : [...(result as readonly R[])],
+          done: !isStream,
+        };
+        if (ordered) slots.push(slot);
+        if (!isStream) return;
         active++;
-        const slot: Slot<T, R> | undefined = ordered ? { value, values: [], done: false } : undefined;
-        if (slot !== undefined) slots.push(slot);
         const next = (item: R) => {
-          if (slot === undefined) {
-            subscriber.next(item);
-          } else if (slot !== slots.peek() || emitting) {
+          if (ordered && (emitting || slot !== slots.peek())) {
             slot.values.push(item);
-          } else {
-            emitting = true;
-            subscriber.next(item);
-            emitting = false;
-            drain();
+            return;
           }
+          emitting = ordered;
+          subscriber.next(item);
+          emitting = false;
+          if (ordered) advance();
         };
-        const ended = () => {
+        subscribeInner(subscriber, result as Observable<R>, next, () => {
           active--;
-          if (slot === undefined) {
-            leave(value);
-          } else {
-            slot.done = true;
-            if (slot === slots.peek()) drain();
-          }
-          pump();
-        };
-        subscribeInner(subscriber, result, next, ended);
-      };
-
-      /** Starts what waits: a loop, so that inner sources that complete at once do not nest. */
-      const pump = () => {
-        if (starting) return;
-        starting = true;
-        while (waiting.size > 0 && busy() < concurrency && !subscriber.closed) start(waiting.shift() as T);
-        starting = false;
-        completeIfDone();
+          slot.done = true;
+          if (!ordered) leave(value);
+          advance();
+        });
       };
 
       subscribeFor(subscriber, source, {
         next: (value) => {
-          if (starting || waiting.size > 0 || busy() >= concurrency) {
-            waiting.push(value);
-            pump();
-            return;
-          }
-          starting = true;
-          start(value);
-          starting = false;
-          if (waiting.size > 0 || sourceDone) pump();
+          waiting.push(value);
+          advance();
         },
         error: (error) => subscriber.error(error),
         complete: () => {
           sourceDone = true;
-          completeIfDone();
+          advance();
         },
       });
     });

@@ -117,7 +117,7 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
         try {
           take(settled);
         } catch (error) {
-          // Nothing else would catch it: a result that is no object, or whose getters throw.
+          // Nothing else would catch it: a result that is not an object, or whose getters throw.
           fail(error);
         }
         pull();
@@ -132,7 +132,7 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
   });
 }
 
-/** By what it can do: promises of another realm, such as those of Node's streams in a test, are no `Promise` here. */
+/** By what it can do: promises of another realm, such as those of Node's streams in a test, are not a `Promise` here. */
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | undefined)?.then === 'function';
 }

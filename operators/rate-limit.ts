@@ -20,7 +20,7 @@ export interface RateLimitOptions<T> {
   readonly onExceeded?: 'drop' | 'delay' | undefined;
   /** With `delay`: values that wait at most, of all keys; what comes beyond it is dropped. Default: 1,000. */
   readonly maxWaiting?: number | undefined;
-  /** Keys remembered at most; beyond it, the one unused for longest begins with a full burst. Default: 10,000. */
+  /** Keys remembered at most; beyond it, the one unused for longest starts with a full burst. Default: 10,000. */
   readonly maxKeys?: number | undefined;
   /** Called with each value that is dropped. */
   readonly onDrop?: ((value: T) => void) | undefined;

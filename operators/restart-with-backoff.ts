@@ -24,7 +24,7 @@ import { steadyClock } from './support/steady-clock.ts';
 export interface RestartPolicy extends Backoff {
   /** Consecutive failures at most: the last one is passed on. `Infinity`: none is. */
   readonly attempts: number;
-  /** Milliseconds: a run that stayed up this long was healthy, and the count of failures begins anew. */
+  /** Milliseconds: a run that stayed up this long was healthy, and the count of failures starts over. */
   readonly healthyAfter: number;
   /** Whether a run that completed is started again as well. */
   readonly onComplete: boolean;
@@ -40,9 +40,9 @@ export interface RestartPolicy extends Backoff {
 }
 
 export interface RestartObserver {
-  /** A run begins. */
+  /** A run starts. */
   readonly onStart?: (() => void) | undefined;
-  /** A run ended, and the next one begins in `wait` ms. `error` is absent if the run completed. */
+  /** A run ended, and the next one starts in `wait` ms. `error` is absent if the run completed. */
   readonly onWait?:
     | ((wait: number, failures: number, error?: { readonly cause: unknown }) => void)
     | undefined;
@@ -71,7 +71,7 @@ const OBSERVER_CHECKS: Checks<RestartObserver> = { onStart: FUNCTION, onWait: FU
  * waits grow.
  *
  * Errors: the last error, once there were `attempts` failures without a healthy run between them, or at once if it
- * `isFatal`; what `random`, `isFatal`, `waitFrom` or the observer throws, and a wait that is no number of at least 0,
+ * `isFatal`; what `random`, `isFatal`, `waitFrom` or the observer throws, and a wait that is not a number of at least 0,
  * at once.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
@@ -107,7 +107,7 @@ export function restartWithBackoff<T>(
         onStart?.();
       };
 
-      /** Notifies when the next run begins. It emits, because a notifier that only completes would end the stream. */
+      /** Notifies when the next run starts. It emits, because a notifier that only completes would end the stream. */
       const pauseAfter = (error?: { readonly cause: unknown }): Observable<0> => {
         if (now() - startedAt >= healthyAfter) {
           failures = 0;

@@ -10,9 +10,9 @@ export interface SampleFirstOptions<T> {
   readonly first?: number | undefined;
   /** Of those after the first ones, every `every`-th passes as well. Default: none. */
   readonly every?: number | undefined;
-  /** Milliseconds of a window, which begins with a key's first value. Default: one window without end. */
+  /** Milliseconds of a window, which starts with a key's first value. Default: one window without end. */
   readonly per?: number | undefined;
-  /** Keys remembered at most; beyond it, the one unused for longest is forgotten and counts anew. Default: 10,000. */
+  /** Keys remembered at most; beyond it, the one unused for longest is forgotten and counts from the start. Default: 10,000. */
   readonly maxKeys?: number | undefined;
   /** What time is measured and waited by. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;

@@ -28,7 +28,7 @@ const CHECKS: Checks<SampleRateOptions<never>> = {
  * Errors: what `key` or `random` throws, and a RangeError if `random` returns no number in [0, 1].
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
- * @throws RangeError if `rate` is not in [0, 1], or `seed` is no integer.
+ * @throws RangeError if `rate` is not in [0, 1], or `seed` is not an integer.
  *
  * @example
  * const draws = [0.7, 0.1];

@@ -7,9 +7,11 @@ const FIRST_WINDOW = 32;
 /** From here on there is all the room of the pipeline. */
 const LAST_WINDOW = 256;
 /** Milliseconds without anything acknowledged, after which what is in flight may be waiting for more to come. */
-const PATIENCE = 100;
+const PATIENCE_MS = 100;
 /** Of the most room that there was yet. */
 const WORTHWHILE_SHARE = 4;
+/** Bytes of events in flight, whatever their number: a thousand lines may be of 16 MiB each. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * The demand of a pipeline, for a collector that emits batches and notes in its state what is acknowledged.
@@ -19,8 +21,9 @@ const WORTHWHILE_SHARE = 4;
  * - None while there is little and events are under way, since each of them makes more room: what a batch costs beside
  *   its events is the same for one and for hundreds. When none is under way, whatever there is.
  * - At first little, and twice as much with each batch that is acknowledged.
+ * - None while {@link MOST_BYTES} or more are in flight.
  *
- * The last two for {@link PATIENCE} at most: a processor may gather events, and acknowledge none before it has enough.
+ * The second and third for {@link PATIENCE_MS} at most: a processor may gather events, and acknowledge none before it has enough.
  */
 export class BatchDemand implements Demand {
   readonly #demand: Demand;
@@ -29,6 +32,7 @@ export class BatchDemand implements Demand {
   #mostRoom = 0;
   #window = FIRST_WINDOW;
   #open = 0;
+  #openBytes = 0;
   /** Not committed yet. */
   #acknowledged = 0;
   /** Since it was last looked at whether anything was acknowledged. */
@@ -44,13 +48,15 @@ export class BatchDemand implements Demand {
     this.#batch = batch;
   }
 
-  emitted(events: number): void {
+  emitted(events: number, bytes = 0): void {
     this.#open += events;
+    this.#openBytes += bytes;
   }
 
   /** `events` were acknowledged, and that was noted in the state. */
-  acknowledged(events: number): void {
+  acknowledged(events: number, bytes = 0): void {
     this.#open -= events;
+    this.#openBytes -= bytes;
     this.#acknowledged += events;
     this.#hasAcknowledged = true;
     this.#isImpatient = false;
@@ -58,6 +64,7 @@ export class BatchDemand implements Demand {
   }
 
   get room(): number {
+    if (this.#openBytes >= MOST_BYTES) return 0;
     const room = this.#isImpatient ? this.#roomFor(1) : this.#worthwhileRoom();
     if (room === 0) this.#wait();
     return room;
@@ -65,6 +72,16 @@ export class BatchDemand implements Demand {
 
   get room$(): Observable<number> {
     return merge(this.#demand.room$, this.#impatient$).pipe(finalize(() => this.#waiting?.unsubscribe()));
+  }
+
+  /**
+   * Whether few events should wait for more to come: while others are under way, up to {@link PATIENCE_MS}. If they should,
+   * `room$` says when to ask again.
+   */
+  shouldWait(): boolean {
+    if (this.#open === 0 || this.#isImpatient) return false;
+    this.#wait();
+    return true;
   }
 
   #worthwhileRoom(): number {
@@ -87,7 +104,7 @@ export class BatchDemand implements Demand {
     return room;
   }
 
-  /** Looks after a while whether anything was acknowledged; not each time anew, since there is no room most of the time. */
+  /** Looks once after a while whether anything was acknowledged, since there is no room most of the time. */
   #wait(): void {
     if (this.#waiting !== undefined) return;
     this.#hasAcknowledged = false;
@@ -99,6 +116,6 @@ export class BatchDemand implements Demand {
       }
       this.#isImpatient = true;
       if (this.#demand.room > 0) this.#impatient$.next(this.#demand.room);
-    }, PATIENCE);
+    }, PATIENCE_MS);
   }
 }

@@ -24,8 +24,8 @@ let watched: Watched | undefined;
 
 /**
  * Runs work that may take too long, and stops it: V8 ends an expression that is being matched only for a time-out
- * of a script. To watch costs about 0.2 ms. Work that had no processor in its time, because the machine is busy or the
- * process was paused, is begun anew, with as much time as it takes at that rate.
+ * of a script. Watching costs about 0.2 ms. Work that had no processor in its time, because the machine is busy or the
+ * process was paused, is started again, with as much time as it takes at that rate.
  *
  * @param work may be called several times.
  * @param length of the text, in characters. What is allowed is 1 s, and 1 s for each million of them.
@@ -53,7 +53,7 @@ export function inBoundedTime(
     timeout = Math.ceil(Math.min((timeout * allowed) / used, allowed * LONGEST));
   }
   const name = rule();
-  const which = name === '' ? '' : `; rule ${JSON.stringify(name)} was at it`;
+  const which = name === '' ? '' : ` by the rule ${JSON.stringify(name)}`;
   throw new TimeOut(`a text could not be masked within ${allowed / 1000} s${which}`);
 }
 

@@ -3,7 +3,7 @@ import v8 from 'node:v8';
 /*
  * V8 has a second engine for expressions, which never goes back. This makes it take over where the first one goes
  * back more than 50,000 times. It counts for expressions that are compiled later, so this module is imported
- * before any of a configuration is. V8 versions that do not know a flag ignore it.
+ * before any of a configuration is. A V8 version that does not know a flag prints a line about it and goes on.
  */
 v8.setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
 

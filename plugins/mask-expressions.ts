@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer';
 import * as z from 'zod';
-import { type Ambiguity, costOf } from '../operators/masks/expression/cost.ts';
+import { type Ambiguity, ambiguityOf } from '../operators/masks/expression/cost.ts';
 import { lengthOf } from '../operators/masks/expression/measure.ts';
 import { parseExpression } from '../operators/masks/expression/pattern.ts';
 import { compileExpression, ExpressionError } from '../operators/masks/python-regex.ts';
@@ -21,23 +21,26 @@ export function refuseLostRule(rules: unknown, ctx: z.RefinementCtx): unknown {
 }
 
 /** Each by itself, so that all problems are told at once, also beside a rule that is no text. */
-export const Expression = z.string().check((ctx) => {
-  try {
-    compileExpression(ctx.value);
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    const message = `a valid regular expression (${error.reason})`;
-    ctx.issues.push({ code: 'custom', input: ctx.value, message });
-  }
-});
+export const Expression = z
+  .string()
+  .check((ctx) => {
+    try {
+      compileExpression(ctx.value);
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      const message = `a valid regular expression (${error.reason})`;
+      ctx.issues.push({ code: 'custom', input: ctx.value, message, continue: true });
+    }
+  })
+  .meta({ format: 'regex' });
 
 /**
- * What is wrong with a valid expression: a text could keep it busy for ever, since V8 cannot run it without going back
- * and its ways double, or it masks nothing.
+ * What is wrong with a valid expression: it takes exponential time for some strings, because V8 cannot run it without
+ * backtracking, or it masks nothing.
  */
 export function problemOfExpression(source: string, rule: string): Omit<ConfigProblem, 'path'> | undefined {
   const expression = compileExpression(source, rule);
-  const { ambiguity } = costOf(expression);
+  const ambiguity = ambiguityOf(expression);
   if (ambiguity !== undefined && !takesOverInLinearTime(expression)) return { message: explain(ambiguity) };
   const idle = whyItMasksNothing(expression);
   return idle === undefined ? undefined : { severity: 'warning', message: `${idle}, so it masks nothing` };

@@ -49,6 +49,7 @@ export type {
   ExactOutputEvents,
   ForwardPlugin,
   LineMapping,
+  LinesTest,
   ManyLines,
   OutputMark,
   Plugin,

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import { pluginFields } from '../src/cli/plugins.ts';
 import { testPipeline } from '../src/testing/index.ts';
-import { ROOT } from './support/build.ts';
+import { ROOT, upToDateBuild } from './support/build.ts';
 import { allBuiltinPlugins } from './support/built-in-plugins.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
@@ -21,6 +21,8 @@ function filesIn(root: string): Record<string, string> {
 }
 
 describe('docs/plugins/', () => {
+  beforeAll(upToDateBuild);
+
   it('is what the plugins say today; `npm run plugins` rewrites it', () => {
     const written = folder('pages');
     execFileSync(process.execPath, [join(ROOT, 'docs/write-plugins.mjs'), written]);

@@ -5,7 +5,11 @@ import { describe, expect, it } from '@jest/globals';
 import { ROOT } from './support/build.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
-const CODE = ['src/sdk/json-lines/json-lines-code.ts', 'operators/masks/bytes/byte-masks-code.ts'];
+const CODE = [
+  'src/sdk/json-lines/json-lines-code.ts',
+  'src/sdk/json-lines/written-lines-code.ts',
+  'operators/masks/bytes/byte-masks-code.ts',
+];
 
 describe('WebAssembly', () => {
   const folder = tempFolder();

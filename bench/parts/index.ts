@@ -3,11 +3,31 @@ import { entropy } from './entropy.ts';
 import { http } from './http.ts';
 import { latency } from './latency.ts';
 import { mainJob } from './main-job.ts';
+import { filter, metrics, stdin } from './main-job-ways.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
+import { nats } from './nats.ts';
 import type { Part } from './part.ts';
 import { rules } from './rules.ts';
 import { start } from './start.ts';
+import { structured } from './structured.ts';
+import { virtualTime } from './virtual-time.ts';
 
 /** All parts, in the order in which they run. */
-export const PARTS: readonly Part[] = [mainJob, rules, engine, entropy, memory, latency, http, start, micro];
+export const PARTS: readonly Part[] = [
+  mainJob,
+  stdin,
+  filter,
+  metrics,
+  structured,
+  rules,
+  engine,
+  entropy,
+  memory,
+  latency,
+  http,
+  nats,
+  start,
+  virtualTime,
+  micro,
+];

@@ -2,9 +2,11 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { blocksOf } from '../lines-of.ts';
 import { BLOCK_BYTES } from '../loops/event-loop.ts';
-import { LOOPS, type LoopName } from '../loops/index.ts';
+import { LOOPS } from '../loops/index.ts';
+import { structured } from '../loops/structured.ts';
 
-const [name, input, output] = process.argv.slice(2) as [LoopName, string, string];
+const ALL = { ...LOOPS, structured };
+const [name, input, output] = process.argv.slice(2) as [keyof typeof ALL, string, string];
 const file = openSync(output, 'w');
-for (const block of blocksOf(input, BLOCK_BYTES)) writeSync(file, LOOPS[name](block.toString(), input));
+for (const block of blocksOf(input, BLOCK_BYTES)) writeSync(file, ALL[name](block.toString(), input));
 closeSync(file);

@@ -1,4 +1,4 @@
-import { element, escapeXml } from '../../src/drawing/xml.ts';
+import { element, escapeXml } from '../../src/graph/xml.ts';
 import type { Bar, Chart } from '../parts/part.ts';
 
 const WIDTH = 860;

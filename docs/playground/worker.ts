@@ -8,7 +8,7 @@ import { runSteps } from '../../src/testing/test-pipeline.ts';
 import type { TraceMark } from '../../src/testing/trace.ts';
 import { loadSuites } from '../../src/testing/yaml/load-suites.ts';
 import { runTest } from '../../src/testing/yaml/run-test.ts';
-import type { LocatedFinding } from '../../src/testing/yaml/test-suite.ts';
+import type { LocatedFinding, TestResult } from '../../src/testing/yaml/test-suite.ts';
 import type { Reply, Request, ShownProblem, ShownRun, ShownStep } from './messages.ts';
 import { setFiles } from './node/fs.mjs';
 
@@ -40,14 +40,17 @@ async function replyTo({ text, selected, instant }: Request): Promise<Omit<Reply
     const message = 'the configuration is valid; add a section `tests` to see it run';
     return { ...nothing, problems: [{ line: 1, column: 1, message }] };
   }
-  const results = suite.tests.map((test) => runTest(test, FILE, runRecorded));
+  const results: TestResult[] = [];
+  for (const test of suite.tests) results.push(await runTest(test, FILE, runRecorded));
   const shown = results.find(({ name }) => name === selected) ?? results[0];
   return {
     problems: [],
     tests: results.map(({ name, place, isPassed, virtualMs }) => ({
       ...{ name, isPassed, line: place.line, time: timeText(virtualMs) },
     })),
-    run: shown && (await shownRun(shown.name, shown.findings, shown.run as SteppedRun | undefined, instant)),
+    run:
+      shown &&
+      (await shownRun(shown.name, shown.findings, shown.runs.at(-1) as SteppedRun | undefined, instant)),
   };
 }
 

@@ -16,7 +16,7 @@ import type { Demand } from '../support/demand.ts';
 import { FollowSession } from './follow/follow-session.ts';
 import type { FollowSettings, Positions } from './follow/follow-settings.ts';
 import type { LineBatch } from './follow/line-batch.ts';
-import { readMemory } from './follow/memory-budget.ts';
+import { sharedMemory } from './follow/memory-budget.ts';
 
 export type { Fingerprint } from './follow/file-head.ts';
 export type { FileId } from './follow/file-system.ts';
@@ -45,7 +45,7 @@ const newLinesOnly: Positions = {
   forget: ignore,
 };
 
-const DEFAULTS: FollowSettings = {
+const DEFAULTS: Omit<FollowSettings, 'memory'> = {
   demand: { room: Infinity, room$: of(Infinity) },
   positions: newLinesOnly,
   isExcluded: () => false,
@@ -56,11 +56,9 @@ const DEFAULTS: FollowSettings = {
   onGap: ignore,
   onTruncation: ignore,
   batchLines: BATCH_LINES,
-  asBytes: false,
   skipEmptyLines: false,
   chunkBytes: CHUNK_BYTES,
   maxLineBytes: MAX_LINE_BYTES,
-  memory: readMemory,
   pollMs: POLL_MS,
   quietPolls: QUIET_POLLS,
   flushPolls: QUIET_POLLS,
@@ -82,7 +80,6 @@ const CHECKS: Checks<FollowSettings> = {
   onGap: FUNCTION,
   onTruncation: FUNCTION,
   batchLines: COUNT,
-  asBytes: BOOLEAN,
   skipEmptyLines: BOOLEAN,
   chunkBytes: COUNT,
   maxLineBytes: COUNT,
@@ -99,7 +96,7 @@ const CHECKS: Checks<FollowSettings> = {
  *
  * `paths` may be globs; files that appear later are picked up, files that are missing or cannot be read are waited
  * for. A file is known by device and inode, so it is read once whatever its names, and one that is
- * rotated away is read to its end before the file that takes its place is begun. One that was truncated is read from
+ * rotated away is read to its end before the file that takes its place is started. One that was truncated is read from
  * its beginning, even if it has grown past where it was; NULs that the truncation left there are skipped. It emits no
  * more lines than `demand` has room for, and holds two chunks in memory, and of each file a last line that has no end
  * yet, up to `maxLineBytes`; all of them together up to `memory`.
@@ -107,7 +104,7 @@ const CHECKS: Checks<FollowSettings> = {
  * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.
  * Unsubscribing closes all files.
  *
- * @throws TypeError for `paths` that are no array of strings, and for a setting that is unknown or of the wrong type.
+ * @throws TypeError for `paths` that are not an array of strings, and for a setting that is unknown or of the wrong type.
  * @throws RangeError for a number out of range.
  *
  * @example
@@ -123,7 +120,7 @@ export function followFiles(
   assertTextList('followFiles', 'paths', paths, "['/var/log/app/*.log']");
   checkOptions('followFiles', settings, CHECKS);
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  const all: FollowSettings = { ...DEFAULTS, ...Object.fromEntries(given) };
+  const all: FollowSettings = { ...DEFAULTS, memory: sharedMemory(), ...Object.fromEntries(given) };
   return new Observable((subscriber) => {
     const session = new FollowSession(paths, all, subscriber);
     subscriber.add(() => session.close());

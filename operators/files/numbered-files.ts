@@ -1,7 +1,7 @@
-import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Observable } from 'rxjs';
 import { BOOLEAN, type Checks, COUNT_FROM_0, checkOptions } from '../support/check-options.ts';
+import { fileSystem, perFileSystem } from '../support/file-system.ts';
 import { fsCall, removeFile } from '../support/fs-calls.ts';
 import { SerialJobs } from '../support/serial-jobs.ts';
 import { FILE_MODE, makeFolder, outputStatus, syncFolder } from './append/open-output.ts';
@@ -18,7 +18,7 @@ const CHECKS: Checks<NumberedFilesOptions> = { flush: BOOLEAN, mode: COUNT_FROM_
 
 /**
  * Writes each text to a file of its own, `<prefix><n><suffix>` in `folder`, where n goes on from the highest number
- * that is there. A file gets its name when it is complete, so that nobody sees a part of one, and never the name of
+ * that is there. A file gets its name when it is complete, so that no reader sees a part of one, and never the name of
  * another one. The folder is made when first written to.
  *
  * @example
@@ -57,7 +57,7 @@ export class NumberedFiles {
         if (this.#last === undefined) await this.#prepare();
         const options = { flag: 'wx', mode: this.#mode, flush: this.#flush };
         for (const [i, path] of paths.entries()) {
-          await fsCall((done) => fs.writeFile(path, texts[i] as string, options, done));
+          await fsCall((done) => fileSystem.writeFile(path, texts[i] as string, options, done));
         }
         for (const path of paths) finals.push(await this.#number(path));
         if (this.#flush) await syncFolder(this.#folder);
@@ -69,14 +69,14 @@ export class NumberedFiles {
         await removeAll([...paths, ...finals]);
         throw writeError(this.#folder, error as Error);
       } finally {
-        for (const name of temporaries) inUse.delete(name);
+        for (const name of temporaries) inUse().delete(name);
       }
     });
   }
 
   async #prepare(): Promise<void> {
     await makeFolder(this.#folder);
-    const names = await fsCall<string[]>((done) => fs.readdir(this.#folder, done));
+    const names = await fsCall<string[]>((done) => fileSystem.readdir(this.#folder, done));
     this.#last = names.reduce((last, name) => Math.max(last, this.#numberOf(name)), 0);
     const abandoned = names.filter((name) => isAbandoned(name, this.#prefix));
     await removeAll(abandoned.map((name) => join(this.#folder, name)));
@@ -105,14 +105,14 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 async function takeName(temporary: string, final: string): Promise<boolean> {
   try {
     // Not `rename`, which would replace a file that is there.
-    await fsCall((done) => fs.link(temporary, final, done));
+    await fsCall((done) => fileSystem.link(temporary, final, done));
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
     if (!NO_LINKS.has(code)) throw error;
     // Two processes could take the same name between this look and the renaming.
     if (await exists(final)) return false;
-    await fsCall((done) => fs.rename(temporary, final, done));
+    await fsCall((done) => fileSystem.rename(temporary, final, done));
     return true;
   }
   await removeFile(temporary);
@@ -134,19 +134,19 @@ async function removeAll(paths: readonly string[]): Promise<void> {
 }
 
 /** Temporary names of this process, to tell its files from those of an earlier process with the same pid. */
-const inUse = new Set<string>();
+const inUse = perFileSystem(() => new Set<string>());
 let count = 0;
 
 /** A name for a file that is not complete yet: hidden, so that patterns for the final names do not match it. */
 function temporaryName(prefix: string): string {
   const name = `.${prefix}${process.pid}-${count++}.tmp`;
-  inUse.add(name);
+  inUse().add(name);
   return name;
 }
 
 /** Whether a name is that of a file whose process was killed before it was complete. */
 function isAbandoned(name: string, prefix: string): boolean {
-  if (!name.startsWith(`.${prefix}`) || inUse.has(name)) return false;
+  if (!name.startsWith(`.${prefix}`) || inUse().has(name)) return false;
   const pid = /^(\d{1,10})-\d+\.tmp$/.exec(name.slice(prefix.length + 1))?.[1];
   return pid !== undefined && (Number(pid) === process.pid || !isAlive(Number(pid)));
 }

@@ -7,22 +7,31 @@ import { type MaskRule, RejectedMatches } from './mask-rule.ts';
 import { afterEmpty, type Finder, LiteralFinder, PlainFinder } from './search/finders.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
+const DO_NOTHING = (): void => {};
+
 /** What an attempt to mask a string has done so far. Another attempt starts with a new one. */
 export class MaskRun {
   /** The rule that runs, or an empty string. */
   rule = '';
-  readonly counts = new Map<CompiledRule, number>();
+  /** Undefined while nothing is replaced, as in most strings. */
+  counts: Map<CompiledRule, number> | undefined;
   /** What was put in since the last look, apart from what cannot bring in a literal. */
   hasInserted = false;
   /** Called before a check or a replacement of a rule. */
-  beforeCall = (): void => {};
+  beforeCall: () => void = DO_NOTHING;
+  /** Whether it is stopped when it takes too long. */
+  readonly isWatched: boolean;
+  /** Whether a rule was left out because it could take long and nothing stops it: then the result is of no use. */
+  hasToBeWatched = false;
   readonly #isInert: (text: string) => boolean;
 
-  constructor(isInert: (text: string) => boolean) {
+  constructor(isInert: (text: string) => boolean, isWatched: boolean) {
     this.#isInert = isInert;
+    this.isWatched = isWatched;
   }
 
   replaced(rule: CompiledRule, count: number, text: string): void {
+    this.counts ??= new Map();
     this.counts.set(rule, (this.counts.get(rule) ?? 0) + count);
     if (!this.hasInserted && text !== rule.lastInert) {
       if (this.#isInert(text)) rule.lastInert = text;
@@ -47,6 +56,10 @@ export class CompiledRule {
   readonly isFixed: boolean;
   readonly #isWhole: boolean;
   #tries = 0;
+  #cost: Cost | undefined;
+  #planned: Finder | undefined;
+  #plain: Finder | undefined;
+  #part: RegExp | 'none' | undefined;
   readonly #kept = new Map<string, unknown>();
 
   constructor(rule: MaskRule, number: number) {
@@ -65,7 +78,8 @@ export class CompiledRule {
   }
 
   get cost(): Cost {
-    return this.#keep('cost', () => this.rule.cost ?? costOf(this.rule.expression));
+    this.#cost ??= this.rule.cost ?? costOf(this.rule.expression);
+    return this.#cost;
   }
 
   /** Whether a string has one of the keywords, if there are any. */
@@ -74,6 +88,12 @@ export class CompiledRule {
     if (keywords === undefined) return true;
     const lower = text.toLowerCase();
     return keywords.some((keyword) => lower.includes(keyword));
+  }
+
+  /** Whether a string has the part of the expression that is needed, if one is known. */
+  hasNeededPart(text: string): boolean {
+    this.#part ??= this.rule.part ?? 'none';
+    return this.#part === 'none' || this.#part.test(text);
   }
 
   /** What every string has that the rule changes: see {@link requiredLiterals}. */
@@ -128,11 +148,13 @@ export class CompiledRule {
   }
 
   get #plannedFinder(): Finder {
-    return this.#keep('planned finder', () => planSearch(this.#expression));
+    this.#planned ??= planSearch(this.#expression);
+    return this.#planned;
   }
 
   get #plainFinder(): Finder {
-    return this.#keep('plain finder', () => new PlainFinder(this.#expression));
+    this.#plain ??= new PlainFinder(this.#expression);
+    return this.#plain;
   }
 
   /** Replaces what the rule finds in each of some lines, joined by LF. */

@@ -8,10 +8,15 @@ export interface MaskRule {
   readonly expression: RegExp;
   /** What the expression costs, where that is known. To work it out takes some milliseconds. */
   readonly cost?: Cost | undefined;
+  /**
+   * A part of the expression that is quick to search for: in a string without it, the expression matches nothing and is
+   * not even compiled. Undefined where no such part is known.
+   */
+  readonly part?: RegExp | undefined;
   /** The groups that are replaced, 0 for the whole match. A group that is empty or did not take part is passed over. */
   readonly groups: readonly number[];
   /**
-   * ASCII substrings in lower case. The rule applies only to strings that contain one of them, in any case, before the
+   * Substrings in lower case. The rule applies only to strings that contain one of them, in any case, before the
    * first rule has changed anything. Absent: the rule applies to every string.
    */
   readonly keywords?: readonly string[];

@@ -5,10 +5,34 @@ import { plainForm } from './plain-form.ts';
 /** Gives the text that may be seen in place of `text`; the same text when there is nothing to hide. */
 export type MaskText = (text: string) => string;
 
-/** A mask that sees the key of the field that holds a value, also where it holds it in an array. */
+/** The field that holds a value: its key, and the field that holds its object. Items of an array are held by its field. */
+export interface Field {
+  readonly key: string;
+  /** What fields beside it may call it: see {@link Names}. */
+  readonly names?: readonly string[] | undefined;
+  readonly within: Field | undefined;
+}
+
+/** What fields may be called, beside their own keys. */
+export type Names = ReadonlyMap<string, readonly string[]>;
+
+/** A mask that sees which field holds a value. */
 export interface MaskFields {
-  readonly text: (text: string, key?: string) => string;
-  readonly number?: ((value: number, key: string) => unknown) | undefined;
+  /** @param previous the string before this one, for items of an array. */
+  readonly text: (
+    text: string,
+    key?: string,
+    within?: Field,
+    previous?: string,
+    names?: readonly string[],
+  ) => string;
+  readonly number?:
+    | ((value: number, key: string, within?: Field, names?: readonly string[]) => unknown)
+    | undefined;
+  /** The key that may be seen in place of one; the same key if there is nothing to hide. Default: keys stay. */
+  readonly key?: ((key: string) => string) | undefined;
+  /** Names for fields of an object, by their keys: what a value is called can be in a field beside it. */
+  readonly namesIn?: ((object: Readonly<Record<string, unknown>>) => Names | undefined) | undefined;
 }
 
 /** Deeper than any real event, far from the end of the stack. A cycle reaches it at once. */
@@ -48,14 +72,16 @@ export function walkFromTop<T>(value: T, mask: MaskFields, keep: KeepAtTop): Mas
   }
 }
 
-function walk(value: unknown, mask: MaskFields, depth: number, keep: KeepAtTop, key?: string): unknown {
+function walk(value: unknown, mask: MaskFields, depth: number, keep: KeepAtTop, field?: Field): unknown {
   switch (typeof value) {
     case 'string':
-      return mask.text(value, key);
+      return mask.text(value, field?.key, field?.within, undefined, field?.names);
     case 'object':
-      return value === null ? null : walkObject(value, mask, depth, keep, key);
+      return value === null ? null : walkObject(value, mask, depth, keep, field);
     case 'number':
-      return key === undefined ? value : (mask.number?.(value, key) ?? value);
+      return field === undefined
+        ? value
+        : (mask.number?.(value, field.key, field.within, field.names) ?? value);
     case 'boolean':
     case 'undefined':
       return value;
@@ -64,13 +90,21 @@ function walk(value: unknown, mask: MaskFields, depth: number, keep: KeepAtTop, 
   }
 }
 
-function walkObject(value: object, mask: MaskFields, depth: number, keep: KeepAtTop, key?: string): unknown {
+function walkObject(
+  value: object,
+  mask: MaskFields,
+  depth: number,
+  keep: KeepAtTop,
+  field: Field | undefined,
+): unknown {
   if (depth >= MAX_DEPTH) throw new Refusal(`a cycle, or nesting deeper than ${MAX_DEPTH} levels`);
   const plain = plainForm(value);
   // What `toJSON` gave can need another form itself.
-  if (plain !== value) return walk(plain, mask, depth + 1, keep, key);
-  if (Array.isArray(value)) return walkArray(value, mask, depth, key);
-  return value instanceof Date ? value : walkRecord(value as Record<string, unknown>, mask, depth, keep);
+  if (plain !== value) return walk(plain, mask, depth + 1, keep, field);
+  if (Array.isArray(value)) return walkArray(value, mask, depth, field);
+  return value instanceof Date
+    ? value
+    : walkRecord(value as Record<string, unknown>, mask, depth, keep, field);
 }
 
 function walkRecord(
@@ -78,39 +112,77 @@ function walkRecord(
   mask: MaskFields,
   depth: number,
   keep: KeepAtTop,
+  within: Field | undefined,
 ): unknown {
   const copy = copyOf(source);
   const keys = Object.keys(copy);
+  const namesIn = mask.namesIn?.(copy);
+  let renamed: Map<string, string> | undefined;
   for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] as string;
-    const before = copy[key];
+    const own = keys[i] as string;
+    const before = copy[own];
+    const shownKey = mask.key?.(own) ?? own;
+    if (shownKey !== own) {
+      renamed ??= new Map();
+      renamed.set(own, shownKey);
+    }
+    if (before === null || before === undefined || typeof before === 'boolean') continue;
+    const names = namesIn?.get(own);
     let after: unknown;
     if (typeof before === 'string') {
-      after = keep(key, before) ? before : mask.text(before, key);
-    } else if (typeof before === 'number' && mask.number !== undefined) {
-      after = mask.number(before, key);
-    } else if (isSimple(before)) {
-      continue;
+      after = keep(own, before) ? before : mask.text(before, own, within, undefined, names);
+    } else if (typeof before === 'number') {
+      after = mask.number?.(before, own, within, names) ?? before;
     } else {
-      after = walkInside(before, key, mask, depth, key);
+      after = walkInside(before, own, mask, depth, { key: own, within, names });
     }
     // `__proto__` too: as an own property of the copy it is data.
-    if (after !== before) copy[key] = after;
+    if (after !== before) copy[own] = after;
   }
-  return withoutSymbols(copy);
+  return renamed === undefined ? withoutSymbols(copy) : withRenamedKeys(copy, renamed);
 }
 
-function walkArray(source: readonly unknown[], mask: MaskFields, depth: number, key?: string): unknown {
+/** Keys that become equal are numbered, so that no value is lost. */
+function withRenamedKeys(
+  record: Readonly<Record<string, unknown>>,
+  renamed: ReadonlyMap<string, string>,
+): object {
+  const keys = Object.keys(record);
+  const taken = new Set(keys.filter((key) => !renamed.has(key)));
+  const counts = new Map<string, number>();
+  const entries = keys.map((key) => {
+    const shown = renamed.get(key);
+    if (shown === undefined) return [key, record[key]];
+    let count = counts.get(shown) ?? 1;
+    const numbered = () => (count === 1 ? shown : `${shown}_${count}`);
+    while (taken.has(numbered())) count++;
+    taken.add(numbered());
+    const entry = [numbered(), record[key]];
+    counts.set(shown, count + 1);
+    return entry;
+  });
+  return Object.fromEntries(entries);
+}
+
+function walkArray(
+  source: readonly unknown[],
+  mask: MaskFields,
+  depth: number,
+  field: Field | undefined,
+): unknown {
   const { length } = source;
   const shown: unknown[] = [];
+  let previous: string | undefined;
   for (let i = 0; i < length; i++) {
     const before = read(source, i);
     let after = before;
-    if (typeof before === 'string') after = mask.text(before, key);
-    else if (typeof before === 'number' && key !== undefined) after = mask.number?.(before, key) ?? before;
-    else if (!isSimple(before)) after = walkInside(before, i, mask, depth, key);
+    if (typeof before === 'string')
+      after = mask.text(before, field?.key, field?.within, previous, field?.names);
+    else if (!isSimple(before) || typeof before === 'number')
+      after = walkInside(before, i, mask, depth, field);
     else if (before === undefined && !Object.hasOwn(source, i)) throw new Refusal('a sparse array');
     shown.push(after);
+    previous = typeof before === 'string' ? before : undefined;
   }
   return shown;
 }
@@ -124,10 +196,10 @@ function walkInside(
   at: string | number,
   mask: MaskFields,
   depth: number,
-  key: string | undefined,
+  field: Field | undefined,
 ): unknown {
   try {
-    return walk(value, mask, depth + 1, keepNone, key);
+    return walk(value, mask, depth + 1, keepNone, field);
   } catch (error) {
     throw error instanceof Refusal ? error.inside(at) : error;
   }

@@ -16,29 +16,21 @@ export class Fifo<T> {
   }
 
   shift(): T | undefined {
-    const last = this.#items.length - 1;
-    if (this.#head > last) return undefined;
-    if (this.#head === last) return this.#takeLast();
-    const item = this.#items[this.#head];
-    this.#items[this.#head] = undefined;
-    this.#head++;
-    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
+    const items = this.#items;
+    if (this.size > 1) {
+      const item = items[this.#head];
+      items[this.#head++] = undefined;
+      if (this.#head > 1024 && this.#head * 2 > items.length) this.#drop();
+      return item;
     }
+    // Most queues hold one item at a time: `pop` keeps the memory for the next one, and setting `length` is slow.
+    const item = items.pop();
+    if (this.#head > 0) this.#drop();
     return item;
   }
 
-  /** Takes the item that was pushed last. */
-  pop(): T | undefined {
-    return this.size === 0 ? undefined : this.#items.pop();
-  }
-
-  /** Most queues hold one item at a time: `pop` keeps the memory for the next one, and setting `length` is slow. */
-  #takeLast(): T | undefined {
-    const item = this.#items.pop();
-    if (this.#head > 0) this.#items = [];
+  #drop(): void {
+    this.#items = this.#items.slice(this.#head);
     this.#head = 0;
-    return item;
   }
 }

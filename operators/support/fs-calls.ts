@@ -1,4 +1,4 @@
-import fs from 'node:fs';
+import { fileSystem } from './file-system.ts';
 
 /** Calls a function of `fs` that takes a callback. Not `fs.promises`: the files here are plain descriptors. */
 export function fsCall<T = void>(
@@ -14,7 +14,7 @@ export async function readAt(fd: number, position: number, bytes: Buffer): Promi
   let read = 0;
   while (read < bytes.length) {
     const [from, length] = [position + read, bytes.length - read];
-    const count = await fsCall<number>((done) => fs.read(fd, bytes, read, length, from, done));
+    const count = await fsCall<number>((done) => fileSystem.read(fd, bytes, read, length, from, done));
     if (count === 0) break;
     read += count;
   }
@@ -34,7 +34,7 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<WriteResu
   try {
     do {
       const [at, length] = [written, bytes.length - written];
-      written += await fsCall<number>((done) => fs.write(fd, bytes, at, length, null, done));
+      written += await fsCall<number>((done) => fileSystem.write(fd, bytes, at, length, null, done));
     } while (written < bytes.length);
     return { written };
   } catch (error) {
@@ -44,12 +44,12 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<WriteResu
 
 /** Never rejects: a write is confirmed, or reported as failed, before its file is closed. */
 export function closeFile(fd: number): Promise<void> {
-  return fsCall((done) => fs.close(fd, () => done(null)));
+  return fsCall((done) => fileSystem.close(fd, () => done(null)));
 }
 
 /** Never rejects. */
 export function removeFile(path: string): Promise<void> {
-  return fsCall((done) => fs.unlink(path, () => done(null)));
+  return fsCall((done) => fileSystem.unlink(path, () => done(null)));
 }
 
 /** Whether a path leads to nothing. */

@@ -4,8 +4,8 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 const VIRTUAL_BELOW = 1e12;
 
 /**
- * Whole milliseconds since the call, unmoved by whoever sets the system's clock: no window stays open and no limit
- * holds for a day more, or less. In virtual time, and with any other scheduler than the default, it is the scheduler's.
+ * Whole milliseconds since the call. Setting the system's clock does not change it, so no window or limit lasts a day too
+ * long. In virtual time, and with any scheduler but the default, the time is the scheduler's.
  */
 export function steadyClock(scheduler: SchedulerLike = asyncScheduler): () => number {
   const read = scheduler === asyncScheduler ? monotonicNow : () => scheduler.now();

@@ -2,7 +2,7 @@ import { type Observable, type Observer, Subscriber, type Subscription } from 'r
 
 /**
  * Subscribes to `source` on behalf of `subscriber`, as RxJS's own operators do: a source that emits synchronously
- * hears of the unsubscription while it emits. With `subscriber.add(source.subscribe(…))` it would not, and
+ * notices the unsubscription while it emits. With `subscriber.add(source.subscribe(…))` it would not, and
  * `range(1, 1e9).pipe(operator, take(1))` would run to its end.
  */
 export function subscribeFor<T>(

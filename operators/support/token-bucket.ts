@@ -1,5 +1,5 @@
 /**
- * A token bucket that begins full, holds `burst` tokens and gains `count` of them every `per` ms.
+ * A token bucket that starts full, holds `burst` tokens and gains `count` of them every `per` ms.
  *
  * It keeps one number: when it will be full, in milliseconds × count. A token is `per` of these units, so that all
  * arithmetic is in whole numbers, and the 100th value of a second is not late by a rounding error.

@@ -37,6 +37,8 @@ export const resumes = true;
 
 export const emitsLines = true;
 
+export const usesFileSystem = true;
+
 /** Above what is taken off the end of a line that is cut. */
 const LEAST_LINE_BYTES = 2 * UNSURE_CHARACTERS;
 const MOST_LINE_BYTES = 16 * 1024 * 1024;
@@ -46,11 +48,9 @@ const POLL_MS = 1000;
 /** Names of files that no mask can look into. */
 const COMPRESSED = ['*.gz', '*.zst', '*.xz', '*.bz2'];
 /** Lines of a batch, if there is room for so many. */
-const BATCH_LINES = 1024;
-/** What is not worth a batch of its own while others are under way. */
-const WORTHWHILE_LINES = 256;
-/** Some 1,500 lines of usual length: each read goes through the thread pool, which costs more than the bytes. */
-const CHUNK_BYTES = 256 * 1024;
+const BATCH_LINES = 4096;
+/** Some 3,000 lines of usual length: a batch goes through the thread pool three times, which costs more than its bytes. */
+const CHUNK_BYTES = 512 * 1024;
 /** The longest that fits into a string, whatever its characters. */
 const LONGEST_LINE_BYTES = 256 * 1024 * 1024;
 
@@ -133,7 +133,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     wasFollowed: wasFollowed(state),
     isFollowed: (path) => namesPath(paths, path),
   });
-  const demand = new BatchDemand(ctx.demand, state, ctx.blockLines ?? WORTHWHILE_LINES);
+  const demand = new BatchDemand(ctx.demand, state, BATCH_LINES);
   return followFiles(paths, {
     demand,
     isExcluded: excludedBy(exclude),
@@ -141,8 +141,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     once: ctx.once,
     allowMissing: ctx.config.allow_missing ?? false,
     maxLineBytes,
-    asBytes: true,
-    batchLines: ctx.blockLines ?? BATCH_LINES,
+    batchLines: BATCH_LINES,
     chunkBytes: Math.min(CHUNK_BYTES, maxLineBytes),
     pollMs: POLL_MS,
     flushPolls: flushTimeout === null ? Infinity : Math.ceil((flushTimeout * 1000) / POLL_MS),
@@ -157,11 +156,12 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     onTruncation: () => ctx.stats.truncated(),
   }).pipe(
     map((batch) => {
-      demand.emitted(batch.size);
-      ctx.stats.bytes(batch.endOffset - batch.startOffset);
+      const bytes = batch.endOffset - batch.startOffset;
+      demand.emitted(batch.size, bytes);
+      ctx.stats.bytes(bytes);
       return toEvents(batch, () => {
         positions.acknowledge(batch);
-        demand.acknowledged(batch.size);
+        demand.acknowledged(batch.size, bytes);
         batch.release();
       });
     }),

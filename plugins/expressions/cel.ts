@@ -1,5 +1,5 @@
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
-import { type CollectedEvent, PluginError } from '../../src/sdk/index.ts';
+import { type CollectedEvent, type LinesTest, PluginError } from '../../src/sdk/index.ts';
 import { boundedExpression, expressionProblem } from './bounded-expression.ts';
 
 /** The library, which workers import only if a processor needs it. */
@@ -21,7 +21,9 @@ export class CelExpression {
   readonly #evaluate: ParseResult;
   readonly #readsTimestamp: boolean;
   /** A condition on the line that needs no interpreter: this takes a tenth of its time. */
-  readonly #ofLine: LineTest | undefined;
+  readonly ofLines: LinesTest | undefined;
+  /** The opposite. */
+  readonly notOfLines: LinesTest | undefined;
   readonly #lineScope = { data: { line: '' } };
 
   /** @throws InvalidExpression for an expression that is not valid */
@@ -45,7 +47,8 @@ export class CelExpression {
       if (isLine(node)) readsLine++;
     });
     this.readsLineOnly = reads === readsLine;
-    this.#ofLine = lineTest(this.#evaluate.ast);
+    this.ofLines = linesTest(this.#evaluate.ast, true);
+    this.notOfLines = linesTest(this.#evaluate.ast, false);
     this.#readsTimestamp = readsTimestamp;
   }
 
@@ -57,7 +60,7 @@ export class CelExpression {
 
   /** The same for an event of which only the line is known. */
   ofLine(line: string): unknown {
-    if (this.#ofLine !== undefined) return this.#ofLine(line);
+    if (this.ofLines !== undefined) return this.ofLines(line)(0) > 0;
     this.#lineScope.data.line = line;
     return this.#run(this.#lineScope);
   }
@@ -122,27 +125,81 @@ function replaceMatches(node: ASTNode): void {
   (node.args as unknown as [string])[0] = MATCHES;
 }
 
-type LineTest = (line: string) => boolean;
-
-/** A condition on the line as a function, if it is made of tests for literal strings. Those cannot fail. */
-function lineTest(node: ASTNode): LineTest | undefined {
-  if (node.op === '!_') {
-    const inner = lineTest(node.args);
-    return inner && ((line) => !inner(line));
-  }
+/**
+ * A condition on the line as a test that keeps lines for which it is what is wanted, if it is made of tests for literal
+ * strings. Those cannot fail.
+ */
+function linesTest(node: ASTNode, isWanted: boolean): LinesTest | undefined {
+  if (node.op === '!_') return linesTest(node.args, !isWanted);
   if (node.op === '&&' || node.op === '||') {
-    const [first, second] = node.args.map(lineTest);
-    if (first === undefined || second === undefined) return undefined;
-    return node.op === '&&' ? (line) => first(line) && second(line) : (line) => first(line) || second(line);
+    const [one, other] = node.args.map((arg) => linesTest(arg, isWanted));
+    if (one === undefined || other === undefined) return undefined;
+    // What is not (a && b) is !a || !b.
+    const nearer = (node.op === '&&') === isWanted ? Math.min : Math.max;
+    return (text) => {
+      const [first, second] = [one(text), other(text)];
+      return (start) => nearer(first(start), second(start));
+    };
   }
   if (node.op !== 'rcall') return undefined;
   const [name, of, [argument, ...others]] = node.args;
   if (!isLine(of) || argument?.op !== 'value' || others.length > 0) return undefined;
-  const text = argument.args;
-  if (typeof text !== 'string') return undefined;
-  if (name === 'contains') return (line) => line.includes(text);
-  if (name === 'startsWith') return (line) => line.startsWith(text);
-  return name === 'endsWith' ? (line) => line.endsWith(text) : undefined;
+  const literal = argument.args;
+  // No line has an LF, but their text has.
+  if (typeof literal !== 'string' || literal === '' || literal.includes('\n')) return undefined;
+  if (name === 'contains') return isWanted ? keepsWith(literal) : keepsWithout(literal);
+  if (name === 'startsWith') return keepsEach((text, start) => text.startsWith(literal, start) === isWanted);
+  if (name === 'endsWith') {
+    return keepsEach(
+      (text, start, end) => (start + literal.length <= end && text.endsWith(literal, end)) === isWanted,
+    );
+  }
+  return undefined;
+}
+
+function keepsEach(isKept: (text: string, start: number, end: number) => boolean): LinesTest {
+  return (text) => (start) => {
+    const end = endOfLine(text, start);
+    return isKept(text, start, end) ? end + 1 : start;
+  };
+}
+
+function keepsWith(literal: string): LinesTest {
+  return (text) => {
+    const next = searchFor(literal, text);
+    return (start) => {
+      const end = endOfLine(text, start);
+      return next(start) < end ? end + 1 : start;
+    };
+  };
+}
+
+/** Keeps all lines up to the next one that has the literal, without a look at each. */
+function keepsWithout(literal: string): LinesTest {
+  return (text) => {
+    const next = searchFor(literal, text);
+    return (start) => {
+      const found = next(start);
+      return found === Number.POSITIVE_INFINITY ? found : text.lastIndexOf('\n', found) + 1;
+    };
+  };
+}
+
+/** Where a literal is next, at `start` or behind it; each part of the text is searched once. */
+function searchFor(literal: string, text: string): (start: number) => number {
+  let next = -1;
+  return (start) => {
+    if (next < start) {
+      const found = text.indexOf(literal, start);
+      next = found === -1 ? Number.POSITIVE_INFINITY : found;
+    }
+    return next;
+  };
+}
+
+function endOfLine(text: string, start: number): number {
+  const end = text.indexOf('\n', start);
+  return end === -1 ? text.length : end;
 }
 
 /** `data.line` or `data["line"]`. */

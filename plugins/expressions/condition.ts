@@ -1,9 +1,16 @@
-import { type CollectedEvent, PluginError, type RouteCondition } from '../../src/sdk/index.ts';
+import {
+  type CollectedEvent,
+  type LinesTest,
+  PluginError,
+  type RouteCondition,
+} from '../../src/sdk/index.ts';
 import { type Cel, CelExpression, InvalidExpression } from './cel.ts';
 
 /** A CEL expression that is true or false for each event. */
 export class Condition implements RouteCondition {
   readonly holdsForLine: ((line: string) => boolean) | undefined;
+  readonly holdsInText: LinesTest | undefined;
+  readonly failsInText: LinesTest | undefined;
   readonly #expression: CelExpression;
 
   /** @throws InvalidExpression for an expression that is not valid, or cannot be a condition */
@@ -14,6 +21,8 @@ export class Condition implements RouteCondition {
     }
     this.#expression = expression;
     this.holdsForLine = expression.readsLineOnly ? (line) => truth(expression.ofLine(line)) : undefined;
+    this.holdsInText = expression.ofLines;
+    this.failsInText = expression.notOfLines;
   }
 
   holds(event: CollectedEvent): boolean {

@@ -1,32 +1,84 @@
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The name of a field of `data`; dots lead into nested objects. */
+/** The name of a field of `data`; dots lead into nested objects, unless a field has the whole name. */
 export type FieldPath = readonly string[];
 
 export const fieldPath = (name: string): FieldPath => name.split('.');
 
-/** Undefined if there is no such field. */
-export function getField(data: Fields, [first = '', ...rest]: FieldPath): unknown {
-  const value = Object.hasOwn(data, first) ? data[first] : undefined;
-  if (rest.length === 0) return value;
-  return isFields(value) ? getField(value, rest) : undefined;
+/**
+ * The keys that lead to a field, from the outermost; undefined if there is no such field. Keys may have dots: of
+ * `log.level`, the key `log.level` comes before `level` in `log`.
+ */
+function findField(data: Fields, path: FieldPath): FieldPath | undefined {
+  if (path.length === 1) return Object.hasOwn(data, path[0] as string) ? path : undefined;
+  for (let length = path.length; length > 0; length--) {
+    const key = path.slice(0, length).join('.');
+    if (!Object.hasOwn(data, key)) continue;
+    const inner = data[key];
+    if (length === path.length) return [key];
+    const rest = isFields(inner) ? findField(inner, path.slice(length)) : undefined;
+    if (rest !== undefined) return [key, ...rest];
+  }
+  return undefined;
 }
 
-/** A copy with a field more, or another value of it. What is no object on the way to it is replaced by one. */
-export function withField(data: Fields, [first = '', ...rest]: FieldPath, value: unknown): Fields {
+/** Undefined if there is no such field. */
+export function getField(data: Fields, path: FieldPath): unknown {
+  return findField(data, path)?.reduce<unknown>((value, key) => (value as Fields)[key], data);
+}
+
+/** A copy with a field more, or another value of it. A value on the path to it that is not an object is replaced by one. */
+export function withField(data: Fields, path: FieldPath, value: unknown): Fields {
+  return withValueAt(data, findField(data, path) ?? path, value);
+}
+
+function withValueAt(data: Fields, [first = '', ...rest]: FieldPath, value: unknown): Fields {
   if (rest.length === 0) return { ...data, [first]: value };
   const inner = Object.hasOwn(data, first) ? data[first] : undefined;
-  return { ...data, [first]: withField(isFields(inner) ? inner : {}, rest, value) };
+  return { ...data, [first]: withValueAt(isFields(inner) ? inner : {}, rest, value) };
 }
 
 /** A copy without a field; the same object if there is none. */
-export function withoutField(data: Fields, [first = '', ...rest]: FieldPath): Fields {
-  if (!Object.hasOwn(data, first)) return data;
-  const { [first]: inner, ...others } = data;
-  if (rest.length === 0) return others;
-  return isFields(inner) ? { ...data, [first]: withoutField(inner, rest) } : data;
+export function withoutField(data: Fields, path: FieldPath): Fields {
+  const found = findField(data, path);
+  return found === undefined ? data : withoutKeys(data, found);
 }
 
-function isFields(value: unknown): value is Fields {
+function withoutKeys(data: Fields, [first = '', ...rest]: FieldPath): Fields {
+  const { [first]: inner, ...others } = data;
+  return rest.length === 0 ? others : { ...data, [first]: withoutKeys(inner as Fields, rest) };
+}
+
+/** A copy without a field, and with the fields of `others` behind those that are left. */
+export function replaceField(data: Fields, path: FieldPath, others: Fields): Fields {
+  const found = findField(data, path);
+  const [key] = found?.length === 1 ? found : [];
+  const rest = found === undefined || key !== undefined ? data : withoutKeys(data, found);
+  const merged: Record<string, unknown> = {};
+  addFields(merged, rest, key);
+  addFields(merged, others);
+  return merged;
+}
+
+/** V8 takes ten times as long for a spread into an object that has fields, or without a key that is not constant. */
+function addFields(target: Record<string, unknown>, fields: Fields, except?: string): void {
+  for (const key of Object.keys(fields)) {
+    if (key === except) continue;
+    if (key === '__proto__') Object.defineProperty(target, key, { ...FIELD, value: fields[key] });
+    else target[key] = fields[key];
+  }
+}
+
+const FIELD = { configurable: true, enumerable: true, writable: true };
+
+/** Only these fields, each at its place. */
+export function onlyFields(data: Fields, paths: readonly FieldPath[]): Fields {
+  return paths.reduce<Fields>((kept, path) => {
+    const found = findField(data, path);
+    return found === undefined ? kept : withValueAt(kept, found, getField(data, path));
+  }, {});
+}
+
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

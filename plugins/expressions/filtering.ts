@@ -1,4 +1,5 @@
 import type { CollectedEvent, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
+import { oncePerContext } from '../once-per-context.ts';
 import type { Cel } from './cel.ts';
 import { Condition } from './condition.ts';
 
@@ -12,15 +13,7 @@ type Context = PipelineRunContext<FilterSettings>;
 
 /** What `filter` does, without its schema: all that a worker loads. */
 export function filtering(cel: Cel) {
-  const filters = new WeakMap<Context, LineFilter>();
-  const filterOf = (ctx: Context): LineFilter => {
-    let filter = filters.get(ctx);
-    if (filter === undefined) {
-      filter = new LineFilter(ctx.config, cel);
-      filters.set(ctx, filter);
-    }
-    return filter;
-  };
+  const filterOf = oncePerContext((ctx: Context) => new LineFilter(ctx.config, cel));
   return {
     process: ({ ctx, event }: { ctx: Context; event: CollectedEvent }): readonly CollectedEvent[] =>
       filterOf(ctx).keeps(event) ? [event] : [],
@@ -32,18 +25,19 @@ class LineFilter {
   /** Undefined if the condition reads more than the line. */
   readonly mapping: LineMapping | undefined;
   readonly #condition: Condition;
-  readonly #wanted: boolean;
+  readonly #keepsWhatHolds: boolean;
 
   constructor({ keep, drop = '' }: FilterSettings, cel: Cel) {
     this.#condition = new Condition(keep ?? drop, cel);
-    this.#wanted = keep !== undefined;
-    const { holdsForLine } = this.#condition;
+    this.#keepsWhatHolds = keep !== undefined;
+    const { holdsForLine, holdsInText, failsInText } = this.#condition;
     if (holdsForLine === undefined) return;
-    const keeps = (line: string) => holdsForLine(line) === this.#wanted;
-    this.mapping = { map: (line) => (keeps(line) ? line : undefined), keeps };
+    const keeps = (line: string) => holdsForLine(line) === this.#keepsWhatHolds;
+    const keepsIn = this.#keepsWhatHolds ? holdsInText : failsInText;
+    this.mapping = { map: (line) => (keeps(line) ? line : undefined), keeps, keepsIn };
   }
 
   keeps(event: CollectedEvent): boolean {
-    return this.#condition.holds(event) === this.#wanted;
+    return this.#condition.holds(event) === this.#keepsWhatHolds;
   }
 }

@@ -1,20 +1,53 @@
 import * as z from 'zod';
+import { expressionProblem } from './bounded-expression.ts';
 import { type Cel, CelExpression, InvalidExpression } from './cel.ts';
+import { fieldPath } from './fields.ts';
+
+/** The name of a field in a configuration. */
+export const fieldName = () =>
+  z.string().refine((name) => fieldPath(name).every((part) => part !== '' && part !== '__proto__'), {
+    message: 'the name of a field, with dots between the names of nested ones',
+  });
+
+/**
+ * A regular expression in a configuration.
+ *
+ * @param problemOf what else is wrong with one that is valid
+ */
+export function regularExpression(problemOf: (source: string) => string | undefined = () => undefined) {
+  return z
+    .string()
+    .check((ctx) => {
+      const problem = expressionProblem(ctx.value) ?? problemOf(ctx.value);
+      if (problem === undefined) return;
+      const message = `a valid regular expression (${problem})`;
+      ctx.issues.push({ code: 'custom', input: ctx.value, message, continue: true });
+    })
+    .meta({ format: 'regex' });
+}
 
 interface ExpressionOptions {
   /** What the configuration should have, for the message. */
-  readonly wanted: string;
+  readonly expected: string;
   /** The types that it may give. Default: any. */
   readonly types?: readonly string[];
 }
 
 /** A CEL expression in a configuration. Each is checked by itself, so that all problems are reported together. */
-export function expression(cel: Cel, { wanted, types }: ExpressionOptions) {
-  return z.string().check((ctx) => {
-    const problem = problemOf(ctx.value, cel, types);
-    if (problem === undefined) return;
-    ctx.issues.push({ code: 'custom', input: ctx.value, message: `${wanted} (${problem})` });
-  });
+export function expression(cel: Cel, { expected, types }: ExpressionOptions) {
+  return z
+    .string()
+    .check((ctx) => {
+      const problem = problemOf(ctx.value, cel, types);
+      if (problem === undefined) return;
+      ctx.issues.push({
+        code: 'custom',
+        input: ctx.value,
+        message: `${expected} (${problem})`,
+        continue: true,
+      });
+    })
+    .meta({ format: 'cel' });
 }
 
 function problemOf(source: string, cel: Cel, types: readonly string[] | undefined): string | undefined {

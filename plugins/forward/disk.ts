@@ -15,6 +15,7 @@ import {
   serialise,
   toJsonLine,
 } from '../../src/sdk/index.ts';
+import { oncePerContext } from '../once-per-context.ts';
 
 export const description = 'Writes events as JSON: line by line to one file, or each to a file of its own.';
 
@@ -27,6 +28,8 @@ archive:
 `;
 
 export const shownSettings = { path: '', filename: '', pretty_print: '' };
+
+export const usesFileSystem = true;
 
 const DUMP_NAME = 'event-dump-';
 const DUMP_SUFFIX = '.json';
@@ -126,21 +129,9 @@ export function exactly({ ctx, ...events }: { ctx: Context } & ExactOutputEvents
   };
 }
 
-/** Both: one for each context, because a context is one run, and its file is closed when the run is over. */
+// A context is one run: its file is closed when the run is over.
 const dumpsOf = oncePerContext(dumps);
 const linesOf = oncePerContext(lines);
-
-function oncePerContext<T>(make: (ctx: Context) => T): (ctx: Context) => T {
-  const made = new WeakMap<Context, T>();
-  return (ctx) => {
-    let one = made.get(ctx);
-    if (one === undefined) {
-      one = make(ctx);
-      made.set(ctx, one);
-    }
-    return one;
-  };
-}
 
 function lines(ctx: Context): Write<string | Buffer> {
   const { path: folder, filename = '', fsync } = ctx.config;

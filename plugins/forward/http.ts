@@ -16,7 +16,7 @@ import {
   safeReason,
   secret,
 } from '../../src/sdk/index.ts';
-import { errorOf, isSuccess, refusedBy } from '../http/answer.ts';
+import { errorOf, isSuccess, type PartialFailure, refusedBy } from '../http/answer.ts';
 import { HttpClient, type HttpProxy } from '../http/client.ts';
 import {
   bodyOf,
@@ -26,6 +26,7 @@ import {
   documentsOf,
   halves,
 } from '../http/documents.ts';
+import { oncePerContext } from '../once-per-context.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 /** What the plugin or the connection sets. */
@@ -60,7 +61,7 @@ const headerName = () =>
 const pem = (description: string, options?: { mayBeLiteral: boolean }) =>
   secret(options)
     .refine((value: Secret) => !value.isLiteral || value.read().includes('-----BEGIN'), {
-      message: 'a text in PEM; for a file, write `{ file: path }`',
+      message: 'a PEM string; for a file, write `{ file: path }`',
     })
     .describe(description);
 
@@ -191,16 +192,7 @@ function warnings({ url, auth, tls }: Config): ConfigProblem[] {
 }
 
 /** A context is one run: its connections are closed when the run is over. */
-const senders = new WeakMap<Context, Sender>();
-
-function senderOf(ctx: Context): Sender {
-  let sender = senders.get(ctx);
-  if (sender === undefined) {
-    sender = new Sender(ctx);
-    senders.set(ctx, sender);
-  }
-  return sender;
-}
+const senderOf = oncePerContext((ctx: Context) => new Sender(ctx));
 
 /** Completes when the documents are delivered. Unsubscribing aborts the request. */
 function send(ctx: Context, documents: () => Documents): Observable<never> {
@@ -240,14 +232,14 @@ class Sender {
 
   /** @throws PluginError if not all of them were delivered. It names those that failed if there are others. */
   async send(documents: Documents, signal: AbortSignal): Promise<void> {
-    const failedEvents = await this.#sendPart(documents, signal);
+    const { failedEvents, retryAfter } = await this.#sendPart(documents, signal);
     if (failedEvents.length === 0) return;
-    const message = `${failedEvents.length} of ${documents.count} events were not delivered to ${this.#client.server}`;
-    throw new PluginError(message, { failedEvents });
+    const message = `${failedEvents.length} of ${documents.count} events were not delivered to ${this.#client.server}: ${reasonsOf(failedEvents)}`;
+    throw new PluginError(message, { failedEvents, retryAfter });
   }
 
   /** Returns the events that failed, of which the others were delivered. Throws if there are no others. */
-  async #sendPart(documents: Documents, signal: AbortSignal): Promise<readonly FailedEvent[]> {
+  async #sendPart(documents: Documents, signal: AbortSignal): Promise<PartialFailure> {
     const { retry_statuses: statuses } = this.#config;
     const { count, bytes } = documents;
     if (count > 1 && bytes.length >= this.#tooLarge) return this.#sendHalves(documents, signal);
@@ -255,7 +247,7 @@ class Sender {
     const answer = await this.#client.post(body, signal);
     if (isSuccess(answer)) {
       this.#stats.bytes(body.length);
-      return refusedBy(answer, documents, statuses);
+      return refusedBy(answer, documents, { server: this.#client.server, statuses });
     }
     if (answer.status === 413 && count > 1) {
       this.#tooLarge = Math.min(this.#tooLarge, bytes.length);
@@ -264,24 +256,40 @@ class Sender {
     throw errorOf(answer, documents, { server: this.#client.server, statuses });
   }
 
-  async #sendHalves(documents: Documents, signal: AbortSignal): Promise<readonly FailedEvent[]> {
-    const failed: FailedEvent[] = [];
+  async #sendHalves(documents: Documents, signal: AbortSignal): Promise<PartialFailure> {
+    const failedEvents: FailedEvent[] = [];
+    let retryAfter: number | undefined;
     let lastError: unknown;
     for (const half of halves(documents)) {
       try {
         // After an error that may pass, the rest waits for the next attempt.
         if (lastError !== undefined && !isPermanent(lastError)) throw lastError;
-        failed.push(...(await this.#sendPart(half, signal)));
+        const failure = await this.#sendPart(half, signal);
+        failedEvents.push(...failure.failedEvents);
+        retryAfter = longer(retryAfter, failure.retryAfter);
       } catch (error) {
         if (isFatal(error)) throw error;
         lastError = error;
-        failed.push(...failuresOf(half, error));
+        if (error instanceof PluginError) retryAfter = longer(retryAfter, error.retryAfter);
+        failedEvents.push(...failuresOf(half, error));
       }
     }
-    if (lastError !== undefined && failed.length === documents.count && !isPermanent(lastError))
+    if (lastError !== undefined && failedEvents.length === documents.count && !isPermanent(lastError))
       throw lastError;
-    return failed;
+    return { failedEvents, retryAfter };
   }
+}
+
+function longer(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+}
+
+/** The most frequent reasons of events that failed. */
+function reasonsOf(failedEvents: readonly FailedEvent[]): string {
+  const counts = new Map<string, number>();
+  for (const { reason = '' } of failedEvents) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const reasons = [...counts].toSorted(([, a], [, b]) => b - a).map(([reason]) => reason);
+  return reasons.length > 3 ? `${reasons.slice(0, 3).join('; ')}; …` : reasons.join('; ');
 }
 
 function failuresOf({ first, count }: Documents, error: unknown): FailedEvent[] {

@@ -1,17 +1,5 @@
 import * as cel from '@marcbachmann/cel-js';
-import {
-  catchError,
-  concat,
-  concatMap,
-  defer,
-  EMPTY,
-  finalize,
-  ignoreElements,
-  merge,
-  type Observable,
-  tap,
-  throwError,
-} from 'rxjs';
+import { catchError, concat, concatMap, defer, EMPTY, merge, type Observable, tap, throwError } from 'rxjs';
 import * as z from 'zod';
 import {
   batching,
@@ -23,6 +11,7 @@ import {
   type ForwardPlugin,
   integer,
   isPermanent,
+  type PartlyFailedCall,
   type PipelineRunContext,
   PluginError,
   safeReason,
@@ -77,7 +66,7 @@ const literal = z
   .string()
   .refine(isSubject, { message: 'a subject such as `logs.app`, without spaces and wildcards' });
 const computed = z.strictObject({
-  cel: expression(cel, { wanted: 'an expression that gives a string', types: ['string', 'dyn'] }).describe(
+  cel: expression(cel, { expected: 'an expression that gives a string', types: ['string', 'dyn'] }).describe(
     'The expression.',
   ),
 });
@@ -131,8 +120,8 @@ fleet:
     shownSettings: { subject: '', stream: '' },
     checkConfig,
     deduplicates: true,
-    forward: ({ ctx, event, id }) => publisherOf(ctx).publish([event], id),
-    forwardBatch: ({ ctx, events, id }) => publisherOf(ctx).publish(events, id),
+    forward: ({ ctx, event, id, restOf }) => publisherOf(ctx).publish([event], id, restOf),
+    forwardBatch: ({ ctx, events, id, restOf }) => publisherOf(ctx).publish(events, id, restOf),
     forwardJsonLines({ ctx }) {
       const publisher = publisherOf(ctx);
       return publisher.takesLines ? (lines, id) => publisher.publishLines(lines, id) : undefined;
@@ -156,8 +145,6 @@ function checkConfig({ config: { create, stream, subject } }: { config: Config }
 }
 
 interface Message extends OutgoingMessage {
-  /** Its first event, which leads to the id while the message may have to be published again. */
-  readonly first: CollectedEvent;
   /** The positions of its events in the call. */
   readonly indexes: readonly number[];
 }
@@ -168,10 +155,6 @@ class Publisher {
   readonly #ctx: Context;
   readonly #link: SharedLink;
   readonly #subjectOf: (event: CollectedEvent) => string;
-  /** The ids of messages by their first events: what is published again has to be the same message. */
-  readonly #ids = new WeakMap<CollectedEvent, string>();
-  /** The ids of messages on their way: no other message may have one of them, even if it begins with the same object. */
-  readonly #onTheWay = new Set<string>();
 
   constructor(ctx: Context, open: OpenLink<ConnectionSettings>) {
     this.#ctx = ctx;
@@ -184,10 +167,12 @@ class Publisher {
     );
   }
 
-  publish(events: readonly CollectedEvent[], id: string): Observable<never> {
+  publish(events: readonly CollectedEvent[], id: string, restOf?: PartlyFailedCall): Observable<never> {
     return this.#withLink((link) => {
-      const refused: FailedEvent[] = [];
-      const messages = this.#messagesOf(events, id, link.maxPayload, refused);
+      const { messages, refused } =
+        restOf === undefined
+          ? this.#messagesOf(events, id, link.maxPayload)
+          : leftOf(this.#messagesOf(restOf.events, restOf.id, link.maxPayload), restOf);
       return this.#send(link, messages, refused, events.length);
     });
   }
@@ -209,24 +194,22 @@ class Publisher {
     const { config, stats } = this.#ctx;
     return link
       .publish(message, config.stream)
-      .pipe(ignoreElements(), tap({ complete: () => stats.bytes(message.payload.length) }));
+      .pipe(tap({ complete: () => stats.bytes(message.payload.length) }));
   }
 
   #withLink(use: (link: NatsLink) => Observable<never>): Observable<never> {
     return this.#link.link$.pipe(concatMap(use));
   }
 
-  /** Messages of one subject each, in the order of their first events. */
-  #messagesOf(
-    events: readonly CollectedEvent[],
-    id: string,
-    mostBytes: number,
-    refused: FailedEvent[],
-  ): readonly Message[] {
+  /**
+   * Messages of one subject each, in the order of their first events. Their ids name the events in them: the server takes
+   * a message with an id that it knows for stored, so it must never be one of other events.
+   */
+  #messagesOf(events: readonly CollectedEvent[], id: string, mostBytes: number): Messages {
     const isEach = this.#ctx.config.message === 'event';
     const open = new Map<string, OpenMessage>();
     const done: OpenMessage[] = [];
-    const taken = new Set(this.#onTheWay);
+    const refused: FailedEvent[] = [];
     events.forEach((event, index) => {
       let subject: string;
       try {
@@ -241,20 +224,9 @@ class Publisher {
         refused.push(tooLarge(index, bytes, mostBytes));
         return;
       }
-      const last = this.#ids.get(event);
-      const known = last === undefined || taken.has(last) ? undefined : last;
       let message = open.get(subject);
-      if (message === undefined || isEach || known !== undefined || message.bytes + bytes > mostBytes) {
-        message = {
-          subject,
-          id: known ?? `${id}.${index}`,
-          first: event,
-          bytes: 0,
-          documents: [],
-          indexes: [],
-        };
-        this.#ids.set(event, message.id);
-        taken.add(message.id);
+      if (message === undefined || isEach || message.bytes + bytes > mostBytes) {
+        message = { subject, bytes: 0, documents: [], indexes: [] };
         open.set(subject, message);
         done.push(message);
       }
@@ -262,7 +234,13 @@ class Publisher {
       message.documents.push(document);
       message.indexes.push(index);
     });
-    return done.map(({ documents, ...rest }) => ({ ...rest, payload: Buffer.from(documents.join('')) }));
+    const messages = done.map(({ subject, documents, indexes }) => ({
+      subject,
+      id: `${id}.${indexes[0]}-${indexes.at(-1)}-${indexes.length}`,
+      payload: Buffer.from(documents.join('')),
+      indexes,
+    }));
+    return { messages, refused };
   }
 
   /** Publishes all at once, and names the events of those that failed unless all did. */
@@ -273,15 +251,9 @@ class Publisher {
     events: number,
   ): Observable<never> {
     const failed: FailedEvent[] = [...refused];
-    const stored: Message[] = [];
     let first: unknown;
     const sent$ = messages.map((message) =>
-      defer(() => {
-        this.#onTheWay.add(message.id);
-        return this.#store(link, message);
-      }).pipe(
-        tap({ complete: () => stored.push(message) }),
-        finalize(() => this.#onTheWay.delete(message.id)),
+      this.#store(link, message).pipe(
         catchError((error) => {
           first ??= error;
           const permanent = isPermanent(error);
@@ -291,8 +263,6 @@ class Publisher {
       ),
     );
     const failure$ = defer(() => {
-      // What is stored is not published again. If the same object comes as an event again, that is another event.
-      for (const message of stored) this.#ids.delete(message.first);
       const isWhole = first !== undefined && refused.length === 0 && failed.length === events;
       return isWhole && messages.length === 1 ? throwError(() => first) : failure(failed);
     });
@@ -300,10 +270,30 @@ class Publisher {
   }
 }
 
+interface Messages {
+  readonly messages: readonly Message[];
+  readonly refused: readonly FailedEvent[];
+}
+
+/** The same messages as in the call that failed in part, without those that are stored. */
+function leftOf({ messages, refused }: Messages, { left }: PartlyFailedCall): Messages {
+  const positions = new Map(left.map((index, position) => [index, position]));
+  return {
+    messages: messages
+      .map((message) => ({
+        ...message,
+        indexes: message.indexes.flatMap((index) => positions.get(index) ?? []),
+      }))
+      .filter(({ indexes }) => indexes.length > 0),
+    refused: refused.flatMap((failed) => {
+      const index = positions.get(failed.index);
+      return index === undefined ? [] : [{ ...failed, index }];
+    }),
+  };
+}
+
 interface OpenMessage {
   readonly subject: string;
-  readonly id: string;
-  readonly first: CollectedEvent;
   bytes: number;
   readonly documents: string[];
   readonly indexes: number[];
@@ -334,7 +324,7 @@ function splitLines(lines: Buffer, subject: string, id: string, mostBytes: numbe
   let start = 0;
   const cut = (end: number) => {
     if (end > start)
-      messages.push({ subject, payload: lines.subarray(start, end), id: `${id}.${messages.length}` });
+      messages.push({ subject, payload: lines.subarray(start, end), id: `${id}.${start}-${end}` });
   };
   for (let at = 0, index = 0; at < lines.length; index++) {
     const next = lines.indexOf(LF, at) + 1;

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { catchError, defer, type Observable, tap } from 'rxjs';
+import { catchError, defer, type Observable, switchMap, tap, throwError, timer } from 'rxjs';
 import * as z from 'zod';
 import { ResumingWriter } from '../../operators/files/append/resuming-writer.ts';
 import { writeToStream } from '../../operators/write-to-stream.ts';
@@ -95,10 +95,16 @@ function isFile(fd: number): boolean {
 
 const CLOSED = new Set(['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
 
-function explain(error: NodeJS.ErrnoException): never {
-  if (!CLOSED.has(error.code ?? '')) throw error;
-  // Not permanent: what cannot be written stays unacknowledged, and the process that owns the output ends the run.
-  throw new PluginError('standard output was closed by its reader; nothing more can be written to it', {
-    cause: error,
-  });
+/** Milliseconds. */
+const REPORTED_AFTER = 5000;
+
+/**
+ * Node.js writes nothing more to a stream after an error. `millrace run` ends then, which is not a failure of the
+ * forwarder, so the error is reported later: to a program that has not ended. It is not permanent, so that what could
+ * not be written stays unacknowledged.
+ */
+function explain(error: NodeJS.ErrnoException): Observable<never> {
+  const closed = 'standard output was closed by its reader; nothing more can be written to it';
+  const explained = CLOSED.has(error.code ?? '') ? new PluginError(closed, { cause: error }) : error;
+  return timer(REPORTED_AFTER).pipe(switchMap(() => throwError(() => explained)));
 }

@@ -7,8 +7,10 @@ import type { Documents } from './documents.ts';
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** The first part of the body of a 207; empty for any other status. It may quote events. */
+  /** The first part of the body. It may quote events. */
   readonly text: string;
+  /** The error that the server names beside the status. It quotes nothing of an event. */
+  readonly serverError: string | undefined;
 }
 
 export type RetryStatuses = readonly (number | '4xx' | '5xx')[];
@@ -35,12 +37,13 @@ export const isSuccess = ({ status }: Answer): boolean => status >= 200 && statu
  * @param server how messages name the server.
  */
 export function errorOf(
-  { status, retryAfter }: Answer,
+  { status, retryAfter, serverError }: Answer,
   { count }: Documents,
   { server, statuses }: { readonly server: string; readonly statuses: RetryStatuses },
 ): PluginError {
   const meaning = STATUS_CODES[status];
-  const answered = `${server} answered ${status}${meaning === undefined ? '' : ` (${meaning})`}`;
+  const meanings = [meaning, serverError].filter((text) => text !== undefined);
+  const answered = `${server} answered ${status}${meanings.length === 0 ? '' : ` (${meanings.join('; ')})`}`;
   if (isRetried(status, statuses)) {
     return new PluginError(answered, { retryAfter: secondsUntil(retryAfter) });
   }
@@ -49,12 +52,17 @@ export function errorOf(
     return new PluginError(status === 413 ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
   }
   const isRedirect = status >= 300 && status < 400;
-  const hint = isRedirect ? 'redirects are not followed; set `url` to the new address' : HINTS[status];
+  const isMissing = status === 404 && serverError !== undefined;
+  const hint = isRedirect
+    ? 'redirects are not followed; set `url` to the new address'
+    : isMissing
+      ? 'create the table, or check `url`'
+      : HINTS[status];
   const error = new PluginError(hint === undefined ? answered : `${answered}; ${hint}`);
   return Object.assign(error, { fatal: true });
 }
 
-export function isRetried(status: number, statuses: RetryStatuses): boolean {
+function isRetried(status: number, statuses: RetryStatuses): boolean {
   return statuses.some((retried) =>
     typeof retried === 'number' ? retried === status : `${Math.floor(status / 100)}xx` === retried,
   );
@@ -71,28 +79,42 @@ export function secondsUntil(retryAfter: string | undefined): number | undefined
   return seconds > 0 ? seconds : undefined;
 }
 
+/** Events of a call that were not delivered, of which the others were. */
+export interface PartialFailure {
+  readonly failedEvents: readonly FailedEvent[];
+  /** Seconds until those that are to be retried may be sent again, if the server said so. */
+  readonly retryAfter?: number | undefined;
+}
+
 /**
- * The events that a 207 refuses: its body is a JSON array with a status for each event. Empty if the body is anything else.
+ * The events that a 207 refuses: its body is a JSON array with a status for each event.
  *
- * @throws PluginError for an array that cannot be read, such as one that was cut: what it refuses must not be lost.
+ * @param server how messages name the server.
+ * @throws PluginError for any other body: some events may have been refused, and must not be lost. An array that was cut
+ * may be whole the next time. A body of another form is fatal, because the server would answer each batch like that: to
+ * send it again without end would store its events without end.
  */
 export function refusedBy(
-  { status, text }: Answer,
+  { status, text, retryAfter }: Answer,
   { count, first }: Documents,
-  statuses: RetryStatuses,
-): readonly FailedEvent[] {
-  if (status !== 207) return [];
+  { server, statuses }: { readonly server: string; readonly statuses: RetryStatuses },
+): PartialFailure {
+  if (status !== 207) return { failedEvents: [] };
   const each = parse(text);
   if (each === undefined && /^\s*\[/.test(text)) {
-    const message = `the server answered 207 with an array that is too long or no JSON, so it is not known which of ${count} events it took`;
+    const message = `${server} answered 207 with an array that is too long or no JSON, so it is not known which of ${count} events it took`;
     throw new PluginError(message);
   }
-  if (!Array.isArray(each) || each.length !== count || !each.every(Number.isInteger)) return [];
-  return each.flatMap((own: number, index) => {
+  if (!Array.isArray(each) || each.length !== count || !each.every(Number.isInteger)) {
+    const message = `${server} answered 207 to ${count} events with a body other than a JSON array of ${count} statuses, so it is not known which of them it took; let it answer with such an array, or with 200 if it took all of them`;
+    throw Object.assign(new PluginError(message), { fatal: true });
+  }
+  const failedEvents = each.flatMap((own: number, index) => {
     if (own >= 200 && own < 300) return [];
     const reason = `the server answered ${own} for the event`;
     return [{ index: first + index, reason, permanent: !isRetried(own, statuses) }];
   });
+  return { failedEvents, retryAfter: secondsUntil(retryAfter) };
 }
 
 function parse(text: string): unknown {

@@ -1,8 +1,10 @@
 import { Buffer } from 'node:buffer';
+import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { longTimer } from '../../operators/long-timer.ts';
 import { PluginError, type Secret, safeReason } from '../../src/sdk/index.ts';
 import type { Answer } from './answer.ts';
+import { clickHouseError } from './clickhouse-errors.ts';
 
 /** How a server is reached. Secrets are read for each request, so that rotated ones are used. */
 export interface ClientOptions {
@@ -39,6 +41,9 @@ export interface HttpProxy {
 
 /** What is read of an answer, in bytes: a longer body costs the connection, not memory. */
 const MOST_ANSWER = 65_536;
+
+/** How undici says it; it has no property for the status. */
+const REFUSED_TUNNEL = /^Proxy response \((\d{3})\) !== 200/;
 
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -89,15 +94,34 @@ export class HttpClient {
         ...{ headers, body, signal: request.signal },
       });
       const text = await textOf(response.body);
-      const [retryAfter] = [response.headers['retry-after']].flat();
-      return { status: response.statusCode, retryAfter, text };
+      const header = (name: string) => [response.headers[name]].flat()[0];
+      const retryAfter = header('retry-after');
+      const exceptionCode = header('x-clickhouse-exception-code');
+      const isClickHouse = header('x-clickhouse-server-display-name') !== undefined;
+      const serverError = clickHouseError({ exceptionCode, isClickHouse, text });
+      return { status: response.statusCode, retryAfter, text, serverError };
     } catch (error) {
       if (isLate) throw new PluginError(`${this.#origin} did not answer within ${timeout} s`);
-      throw new PluginError(`cannot deliver to ${this.#origin}: ${safeReason(error)}`, { cause: error });
+      throw (
+        this.#refusedTunnel(error) ??
+        new PluginError(`cannot deliver to ${this.#origin}: ${safeReason(error)}`, { cause: error })
+      );
     } finally {
       timer.unsubscribe();
       signal.removeEventListener('abort', abort);
     }
+  }
+
+  /** The error for a proxy that does not open a tunnel. One about the credentials or the target is fatal, as without a tunnel. */
+  #refusedTunnel(error: unknown): PluginError | undefined {
+    const status = error instanceof Error ? REFUSED_TUNNEL.exec(error.message)?.[1] : undefined;
+    if (status === undefined || this.#options.proxy === undefined) return undefined;
+    const proxy = new URL(this.#options.proxy.url).origin;
+    const meaning = STATUS_CODES[status];
+    const hint = status === '407' ? '; check the credentials of `proxy`' : '';
+    const message = `the proxy ${proxy} opened no tunnel to ${this.#origin}: it answered ${status}${meaning === undefined ? '' : ` (${meaning})`}${hint}`;
+    const refused = new PluginError(message, { cause: error });
+    return status === '407' || status === '403' ? Object.assign(refused, { fatal: true }) : refused;
   }
 
   /** Closes all connections, and aborts requests that are under way. */

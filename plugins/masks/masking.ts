@@ -8,6 +8,7 @@ import {
   type PipelineRunContext,
   PluginError,
 } from '../../src/sdk/index.ts';
+import { oncePerContext } from '../once-per-context.ts';
 
 type OnMask = (rule: string, count: number) => void;
 
@@ -72,17 +73,7 @@ class ContextMask<C> {
 
 /** The entry functions of a mask. A refusal becomes an error that may be logged: its message holds no content. */
 export function masking<C>(options: MaskingOptions<C>) {
-  const masks = new WeakMap<PipelineRunContext<C>, ContextMask<C>>();
-
-  const maskOf = (ctx: PipelineRunContext<C>): ContextMask<C> => {
-    let mask = masks.get(ctx);
-    if (mask === undefined) {
-      mask = new ContextMask(ctx, options);
-      masks.set(ctx, mask);
-    }
-    return mask;
-  };
-
+  const maskOf = oncePerContext((ctx: PipelineRunContext<C>) => new ContextMask(ctx, options));
   return {
     process: ({
       ctx,

@@ -39,6 +39,18 @@ export function replaceByActions(
   };
 }
 
+/** Whether one of these actions adds this to the name of a rule: `1111` of `<:card:1111:>`. */
+export function additionsOf(actions: Readonly<Record<string, RedactAction>>): (text: string) => boolean {
+  let mostKept = 0;
+  const hmacLengths = new Set<number>();
+  for (const action of Object.values(actions)) {
+    if (action === 'name') continue;
+    if ('keep_last' in action) mostKept = Math.max(mostKept, action.keep_last);
+    else if ('hmac' in action) hmacLengths.add(action.hmac.length);
+  }
+  return (text) => [...text].length <= mostKept || (hmacLengths.has(text.length) && /^[0-9a-f]+$/.test(text));
+}
+
 function replaceBy(action: RedactAction, name: string): (value: string) => string {
   const fixed = `<:${name}:>`;
   if (action === 'name') return () => fixed;

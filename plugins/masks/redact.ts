@@ -14,8 +14,9 @@ import {
   PluginError,
 } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
-import { isDisabled, packRules } from '../packs/load-packs.ts';
-import { type RedactAction, replaceByActions } from './redact-actions.ts';
+import { oncePerContext } from '../once-per-context.ts';
+import { packRules } from '../packs/load-packs.ts';
+import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
 
 /** The configuration, as far as the mask needs it. */
 export interface RedactSettings {
@@ -31,9 +32,6 @@ export interface RedactSettings {
   readonly mode: 'mask' | 'report';
   readonly rules: Readonly<Record<string, string | RedactRule>>;
 }
-
-/** The rule of fields whose key says that their value is a secret. It belongs to the pack of secrets by context. */
-export const SECRET_FIELD = 'secrets/context:secret-field';
 
 export interface CreateRedactorOptions {
   /** Milliseconds. */
@@ -52,18 +50,17 @@ export function createRedactor(
   settings: RedactSettings,
   { now, onMask, onFind }: CreateRedactorOptions,
 ): Redactor {
-  const { packs, disable, confidence, allow, decode, blocks, entropy, action } = settings;
-  const hasSecretFields = packs.includes('secrets/context') && !isDisabled(SECRET_FIELD, disable);
+  const { confidence, allow, decode, blocks, entropy, action } = settings;
   return new Redactor({
     rules: rulesOf(settings),
     confidence,
     entropy,
     allowedValues: allow.values,
     allowedKeys: allow.keys,
-    secretFields: hasSecretFields ? SECRET_FIELD : undefined,
     decode: decode === false ? NO_LAYERS : { ...decode, percent: decode.percent ? 1 : 0 },
     blocks: blocks === false ? undefined : { lines: blocks.lines, timeoutMs: blocks.timeout * 1000, now },
     replace: replaceByActions(action),
+    isAddition: additionsOf(action),
     onMask,
     onFind,
     boundTime: boundedTime(),
@@ -141,7 +138,11 @@ class RedactContext {
   }
 
   process(event: CollectedEvent): readonly CollectedEvent[] {
-    const masked = this.#reported(sourceOf(event), () => this.#maskEvent(event));
+    const source = sourceOf(event);
+    const masked = this.#reported(
+      source,
+      () => this.#redactor.maskEvent(event, source ?? '') as CollectedEvent,
+    );
     return this.#ctx.config.mode === 'report' ? [] : [masked];
   }
 
@@ -166,17 +167,6 @@ class RedactContext {
   #mapLine(source: string, line: string): string | undefined {
     const masked = this.#reported(source, () => this.#redactor.maskLine(source, line));
     return this.#ctx.config.mode === 'report' ? undefined : masked;
-  }
-
-  #maskEvent(event: CollectedEvent): CollectedEvent {
-    const source = sourceOf(event);
-    const line: unknown = (event.data as Record<string, unknown> | undefined)?.line;
-    const isLine = source !== undefined && typeof line === 'string';
-    const masked = isLine ? this.#redactor.maskBlockLine(source, line) : undefined;
-    if (masked === undefined) return this.#redactor.maskEvent(event) as CollectedEvent;
-    // What the block's line was is masked already, all else as usual.
-    const rest = this.#redactor.maskEvent({ ...event, data: { ...event.data, line: '' } }) as CollectedEvent;
-    return { ...rest, data: { ...rest.data, line: masked } };
   }
 
   /** Masks, and reports what was found. A refusal becomes an error that may be logged: its message holds no content. */
@@ -228,15 +218,7 @@ function sourceOf(event: CollectedEvent): string | undefined {
 
 /** The entry functions of `redact`, without its schema: a worker loads no more. Workers have no time. */
 export function redacting(time: RedactTime = NO_TIME) {
-  const contexts = new WeakMap<PipelineRunContext<RedactSettings>, RedactContext>();
-  const contextOf = (ctx: PipelineRunContext<RedactSettings>): RedactContext => {
-    let context = contexts.get(ctx);
-    if (context === undefined) {
-      context = new RedactContext(ctx, time);
-      contexts.set(ctx, context);
-    }
-    return context;
-  };
+  const contextOf = oncePerContext((ctx: PipelineRunContext<RedactSettings>) => new RedactContext(ctx, time));
   return {
     process: ({
       ctx,

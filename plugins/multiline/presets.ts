@@ -18,9 +18,15 @@ const rule = (from: string | readonly string[], match: RegExp, to: string): Rule
   to,
 });
 
-/** `name: message`, of which the message may go on in the next lines as long as no frame has come. */
+/** `name: message`. */
 const HEAD = 'head';
 const FRAMES = 'frames';
+
+/**
+ * The message goes on: empty or indented lines, and the comparisons of assertions. Other lines at the start of a line may
+ * just as well be the next ones of the log.
+ */
+const message = rule(HEAD, /^[\t ]*$|^[\t ]+\S|^[+-] |^.+ !==? .+$/, HEAD);
 
 /** Stack traces as the runtimes write them. A trace begins with its exception, not with the line of the log before it. */
 export const PRESETS = {
@@ -31,6 +37,7 @@ export const PRESETS = {
       rule([HEAD, FRAMES], /^[\t ]+(?:at |\.\.\. \d+ (?:more|common frames omitted))/, FRAMES),
       rule([HEAD, FRAMES], /^[\t ]*(?:Caused by|Suppressed): /, HEAD),
       rule([HEAD, FRAMES], /^[\t ]*\[CIRCULAR REFERENCE: ?/, FRAMES),
+      message,
     ],
   },
   node: {
@@ -41,10 +48,11 @@ export const PRESETS = {
       rule([HEAD, FRAMES], /^[\t ]*\[(?:cause|errors)\]: /, HEAD),
       // The fields of an error follow its frames in braces.
       rule([FRAMES, 'fields'], /^(?:[\t ]+\S|\})/, 'fields'),
+      message,
     ],
   },
   python: {
-    start: /^(?: *\+ )?(?:Exception Group )?Traceback \(most recent call last\):$/,
+    start: /(?:^|[\t ])Traceback \(most recent call last\):$/,
     to: FRAMES,
     rules: [
       rule(['raised', 'chained'], /^(?:During handling of|The above exception was)/, 'chained'),
@@ -81,6 +89,7 @@ export const PRESETS = {
       rule([HEAD, FRAMES], /^[\t ]+(?:at |--- End of )/, FRAMES),
       rule([HEAD, FRAMES], /^--- End of stack trace /, FRAMES),
       rule([HEAD, FRAMES], /^[\t ]*---> /, HEAD),
+      message,
     ],
   },
 } as const satisfies Record<string, Preset>;

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
-import type { JetStreamClient, JetStreamManager, JsMsg, StreamConfig } from '@nats-io/jetstream';
-import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
-import { defer, from, map, Observable } from 'rxjs';
+import type {
+  ConsumerMessages,
+  JetStreamClient,
+  JetStreamManager,
+  JsMsg,
+  StreamConfig,
+} from '@nats-io/jetstream';
+import type { ConnectionOptions, NatsConnection, Subscription } from '@nats-io/transport-node';
+import { catchError, defer, EMPTY, from, ignoreElements, map, Observable, takeUntil, timer } from 'rxjs';
 import { PluginError, safeReason } from '../../src/sdk/index.ts';
 import type {
   ConsumerSettings,
@@ -17,6 +23,8 @@ import type { ConnectionSettings } from './settings.ts';
 
 /** Milliseconds to connect, and to wait for an answer of the server. */
 const TIMEOUT = 5000;
+/** Milliseconds to wait at the end of a run until the server has what was sent. */
+const FLUSH_TIMEOUT = 1000;
 /** Milliseconds between two attempts to reach a server again. */
 const RECONNECT_WAIT = 500;
 /** Milliseconds; two of them without an answer end a connection, so that a partition is noticed. */
@@ -38,8 +46,13 @@ export const connectNats: OpenLink<ConnectionSettings> = (settings, name, events
 async function open(settings: ConnectionSettings, name: string, events: LinkEvents): Promise<NatsLink> {
   const { client, jetstream } = await load();
   const connection = await client.connect({ ...optionsOf(settings, client), name });
-  const manager = await jetstream.jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT });
-  return new ClientLink(connection, manager.jetstream(), manager, settings.servers.join(', '), events);
+  try {
+    const manager = await jetstream.jetstreamManager(connection, { checkAPI: false, timeout: TIMEOUT });
+    return new ClientLink(connection, manager.jetstream(), manager, settings.servers.join(', '), events);
+  } catch (error) {
+    void connection.close();
+    throw error;
+  }
 }
 
 async function load() {
@@ -75,6 +88,8 @@ function optionsOf({ servers, auth = {}, tls }: ConnectionSettings, client: Clie
     reconnectTimeWait: RECONNECT_WAIT,
     pingInterval: PING_INTERVAL,
     maxPingOut: 2,
+    // A stack trace for each message takes longer than the message.
+    noAsyncTraces: true,
     ...(authenticator && { authenticator }),
     ...(tls && {
       tls: {
@@ -117,13 +132,17 @@ class ClientLink implements NatsLink {
     return this.#connection.info?.max_payload ?? 1024 * 1024;
   }
 
-  publish({ subject, payload, id }: OutgoingMessage, stream: string | undefined): Observable<unknown> {
-    return defer(() => {
+  publish({ subject, payload, id }: OutgoingMessage, stream: string | undefined): Observable<never> {
+    return new Observable((subscriber) => {
       // The client would keep the message and send it after a reconnect, as well as the next attempt.
-      if (!this.#isConnected) throw new PluginError(`not connected to ${this.#servers}`);
+      if (!this.#isConnected) {
+        subscriber.error(new PluginError(`not connected to ${this.#servers}`));
+        return;
+      }
       const expect = stream === undefined ? {} : { expect: { streamName: stream } };
-      return call('the message was not stored', () =>
-        this.#jetstream.publish(subject, payload, { msgID: id, timeout: TIMEOUT, ...expect }),
+      this.#jetstream.publish(subject, payload, { msgID: id, timeout: TIMEOUT, ...expect }).then(
+        () => subscriber.complete(),
+        (error) => subscriber.error(problem('the message was not stored', error)),
       );
     });
   }
@@ -163,13 +182,17 @@ class ClientLink implements NatsLink {
         ackWait: (info.config.ack_wait ?? 30e9) / 1e6,
         pull: (messages, expires) =>
           new Observable<NatsMessage>((subscriber) => {
-            const callback = (message: JsMsg) => subscriber.next(messageOf(message));
+            const callback = (message: JsMsg) => {
+              const given = messageOf(message);
+              if (subscriber.closed) given.nak(0);
+              else subscriber.next(given);
+            };
             const fail = (error: unknown) =>
               subscriber.error(problem(`cannot get messages of the consumer ${durable}`, error));
             consumer
               .fetch({ max_messages: messages, expires, callback } as object)
               .then((request) => {
-                subscriber.add(() => request.stop());
+                subscriber.add(() => endRequest(request));
                 return request.closed().then((error) => {
                   if (error instanceof Error) fail(error);
                   else subscriber.complete();
@@ -183,6 +206,15 @@ class ClientLink implements NatsLink {
           ),
       };
     });
+  }
+
+  flush(): Observable<never> {
+    if (!this.#isConnected) return EMPTY;
+    return from(this.#connection.flush()).pipe(
+      ignoreElements(),
+      takeUntil(timer(FLUSH_TIMEOUT)),
+      catchError(() => EMPTY),
+    );
   }
 
   close(): void {
@@ -235,8 +267,18 @@ function streamConfig(settings: StreamSettings) {
   };
 }
 
+/**
+ * Ends a request for messages. Messages that the server has already sent still arrive and are given back; otherwise no
+ * worker would get them before `ack_wait` is over, which is the case if the client does not expose its subscription.
+ */
+function endRequest(request: ConsumerMessages): void {
+  const { sub } = request as { readonly sub?: Subscription };
+  if (sub === undefined || sub.isClosed()) request.stop();
+  else void sub.drain().catch(() => request.stop());
+}
+
 function messageOf(message: JsMsg): NatsMessage {
-  const { deliveryCount, pending } = message.info;
+  const { deliveryCount, pending, timestampNanos } = message.info;
   // On a closed connection, no answer can be given: the server delivers the message again.
   const answer = (give: () => void) => () => {
     try {
@@ -248,7 +290,7 @@ function messageOf(message: JsMsg): NatsMessage {
     subject: message.subject,
     sequence: message.seq,
     deliveries: deliveryCount,
-    storedAt: String(message.timestampNanos),
+    storedAt: String(timestampNanos),
     pending,
     working: answer(() => message.working()),
     ack: answer(() => message.ack()),

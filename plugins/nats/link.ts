@@ -10,7 +10,7 @@ export interface NatsMessage {
   readonly deliveries: number;
   /** Messages behind it that were delivered to no worker yet. */
   readonly pending: number;
-  /** When the stream stored it, to the nanosecond: a stream that is created again starts to count from 1 again. */
+  /** When the stream stored it: a stream that is created again starts to count from 1 again. */
   readonly storedAt: string;
   /** It is still being worked on: `ack_wait` starts again. */
   working(): void;
@@ -35,7 +35,8 @@ export interface NatsConsumer {
   readonly ackWait: number;
   /**
    * Emits at most `messages` messages as they come, and completes when they have, or when the request has expired, after
-   * `expires` milliseconds, at least 1000. Errors if the consumer cannot be asked.
+   * `expires` milliseconds, at least 1000. Errors if the consumer cannot be asked. After an unsubscription, messages that
+   * were sent meanwhile are given back at once.
    */
   pull(messages: number, expires: number): Observable<NatsMessage>;
   /** Emits how many messages have not been delivered to any worker yet. */
@@ -69,11 +70,13 @@ export interface NatsLink {
   /** The most bytes of a message that the server takes. */
   readonly maxPayload: number;
   /** Completes when the stream has stored the message, or has had it before. */
-  publish(message: OutgoingMessage, stream: string | undefined): Observable<unknown>;
+  publish(message: OutgoingMessage, stream: string | undefined): Observable<never>;
   /** Completes when the stream is there. Creates it if `create` says how, and otherwise errors if there is none. */
   stream(name: string, create: StreamSettings | undefined): Observable<unknown>;
   /** Emits the consumer. Creates it if `create`. */
   consumer(stream: string, settings: ConsumerSettings, create: boolean): Observable<NatsConsumer>;
+  /** Completes when the server has what was sent, and what it had sent has come. At once without a connection. */
+  flush(): Observable<never>;
   /** Sends what is in its buffers, acknowledgements for example, and then closes the connection. */
   close(): void;
 }

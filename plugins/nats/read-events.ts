@@ -21,8 +21,10 @@ export function readEvents(
   subject: string,
   format: MessageFormat,
 ): WrittenEvents | readonly CollectedEvent[] {
-  if (!isUtf8(data)) throw new PluginError('the message is not UTF-8');
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const written = format === 'events' ? WrittenEvents.recognise(bytes) : undefined;
+  if (written !== undefined) return written;
+  if (!isUtf8(data)) throw new PluginError('the message is not UTF-8');
   const lines = bytes.toString().split('\n');
   if (lines.at(-1) === '') lines.pop();
   if (format === 'lines') {

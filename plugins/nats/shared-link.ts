@@ -1,18 +1,18 @@
-import { concat, concatMap, defer, ignoreElements, type Observable, of, shareReplay, tap } from 'rxjs';
+import { concat, concatMap, defer, EMPTY, ignoreElements, type Observable, of, shareReplay, tap } from 'rxjs';
 import type { PipelineRunContext } from '../../src/sdk/index.ts';
 import type { NatsLink, OpenLink } from './link.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 /**
  * The link of a run: opened for the first call, and again for the next one if that failed or it was closed. It is closed
- * when the run is over, or by `close`.
+ * when the run is over.
  */
 export class SharedLink {
   readonly #ctx: PipelineRunContext<ConnectionSettings>;
   readonly #open: OpenLink<ConnectionSettings>;
   readonly #prepare: (link: NatsLink) => Observable<unknown>;
   #current: Observable<NatsLink> | undefined;
-  #close = () => {};
+  #flush = (): Observable<never> => EMPTY;
 
   /** `prepare` is called with each link, and has to complete before the link is used. */
   constructor(
@@ -33,8 +33,9 @@ export class SharedLink {
     });
   }
 
-  close(): void {
-    this.#close();
+  /** Completes when the server has what was sent, and what it had sent has come. At once if there is no link. */
+  flush(): Observable<never> {
+    return defer(() => this.#flush());
   }
 
   #opened(): Observable<NatsLink> {
@@ -60,7 +61,7 @@ export class SharedLink {
           ended.removeEventListener('abort', close);
           link.close();
         };
-        this.#close = close;
+        this.#flush = () => (isClosed ? EMPTY : link.flush());
         if (ended.aborted) close();
         else ended.addEventListener('abort', close, { once: true });
         return concat(this.#prepare(link).pipe(ignoreElements()), of(link)).pipe(tap({ error: close }));

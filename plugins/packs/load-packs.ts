@@ -1,4 +1,4 @@
-import { knownCosts } from '../../operators/masks/redact/compile-redact-rules.ts';
+import { knownExpressions } from '../../operators/masks/redact/compile-redact-rules.ts';
 import { packFiles } from './pack-files.ts';
 import type { BuiltPack, Pack, PackRule } from './pack-schema.ts';
 
@@ -34,9 +34,10 @@ export function loadPack(name: string): Pack {
     if (json === undefined) {
       throw new RangeError(`there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`);
     }
-    const { costs = {}, ...read } = JSON.parse(json) as BuiltPack;
-    for (const [rule, cost] of Object.entries(costs)) {
-      knownCosts.set((read.rules[rule] as PackRule).match, { ...cost, ambiguity: undefined });
+    const { expressions = {}, ...read } = JSON.parse(json) as BuiltPack;
+    for (const [rule, { degree, factor, part }] of Object.entries(expressions)) {
+      const cost = { degree, factor, ambiguity: undefined };
+      knownExpressions.set((read.rules[rule] as PackRule).match, { cost, part });
     }
     pack = read;
     loaded.set(name, pack);

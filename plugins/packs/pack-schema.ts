@@ -12,7 +12,7 @@ export const RULE_FIELDS = {
     .optional()
     .describe('The groups that are masked. Default: 0, the whole match.'),
   keywords: z
-    .array(z.string().regex(/^[\x20-\x7e]+$/, 'a string of ASCII characters'))
+    .array(z.string().regex(/^[^\n]+$/, 'a string of one line'))
     .min(1)
     .optional()
     .describe('Strings of which a text must have one, in any case.'),
@@ -92,7 +92,13 @@ export type PackRule = Readonly<z.output<typeof PackRuleSchema>>;
 /** A redaction pack as data. */
 export type Pack = Readonly<z.output<typeof PackSchema>>;
 
-/** A pack as the build writes it, with what the expressions of its rules cost. */
+/** A pack as the build writes it, with what is known of the expressions of its rules: see `KnownExpression`. */
 export interface BuiltPack extends Pack {
-  readonly costs?: Readonly<Record<string, { readonly degree: number; readonly factor: number }>>;
+  readonly expressions?: Readonly<Record<string, BuiltExpression>>;
+}
+
+interface BuiltExpression {
+  readonly degree: number;
+  readonly factor: number;
+  readonly part?: { readonly source: string; readonly flags: string };
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import * as z from 'zod';
 import { costOf } from '../../operators/masks/expression/cost.ts';
+import { neededPart } from '../../operators/masks/expression/needed-part.ts';
 import { compileExpression } from '../../operators/masks/python-regex.ts';
 import { type BuiltPack, type Pack, PackSchema } from './pack-schema.ts';
 
@@ -29,22 +30,27 @@ export function readPackFiles(folder: URL = FOLDER): Record<string, string> {
 }
 
 /**
- * Adds to packs what the expressions of their rules cost. The build does so, because it takes a second.
+ * Adds to packs what is to be known of the expressions of their rules. The build does so, because it takes some seconds.
  *
  * @param files of {@link readPackFiles}.
  */
-export function withCosts(files: Readonly<Record<string, string>>): Record<string, string> {
+export function withExpressions(files: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(files).map(([name, json]) => {
       const pack = JSON.parse(json) as Pack;
-      const costs = Object.fromEntries(
-        Object.entries(pack.rules).flatMap(([rule, { match }]) => {
-          const { ambiguity, degree, factor } = costOf(compileExpression(match));
-          const isKnown = ambiguity === undefined && Number.isFinite(degree);
-          return isKnown ? [[rule, { degree, factor }]] : [];
+      const expressions = Object.fromEntries(
+        Object.entries(pack.rules).flatMap(([rule, { match, keywords }]) => {
+          const { source, flags } = compileExpression(match);
+          const expression = new RegExp(source, flags.replace('g', ''));
+          const { ambiguity, degree, factor } = costOf(expression);
+          if (ambiguity !== undefined || !Number.isFinite(degree)) return [];
+          const part = neededPart(expression, keywords);
+          return [
+            [rule, { degree, factor, ...(part && { part: { source: part.source, flags: part.flags } }) }],
+          ];
         }),
       );
-      return [name, JSON.stringify({ ...pack, costs } satisfies BuiltPack)];
+      return [name, JSON.stringify({ ...pack, expressions } satisfies BuiltPack)];
     }),
   );
 }

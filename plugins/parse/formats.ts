@@ -1,48 +1,81 @@
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses a text; undefined if it is not in the format. */
+/** Parses a string of at most {@link MAX_LENGTH} characters; undefined if it is not in the format. */
 export type Parser = (text: string) => unknown;
 
-/** Characters. A text that is longer is not parsed. */
-const LONGEST_JSON = 4 * 1024 * 1024;
+/** Characters. A longer string is in no format: V8 fails on expressions that take more. */
+export const MAX_LENGTH = 4 * 1024 * 1024;
 const DEEPEST_JSON = 64;
 
+/** Whole numbers beyond 2^53 and numbers beyond 1.8e308, which JavaScript cannot represent exactly, become strings. */
 export function parseJson(text: string): unknown {
-  if (text.length > LONGEST_JSON) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isShallow(value, DEEPEST_JSON) ? value : undefined;
+    const size = largestNumber(value, DEEPEST_JSON);
+    if (size === undefined) return undefined;
+    return size > Number.MAX_SAFE_INTEGER ? JSON.parse(withLargeNumbersQuoted(text)) : value;
   } catch {
     return undefined;
   }
 }
 
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1));
+/** A string or a number of valid JSON. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+function withLargeNumbersQuoted(json: string): string {
+  return json.replace(STRING_OR_NUMBER, (literal) => {
+    if (literal.startsWith('"')) return literal;
+    const number = Number(literal);
+    const isKept = /^-?\d+$/.test(literal) ? Number.isSafeInteger(number) : Number.isFinite(number);
+    return isKept ? literal : `"${literal}"`;
+  });
 }
 
-const PAIR = /\s*([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?(?=\s|$)/y;
+/** The largest absolute value of the numbers in some JSON; 0 if there are none, undefined if it is nested too deeply. */
+function largestNumber(value: unknown, depth: number): number | undefined {
+  if (typeof value === 'number') return Math.abs(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth === 0) return undefined;
+  let largest = 0;
+  // All of its properties are own ones. An array of their values would cost as much as the rest.
+  for (const key in value) {
+    const size = largestNumber((value as Fields)[key], depth - 1);
+    if (size === undefined) return undefined;
+    if (size > largest) largest = size;
+  }
+  return largest;
+}
 
-/** `level=info msg="it works" dry_run`: values are strings, and a key without a value is `true`. */
+const PAIR = /\s*([^\s="]+)=(?:"([^"\\]*(?:\\.[^"\\]*)*)"|([^\s"]*))(?=\s|$)/sy;
+/** A longer line would become an event with millions of fields. */
+const MOST_PAIRS = 1000;
+
+/**
+ * `level=info msg="it works"`: all values are strings. A line with a word that has no `=` is not logfmt: it may be part of
+ * a sentence, and would become a key of the event.
+ */
 export function parseLogfmt(text: string): Fields | undefined {
-  const fields: [string, string | true][] = [];
+  const fields: [string, string][] = [];
   const end = text.trimEnd().length;
   PAIR.lastIndex = 0;
   while (PAIR.lastIndex < end) {
     const match = PAIR.exec(text);
-    if (match === null) return undefined;
-    const [, key = '', quoted, bare] = match;
-    fields.push([key, (quoted === undefined ? bare : unescaped(quoted)) ?? true]);
+    if (match === null || fields.length === MOST_PAIRS) return undefined;
+    const [, key = '', quoted, bare = ''] = match;
+    fields.push([key, quoted === undefined ? bare : unescaped(quoted)]);
   }
-  // Any sentence is made of keys without values.
-  return fields.some(([, value]) => value !== true) ? Object.fromEntries(fields) : undefined;
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 
 function unescaped(text: string): string {
-  return text.replace(/\\(.)/gs, (_, character: string) => ESCAPES[character] ?? character);
+  // Without groups: for millions of escapes, they take eight times as long.
+  return text.replace(/\\(?:u[0-9a-fA-F]{4}|.)/gs, (sequence) => {
+    if (sequence.length === 6) return String.fromCharCode(Number.parseInt(sequence.slice(2), 16));
+    const character = sequence.slice(1);
+    return ESCAPES[character] ?? character;
+  });
 }
 
 /** One line of CSV as in RFC 4180, with a name for each column. */
@@ -81,7 +114,7 @@ function closingQuote(text: string, start: number): number {
 }
 
 const COMBINED =
-  /^(\S+) \S+ (\S+) \[([^\]]+)\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-)(?: "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)")?(?: |$)/;
+  /^(\S+) \S+ (\S+) \[([^\]]+)\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}) (\d+|-)(?: "([^"\\]*(?:\\.[^"\\]*)*)" "([^"\\]*(?:\\.[^"\\]*)*)")?(?: |$)/;
 const REQUEST = /^(\S+) (\S+)(?: (\S+))?$/;
 
 /** The access log of Apache and nginx, `common` included. What is `-` in it is left out. */

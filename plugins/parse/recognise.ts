@@ -1,37 +1,51 @@
-const ISO = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?$/;
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:Z| ?(?:UTC|([+-]\d\d)(?::?(\d\d))?))?$/;
 const ACCESS_LOG = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)$/;
+/** `20261123120000` */
+const DIGITS = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** From here on a number is one of milliseconds, microseconds, nanoseconds: as seconds, it is after the year 5000. */
-const UNITS = [1e11, 1e14, 1e17];
+
+/** The years 2000 to 2099 in seconds: other numbers are probably no times. */
+const FIRST_SECOND = Date.UTC(2000, 0) / 1000;
+const LAST_SECOND = Date.UTC(2100, 0) / 1000;
+/** Per second: seconds, milliseconds, microseconds, nanoseconds. No number is a time of those years in two of them. */
+const UNITS = [1, 1e3, 1e6, 1e9];
 
 /**
- * A time in UTC, as events have it: of ISO 8601, of an access log (`10/Oct/2026:13:55:36 +0200`), or since 1970 in
- * seconds, milliseconds, microseconds or nanoseconds. Without a zone it is taken for UTC. Undefined for anything else.
+ * A time in UTC, as events have it: of ISO 8601, of an access log (`10/Oct/2026:13:55:36 +0200`), in 14 digits
+ * (`20261123120000`), or in seconds, milliseconds, microseconds or nanoseconds since 1970, from 2000 to 2099. Without a
+ * zone it is taken for UTC. Undefined for anything else.
  */
 export function recogniseTimestamp(value: unknown): string | undefined {
-  if (typeof value === 'number' || (typeof value === 'string' && /^\d{9,19}(?:\.\d+)?$/.test(value))) {
-    const number = Number(value);
-    const unit = UNITS.filter((start) => number >= start).length;
-    return inUtc(unit === 0 ? number * 1000 : number / 1000 ** (unit - 1));
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string') return undefined;
+  const [, year = '', month = '', day = '', hour, minute, second] = DIGITS.exec(text) ?? [];
+  if (year !== '') return inUtc(year, month, day, `${hour}:${minute}:${second}`);
+  if (typeof value === 'number' || /^\d{9,19}(?:\.\d+)?$/.test(text)) return sinceEpoch(Number(text));
+  const iso = ISO.exec(text);
+  if (iso !== null) {
+    const [, year = '', month = '', day = '', time = '', fraction = '', hours, minutes = '00'] = iso;
+    const zone = hours === undefined ? 'Z' : `${hours}:${minutes}`;
+    return inUtc(year, month, day, `${time}.${fraction.slice(0, 3).padEnd(3, '0')}`, zone);
   }
-  if (typeof value !== 'string') return undefined;
-  if (ISO.test(value)) {
-    const time = value
-      .replace(' ', 'T')
-      .replace(',', '.')
-      .replace(/(\.\d{3})\d+/, '$1');
-    return inUtc(Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`));
-  }
-  const [, day, month = '', year, time, hours, minutes] = ACCESS_LOG.exec(value) ?? [];
-  const number = MONTHS.indexOf(month) + 1;
+  const [, date = '', name = '', ofYear = '', time = '', hours, minutes] = ACCESS_LOG.exec(text) ?? [];
+  const number = MONTHS.indexOf(name) + 1;
   if (number === 0) return undefined;
-  return inUtc(Date.parse(`${year}-${String(number).padStart(2, '0')}-${day}T${time}${hours}:${minutes}`));
+  return inUtc(ofYear, String(number).padStart(2, '0'), date, time, `${hours}:${minutes}`);
 }
 
-function inUtc(ms: number): string | undefined {
-  const date = new Date(ms);
+function sinceEpoch(number: number): string | undefined {
+  const unit = UNITS.find((unit) => number >= FIRST_SECOND * unit && number < LAST_SECOND * unit);
+  return unit === undefined ? undefined : new Date((number / unit) * 1000).toISOString();
+}
+
+function inUtc(year: string, month: string, day: string, time: string, zone = 'Z'): string | undefined {
+  // `Date` takes 30 February for 2 March.
+  const hasDay =
+    new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  const date = new Date(`${year}-${month}-${day}T${time}${zone}`);
   const isInRange = date.getTime() >= 0 && date.getUTCFullYear() <= 9999;
-  return isInRange ? date.toISOString() : undefined;
+  return hasDay && isInRange ? date.toISOString() : undefined;
 }
 
 const LEVELS: Readonly<Record<string, readonly string[]>> = {

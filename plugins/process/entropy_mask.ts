@@ -51,5 +51,10 @@ export function get_config_schema(): typeof EntropyMaskProcessConfig {
   return EntropyMaskProcessConfig;
 }
 
+/** Ten digits are too few characters to look random, unless `h_threshold` is far below its default. */
+export function overlooksNumbers(): undefined {
+  return undefined;
+}
+
 /** `process` emits the event with every token that looks random masked, in every field. Fails on what cannot be masked. */
 export const { process, mapLines } = entropyMasking;

@@ -3,16 +3,17 @@ import { defineProcessor, ProcessConfigBase } from '../../src/sdk/index.ts';
 import { filtering } from '../expressions/filtering.ts';
 import { expression } from '../expressions/schema.ts';
 
-const condition = () => expression(cel, { wanted: 'a valid condition', types: ['bool', 'dyn'] });
+const condition = () => expression(cel, { expected: 'a valid condition', types: ['bool', 'dyn'] });
 
 const schema = ProcessConfigBase.extend({
   keep: condition().optional().describe('Keep the events for which this CEL expression is true.'),
   drop: condition().optional().describe('Drop the events for which this CEL expression is true.'),
 }).check((ctx) => {
   const { keep, drop } = ctx.value;
-  if ((keep === undefined) === (drop === undefined)) {
-    ctx.issues.push({ code: 'custom', input: ctx.value, message: 'one of `keep` and `drop`' });
-  }
+  if ((keep === undefined) !== (drop === undefined)) return;
+  const found = keep === undefined ? 'neither `keep` nor `drop`' : 'both `keep` and `drop`';
+  const message = `found ${found}; expected exactly one of them`;
+  ctx.issues.push({ code: 'custom', input: ctx.value, message });
 });
 
 export default defineProcessor({
@@ -29,5 +30,6 @@ errors-only:
   schema,
   shownSettings: { keep: '', drop: '' },
   runsInWorkers: true,
+  filters: true,
   ...filtering(cel),
 });

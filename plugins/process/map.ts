@@ -1,35 +1,35 @@
 import * as cel from '@marcbachmann/cel-js';
 import * as z from 'zod';
-import {
-  type CollectedEvent,
-  defineProcessor,
-  type PipelineRunContext,
-  ProcessConfigBase,
-} from '../../src/sdk/index.ts';
+import { defineProcessor, type PipelineRunContext, ProcessConfigBase } from '../../src/sdk/index.ts';
 import { CelExpression } from '../expressions/cel.ts';
-import { type FieldPath, fieldPath, getField, withField, withoutField } from '../expressions/fields.ts';
+import {
+  type FieldPath,
+  fieldPath,
+  getField,
+  onlyFields,
+  withField,
+  withoutField,
+} from '../expressions/fields.ts';
 import { toJsonValue } from '../expressions/json-value.ts';
-import { expression } from '../expressions/schema.ts';
+import { expression, fieldName } from '../expressions/schema.ts';
+import { oncePerContext } from '../once-per-context.ts';
 
-const field = () =>
-  z.string().refine((name) => fieldPath(name).every((part) => part !== '' && part !== '__proto__'), {
-    message: 'the name of a field, with dots between the names of nested ones',
-  });
-const value = () => expression(cel, { wanted: 'a valid expression' });
+const value = () => expression(cel, { expected: 'a valid expression' });
 
 const schema = ProcessConfigBase.extend({
   set: z
-    .record(field(), value())
+    .record(fieldName(), value())
     .default({})
     .describe('Fields to set, each to the value of a CEL expression.'),
   rename: z
-    .record(field(), field())
+    .record(fieldName(), fieldName())
     .default({})
     .describe('Fields to rename: from the old name to the new one.'),
-  remove: z.array(field()).default([]).describe('Fields to remove.'),
-  keep: z.array(field()).optional().describe('The only fields to keep. Default: all.'),
+  remove: z.array(fieldName()).default([]).describe('Fields to remove.'),
+  keep: z.array(fieldName()).optional().describe('The only fields to keep. Default: all.'),
 });
 type Settings = z.output<typeof schema>;
+type Fields = Readonly<Record<string, unknown>>;
 
 export default defineProcessor({
   description: 'Sets, renames and removes fields of events; values are CEL expressions.',
@@ -63,8 +63,8 @@ tidy:
       const value = getField(data, from);
       if (value !== undefined) data = withField(withoutField(data, from), to, value);
     }
-    for (const path of remove) data = withoutField(data, path);
-    return [{ ...event, data: keep === undefined ? data : only(data, keep) }];
+    for (const path of remove) data = withoutAny(data, path);
+    return [{ ...event, data: keep === undefined ? data : onlyFields(data, keep) }];
   },
 });
 
@@ -75,26 +75,18 @@ interface Steps {
   readonly keep: readonly FieldPath[] | undefined;
 }
 
-const compiled = new WeakMap<object, Steps>();
+const stepsOf = oncePerContext((ctx: PipelineRunContext<Settings>): Steps => {
+  const { set, rename, remove, keep } = ctx.config;
+  return {
+    set: Object.entries(set).map(([name, source]) => [fieldPath(name), new CelExpression(source, cel)]),
+    rename: Object.entries(rename).map(([from, to]) => [fieldPath(from), fieldPath(to)]),
+    remove: remove.map(fieldPath),
+    keep: keep?.map(fieldPath),
+  };
+});
 
-function stepsOf(ctx: PipelineRunContext<Settings>): Steps {
-  let steps = compiled.get(ctx);
-  if (steps === undefined) {
-    const { set, rename, remove, keep } = ctx.config;
-    steps = {
-      set: Object.entries(set).map(([name, source]) => [fieldPath(name), new CelExpression(source, cel)]),
-      rename: Object.entries(rename).map(([from, to]) => [fieldPath(from), fieldPath(to)]),
-      remove: remove.map(fieldPath),
-      keep: keep?.map(fieldPath),
-    };
-    compiled.set(ctx, steps);
-  }
-  return steps;
-}
-
-function only(data: CollectedEvent['data'], paths: readonly FieldPath[]): CollectedEvent['data'] {
-  return paths.reduce<CollectedEvent['data']>((kept, path) => {
-    const value = getField(data, path);
-    return value === undefined ? kept : withField(kept, path, value);
-  }, {});
+/** Both `user.password` and `password` in `user`, if an event has both. */
+function withoutAny(data: Fields, path: FieldPath): Fields {
+  const rest = withoutField(data, path);
+  return rest === data ? data : withoutAny(rest, path);
 }

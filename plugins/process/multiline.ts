@@ -6,7 +6,9 @@ import {
   type LineJoining,
   ProcessConfigBase,
 } from '../../src/sdk/index.ts';
-import { boundedExpression, expressionProblem } from '../expressions/bounded-expression.ts';
+import { boundedExpression } from '../expressions/bounded-expression.ts';
+import { regularExpression } from '../expressions/schema.ts';
+import { CONTAINER_FORMATS, type ContainerFormatName } from '../multiline/container-lines.ts';
 import {
   beginTrace,
   continueTrace,
@@ -19,21 +21,25 @@ import {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-const pattern = () =>
-  z.string().check((ctx) => {
-    const problem = expressionProblem(ctx.value);
-    if (problem === undefined) return;
-    ctx.issues.push({ code: 'custom', input: ctx.value, message: `a valid regular expression (${problem})` });
-  });
-const preset = z.enum(Object.keys(PRESETS) as PresetName[]);
+const trace = z.enum(Object.keys(PRESETS) as PresetName[]);
+const container = z.enum(Object.keys(CONTAINER_FORMATS) as ContainerFormatName[]);
+
+/** Other lines of a container may come between the parts of one, and a secret may lie across two parts. */
+const SECONDS_FOR_PARTS = 60;
 
 const schema = ProcessConfigBase.extend({
-  start: pattern().optional().describe('A line that matches begins an event; all others continue one.'),
-  continue: pattern().optional().describe('A line that matches continues an event; all others begin one.'),
-  preset: z
-    .union([z.array(preset).min(1), preset.transform((name) => [name])])
+  start: regularExpression()
     .optional()
-    .describe('Joins the stack traces of these languages; all other lines stay alone.'),
+    .describe('A line that matches begins an event; all others continue one.'),
+  continue: regularExpression()
+    .optional()
+    .describe('A line that matches continues an event; all others begin one.'),
+  preset: z
+    .union([z.array(trace).min(1), trace.transform((name) => [name]), container])
+    .optional()
+    .describe(
+      'Joins the stack traces of these languages, or the parts of long lines of containers; others stay alone.',
+    ),
   field: z.string().min(1).default('line').describe('The field with the line.'),
   lines: integer().min(2).max(10_000).default(500).describe('The most lines of an event.'),
   bytes: integer()
@@ -45,12 +51,14 @@ const schema = ProcessConfigBase.extend({
     .number()
     .gt(0)
     .max(3600)
-    .default(1)
-    .describe('Seconds after its first line at which an event leaves, whatever may follow.'),
+    .optional()
+    .describe(
+      'Seconds after its first line at which an event leaves, whatever may follow. Default: 1, for `cri` and `docker` 60.',
+    ),
 }).check((ctx) => {
   const { start, continue: continued, preset } = ctx.value;
   if ([start, continued, preset].filter((value) => value !== undefined).length === 1) return;
-  const message = 'one of `start`, `continue` and `preset`';
+  const message = 'expected exactly one of `start`, `continue` and `preset`';
   ctx.issues.push({ code: 'custom', input: ctx.value, message });
 });
 type Settings = z.output<typeof schema>;
@@ -75,9 +83,11 @@ traces:
   /** An event that is handed over alone stays as it is: `joinLines` has joined them before. */
   process: ({ event }) => [event],
   joinLines: ({ ctx }) => joiningOf(ctx.config),
+  joinsParts: ({ config: { preset } }) => (typeof preset === 'string' ? preset : undefined),
 });
 
 function joiningOf({ field, lines, bytes, seconds, ...config }: Settings): LineJoining {
+  const isOfContainer = typeof config.preset === 'string';
   return {
     lineOf: ({ data }) => {
       const line = Object.hasOwn(data, field) ? data[field] : undefined;
@@ -87,18 +97,29 @@ function joiningOf({ field, lines, bytes, seconds, ...config }: Settings): LineJ
     readsLines: field === 'line',
     maxLines: lines,
     maxBytes: bytes,
-    seconds,
+    seconds: seconds ?? (isOfContainer ? SECONDS_FOR_PARTS : 1),
     ...matching(config),
   };
 }
 
-type Matching = Pick<LineJoining, 'begin' | 'next' | 'mayBegin'>;
+type Matching = Pick<LineJoining, 'begin' | 'next' | 'mayBegin' | 'streamOf' | 'isComplete' | 'join'>;
 
 function matching({
   start,
   continue: continued,
   preset,
 }: Pick<Settings, 'start' | 'continue' | 'preset'>): Matching {
+  if (typeof preset === 'string') {
+    const { partOf, mayHaveParts, streamOf, join } = CONTAINER_FORMATS[preset];
+    return {
+      begin: (line) => (partOf(line) === 'other' ? 'other' : undefined),
+      next: (_, line) => partOf(line),
+      mayBegin: mayHaveParts,
+      streamOf,
+      isComplete: (state) => state === 'last',
+      join,
+    };
+  }
   if (preset !== undefined) {
     return {
       begin: (line) => beginTrace(preset, line),
@@ -107,9 +128,9 @@ function matching({
     };
   }
   const find = boundedExpression(start ?? continued ?? '');
-  const wanted = start === undefined;
+  const continuesOnMatch = start === undefined;
   return {
     begin: () => true,
-    next: (_, line) => ((find(line) !== null) === wanted ? true : undefined),
+    next: (_, line) => ((find(line) !== null) === continuesOnMatch ? true : undefined),
   };
 }

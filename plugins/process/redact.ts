@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CHECKS } from '../../operators/masks/checks/index.ts';
+import { compileExpression } from '../../operators/masks/python-regex.ts';
 import { compileRedactRules } from '../../operators/masks/redact/compile-redact-rules.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import {
@@ -12,8 +13,8 @@ import {
   path,
 } from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
-import { redacting, rulesOf, SECRET_FIELD } from '../masks/redact.ts';
-import { DEFAULT_PACKS, globToExpression, packNames } from '../packs/load-packs.ts';
+import { redacting } from '../masks/redact.ts';
+import { DEFAULT_PACKS, globToExpression, isDisabled, packNames, packRules } from '../packs/load-packs.ts';
 import { RULE_FIELDS } from '../packs/pack-schema.ts';
 
 export const description =
@@ -70,15 +71,23 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
   disable: z
     .array(z.string())
     .default([])
-    .describe('Names of rules that are not used; `*` stands for any characters.'),
+    .describe('Ids of rules of the packs that are not used; `*` stands for any characters.'),
   confidence: z
     .enum(['high', 'medium', 'low'])
     .default('medium')
     .describe('The least confidence of the rules that are used.'),
   allow: z
     .strictObject({
-      values: z.array(Expression).default([]).describe('Expressions for values that are no secrets.'),
-      keys: z.array(z.string()).default([]).describe('Names of fields whose values are no secrets.'),
+      values: z
+        .array(Expression)
+        .default([])
+        .describe(
+          'Expressions for values that are no secrets, searched anywhere in a value; `^…$` is for whole values.',
+        ),
+      keys: z
+        .array(z.string())
+        .default([])
+        .describe('Names of keys whose values are no secrets, in any style of writing.'),
     })
     .default({ values: [], keys: [] })
     .describe('What is never masked.'),
@@ -98,7 +107,13 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
       z.literal(false),
       z.strictObject({
         lines: integer().min(1).default(200).describe('The most lines of a block.'),
-        timeout: z.number().gt(0).default(5).describe('Seconds after which an open block ends.'),
+        timeout: z
+          .number()
+          .gt(0)
+          .default(5)
+          .describe(
+            'Seconds without a line after which an open block goes on only with lines that look like a key.',
+          ),
       }),
     ])
     .default({ lines: 200, timeout: 5 })
@@ -144,15 +159,17 @@ export function get_config_schema(): typeof RedactProcessConfig {
 }
 
 /** Blocks of lines, and what is written of the lines, need the lines of a file in their order. */
-export function needsOrder({ config }: { config: RedactProcessConfig }): string | undefined {
-  if (config.mode === 'report') return 'mode: report';
-  if (config.audit !== undefined) return 'audit';
-  return config.blocks === false ? undefined : 'blocks';
+export function needsOrder({ config }: { config: RedactProcessConfig }) {
+  if (config.mode === 'report') return { field: 'mode: report', instead: 'set `mode: mask`' };
+  if (config.audit !== undefined) return { field: 'audit', instead: 'remove `audit`' };
+  if (config.blocks === false) return undefined;
+  const cost = 'of a private key whose lines are separate events, only the first line is then masked';
+  return { field: 'blocks', instead: `set \`blocks: false\`, which has a cost: ${cost}` };
 }
 
 export function checkConfig({ config }: { config: RedactProcessConfig }): readonly ConfigProblem[] {
   const { packs, rules, action } = config;
-  const problems = [...ownRuleProblems(config), ...namedRuleProblems(config)];
+  const problems = [...ownRuleProblems(config), ...namedRuleProblems(config), ...allowProblems(config)];
   if (packs.length === 0 && Object.keys(rules).length === 0) {
     problems.push({
       path: ['packs'],
@@ -199,21 +216,84 @@ function ownRuleProblems({ rules, confidence }: RedactProcessConfig): ConfigProb
   });
 }
 
-/** Ids and patterns that name no rule: one that is misspelt masks what it should not, or in another way. */
+/** Ids and patterns that name no rule: a rule that is meant to be off masks, or an action never replaces anything. */
 function namedRuleProblems(config: RedactProcessConfig): ConfigProblem[] {
-  const ids = [...Object.keys(rulesOf({ ...config, disable: [] })), SECRET_FIELD];
-  const named = [
-    ...config.disable.map((pattern, index) => ({ pattern, path: ['disable', index] })),
-    ...Object.keys(config.action)
-      .filter((pattern) => pattern !== 'default')
-      .map((pattern) => ({ pattern, path: ['action', pattern] })),
-  ];
-  return named.flatMap(({ pattern, path }): ConfigProblem[] => {
-    if (ids.some((id) => globToExpression(pattern).test(id))) return [];
-    const suggestion = nearest(pattern, ids);
-    const message = `no rule of the packs and rules here is named ${pattern}, so this has no effect`;
-    return [{ path, severity: 'warning', message, ...(suggestion !== undefined && { suggestion }) }];
+  const { packs, rules, disable, action, entropy, confidence } = config;
+  const ofPacks = Object.keys(packRules(packs));
+  const all = [...Object.keys(rules), ...ofPacks];
+  const problems = disable.flatMap((pattern, index): ConfigProblem[] => {
+    if (matchesOne(pattern, ofPacks)) return [];
+    const message = Object.hasOwn(rules, pattern)
+      ? `${pattern} is a rule of \`rules\`, and \`disable\` is for rules of packs; remove it from \`rules\` instead`
+      : `\`disable\` must name a rule of the packs here (${packs.join(', ') || 'none'}), and ${pattern || 'an empty string'} names none; ` +
+        '`millrace packs NAME` lists the ids of the rules of a pack';
+    return [{ path: ['disable', index], message, ...suggestionFor(pattern, ofPacks) }];
   });
+  const hasEntropy = entropy === undefined ? confidence === 'low' : entropy !== false;
+  const isAllDisabled = ofPacks.length > 0 && ofPacks.every((id) => isDisabled(id, disable));
+  if (isAllDisabled && Object.keys(rules).length === 0 && !hasEntropy) {
+    const message =
+      'this disables every rule, so nothing would be masked; remove the processor if that is meant';
+    problems.push({ path: ['disable'], message });
+  }
+  for (const pattern of Object.keys(action)) {
+    if (pattern === 'default' || matchesOne(pattern, all)) continue;
+    const message = `no rule of the packs and rules here is named ${pattern}, so this has no effect`;
+    problems.push({
+      path: ['action', pattern],
+      severity: 'warning',
+      message,
+      ...suggestionFor(pattern, all),
+    });
+  }
+  return problems;
+}
+
+const matchesOne = (pattern: string, ids: readonly string[]) =>
+  ids.some((id) => globToExpression(pattern).test(id));
+
+/** A rule without its pack is the one of that name; other names may be misspelt, or those of all rules of a pack. */
+function suggestionFor(pattern: string, ids: readonly string[]): { suggestion?: string } {
+  const ofPacks = [...new Set(ids.map((id) => id.replace(/:.*/, ':*')))];
+  const suggestion =
+    ids.find((id) => id.endsWith(`:${pattern}`)) ?? nearest(pattern, pattern.endsWith('*') ? ofPacks : ids);
+  return suggestion === undefined ? {} : { suggestion };
+}
+
+/** Secrets of several kinds. What matches most of them is no form of values that are no secrets. */
+const RANDOM_SECRETS = [
+  ...[
+    'q8Zk2mVx7LpR4tYw9BnC3dFg',
+    'T#9vK!2mQz$7Lw',
+    'KZQVXWJHPTBM2F7GDY34',
+    'b7f3e09ac41d5826907fd3b1e8a6c245',
+  ],
+  ...['hJ-48x_QmZ0vT6yRkLw1nBc', 'w9XrT+/4kLmPqZ7vB2nHsD==', 'Tr0ub4dor&3x', '83-kWq.Zt71-Lx'],
+];
+const MOST = 0.6;
+
+/** Allowed values and keys that would turn masking off, or that do nothing. */
+function allowProblems({ allow }: RedactProcessConfig): ConfigProblem[] {
+  const values = allow.values.flatMap((source, index): ConfigProblem[] => {
+    const path = ['allow', 'values', index];
+    const problem = problemOfExpression(source, 'allow.values');
+    if (problem !== undefined && problem.severity !== 'warning') return [{ ...problem, path }];
+    const { source: js, flags } = compileExpression(source);
+    const expression = new RegExp(js, flags.replace('g', ''));
+    const matched = RANDOM_SECRETS.filter((value) => expression.test(value)).length;
+    if (matched < MOST * RANDOM_SECRETS.length) return [];
+    const message =
+      'this expression matches every value, or most random ones, so hardly anything would be masked; it is searched anywhere in a value: write one ' +
+      "for the values that are no secrets, such as '^build-[0-9]+$'";
+    return [{ path, message }];
+  });
+  const keys = allow.keys.flatMap((key, index): ConfigProblem[] => {
+    if (/[a-z0-9]/i.test(key) && !key.includes('*')) return [];
+    const message =
+      '`allow.keys` must have names of keys, such as trace_id, with letters or digits of ASCII; patterns are not supported';
+    return [{ path: ['allow', 'keys', index], message }];
+  });
+  return [...values, ...keys];
 }
 
 /** `process` emits the event with every secret in it masked. Fails on what cannot be masked. */

@@ -4,7 +4,7 @@ import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { isLoopback, type ListenAddress } from '../sdk/listen-address.ts';
 import { Secret } from '../sdk/secret.ts';
-import type { AdminServer } from './admin-server.ts';
+import type { AdminServer, AnswerRecording } from './admin-server.ts';
 import type { WatchedPipeline } from './engine-metrics.ts';
 
 /** The variable that holds the token for `--admin` without `admin.token`. */
@@ -18,6 +18,7 @@ export interface AdminOptions {
   readonly logger: Logger;
   /** The pipelines that there are at the moment. */
   readonly pipelines: (stalledAfter: number) => readonly WatchedPipeline[];
+  readonly record: AnswerRecording;
 }
 
 /** The metrics and health of a process, served if the command line or the configuration asks for it. */
@@ -27,6 +28,8 @@ export class Admin {
   #stalledAfter = STALLED_AFTER;
   /** `ctx.metrics` of plugins; undefined if nothing is served. */
   metrics: MetricsOf | undefined;
+  /** Whether recordings may be asked for: only with a token, because they show events. */
+  records = false;
 
   constructor(options: AdminOptions) {
     this.#options = options;
@@ -42,11 +45,11 @@ export class Admin {
     this.#stalledAfter = config?.stalled_after ?? STALLED_AFTER;
     const listen = this.#options.listen ?? config?.listen;
     if (listen === undefined || this.#server !== undefined) return;
-    const { logger, pipelines } = this.#options;
+    const { logger, pipelines, record } = this.#options;
     const token =
       config?.token ?? (process.env[TOKEN_VARIABLE] ? new Secret({ env: TOKEN_VARIABLE }) : undefined);
     checkToken(listen, token);
-    // Loaded here, because most runs need neither.
+    // Loaded here, because most runs need neither. prom-client and hono are loaded by the first request.
     const [{ AdminServer }, { Metrics }] = await Promise.all([
       import('./admin-server.ts'),
       import('./metrics.ts'),
@@ -55,8 +58,9 @@ export class Admin {
     const metrics = new Metrics(watched);
     const health = () => watched().map((pipeline) => pipeline.health);
     const hosts = config?.hosts ?? [];
-    this.#server = await AdminServer.listen({ listen, token, hosts, metrics, health, logger });
+    this.#server = await AdminServer.listen({ listen, token, hosts, metrics, health, record, logger });
     this.metrics = metrics.of;
+    this.records = token !== undefined;
     logger.info(
       `admin: metrics at ${this.#server.address}/metrics, health at ${this.#server.address}/health/ready`,
     );

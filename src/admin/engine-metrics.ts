@@ -60,6 +60,11 @@ function ofParts(
       );
 }
 
+/** They have reached no forwarder: the count is that of the pipeline. */
+function unroutedOf({ counters: { unrouted } }: WatchedPipeline): Sample[] {
+  return unrouted === undefined ? [] : [[{ reason: 'no_route' }, unrouted]];
+}
+
 function labelsOf({ kind, name, plugin }: EntryCounters): Labels {
   return { kind, entry: name, plugin };
 }
@@ -113,23 +118,26 @@ export const ENGINE_METRICS: readonly EngineMetric[] = [
   {
     name: 'millrace_events_dropped_total',
     type: 'counter',
-    help: 'Events that went no further at a plugin entry, by reason.',
+    help: 'Events that went no further, by reason; those without a route have no entry.',
     labels: [...ENTRY, 'reason'],
-    read: ofParts(ALL, 'reason', ({ dropped }) => dropped),
+    read: (pipeline) => [
+      ...ofParts(ALL, 'reason', ({ dropped }) => dropped)(pipeline),
+      ...unroutedOf(pipeline),
+    ],
   },
   {
     name: 'millrace_events_failed_total',
     type: 'counter',
     help: 'Events that a plugin entry failed on for good.',
     labels: ENTRY,
-    read: ofEntries(['process', 'forward', 'dead_letter'], ({ failed }) => failed),
+    read: ofEntries(ALL, ({ failed }) => failed),
   },
   {
     name: 'millrace_events_dead_lettered_total',
     type: 'counter',
-    help: 'Events that a plugin entry failed on and that were given to the dead letter.',
+    help: 'Events that were given to the dead letter because a plugin entry, or the condition of a forwarder, failed on them.',
     labels: ENTRY,
-    read: ofEntries(['process', 'forward'], ({ deadLettered }) => deadLettered),
+    read: ofEntries(['collect', 'process', 'forward'], ({ deadLettered }) => deadLettered),
   },
   {
     name: 'millrace_values_masked_total',

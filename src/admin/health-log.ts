@@ -10,8 +10,8 @@ interface Stall {
 }
 
 /**
- * Logs that a pipeline makes no progress, again at growing intervals while that lasts, and that it does again. Failures
- * are logged where they happen; a call that never ends shows only here.
+ * Logs that a pipeline makes no progress, again at growing intervals while that lasts, and when it makes progress again.
+ * Failures are logged where they happen; a call that never ends shows only here.
  */
 export class HealthLog {
   readonly #logger: Logger;
@@ -23,11 +23,10 @@ export class HealthLog {
 
   /** To be called every few seconds. */
   update(pipelines: readonly PipelineHealth[]): void {
-    for (const { pipeline, state, isReady, problems } of pipelines) {
+    for (const { pipeline, state, isStalled, problems } of pipelines) {
       const stall = this.#stalls.get(pipeline);
       // A failure that keeps it from making progress is logged where it happens.
-      const isStalled = state === 'running' && !isReady && problems.length === 1;
-      if (isStalled) this.#stalled(pipeline, problems);
+      if (isStalled && problems.length === 1) this.#stalled(pipeline, problems);
       else if (stall !== undefined) {
         this.#stalls.delete(pipeline);
         if (state === 'running') {

@@ -1,6 +1,8 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram as PromHistogram, Registry } from 'prom-client';
+import { createRequire } from 'node:module';
+import type { Counter, Gauge, Histogram as PromHistogram, Registry } from 'prom-client';
 import { Histogram } from '../engine/histogram.ts';
 import type { MetricsOf } from '../engine/manager.ts';
+import { MOST_LABEL_VALUES, OTHER } from '../engine/stats.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { HistogramOptions, MetricOptions, PluginMetrics } from '../sdk/metrics.ts';
 import { version } from '../version.ts';
@@ -8,45 +10,70 @@ import { ENGINE_METRICS, type EngineMetric, type Sample, type WatchedPipeline } 
 
 /** Metrics of the process that prom-client names against Prometheus's conventions: gauges that end in `_total`. */
 const MISNAMED = /^nodejs_active_(?:handles|requests|resources)_total$/;
-/** Milliseconds between two looks of the event loop's lag: each wakes the process. */
+/** Milliseconds between two measurements of the event loop's lag: each wakes the process. */
 const LAG_EVERY = 100;
-/** Combinations of labels of one plugin's metric. */
-const MOST_SERIES = 1000;
 const PREFIX = 'millrace_plugin_';
 const COMMON_LABELS = ['pipeline', 'kind', 'entry', 'plugin'] as const;
 
-/** All metrics of a process. Those of the engine are read when they are asked for, and cost nothing until then. */
+/** prom-client, loaded at once where it is first needed: a plugin that creates a metric cannot wait for an import. */
+const loadPromClient = (): typeof import('prom-client') => createRequire(import.meta.url)('prom-client');
+
+/**
+ * All metrics of a process. Those of the engine are read when they are asked for, and cost nothing until then. The first
+ * request, or a plugin with metrics of its own, loads prom-client, and the metrics of the process count from then on.
+ */
 export class Metrics {
-  readonly #registry = new Registry();
+  #loaded: Registry | undefined;
   readonly #plugins = new Map<string, PluginMetric>();
+  readonly #pipelines: () => readonly WatchedPipeline[];
 
   /** `pipelines` returns those that there are at the moment. */
   constructor(pipelines: () => readonly WatchedPipeline[]) {
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: LAG_EVERY });
-    for (const metric of this.#registry.getMetricsAsArray()) {
-      if (MISNAMED.test(metric.name)) this.#registry.removeSingleMetric(metric.name);
+    this.#pipelines = pipelines;
+  }
+
+  get #registry(): Registry {
+    this.#loaded ??= this.#filledRegistry();
+    return this.#loaded;
+  }
+
+  #filledRegistry(): Registry {
+    const { collectDefaultMetrics, Gauge, Registry } = loadPromClient();
+    const registry = new Registry();
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY });
+    for (const metric of registry.getMetricsAsArray()) {
+      if (MISNAMED.test(metric.name)) registry.removeSingleMetric(metric.name);
     }
     new Gauge({
       name: 'millrace_build_info',
       help: 'The version of millrace, as a label; always 1.',
       labelNames: ['version'],
-      registers: [this.#registry],
+      registers: [registry],
     }).set({ version: version() }, 1);
     for (const metric of ENGINE_METRICS) {
       // Not a metric of prom-client, which counts itself: the registry only calls `get`.
-      this.#registry.registerMetric({
+      registry.registerMetric({
         name: metric.name,
-        get: async () => valuesOf(metric, pipelines()),
+        get: async () => valuesOf(metric, this.#pipelines()),
       } as never);
     }
+    return registry;
   }
 
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  /** In the text format of Prometheus. */
+  /** In the text format of Prometheus. Metrics of plugins whose entries a reload has removed are not in it any more. */
   text(): Promise<string> {
+    const entries = new Set(
+      this.#pipelines().flatMap(({ status, counters }) =>
+        counters.entries.map(({ kind, name }) => entryKey(status.pipeline, kind, name)),
+      ),
+    );
+    for (const metric of this.#plugins.values()) {
+      metric.prune(({ pipeline, kind, entry }) => entries.has(entryKey(pipeline, kind, entry)));
+    }
     return this.#registry.metrics();
   }
 
@@ -72,6 +99,8 @@ export class Metrics {
     return metric;
   }
 }
+
+const entryKey = (...names: readonly unknown[]) => JSON.stringify(names);
 
 /** A line of the text format, as prom-client takes it. */
 interface PromValue {
@@ -117,7 +146,8 @@ class PluginMetric {
   readonly #labels: readonly string[];
   readonly #buckets: string;
   readonly #metric: Counter | Gauge | PromHistogram;
-  readonly #series = new Set<string>();
+  /** The labels of each series. */
+  readonly #series = new Map<string, Values>();
 
   constructor(type: PluginMetric['type'], options: HistogramOptions, registry: Registry) {
     const { name, help, labels = [], buckets } = options;
@@ -130,6 +160,7 @@ class PluginMetric {
       labelNames: [...COMMON_LABELS, ...labels],
       registers: [registry],
     };
+    const { Counter, Gauge, Histogram: PromHistogram } = loadPromClient();
     if (type === 'counter') this.#metric = new Counter(settings);
     else if (type === 'gauge') this.#metric = new Gauge(settings);
     else this.#metric = new PromHistogram({ ...settings, ...(buckets && { buckets: [...buckets] }) });
@@ -146,31 +177,45 @@ class PluginMetric {
   in(common: Values) {
     const { type } = this;
     const metric = this.#metric;
-    const labelled = (own?: Values) => ({ ...common, ...this.#bounded(common, own) });
-    if (metric instanceof Counter) {
+    const prefix = JSON.stringify(common);
+    const labelled = (own?: Values) => this.#labelsOf(common, prefix, own);
+    if (type === 'counter') {
       return {
         inc: (value: number, own?: Values) => {
-          if (value >= 0) metric.inc(labelled(own), value);
+          if (value >= 0) (metric as Counter).inc(labelled(own), value);
         },
       };
     }
-    const put = (value: number, own?: Values) => {
-      if (metric instanceof Gauge) metric.set(labelled(own), value);
-      else metric.observe(labelled(own), value);
+    if (type === 'gauge') {
+      return { set: (value: number, own?: Values) => (metric as Gauge).set(labelled(own), value) };
+    }
+    return {
+      observe: (value: number, own?: Values) => (metric as PromHistogram).observe(labelled(own), value),
     };
-    return type === 'gauge' ? { set: put } : { observe: put };
   }
 
-  /** The labels of the plugin's own. Beyond the limit they are counted together. */
-  #bounded(common: Values, own: Values = {}): Values {
-    const values = Object.fromEntries(this.#labels.map((label) => [label, String(own[label] ?? '')]));
-    if (this.#labels.length === 0) return values;
-    const key = JSON.stringify([common, values]);
-    if (this.#series.has(key)) return values;
-    if (this.#series.size >= MOST_SERIES)
-      return Object.fromEntries(this.#labels.map((label) => [label, 'other']));
-    this.#series.add(key);
-    return values;
+  /** Removes the series for which `isPresent` is false. */
+  prune(isPresent: (labels: Values) => boolean): void {
+    for (const [key, labels] of this.#series) {
+      if (isPresent(labels)) continue;
+      this.#metric.remove(labels);
+      this.#series.delete(key);
+    }
+  }
+
+  /** Common labels, and those of the plugin. Beyond the limit, the plugin's are counted together. */
+  #labelsOf(common: Values, prefix: string, own: Values = {}): Values {
+    const values = this.#labels.map((label) => String(own[label] ?? ''));
+    const key = values.length === 0 ? prefix : prefix + JSON.stringify(values);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const isOther = this.#series.size >= MOST_LABEL_VALUES;
+    const labels: Record<string, string> = { ...common };
+    this.#labels.forEach((label, index) => {
+      labels[label] = isOther ? OTHER : (values[index] as string);
+    });
+    this.#series.set(isOther ? `${prefix} ${OTHER}` : key, labels);
+    return labels;
   }
 }
 

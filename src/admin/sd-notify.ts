@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { interval, Subscription } from 'rxjs';
+import { counted } from '../../operators/support/counted.ts';
 import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
@@ -13,9 +14,9 @@ const LONGEST_STATUS = 300;
 const PATIENCE = 5000;
 
 /**
- * Tells systemd that the process is ready, what it does, and that it is alive, where systemd asks for it with
- * `NOTIFY_SOCKET`. That is a datagram socket, which Node does not have, so the program `systemd-notify` sends: it comes
- * with systemd. The unit needs `NotifyAccess=all` for it.
+ * Tells systemd that the process is ready, what it does, and that it is alive, if systemd asks for it with
+ * `NOTIFY_SOCKET`. That is a datagram socket, which Node.js does not support, so the program `systemd-notify`, which comes
+ * with systemd, sends the messages. The unit needs `NotifyAccess=all` for it.
  */
 export class SystemdNotifier {
   readonly #isAsked: boolean;
@@ -33,7 +34,7 @@ export class SystemdNotifier {
     this.#watchdogMs = isOurs && ms > 0 ? ms : undefined;
   }
 
-  /** All pipelines have been started. From now on the watchdog is told that the event loop turns. */
+  /** All pipelines have been started. From now on the watchdog is told that the event loop is not blocked. */
   ready(): void {
     this.#send('READY=1');
     if (!this.#isAsked || this.#watchdogMs === undefined || this.#watchdog.closed) return;
@@ -68,12 +69,12 @@ export class SystemdNotifier {
   }
 }
 
-/** `2 pipelines are well`, or what is wrong with the others. */
+/** `2 pipelines, no problems`, or the problems. */
 function statusText(pipelines: readonly PipelineHealth[]): string {
-  const ill = pipelines.filter(({ problems }) => problems.length > 0);
+  const unhealthy = pipelines.filter(({ problems }) => problems.length > 0);
   const count = pipelines.length;
-  if (ill.length === 0) return count === 1 ? '1 pipeline is well' : `${count} pipelines are well`;
-  const text = ill.map(({ pipeline, problems }) => `${pipeline}: ${problems.join(', ')}`).join('; ');
+  if (unhealthy.length === 0) return `${counted(count, 'pipeline')}, no problems`;
+  const text = unhealthy.map(({ pipeline, problems }) => `${pipeline}: ${problems.join(', ')}`).join('; ');
   // Another line would be another assignment.
   return printable(text).slice(0, LONGEST_STATUS);
 }

@@ -1,5 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { type ListenAddress, parseListenAddress } from '../sdk/listen-address.ts';
+import type { Command } from 'commander';
 import { nearest } from '../sdk/nearest.ts';
 import { UsageError } from './errors.ts';
 
@@ -80,40 +79,4 @@ export function requireFiles(
   throw new UsageError(
     `${command} needs at least one configuration file, such as: ${example}\nTry: millrace ${command} --help`,
   );
-}
-
-/** The value of an option that names a folder. */
-export function folder(path: string): string {
-  // From a variable that is not set, as in `--state-dir "$STATE"`.
-  if (path === '') throw new InvalidArgumentError('It is empty; name a folder.');
-  // The next option, because the value was forgotten.
-  if (path.startsWith('-')) {
-    throw new InvalidArgumentError(`Name a folder before it; a folder of that name is ./${path}.`);
-  }
-  return path;
-}
-
-/** The value of an option in MiB. */
-export function mebibytes(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) {
-    throw new InvalidArgumentError('It must be a number of MiB, 1 or more.');
-  }
-  return value;
-}
-
-/** The value of an option in seconds. */
-export function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) {
-    throw new InvalidArgumentError('It must be a number of seconds, 0 or more.');
-  }
-  return value;
-}
-
-/** The value of an option that says where to listen. */
-export function address(text: string): ListenAddress {
-  const parsed = parseListenAddress(text);
-  if (parsed === undefined) throw new InvalidArgumentError('It must be a port, or HOST:PORT.');
-  return parsed;
 }

@@ -1,16 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { ListenAddress } from '../sdk/listen-address.ts';
-import {
-  addCommand,
-  address,
-  folder,
-  mebibytes,
-  requireFiles,
-  seconds,
-  unknownCommand,
-} from './command-help.ts';
+import { addCommand, requireFiles, unknownCommand } from './command-help.ts';
 import { ExitCode, UsageError } from './errors.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
+import { address, duration, folder, list, mebibytes, seconds, seed, wholeNumber } from './option-values.ts';
 
 // The commands as the user sees them. Each loads its code only when it is called.
 
@@ -47,7 +40,7 @@ export interface RunOptions extends GlobalOptions, StateOptions {
 }
 
 export function addRun(program: Command, ended: Ended): void {
-  addCommand(program, 'run [file...]', {
+  const command = addCommand(program, 'run [file...]', {
     usage: '[options] FILE...',
     summary: 'run the pipelines of configuration files',
     description:
@@ -64,7 +57,7 @@ export function addRun(program: Command, ended: Ended): void {
     ],
   })
     .option('--once', 'process what is there now, then exit')
-    .option('--pipeline <name>', 'run only this pipeline; may be repeated', append)
+    .option('--pipeline <name>', 'run only this pipeline; may be repeated', list)
     .option('--drain-timeout <seconds>', 'how long events in flight may take to drain', seconds, 10)
     .option(
       '--give-up-after <seconds>',
@@ -74,26 +67,26 @@ export function addRun(program: Command, ended: Ended): void {
     )
     .option('--read-memory <mib>', 'memory for reading files, for all pipelines together', mebibytes, 64)
     .option('--watch', 'reload the configuration when a FILE changes')
-    .option('--admin <[host:]port>', 'serve metrics and health there; without a host, on 127.0.0.1', address)
+    .option('--admin <[host:]port>', 'serve metrics and health there; without a host, on 127.0.0.1', address);
+  withState(command).action(async (files: string[]) => {
+    requireFiles('run', files);
+    const { once = false } = command.opts<RunOptions>();
+    if (!once && command.getOptionValueSource('giveUpAfter') === 'cli') {
+      throw new UsageError(
+        '--give-up-after needs --once: otherwise a forwarder is retried forever.\nTry: millrace run --help',
+      );
+    }
+    const { run } = await import('./run.ts');
+    ended(await run(files, command.optsWithGlobals<RunOptions>()));
+  });
+}
+
+function withState(command: Command): Command {
+  return command
     .option('--state-dir <folder>', `where to keep offsets of files ${STATE_DIR_DEFAULT}`, folder)
     .addOption(
       new Option('--no-state', 'keep no state: every run starts like the first one').conflicts('stateDir'),
-    )
-    .action(async (files: string[], _options: unknown, command: Command) => {
-      requireFiles('run', files);
-      const { once = false } = command.opts<RunOptions>();
-      if (!once && command.getOptionValueSource('giveUpAfter') === 'cli') {
-        throw new UsageError(
-          '--give-up-after needs --once: otherwise a forwarder is retried forever.\nTry: millrace run --help',
-        );
-      }
-      const { run } = await import('./run.ts');
-      ended(await run(files, command.optsWithGlobals<RunOptions>()));
-    });
-}
-
-function append(value: string, previous: readonly string[] = []): string[] {
-  return [...previous, value];
+    );
 }
 
 export function addValidate(program: Command, ended: Ended): void {
@@ -114,6 +107,7 @@ const GRAPH_FORMATS = ['text', 'mermaid', 'dot', 'svg'] as const;
 
 export interface GraphOptions {
   readonly format: (typeof GRAPH_FORMATS)[number];
+  readonly coverage?: boolean;
 }
 
 export function addGraph(program: Command, ended: Ended): void {
@@ -135,6 +129,7 @@ export function addGraph(program: Command, ended: Ended): void {
         .choices(GRAPH_FORMATS)
         .default('text'),
     )
+    .option('--coverage', 'run the tests, and mark what none of them reaches')
     .action(async (files: string[], options: GraphOptions) => {
       requireFiles('graph', files);
       const { graph } = await import('./graph.ts');
@@ -149,7 +144,25 @@ export interface TestOptions extends GlobalOptions {
   readonly junit?: string;
   readonly filter?: string;
   readonly watch?: boolean;
+  readonly mutate?: boolean;
+  readonly update?: boolean;
+  /** How many orders are tried. */
+  readonly explore?: number;
+  readonly exploreSeed?: number;
+  /** A time with its unit. */
+  readonly jitter?: string;
+  /** Of generated events, in place of those of the tests. */
+  readonly seed?: number;
+  readonly runs?: number;
+  readonly coverage?: boolean;
+  /** Seconds of real time for each run. */
+  readonly timeout: number;
+  /** Seconds. */
+  readonly timeLimit: number;
+  readonly reporter: (typeof REPORTERS)[number];
 }
+
+const REPORTERS = ['text', 'github', 'json'] as const;
 
 export function addTest(program: Command, ended: Ended): void {
   addCommand(program, 'test [file...]', {
@@ -158,10 +171,12 @@ export function addTest(program: Command, ended: Ended): void {
     description:
       'Runs the tests of each FILE: those in its section `tests`, and those in a `*.test.yaml` beside it. ' +
       'Collectors emit what a test says, forwarders deliver nowhere, and days pass in milliseconds. The exit code ' +
-      'is 0, or 1 if a test failed, or 2 if a configuration or a test is wrong or there are no tests.',
+      'is 0, or 1 if a test failed, or 2 if a configuration or a test is wrong or there are no tests. With --mutate ' +
+      'and --coverage it is also 1 if the tests leave a gap.',
     takesFiles: true,
     examples: [
       'millrace test pipelines.yaml',
+      'millrace test pipelines.yaml --mutate --coverage',
       'millrace test examples/*.yaml --junit out/junit.xml',
       "millrace test pipelines.yaml --filter 'keys are masked' --text",
     ],
@@ -170,6 +185,38 @@ export function addTest(program: Command, ended: Ended): void {
     .option('--text', 'draw the run of every test, not only of those that failed')
     .option('--svg <folder>', 'save a picture of every test in this folder')
     .option('--junit <file>', 'save the results as JUnit XML')
+    .addOption(
+      new Option('--update', 'write the snapshots that tests compare with').conflicts(['mutate', 'watch']),
+    )
+    .option('--coverage', 'list what no test reaches: entries, rules, conditions and failures')
+    .option(
+      '--explore <n>',
+      'try n orders of what happens at the same time at different entries',
+      wholeNumber(),
+    )
+    .addOption(
+      new Option('--explore-seed <seed>', 'try the order of this seed, as --explore shows it')
+        .argParser(wholeNumber())
+        .conflicts('explore'),
+    )
+    .option('--jitter <duration>', 'with --explore: how much later things may happen, such as 5ms', duration)
+    .option(
+      '--seed <seed>',
+      'for tests with `any`: generate other events, or those of a seed; or `random`',
+      seed,
+    )
+    .option('--runs <n>', 'for tests with `any`: how many runs are tried', wholeNumber())
+    .option('--mutate', 'change the configuration in small ways, and list the changes that no test notices')
+    .option('--timeout <seconds>', 'how long the run of a test may take in real time', seconds, 60)
+    .option('--time-limit <seconds>', 'with --mutate: how long it may take', seconds, 300)
+    .addOption(
+      new Option('--reporter <reporter>', 'how results are printed; `github` adds annotations')
+        .choices(REPORTERS)
+        .default(
+          process.env.GITHUB_ACTIONS === 'true' ? 'github' : 'text',
+          '`github` in GitHub Actions, else `text`',
+        ),
+    )
     .option('--watch', 'run again when a file changes, until Ctrl-C')
     .action(async (files: string[], _options: unknown, command: Command) => {
       requireFiles('test', files);
@@ -224,6 +271,47 @@ export function addReplay(program: Command, ended: Ended): void {
       const { replay } = await import('./replay.ts');
       ended(await replay(deadLetters, files, command.optsWithGlobals<ReplayOptions>()));
     });
+}
+
+export interface RecordOptions extends GlobalOptions, StateOptions {
+  readonly pipeline: string;
+  /** How long to record: a time with its unit. */
+  readonly for: string;
+  readonly events: number;
+  readonly output?: string;
+  readonly once?: boolean;
+  /** Seconds. */
+  readonly drainTimeout: number;
+}
+
+const RECORD_EXAMPLE = 'millrace record pipelines.yaml --pipeline web > incident.test.yaml';
+
+export function addRecord(program: Command, ended: Ended): void {
+  const command = addCommand(program, 'record [file...]', {
+    usage: '[options] FILE... --pipeline NAME',
+    summary: 'run a pipeline, and record what happens as a test',
+    description:
+      'Runs one pipeline, as `millrace run` does, and writes what happened to standard output as a test: what its ' +
+      'collectors emitted, with secrets masked, and when, how long each call of its forwarders took, which of them ' +
+      'failed, and restarts. `millrace test` replays it in virtual time. Ctrl-C ends the recording earlier. The exit ' +
+      'code is 0, or 1 if what was recorded cannot be replayed, or 2 if the configuration or the command line is wrong.',
+    takesFiles: true,
+    examples: [
+      RECORD_EXAMPLE,
+      'millrace record pipelines.yaml --pipeline web --for 10m --output incident.test.yaml',
+    ],
+  })
+    .requiredOption('--pipeline <name>', 'the pipeline to record')
+    .option('--for <duration>', 'how long to record, such as 90s or 10m', duration, '60s')
+    .option('--events <n>', 'end the recording after so many events', wholeNumber(10_000), 10_000)
+    .option('--output <file>', 'write the test to this new file, NAME.test.yaml')
+    .option('--once', 'process what is there now, then exit')
+    .option('--drain-timeout <seconds>', 'how long events in flight may take to drain', seconds, 10);
+  withState(command).action(async (files: string[]) => {
+    requireFiles('record', files, RECORD_EXAMPLE);
+    const { record } = await import('./record.ts');
+    ended(await record(files, command.optsWithGlobals<RecordOptions>()));
+  });
 }
 
 export interface ForgetOptions extends GlobalOptions, StateOptions {
@@ -293,9 +381,13 @@ export function addScan(program: Command, ended: Ended): void {
     usage: '[options] FILE...',
     summary: 'report what would be masked, and where',
     description:
-      'Reports the place and the rule of everything that would be masked in files, never the content. The exit ' +
-      'code is 1 if there is anything.',
-    examples: ['millrace scan app.log', 'millrace scan --packs secrets/keys,pii/payment *.log'],
+      'Reports the place and the rule of everything that would be masked in files and folders, never the content. ' +
+      'The exit code is 1 if there is anything, and 2 if a file could not be read.',
+    examples: [
+      'millrace scan app.log',
+      'millrace scan --packs secrets/keys,pii/payment *.log',
+      'app 2>&1 | millrace scan -',
+    ],
   });
   withRules(command).action(async (files: string[], options: RedactCommandOptions) => {
     const { scan } = await import('./redact.ts');
@@ -305,7 +397,11 @@ export function addScan(program: Command, ended: Ended): void {
 
 function withRules(command: Command): Command {
   return command
-    .option('--packs <names>', 'the packs to apply, with commas between them')
+    .option(
+      '--packs <names>',
+      'the packs to apply, with commas between them, in place of the default ones, which are `default`',
+      (names: string, before?: string) => (before === undefined ? names : `${before},${names}`),
+    )
     .option('--config <file>', 'a configuration whose `redact` processor says what to mask');
 }
 
@@ -342,10 +438,15 @@ export function addSchema(program: Command, ended: Ended): void {
     usage: '[options]',
     summary: 'print the JSON Schema of configuration files',
     description: 'Prints the JSON Schema of configuration files, for editors and other tools.',
-    examples: ['millrace schema > millrace.schema.json'],
-  }).action(async () => {
-    const { jsonSchemaText } = await import('../config/json-schema.ts');
-    process.stdout.write(`${(await jsonSchemaText()).trimEnd()}\n`);
-    ended(ExitCode.ok);
-  });
+    examples: [
+      'millrace schema > millrace.schema.json',
+      'millrace schema --tests > millrace.test.schema.json',
+    ],
+  })
+    .option('--tests', 'that of files of tests, `*.test.yaml`')
+    .action(async (options: { tests?: boolean }) => {
+      const { jsonSchemaText } = await import('../config/json-schema.ts');
+      process.stdout.write(`${(await jsonSchemaText(options)).trimEnd()}\n`);
+      ended(ExitCode.ok);
+    });
 }

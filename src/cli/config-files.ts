@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Observable } from 'rxjs';
 import { isGlob } from '../../operators/files/follow/expand-paths.ts';
-import { nameListing } from '../checks/describe.ts';
+import { nameListing } from '../sdk/checks/describe.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';

@@ -21,7 +21,7 @@ type DeadLetterEntry =
       readonly pipeline: string;
       readonly event: CollectedEvent;
     })
-  /** The event is left out, because it had not passed every mask. */
+  /** The entry has no event, because it had not passed every mask. */
   | { readonly kind: 'withheld'; readonly pipeline: string; readonly plugin: string }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
@@ -86,7 +86,7 @@ export function findDeadLetters(path: string): DeadLetterFile {
 }
 
 /** The lines of the file. An async generator, because the engine pulls those one value at a time. */
-export async function* linesOf({ path, size }: DeadLetterFile): AsyncGenerator<string> {
+async function* linesOf({ path, size }: DeadLetterFile): AsyncGenerator<string> {
   if (size === 0) return;
   let rest = '';
   for await (const chunk of fs.createReadStream(path, { encoding: 'utf8', end: size - 1 })) {
@@ -107,8 +107,8 @@ export interface Survey {
   readonly others: ReadonlyMap<string, number>;
 }
 
-/** So many lines are logged one by one; the summary counts all of them. */
-const NAMED = 10;
+/** Lines that cannot be sent are logged one by one up to this number; the summary counts all of them. */
+const MOST_LOGGED = 10;
 
 /** Reads a dead-letter file to its end, and logs the lines that cannot be sent. */
 export async function surveyDeadLetters(
@@ -121,8 +121,8 @@ export async function surveyDeadLetters(
   let unreadable = 0;
   let number = 0;
   const tell = (total: number, what: string) => {
-    if (total <= NAMED) logger.warn(`${file.path}:${number}: cannot be sent: ${what}`);
-    if (total === NAMED) logger.warn(`${file.path}: more lines like this one are only counted`);
+    if (total <= MOST_LOGGED) logger.warn(`${file.path}:${number}: cannot be sent: ${what}`);
+    if (total === MOST_LOGGED) logger.warn(`${file.path}: more lines like this one are only counted`);
   };
   for await (const line of linesOf(file)) {
     number++;

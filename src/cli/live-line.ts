@@ -7,7 +7,7 @@ import { bytes, count, counted, perSecond } from './format.ts';
 const REFRESH_MS = 200;
 /** The rate is that of the last two seconds: steady enough to read, and soon at 0 when nothing comes. */
 const RATE_SAMPLES = 2000 / REFRESH_MS;
-/** Lines for pipelines that are not well: the log above them has to stay visible. */
+/** Lines for pipelines with problems: the log above them has to stay visible. */
 const MOST_PROBLEMS = 5;
 
 /** Where the live line has its figures from: a Manager. */
@@ -29,13 +29,13 @@ interface LiveFigures {
   readonly perSecond: string;
   /** Undefined where no collector reads bytes. */
   readonly backlogBytes: number | undefined;
-  /** All pipelines; those that are not well have a line each. */
+  /** All pipelines; those with problems have a line each. */
   readonly health: readonly PipelineHealth[];
 }
 
 /**
- * `in 12,345 · out 12,300 · in flight 45 · 8,120 events/s · 1.2 GB left to read`, and a line for each pipeline that is not
- * well, with what it waits for.
+ * `in 12,345 · out 12,300 · in flight 45 · 8,120 events/s · 1.2 GB left to read`, and a line for each pipeline with
+ * problems, which says what it waits for.
  */
 export function liveText(figures: LiveFigures): string {
   const parts = [
@@ -45,12 +45,14 @@ export function liveText(figures: LiveFigures): string {
     `${figures.perSecond} events/s`,
   ];
   if (figures.backlogBytes !== undefined) parts.push(`${bytes(figures.backlogBytes)} left to read`);
-  // During a stop, one pipeline after the other has stopped, and all is well.
-  const ill = figures.health.filter(({ state, problems }) => state !== 'stopped' && problems.length > 0);
-  const shown = ill
-    .slice(0, ill.length > MOST_PROBLEMS ? MOST_PROBLEMS - 1 : MOST_PROBLEMS)
+  // During a stop, one pipeline after the other stops, which is no problem.
+  const unhealthy = figures.health.filter(
+    ({ state, problems }) => state !== 'stopped' && problems.length > 0,
+  );
+  const shown = unhealthy
+    .slice(0, unhealthy.length > MOST_PROBLEMS ? MOST_PROBLEMS - 1 : MOST_PROBLEMS)
     .map(({ pipeline, problems }) => printable(`${pipeline}: ${problems.join('; ')}`));
-  const left = ill.length - shown.length;
+  const left = unhealthy.length - shown.length;
   if (left > 0) shown.push(`… and ${counted(left, 'more pipeline')}`);
   return [parts.join(' · '), ...shown].join('\n');
 }

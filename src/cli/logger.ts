@@ -1,13 +1,16 @@
 import { Writable } from 'node:stream';
-// Not `winston` itself, which creates a default logger with all transports when it is loaded.
-import createWinstonLogger from 'winston/lib/winston/create-logger.js';
-import StreamTransport from 'winston/lib/winston/transports/stream.js';
+import { asyncScheduler } from 'rxjs';
 import type { Logger } from '../sdk/context.ts';
 import { jsonLine, prettyLine } from './log-line.ts';
 import type { Colours } from './terminal.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 export type LogFormat = 'pretty' | 'json';
+
+const LEVELS = { error: 0, warn: 1, info: 2, debug: 3 } satisfies Record<LogLevel, number>;
+
+/** winston has 80 files. A start must not wait for them: the first events are delivered before this time is over. */
+const WINSTON_AFTER_MS = 500;
 
 /** Where winston looks for the formatted line. */
 const MESSAGE = Symbol.for('message');
@@ -22,8 +25,39 @@ export interface LoggerOptions {
   write(line: string): void;
 }
 
-/** A winston logger of the process: every line goes to `write`. */
-export function createLogger({ level, format, colours, terminal, write }: LoggerOptions): Logger {
+type Entry = Readonly<{ level: LogLevel; message: string; [field: string]: unknown }>;
+type Log = (entry: Entry) => void;
+type Print = (entry: Entry) => string;
+
+/**
+ * The logger of the process: every line goes to `write`. winston takes over shortly after the start; until then the lines
+ * are written here, the same ones.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const { level, format, colours, terminal, write } = options;
+  const print: Print = format === 'json' ? jsonLine : prettyLine(colours, terminal);
+  let log: Log = (entry) => {
+    if (LEVELS[entry.level] <= LEVELS[level]) write(`${print(entry)}\n`);
+  };
+  asyncScheduler.schedule(async () => {
+    log = await winstonLog(options, print);
+  }, WINSTON_AFTER_MS);
+  // winston's own methods return the logger, which is a stream: a plugin that ends in `return logger.info(…)`
+  // would seem to return events.
+  const logAt =
+    (at: LogLevel): Logger['info'] =>
+    (message, fields) =>
+      log({ ...fields, level: at, message });
+  return { error: logAt('error'), warn: logAt('warn'), info: logAt('info'), debug: logAt('debug') };
+}
+
+/** Logs with winston. */
+async function winstonLog({ level, write }: LoggerOptions, print: Print): Promise<Log> {
+  const [{ default: createWinstonLogger }, { default: StreamTransport }] = await Promise.all([
+    // Not `winston` itself, which creates a default logger with all transports when it is loaded.
+    import('winston/lib/winston/create-logger.js'),
+    import('winston/lib/winston/transports/stream.js'),
+  ]);
   const stream = new Writable({
     decodeStrings: false,
     write(line, _encoding, done) {
@@ -31,19 +65,11 @@ export function createLogger({ level, format, colours, terminal, write }: Logger
       done();
     },
   });
-  const print = format === 'json' ? jsonLine : prettyLine(colours, terminal);
   const logger = createWinstonLogger({
     level,
-    levels: { error: 0, warn: 1, info: 2, debug: 3 },
-    format: { transform: (entry) => Object.assign(entry, { [MESSAGE]: print(entry) }) },
+    levels: LEVELS,
+    format: { transform: (entry) => Object.assign(entry, { [MESSAGE]: print(entry as Entry) }) },
     transports: [new StreamTransport({ stream, eol: '\n' })],
   });
-  // winston's own methods return the logger, which is a stream: a plugin that ends in `return logger.info(…)`
-  // would seem to return events.
-  return {
-    error: (message, fields) => void logger.error(message, fields),
-    warn: (message, fields) => void logger.warn(message, fields),
-    info: (message, fields) => void logger.info(message, fields),
-    debug: (message, fields) => void logger.debug(message, fields),
-  };
+  return (entry) => void logger.log({ ...entry });
 }

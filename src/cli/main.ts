@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError, problemLine, problemText } from '../config/config-error.ts';
-import { MillraceError } from '../sdk/errors.ts';
+import { MillraceError, safeReason } from '../sdk/errors.ts';
 import type { GlobalOptions } from './commands.ts';
 import {
   ExitCode,
@@ -10,6 +10,7 @@ import {
   UNSETTLED_TEXT,
 } from './errors.ts';
 import { counted } from './format.ts';
+import { loadRxjs } from './load-rxjs.ts';
 import { askedFormat, type Notice, noticesIn, type WriteNotice } from './notices.ts';
 import { buildProgram } from './program.ts';
 
@@ -25,6 +26,7 @@ export async function main(args: readonly string[], releaseSignals: () => void):
   }, notify);
   program.hook('preAction', (_program, command) => {
     if (command.name() !== 'run') releaseSignals();
+    loadRxjs();
   });
   let isEnding = false;
   const endWith = (text: string, code: number = ExitCode.internal) => {
@@ -97,7 +99,7 @@ function surviveClosedOutput(notify: WriteNotice): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' || isTold) return;
     isTold = true;
-    const message = `cannot write to standard output: ${error.message}`;
+    const message = `cannot write to standard output: ${safeReason(error)}`;
     notify({ level: 'error', text: `millrace: ${message}`, message });
     process.exitCode = ExitCode.failed;
   });

@@ -1,4 +1,5 @@
 import { printableLines } from '../sdk/printable.ts';
+import { loadRxjs } from './load-rxjs.ts';
 import type { LogFormat, LogLevel } from './logger.ts';
 
 /** A message on standard error that is not part of the log, such as a usage error. */
@@ -17,6 +18,7 @@ export type WriteNotice = (notice: Notice) => void;
 export async function noticesIn(format: LogFormat): Promise<WriteNotice> {
   if (format !== 'json') return ({ text }) => process.stderr.write(`${printableLines(text)}\n`);
   // Loaded on demand, because it imports RxJS.
+  loadRxjs();
   const { jsonLine } = await import('./log-line.ts');
   return ({ level, text, message = text, fields }) =>
     process.stderr.write(`${jsonLine({ level, message, ...fields })}\n`);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { jsonSchemaOf } from '../checks/apply-schema.ts';
-import { formatNumber, nameListing } from '../checks/describe.ts';
 import { builtinPlugins, kindsOf, loadPlugin, pluginNames } from '../config/registry.ts';
+import { jsonSchemaOf } from '../sdk/checks/apply-schema.ts';
+import { formatNumber, nameListing } from '../sdk/checks/describe.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigSchema, ExampleEvent, Plugin, PluginKind } from '../sdk/plugin.ts';
 import { ExitCode, UsageError } from './errors.ts';
@@ -67,7 +67,7 @@ async function knownPlugin(kind: PluginKind, name: string): Promise<Plugin> {
   const names = pluginNames(kind);
   const near = nearest(name, names);
   const hint = near === undefined ? `There are ${nameListing(names)}.` : `Did you mean \`${near}\`?`;
-  throw new UsageError(`there is no ${kind} plugin called \`${name}\`. ${hint}`);
+  throw new UsageError(`there is not a ${kind} plugin called \`${name}\`. ${hint}`);
 }
 
 async function pluginList(kinds: readonly PluginKind[], columns: number, colours: Colours): Promise<string> {

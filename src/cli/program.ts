@@ -37,6 +37,7 @@ export function buildProgram(ended: commands.Ended, notify: WriteNotice): Comman
   commands.addValidate(program, ended);
   commands.addGraph(program, ended);
   commands.addTest(program, ended);
+  commands.addRecord(program, ended);
   commands.addReplay(program, ended);
   commands.addState(program, ended);
   commands.addRedact(program, ended);

@@ -1,13 +1,17 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync, readSync, statSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { nonTextFormat } from '../../operators/files/follow/file-head.ts';
 import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.ts';
 import type { Redactor } from '../../operators/masks/redact/redactor.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.ts';
+import { DEFAULT_PACKS } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { safeReason } from '../sdk/errors.ts';
+import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
 import type { RedactCommandOptions } from './commands.ts';
 import { ExitCode, UsageError } from './errors.ts';
@@ -17,6 +21,8 @@ import { knownPack } from './packs.ts';
 const LF = 0x0a;
 const CR = 0x0d;
 const NEWLINE = Buffer.from('\n');
+/** An input could not be read, or is no text: grep's exit code. */
+const UNREAD = 2;
 /** What stands in place of a line that could not be masked. */
 const WITHHELD = '<:withheld:>';
 /** Bytes of results that are written together. */
@@ -28,42 +34,57 @@ interface Line {
   readonly terminator: '' | '\n' | '\r\n';
 }
 
-/** `millrace redact [FILE…]`: lines on standard output, masked. 1 if a file or a line could not be read or masked. */
+/** `millrace redact [FILE…]`: lines on standard output, masked. 1 if a line could not be masked, 2 if a file is no text. */
 export async function redact(files: readonly string[], options: RedactCommandOptions): Promise<number> {
   const settings = await settingsFor(options);
+  if (isClosed(process.stdout.fd)) {
+    report('standard output is closed, so no line can be written; redirect it to a file or a pipe');
+    return ExitCode.failed;
+  }
   const redactor = createRedactor(settings, { now: steadyClock(), onMask: () => {} });
   let code: number = ExitCode.ok;
-  const failed = (message: string) => {
-    code = ExitCode.failed;
-    process.stderr.write(`millrace: ${message}\n`);
-  };
   const output = new Output();
   for (const file of files.length === 0 ? ['-'] : files) {
-    const mask = maskOf(redactor, file, failed);
+    let number = 0;
+    const maskLine = maskOf(redactor, file, (message) => {
+      if (code === ExitCode.ok) code = ExitCode.failed;
+      report(`${placeOf(file, number)}: ${message}`);
+    });
+    const mask = (line: Line) => {
+      number++;
+      return maskLine(line);
+    };
     try {
-      for await (const block of blocksOf(open(file))) {
-        for (const part of partsOf(block)) {
-          const masked = maskTogether(redactor, file, part) ?? Buffer.concat(linesIn(part).map(mask));
-          await output.write(masked);
+      for await (const block of blocksOf(file)) {
+        for (const { bytes, lines } of partsOf(block)) {
+          const together = maskTogether(redactor, file, bytes);
+          if (together !== undefined) number += lines;
+          await output.write(together ?? Buffer.concat(linesIn(bytes).map(mask)));
         }
         await output.flush();
         if (output.isClosed) return output.hasFailed ? ExitCode.failed : code;
       }
     } catch (error) {
-      failed(`${printable(file)}: ${safeReason(error)}`);
+      code = UNREAD;
+      report(unreadMessage(file, error));
     }
   }
   await output.flush();
   return output.hasFailed ? ExitCode.failed : code;
 }
 
-/** `millrace scan FILE…`: where and by which rule something would be masked. 1 if anything is found, or cannot be read. */
-export async function scan(files: readonly string[], options: RedactCommandOptions): Promise<number> {
-  if (files.length === 0) throw new UsageError('scan requires at least one FILE');
+/**
+ * `millrace scan PATH…`: where and by which rule something would be masked, in files and in the files of folders. 1 if
+ * anything is found, 2 if a path cannot be read. Files of folders that are no text are skipped.
+ */
+export async function scan(paths: readonly string[], options: RedactCommandOptions): Promise<number> {
+  if (paths.length === 0) throw new UsageError('scan requires at least one FILE; - is standard input');
   const settings = await settingsFor(options);
   let place = '';
   let found = 0;
+  let read = 0;
   let unread = 0;
+  let skipped = 0;
   const output = new Output();
   const rows: string[] = [];
   const redactor = createRedactor(settings, {
@@ -74,37 +95,119 @@ export async function scan(files: readonly string[], options: RedactCommandOptio
       rows.push(`${place}:${start + 1}: ${rule} (${end - start} characters)\n`);
     },
   });
-  for (const file of files) {
+  const failed = (message: string) => {
+    unread++;
+    report(message);
+  };
+  for await (const { file, isNamed } of filesAt(paths, failed)) {
     let number = 0;
-    const mask = maskOf(redactor, file, (message) => {
-      unread++;
-      process.stderr.write(`millrace: ${place}: ${message}\n`);
-    });
+    const mask = maskOf(redactor, file, (message) => failed(`${place}: ${message}`));
     try {
-      for await (const block of blocksOf(open(file))) {
+      for await (const block of blocksOf(file)) {
         for (const line of linesIn(block)) {
-          place = `${printable(file)}:${++number}`;
+          place = placeOf(file, ++number);
           mask(line);
         }
         for (const row of rows.splice(0)) await output.write(Buffer.from(row));
         await output.flush();
       }
+      read++;
     } catch (error) {
-      unread++;
-      process.stderr.write(`millrace: ${printable(file)}: ${safeReason(error)}\n`);
+      if (error instanceof NoText && !isNamed) skipped++;
+      else failed(unreadMessage(file, error));
     }
   }
-  process.stderr.write(found === 0 ? 'nothing found\n' : `${count(found)} found\n`);
-  return found === 0 && unread === 0 ? ExitCode.ok : ExitCode.failed;
+  // Nothing can be said of files of which none was read.
+  if (read === 0 && found === 0 && unread > 0) return UNREAD;
+  const files = skipped === 1 ? '1 file that is' : `${count(skipped)} files that are`;
+  const rest = skipped === 0 ? '' : `; skipped ${files} not text`;
+  process.stderr.write(`${found === 0 ? 'nothing' : count(found)} found${rest}\n`);
+  if (unread > 0) return UNREAD;
+  return found === 0 ? ExitCode.ok : ExitCode.failed;
+}
+
+const placeOf = (file: string, line: number) =>
+  `${file === '-' ? 'standard input' : printable(file)}:${line}`;
+
+function report(message: string): void {
+  process.stderr.write(`millrace: ${message}\n`);
+}
+
+function unreadMessage(file: string, error: unknown): string {
+  const isFolder = (error as NodeJS.ErrnoException).code === 'EISDIR';
+  const reason = isFolder ? 'it is a folder; name the files in it' : safeReason(error);
+  return `${printable(file)}: ${reason}`;
+}
+
+/** Files by their paths, and those in folders, which have to be found first. Links in folders are not followed. */
+async function* filesAt(
+  paths: readonly string[],
+  failed: (message: string) => void,
+): AsyncGenerator<{ file: string; isNamed: boolean }> {
+  for (const path of paths) {
+    try {
+      if (path === '-' || !(await stat(path)).isDirectory()) {
+        yield { file: path, isNamed: true };
+        continue;
+      }
+      for await (const file of filesIn(path)) yield { file, isNamed: false };
+    } catch (error) {
+      failed(unreadMessage(path, error));
+    }
+  }
+}
+
+/** Without `.git`, whose files are compressed. */
+async function* filesIn(folder: string): AsyncGenerator<string> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && entry.name !== '.git') yield* filesIn(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+/** A file that has no lines of text. The message says what it is. */
+class NoText extends MillraceError {
+  constructor(message: string) {
+    super('MILLRACE_NO_TEXT', message);
+    this.name = 'NoText';
+  }
+}
+
+/** Bytes at the start of a file in which a NUL says that it is no text, as in grep and git. */
+const HEAD_BYTES = 8192;
+
+/** @throws NoText for what cannot be searched: compressed and binary files, UTF-16 and UTF-32. */
+function assertText(head: Buffer): void {
+  const format = nonTextFormat(head);
+  if (format?.name.startsWith('UTF-') === true) {
+    throw new NoText(
+      `it is ${format.name}, which is not searched; convert it to UTF-8 first, for example with iconv`,
+    );
+  }
+  if (format !== undefined) {
+    throw new NoText(
+      `it is compressed (${format.name}), and what is in it is not searched; decompress it first`,
+    );
+  }
+  if (head.includes(0)) throw new NoText('it has NUL bytes, so it is not text, and is not searched');
 }
 
 /** What to mask: of a configuration, of packs that are named, or by default. */
 async function settingsFor({ packs, config }: RedactCommandOptions): Promise<RedactSettings> {
-  const named = packs?.split(',').map((name) => knownPack(name.trim()));
+  if (packs !== undefined && config !== undefined) {
+    throw new UsageError(
+      '--packs and --config exclude each other; write the packs into `packs` of the `redact` processor, or leave out --config',
+    );
+  }
+  const named = packs
+    ?.split(',')
+    .flatMap((name) => (name.trim() === 'default' ? DEFAULT_PACKS : [knownPack(name.trim())]));
   const settings =
     config === undefined ? RedactProcessConfig.parse({ plugin: 'redact' }) : await configured(config);
   // Files: neither written to nor withheld.
-  return { ...settings, ...(named && { packs: named }), mode: 'mask', audit: undefined };
+  return { ...settings, ...(named && { packs: [...new Set(named)] }), mode: 'mask', audit: undefined };
 }
 
 async function configured(file: string): Promise<RedactProcessConfig> {
@@ -127,21 +230,32 @@ function maskOf(redactor: Redactor, file: string, failed: (message: string) => v
     try {
       masked = redactor.maskLine(file, bytes.toString(encoding));
     } catch (error) {
-      failed(`a line was withheld: ${safeReason(error)}`);
+      failed(`the line was withheld: ${reasonOf(error, bytes.length)}`);
       masked = WITHHELD;
     }
     return Buffer.from(masked + terminator, encoding);
   };
 }
 
+/** V8 throws a RangeError for a match that is too long for its stack. */
+function reasonOf(error: unknown, bytes: number): string {
+  if (!(error instanceof RangeError)) return safeReason(error);
+  return `a value in its ${count(bytes)} bytes is too long for the expression of a rule`;
+}
+
 function open(file: string): Readable {
   return file === '-' ? process.stdin : createReadStream(file);
 }
 
-/** The lines of a stream, as they come, with their terminators. The last one may have none. */
-async function* blocksOf(stream: Readable): AsyncGenerator<Buffer> {
+/** The lines of a file, as they come, with their terminators. The last one may have none. @throws NoText */
+async function* blocksOf(file: string): AsyncGenerator<Buffer> {
+  let head = Buffer.alloc(0);
   let pending: Buffer[] = [];
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  for await (const chunk of open(file) as AsyncIterable<Buffer>) {
+    if (head.length < HEAD_BYTES) {
+      head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
+      assertText(head);
+    }
     const end = chunk.lastIndexOf(LF) + 1;
     if (end > 0) yield Buffer.concat([...pending, chunk.subarray(0, end)]);
     pending = end > 0 ? [chunk.subarray(end)] : [...pending, chunk];
@@ -150,24 +264,34 @@ async function* blocksOf(stream: Readable): AsyncGenerator<Buffer> {
   if (rest.length > 0) yield rest;
 }
 
+/** Lines that can be masked at once. */
+interface Part {
+  readonly bytes: Buffer;
+  readonly lines: number;
+}
+
 /** Parts of a block that can be masked at once: lines of no great length together, and longer ones by themselves. */
-function* partsOf(block: Buffer): Generator<Buffer> {
+function* partsOf(block: Buffer): Generator<Part> {
   let start = 0;
+  let lines = 0;
   for (let at = 0; at < block.length; ) {
     const lf = block.indexOf(LF, at);
     const end = lf === -1 ? block.length : lf + 1;
     const isLong = end - at > LONGEST_LINE;
     if (at > start && (isLong || end - start > LONGEST_TEXT)) {
-      yield block.subarray(start, at);
+      yield { bytes: block.subarray(start, at), lines };
       start = at;
+      lines = 0;
     }
+    lines++;
     if (isLong) {
-      yield block.subarray(at, end);
+      yield { bytes: block.subarray(at, end), lines };
       start = end;
+      lines = 0;
     }
     at = end;
   }
-  if (start < block.length) yield block.subarray(start);
+  if (start < block.length) yield { bytes: block.subarray(start), lines };
 }
 
 /** Masks many lines at once. Undefined for lines that have to be masked one by one. */
@@ -204,6 +328,20 @@ function linesIn(block: Buffer): Line[] {
     start = end + 1;
   }
   return lines;
+}
+
+/**
+ * Whether an output was closed when the process started (`>&-`). Node has opened /dev/null in its place then, which can be
+ * read, unlike that of `> /dev/null`.
+ */
+function isClosed(fd: number): boolean {
+  try {
+    if (fstatSync(fd).rdev !== statSync('/dev/null').rdev) return false;
+    readSync(fd, Buffer.alloc(1));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Standard output, which waits for its reader. */

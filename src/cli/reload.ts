@@ -37,8 +37,10 @@ interface ReloaderOptions {
   /** Serves metrics and health, if a configuration asks for it. */
   readonly admin: Admin;
   readonly logger: Logger;
+  /** Watches pipelines, so that they can be recorded, if `admin` serves recordings. */
+  readonly probe: NonNullable<ManagerOptions['probe']>;
   /** For the Managers, which get a host and a state of their own. */
-  readonly manager: Omit<ManagerOptions, 'host' | 'state' | 'metrics'>;
+  readonly manager: Omit<ManagerOptions, 'host' | 'state' | 'metrics' | 'probe'>;
 }
 
 interface Loaded {
@@ -60,20 +62,22 @@ export class Reloader {
 
   /** Starts nothing. @throws MillraceError for all that is wrong */
   async load(): Promise<Loaded> {
-    const { files, pipelines, state, admin, logger, manager: options } = this.#options;
+    const { files, pipelines, state, admin, logger, probe, manager: options } = this.#options;
     const { once = false } = options;
     const loaded = await loadConfig(await configFiles(files), { once, logger, ignoreTests: true });
     const { config, host: newHost, warnings } = loaded;
     for (const warning of warnings) logger.warn(problemLine(warning));
     const names = selectPipelines(config, pipelines, files);
     const last = this.#last;
-    // The bus of a host is the pipelines' that run on: those that join them want its events as well.
+    // Pipelines that keep running get the events of the last host, and so must those that are started beside them.
     const isSameHost = isDeepStrictEqual(last?.manager.config.host_config, config.host_config);
     const host = isSameHost && last !== undefined ? last.host : newHost;
     const store = await state.storeFor(config, names);
     await admin.open(config.admin);
     const { metrics } = admin;
-    return { manager: new Manager(config, { ...options, host, state: store, metrics }), host, names };
+    const watched = admin.records ? { probe } : {};
+    const manager = new Manager(config, { ...options, ...watched, host, state: store, metrics });
+    return { manager, host, names };
   }
 
   /** The first load: all starts. @throws MillraceError for all that is wrong */
@@ -82,7 +86,7 @@ export class Reloader {
     this.#fleet.start(manager, names);
   }
 
-  /** What is wrong with the new configuration is logged, and everything runs on with the old one. Never fails. */
+  /** Logs the errors of a new configuration, and keeps the old one running then. Never fails. */
   reload(): Observable<unknown> {
     return defer(() => this.#loadAgain()).pipe(
       concatMap((loaded) => {
@@ -168,21 +172,21 @@ const SETTLED_MS = 100;
 
 /**
  * Emits when the content of one of the files has changed. Folders are watched, because editors and configuration
- * managements replace a file, or a link on the way to it.
+ * management tools replace a file, or a symbolic link on its path.
  *
  * @param before the {@link digestOf} the files before they were loaded
  */
 export function fileChanges(args: readonly string[], before: string): Observable<unknown> {
   return defer(() => {
     return merge(...watchedFolders(args).map(changesIn)).pipe(
-      // Logs may be written to the same folder without end: that must not put it off.
+      // Logs may be written to the same folder all the time, which must not delay this forever.
       auditTime(SETTLED_MS),
       startWith(undefined),
       concatMap(() => digestOf(args)),
       startWith(before),
       distinctUntilChanged(),
       skip(1),
-      // `debounceTime` asks the system's clock, which may be set back meanwhile.
+      // `debounceTime` reads the system's clock, which may be set back meanwhile.
       debounce(() => timer(SETTLED_MS)),
     );
   });

@@ -1,8 +1,8 @@
 import { firstValueFrom } from 'rxjs';
-import { nameListing } from '../checks/describe.ts';
-import { rememberVariables, variablesOf } from '../checks/shown-values.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { Manager } from '../engine/manager.ts';
+import { nameListing } from '../sdk/checks/describe.ts';
+import { rememberVariables, variablesOf } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf, type PluginConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { nearest } from '../sdk/nearest.ts';
@@ -146,8 +146,8 @@ export const ALL = Symbol('all forwarders');
 type ReplayTarget = string | typeof ALL;
 
 /**
- * Tells by the plugin that failed where an entry goes: to the forwarder that did not take it, since the others did. An
- * event that a processor failed on, no forwarder has.
+ * Where an entry goes depends on the plugin that failed: to the forwarder that failed on it, because the others have it, and
+ * to all forwarders if it was a processor.
  */
 function replayTargets(
   config: AnalyticsConfig,

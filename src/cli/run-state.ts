@@ -3,9 +3,9 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
+import { memoryStore } from '../state/memory-state.ts';
 import { openState } from '../state/open-state.ts';
 import type { StateStore } from '../state/state-store.ts';
-import { StateTable } from '../state/state-table.ts';
 import type { StateOptions } from './commands.ts';
 import { UsageError } from './errors.ts';
 
@@ -13,6 +13,7 @@ import { UsageError } from './errors.ts';
 export class RunState {
   readonly #folder: string | undefined;
   readonly #logger: Logger;
+  /** A pipeline that a reload restarts resumes from it. */
   readonly #memory = memoryStore();
   #store: StateStore | undefined;
 
@@ -45,6 +46,11 @@ export class RunState {
     return this.#store;
   }
 
+  /** The pipelines that have checkpoints. */
+  get pipelines(): ReadonlySet<string> {
+    return new Set(this.#store?.entries().map(({ pipeline }) => pipeline));
+  }
+
   /** To be called when everything has stopped. */
   async close(): Promise<void> {
     await this.#store?.close();
@@ -59,19 +65,6 @@ export async function openFolder(folder: string, logger: Logger, alternative = '
     if (!(error instanceof MillraceError)) throw error;
     throw new MillraceError(error.code, `${error.message} with --state-dir${alternative}`, { cause: error });
   }
-}
-
-/** State that lasts as long as the process, so that a pipeline that a reload restarts resumes from it. */
-function memoryStore(): StateStore {
-  const table = new StateTable([], { isPending: false, changed: () => {}, commit: () => {} });
-  return {
-    folder: '',
-    of: (pipeline, collector) => table.of(pipeline, collector),
-    entries: () => table.entries(),
-    forget: (which) => table.forget(which),
-    flush: () => {},
-    close: async () => {},
-  };
 }
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -11,9 +11,11 @@ import { counted } from './format.ts';
 import { liveLine } from './live-line.ts';
 import { digestOf, fileChanges, Reloader } from './reload.ts';
 import { RunState, stateFolder } from './run-state.ts';
+import { RunningRecordings } from './running-recordings.ts';
 import {
   abandonWriters,
   hasTerminal,
+  isFile,
   keepAlive,
   outputClosed,
   signalExitCode,
@@ -23,7 +25,7 @@ import {
 import { type PipelineResult, pipelineResults, RunTimes, standardError } from './summary.ts';
 import { StatusTerminal } from './terminal.ts';
 
-/** Milliseconds between two looks at the health of the pipelines, for the log and systemd. */
+/** Milliseconds between two checks of the health of the pipelines, for the log and systemd. */
 const HEALTH_EVERY = 5000;
 
 /** `millrace run FILE…`: runs pipelines until all of them have ended. */
@@ -36,10 +38,12 @@ export async function run(files: readonly string[], options: RunOptions): Promis
   const state = new RunState(stateFolder(options), logger);
   const reopen$ = new Subject<void>();
   const fleet = new Fleet();
+  const recordings = new RunningRecordings(fleet, files, logger);
   const admin = new Admin({
     listen: options.admin,
     logger,
     pipelines: (stalledAfter) => fleet.watched(stalledAfter),
+    record: (request) => recordings.answer(request),
   });
   const systemd = new SystemdNotifier(logger);
   const reloader = new Reloader(fleet, {
@@ -48,6 +52,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     pipelines: pipeline,
     state,
     logger,
+    probe: recordings.probe,
     manager: { logger, once, drainTimeout, giveUpAfter, reopen$ },
   });
 
@@ -87,8 +92,9 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     const times = new RunTimes(fleet.states$);
 
     const writers = () => [...fleet.configs()].flatMap(([name, config]) => writersToOutput(config, [name]));
-    // Events on the same terminal would garble the live line.
-    const garbles = process.stdout.isTTY && writersToOutput(loaded.manager.config, loaded.names).length > 0;
+    // Events on the same terminal would garble the live line. The reader of a pipe may write there too (`| head`).
+    const garbles =
+      !isFile(process.stdout) && writersToOutput(loaded.manager.config, loaded.names).length > 0;
     const showsLive = terminal.isTerminal && format === 'pretty' && !garbles;
     const health = () => fleet.watched(admin.stalledAfter).map((pipeline) => pipeline.health);
     const source = { states: () => fleet.states(), stats: () => fleet.stats(), health };
@@ -104,20 +110,26 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     const reloads = merge(reopen$, digest === undefined ? EMPTY : fileChanges(files, digest))
       .pipe(concatMap(() => (stopping ? EMPTY : reloader.reload())))
       .subscribe();
-    const readerLeft = outputClosed(process.stdout).then(() => {
-      logger.info('standard output was closed by its reader: stopping');
+    let cannotWrite = false;
+    const outputEnded = outputClosed(process.stdout).then(({ code }) => {
+      cannotWrite = code !== 'EPIPE';
+      // `main` says why it cannot be written.
+      logger.info(
+        `standard output ${cannotWrite ? 'cannot be written' : 'was closed by its reader'}: stopping`,
+      );
       fleet.stop();
       const theirs = writers();
       const others = fleet.names.filter((name) => !theirs.includes(name));
       return firstValueFrom(abandonWriters(others.map((name) => fleet.stopThose([name]))));
     });
     const alive = keepAlive();
+    const continued = state.pipelines;
     reloader.start(loaded);
     hasStarted = true;
     systemd.ready();
     systemd.status(health());
     if (isReloadDue) reopen$.next();
-    await Promise.race([firstValueFrom(fleet.finished$), readerLeft]);
+    await Promise.race([firstValueFrom(fleet.finished$), outputEnded]);
 
     alive.unsubscribe();
     watching.unsubscribe();
@@ -130,8 +142,15 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     const results = [...fleet.configs()].flatMap(([name, config]) =>
       pipelineResults(config, [name], final, times),
     );
+    for (const { pipeline, state: end, stats } of results) {
+      if (!once || end !== 'completed' || stats.collected > 0 || !continued.has(pipeline)) continue;
+      logger.info(
+        `${pipeline}: nothing was new: earlier runs have read everything, as \`millrace state\` shows; ` +
+          'to read it again, use `millrace state forget` or --no-state',
+      );
+    }
     report(results);
-    return runExitCode(results, logger);
+    return cannotWrite ? ExitCode.failed : runExitCode(results, { logger, isStopped: stopping });
   } finally {
     signals.unsubscribe();
     admin.close();
@@ -140,23 +159,46 @@ export async function run(files: readonly string[], options: RunOptions): Promis
   }
 }
 
-/**
- * The exit code of a run. Logs an error for each completed pipeline that lost events; a failed one has already logged
- * its error.
- */
-function runExitCode(results: readonly PipelineResult[], logger: Logger): number {
-  const lossy = results.filter((result) => result.state === 'completed' && lostEvents(result) > 0);
-  for (const result of lossy) {
-    logger.error(
-      `${result.pipeline}: ${counted(lostEvents(result), 'event')} lost: a plugin failed on them and the pipeline has ` +
-        'no `delivery.dead_letter`; the exit code is 1',
-    );
+interface RunEnd {
+  readonly logger: Logger;
+  /** By a signal. What a closed output did not take is not lost: its reader has seen enough. */
+  readonly isStopped: boolean;
+}
+
+/** The exit code of a run. Logs an error for each pipeline that lost events; a failed one has already logged its error. */
+function runExitCode(results: readonly PipelineResult[], { logger, isStopped }: RunEnd): number {
+  let isGood = results.every(({ state }) => state !== 'failed');
+  for (const result of results) {
+    const { events, bytes = 0, why } = lossOf(result, isStopped);
+    const lost = [
+      ...(events > 0 ? [counted(events, 'event')] : []),
+      ...(bytes > 0 ? [counted(bytes, 'byte')] : []),
+    ];
+    if (lost.length === 0) continue;
+    isGood = false;
+    logger.error(`${result.pipeline}: ${lost.join(' and ')} lost: ${why}; the exit code is 1`);
   }
-  const isGood = lossy.length === 0 && results.every(({ state }) => state !== 'failed');
   return isGood ? ExitCode.ok : ExitCode.failed;
 }
 
-/** Dead-lettered events are not counted as dropped. */
-function lostEvents({ stats: { dropped } }: PipelineResult): number {
-  return (dropped.collector_failed ?? 0) + (dropped.processor_failed ?? 0) + (dropped.forwarder_failed ?? 0);
+interface Loss {
+  readonly events: number;
+  /** Of lines that were not made into events yet. */
+  readonly bytes?: number;
+  readonly why: string;
+}
+
+function lossOf({ state, stats, stdinLeft }: PipelineResult, isStopped: boolean): Loss {
+  const { dropped, given_up } = stats;
+  // Dead-lettered events are not counted as dropped.
+  const reasons = ['collector_failed', 'processor_failed', 'forwarder_failed', 'route_failed'] as const;
+  const failed = reasons.reduce((sum, reason) => sum + (dropped[reason] ?? 0), 0);
+  if (state === 'completed') {
+    const why =
+      'a plugin or the condition of a route failed on them and the pipeline has no `delivery.dead_letter`';
+    return { events: failed, why };
+  }
+  const why = 'the stop did not wait for them any longer, and standard input cannot be read again';
+  const isLost = isStopped && stdinLeft !== undefined && state === 'stopped';
+  return isLost ? { events: given_up, bytes: stdinLeft, why } : { events: 0, why };
 }

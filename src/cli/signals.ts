@@ -62,13 +62,21 @@ export function writersToOutput(config: AnalyticsConfig, names: readonly string[
   });
 }
 
-/** Resolves when the reader of standard output has left (`| head`). */
-export function outputClosed(output: NodeJS.EventEmitter): Promise<void> {
-  return new Promise((resolve) => {
-    output.on('error', ({ code }: NodeJS.ErrnoException) => {
-      if (code === 'EPIPE') resolve();
-    });
-  });
+/**
+ * Resolves with the first error of standard output, after which Node.js writes nothing more to it. It is `EPIPE` when
+ * its reader has left (`| head`).
+ */
+export function outputClosed(output: NodeJS.EventEmitter): Promise<NodeJS.ErrnoException> {
+  return new Promise((resolve) => output.once('error', resolve));
+}
+
+/** Whether standard output is a file, so that nothing that is written to it shows on a terminal. */
+export function isFile({ fd }: { readonly fd: number }): boolean {
+  try {
+    return fs.fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** How long pipelines that cannot write any more may drain to their other forwarders. */

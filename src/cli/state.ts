@@ -53,7 +53,7 @@ export async function forgetState(file: string, options: ForgetOptions): Promise
 function folderOf({ stateDir }: StateOptions): string {
   if (stateDir === undefined) return defaultStateFolder();
   const folder = resolve(stateDir);
-  // Most likely misspelled.
+  // A folder that does not exist is most likely misspelled.
   const there = fs.statSync(folder, { throwIfNoEntry: false });
   if (there?.isDirectory()) return folder;
   const wrong = there === undefined ? 'does not exist' : 'is not a folder';

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
-import { variablesOf, withholdLong } from '../checks/shown-values.ts';
+import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
@@ -33,10 +33,19 @@ export function pipelineResults(
       elapsedMs: times.elapsed(pipeline),
       forwarders: forwardersOf(entry),
       masks: (entry.process ?? []).some((name) => config.processors[name]?.loaded_plugin.masks === true),
-      reason:
-        status.state === 'failed' ? withholdLong(safeReason(status.error), variablesOf(config)) : undefined,
+      stdinLeft: stdinLeft(config, entry.collect, counters),
+      reason: status.state === 'failed' ? withholderFor(config)(safeReason(status.error)) : undefined,
     };
   });
+}
+
+function stdinLeft(
+  { collectors }: AnalyticsConfig,
+  names: readonly string[],
+  { backlog_bytes = 0 }: PipelineStats,
+): number | undefined {
+  if (!names.some((name) => collectors[name]?.loaded_plugin.readsStdin === true)) return undefined;
+  return names.length === 1 ? backlog_bytes : 0;
 }
 
 /** Where a command logs, and where it reports the results of its pipelines: standard error, in the format asked for. */
@@ -98,6 +107,11 @@ export interface PipelineResult {
   readonly forwarders: readonly string[];
   /** Whether one of its processors is a mask: then "masked 0" is shown. */
   readonly masks: boolean;
+  /**
+   * Bytes that were read from standard input and not emitted; undefined if the pipeline does not read it. If it has other
+   * collectors, whose bytes would be among them, 0.
+   */
+  readonly stdinLeft: number | undefined;
   /** Why it failed, safe to print. */
   readonly reason: string | undefined;
 }
@@ -147,6 +161,7 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
   const rows: Row[] = [
     ['  in', count(stats.collected), `events, ${perSecond(stats.collected, elapsedMs)}/s`],
   ];
+  if (stats.joined > 0) rows.push(['  joined', count(stats.joined), 'lines, to the one before them']);
   if (masks || masked.length > 0) rows.push(['  masked', count(sum(masked)), 'values'], ...details(masked));
   rows.push(['  out', '', ''], ...details(forwarded));
   rows.push(['  dropped', count(sum(dropped)), ''], ...details(dropped, NOTES));

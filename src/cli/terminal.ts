@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { truncate } from '../checks/describe.ts';
+import { truncate } from '../sdk/printable.ts';
 
 export type Colours = ReturnType<typeof pc.createColors>;
 
@@ -13,7 +13,7 @@ interface OutputStream {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Whether a stream is a terminal that can redraw a line. */
-export function isTerminal(stream: Pick<OutputStream, 'isTTY'>, env: Env = process.env): boolean {
+function isTerminal(stream: Pick<OutputStream, 'isTTY'>, env: Env = process.env): boolean {
   return stream.isTTY === true && env.TERM !== 'dumb';
 }
 

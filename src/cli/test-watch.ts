@@ -15,10 +15,10 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { isMapping } from '../checks/problem.ts';
 import { ProblemLog } from '../config/config-error.ts';
 import { readConfigFile } from '../config/read-files.ts';
-import { isModulePath } from '../modules/module-file.ts';
+import { isMapping } from '../sdk/checks/problem.ts';
+import { isModulePath } from '../sdk/import-module.ts';
 import type { TestOptions } from './commands.ts';
 import { changesIn, configFiles } from './config-files.ts';
 import { counted } from './format.ts';
@@ -68,15 +68,41 @@ export async function watchTests(args: readonly string[], options: TestOptions):
 
 /** One run without `--watch`; emits its exit code, or null if a signal ended it. Unsubscribing ends it. */
 function testProcess(files: readonly string[], options: TestOptions): Observable<number | null> {
-  const { filter, text, svg, junit, logLevel, logFormat } = options;
+  const {
+    filter,
+    text,
+    svg,
+    junit,
+    mutate,
+    coverage,
+    explore,
+    exploreSeed,
+    jitter,
+    seed,
+    runs,
+    timeout,
+    timeLimit,
+    reporter,
+    logLevel,
+    logFormat,
+  } = options;
   const args = [
     'test',
+    `--timeout=${timeout}`,
     `--log-level=${logLevel}`,
     `--log-format=${logFormat}`,
     ...(filter === undefined ? [] : [`--filter=${filter}`]),
     ...(text === true ? ['--text'] : []),
     ...(svg === undefined ? [] : [`--svg=${svg}`]),
     ...(junit === undefined ? [] : [`--junit=${junit}`]),
+    ...(mutate === true ? ['--mutate', `--time-limit=${timeLimit}`] : []),
+    ...(coverage === true ? ['--coverage'] : []),
+    ...(explore === undefined ? [] : [`--explore=${explore}`]),
+    ...(exploreSeed === undefined ? [] : [`--explore-seed=${exploreSeed}`]),
+    ...(jitter === undefined ? [] : [`--jitter=${jitter}`]),
+    ...(seed === undefined ? [] : [`--seed=${seed}`]),
+    ...(runs === undefined ? [] : [`--runs=${runs}`]),
+    `--reporter=${reporter}`,
     '--',
     ...files,
   ];

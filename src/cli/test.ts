@@ -1,61 +1,113 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { nameListing } from '../checks/describe.ts';
+import { nameListing } from '../sdk/checks/describe.ts';
 import { nearest } from '../sdk/nearest.ts';
-import { printable, printableLines } from '../sdk/printable.ts';
-import { expressionIn } from '../sdk/tests-config.ts';
-import { drawText } from '../testing/draw/draw-text.ts';
-import { timeText } from '../testing/draw/value-text.ts';
+import { printable } from '../sdk/printable.ts';
+import { expressionIn } from '../sdk/test-values.ts';
+import type { Duration } from '../testing/duration.ts';
+import { coverageOf } from '../testing/gaps/coverage.ts';
+import { exploreOrders } from '../testing/gaps/explore-orders.ts';
+import { runMutants } from '../testing/gaps/run-mutants.ts';
+import { runPipeline } from '../testing/test-pipeline.ts';
 import { junitXml } from '../testing/yaml/junit.ts';
 import { loadSuites } from '../testing/yaml/load-suites.ts';
 import { runTest } from '../testing/yaml/run-test.ts';
-import type { LoadedTest, LocatedFinding, TestResult, TestSuite } from '../testing/yaml/test-suite.ts';
+import type { LoadedTest, TestResult, TestSuite } from '../testing/yaml/test-suite.ts';
 import type { TestOptions } from './commands.ts';
 import { configFiles } from './config-files.ts';
 import { ExitCode, UsageError } from './errors.ts';
-import { count, duration } from './format.ts';
-import { type Colours, coloursFor } from './terminal.ts';
+import { failureText, hasGaps, type TestGaps, testReport } from './test-report.ts';
 import { watchTests } from './test-watch.ts';
 
-/** Narrower than a wide terminal: what is below a test is indented. */
-const INDENT_COLUMNS = 4;
-
-/** `millrace test FILE…`: one line for each test on standard output, and all about those that failed. */
+/** `millrace test FILE…`: runs the tests, reports them as asked for, and says what they leave out. */
 export async function test(args: readonly string[], options: TestOptions): Promise<number> {
   if (options.watch === true) return watchTests(args, options);
-  const files = await configFiles(args);
-  const suites = await loadSuites(files);
-  const selected = selectTests(suites, options.filter, files);
-  const colours = coloursFor(process.stdout);
-  const results: TestResult[] = [];
-  const isDrawn = ({ isPassed }: TestResult) => !isPassed || options.text === true;
-  for (const { suite, test } of selected) {
-    const before = results.at(-1);
-    const isNewFile = before?.file !== suite.file;
-    if (before !== undefined && (isNewFile || isDrawn(before))) process.stdout.write('\n');
-    if (isNewFile) process.stdout.write(`${colours.bold(printable(suite.file))}\n`);
-    const result = runTest(test, suite.file);
-    results.push(result);
-    process.stdout.write(resultLine(result, colours));
-    if (!result.isPassed) process.stdout.write(`\n${indented(failureText(result))}\n`);
-    if (isDrawn(result)) process.stdout.write(`\n${drawing(result)}`);
+  process.on('exit', refuseEarlyExit);
+  const output = options.reporter === 'json' ? keepForResults() : undefined;
+  try {
+    return await runTests(args, options, output?.print);
+  } finally {
+    output?.end();
+    process.off('exit', refuseEarlyExit);
   }
-  process.stdout.write(`\n${totalsLine(results, colours)}`);
+}
+
+/** A plugin that ends the process must not look like tests that passed. */
+function refuseEarlyExit(code: number): void {
+  if (code !== ExitCode.ok) return;
+  process.stderr.write(
+    'millrace: the process was ended before all tests had run, by a plugin that calls process.exit\n',
+  );
+  process.exitCode = ExitCode.failed;
+}
+
+/** Standard output has the results alone: what plugins print there goes to standard error, until `end` is called. */
+function keepForResults(): { print(text: string): void; end(): void } {
+  const { stdout, stderr } = process;
+  const { write } = stdout;
+  stdout.write = stderr.write.bind(stderr) as typeof write;
+  return {
+    print: (text) => write.call(stdout, text),
+    end: () => {
+      stdout.write = write;
+    },
+  };
+}
+
+async function runTests(
+  args: readonly string[],
+  options: TestOptions,
+  print?: (text: string) => void,
+): Promise<number> {
+  const files = await configFiles(args);
+  const suites = await loadSuites(files, process.env, {
+    update: options.update === true,
+    seed: options.seed,
+    runs: options.runs,
+  });
+  const selected = selectTests(suites, options.filter, files);
+  const report = testReport(options.reporter, options.text === true, print);
+  const results: TestResult[] = [];
+  const longest = options.timeout * 1000;
+  const run: typeof runPipeline = (...args) => runPipeline(args[0], args[1], args[2], longest);
+  for (const { suite, test } of selected) {
+    const result = await runTest(test, suite.file, run, longest);
+    report.test(result);
+    results.push(result);
+  }
+  if (options.update === true) {
+    for (const { snapshots, file } of suites) {
+      const hasRun = results.every((result) => result.file !== file || result.run !== undefined);
+      await snapshots.save(hasRun && options.filter === undefined);
+    }
+  }
+  const isPassed = results.every((result) => result.isPassed);
+  const tests = selected.map(({ test }) => test);
+  const gaps: TestGaps = {};
+  if (options.coverage === true) gaps.coverage = coverageOf(tests, results);
+  // With a test that fails, every mutant would seem to be noticed.
+  if (options.mutate === true && isPassed) {
+    gaps.mutation = await runMutants(tests, results, options.timeLimit * 1000, longest);
+  }
+  const seeds =
+    options.exploreSeed === undefined
+      ? Array.from({ length: options.explore ?? 0 }, (_, index) => index + 1)
+      : [options.exploreSeed];
+  if (seeds.length > 0) {
+    gaps.orders = {
+      tried: seeds.length,
+      found: await exploreOrders(tests, results, seeds, options.jitter as Duration | undefined, longest),
+    };
+  }
+  report.end(results, gaps);
   if (options.junit !== undefined) {
     await writeResult('--junit', options.junit, junitXml(results, failureText));
   }
   if (options.svg !== undefined) {
     await writeResults('--svg', options.svg, await pictures(selected, results, suites));
   }
-  return results.every(({ isPassed }) => isPassed) ? ExitCode.ok : ExitCode.failed;
-}
-
-function drawing({ name, run }: TestResult): string {
-  if (run === undefined) return '';
-  const width = (process.stdout.columns ?? 100) - INDENT_COLUMNS;
-  const colours = coloursFor(process.stdout).isColorSupported;
-  return `${indented(drawText(run.trace, { width, colours, title: name }).trimEnd())}\n`;
+  return isPassed && !hasGaps(gaps) ? ExitCode.ok : ExitCode.failed;
 }
 
 /** A picture of every run, by file name. A test has the same file name with and without a filter. */
@@ -122,38 +174,6 @@ function matcherOf(filter: string): (name: string) => boolean {
   } catch (error) {
     throw new UsageError(`--filter ${filter}: not a regular expression: ${(error as Error).message}`);
   }
-}
-
-const INDENT = '    ';
-
-/** One line of a test: its mark, its name, the virtual time that it covered, and the real time that it took. */
-function resultLine({ name, isPassed, virtualMs, realMs }: TestResult, colours: Colours): string {
-  const mark = isPassed ? colours.green('✓') : colours.red('✗');
-  const times = `${timeText(virtualMs)} in ${duration(Math.max(1, realMs))}`;
-  return `  ${mark} ${printable(name)} ${colours.dim(`(${times})`)}\n`;
-}
-
-/** Every finding of a failed test, with its place in the file. */
-export function failureText({ findings }: Pick<TestResult, 'findings'>): string {
-  return findings.map(findingText).join('\n\n');
-}
-
-function findingText({ place, path, message, details }: LocatedFinding): string {
-  const head = `${place.file}:${place.line}:${place.column}: ${path === '' ? '' : `${path}: `}${message}`;
-  const parts = [printable(head), place.excerpt, details].filter((part) => part !== undefined);
-  return printableLines(parts.join('\n'));
-}
-
-export function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, INDENT);
-}
-
-/** `3 passed, 1 failed` */
-function totalsLine(results: readonly TestResult[], colours: Colours): string {
-  const passed = results.filter(({ isPassed }) => isPassed).length;
-  const failed = results.length - passed;
-  const good = `${count(passed)} passed`;
-  return failed === 0 ? `${colours.green(good)}\n` : `${good}, ${colours.red(`${count(failed)} failed`)}\n`;
 }
 
 /** Writes a file that an option names, with the folders above it. */

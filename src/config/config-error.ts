@@ -1,4 +1,4 @@
-import { formatPath, type Path, type Problem } from '../checks/problem.ts';
+import { formatPath, type Path, type Problem } from '../sdk/checks/problem.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
 import type { ConfigSource, Place } from './source.ts';
@@ -6,12 +6,12 @@ import type { ConfigSource, Place } from './source.ts';
 /** One problem of a configuration, with its place. */
 export interface LocatedProblem {
   readonly file: string;
-  /** 1-based; undefined if the problem concerns the file as a whole or the configuration is no text. */
+  /** 1-based; undefined if the problem concerns the file as a whole or the configuration is not text. */
   readonly line: number | undefined;
   readonly column: number | undefined;
   /** Such as `collectors.web.interval`; empty for the whole configuration. */
   readonly path: string;
-  /** What was found and what is wanted. */
+  /** What was found and what is expected. */
   readonly message: string;
   /** The nearest right name, if there is one. */
   readonly suggestion: string | undefined;

@@ -1,10 +1,8 @@
-import { isMapping, type Path } from '../checks/problem.ts';
-import type { UsedVariable } from '../checks/shown-values.ts';
+import { isMapping, type Path } from '../sdk/checks/problem.ts';
+import type { UsedVariable } from '../sdk/checks/shown-values.ts';
 
-/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A scalar's text after substitution. */
 export interface Substitution {
   readonly text: string;
   /** Variables whose values are in the text; the values are never shown. */
@@ -61,7 +59,7 @@ export function substitute(text: string, env: Environment): Substitution {
 /** The environment variables that hold at a path of a file. */
 export type EnvironmentAt = (path: Path) => Environment;
 
-/** The variables of an `env` mapping, as text; those that are no scalars are left to the schema. */
+/** The variables of an `env` mapping, as text; those that are not scalars are left to the schema. */
 export function variablesIn(value: unknown): Environment {
   if (!isMapping(value)) return {};
   const isScalar = (item: unknown) => ['string', 'number', 'boolean'].includes(typeof item);

@@ -1,9 +1,10 @@
-import { jsonSchemaOf } from '../checks/apply-schema.ts';
-import { formatNumber } from '../checks/describe.ts';
-import { isMapping } from '../checks/problem.ts';
+import { jsonSchemaOf } from '../sdk/checks/apply-schema.ts';
+import { formatNumber } from '../sdk/checks/describe.ts';
+import { isMapping } from '../sdk/checks/problem.ts';
 import { AnalyticsConfigShape, PipelineConfig } from '../sdk/config.ts';
 import type { ConfigSchema, PluginKind } from '../sdk/plugin.ts';
 import { testDefinition } from '../sdk/tests-config.ts';
+import { TestFile } from './read-files.ts';
 import { builtinPlugins } from './registry.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 
@@ -12,7 +13,6 @@ type JsonSchema = Record<string, unknown>;
 /** How `JSON.stringify` rounds 2^63 where it stands as a value. */
 const LARGEST_AS_JSON = /(?<=": )9223372036854776000(?=,?$)/gm;
 
-/** What each section is for. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   collectors: 'Where events come from, by name.',
   processors: 'What is done to events, by name.',
@@ -34,6 +34,7 @@ export async function jsonSchema(): Promise<JsonSchema> {
     pipeline: modelSchema(PipelineConfig),
     test: modelSchema(testDefinition()),
   };
+  Object.assign(definitions, takeDefinitions(definitions.test as JsonSchema));
   for (const [kind, section] of Object.entries(PLUGIN_SECTIONS) as [PluginKind, string][]) {
     definitions[kind] = await entrySchema(kind);
     properties[section] = namesOf(kind);
@@ -53,10 +54,32 @@ export async function jsonSchema(): Promise<JsonSchema> {
   };
 }
 
+/** The JSON Schema of a file of tests, `*.test.yaml`. */
+export function testsJsonSchema(): JsonSchema {
+  const file = modelSchema(TestFile);
+  const properties = isMapping(file.properties) ? file.properties : {};
+  const test = modelSchema(testDefinition());
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...file,
+    title: 'millrace tests',
+    properties: { ...properties, tests: { description: DESCRIPTIONS.tests, ...namesOf('test') } },
+    required: ['tests'],
+    $defs: { test, ...takeDefinitions(test) },
+  };
+}
+
 /** {@link jsonSchema} as text, with the bound of the specification's counts in full. */
-export async function jsonSchemaText(): Promise<string> {
-  const text = JSON.stringify(await jsonSchema(), null, 2);
+export async function jsonSchemaText({ tests = false } = {}): Promise<string> {
+  const text = JSON.stringify(tests ? testsJsonSchema() : await jsonSchema(), null, 2);
   return text.replace(LARGEST_AS_JSON, (digits) => formatNumber(Number(digits)));
+}
+
+/** Definitions inside a schema, which refers to them as if it were the whole. */
+function takeDefinitions(schema: JsonSchema): JsonSchema {
+  const { $defs } = schema;
+  delete schema.$defs;
+  return isMapping($defs) ? $defs : {};
 }
 
 function namesOf(definition: string): JsonSchema {
@@ -99,5 +122,8 @@ function asWritten(schema: unknown): unknown {
   const result = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, asWritten(value)]));
   if (schema.additionalProperties === false) return { ...result, patternProperties: { '^_': {} } };
   const isText = !['number', 'integer', 'boolean'].includes(String(schema.type));
-  return isText ? result : { anyOf: [result, { type: 'string', pattern: '\\$\\{' }] };
+  if (isText) return result;
+  const { description, ...bare } = result;
+  const written = { anyOf: [bare, { type: 'string', pattern: '\\$\\{' }] };
+  return description === undefined ? written : { description, ...written };
 }

@@ -1,7 +1,7 @@
-import { checkOptions, refuseArgument } from '../checks/arguments.ts';
-import type { Path, Problem } from '../checks/problem.ts';
-import { rememberVariables, withholdingLogger } from '../checks/shown-values.ts';
 import { createStandaloneHost } from '../host/standalone-host.ts';
+import { checkOptions, refuseArgument } from '../sdk/checks/arguments.ts';
+import type { Path, Problem } from '../sdk/checks/problem.ts';
+import { rememberVariables, withholdingLogger } from '../sdk/checks/shown-values.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import { type Logger, silentLogger } from '../sdk/context.ts';
@@ -14,12 +14,11 @@ import { MergedConfig } from './merged-config.ts';
 import { loadPlugins } from './plugin-lookup.ts';
 import { readSources } from './read-files.ts';
 import { conditionCompiler } from './routes.ts';
-import type { Place } from './source.ts';
+import { ObjectSource, type Place } from './source.ts';
 import { validateConfig } from './validate.ts';
 import { findWarnings } from './validate-pipelines.ts';
 import { validateTests } from './validate-tests.ts';
 
-/** Options of {@link loadConfig}. */
 export interface LoadConfigOptions {
   /** What `${NAME}` stands for; the environment of the process if not given. */
   readonly env?: Environment;
@@ -48,7 +47,6 @@ const OPTIONS: Readonly<Record<keyof LoadConfigOptions, true>> = {
   checkTest: true,
 };
 
-/** The section `tests` of a configuration. */
 export interface LoadedTests {
   readonly definitions: ReadonlyMap<string, TestDefinition>;
   /** Where a part of a test stands: its key, or a list's item. The path begins with the test's name. */
@@ -67,6 +65,18 @@ export interface LoadedConfig {
   readonly warnings: readonly LocatedProblem[];
 }
 
+/** A loaded configuration of which changed copies can be made, as mutation testing does. */
+export interface ChangeableConfig extends LoadedConfig {
+  /** The sections as they were written, with environment variables put in. */
+  readonly sections: Sections;
+  /** Where a part of the configuration stands: its key, or a list's item. */
+  place(path: Path): Place & { readonly file: string };
+  /** The configuration with other sections, of the same plugins; undefined if they are not valid. */
+  changed(sections: Sections): AnalyticsConfig | undefined;
+}
+
+type Sections = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+
 /**
  * Loads a configuration from YAML files, whose sections are merged, with the modules that it names as plugins.
  * Starts nothing.
@@ -81,6 +91,15 @@ export async function loadConfig(
   files: readonly string[],
   options: LoadConfigOptions = {},
 ): Promise<LoadedConfig> {
+  const { config, host, files: allFiles, tests, warnings } = await loadChangeable(files, options);
+  return { config, host, files: allFiles, tests, warnings };
+}
+
+/** {@link loadConfig}, with what it takes to change the configuration. */
+export async function loadChangeable(
+  files: readonly string[],
+  options: LoadConfigOptions = {},
+): Promise<ChangeableConfig> {
   if (!Array.isArray(files) || !files.every((file) => typeof file === 'string')) {
     refuseArgument('loadConfig', files, "a list of paths, such as ['pipelines.yaml']");
   }
@@ -92,11 +111,12 @@ export async function loadConfig(
   const { sources, isComplete, files: allFiles } = await readSources(files, env, log);
   if (sources.length === 0) log.throwIfAny(allFiles);
 
-  // A file that cannot be read may hold anything: what would be missing without it is no problem of its own.
+  // A file that cannot be read may hold anything: what would be missing without it is not reported separately.
   const merged = new MergedConfig(sources, log, { isComplete });
   const host = options.host ?? (await standaloneHost(merged, options));
   const lookup = await loadPlugins(merged);
-  const config = validateConfig(merged, { lookup, host, compileCondition: await conditionCompiler(merged) });
+  const compileCondition = await conditionCompiler(merged);
+  const config = validateConfig(merged, { lookup, host, compileCondition });
   const tests = loadTests(merged, options);
   const wrongTests = ignoreTests ? log.withdraw('tests') : 0;
   log.throwIfAny(allFiles);
@@ -104,7 +124,18 @@ export async function loadConfig(
 
   rememberVariables(config, merged.variables);
   merged.warn([...findWarnings(merged), ...ignoredTests(wrongTests)]);
-  return { config, host, files: allFiles, tests, warnings: log.inOrder(allFiles) };
+  const changed: ChangeableConfig['changed'] = (sections) => {
+    const problems = new ProblemLog();
+    const source = new ObjectSource('configuration', Object.fromEntries(sections));
+    const result = validateConfig(new MergedConfig([source], problems), { lookup, host, compileCondition });
+    if (!problems.isEmpty) return undefined;
+    rememberVariables(result, merged.variables);
+    return result;
+  };
+  return {
+    ...{ config, host, files: allFiles, tests, warnings: log.inOrder(allFiles) },
+    ...{ sections: merged.sections, place: (path) => placeIn(merged, path), changed },
+  };
 }
 
 function ignoredTests(count: number): Problem[] {
@@ -123,13 +154,14 @@ function loadTests(merged: MergedConfig, { checkTest }: LoadConfigOptions): Load
   }
   return {
     definitions,
-    place: (inner) => {
-      const path = ['tests', ...inner];
-      const source = merged.sourceOf(path);
-      const place = source.place(path, typeof path.at(-1) === 'number' ? 'value' : 'key');
-      return { line: 1, column: 1, excerpt: undefined, ...place, file: source.file };
-    },
+    place: (inner) => placeIn(merged, ['tests', ...inner]),
   };
+}
+
+function placeIn(merged: MergedConfig, path: Path): Place & { readonly file: string } {
+  const source = merged.sourceOf(path);
+  const place = source.place(path, typeof path.at(-1) === 'number' ? 'value' : 'key');
+  return { line: 1, column: 1, excerpt: undefined, ...place, file: source.file };
 }
 
 /** The host that `host_config` describes; undefined if that is missing or wrong. */

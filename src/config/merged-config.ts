@@ -1,6 +1,6 @@
-import type { Problem } from '../checks/problem.ts';
-import { isMapping, type Path } from '../checks/problem.ts';
-import { type UsedVariable, withholdLong } from '../checks/shown-values.ts';
+import type { Problem } from '../sdk/checks/problem.ts';
+import { isMapping, type Path } from '../sdk/checks/problem.ts';
+import { type UsedVariable, withholdLong } from '../sdk/checks/shown-values.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ProblemLog } from './config-error.ts';
 import { SECTIONS } from './sections.ts';
@@ -17,7 +17,6 @@ export class MergedConfig {
   readonly #warnings: Problem[] = [];
   readonly #secrets: Path[] = [];
 
-  /** `sources` holds at least one. */
   constructor(sources: readonly ConfigSource[], log: ProblemLog, { isComplete = true } = {}) {
     this.isComplete = isComplete;
     this.#sources = sources;

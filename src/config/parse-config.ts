@@ -1,6 +1,6 @@
-import { checkOptions } from '../checks/arguments.ts';
-import { describeValue } from '../checks/describe.ts';
-import { isMapping } from '../checks/problem.ts';
+import { checkOptions } from '../sdk/checks/arguments.ts';
+import { describeValue } from '../sdk/checks/describe.ts';
+import { isMapping } from '../sdk/checks/problem.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import { ProblemLog } from './config-error.ts';
@@ -11,7 +11,6 @@ import { ObjectSource } from './source.ts';
 import { validateConfig } from './validate.ts';
 import { validateTests } from './validate-tests.ts';
 
-/** Options of {@link parseConfig}. */
 export interface ParseConfigOptions {
   /** Lets plugins check what they say of the host, such as names of its functions. */
   readonly host?: Host;

@@ -21,7 +21,6 @@ const PLAINER_REASONS: Readonly<Record<string, string>> = {
   'deficient indentation': 'too little indentation, or a quote or bracket above is not closed',
 };
 
-/** How a configuration text is to be read. */
 export interface YamlOptions {
   readonly file: string;
   readonly baseDir: string | undefined;
@@ -98,7 +97,7 @@ function documentOffset(text: string, first: Event | undefined): number {
 }
 
 const NAMES = [...SECTIONS.keys()].join('|');
-/** A section that begins a line. Its value is a mapping, so it stands below, or begins with a brace, an anchor or a tag. */
+/** A section at the start of a line. Its value is a mapping: it is on the next lines, or starts with a brace, an anchor or a tag. */
 const SECTION_LINE = new RegExp(`^["']?(?:${NAMES})["']?[ \\t]*:[ \\t]*(?:$|[{&*!#])`, 'm');
 /** The first key of a file in flow style, such as JSON. */
 const FIRST_KEY = new RegExp(`^\\s*\\{\\s*["']?(?:${NAMES})["']?\\s*:`);
@@ -107,11 +106,11 @@ const FIRST_KEY = new RegExp(`^\\s*\\{\\s*["']?(?:${NAMES})["']?\\s*:`);
  * Whether a section is among the top-level keys. A file that has none may be any other file that was named by accident,
  * such as `/etc/shadow`: neither its lines nor its keys may be shown.
  */
-export function hasSection(keys: readonly string[]): boolean {
+function hasSection(keys: readonly string[]): boolean {
   return keys.some((key) => SECTIONS.has(key));
 }
 
 /** The same for a text that cannot be read as YAML. */
-export function mentionsSection(text: string): boolean {
+function mentionsSection(text: string): boolean {
   return SECTION_LINE.test(text) || FIRST_KEY.test(text);
 }

@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url';
-import { nameListing, truncate } from '../checks/describe.ts';
-import { isMapping } from '../checks/problem.ts';
-import { importModule, loadFailure, rememberModule } from '../modules/import-module.ts';
-import { isModulePath, moduleFile } from '../modules/module-file.ts';
+import { nameListing } from '../sdk/checks/describe.ts';
+import { isMapping } from '../sdk/checks/problem.ts';
 import { MillraceError } from '../sdk/errors.ts';
+import { importModule, isModulePath, loadFailure, moduleFile, rememberModule } from '../sdk/import-module.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { contractProblem, isPlugin, type Plugin, type PluginKind } from '../sdk/plugin.ts';
+import { truncate } from '../sdk/printable.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { findPlugin, kindsOf, loadPlugin, pluginNames } from './registry.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
@@ -68,7 +68,7 @@ function unknownPlugin(kind: PluginKind, name: string): { message: string; sugge
 }
 
 /** No module of that name was found; its code is `MILLRACE_PLUGIN_NOT_FOUND`. */
-export class PluginNotFound extends MillraceError {
+class PluginNotFound extends MillraceError {
   constructor(message: string) {
     super('MILLRACE_PLUGIN_NOT_FOUND', message);
     this.name = 'PluginNotFound';
@@ -80,13 +80,9 @@ export class PluginNotFound extends MillraceError {
  * the plugin's functions as named exports or as an object exported by default.
  *
  * @throws PluginNotFound if there is no such module
- * @throws MillraceError if it does not load or is no plugin of the kind
+ * @throws MillraceError if it does not load or is not a plugin of the kind
  */
-export async function loadPluginModule(
-  kind: PluginKind,
-  specifier: string,
-  baseDir: string,
-): Promise<Plugin> {
+async function loadPluginModule(kind: PluginKind, specifier: string, baseDir: string): Promise<Plugin> {
   const found = moduleFile(specifier, baseDir);
   if ('missing' in found) throw new PluginNotFound(found.missing);
   const url = pathToFileURL(found.file).href;
@@ -105,7 +101,7 @@ export async function loadPluginModule(
   const problem = contractProblem(kind, isMostlyDefault(module) ? module.default : module);
   throw new MillraceError(
     'MILLRACE_PLUGIN_MODULE',
-    `the module \`${specifier}\` is no ${kind} plugin: ${problem}`,
+    `the module \`${specifier}\` is not a ${kind} plugin: ${problem}`,
   );
 }
 

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
-import { applySchema, explainIssue, knownKeys } from '../checks/apply-schema.ts';
-import type { Path } from '../checks/problem.ts';
-import { REFERENCES, type WrittenSections } from '../checks/shown-values.ts';
+import { applySchema, explainIssue, knownKeys } from '../sdk/checks/apply-schema.ts';
+import type { Path } from '../sdk/checks/problem.ts';
+import { REFERENCES, type WrittenSections } from '../sdk/checks/shown-values.ts';
 import { ProblemLog } from './config-error.ts';
 import type { Environment } from './environment.ts';
 import { MergedConfig } from './merged-config.ts';
@@ -56,7 +56,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'this is a folder; expected a file',
   EACCES: 'the file cannot be read: permission denied',
-  ENOTDIR: 'a part of the path before the file is no folder',
+  ENOTDIR: 'a part of the path before the file is not a folder',
 };
 
 /** Reads a configuration file. Its problems go to the log; undefined if nothing of it can be used. */
@@ -112,14 +112,20 @@ export function testFilesBeside(file: string): string[] {
 }
 
 /** What a file of tests holds; the tests themselves are validated with the configuration. */
-const TestFile = z.strictObject({
-  config: z.union([z.array(z.string()).min(1), z.string()]).optional(),
-  env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+export const TestFile = z.strictObject({
+  config: z
+    .union([z.array(z.string()).min(1), z.string()])
+    .optional()
+    .describe('The configuration files that are tested, relative to this one. Default: that beside it.'),
+  env: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe('Environment variables for all tests of the file.'),
   tests: z.unknown().refine((tests) => tests !== undefined, { message: 'a mapping of names to tests' }),
 });
 
 /** The configuration files that a file of tests is about; undefined if they cannot be told. Its problems go to the log. */
-export function testedFiles(source: ConfigSource, log: ProblemLog): string[] | undefined {
+function testedFiles(source: ConfigSource, log: ProblemLog): string[] | undefined {
   const { file, value } = source;
   const misplaced = [...SECTIONS.keys()].filter((name) => name !== 'tests' && Object.hasOwn(value, name));
   for (const name of misplaced) {
@@ -149,8 +155,8 @@ export function testedFiles(source: ConfigSource, log: ProblemLog): string[] | u
   return undefined;
 }
 
-/** Only the tests of a file of tests: the rest of it is no part of the configuration. */
-export function testsOf(source: ConfigSource): ConfigSource {
+/** Only the tests of a file of tests: the rest of it is not part of the configuration. */
+function testsOf(source: ConfigSource): ConfigSource {
   const isTests = ([section]: Path) => section === 'tests';
   return {
     file: source.file,

@@ -1,5 +1,5 @@
-import { refuseArgument } from '../checks/arguments.ts';
-import { either } from '../checks/describe.ts';
+import { refuseArgument } from '../sdk/checks/arguments.ts';
+import { either } from '../sdk/checks/describe.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { CollectPlugin, ForwardPlugin, PluginKind, ProcessPlugin } from '../sdk/plugin.ts';
 import { contractProblem, isPlugin } from '../sdk/plugin.ts';
@@ -99,7 +99,7 @@ export function pluginNames(kind: PluginKind): string[] {
  * Makes a program's own plugin known to configurations under a name.
  *
  * @throws MillraceError `MILLRACE_PLUGIN_NAME` if the name is taken, `MILLRACE_PLUGIN_CONTRACT` if the value
- * lacks a function that its kind must have, `MILLRACE_ARGUMENT` for another kind or a name that is no string.
+ * lacks a function that its kind must have, `MILLRACE_ARGUMENT` for another kind or a name that is not a string.
  * @example
  * const shout = ({ event }) => ({ ...event, data: { text: event.data.text.toUpperCase() } });
  * registerPlugin('process', 'shout', { get_config_schema: () => ProcessConfigBase, process: shout });

@@ -1,7 +1,7 @@
-import { describeValue, truncate } from '../checks/describe.ts';
-import { isMapping, type Path, valueAt } from '../checks/problem.ts';
-import { type UsedVariable, withhold } from '../checks/shown-values.ts';
-import { printableLines } from '../sdk/printable.ts';
+import { describeValue } from '../sdk/checks/describe.ts';
+import { isMapping, type Path, valueAt } from '../sdk/checks/problem.ts';
+import { type UsedVariable, withhold } from '../sdk/checks/shown-values.ts';
+import { printableLines, truncate } from '../sdk/printable.ts';
 import { type MappingNode, nodeValue, usedVariables, type YamlNode } from './yaml-node.ts';
 
 /** A place in a text, 1-based, and its line with a caret below it. */
@@ -162,7 +162,7 @@ export class YamlSource implements ConfigSource {
     return withhold(text, usedVariables(this.#trace(path).node));
   }
 
-  /** Follows a path as far as it goes; `slotOffset` is the offset of the last key or list item on the way. */
+  /** Follows a path as far as it goes; `slotOffset` is the offset of the last key or list item that exists. */
   #trace(path: Path): { depth: number; node: YamlNode; slotOffset: number } {
     let node: YamlNode = this.#root;
     let slotOffset = 0;

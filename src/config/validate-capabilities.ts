@@ -1,7 +1,7 @@
-import { isMapping, type Path } from '../checks/problem.ts';
-import { moduleUrlOf } from '../modules/import-module.ts';
 import { batchingOf } from '../sdk/batching.ts';
+import { isMapping, type Path } from '../sdk/checks/problem.ts';
 import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
+import { moduleUrlOf } from '../sdk/import-module.ts';
 import type {
   CollectPlugin,
   ConfigProblem,
@@ -121,6 +121,21 @@ function exactFileOf(entry: ValidEntry | undefined): string | undefined {
   return plugin?.exactFile?.({ config: entry?.data as never });
 }
 
+/** Refuses a processor that joins lines where those before it may pass on lines of a file in another order. */
+export function validateJoining(pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
+  return Object.entries(pipelines).flatMap(([pipeline, settings]) => {
+    if (!isMapping(settings) || settings.ordered !== false) return [];
+    return namesIn(settings.process)
+      .slice(1)
+      .flatMap(({ name, at }) => {
+        const entry = entries.process.get(name);
+        if ((entry?.plugin as ProcessPlugin | undefined)?.joinLines === undefined) return [];
+        const message = `\`${name}\`, a \`${entry?.data.plugin}\` processor, joins lines; behind another processor, that requires \`ordered: true\`: in another order, lines of different events would be joined`;
+        return [{ path: ['pipelines', pipeline, 'process', ...at], message }];
+      });
+  });
+}
+
 /**
  * Checks what `workers` requires: lines to hand on, and processors that can run in worker threads. Values of a wrong type
  * are left to the schemas.
@@ -170,15 +185,42 @@ function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
   if (plugin.runsInWorkers !== true) {
     return 'cannot run in a worker, which `workers` requires: it does not declare `runsInWorkers`';
   }
-  const field = plugin.needsOrder?.({ config });
-  if (field !== undefined) {
-    return `cannot run in a worker with \`${field}\`, which needs all lines of a file in their order; remove \`workers\`, or turn that off`;
+  const need = plugin.needsOrder?.({ config });
+  if (need !== undefined) {
+    const { field, instead } = typeof need === 'string' ? { field: need, instead: 'turn that off' } : need;
+    return `cannot run in a worker with \`${field}\`, which needs all lines of a file in their order; remove \`workers\`, or ${instead}`;
   }
   if (secretsIn(config).length > 0) {
     return 'has a secret among its settings, which stays in the main thread; remove `workers`';
   }
   if (isBuiltinPlugin('process', plugin) || moduleUrlOf(plugin) !== undefined) return undefined;
   return 'was registered by the program, and a worker cannot load it; `workers` requires a module of its own';
+}
+
+/** `max_in_flight` of a pipeline that does not set it: events. */
+const EVENTS_IN_FLIGHT = 1000;
+/**
+ * The same where lines need not become events. Blocks of some thousand lines take two thirds of the processor time of
+ * smaller ones, and two of them are needed to mask one while the other is written.
+ */
+const LINES_IN_FLIGHT = 10_000;
+
+/** `max_in_flight` of a pipeline that does not set it. */
+export function defaultInFlight(
+  pipeline: Omit<PipelineConfig, 'max_in_flight'>,
+  { collect, process, forward }: ValidEntries,
+): number {
+  const { workers, exactly_once } = pipeline;
+  const areLines =
+    !exactly_once &&
+    pipeline.collect.every((name) => (collect.get(name)?.plugin as CollectPlugin | undefined)?.emitsLines) &&
+    (pipeline.process ?? []).every(
+      (name) => (process.get(name)?.plugin as ProcessPlugin | undefined)?.mapLines,
+    ) &&
+    forwardersOf(pipeline).every(
+      (name) => (forward.get(name)?.plugin as ForwardPlugin | undefined)?.forwardJsonLines,
+    );
+  return areLines || workers > 1 ? LINES_IN_FLIGHT : EVENTS_IN_FLIGHT;
 }
 
 /** Warns of batches that a pipeline never fills, because fewer events are in flight. */
@@ -189,11 +231,11 @@ export function validateBatching(
   return [...pipelines].flatMap(([name, pipeline]) =>
     forwardersOf(pipeline).flatMap((forwarder): ConfigProblem[] => {
       const batching = batchingOf(forward.get(forwarder)?.data ?? {});
-      // With `workers` there are several times `max_in_flight` events in flight.
-      if (batching === undefined || pipeline.workers > 1) return [];
+      if (batching === undefined) return [];
       const { events, concurrency } = batching;
       const wanted = events * concurrency;
-      if (wanted <= pipeline.max_in_flight) return [];
+      // Each worker adds as many.
+      if (wanted <= pipeline.workers * pipeline.max_in_flight) return [];
       const calls = concurrency === 1 ? '' : `${concurrency} batches of `;
       const message =
         `${calls}${events} events of \`${forwarder}\` do not fit into \`max_in_flight\`, which is ` +
@@ -206,13 +248,16 @@ export function validateBatching(
 
 /**
  * Warns of a pipeline that takes events of a collector which another pipeline masks, and delivers them without some of
- * those masks. Two pipelines of which each has a mask of its own are taken to be intended. Only enabled pipelines count,
- * and forwarders that discard events do not.
+ * those masks; and of one without any mask that delivers lines to a forwarder to which another delivers masked lines. Two
+ * pipelines of which each has a mask of its own are taken to be intended. Only enabled pipelines count, and forwarders that
+ * discard events do not.
  */
 export function validateMaskedRoutes(
   pipelines: ReadonlyMap<string, PipelineConfig>,
-  { process, forward }: ValidEntries,
+  { collect, process, forward }: ValidEntries,
 ): ConfigProblem[] {
+  const emitsLines = (entry: string) =>
+    (collect.get(entry)?.plugin as CollectPlugin | undefined)?.emitsLines === true;
   const masks = (entry: string) => (process.get(entry)?.plugin as ProcessPlugin | undefined)?.masks === true;
   const delivers = (entry: string) =>
     (forward.get(entry)?.plugin as ForwardPlugin | undefined)?.discards !== true;
@@ -224,8 +269,8 @@ export function validateMaskedRoutes(
       masks: new Set(pipeline.process?.filter(masks)),
       forwarders: forwardersOf(pipeline).filter(delivers),
     }));
-  return routes.flatMap((route) =>
-    route.collect.flatMap((collector): ConfigProblem[] => {
+  return routes.flatMap((route) => {
+    const aroundMasks = route.collect.flatMap((collector): ConfigProblem[] => {
       if (route.forwarders.length === 0) return [];
       const masksMore = (other: typeof route) =>
         other.collect.includes(collector) &&
@@ -239,13 +284,26 @@ export function validateMaskedRoutes(
         `\`${masked.name}\` applies to them: secrets that are masked there are delivered here; add ${missing} to ` +
         `\`process\`, or, if this is intended, give \`${route.name}\` a collector entry of its own`;
       return [{ path: ['pipelines', route.name, 'collect'], severity: 'warning', message }];
-    }),
-  );
+    });
+    const lines = route.collect.filter(emitsLines);
+    if (aroundMasks.length > 0 || route.masks.size > 0 || lines.length === 0) return aroundMasks;
+    return route.forwarders.flatMap((forwarder): ConfigProblem[] => {
+      const masked = routes.find(
+        (other) =>
+          other.masks.size > 0 && other.forwarders.includes(forwarder) && other.collect.some(emitsLines),
+      );
+      if (masked === undefined) return [];
+      const message =
+        `lines of ${listOf(lines)} reach \`${forwarder}\` without a mask, while pipeline \`${masked.name}\` masks the ` +
+        `lines that it delivers there by ${listOf([...masked.masks])}; add a mask to \`process\`, or, if this is ` +
+        `intended, give \`${route.name}\` a forwarder entry of its own`;
+      return [{ path: ['pipelines', route.name, 'forward'], severity: 'warning', message }];
+    });
+  });
 }
 
 function listOf(names: readonly string[]): string {
-  const shown = names.map((name) => `\`${name}\``);
-  return shown.length < 2 ? shown.join() : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
+  return new Intl.ListFormat('en-GB').format(names.map((name) => `\`${name}\``));
 }
 
 /** Refuses configurations in which two collectors would share the lines of standard input. Each line is read once. */

@@ -1,4 +1,4 @@
-import { nameListing } from '../checks/describe.ts';
+import { nameListing } from '../sdk/checks/describe.ts';
 import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
 import type { CollectPlugin, ConfigProblem, ForwardPlugin } from '../sdk/plugin.ts';
 import { WrittenFile } from '../sdk/written-file.ts';
@@ -92,7 +92,7 @@ function readings(entries: ValidEntries): IsReading {
  * Ways that lead back to where they began: `['a', 'b']` for a → b → a. At least one if there is any; of rings that
  * share a way not each is found, but another one is when those are broken.
  */
-export function findRings(next: ReadonlyMap<string, Iterable<string>>): string[][] {
+function findRings(next: ReadonlyMap<string, Iterable<string>>): string[][] {
   const rings: string[][] = [];
   const done = new Set<string>();
   const trail: string[] = [];

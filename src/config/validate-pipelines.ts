@@ -1,7 +1,8 @@
-import { nameListing, truncate } from '../checks/describe.ts';
-import { isMapping, type Path, type Problem } from '../checks/problem.ts';
+import { nameListing } from '../sdk/checks/describe.ts';
+import { isMapping, type Path, type Problem } from '../sdk/checks/problem.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigProblem, PluginKind } from '../sdk/plugin.ts';
+import { truncate } from '../sdk/printable.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 

@@ -1,5 +1,6 @@
-import { type Issue, issuePath, jsonSchemaOf } from '../checks/apply-schema.ts';
-import { isMapping, type Path } from '../checks/problem.ts';
+import { type Issue, issuePath, jsonSchemaOf } from '../sdk/checks/apply-schema.ts';
+import { isMapping, type Path } from '../sdk/checks/problem.ts';
+import { urlSecretsIn } from '../sdk/checks/url-secrets.ts';
 import type { ConfigSchema } from '../sdk/plugin.ts';
 import { secretsIn } from '../sdk/secret.ts';
 import type { MergedConfig } from './merged-config.ts';
@@ -26,6 +27,19 @@ export function checkSecrets(
     } else if (!mayBeLiteral(path) && config.isLiteral(path, secret.read())) {
       warn('a secret is written literally; write `{ env: NAME }` or `{ file: path }`, and change the secret');
     }
+  }
+}
+
+/**
+ * Keeps secrets that are parts of URLs out of messages, and warns of literal ones. They are found in the entry of any
+ * plugin, as it is written.
+ */
+export function checkUrlSecrets(model: unknown, entry: Path, config: MergedConfig): void {
+  for (const { path, name, value } of urlSecretsIn(model, entry)) {
+    config.hideSecret(path);
+    if (!config.isLiteral(path, value)) continue;
+    const message = `${name} in the URL is a secret that is written literally; use a setting for secrets or \`\${NAME}\` in its place, and change the secret`;
+    config.add({ path, severity: 'warning', message });
   }
 }
 

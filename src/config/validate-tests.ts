@@ -1,8 +1,10 @@
-import { nameListing, truncate } from '../checks/describe.ts';
-import { isMapping, type Path } from '../checks/problem.ts';
+import { nameListing } from '../sdk/checks/describe.ts';
+import { isMapping, type Path } from '../sdk/checks/problem.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigProblem } from '../sdk/plugin.ts';
-import { RUN_EXPECTATIONS, type TestDefinition, testDefinition } from '../sdk/tests-config.ts';
+import { truncate } from '../sdk/printable.ts';
+import { RUN_EXPECTATIONS } from '../sdk/test-expectations.ts';
+import { type TestDefinition, testDefinition } from '../sdk/tests-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { takeModel, validateModel } from './validate.ts';
 import { namesIn } from './validate-pipelines.ts';
@@ -45,12 +47,27 @@ function nameProblems(
   const entries = [...forwarders, ...processors, ...collectors];
   const expect = isMapping(test.expect) ? test.expect : {};
   const rows = Object.fromEntries(
-    Object.entries(expect).filter(([name, value]) => isMapping(value) || !isRunExpectation(name)),
+    Object.entries(expect).filter(([name, value]) => {
+      // In a test with virtual files, this mapping is about files.
+      if (name === 'files' && test.files !== undefined) return false;
+      return isMapping(value) || !isRunExpectation(name);
+    }),
   );
+  const collect = isMapping(test.collect) ? test.collect : {};
+  const sources = Object.entries(collect).flatMap(([name, input]): Problem[] => {
+    const from: unknown = isMapping(input) ? input.from : undefined;
+    if (typeof from !== 'string' || forwarders.includes(from)) return [];
+    const names = { noun: 'forwarder', known: forwarders, found };
+    return [{ path: ['collect', name, 'from'], ...unknown(from, names) }];
+  });
   const drops = Array.isArray(expect.dropped) ? expect.dropped : [];
+  const any = isMapping(test.any) ? test.any : {};
   return [
+    ...sources,
     ...unknownKeys(test.collect, ['collect'], { noun: 'collector', known: collectors, found }),
     ...unknownKeys(test.forward, ['forward'], { noun: 'forwarder', known: forwarders, found }),
+    ...unknownKeys(any.collect, ['any', 'collect'], { noun: 'collector', known: collectors, found }),
+    ...unknownKeys(any.forward, ['any', 'forward'], { noun: 'forwarder', known: forwarders, found }),
     ...unknownKeys(rows, ['expect'], { noun: 'entry', known: entries, others: RUN_EXPECTATIONS, found }),
     ...drops.flatMap((drop, index) => {
       const by: unknown = isMapping(drop) ? drop.by : undefined;
@@ -69,6 +86,7 @@ function isRunExpectation(name: string): boolean {
   return RUN_EXPECTATIONS.some((known) => known === name);
 }
 
+/** The tested pipeline, or several as one. */
 function findPipeline(
   wanted: unknown,
   pipelines: Readonly<Record<string, unknown>>,
@@ -78,23 +96,32 @@ function findPipeline(
   if (wanted === undefined && names.length > 1) {
     return { path, message: `missing; expected the name of the pipeline to test: ${nameListing(names)}` };
   }
-  const name = wanted ?? names[0];
-  if (typeof name !== 'string') return undefined;
-  const pipeline = Object.hasOwn(pipelines, name) ? pipelines[name] : undefined;
-  if (pipeline === undefined) {
-    const suggestion = nearest(name, names);
-    const message = `unknown pipeline \`${truncate(name)}\``;
-    return suggestion === undefined
-      ? { path, message: `${message}; there are ${nameListing(names)}` }
-      : { path, message, suggestion };
+  const tested: TestedPipeline[] = [];
+  for (const [index, name] of [wanted ?? names[0]].flat().entries()) {
+    if (typeof name !== 'string') return undefined;
+    const pipeline = Object.hasOwn(pipelines, name) ? pipelines[name] : undefined;
+    if (pipeline === undefined) {
+      const suggestion = nearest(name, names);
+      const here = Array.isArray(wanted) ? [...path, index] : path;
+      const message = `unknown pipeline \`${truncate(name)}\``;
+      return suggestion === undefined
+        ? { path: here, message: `${message}; there are ${nameListing(names)}` }
+        : { path: here, message, suggestion };
+    }
+    if (!isMapping(pipeline)) return undefined;
+    const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
+    tested.push({
+      name,
+      collectors: listed(pipeline.collect),
+      processors: listed(pipeline.process),
+      forwarders: [...listed(pipeline.forward), ...listed(deadLetter)],
+    });
   }
-  if (!isMapping(pipeline)) return undefined;
-  const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
   return {
-    name,
-    collectors: listed(pipeline.collect),
-    processors: listed(pipeline.process),
-    forwarders: [...listed(pipeline.forward), ...listed(deadLetter)],
+    name: tested.map(({ name }) => name).join(' → '),
+    collectors: tested.flatMap(({ collectors }) => collectors),
+    processors: tested.flatMap(({ processors }) => processors),
+    forwarders: tested.flatMap(({ forwarders }) => forwarders),
   };
 }
 

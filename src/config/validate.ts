@@ -1,5 +1,5 @@
-import { applySchema, explainIssue, knownKeys } from '../checks/apply-schema.ts';
-import { isMapping, type Path } from '../checks/problem.ts';
+import { applySchema, exampleAt, explainIssue, knownKeys } from '../sdk/checks/apply-schema.ts';
+import { isMapping, type Path } from '../sdk/checks/problem.ts';
 import {
   AdminConfig,
   type AnalyticsConfig,
@@ -14,18 +14,21 @@ import type { ConfigProblem, ConfigSchema, Plugin, PluginKind } from '../sdk/plu
 import { buildConfig, type ValidEntry } from './build-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
-import { type CompileCondition, type ParsedPipeline, routesOf } from './routes.ts';
+import { type CompileCondition, conditionsIn, type ParsedPipeline, routesOf } from './routes.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 import {
+  defaultInFlight,
   validateBatching,
   validateExactlyOnce,
+  validateJoining,
   validateMaskedRoutes,
   validateStdin,
   validateWorkers,
 } from './validate-capabilities.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
+import { validateParsing } from './validate-parsing.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
-import { checkSecrets, hideSecrets } from './validate-secrets.ts';
+import { checkSecrets, checkUrlSecrets, hideSecrets } from './validate-secrets.ts';
 
 /** What validation needs besides the configuration itself. */
 export interface ValidationContext {
@@ -52,12 +55,12 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
   for (const [name, value] of Object.entries(written)) {
     const path = ['pipelines', name];
     const data = validateModel(PipelineConfig, takeModel(value, path, config), path, config);
+    const conditions = conditionsIn(value, path, config, context.compileCondition);
     if (data === undefined) continue;
     const { forward, ...rest } = data as ParsedPipeline;
-    pipelines.set(name, {
-      ...rest,
-      forward: routesOf(forward, [...path, 'forward'], config, context.compileCondition),
-    });
+    const pipeline = { ...rest, forward: routesOf(forward, conditions) };
+    const { max_in_flight = defaultInFlight(pipeline, entries) } = pipeline;
+    pipelines.set(name, { ...pipeline, max_in_flight });
   }
   if (config.isComplete) {
     checkSections(config);
@@ -69,10 +72,12 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
     const problems = _validate_pipelines(written, names);
     problems.push(
       ...validateExactlyOnce(written, entries),
+      ...validateJoining(written, entries),
       ...validateWorkers(written, entries),
       ...validateOwnOutput(pipelines, entries),
       ...validateBatching(pipelines, entries),
       ...validateMaskedRoutes(pipelines, entries),
+      ...validateParsing(pipelines, entries),
       ...validateStdin(pipelines, entries),
     );
     for (const problem of problems) config.add({ ...problem, foreign: true });
@@ -123,6 +128,7 @@ function validateEntries(
   for (const [name, entry] of Object.entries(config.sections.get(section) ?? {})) {
     const path = [section, name] as const;
     const model = takeModel(entry, path, config);
+    checkUrlSecrets(model, path, config);
     const plugin = findEntryPlugin(kind, model, path, config, context.lookup);
     if (plugin === undefined) continue;
     const data = validateModel(() => plugin.get_config_schema(), model, path, config);
@@ -176,6 +182,7 @@ export function validateModel(
       prefix: path,
       input: model,
       knownKeys: (inner: Path) => knownKeys(schema, inner),
+      example: (inner: Path) => exampleAt(schema, inner),
       describe: (inner: Path) => config.describe(inner),
     };
     for (const issue of result.issues) {
@@ -194,7 +201,7 @@ const RESERVED_FIELDS = ['name', 'parent', 'loaded_plugin'];
 type Check = (args: { config: unknown; host: Host | undefined }) => readonly ConfigProblem[];
 
 /** Asks a plugin for problems that its schema cannot see; they go to the log. */
-export function checkPlugin(
+function checkPlugin(
   plugin: Plugin,
   data: Readonly<Record<string, unknown>>,
   path: Path,
@@ -220,7 +227,7 @@ const RESERVED = '__proto__';
 const MESSAGE = 'the name `__proto__` is reserved by JavaScript; choose another';
 
 /** Refuses the key at a path if it is `__proto__`. */
-export function isReserved(path: Path, config: MergedConfig): boolean {
+function isReserved(path: Path, config: MergedConfig): boolean {
   if (path.at(-1) !== RESERVED) return false;
   config.add({ path, at: 'key', message: MESSAGE });
   return true;
@@ -230,7 +237,7 @@ export function isReserved(path: Path, config: MergedConfig): boolean {
  * Refuses the key `__proto__` at any depth of a model and returns the model without it. Schemas would drop it
  * in silence, and with it a rule of that name.
  */
-export function removeReservedKeys(
+function removeReservedKeys(
   value: Readonly<Record<string, unknown>>,
   path: Path,
   config: MergedConfig,

@@ -9,7 +9,7 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml';
-import type { Path } from '../checks/problem.ts';
+import type { Path } from '../sdk/checks/problem.ts';
 import { type EnvironmentAt, substitute } from './environment.ts';
 import type { SourceText } from './source.ts';
 import {
@@ -202,7 +202,7 @@ function add(sum: { size: number; broken: boolean }, node: YamlNode): { size: nu
  * Merges what a `<<` key names into a mapping; keys that are there already stay.
  * Returns in words what is wrong with the value, if something is.
  */
-export function mergeEntries(
+function mergeEntries(
   entries: Map<string, { offset: number; node: YamlNode }>,
   merged: YamlNode,
 ): string | undefined {
@@ -216,13 +216,13 @@ export function mergeEntries(
   return undefined;
 }
 
-/** Where a flow collection begins; a block collection's place is its key. */
-export function flowOffset(event: SequenceEvent | MappingEvent): number | undefined {
+/** Where a flow collection starts; a block collection's place is its key. */
+function flowOffset(event: SequenceEvent | MappingEvent): number | undefined {
   return event.style === COLLECTION_STYLE.FLOW ? event.start : undefined;
 }
 
-/** Where a scalar begins, its opening quote included; undefined for an empty one. */
-export function scalarOffset(text: string, event: ScalarEvent): number | undefined {
+/** Where a scalar starts, its opening quote included; undefined for an empty one. */
+function scalarOffset(text: string, event: ScalarEvent): number | undefined {
   if (event.valueStart === -1) return undefined;
   if (event.style === SCALAR_STYLE.PLAIN) return event.valueStart;
   if (event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED) {
@@ -231,7 +231,7 @@ export function scalarOffset(text: string, event: ScalarEvent): number | undefin
   return event.valueStart + (/^\s*(?=\S)/.exec(text.slice(event.valueStart))?.[0].length ?? 0);
 }
 
-/** Where a value begins. */
+/** Where a value starts. */
 export function eventOffset(text: string, event: Event | undefined): number | undefined {
   if (event?.type === EVENT_ID.SCALAR) return scalarOffset(text, event);
   if (event?.type === EVENT_ID.ALIAS) return event.anchorStart - 1;

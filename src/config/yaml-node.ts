@@ -7,13 +7,13 @@ import {
   type ScalarTagDefinition,
   strTag,
 } from 'js-yaml';
-import type { UsedVariable } from '../checks/shown-values.ts';
+import type { UsedVariable } from '../sdk/checks/shown-values.ts';
 
 /** A YAML value with its place. Aliases share the node that they name. */
 export type YamlNode = ScalarNode | SequenceNode | MappingNode;
 
 interface NodeBase {
-  /** Where the value begins; undefined for block collections and empty values, whose key is their place. */
+  /** Where the value starts; undefined for block collections and empty values, whose key is their place. */
   readonly offset: number | undefined;
   /** How many values this one is made of, aliases written out. */
   readonly size: number;
@@ -58,7 +58,7 @@ export function usedVariables(node: YamlNode): readonly UsedVariable[] {
 }
 
 /** The values of a collection. */
-export function childNodes(node: YamlNode): YamlNode[] {
+function childNodes(node: YamlNode): YamlNode[] {
   if (node.kind === 'scalar') return [];
   const slots = node.kind === 'sequence' ? node.items : [...node.entries.values()];
   return slots.map((slot) => slot.node);
@@ -73,7 +73,7 @@ const EXPLICIT_TAGS = new Map<string, ScalarTagDefinition>([
 ]);
 
 /** `!!int` for `tag:yaml.org,2002:int`. */
-export function shortTag(tagName: string): string {
+function shortTag(tagName: string): string {
   return tagName.replace(/^tag:yaml\.org,2002:/, '!!');
 }
 
@@ -95,5 +95,5 @@ export function resolveTagged(text: string, tagName: string): { value: unknown }
     };
   }
   const value = tag.resolve(text, true, tag.tagName);
-  return value === NOT_RESOLVED ? { problem: `the value is no ${tagName}` } : { value };
+  return value === NOT_RESOLVED ? { problem: `the value is not a valid ${tagName}` } : { value };
 }

@@ -34,6 +34,12 @@ export interface AttemptPolicy {
   readonly pause?: Pause;
 }
 
+/**
+ * On an error: the milliseconds until the next attempt, in the place of a random backoff. A recording replays its waits with
+ * it. Other than `retryAfter`, it does not hold back other calls.
+ */
+export const BACKOFF = Symbol('backoff');
+
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 60_000;
 
@@ -46,7 +52,7 @@ export class Pause {
     return this.#left();
   }
 
-  /** Begins one, unless there is one that ends later. */
+  /** Starts one, unless there is one that ends later. */
   begin(ms: number): void {
     if (ms <= this.left) return;
     const elapsed = steadyClock();
@@ -85,13 +91,15 @@ export class Attempts {
       onFailing(true);
     }
     if (left <= 0) throw gaveUp(name, this.failed, failingFor, error);
-    const backoff = backoffDelay(this.failed, { base: FIRST_WAIT, cap: LONGEST_WAIT, random });
+    const backoff =
+      (error as { readonly [BACKOFF]?: number } | null | undefined)?.[BACKOFF] ??
+      backoffDelay(this.failed, { base: FIRST_WAIT, cap: LONGEST_WAIT, random });
     const wait = Math.min(left, retryAfter === undefined ? backoff : retryAfter * 1000);
     onRetry(this.failed, wait, error);
     return wait;
   }
 
-  /** They were successful, or are given up. */
+  /** They succeeded, or are given up. */
   end(): void {
     if (this.#failingFor === undefined) return;
     this.#failingFor = undefined;
@@ -99,31 +107,27 @@ export class Attempts {
   }
 }
 
-/** Makes a call, or plans it for the end of a pause. Undefined if it succeeded at once: no Observable was created. */
-export function startCall(call: () => unknown, { pause }: AttemptPolicy): Observable<unknown> | undefined {
-  if (pause !== undefined && pause.left > 0) return callLater(call);
+/** Makes a call, unless a pause holds it back. Creates no Observable for one that succeeds at once. */
+export function startCall(
+  call: () => unknown,
+  { pause }: AttemptPolicy,
+): Observable<unknown> | 'succeeded' | 'held back' {
+  if (pause !== undefined && pause.left > 0) return 'held back';
   try {
     const returned = call();
-    return availableResults(returned) === undefined ? streamResults(returned) : undefined;
+    return availableResults(returned) === undefined ? streamResults(returned) : 'succeeded';
   } catch (error) {
     return throwError(() => error);
   }
 }
 
-function callLater(call: () => unknown): Observable<unknown> {
-  return defer(() => {
-    const returned = call();
-    return availableResults(returned) ?? streamResults(returned);
-  });
-}
-
 /**
- * Completes with success of the call that was started, or of one of those that are made again. `afterFailure` gets the
- * error of each and returns an Observable whose first value starts the next call. One that completes without a value
- * ends the calls, and one that errors fails them.
+ * Completes when the call that was started succeeds, or one of those that are made again. `afterFailure` gets the error of
+ * each and returns an Observable whose first value starts the next call. One that completes without a value ends the
+ * calls, and one that errors fails them. A call is made when no pause is left.
  */
 export function repeatCall(
-  started: Observable<unknown>,
+  started: Observable<unknown> | 'held back',
   call: () => unknown,
   { timeout, pause }: AttemptPolicy,
   {
@@ -131,11 +135,18 @@ export function repeatCall(
     afterFailure,
   }: { succeeded: () => void; afterFailure: (error: unknown) => Observable<unknown> },
 ): Observable<never> {
-  let next = started;
+  const call$ = defer(() => {
+    const returned = call();
+    return availableResults(returned) ?? streamResults(returned);
+  });
+  let next$ = started === 'held back' ? call$ : started;
   return defer(() => {
-    const called = next.pipe(ignoreElements(), timeout === undefined ? identity : raceWith(timeOut(timeout)));
-    next = callLater(call);
-    return pause === undefined || pause.left === 0 ? called : concat(untilOver(pause), called);
+    const called$ = next$.pipe(
+      ignoreElements(),
+      timeout === undefined ? identity : raceWith(timeOut(timeout)),
+    );
+    next$ = call$;
+    return pause === undefined ? called$ : concat(untilOver(pause), called$);
   }).pipe(tap({ complete: succeeded }), retry({ delay: afterFailure }));
 }
 
@@ -147,7 +158,7 @@ export function attempt(call: () => unknown, policy: AttemptPolicy): Observable<
     return wait === undefined ? throwError(() => error) : longTimer(wait);
   };
   const started = startCall(call, policy);
-  if (started === undefined) return EMPTY;
+  if (started === 'succeeded') return EMPTY;
   const end = () => attempts.end();
   return repeatCall(started, call, policy, { succeeded: end, afterFailure }).pipe(tap({ error: end }));
 }

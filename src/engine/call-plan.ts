@@ -1,29 +1,35 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { CollectorState, StateValue } from '../sdk/context.ts';
+import type { CollectorState } from '../sdk/context.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJson } from '../sdk/serialise.ts';
-import { AckQueue, type Delivery } from './delivery.ts';
+import { AckQueue, type Batch, type Delivery } from './delivery.ts';
 
 /** A call that was made, or may have been, and whose events are not all acknowledged. */
 interface PlannedCall {
   readonly id: string;
-  /** Those that are not acknowledged. */
-  events: number;
-  /** Digest of its events. */
-  readonly check: string;
+  /** Its events that are not acknowledged: those of each batch of the collector, which are acknowledged together. */
+  parts: readonly CallPart[];
   /** It was delivered, and some of its events are acknowledged. */
   isDelivered: boolean;
   /** Whether it was made in this run. */
-  isBegun: boolean;
+  isMade: boolean;
   /** Whether nothing of it will be sent again in this run. */
   hasEnded: boolean;
 }
 
-/** What a call of the last run held, which has to be made again. */
-export type RepeatedCall = Readonly<Pick<PlannedCall, 'id' | 'events' | 'isDelivered'>>;
+/** An alias, because values of the state must have an index signature. */
+type CallPart = { readonly events: number; readonly digest: string };
 
-/** Where the state has the calls of a source. */
+/** What a call of the last run held, which has to be made again. */
+export interface RepeatedCall {
+  readonly id: string;
+  /** How many of its events are not acknowledged. */
+  readonly events: number;
+  readonly isDelivered: boolean;
+}
+
+/** The start of the keys under which the state has the calls of each source. */
 const KEY = 'calls ';
 
 /**
@@ -45,16 +51,14 @@ export class CallPlan {
     this.#state = state;
     for (const [key, calls] of state.entries()) {
       if (!key.startsWith(KEY) || !Array.isArray(calls)) continue;
-      const planned = calls.map((call: StateValue) => ({
-        ...(call as object as PlannedCall),
-        isBegun: false,
-        hasEnded: false,
-      }));
+      const planned = (calls as unknown as readonly PlannedCall[])
+        .filter(({ parts }) => Array.isArray(parts))
+        .map((call) => ({ ...call, isMade: false, hasEnded: false }));
       this.#calls.set(key.slice(KEY.length), planned);
     }
   }
 
-  /** Forgets the calls of a pipeline that does not deliver exactly once any more. */
+  /** Forgets the calls of a pipeline that no longer delivers exactly once. */
   static forget(state: CollectorState): void {
     for (const [key] of [...state.entries()]) if (key.startsWith(KEY)) state.delete(key);
   }
@@ -85,32 +89,45 @@ export class CallPlan {
 
   /** The call that the next events of a source went into, if it was made by the last run. */
   repeated(source: string): RepeatedCall | undefined {
-    return this.#calls.get(source)?.find(({ isBegun }) => !isBegun);
+    const call = this.#notMade(source);
+    return call && { id: call.id, events: eventsOf(call), isDelivered: call.isDelivered };
   }
 
-  /** Whether these are the events of the call. Then it counts as made. */
-  repeat(source: string, events: readonly CollectedEvent[], path: string | undefined): boolean {
-    const call = this.#calls.get(source)?.find(({ isBegun }) => !isBegun);
-    // Of a call in which some events are acknowledged, the first one does not come again.
-    if (call === undefined || (!call.isDelivered && call.check !== digest(events, path))) return false;
-    call.isBegun = true;
+  /** Whether these are the events of the call that are not acknowledged. Then it counts as made. */
+  repeat(source: string, batches: readonly Batch[], path: string | undefined): boolean {
+    const call = this.#notMade(source);
+    if (call === undefined) return false;
+    const events = batches.flatMap((batch) => batch.events);
+    let start = 0;
+    for (const part of call.parts) {
+      const end = start + part.events;
+      if (digest(events.slice(start, end), path) !== part.digest) return false;
+      start = end;
+    }
+    if (start !== events.length) return false;
+    // The collector may have read them in other batches than in the last run, and acknowledges these.
+    call.parts = partsOf(batches, path);
+    call.isMade = true;
+    this.#keep(source, this.#calls.get(source) ?? []);
     return true;
+  }
+
+  #notMade(source: string): PlannedCall | undefined {
+    return this.#calls.get(source)?.find(({ isMade }) => !isMade);
   }
 
   /** The calls of the last run cannot be repeated: the events of the source are not the same. */
   abandon(source: string): void {
-    this.#keep(source, this.#calls.get(source)?.filter(({ isBegun }) => isBegun) ?? []);
+    this.#keep(source, this.#calls.get(source)?.filter(({ isMade }) => isMade) ?? []);
   }
 
   /** A new call is about to be made. Returns its id. */
-  begin(source: string, events: readonly CollectedEvent[], path: string | undefined): string {
-    const check = digest(events, path);
+  begin(source: string, batches: readonly Batch[], path: string | undefined): string {
     const call = {
       id: randomUUID(),
-      events: events.length,
-      check,
+      parts: partsOf(batches, path),
       isDelivered: false,
-      isBegun: true,
+      isMade: true,
       hasEnded: false,
     };
     this.#keep(source, [...(this.#calls.get(source) ?? []), call]);
@@ -142,11 +159,11 @@ export class CallPlan {
     const calls = [...(this.#calls.get(source) ?? [])];
     let left = events;
     for (let first = calls[0]; first !== undefined && left > 0; first = calls[0]) {
-      const taken = Math.min(left, first.events);
-      left -= taken;
-      first.events -= taken;
+      const [part, ...rest] = first.parts;
+      left -= part?.events ?? 0;
+      first.parts = rest;
       first.isDelivered ||= first.hasEnded;
-      if (first.events === 0) calls.shift();
+      if (rest.length === 0) calls.shift();
     }
     if (events > 0) this.#keep(source, calls);
   }
@@ -158,13 +175,28 @@ export class CallPlan {
       return;
     }
     this.#calls.set(source, calls);
-    const kept = calls.map(({ id, events, check, isDelivered }) => ({ id, events, check, isDelivered }));
+    const kept = calls.map(({ id, parts, isDelivered }) => ({ id, parts, isDelivered }));
     this.#state.set(KEY + source, kept);
   }
 }
 
 function sourceOf(collector: string, { origin }: Delivery): string {
   return `${collector} ${origin?.id ?? origin?.path ?? ''}`;
+}
+
+function eventsOf({ parts }: PlannedCall): number {
+  return parts.reduce((sum, { events }) => sum + events, 0);
+}
+
+/** Events of one batch of a collector, which processors may have passed on in several, are one part. */
+function partsOf(batches: readonly Batch[], path: string | undefined): CallPart[] {
+  const parts: { readonly root: Delivery; readonly events: CollectedEvent[] }[] = [];
+  for (const { events, delivery } of batches) {
+    const last = parts.at(-1);
+    if (last?.root === delivery.root) last.events.push(...events);
+    else parts.push({ root: delivery.root, events: [...events] });
+  }
+  return parts.map(({ events }) => ({ events: events.length, digest: digest(events, path) }));
 }
 
 /** Without timestamps, which are those of the collection, and without the path, which a rotation changes. */

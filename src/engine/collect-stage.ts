@@ -19,8 +19,10 @@ export interface CollectStageOptions {
   readonly drop: Drop;
   /** Takes what the collector could not make events of. */
   readonly onRefused: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
-  /** Sees the events that were acknowledged; for tests and pictures. */
-  readonly onAcknowledged?: ((events: readonly CollectedEvent[]) => void) | undefined;
+  /** See what was emitted, what was admitted, and what was acknowledged; for tests, pictures and recordings. */
+  readonly onCollected?: ((unit: EventBatch) => void) | undefined;
+  readonly onAdmitted?: ((unit: EventBatch, delivery: Delivery) => void) | undefined;
+  readonly onAcknowledged?: ((unit: EventBatch) => void) | undefined;
   /** The queue that acknowledges what this collector emits. Default: one of its own. */
   readonly makeQueue?: ((release: (events: number) => void) => Pick<AckQueue, 'open'>) | undefined;
 }
@@ -28,7 +30,7 @@ export interface CollectStageOptions {
 /**
  * Opens a delivery for everything that a collector emits. While the window is full, what comes waits in a bounded
  * buffer; beyond that it is dropped by policy, and counted. Collectors that heed `ctx.demand` never get there.
- * Errors with the source, and with what it emits that is no event, behind all that came before.
+ * Errors with the source, and with what it emits that is not an event, behind all that came before.
  */
 export function collectStage({
   name,
@@ -38,6 +40,8 @@ export function collectStage({
   entry,
   drop,
   onRefused,
+  onCollected,
+  onAdmitted,
   onAcknowledged,
   makeQueue = (release) => new AckQueue(release),
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
@@ -55,13 +59,18 @@ export function collectStage({
         const openedAt = counters.opened(entry, size);
         const delivery = queue.open(size, (outcome) => {
           counters.acknowledged(entry, size, outcome, openedAt);
+          // Before the collector is told, which may then use the memory of lines again.
+          onAcknowledged?.(unit);
           acknowledge?.(outcome);
-          onAcknowledged?.(unit.events);
         });
         delivery.origin = origin;
-        if (refusal !== undefined) onRefused(unit.events[0] as CollectedEvent, delivery, refusal);
-        else
-          subscriber.next(isLazy(content) ? new LazyBatch(content, delivery) : { events: content, delivery });
+        if (refusal !== undefined) {
+          onRefused(unit.events[0] as CollectedEvent, delivery, refusal);
+          return;
+        }
+        entry.sent += size;
+        onAdmitted?.(unit, delivery);
+        subscriber.next(isLazy(content) ? new LazyBatch(content, delivery) : { events: content, delivery });
       };
 
       const refuse = (unit: EventBatch) => {
@@ -104,6 +113,7 @@ export function collectStage({
           return;
         }
         entry.received += unit.size;
+        onCollected?.(unit);
         if (waiting.size === 0 && window.room > 0) emit(unit);
         else enqueue(unit);
       };
@@ -124,7 +134,7 @@ export function collectStage({
         }),
       );
 
-      /** What waits goes first: the source's end follows it. */
+      /** Ends the stage when everything in the buffer has left. */
       function finish(how: () => void): void {
         if (waiting.size === 0) how();
         else end = how;

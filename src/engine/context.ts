@@ -20,7 +20,7 @@ export interface SharedContext {
   readonly once: boolean;
   readonly random: () => number;
   readonly shared_cache: Record<string, unknown>;
-  /** Emits when output files are to be closed and opened anew. */
+  /** Emits when output files are to be closed and opened again. */
   readonly reopen$?: Observable<unknown> | undefined;
 }
 
@@ -29,11 +29,11 @@ export interface OwnContext {
   readonly cache: Record<string, unknown>;
   readonly signal: AbortSignal;
   readonly ended: AbortSignal;
+  readonly beforeEnd?: ((work$: Observable<unknown>) => void) | undefined;
   readonly stats: PluginStats;
   readonly metrics: PluginMetrics;
   readonly demand: Demand;
   readonly state: CollectorState;
-  readonly blockLines?: number | undefined;
 }
 
 /** The context of one plugin entry in one run of a pipeline: docs/specification.md#26-pipelineruncontext. */

@@ -1,16 +1,16 @@
 import { type Observable, Subject } from 'rxjs';
 import type { Logger } from '../sdk/context.ts';
-import { isNoteworthy, safeReason } from '../sdk/errors.ts';
+import { safeReason } from '../sdk/errors.ts';
 import { type CollectedEvent, collectedEvent } from '../sdk/events.ts';
 import { isoNow } from '../sdk/time.ts';
 import { type Batch, type Delivery, originOf } from './delivery.ts';
+import { FailureLog } from './failure-log.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
-import type { EntryCounters, PipelineCounters } from './stats.ts';
+import type { EntryCounters } from './stats.ts';
 
 export interface DeadLettersOptions {
   readonly pipeline: string;
   readonly logger: Logger;
-  readonly counters: PipelineCounters;
   /** The counters of the entry at a place. */
   readonly entryAt: (place: StagePlace) => EntryCounters;
   readonly probe: PipelineProbe | undefined;
@@ -23,13 +23,24 @@ export interface DeadLettersOptions {
   readonly cut: (event: CollectedEvent, delivery: Delivery) => CollectedEvent;
 }
 
+const KINDS: Readonly<Record<StagePlace['kind'], string>> = {
+  collect: 'collector',
+  process: 'processor',
+  forward: 'forwarder',
+  dead_letter: 'dead letter',
+};
+
+/** An event that a plugin failed on, with its part of the delivery. */
+type Failure = [event: CollectedEvent, delivery: Delivery, error: unknown];
+
 const UNCUT = { withheld: 'the event came of a line that was cut, and its own end could not be taken off' };
 
 /** Takes the events that a plugin failed on: to the dead letter if there is one, else they are dropped. */
 export class DeadLetters {
   readonly #options: DeadLettersOptions;
   readonly #batch$ = new Subject<Batch>();
-  #failures = 0;
+  /** By plugin. */
+  readonly #logs = new Map<EntryCounters, FailureLog>();
 
   constructor(options: DeadLettersOptions) {
     this.#options = options;
@@ -44,84 +55,89 @@ export class DeadLetters {
     this.#batch$.complete();
   }
 
+  /** To be called at the end of the run, however it ends. */
+  closeLogs(): void {
+    for (const log of this.#logs.values()) log.close();
+  }
+
   /** An event that has not passed every mask is withheld: the entry tells of the failure only. */
-  processorFailed(index: number, event: CollectedEvent, delivery: Delivery, error: unknown): void {
+  processorFailed(index: number, ...failure: Failure): void {
     const { processors, masks, cut } = this.#options;
-    const plugin = processors[index] as string;
+    const [event, delivery] = failure;
     const unmasked = masks.indexOf(true, index);
-    const shown = () => {
+    const place: StagePlace = { kind: 'process', name: processors[index] as string };
+    const content = () => {
+      if (unmasked !== -1) return { withheld: `the event had not passed the mask ${processors[unmasked]}` };
       try {
         return { event: cut(event, delivery) };
       } catch {
         return UNCUT;
       }
     };
-    this.#log(`processor ${plugin} failed on an event${originOf(delivery)}`, error);
-    this.#take('processor_failed', { kind: 'process', name: plugin }, event, delivery, error, () =>
-      unmasked === -1 ? shown() : { withheld: `the event had not passed the mask ${processors[unmasked]}` },
-    );
+    this.#take(place, 'processor_failed', `failed on an event${originOf(delivery)}`, failure, content);
   }
 
   /** What a collector could not make events of: no mask has seen it. */
-  collectorFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
+  collectorFailed(name: string, ...failure: Failure): void {
     const { processors, masks } = this.#options;
+    const [event, delivery] = failure;
     const mask = masks.indexOf(true);
-    this.#log(`collector ${plugin} could not read what it got${originOf(delivery)}`, error);
-    this.#take('collector_failed', { kind: 'collect', name: plugin }, event, delivery, error, () =>
+    const what = `could not read what it got${originOf(delivery)}`;
+    this.#take({ kind: 'collect', name }, 'collector_failed', what, failure, () =>
       mask === -1 ? { event } : { withheld: `it had not passed the mask ${processors[mask]}` },
     );
   }
 
   /** An event that came of a truncated line and cannot be cut, behind the last processor. */
-  cutFailed(event: CollectedEvent, delivery: Delivery, error: unknown): void {
+  cutFailed(...failure: Failure): void {
     const { pipeline, processors } = this.#options;
-    const name = processors.at(-1) ?? pipeline;
-    this.#log(
-      `an event of a line that was cut could not be shown behind ${name}${originOf(delivery)}`,
-      error,
-    );
-    this.#take('processor_failed', { kind: 'process', name }, event, delivery, error, () => UNCUT);
+    const place: StagePlace = { kind: 'process', name: processors.at(-1) ?? pipeline };
+    const what = `gave an event of a line that was cut${originOf(failure[1])}, and it could not be cut`;
+    this.#take(place, 'processor_failed', what, failure, () => UNCUT);
   }
 
-  forwarderFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
-    this.#log(`forwarder ${plugin} gave up on an event${originOf(delivery)}`, error);
-    this.#take('forwarder_failed', { kind: 'forward', name: plugin }, event, delivery, error, () => ({
-      event,
-    }));
+  forwarderFailed(name: string, ...failure: Failure): void {
+    const [event, delivery] = failure;
+    const what = `gave up on an event${originOf(delivery)}`;
+    this.#take({ kind: 'forward', name }, 'forwarder_failed', what, failure, () => ({ event }));
   }
 
   /** The condition of a forwarder could not be evaluated: for this forwarder the event has failed. */
-  routeFailed(plugin: string, event: CollectedEvent, delivery: Delivery, error: unknown): void {
-    this.#log(`the condition of forwarder ${plugin} failed on an event${originOf(delivery)}`, error);
-    this.#take('route_failed', { kind: 'forward', name: plugin }, event, delivery, error, () => ({ event }));
+  routeFailed(name: string, ...failure: Failure): void {
+    const [event, delivery] = failure;
+    const what = `has a condition that failed on an event${originOf(delivery)}`;
+    this.#take({ kind: 'forward', name }, 'route_failed', what, failure, () => ({ event }));
   }
 
   /** The dead letter itself refused an entry for good. */
-  lost(plugin: string, entry: CollectedEvent, delivery: Delivery, error: unknown): void {
-    const { counters, entryAt, probe } = this.#options;
-    this.#log(`dead letter ${plugin} refused an entry`, error);
-    const at = entryAt({ kind: 'dead_letter', name: plugin });
-    at.failed++;
-    counters.drop(at, 'forwarder_failed', 1);
-    probe?.dropped({ kind: 'dead_letter', name: plugin }, 'forwarder_failed', [entry]);
+  lost(name: string, ...[entry, delivery, error]: Failure): void {
+    const { entryAt, probe } = this.#options;
+    const place: StagePlace = { kind: 'dead_letter', name };
+    this.#log(place, 'refused an entry', error);
+    const counters = entryAt(place);
+    counters.failed++;
+    counters.drop('forwarder_failed', 1);
+    probe?.dropped?.(place, 'forwarder_failed', [entry]);
     delivery.acknowledge(1, 'failed');
   }
 
+  /** `what` is what the plugin did, for the log; `content` what the entry may show of the event. */
   #take(
-    reason: 'collector_failed' | 'processor_failed' | 'forwarder_failed' | 'route_failed',
     place: StagePlace,
-    event: CollectedEvent,
-    delivery: Delivery,
-    error: unknown,
+    reason: 'collector_failed' | 'processor_failed' | 'forwarder_failed' | 'route_failed',
+    what: string,
+    [event, delivery, error]: Failure,
     content: () => Record<string, unknown>,
   ): void {
-    const { pipeline, counters, entryAt, probe, isOpen } = this.#options;
+    const { pipeline, entryAt, probe, isOpen } = this.#options;
+    this.#log(place, what, error);
     const failed = entryAt(place);
-    failed.failed++;
-    probe?.pluginFailed(place, error);
+    // A forwarder has not received an event on which its condition failed.
+    if (reason !== 'route_failed') failed.failed++;
+    probe?.pluginFailed?.(place, error);
     if (!isOpen) {
-      counters.drop(failed, reason, 1);
-      probe?.dropped(place, reason, [event]);
+      failed.drop(reason, 1);
+      probe?.dropped?.(place, reason, [event]);
       delivery.acknowledge(1, 'failed');
       return;
     }
@@ -134,15 +150,24 @@ export class DeadLetters {
       time: isoNow(),
       ...content(),
     });
-    probe?.deadLettered(place, event, entry);
+    probe?.deadLettered?.(place, event, entry);
     this.#batch$.next({ events: [entry], delivery });
   }
 
-  #log(what: string, error: unknown): void {
-    this.#failures++;
-    if (!isNoteworthy(this.#failures)) return;
-    const { logger, pipeline } = this.#options;
-    const often = this.#failures > 3 ? ` (failure ${this.#failures} of this run)` : '';
-    logger.error(`${pipeline}: ${what}${often}: ${safeReason(error)}`);
+  #log(place: StagePlace, what: string, error: unknown): void {
+    const { logger, pipeline, entryAt } = this.#options;
+    const entry = entryAt(place);
+    const name = `${pipeline}: ${KINDS[place.kind]} ${place.name}`;
+    let log = this.#logs.get(entry);
+    if (log === undefined) {
+      log = new FailureLog({
+        warn: (message) => logger.error(message),
+        info: (message) => logger.info(`${name}: ${message}`),
+        verb: 'failed',
+        received: () => entry.received,
+      });
+      this.#logs.set(entry, log);
+    }
+    log.failed((often) => `${name} ${what}${often}: ${safeReason(error)}`);
   }
 }

@@ -6,11 +6,11 @@ import type { LazyEvents } from '../sdk/line-events.ts';
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 
 /**
- * Follows what came of the events of one batch: open until each was acknowledged by everyone who has it.
- * The worst outcome of all is the delivery's.
+ * Counts the events of one batch that are not acknowledged yet, once for each forwarder that has them. Its outcome is the
+ * worst of all.
  */
 export class Delivery {
-  /** That of the batch: this one, unless it is a part. */
+  /** The delivery of the whole batch: this one, unless it is a part. */
   readonly root: Delivery;
   /** Where the events of the root come from, if that is known. */
   origin: EventOrigin | undefined;

@@ -9,9 +9,9 @@ type States = (scope: string) => CollectorState;
 /** How much of a pipeline's output is committed, and which files lie past that. */
 export class OutputRecord {
   readonly #states: States;
-  /** The file that committed output ends in, then those that were begun since. */
+  /** The file that committed output ends in, then those that were started since. */
   #marks: readonly OutputMark[];
-  /** Nothing that was written is past the marks. What is there now is somebody else's, and the files may be gone. */
+  /** Nothing that was written is past the marks. What is there now is another program's, and the files may be gone. */
   #isComplete: boolean;
   /** Whether the state has these marks, except for later commits. */
   #isKept = true;
@@ -67,7 +67,7 @@ export class OutputRecord {
     return mark.path;
   }
 
-  /** All output up to `cut` is on the disk. Files before it are done with, and one may have been begun since. */
+  /** All output up to `cut` is on the disk. Files before it are complete, and one may have been started since. */
   commit(cut: OutputMark, isComplete: boolean): void {
     this.#marks = [cut, ...this.#marks.slice(this.#marks.findIndex(({ id }) => id === cut.id) + 1)];
     this.#isComplete = isComplete;
@@ -108,7 +108,7 @@ export class StagedState implements CollectorState {
   }
 
   set(key: string, value: StateValue): void {
-    // Where a collector begins stands whatever becomes of the output, and a file that is renamed before the first
+    // Where a collector starts stands whatever becomes of the output, and a file that is renamed before the first
     // commit would not be known again.
     if (!this.#values.has(key) && this.#kept.get(key) === undefined) this.#kept.set(key, value);
     this.#values.set(key, value);
@@ -126,7 +126,7 @@ export class StagedState implements CollectorState {
     return this.#values.entries();
   }
 
-  /** Where a collector begins; all else the pipeline commits, when the output is on the disk. */
+  /** Where a collector starts; all else the pipeline commits, when the output is on the disk. */
   commit(): void {
     this.#kept.commit();
   }

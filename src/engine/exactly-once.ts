@@ -34,8 +34,10 @@ export interface ExactlyOnceOptions {
   readonly giveUpAfter: number | undefined;
   /** Told that the output cannot be cut back, which is tried again without end. */
   readonly log: RetryLog;
-  /** Told that the output of the last run is no longer at its path. */
+  /** Told that the last run's output is no longer at its path. */
   readonly logger: Logger;
+  /** Told that what was acknowledged so far is being committed. What is returned is called when it is; for recordings. */
+  readonly onCommit?: (() => (() => void) | undefined) | undefined;
 }
 
 /** Milliseconds from what is acknowledged to its commit: that much is done again after a crash. */
@@ -68,7 +70,7 @@ export class ExactlyOnce {
   #last: OutputMark | undefined;
   /** A file that was removed before all that was written to it was committed. */
   #lost: string | undefined;
-  /** A write was begun and has not completed since: nobody knows what it has left. */
+  /** A write was started and has not completed since, so it is not known what it has written. */
   #isWriting = false;
 
   constructor(options: ExactlyOnceOptions) {
@@ -179,7 +181,7 @@ export class ExactlyOnce {
     );
   }
 
-  /** Nobody knows whether anything has what was in a file that was removed: what was not committed is written again. */
+  /** What a removed file held may be lost: what was not committed is written again. */
   #removed(file: Pick<OutputMark, 'id' | 'length'>): void {
     const lost = this.#record.removed(file);
     if (lost === undefined) return;
@@ -199,6 +201,7 @@ export class ExactlyOnce {
       const staged = [...this.#staged.values()].map((state) => ({ state, changes: state.take() }));
       const cut = this.#cut;
       this.#cut = undefined;
+      const committed = this.#options.onCommit?.();
       const keep$ = defer(() => {
         if (this.#lost !== undefined) return this.#startOver(this.#lost);
         // One transaction, because nothing comes between.
@@ -206,6 +209,7 @@ export class ExactlyOnce {
         if (cut !== undefined) this.#record.commit(cut, !this.#isWriting && this.#written.at(-1) === cut);
         if (isLast) this.#record.markComplete();
         this.#record.keep();
+        committed?.();
         return EMPTY;
       });
       // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it again.
@@ -218,7 +222,7 @@ export class ExactlyOnce {
     this.#record.keep();
     const text =
       `${path} was removed before all that was written to it was committed: what the last commit lacks is written ` +
-      'again to a new file. If somebody copied the file before, that may be in the copy as well';
+      'again to a new file. A copy that was made of the file may hold it as well';
     return throwError(() => new PluginError(text));
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EMPTY, from, type Observable, type OperatorFunction, of } from 'rxjs';
+import { EMPTY, from, Observable, type OperatorFunction, of } from 'rxjs';
 import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memory.ts';
 import { gatherMap } from '../../operators/gather-map.ts';
 import { longTimer } from '../../operators/long-timer.ts';
@@ -8,12 +8,14 @@ import { type Batching, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import { failedEventsOf, isFatal, isPermanent } from '../sdk/errors.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
+import type { PartlyFailedCall } from '../sdk/plugin.ts';
 import { toJsonLine, unserialisableEvent } from '../sdk/serialise.ts';
 import { type AttemptPolicy, Attempts, repeatCall, startCall } from './attempts.ts';
 import type { CallPlan } from './call-plan.ts';
 import { type Batch, type Delivery, sizeOf } from './delivery.ts';
 import { gatherBatches } from './gather-batches.ts';
 import { gatherPlanned } from './gather-planned.ts';
+import type { CallEnded } from './probe.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 export interface ForwardStageOptions {
@@ -31,8 +33,10 @@ export interface ForwardStageOptions {
   /** Whether an error may say that only some events of a batch have failed, and the others were delivered. */
   readonly failsInPart: boolean;
   /** The plugin's entry functions, bound to its context. `id` names the events of the call: see `CallId`. */
-  readonly forward: (event: CollectedEvent, id: string) => unknown;
-  readonly forwardBatch: ((events: readonly CollectedEvent[], id: string) => unknown) | undefined;
+  readonly forward: (event: CollectedEvent, id: string, restOf?: PartlyFailedCall) => unknown;
+  readonly forwardBatch:
+    | ((events: readonly CollectedEvent[], id: string, restOf?: PartlyFailedCall) => unknown)
+    | undefined;
   /** The same for events as JSON; takes the place of `forwardBatch`. */
   readonly forwardJsonLines: ((documents: Buffer, id: string) => unknown) | undefined;
   /** The outcome of events that were delivered: `dead_lettered` for the dead letter's own stage. */
@@ -41,6 +45,8 @@ export interface ForwardStageOptions {
   readonly onDelivered: (count: number, delivery: Delivery) => void;
   /** Sees the events that were delivered; for tests and pictures. */
   readonly watch: ((events: readonly CollectedEvent[]) => void) | undefined;
+  /** Told of calls that start: one with these events, or one for each of them; for recordings. */
+  readonly onCall?: ((batches: readonly Batch[], calls: number) => CallEnded | undefined) | undefined;
   /** Takes an event that could not be delivered, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -67,8 +73,13 @@ interface Stage extends ForwardStageOptions {
 type Deliveries = readonly never[] | Observable<never>;
 
 const NOTHING: readonly never[] = [];
+/** Events that are written by one call at most: as many as lines are read at a time. */
+const MOST_WRITTEN_EVENTS = 4096;
 /** Room for the documents of most calls; others get memory of their own. */
-const DOCUMENT_BYTES = 1024 * 1024;
+const DOCUMENT_BYTES = 1536 * 1024;
+/** Fewer events get memory of their own, so that a thousand pipelines with a line now and then do not hold a block each. */
+const FEWEST_IN_BLOCK = 64;
+const NO_MEMORY = Buffer.alloc(0);
 
 /**
  * Delivers every event to one forwarder and acknowledges it. `batching` says how events are gathered into calls. Without
@@ -96,7 +107,10 @@ export function forwardStage(options: ForwardStageOptions): OperatorFunction<Bat
     return gatherBatches((batches) => deliver(batches, stage), { ...batching, isWindowFull });
   }
   return options.ordered
-    ? gatherMap((batches) => deliver(batches, stage), { weigh: sizeOf, maxWeight: MOST_BATCH_EVENTS })
+    ? gatherMap((batches) => deliver(batches, stage), {
+        weigh: sizeOf,
+        maxWeight: options.forwardJsonLines ? MOST_WRITTEN_EVENTS : MOST_BATCH_EVENTS,
+      })
     : orderedMap((batch) => deliver([batch], stage), { ordered: false });
 }
 
@@ -123,6 +137,7 @@ function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
   const { forward, policy, watch, nextId, counters } = stage;
   const startedAt = counters.clock.read();
   let calls = 0;
+  const measure = (before: () => readonly Batch[]) => measureCalls(calls, before, startedAt, stage);
   const alone = (event: CollectedEvent, delivery: Delivery) => [{ events: [event], delivery }];
   for (let b = 0; b < batches.length; b++) {
     const { events, delivery } = batches[b] as Batch;
@@ -130,13 +145,13 @@ function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
       const event = events[i] as CollectedEvent;
       const id = nextId();
       const started = startCall(() => forward(event, id), policy);
-      if (started === undefined) {
+      if (started === 'succeeded') {
         watch?.([event]);
         acknowledgeEvents(1, delivery, stage);
         calls++;
         continue;
       }
-      measureCalls(calls, startedAt, stage);
+      measure(() => [...batches.slice(0, b), { events: events.slice(0, i), delivery }]);
       const pending = deliverGroup(alone(event, delivery), stage, { id, started });
       const rest = [{ events: events.slice(i + 1), delivery }, ...batches.slice(b + 1)].flatMap((batch) =>
         batch.events.map((later) => () => deliverGroup(alone(later, batch.delivery), stage)),
@@ -144,13 +159,19 @@ function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
       return deliverInTurn([() => pending, ...rest], stage);
     }
   }
-  measureCalls(calls, startedAt, stage);
+  measure(() => batches);
   return NOTHING;
 }
 
 /** Calls with one event each that have succeeded at once: together, because reading the clock takes as long as one. */
-function measureCalls(calls: number, startedAt: number, { entry, counters }: Stage): void {
+function measureCalls(
+  calls: number,
+  batches: () => readonly Batch[],
+  startedAt: number,
+  { entry, counters, onCall }: Stage,
+): void {
   if (calls === 0) return;
+  onCall?.(batches(), calls)?.();
   const now = counters.clock.read();
   counters.progressAt = now;
   entry.batchEvents.observe(1, calls);
@@ -167,21 +188,21 @@ interface GroupOptions {
   readonly id?: string;
   /** Attempts that have failed for these events. */
   readonly failedBefore?: number;
-  /** The first call, if it was made. */
-  readonly started?: Observable<unknown>;
+  /** The first call, if it was tried. */
+  readonly started?: Observable<unknown> | 'held back';
 }
 
 function deliverGroup(batches: readonly Batch[], stage: Stage, options: GroupOptions = {}): Deliveries {
   const { id = stage.nextId(), failedBefore = 0, started } = options;
   const group = new EventGroup(batches, stage, id, failedBefore);
-  if (started !== undefined) group.callStarted();
+  if (started instanceof Observable) group.callStarted();
   const call = () => group.call();
-  const pending = started ?? startCall(call, stage.policy);
-  if (pending === undefined) {
+  const first = started ?? startCall(call, stage.policy);
+  if (first === 'succeeded') {
     group.succeeded();
     return NOTHING;
   }
-  return repeatCall(pending, call, stage.policy, {
+  return repeatCall(first, call, stage.policy, {
     succeeded: () => group.succeeded(),
     afterFailure: (error) => group.afterFailure(error),
   });
@@ -193,12 +214,15 @@ class EventGroup {
   readonly #attempts: Attempts;
   #left: readonly Batch[];
   #id: string;
+  /** The call that failed in part, if `#left` is its rest. */
+  #restOf: PartlyFailedCall | undefined;
   /** The id of the first call. */
   readonly #callId: string;
   /** Delivered events of a planned call, which are acknowledged when the whole call has ended. */
   #held: readonly Batch[] = [];
   /** The memory of the latest call. That of a failed call is never used again: if it took too long, it may go on. */
   #lease: BlockLease | undefined;
+  #onCallEnded: CallEnded | undefined;
 
   constructor(batches: readonly Batch[], stage: Stage, id: string, failedBefore: number) {
     this.#left = batches;
@@ -210,13 +234,17 @@ class EventGroup {
 
   /** To be called with each call: it takes from now until one of the methods below. */
   callStarted(): void {
-    const { entry, counters, policy } = this.#stage;
-    entry.batchEvents.observe(totalSize(this.#left));
-    entry.openCalls.set(this, counters.clock.read() + (policy.pause?.left ?? 0));
+    const { entry, counters, onCall } = this.#stage;
+    const size = totalSize(this.#left);
+    entry.batchEvents.observe(size);
+    this.#onCallEnded = onCall?.(this.#left, 1);
+    entry.openCalls.set(this, counters.clock.read());
   }
 
-  #callEnded(result: 'ok' | 'error'): void {
+  #callEnded(result: 'ok' | 'error', failure?: { readonly cause: unknown }): void {
     const { entry, counters } = this.#stage;
+    this.#onCallEnded?.(failure);
+    this.#onCallEnded = undefined;
     const startedAt = entry.openCalls.get(this);
     if (startedAt === undefined) return;
     entry.openCalls.delete(this);
@@ -230,13 +258,14 @@ class EventGroup {
     const { forward, forwardBatch, forwardJsonLines, memory } = this.#stage;
     const batches = this.#left;
     const id = this.#id;
+    const restOf = this.#restOf;
     this.#stage.planned?.plan.commit();
     const [first] = batches as readonly [Batch];
-    if (totalSize(batches) === 1) return forward(first.events[0] as CollectedEvent, id);
+    if (totalSize(batches) === 1) return forward(first.events[0] as CollectedEvent, id, restOf);
     if (forwardJsonLines === undefined) {
-      const events = batches.length === 1 ? first.events : batches.flatMap((batch) => batch.events);
-      return forwardBatch?.(events, id);
+      return forwardBatch?.(eventsOf(batches), id, restOf);
     }
+    if (totalSize(batches) < FEWEST_IN_BLOCK) return forwardJsonLines(jsonLinesOf(batches, NO_MEMORY), id);
     this.#lease = new BlockLease(memory);
     return forwardJsonLines(jsonLinesOf(batches, this.#lease.take(DOCUMENT_BYTES)), id);
   }
@@ -258,7 +287,7 @@ class EventGroup {
 
   /** Emits when the call is to be made again for the events that are left, and completes when there are none. */
   afterFailure(error: unknown): Observable<unknown> {
-    this.#callEnded('error');
+    this.#callEnded('error', { cause: error });
     if (isFatal(error)) throw error;
     const again$ = this.#afterUnserialisable(error) ?? this.#afterPartialFailure(error) ?? this.#retry(error);
     if (again$ === EMPTY) this.#attempts.end();
@@ -297,13 +326,22 @@ class EventGroup {
       this.#giveUp(isRetried, errorAt);
       return EMPTY;
     }
-    this.#keep(rest);
+    const call = this.#restOf ?? {
+      id: this.#id,
+      events: eventsOf(this.#left),
+      left: Array.from({ length: totalSize(this.#left) }, (_, position) => position),
+    };
+    const left = call.left.filter((_, position) => failed.get(position)?.permanent === false);
+    this.#keep(rest, { ...call, left });
     return longTimer(wait);
   }
 
   /** Other events than those of the last call: the name of all must not stand for a part of them. */
-  #keep(rest: readonly Batch[]): void {
-    if (totalSize(rest) !== totalSize(this.#left)) this.#id = this.#stage.nextId();
+  #keep(rest: readonly Batch[], restOf?: PartlyFailedCall): void {
+    if (totalSize(rest) !== totalSize(this.#left)) {
+      this.#id = this.#stage.nextId();
+      this.#restOf = restOf;
+    }
     this.#left = rest;
   }
 
@@ -358,6 +396,13 @@ function pick(batches: readonly Batch[], isWanted: IsWanted): Batch[] {
     const picked = events.filter((event) => isWanted(event, position++));
     return picked.length === 0 ? [] : [{ events: picked, delivery }];
   });
+}
+
+function eventsOf(batches: readonly Batch[]): readonly CollectedEvent[] {
+  const [first] = batches;
+  return batches.length === 1 && first !== undefined
+    ? first.events
+    : batches.flatMap((batch) => batch.events);
 }
 
 function totalSize(batches: readonly Batch[]): number {

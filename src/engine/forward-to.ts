@@ -9,7 +9,7 @@ import type { DeadLetters } from './dead-letters.ts';
 import { type Batch, sizeOf } from './delivery.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
 import { forwardStage } from './forward-stage.ts';
-import type { PipelineProbe, StagePlace } from './probe.ts';
+import type { CallPart, PipelineProbe, StagePlace } from './probe.ts';
 import { RetryLog } from './retry-log.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
@@ -47,9 +47,11 @@ export function forwardTo(
   const isDeadLetter = kind === 'dead_letter';
   const attempts = isDeadLetter ? undefined : delivery.attempts;
   const place: StagePlace = { kind, name };
-  const retryLog = new RetryLog(`${shared.pipeline}: forwarder ${name}`, shared.logger, (trouble) => {
-    entry.trouble = trouble;
+  const retryLog = new RetryLog(`${shared.pipeline}: forwarder ${name}`, shared.logger, (outage) => {
+    entry.outage = outage;
   });
+  const batching = batchingOf({ ...options.ctx.config });
+  entry.holdSeconds = batching?.seconds ?? 0;
   const received = tap((batch: Batch) => {
     entry.received += sizeOf(batch);
   });
@@ -58,19 +60,19 @@ export function forwardTo(
     entry,
     counters,
     outcome: isDeadLetter ? 'dead_lettered' : 'forwarded',
-    forward: (event, id) =>
-      exactly === undefined ? plugin.forward({ ctx, event, id }) : exactly.write([event]),
+    forward: (event, id, restOf) =>
+      exactly === undefined ? plugin.forward({ ctx, event, id, restOf }) : exactly.write([event]),
     forwardBatch: exactly
       ? (events) => exactly.write(events)
-      : plugin.forwardBatch && ((events, id) => plugin.forwardBatch?.({ ctx, events, id })),
+      : plugin.forwardBatch && ((events, id, restOf) => plugin.forwardBatch?.({ ctx, events, id, restOf })),
     forwardJsonLines: exactly ? undefined : plugin.forwardJsonLines?.({ ctx }),
     failsInPart: exactly === undefined,
     // What is delivered exactly once is written in one order.
-    batching: exactly ? undefined : batchingOf({ ...options.ctx.config }),
+    batching: exactly ? undefined : batching,
     planned: plan && {
       plan,
-      events: batchingOf({ ...options.ctx.config })?.events ?? MOST_BATCH_EVENTS,
-      seconds: batchingOf({ ...options.ctx.config })?.seconds ?? 0,
+      events: batching?.events ?? MOST_BATCH_EVENTS,
+      seconds: batching?.seconds ?? 0,
       onChanged: () => shared.logger.warn(`${shared.pipeline}: ${EVENTS_CHANGED}`),
     },
     isWindowFull: () => ctx.demand.room === 0,
@@ -84,7 +86,7 @@ export function forwardTo(
       onFailing: (isFailing) => retryLog.failing(isFailing),
       onRetry: (attempt, wait, error) => {
         entry.retries++;
-        probe?.retried(place, attempt, wait);
+        probe?.retried?.(place, attempt, wait);
         retryLog.failed(attempt, wait, error, attempts);
       },
     },
@@ -93,11 +95,14 @@ export function forwardTo(
       exactly?.written(count, delivered);
       entry.sent += count;
     },
-    watch: probe && ((events) => probe.left(place, events)),
-    onFailure: (event, failed, error) =>
-      isDeadLetter
-        ? deadLetters.lost(name, event, failed, error)
-        : deadLetters.forwarderFailed(name, event, failed, error),
+    watch: probe?.left && ((events) => probe.left?.(place, events)),
+    onCall: probe?.called && ((batches, calls) => probe.called?.(place, batches.map(partOf), calls)),
+    onFailure: (...failure) =>
+      isDeadLetter ? deadLetters.lost(name, ...failure) : deadLetters.forwarderFailed(name, ...failure),
   });
   return pipe(received, stage);
+}
+
+function partOf(batch: Batch): CallPart {
+  return { root: batch.delivery.root, size: sizeOf(batch) };
 }

@@ -4,10 +4,10 @@ import { subscribeFor, subscribeInner } from '../../operators/support/subscribe-
 import type { CallPlan } from './call-plan.ts';
 import { type Batch, sizeOf } from './delivery.ts';
 
-/** Milliseconds between two looks at the window while events wait. */
-const LOOK_EVERY = 100;
-/** Milliseconds for which the events of a call of the last run are waited for. */
-const PATIENCE = 10_000;
+/** Milliseconds between two checks of the window while events wait. */
+const CHECK_INTERVAL_MS = 100;
+/** Milliseconds after which a call of the last run is given up, if more of its events could come and none does. */
+const REPEAT_TIMEOUT_MS = 10_000;
 
 export interface GatherPlannedOptions {
   readonly events: number;
@@ -24,6 +24,8 @@ interface Waiting {
   batches: Batch[];
   events: number;
   isDue: boolean;
+  /** Milliseconds for which no event came to a call of the last run, although it could. */
+  idleMs: number;
   deadline: Subscription | undefined;
 }
 
@@ -41,6 +43,7 @@ export function gatherPlanned(
     new Observable<never>((subscriber) => {
       const sources = new Map<string, Waiting>();
       let isBusy = false;
+      let endedCalls = 0;
       let isSending = false;
       let hasEnded = false;
 
@@ -48,11 +51,12 @@ export function gatherPlanned(
         const source = plan.arrived(sizeOf(batch), batch.delivery);
         let waiting = sources.get(source);
         if (waiting === undefined) {
-          waiting = { batches: [], events: 0, isDue: false, deadline: undefined };
+          waiting = { batches: [], events: 0, isDue: false, idleMs: 0, deadline: undefined };
           sources.set(source, waiting);
         }
         waiting.batches.push(batch);
         waiting.events += sizeOf(batch);
+        waiting.idleMs = 0;
         wait(source, waiting);
       };
 
@@ -60,13 +64,29 @@ export function gatherPlanned(
         const isRepeated = plan.repeated(source) !== undefined;
         waiting.isDue ||= !isRepeated && (seconds === 0 || isWindowFull());
         if (waiting.isDue || waiting.deadline !== undefined) return;
-        const ms = isRepeated ? PATIENCE : seconds * 1000;
-        const isOver$ = merge(longTimer(ms), interval(LOOK_EVERY).pipe(filter(isWindowFull))).pipe(take(1));
-        waiting.deadline = isOver$.subscribe(() => {
+        const check$ = interval(CHECK_INTERVAL_MS);
+        const isOver$ = isRepeated
+          ? check$.pipe(filter(repeatTimeout(waiting)))
+          : merge(longTimer(seconds * 1000), check$.pipe(filter(isWindowFull)));
+        waiting.deadline = isOver$.pipe(take(1)).subscribe(() => {
           waiting.isDue = true;
           sendAll();
         });
         subscriber.add(waiting.deadline);
+      };
+
+      /**
+       * To be called at each check: whether a call of the last run has waited too long. The time does not count while one
+       * call takes long, or while a call is being made and the window is full: then the events may come after it.
+       */
+      const repeatTimeout = (waiting: Waiting) => {
+        let endedBefore = endedCalls;
+        return () => {
+          const couldCome = !isBusy || (endedCalls > endedBefore && !isWindowFull());
+          endedBefore = endedCalls;
+          if (couldCome) waiting.idleMs += CHECK_INTERVAL_MS;
+          return waiting.idleMs >= REPEAT_TIMEOUT_MS;
+        };
       };
 
       /** The first `count` events of a source. */
@@ -88,6 +108,7 @@ export function gatherPlanned(
         }
         waiting.events -= count;
         waiting.isDue = false;
+        waiting.idleMs = 0;
         waiting.deadline?.unsubscribe();
         waiting.deadline = undefined;
         if (waiting.events === 0) sources.delete(source);
@@ -112,8 +133,7 @@ export function gatherPlanned(
         if (waiting.events < most && !isOver && seconds > 0) return undefined;
         const batches = takeEvents(source, waiting, Math.min(most, waiting.events));
         const path = batches[0]?.delivery.root.origin?.path;
-        const events = batches.flatMap((batch) => batch.events);
-        return { batches, id: plan.begin(source, events, path), isDelivered: false };
+        return { batches, id: plan.begin(source, batches, path), isDelivered: false };
       };
 
       const next = () => {
@@ -132,6 +152,7 @@ export function gatherPlanned(
 
       const ended = () => {
         isBusy = false;
+        endedCalls++;
         sendAll();
       };
 
@@ -171,6 +192,16 @@ export function gatherPlanned(
     });
 }
 
-function peek({ batches }: Waiting, count: number) {
-  return batches.flatMap(({ events }) => events).slice(0, count);
+/** The first `count` events. */
+function peek({ batches }: Waiting, count: number): Batch[] {
+  const peeked: Batch[] = [];
+  let left = count;
+  for (const batch of batches) {
+    if (left === 0) break;
+    const size = sizeOf(batch);
+    const { delivery } = batch;
+    peeked.push(size <= left ? batch : { events: batch.events.slice(0, left), delivery });
+    left -= Math.min(size, left);
+  }
+  return peeked;
 }

@@ -6,51 +6,73 @@ import { elapsedText } from './attempts.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 /**
- * Whether a pipeline is well, and in words what is wrong. It is not ready if it has failed or waits after a failure, and
- * if none of its events was delivered or acknowledged for `stalledAfter` milliseconds while it had some in flight. A
- * forwarder that fails is a problem from its first failure on, but the pipeline stays ready until then.
+ * Whether a pipeline is ready, and in words what is wrong. It is not ready unless it is running or has completed; while it
+ * is being stopped; and if none of its events was delivered or acknowledged for `stalledAfter` milliseconds while it had
+ * some in flight. A forwarder that fails is a problem from its first failure on, but the pipeline stays ready until then.
  */
 export function pipelineHealth(
-  status: PipelineStatus,
+  status: PipelineStatus & { readonly isStopping: boolean },
   counters: PipelineCounters,
   stalledAfter: number,
 ): PipelineHealth {
-  const { pipeline, state } = status;
-  const ended = problemOf(status);
-  if (ended !== undefined) return { pipeline, state, isReady: false, problems: [ended] };
-  const troubles = counters.entries.flatMap((entry) => troubleOf(entry) ?? []);
-  const stall = stallOf(counters, stalledAfter, troubles.length > 0);
-  if (stall === undefined) return { pipeline, state, isReady: true, problems: troubles };
-  return { pipeline, state, isReady: false, problems: [...troubles, stall] };
+  const { pipeline, state, isStopping } = status;
+  const base = { pipeline, state, isStalled: false };
+  const notRunning = problemOf(status);
+  if (notRunning !== undefined) return { ...base, isReady: false, problems: [notRunning] };
+  const outages = counters.entries.flatMap((entry) => outageOf(entry) ?? []);
+  if (isStopping) {
+    const stopping = `is being stopped: ${counted(counters.inFlight, 'event')} in flight`;
+    return { ...base, isReady: false, problems: [stopping, ...outages] };
+  }
+  const stall = stallOf(counters, stalledAfter, outages.length > 0);
+  if (stall === undefined) return { ...base, isReady: true, problems: outages };
+  return { ...base, isReady: false, isStalled: true, problems: [...outages, stall] };
 }
 
 /** What keeps a pipeline from running; undefined if it runs, is about to, or has ended as it should. */
 function problemOf({ state, since, failures, retryIn = 0, error }: PipelineStatus): string | undefined {
-  if (state === 'failed') return `has failed: ${safeReason(error)}`;
-  if (state === 'stopped') return 'was stopped';
-  if (state === 'idle') return 'has not been started';
+  if (state === 'failed')
+    return `failed at ${clockTime(since)} and is not started again: ${safeReason(error)}`;
+  if (state === 'stopped') return `was stopped at ${clockTime(since)}`;
+  if (state === 'idle') return 'has not been started yet';
   if (state !== 'backing_off' || failures === 0) return undefined;
   const next = clockTime(new Date(Date.parse(since) + retryIn).toISOString(), 19);
   return `has failed ${times(failures)} in a row and starts again at ${next}: ${safeReason(error)}`;
 }
 
-function troubleOf({ kind, name, trouble }: EntryCounters): string | undefined {
-  if (trouble === undefined) return undefined;
+function outageOf({ kind, name, outage }: EntryCounters): string | undefined {
+  if (outage === undefined) return undefined;
   const what = kind === 'dead_letter' ? 'dead letter' : 'forwarder';
-  return `${what} ${name} has failed ${times(trouble.failures)} since ${clockTime(trouble.since)}: ${trouble.reason}`;
+  const { failures, since, reason, wait, nextAt } = outage;
+  const next = wait < WORTH_TELLING ? '' : `; next attempt at ${clockTime(nextAt, 19)}`;
+  return `${what} ${name} has failed ${times(failures)} since ${clockTime(since)}: ${reason}${next}`;
 }
 
+/** Milliseconds: the time of an attempt that comes sooner is over when it is read. */
+const WORTH_TELLING = 5000;
+
 function stallOf(counters: PipelineCounters, stalledAfter: number, isFailing: boolean): string | undefined {
-  const { inFlight, progressAt } = counters;
+  const { inFlight, progressAt, entries } = counters;
   const now = counters.clock.read();
   if (inFlight === 0 || now - progressAt < stalledAfter) return undefined;
   const stall = `has made no progress for ${elapsedText(now - progressAt)} with ${counted(inFlight, 'event')} in flight`;
   if (isFailing) return stall;
-  const calls = counters.entries.flatMap(({ name, openCalls }) => {
+  const calls = entries.flatMap(({ name, openCalls }) => {
     if (openCalls.size === 0) return [];
     return `forwarder ${name} has not answered for ${elapsedText(now - Math.min(...openCalls.values()))}`;
   });
-  return `${stall}: ${calls.length > 0 ? calls.join(', ') : 'no forwarder is being called, so a processor holds them'}`;
+  if (calls.length > 0) return `${stall}: ${calls.join(', ')}`;
+  const waiting = entries.filter(({ kind, waiting }) => kind === 'forward' && waiting > 0);
+  if (waiting.length > 0) {
+    const names = waiting.map(({ name, waiting }) => `${name} (${counted(waiting, 'event')})`);
+    const listed = new Intl.ListFormat('en-GB').format(names);
+    return waiting.length === 1
+      ? `${stall}: forwarder ${listed} is not being called: it gathers a batch, or was asked to wait`
+      : `${stall}: forwarders ${listed} are not being called: they gather batches, or were asked to wait`;
+  }
+  const processors = entries.filter(({ kind }) => kind === 'process').map(({ name }) => name);
+  const holder = processors.length === 1 ? `processor ${processors[0]} holds them` : 'a processor holds them';
+  return `${stall}: no forwarder is being called, so ${holder}`;
 }
 
 function times(count: number): string {

@@ -1,6 +1,7 @@
-import { asyncScheduler, Observable, type OperatorFunction, type Subscriber, type Subscription } from 'rxjs';
+import { Observable, type OperatorFunction, type Subscriber, type Subscription } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { subscribeFor } from '../../operators/support/subscribe-for.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
@@ -12,6 +13,8 @@ export interface JoinStageOptions {
   /** Whether as many events are in flight as may be: then no more come until some are acknowledged. */
   readonly isWindowFull: () => boolean;
   readonly onReceived: (events: number) => void;
+  /** Events became a part of another one. */
+  readonly onJoined: (events: number) => void;
   /** Takes an event that the processor failed on, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -26,22 +29,25 @@ interface Group {
   readonly lines: string[];
   bytes: number;
   state: unknown;
-  /** When its time began, in milliseconds. */
+  /** When its time limit started to run, in milliseconds. */
   since: number;
   readonly parts: [Delivery, number][];
+  /** The part of a batch that its last lines came in, and how many of them did; undefined if they came as events. */
+  runs: Runs | undefined;
+  linesOfRuns: number;
 }
 
 /** A batch with more alternations between single and joined lines is not kept in bytes. */
 const MOST_RUNS = 8;
 
 /**
- * Joins consecutive lines of one source into one event, as the processor says. Lines of other sources may lie between
- * them. An event leaves when a line does not belong to it, when it reaches a limit, or when the source has completed, and
- * its lines are acknowledged when it is.
+ * Joins consecutive lines of one source into one event, as the processor says. Lines of other sources, and of other
+ * streams of this one, may lie between them. An event leaves when it is complete, when a line does not belong to it, when
+ * it reaches a limit, or when the source has completed, and its lines are acknowledged when it is.
  *
- * The time limit does not run while the window is full of events that are still on their way behind this stage: the next
- * line may wait for room. If nothing is on its way and the window
- * is full, the oldest lines that wait here leave, because they hold back the acknowledgement of all others.
+ * The time limit does not run while the window is full of events that have passed this stage: the next line may wait for
+ * room. If the window is full and none has passed, the oldest lines that wait here leave, because they hold back the
+ * acknowledgement of all others.
  */
 export function joinStage(options: JoinStageOptions): OperatorFunction<Batch, Batch> {
   return (source) => new Observable((subscriber) => new Joiner(options, subscriber).start(source));
@@ -50,8 +56,10 @@ export function joinStage(options: JoinStageOptions): OperatorFunction<Batch, Ba
 class Joiner {
   readonly #options: JoinStageOptions;
   readonly #subscriber: Subscriber<Batch>;
+  /** By source and stream. */
   readonly #groups = new Map<string, Group>();
   readonly #waiting = new Fifo<Batch>();
+  readonly #now = steadyClock();
   #isWorking = false;
   #hasEnded = false;
   /** Batches that have left and are not acknowledged yet. */
@@ -99,19 +107,22 @@ class Joiner {
   }
 
   #takeEvent(event: CollectedEvent, delivery: Delivery): void {
+    const { joining } = this.#options;
     const source = sourceOf(event);
     const isWhole = (event as { truncated?: unknown }).truncated !== true;
-    const line = isWhole ? this.#options.joining.lineOf(event) : undefined;
+    const line = isWhole ? joining.lineOf(event) : undefined;
+    const streamOfLine = line === undefined ? undefined : joining.streamOf?.(line);
+    const key = keyOf(source, streamOfLine ?? event.data.stream);
     if (line === undefined) {
-      this.#complete(source);
+      this.#complete(key);
       this.#emit([event], [[delivery, 1]]);
       return;
     }
     try {
-      if (this.#continue(source, line, delivery)) return;
-      if (!this.#begin(source, line, event, delivery)) this.#emit([event], [[delivery, 1]]);
+      if (this.#continue(key, line, delivery)) return;
+      if (!this.#begin(key, line, event, delivery)) this.#emit([event], [[delivery, 1]]);
     } catch (error) {
-      this.#fail(event, delivery, error);
+      this.#options.onFailure(event, delivery, error);
     }
   }
 
@@ -119,29 +130,37 @@ class Joiner {
   #takeLines(events: LineEvents, delivery: Delivery): void {
     const { source } = events.envelope;
     const { text } = events.texts;
-    const { mayBegin } = this.#options.joining;
-    if (!this.#groups.has(source) && text !== undefined && mayBegin?.(text) === false) {
+    const { mayBegin, streamOf } = this.#options.joining;
+    if (!this.#hasGroupOf(source) && text !== undefined && mayBegin?.(text) === false) {
       this.#emitLines(events, [[delivery, events.size]]);
       return;
     }
-    const runs = new Runs(events, delivery);
+    const runs = new Runs(events, delivery, this.#options.joining);
     const lines = text?.split('\n') ?? events.texts.lines;
     for (let index = 0; index < lines.length; index++) {
       const line = lines[index] as string;
       try {
-        if (this.#continue(source, line, delivery, runs)) continue;
-        if (!this.#begin(source, line, events.envelope, delivery)) runs.addSingle(line);
+        const key = keyOf(source, streamOf?.(line));
+        if (this.#continue(key, line, delivery, runs)) continue;
+        if (!this.#begin(key, line, events.envelope, delivery, runs)) runs.addSingle(line);
       } catch (error) {
         runs.skip(line);
-        this.#fail(events.events[index] as CollectedEvent, delivery, error);
+        this.#options.onFailure(events.events[index] as CollectedEvent, delivery, error);
       }
     }
     for (const [part, parts] of runs.taken()) this.#emitLines(part, parts);
   }
 
-  /** Whether a line belongs to the open group of its source. If not, that group is complete. */
-  #continue(source: string, line: string, delivery: Delivery, runs?: Runs): boolean {
-    const group = this.#groups.get(source);
+  #hasGroupOf(source: string): boolean {
+    for (const { first } of this.#groups.values()) {
+      if (('data' in first ? sourceOf(first) : first.source) === source) return true;
+    }
+    return false;
+  }
+
+  /** Whether a line belongs to the open group of its source and stream. If not, that group is complete. */
+  #continue(key: string, line: string, delivery: Delivery, runs?: Runs): boolean {
+    const group = this.#groups.get(key);
     if (group === undefined) return false;
     const { joining } = this.#options;
     const bytes = Buffer.byteLength(line) + 1;
@@ -149,7 +168,7 @@ class Joiner {
     try {
       state = group.bytes + bytes > joining.maxBytes ? undefined : joining.next(group.state, line);
     } finally {
-      if (state === undefined) this.#complete(source, runs);
+      if (state === undefined) this.#complete(key, runs);
     }
     if (state === undefined) return false;
     group.state = state;
@@ -158,35 +177,50 @@ class Joiner {
     const last = group.parts.at(-1) as [Delivery, number];
     if (last[0] === delivery) last[1]++;
     else group.parts.push([delivery, 1]);
-    if (group.lines.length >= joining.maxLines) this.#complete(source, runs);
+    if (group.runs !== runs) {
+      group.runs = runs;
+      group.linesOfRuns = 0;
+    }
+    group.linesOfRuns++;
+    if (group.lines.length >= joining.maxLines || joining.isComplete?.(state)) this.#complete(key, runs);
     return true;
   }
 
   /** Whether a line is held, because others may follow that belong to it. */
-  #begin(source: string, line: string, first: Group['first'], delivery: Delivery): boolean {
+  #begin(
+    key: string,
+    line: string,
+    first: Group['first'],
+    delivery: Delivery,
+    runs?: Runs | undefined,
+  ): boolean {
     const { joining } = this.#options;
     const state = joining.maxLines > 1 ? joining.begin(line) : undefined;
     if (state === undefined) return false;
     const bytes = Buffer.byteLength(line);
-    const since = asyncScheduler.now();
-    this.#groups.set(source, { first, lines: [line], bytes, state, since, parts: [[delivery, 1]] });
+    const since = this.#now();
+    const parts: Group['parts'] = [[delivery, 1]];
+    this.#groups.set(key, { first, lines: [line], bytes, state, since, parts, runs, linesOfRuns: 1 });
     return true;
   }
 
-  #complete(source: string, runs?: Runs): void {
-    const group = this.#groups.get(source);
+  #complete(key: string, runs?: Runs): void {
+    const group = this.#groups.get(key);
     if (group === undefined) return;
-    this.#groups.delete(source);
+    this.#groups.delete(key);
     const { first, lines, parts } = group;
-    if (runs?.has(group.parts)) {
+    this.#options.onJoined(lines.length - 1);
+    // A processor that yields in turns emits a batch in several parts, so the delivery does not say where lines came from.
+    const linesOfRuns = runs !== undefined && group.runs === runs ? group.linesOfRuns : 0;
+    if (runs !== undefined && linesOfRuns === lines.length) {
       if (lines.length === 1) runs.addSingle(lines[0] as string);
       else runs.addJoined(lines);
       return;
     }
     // What came of this batch before it has to leave before it.
     for (const [part, ofPart] of runs?.taken() ?? []) this.#emitLines(part, ofPart);
-    runs?.skip(...lines.slice(lines.length - (runs.countOf(parts) ?? 0)));
-    const line = lines.join('\n');
+    runs?.skip(...lines.slice(lines.length - linesOfRuns));
+    const line = joinedBy(this.#options.joining, lines);
     if ('data' in first) {
       this.#emit([lines.length === 1 ? first : this.#options.joining.withLine(first, line)], parts);
     } else {
@@ -195,11 +229,7 @@ class Joiner {
   }
 
   #completeAll(): void {
-    for (const source of [...this.#groups.keys()]) this.#complete(source);
-  }
-
-  #fail(event: CollectedEvent, delivery: Delivery, error: unknown): void {
-    this.#options.onFailure(event, delivery, error);
+    for (const key of [...this.#groups.keys()]) this.#complete(key);
   }
 
   #emit(events: readonly CollectedEvent[], parts: Parts): void {
@@ -240,32 +270,34 @@ class Joiner {
     if (this.#timer !== undefined || this.#groups.size === 0) return;
     const { seconds } = this.#options.joining;
     const oldest = Math.min(...Array.from(this.#groups.values(), ({ since }) => since));
-    const wait = Math.max(0, oldest + seconds * 1000 - asyncScheduler.now());
+    const wait = Math.max(0, oldest + seconds * 1000 - this.#now());
     this.#timer = longTimer(wait).subscribe(() => {
       this.#timer = undefined;
-      this.#completeOld(asyncScheduler.now() - seconds * 1000);
+      // A timer can fire early by a rounding error, and would then be set again and again.
+      this.#completeOld(Math.max(oldest, this.#now() - seconds * 1000));
       this.#work();
     });
     this.#subscriber.add(this.#timer);
   }
 
   #completeOld(until: number): void {
-    const now = asyncScheduler.now();
+    const now = this.#now();
     const isWaitingForRoom = this.#options.isWindowFull() && this.#leftBatches > 0;
     this.#isWorking = true;
-    for (const [source, group] of [...this.#groups]) {
+    for (const [key, group] of [...this.#groups]) {
       if (group.since > until) continue;
       if (isWaitingForRoom) group.since = now;
-      else this.#complete(source);
+      else this.#complete(key);
     }
     this.#isWorking = false;
   }
 }
 
-/** What becomes of the lines of one batch, in their order: runs of lines as they are, and joined lines. */
+/** What becomes of the lines of one batch, or of one part of it, in their order: runs of lines as they are, and joined lines. */
 class Runs {
   readonly #events: LineEvents;
   readonly #delivery: Delivery;
+  readonly #joining: LineJoining;
   #runs: {
     readonly isJoined: boolean;
     readonly lines: string[];
@@ -273,22 +305,13 @@ class Runs {
     start: number;
     end: number;
   }[] = [];
-  /** Where the next line begins in the bytes of the batch, if it has plain bytes. */
+  /** Where the next line starts in the bytes of the batch, if it has plain bytes. */
   #offset = 0;
 
-  constructor(events: LineEvents, delivery: Delivery) {
+  constructor(events: LineEvents, delivery: Delivery, joining: LineJoining) {
     this.#events = events;
     this.#delivery = delivery;
-  }
-
-  /** Whether events come of this batch alone. */
-  has(parts: Parts): boolean {
-    return parts.length === 1 && parts[0]?.[0] === this.#delivery;
-  }
-
-  /** How many of them do. */
-  countOf(parts: Parts): number {
-    return parts.reduce((sum, [delivery, events]) => (delivery === this.#delivery ? sum + events : sum), 0);
+    this.#joining = joining;
   }
 
   addSingle(line: string): void {
@@ -296,7 +319,7 @@ class Runs {
   }
 
   addJoined(lines: readonly string[]): void {
-    this.#add(true, lines, lines.join('\n'));
+    this.#add(true, lines, joinedBy(this.#joining, lines));
   }
 
   /** These lines do not leave with the others of the batch. */
@@ -332,11 +355,20 @@ class Runs {
       const parts: Parts = [[this.#delivery, taken]];
       const { plain } = texts;
       if (!isJoined && taken === texts.size) yield [this.#events, parts];
-      else if (isJoined || plain === undefined) yield [LineEvents.of(lines, envelope), parts];
+      // Lines of several streams do not leave in the order of the bytes.
+      else if (isJoined || plain === undefined || this.#joining.streamOf !== undefined)
+        yield [LineEvents.of(lines, envelope), parts];
       else yield [this.#events.with(plain.withPlain(plain.bytes.subarray(start, end), taken)), parts];
     }
   }
 }
+
+function joinedBy({ join }: LineJoining, lines: readonly string[]): string {
+  return join === undefined ? lines.join('\n') : join(lines);
+}
+
+const keyOf = (source: string, stream: unknown) =>
+  typeof stream === 'string' ? `${source}\0${stream}` : source;
 
 /** Lines are joined only with others of the same source: a file, or the tag of an event of the host. */
 function sourceOf(event: CollectedEvent): string {

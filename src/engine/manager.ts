@@ -1,16 +1,13 @@
 import { concat, filter, ignoreElements, map, merge, type Observable, of, take } from 'rxjs';
-import { counted } from '../../operators/support/counted.ts';
-import { checkFunctions, checkOptions, refuseArgument } from '../checks/arguments.ts';
-import { formatPath, isMapping } from '../checks/problem.ts';
-import { variablesOf, withholdingLogger, withholdLong } from '../checks/shown-values.ts';
 import { defaultHost } from '../host/standalone-host.ts';
-import { batchingOf } from '../sdk/batching.ts';
-import { type AnalyticsConfig, forwardersOf, type PluginConfig } from '../sdk/config.ts';
+import { checkFunctions, checkOptions, refuseArgument } from '../sdk/checks/arguments.ts';
+import { formatPath, isMapping } from '../sdk/checks/problem.ts';
+import { loggerFor, withholderFor } from '../sdk/checks/shown-values.ts';
+import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
 import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
-import { isFatal, isNoteworthy, MillraceError } from '../sdk/errors.ts';
+import { isFatal, isPermanent, MillraceError } from '../sdk/errors.ts';
 import type { PluginMetrics } from '../sdk/metrics.ts';
 import { nearest } from '../sdk/nearest.ts';
-import { secretsIn } from '../sdk/secret.ts';
 import type { PipelineHealth, PipelineStats, PipelineStatus } from '../sdk/status.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { version } from '../version.ts';
@@ -35,21 +32,21 @@ export interface ManagerOptions {
   readonly random?: () => number;
   /** Seconds that a stop waits for what is in flight. Default: 10. */
   readonly drainTimeout?: number;
-  /** What collectors remember over restarts, from `openState`; whoever opened it closes it. Default: nothing. */
+  /** What collectors remember over restarts, from `openState`. The program that opened it closes it. Default: nothing. */
   readonly state?: StateStore | undefined;
-  /** Emits when files that are written to are to be opened anew, as after a rotation by logrotate. Default: never. */
+  /** Emits when forwarders are to open their files again, as after a rotation by logrotate. Default: never. */
   readonly reopen$?: Observable<unknown> | undefined;
   /** Keeps the metrics that plugins have of their own. Default: nothing is kept. */
   readonly metrics?: MetricsOf | undefined;
-  /** Watches the named pipeline's runs stage by stage, for tests and pictures. Default: nobody does. */
-  readonly probe?: (pipeline: string) => PipelineProbe;
+  /** Watches the runs of the named pipeline, for tests, pictures and recordings. Default: none. */
+  readonly probe?: (pipeline: string) => PipelineProbe | undefined;
 }
 
 /** The metrics of a plugin, by pipeline, place in it and name of the plugin. */
 export type MetricsOf = (pipeline: string, place: StagePlace, plugin: string) => PluginMetrics;
 
 /** Seconds without progress after which a pipeline that has events in flight is not ready. */
-export const STALLED_AFTER = 60;
+const STALLED_AFTER = 60;
 
 /** Backoff of restarts, as `restart` in docs/configuration.md describes it. Milliseconds. */
 const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
@@ -77,13 +74,11 @@ export class Manager {
   readonly #counters = new Map<string, PipelineCounters>();
   /** A text without values of variables and secrets. */
   readonly #withheld: (text: string) => string;
-  /** The longest time that a forwarder of each pipeline gathers a batch. */
-  readonly #batchSeconds = new Map<string, number>();
   readonly #started = new Set<PipelineRunner>();
 
   /**
    * @throws MillraceError `MILLRACE_HOST` if the host does not have what the configuration names,
-   * `MILLRACE_STATE_REQUIRED`, or `MILLRACE_ARGUMENT` for what is no configuration or no option.
+   * `MILLRACE_STATE_REQUIRED`, or `MILLRACE_ARGUMENT` for what is not a configuration or not an option.
    */
   constructor(config: AnalyticsConfig, options: ManagerOptions = {}) {
     checkArguments(config, options);
@@ -97,37 +92,26 @@ export class Manager {
       reopen$,
       metrics,
     } = options;
-    const found = secretsIn([config.collectors, config.processors, config.forwarders, config.admin]);
-    const secrets = found.map(({ secret }) => secret);
-    const logger = withholdingLogger(options.logger ?? silentLogger, variablesOf(config), secrets);
-    this.#withheld = (text) =>
-      secrets.reduce((shown, secret) => secret.hideIn(shown), withholdLong(text, variablesOf(config)));
+    const logger = loggerFor(config, options.logger ?? silentLogger);
+    this.#withheld = withholderFor(config);
     const host = options.host ?? defaultHost(config.host_config, { once, logger });
     checkAgainstHost(config, host);
     checkState(config, state);
     const info = { version: version(), id: host.id, role: host.role };
 
     for (const [name, pipeline] of Object.entries(config.pipelines)) {
-      const counters = new PipelineCounters((reason, count, total) => {
-        if (reason !== 'buffer_full' || !isNoteworthy(total, count)) return;
-        logger.warn(
-          `${name}: ${counted(total, 'event')} dropped: they come faster than the pipeline takes them; raise \`buffer.max_events\``,
-        );
-      });
+      const counters = new PipelineCounters();
       const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
-      // A service may wait until it is put right; a run that is to end does not.
-      const isOver = once || pipeline.collect.every((collector) => readsStdin(config, collector));
+      // Standard input cannot be read a second time.
+      const endsForGood = once || pipeline.collect.every((collector) => readsStdin(config, collector));
       const policy = {
         ...RESTART,
         random,
-        onComplete: pipeline.restart && !isOver,
-        ...(once && { isFatal }),
+        onComplete: pipeline.restart && !endsForGood,
+        // Without `once`, a fatal error may be fixed while the pipeline waits for its restart, unless it is permanent.
+        isFatal: (error: unknown) => isFatal(error) && (once || isPermanent(error)),
       };
       const restart = pipeline.restart ? policy : { ...policy, attempts: 1 };
-      const batchSeconds = forwardersOf(pipeline).map((forwarder) =>
-        batchingOf({ ...config.forwarders[forwarder] }),
-      );
-      this.#batchSeconds.set(name, Math.max(...batchSeconds.map((batching) => batching?.seconds ?? 0)));
       this.#counters.set(name, counters);
       this.#runners.set(
         name,
@@ -179,16 +163,17 @@ export class Manager {
   }
 
   /**
-   * Whether each pipeline is well, and what is wrong with it in words, for example `forwarder archive has failed 29 times
+   * Whether each pipeline is ready, and what is wrong with it in words, for example `forwarder archive has failed 29 times
    * since 10:02 UTC: no space left on device (ENOSPC)`. `stalledAfter` is how many seconds a pipeline may make no
-   * progress while it has events in flight; the longest `batch.seconds` of its forwarders is added.
+   * progress while it has events in flight; the longest `batch.seconds` of its forwarders and the
+   * `seconds` of processors that join lines are added.
    */
   health(stalledAfter = STALLED_AFTER): Record<string, PipelineHealth> {
     return Object.fromEntries(
-      [...this.#runners].map(([name, { status }]) => {
-        const batchSeconds = this.#batchSeconds.get(name) ?? 0;
+      [...this.#runners].map(([name, { status, isStopping }]) => {
         const counters = this.#counters.get(name) as PipelineCounters;
-        const health = pipelineHealth(status, counters, (stalledAfter + batchSeconds) * 1000);
+        const stalledAfterMs = (stalledAfter + counters.holdSeconds) * 1000;
+        const health = pipelineHealth({ ...status, isStopping }, counters, stalledAfterMs);
         const problems = health.problems.map((problem) => this.#withheld(problem));
         return [name, { ...health, problems }];
       }),
@@ -216,7 +201,7 @@ export class Manager {
 
   /**
    * Stops every pipeline, or the named one: collectors first, then what is in flight drains within the deadline,
-   * then the rest is cancelled. It begins at once; the result emits and completes when all have stopped.
+   * then the rest is cancelled. It starts at once; the result emits and completes when all have stopped.
    */
   stop(name?: string): Observable<void> {
     const stopping = (name === undefined ? [...this.#started] : [this.#find(name)]).map((runner) =>
@@ -296,7 +281,7 @@ function checkAgainstHost(config: AnalyticsConfig, host: Host): void {
         ),
     ),
   );
-  const message = withholdLong(problems.join('\n'), variablesOf(config));
+  const message = withholderFor(config)(problems.join('\n'));
   if (problems.length > 0) throw new MillraceError('MILLRACE_HOST', message);
 }
 
@@ -309,6 +294,6 @@ function checkState(config: AnalyticsConfig, state: StateStore | undefined): voi
       const plugin = config.forwarders[forward[0] as string]?.loaded_plugin;
       return enabled && exactly_once && (plugin?.exactly ?? plugin?.deduplicates) !== undefined;
     })
-    .map(([name]) => `pipelines.${name}.exactly_once: wants a state folder; give one, or set it to false`);
+    .map(([name]) => `pipelines.${name}.exactly_once: requires a state folder; give one, or set it to false`);
   if (problems.length > 0) throw new MillraceError('MILLRACE_STATE_REQUIRED', problems.join('\n'));
 }

@@ -7,6 +7,7 @@ import {
   filter,
   finalize,
   identity,
+  ignoreElements,
   type MonoTypeOperatorFunction,
   map,
   merge,
@@ -19,11 +20,13 @@ import {
   throwError,
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
-import { moduleUrlOf } from '../modules/import-module.ts';
+import { counted } from '../../operators/support/counted.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
+import type { EventBatch } from '../sdk/event-batch.ts';
+import { moduleUrlOf } from '../sdk/import-module.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
-import { memoryState } from '../state/state-table.ts';
+import { memoryState } from '../state/memory-state.ts';
 import { CallPlan } from './call-plan.ts';
 import { collectStage } from './collect-stage.ts';
 import { createContext, type SharedContext } from './context.ts';
@@ -31,6 +34,7 @@ import { DeadLetters } from './dead-letters.ts';
 import { type Batch, sizeOf } from './delivery.ts';
 import { ExactlyOnce } from './exactly-once.ts';
 import { OutputRecord } from './exactly-once-state.ts';
+import { FailureLog } from './failure-log.ts';
 import { forwardTo } from './forward-to.ts';
 import { joinStage } from './join-stage.ts';
 import { collectedBy } from './plugin-output.ts';
@@ -58,7 +62,7 @@ export interface PipelineSetup {
   readonly probe?: PipelineProbe | undefined;
   /** Milliseconds of continuous failure of a forwarder after which the run fails; undefined: never. */
   readonly giveUpAfter?: number | undefined;
-  /** Metrics of the plugin at a place; undefined if nobody asks for them. */
+  /** Metrics of the plugin at a place; undefined if no metrics are served. */
   readonly metrics?: ((place: StagePlace, plugin: string) => PluginMetrics) | undefined;
   /** What a collector of this pipeline remembers over restarts of the process; undefined without a state folder. */
   readonly state?: ((collector: string) => CollectorState) | undefined;
@@ -77,11 +81,6 @@ export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): O
 
 type Processor = AnalyticsConfig['processors'][string];
 
-/** Lines of a block: what it costs beside them is little then. */
-const MOST_BLOCK_LINES = 2048;
-/** For each thread: one that it works on, one that waits, and one that is written or waits for those before it. */
-const BLOCKS = 3;
-
 class PipelineRun {
   readonly #setup: PipelineSetup;
   readonly #window: InFlightWindow;
@@ -91,6 +90,8 @@ class PipelineRun {
   readonly #exactly: ExactlyOnce | undefined;
   readonly #plan: CallPlan | undefined;
   readonly #truncated: TruncatedLines;
+  readonly #bufferLogs: FailureLog[] = [];
+  readonly #beforeEnd: Observable<unknown>[] = [];
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(setup: PipelineSetup) {
@@ -98,21 +99,18 @@ class PipelineRun {
     this.#truncated = new TruncatedLines(setup.shared.pipeline, setup.shared.logger);
     const { max_in_flight, workers } = setup.config;
     // Also in virtual time, where nothing else of workers can be seen.
-    this.#window = new InFlightWindow(
-      workers > 1 ? workers * Math.max(max_in_flight, BLOCKS * blockLinesOf(setup.config)) : max_in_flight,
-    );
+    this.#window = new InFlightWindow(workers * max_in_flight);
     this.#exactly = this.#exactlyOnce();
     this.#plan = this.#callPlan();
   }
 
   run(stop$: Observable<unknown>): Observable<never> {
-    const { config, analytics, shared, counters, probe } = this.#setup;
+    const { config, analytics, shared, probe } = this.#setup;
     const processors = (config.process ?? []).map((name) => analytics.processors[name] as Processor);
     const deadLetter = config.delivery.dead_letter;
     const deadLetters = new DeadLetters({
       pipeline: shared.pipeline,
       logger: shared.logger,
-      counters,
       entryAt: (place) => this.#entryAt(place),
       probe,
       isOpen: deadLetter !== undefined,
@@ -128,8 +126,9 @@ class PipelineRun {
     const forwarded$ = batches$.pipe(
       this.#processAll(processors, deadLetters),
       map((batch) => {
-        if (lastCounters !== undefined) lastCounters.sent += sizeOf(batch);
-        return this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure));
+        const cut = this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure));
+        if (lastCounters !== undefined) lastCounters.sent += sizeOf(cut);
+        return cut;
       }),
       filter((batch) => sizeOf(batch) > 0),
       this.#forwardToAll(deadLetters),
@@ -142,8 +141,18 @@ class PipelineRun {
 
     return concat(
       this.#exactly?.around(acknowledged$) ?? acknowledged$,
+      defer(() => merge(...this.#beforeEnd)).pipe(
+        ignoreElements(),
+        catchError(() => EMPTY),
+      ),
       defer(() => (this.#failure === undefined ? EMPTY : throwError(() => this.#failure?.cause))),
-    ).pipe(finalize(() => this.#working.abort()));
+    ).pipe(
+      finalize(() => {
+        this.#working.abort();
+        deadLetters.closeLogs();
+        for (const log of this.#bufferLogs) log.close();
+      }),
+    );
   }
 
   #collect(name: string, end$: Observable<unknown>, deadLetters: DeadLetters): Observable<Batch> {
@@ -153,8 +162,12 @@ class PipelineRun {
     return defer(() => {
       const collecting = new AbortController();
       const ctx = this.#context('collect', entry, collecting.signal);
-      const collect = () => entry.loaded_plugin.collect({ ctx: ctx as never });
+      const collect = () => {
+        probe?.started?.(place);
+        return entry.loaded_plugin.collect({ ctx: ctx as never });
+      };
       return collectedBy(collect, this.#window, name).pipe(
+        probe?.completed === undefined ? identity : tap({ complete: () => probe.completed?.(place) }),
         takeUntil(end$),
         finalize(() => collecting.abort()),
       );
@@ -170,13 +183,16 @@ class PipelineRun {
         makeQueue: this.#exactly
           ? (release) => (this.#exactly as ExactlyOnce).queueFor(release)
           : this.#plan && ((release) => (this.#plan as CallPlan).queueFor(name, release)),
-        onAcknowledged: probe && ((events) => probe.acknowledged(place, events)),
+        onCollected: this.#watchCollected(place),
+        onAdmitted:
+          probe?.admitted && ((unit, delivery) => probe.admitted?.(place, () => unit.events, delivery)),
+        onAcknowledged: probe?.acknowledged && ((unit) => probe.acknowledged?.(place, () => unit.events)),
       }),
       tap((batch) => this.#truncated.note(batch)),
       this.#watch(place),
       catchError((cause) => {
         this.#failure ??= { cause };
-        probe?.failed(place);
+        probe?.failed?.(place);
         this.#collectorFailed$.next();
         return EMPTY;
       }),
@@ -209,18 +225,15 @@ class PipelineRun {
       inThisThread,
       onMasked: (index, rule, count) => counters[index]?.mask(rule, count),
       onReceived,
-      onFiltered: (index, count) => {
-        const entry = counters[index];
-        if (entry !== undefined) this.#setup.counters.drop(entry, 'filtered', count);
-      },
+      onFiltered: (index, count) => counters[index]?.drop('filtered', count),
       onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
     });
   }
 
-  /** In virtual time everything is in one thread: what comes out is the same. */
+  /** A probe sees what leaves each processor only if they run in this thread. The result is the same. */
   get #hasWorkers(): boolean {
     const { config, probe } = this.#setup;
-    return config.workers > 1 && probe === undefined;
+    return config.workers > 1 && probe?.left === undefined;
   }
 
   #process(entry: Processor, index: number, onReceived: (events: number) => void, deadLetters: DeadLetters) {
@@ -229,10 +242,15 @@ class PipelineRun {
     const place: StagePlace = { kind: 'process', name: entry.name };
     const joining = plugin.joinLines?.({ ctx });
     if (joining !== undefined) {
+      const counters = this.#entryAt(place);
+      counters.holdSeconds = joining.seconds;
       const joined = joinStage({
         joining,
         isWindowFull: () => ctx.demand.room === 0,
         onReceived,
+        onJoined: (events) => {
+          counters.joined += events;
+        },
         onFailure: (...failure) => deadLetters.processorFailed(index, ...failure),
       });
       return pipe(joined, this.#watch(place));
@@ -277,12 +295,19 @@ class PipelineRun {
   }
 
   #route(deadLetters: DeadLetters): OperatorFunction<Batch, RoutedBatch> {
-    const { config } = this.#setup;
+    const { config, counters, probe } = this.#setup;
     const names = forwardersOf(config);
-    const drop = this.#drop({ kind: 'forward', name: names[0] as string });
+    const conditions = config.forward.map((route) =>
+      typeof route === 'string' ? undefined : route.condition,
+    );
+    if (!conditions.includes(undefined)) counters.unrouted ??= 0;
     return routeBatches({
-      conditions: config.forward.map((route) => (typeof route === 'string' ? undefined : route.condition)),
-      onUnrouted: (count, events) => drop('no_route', count, events),
+      conditions,
+      onUnrouted: (count, events) => {
+        counters.unrouted = (counters.unrouted ?? 0) + count;
+        // A drawing has no row for routes.
+        probe?.dropped?.({ kind: 'forward', name: names[0] as string }, 'no_route', events());
+      },
       onFailure: (index, ...failure) => deadLetters.routeFailed(names[index] as string, ...failure),
     });
   }
@@ -309,7 +334,7 @@ class PipelineRun {
 
   /** Undefined unless the pipeline delivers exactly once. */
   #exactlyOnce(): ExactlyOnce | undefined {
-    const { config, analytics, shared, state, giveUpAfter } = this.#setup;
+    const { config, analytics, shared, state, giveUpAfter, probe } = this.#setup;
     const [forwarder] = forwardersOf(config);
     const entry = analytics.forwarders[forwarder as string] as AnalyticsConfig['forwarders'][string];
     const { exactly } = entry.loaded_plugin;
@@ -330,6 +355,7 @@ class PipelineRun {
       log,
       pipeline: shared.pipeline,
       logger: shared.logger,
+      onCommit: probe?.committing && (() => probe.committing?.()),
     });
   }
 
@@ -348,17 +374,41 @@ class PipelineRun {
   }
 
   #drop(place: StagePlace): Drop {
-    const { counters, probe } = this.#setup;
+    const { probe } = this.#setup;
     const entry = this.#entryAt(place);
+    const bufferLog = place.kind === 'collect' ? this.#bufferLog(entry) : undefined;
     return (reason, count, events) => {
-      counters.drop(entry, reason, count);
-      probe?.dropped(place, reason, events());
+      entry.drop(reason, count);
+      if (reason === 'buffer_full') bufferLog?.failed((often) => bufferFull(count, often), count);
+      probe?.dropped?.(place, reason, events());
     };
+  }
+
+  #bufferLog(entry: EntryCounters): FailureLog {
+    const { pipeline, logger } = this.#setup.shared;
+    const name = `${pipeline}: collector ${entry.name}`;
+    const log = new FailureLog({
+      warn: (message) => logger.warn(`${name}: ${message}`),
+      info: (message) => logger.info(`${name}: ${message}`),
+      verb: 'been dropped',
+      received: () => entry.received,
+    });
+    this.#bufferLogs.push(log);
+    return log;
   }
 
   #watch(place: StagePlace): MonoTypeOperatorFunction<Batch> {
     const { probe } = this.#setup;
-    return probe === undefined ? identity : tap(({ events }) => probe.left(place, events));
+    return probe?.left === undefined ? identity : tap(({ events }) => probe.left?.(place, events));
+  }
+
+  #watchCollected(place: StagePlace): ((unit: EventBatch) => void) | undefined {
+    const { probe } = this.#setup;
+    if (probe?.collected === undefined) return undefined;
+    return (unit) => {
+      if (unit.refusal === undefined) probe.collected?.(place, () => unit.events);
+      else probe.refused?.(place);
+    };
   }
 
   /** The counters of the entry at a place. */
@@ -385,9 +435,9 @@ class PipelineRun {
       cache: memory.cache,
       signal,
       ended: this.#working.signal,
+      beforeEnd: (work$) => void this.#beforeEnd.push(work$),
       demand: this.#window,
       state: (kind === 'collect' ? this.#durableStateOf(config.name) : undefined) ?? memory.state,
-      blockLines: kind === 'collect' ? this.#blockLines : undefined,
       metrics: metrics?.({ kind, name: config.name }, config.plugin) ?? silentMetrics,
       stats: {
         masked: (rule, count) => entry.mask(rule, count),
@@ -412,15 +462,11 @@ class PipelineRun {
     return context;
   }
 
-  get #blockLines(): number | undefined {
-    return this.#hasWorkers ? blockLinesOf(this.#setup.config) : undefined;
-  }
-
   #durableStateOf(collector: string): CollectorState | undefined {
     return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
   }
 }
 
-function blockLinesOf({ max_in_flight }: PipelineConfig): number {
-  return Math.min(MOST_BLOCK_LINES, 2 * max_in_flight);
+function bufferFull(count: number, often: string): string {
+  return `${counted(count, 'event')} dropped${often}: they come faster than the pipeline takes them; raise \`buffer.max_events\``;
 }

@@ -6,6 +6,7 @@ import { EventBatch, isEvent, isEventBatch } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { LineEvents } from '../sdk/line-events.ts';
 import { isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
+import { WrittenEvents } from '../sdk/written-events.ts';
 
 type Collected = CollectedEvent | EventBatch;
 
@@ -51,7 +52,7 @@ export function expectBatch(value: unknown, collector: string): EventBatch {
   if (isEvent(value)) return new EventBatch([value]);
   if (!isEventBatch(value)) throw noEvent(`collector ${collector}`, value);
   const isOwn = (value as object) instanceof EventBatch;
-  if (isOwn && value.content instanceof LineEvents) return value;
+  if (isOwn && isKnownEvents(value.content)) return value;
   const { events, origin } = value;
   expectEvents(events, `collector ${collector}`);
   if (isOwn) return value;
@@ -59,7 +60,12 @@ export function expectBatch(value: unknown, collector: string): EventBatch {
   return new EventBatch(events, value.acknowledge && ((outcome) => value.acknowledge?.(outcome)), origin);
 }
 
-/** @throws MillraceError, fatal, for the first value that is no event. `who` is `processor parse`, say. */
+/** Whether the content can only be events, so that they need not be created to find out. */
+function isKnownEvents(content: EventBatch['content']): boolean {
+  return content instanceof LineEvents || (content instanceof WrittenEvents && content.isRecognised);
+}
+
+/** @throws MillraceError, fatal, for the first value that is not an event. `who` is `processor parse`, say. */
 export function expectEvents(
   values: readonly unknown[],
   who: string,
@@ -80,5 +86,5 @@ function noEvent(who: string, value: unknown): MillraceError {
 function describeKind(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object that is no event' : `a ${typeof value}`;
+  return typeof value === 'object' ? 'an object that is not an event' : `a ${typeof value}`;
 }

@@ -49,15 +49,15 @@ interface Stage extends ProcessStageOptions {
 
 type Results = readonly CollectedEvent[] | Observable<Batch>;
 
-/** Characters that an event is taken for: 16 of them go by between looks at the clock. */
+/** Characters that an event counts as in a {@link Turn}, which then reads the clock after every 16 events. */
 const EVENT = 160;
-/** Of an event that the processor failed on, which may have taken long. */
+/** Stands for a failure of the processor, which may have taken long: the clock is read after it. */
 const NO_EVENTS: readonly CollectedEvent[] = [];
 const NO_BATCHES: readonly Batch[] = [];
 
 /**
- * Runs one processor over each event. A batch whose results are at hand stays one batch, without an Observable.
- * Errors with what a processor gives that is no event: nothing of that batch is acknowledged, so that it comes again.
+ * Runs one processor over each event. A batch whose results are available stays one batch, without an Observable.
+ * Errors with what a processor gives that is not an event: nothing of that batch is acknowledged, so that it comes again.
  */
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
   const { ordered, inTurn = false } = options;
@@ -98,9 +98,9 @@ function mappedLines(
   const eventAt = (index: number) => lines.events[index] as CollectedEvent;
   const outcomes: LineOutcomes = {
     failed: (index, error) => onFailure(eventAt(index), delivery, error),
-    dropped: (indexes) => {
-      drop('filtered', indexes.length, () => indexes.map(eventAt));
-      delivery.acknowledge(indexes.length, 'dropped');
+    dropped: (count, indexes) => {
+      drop('filtered', count, () => indexes().map(eventAt));
+      delivery.acknowledge(count, 'dropped');
     },
   };
   const batchesOf = (done: LineEvents): readonly Batch[] =>
@@ -155,7 +155,7 @@ function indexesInTurns(start: number, end: number, thisTurn: Turn | undefined):
   );
 }
 
-/** Results of one event: an array when at hand. Accounts for events that give none, and for failures. */
+/** Results of one event: an array when available. Accounts for events that give none, and for failures. */
 function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Results {
   let returned: unknown;
   let results: readonly CollectedEvent[] | undefined;

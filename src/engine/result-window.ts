@@ -19,7 +19,7 @@ export class ResultWindow {
   #inTurn = 0;
   /** In the order of their events. */
   readonly #demands = new Set<ResultDemand>();
-  /** The same, with those that are closed until they are the oldest: a Set finds its first only behind what was deleted. */
+  /** The same, and closed ones until they are the oldest: finding the first of a Set is slow after many deletions. */
   readonly #inOrder = new Fifo<ResultDemand>();
   #isNotifying = false;
   #hasChanged = false;
@@ -94,7 +94,7 @@ export class ResultWindow {
 }
 
 /** How many more results may be pulled for one event. */
-export class ResultDemand implements Demand {
+class ResultDemand implements Demand {
   readonly room$: Observable<number>;
   readonly #window: ResultWindow;
   #listener: Subscriber<number> | undefined;

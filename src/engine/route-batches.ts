@@ -3,6 +3,7 @@ import { processLines } from '../lines/process-lines.ts';
 import type { RouteCondition } from '../sdk/config.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { LineEvents } from '../sdk/line-events.ts';
+import type { LineMapping } from '../sdk/plugin.ts';
 import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
 
 /** What each forwarder gets of a batch, in the order of the forwarders; undefined for nothing. */
@@ -52,9 +53,10 @@ function route(batch: Batch, { conditions, onUnrouted, onFailure }: RouteOptions
 function select(batch: Batch, condition: RouteCondition | undefined): Selection {
   if (condition === undefined) return { batch, excluded: [], failures: [] };
   const { lazy, delivery } = batch;
-  const { holdsForLine } = condition;
+  const { holdsForLine, holdsInText } = condition;
   if (lazy instanceof LineEvents && holdsForLine !== undefined) {
-    return selectLines(lazy, holdsForLine, delivery);
+    const map = (line: string) => (holdsForLine(line) ? line : undefined);
+    return selectLines(lazy, { map, keeps: holdsForLine, keepsIn: holdsInText }, delivery);
   }
   const excluded: number[] = [];
   const failures: [number, unknown][] = [];
@@ -72,14 +74,13 @@ function select(batch: Batch, condition: RouteCondition | undefined): Selection 
   return { batch: events.length === 0 ? undefined : { events, delivery }, excluded, failures };
 }
 
-function selectLines(lines: LineEvents, holds: (line: string) => boolean, delivery: Delivery): Selection {
+function selectLines(lines: LineEvents, mapping: LineMapping, delivery: Delivery): Selection {
   let excluded: readonly number[] = [];
   const failures: [number, unknown][] = [];
-  const mapping = { map: (line: string) => (holds(line) ? line : undefined), keeps: holds };
   const selected = processLines(lines, mapping, {
     failed: (index, error) => failures.push([index, error]),
-    dropped: (indexes) => {
-      excluded = indexes;
+    dropped: (_, indexes) => {
+      excluded = indexes();
     },
   });
   return {

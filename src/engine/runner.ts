@@ -5,6 +5,7 @@ import { counted } from '../../operators/support/counted.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import type { PipelineState, PipelineStatus } from '../sdk/status.ts';
 import { isoNow } from '../sdk/time.ts';
+import { elapsedText } from './attempts.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';
 
 export interface RunnerOptions {
@@ -29,6 +30,8 @@ export class PipelineRunner {
   #stop$ = new ReplaySubject<void>(1);
   #stopped$: ReplaySubject<void> | undefined;
   #failures = 0;
+  /** Events that the last run had in flight when it ended. The next one gets them again, if there is one. */
+  #abandoned = 0;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -44,6 +47,11 @@ export class PipelineRunner {
 
   get status(): PipelineStatus {
     return this.#status$.value;
+  }
+
+  /** Whether it has been told to stop and what is in flight is still being delivered. */
+  get isStopping(): boolean {
+    return this.#stopped$ !== undefined && !isFinal(this.status.state);
   }
 
   /** The present status, then every change. Never completes. */
@@ -77,7 +85,10 @@ export class PipelineRunner {
       runPipeline(setup, this.#stop$)
         .pipe(
           restartWithBackoff(restart, {
-            onStart: () => this.#enter('running', { failures: this.#failures }),
+            onStart: () => {
+              this.#enter('running', { failures: this.#failures });
+              if (this.#failures > 0) running.add(this.#recovery(restart.healthyAfter));
+            },
             onWait: (retryIn, failures, error) => this.#wait(retryIn, failures, error),
           }),
         )
@@ -90,7 +101,7 @@ export class PipelineRunner {
   }
 
   /**
-   * Tells the collectors to end, lets what is in flight drain within the deadline and cancels the rest. Begins at
+   * Tells the collectors to end, lets what is in flight drain within the deadline and cancels the rest. Starts at
    * once; the result emits and completes when the pipeline has stopped.
    */
   stop(): Observable<void> {
@@ -103,6 +114,7 @@ export class PipelineRunner {
       stopped$.subscribe({ complete: () => deadline.unsubscribe() });
       this.#stop$.next();
     } else if (state === 'backing_off') {
+      this.#options.setup.counters.givenUp += this.#abandoned;
       this.#finish('stopped');
     } else {
       finish(stopped$);
@@ -119,10 +131,10 @@ export class PipelineRunner {
     const { counters, shared } = this.#options.setup;
     const { logger } = shared;
     counters.restarts++;
-    counters.abandon();
+    this.#abandoned = counters.abandon();
     const seconds = (retryIn / 1000).toFixed(1);
     if (error === undefined) {
-      logger.info(`${this.name}: the run has ended; the next one begins in ${seconds} s`);
+      logger.info(`${this.name}: the run has ended; the next one starts in ${seconds} s`);
       this.#enter('backing_off', { failures, retryIn });
     } else {
       logger.warn(
@@ -130,6 +142,21 @@ export class PipelineRunner {
       );
       this.#enter('backing_off', { failures, retryIn, error: error.cause });
     }
+  }
+
+  /** Logs that a run which followed failures has lasted so long that they no longer count. */
+  #recovery(healthyAfter: number): Subscription {
+    const failures = this.#failures;
+    const run = this.status;
+    return longTimer(healthyAfter).subscribe(() => {
+      if (this.status !== run) return;
+      this.#failures = 0;
+      const { logger } = this.#options.setup.shared;
+      const often = failures === 1 ? 'a failure' : `${failures} failures in a row`;
+      logger.info(
+        `${this.name}: works again: it has been running for ${elapsedText(healthyAfter)} after ${often}`,
+      );
+    });
   }
 
   #giveUp(): void {

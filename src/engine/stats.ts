@@ -9,18 +9,35 @@ const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 const ACKNOWLEDGE_SECONDS = [...CALL_SECONDS, 300, 1800, 7200];
 const BATCH_EVENTS = [1, 4, 16, 64, 256, 1024, 4096, 16_384];
 
+/**
+ * The reasons for which an entry of each kind drops events. Their counters exist from the start: Prometheus computes an
+ * increase from the first value that it has seen, so that a counter that appears with its first event hides this event.
+ */
+const DROP_REASONS: Readonly<Record<StagePlace['kind'], readonly DropReason[]>> = {
+  collect: ['collector_failed', 'buffer_full'],
+  process: ['filtered', 'processor_failed'],
+  forward: ['forwarder_failed', 'route_failed'],
+  dead_letter: ['forwarder_failed'],
+};
+/** Values of a label of one entry that a plugin chooses. Those beyond are counted as {@link OTHER}. */
+export const MOST_LABEL_VALUES = 1000;
+export const OTHER = 'other';
+
 /** A time in which every call of a forwarder has failed. */
-export interface Trouble {
+export interface Outage {
   /** When the first call failed: ISO 8601 UTC. */
   readonly since: string;
   readonly failures: number;
   /** Why the latest call failed. It may be shown. */
   readonly reason: string;
+  /** Milliseconds from the latest failure to the next call. */
+  readonly wait: number;
+  /** When that is: ISO 8601 UTC. */
+  readonly nextAt: string;
 }
 
 /**
- * The counters of one plugin entry of a pipeline. The stages add to them once per batch, and nothing else is done until
- * somebody reads them.
+ * The counters of one plugin entry of a pipeline. The stages add to them once per batch.
  */
 export class EntryCounters {
   readonly kind: StagePlace['kind'];
@@ -41,11 +58,11 @@ export class EntryCounters {
   abandoned = 0;
   /** Events that the plugin failed on for good. */
   failed = 0;
-  /** Those of them that went to the dead letter. */
+  /** Events that went to the dead letter because the plugin, or the condition of a forwarder, failed on them. */
   deadLettered = 0;
   /** Calls of a forwarder that were made again. */
   retries = 0;
-  readonly dropped = new Map<DropReason, number>();
+  readonly dropped: Map<DropReason, number>;
   readonly masked = new Map<string, { count: number }>();
   /** Bytes that a collector knows of and has not read. */
   lagBytes: number | undefined;
@@ -53,6 +70,8 @@ export class EntryCounters {
   lagMessages: number | undefined;
   lostBytes = 0;
   truncations = 0;
+  /** Events that became a part of another one. */
+  joined = 0;
   /** Seconds from an event's collection to its acknowledgement. */
   readonly acknowledgeSeconds = new Histogram(ACKNOWLEDGE_SECONDS);
   /** Events per call of a forwarder. */
@@ -60,13 +79,16 @@ export class EntryCounters {
   readonly callSeconds = { ok: new Histogram(CALL_SECONDS), error: new Histogram(CALL_SECONDS) };
   /** Calls of a forwarder that have not ended, with the time at which each began, by the clock of the pipeline. */
   readonly openCalls = new Map<object, number>();
+  /** Seconds for which the entry may hold events back on purpose, to gather a batch or to join lines. */
+  holdSeconds = 0;
   /** While every call of a forwarder fails. */
-  trouble: Trouble | undefined;
+  outage: Outage | undefined;
 
   constructor({ kind, name }: StagePlace, plugin: string) {
     this.kind = kind;
     this.name = name;
     this.plugin = plugin;
+    this.dropped = new Map(DROP_REASONS[kind].map((reason) => [reason, 0]));
   }
 
   /** Only for a forwarder: events that it has received, and neither delivered nor failed on. */
@@ -74,39 +96,33 @@ export class EntryCounters {
     return this.received - this.sent - this.failed - this.abandoned;
   }
 
-  /** Returns how many events the entry has dropped for that reason. */
-  drop(reason: DropReason, count: number): number {
-    const total = (this.dropped.get(reason) ?? 0) + count;
-    this.dropped.set(reason, total);
-    return total;
+  drop(reason: DropReason, count: number): void {
+    this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + count);
   }
 
   mask(rule: string, count: number): void {
-    // For each masked text: one look into the map where two would do.
+    // Called for each masked text, so it looks into the map only once.
     const known = this.masked.get(rule);
-    if (known === undefined) this.masked.set(rule, { count });
-    else known.count += count;
+    if (known !== undefined) known.count += count;
+    else if (this.masked.size < MOST_LABEL_VALUES || rule === OTHER) this.masked.set(rule, { count });
+    else this.mask(OTHER, count);
   }
 }
 
 /** The counters of one pipeline, by plugin entry. They last as long as the Manager, restarts of the pipeline included. */
 export class PipelineCounters {
   readonly #entries = new Map<string, EntryCounters>();
-  readonly #onDrop: (reason: DropReason, count: number, total: number) => void;
   readonly clock = new TurnClock();
   /** Events that were collected and are not acknowledged yet. */
   inFlight = 0;
   restarts = 0;
   givenUp = 0;
+  /** Events that no forwarder got; undefined if there is a forwarder without a condition. */
+  unrouted: number | undefined;
   /** When an event was acknowledged last, by the clock; undefined if none was. */
   acknowledgedAt: number | undefined;
   /** When an event was delivered or acknowledged last, or came while there were no others. */
   progressAt = 0;
-
-  /** `onDrop` hears of every drop, with the sum of those for the same reason. */
-  constructor(onDrop: (reason: DropReason, count: number, total: number) => void) {
-    this.#onDrop = onDrop;
-  }
 
   /** The counters of an entry; made when first asked for. */
   entry(place: StagePlace, plugin: string): EntryCounters {
@@ -123,13 +139,12 @@ export class PipelineCounters {
     return [...this.#entries.values()];
   }
 
-  drop(entry: EntryCounters, reason: DropReason, count: number): void {
-    entry.drop(reason, count);
-    this.#onDrop(
-      reason,
-      count,
-      this.#sum((each) => each.dropped.get(reason) ?? 0),
-    );
+  /** The longest time in seconds for which the entries hold an event back on purpose: one after the other. */
+  get holdSeconds(): number {
+    const longest = (kind: StagePlace['kind']) =>
+      Math.max(0, ...this.entries.flatMap((entry) => (entry.kind === kind ? entry.holdSeconds : [])));
+    const joining = this.#sum((entry) => (entry.kind === 'process' ? entry.holdSeconds : 0));
+    return joining + longest('forward') + longest('dead_letter');
   }
 
   /** Events were collected and are not acknowledged yet. Returns the time. */
@@ -138,7 +153,6 @@ export class PipelineCounters {
     if (this.inFlight === 0) this.progressAt = now;
     this.inFlight += events;
     collector.inFlight += events;
-    collector.sent += events;
     return now;
   }
 
@@ -161,7 +175,7 @@ export class PipelineCounters {
       entry.inFlight = 0;
       if (entry.kind === 'forward' || entry.kind === 'dead_letter') entry.abandoned += entry.waiting;
       entry.openCalls.clear();
-      entry.trouble = undefined;
+      entry.outage = undefined;
     }
     return abandoned;
   }
@@ -176,7 +190,8 @@ export class PipelineCounters {
           .filter(({ kind, sent }) => kind === 'forward' && sent > 0)
           .map(({ name, sent }) => [name, sent]),
       ),
-      dropped: Object.fromEntries(totals(entries.flatMap(({ dropped }) => [...dropped]))),
+      dropped: Object.fromEntries(this.#dropped()),
+      joined: this.#sum(({ joined }) => joined),
       dead_lettered: this.#sum(({ kind, sent }) => (kind === 'dead_letter' ? sent : 0)),
       masked: Object.fromEntries(
         totals(
@@ -192,6 +207,12 @@ export class PipelineCounters {
       lost_bytes: this.#sum(({ lostBytes }) => lostBytes),
       truncations: this.#sum(({ truncations }) => truncations),
     };
+  }
+
+  #dropped(): [DropReason, number][] {
+    const byEntry = this.entries.flatMap(({ dropped }) => [...dropped]);
+    const all = totals([...byEntry, ['no_route', this.unrouted ?? 0] as const]);
+    return [...all].filter(([, count]) => count > 0);
   }
 
   #sum(of: (entry: EntryCounters) => number): number {

@@ -58,7 +58,7 @@ export class TruncatedLines {
     onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void,
   ): Batch {
     const { lazy, delivery } = batch;
-    // Batches of whole lines, nearly all, stay what they are.
+    // Nearly all batches have whole lines only, and stay as they are.
     const isWhole =
       lazy === undefined
         ? !this.#sources.has(delivery.root) && !batch.events.some(isTruncated)

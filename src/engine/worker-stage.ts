@@ -37,7 +37,7 @@ export interface WorkerStageOptions {
  */
 export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch, Batch> {
   const { ordered, pool, inThisThread } = options;
-  /** Batches that this thread has begun. One at a time, beside those that nobody else can do. */
+  /** Batches that this thread works on. One at a time, beside those that no worker can do. */
   let here = 0;
   return orderedMap(
     (batch: Batch): Observable<Batch> => {
@@ -46,7 +46,7 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
         return of(batch).pipe(inThisThread);
       }).pipe(finalize(() => here--));
       const { lazy, delivery } = batch;
-      if (!(lazy instanceof LineEvents) || lazy.texts.bytes === undefined) return here$;
+      if (!(lazy instanceof LineEvents) || lazy.texts.bytes === undefined || lazy.isTruncated) return here$;
       if (!pool.isReady || (!pool.isHungry && here === 0)) return here$;
       const { bytes, size } = lazy.texts;
       const { envelope } = lazy;
@@ -122,7 +122,7 @@ function workerLost(pipeline: string, error: unknown, isReplaced: boolean): stri
     ? 'another one takes its place'
     : 'none takes its place, so that the main thread does its work from now on';
   const why = error === undefined ? '' : ` (${safeReason(error)})`;
-  return `${pipeline}: a worker ended${why}; what it had begun is done by the main thread; ${next}`;
+  return `${pipeline}: a worker ended${why}; the main thread does its unfinished work; ${next}`;
 }
 
 function taskRefused(pipeline: string, name: string, member: string): string {

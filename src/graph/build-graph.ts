@@ -1,6 +1,11 @@
-import { formatNumber } from '../checks/describe.ts';
-import { isMapping } from '../checks/problem.ts';
-import { conditionsOf, shownSettings, type WrittenSections, withReferences } from '../checks/shown-values.ts';
+import { formatNumber } from '../sdk/checks/describe.ts';
+import { isMapping } from '../sdk/checks/problem.ts';
+import {
+  conditionsOf,
+  shownSettings,
+  type WrittenSections,
+  withReferences,
+} from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig } from '../sdk/config.ts';
 import type { Plugin, PluginKind } from '../sdk/plugin.ts';
 import { MAX_COUNT } from '../sdk/schema-parts.ts';
@@ -8,6 +13,7 @@ import {
   type GraphEdge,
   type GraphNode,
   type GraphSetting,
+  NOT_TESTED,
   type PipelineGraph,
   visibleText,
 } from './graph.ts';
@@ -67,6 +73,42 @@ export function buildGraph(config: AnalyticsConfig, written: WrittenSections = n
       ...nodes.forward.values(),
     ],
     edges: pipelines.flatMap(({ node, pipeline }) => edgesOf(node, pipeline, nodes)),
+  };
+}
+
+/** Something of an entry or a pipeline that no test reaches, in a few words. */
+export interface UntestedPart {
+  readonly kind: GraphNode['kind'];
+  readonly name: string;
+  readonly mark: string;
+}
+
+/**
+ * The same graph, in which the cards of entries and pipelines say what no test reaches.
+ *
+ * @example
+ * const node = { id: 'collect0', kind: 'collect', name: 'log', plugin: 'file', settings: [], state: 'active' };
+ * const marked = markUntested({ nodes: [node], edges: [] }, [{ kind: 'collect', name: 'log', mark: 'no event' }]);
+ * marked.nodes[0].settings; // [{ key: 'not tested', values: ['no event'] }]
+ */
+export function markUntested(graph: PipelineGraph, parts: readonly UntestedPart[]): PipelineGraph {
+  const copies = new Map(
+    graph.nodes.map((node): [GraphNode, GraphNode] => {
+      const own = parts.filter(({ kind, name }) => kind === node.kind && visibleText(name) === node.name);
+      const marks = [...new Set(own.map(({ mark }) => visibleText(mark)))];
+      if (marks.length === 0) return [node, node];
+      return [node, { ...node, settings: [...node.settings, { key: NOT_TESTED, values: marks }] }];
+    }),
+  );
+  const copyOf = (node: GraphNode) => copies.get(node) as GraphNode;
+  return {
+    nodes: graph.nodes.map(copyOf),
+    edges: graph.edges.map((edge) => ({
+      ...edge,
+      from: copyOf(edge.from),
+      to: copyOf(edge.to),
+      pipeline: copyOf(edge.pipeline),
+    })),
   };
 }
 

@@ -1,5 +1,3 @@
-import { columnsOf, joinWords } from '../drawing/words.ts';
-import { escapeXml } from '../drawing/xml.ts';
 import {
   coloursOf,
   GREY,
@@ -11,6 +9,8 @@ import {
   type PipelineGraph,
   RED,
 } from './graph.ts';
+import { columnsOf, joinWords } from './words.ts';
+import { escapeXml } from './xml.ts';
 
 const LINE_COLUMNS = 44;
 const KINDS: readonly GraphNodeKind[] = ['collect', 'pipeline', 'process', 'forward'];

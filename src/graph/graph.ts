@@ -10,6 +10,9 @@ export interface GraphSetting {
   readonly values: readonly string[];
 }
 
+/** The key of the setting that says what no test reaches. */
+export const NOT_TESTED = 'not tested';
+
 export interface GraphNode {
   /** Letters and digits: fits every format as it is. */
   readonly id: string;
@@ -47,7 +50,10 @@ export function nodesOf(graph: PipelineGraph, kind: GraphNodeKind): GraphNode[] 
 /** Told apart by colour-blind people too, and dark enough for white text on them. */
 const COLOURS = ['#0b6fa4', '#b4480f', '#0a7d5a', '#8e4585', '#8a6400', '#4353b3', '#b0365c', '#3f6f1f'];
 
+/** Of edges. */
 export const GREY = '#8c959f';
+/** Of words that matter less. */
+export const FAINT = '#59636e';
 /** Of the ways that failed events take. */
 export const RED = '#c62828';
 

@@ -1,5 +1,5 @@
-import { columnsOf, joinWords } from '../drawing/words.ts';
 import { type GraphNode, listed, nodesOf, type PipelineGraph, visibleText } from './graph.ts';
+import { columnsOf, joinWords } from './words.ts';
 
 /** How the text looks; by default it has no colours. */
 interface TextStyle {

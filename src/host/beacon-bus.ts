@@ -13,6 +13,7 @@ import {
   timer,
 } from 'rxjs';
 import { poll } from '../../operators/poll.ts';
+import { counted } from '../../operators/support/counted.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, safeReason } from '../sdk/errors.ts';
 import type { HostEvent } from '../sdk/events.ts';
@@ -78,6 +79,10 @@ export class BeaconBus {
       defer(reader).pipe(
         tap({
           complete: () => {
+            if (failures > 0) {
+              const often = counted(failures, 'failure');
+              this.#options.logger.info(`the beacon ${beacon} can be read again, after ${often}`);
+            }
             failures = 0;
           },
         }),

@@ -160,7 +160,6 @@ export interface NetworkCounters {
   /** Packets that were received wrong. */
   readonly rx_errors: number;
   readonly rx_dropped: number;
-  /** Bytes sent. */
   readonly tx_bytes: number;
   readonly tx_errors: number;
   readonly tx_dropped: number;
@@ -208,7 +207,6 @@ interface ProcessInfo {
   /** Of all processors' time since the last list, or since the process was started. */
   readonly cpu_percent: number;
   readonly memory_percent: number;
-  /** Bytes in memory. */
   readonly memory_rss: number;
 }
 
@@ -240,7 +238,6 @@ export async function readProcesses(): Promise<ProcessInfo[]> {
 /** `process.list()`: a list of {@link ProcessInfo}. */
 const list = builtIn({ name: 'process.list', parameters: z.strictObject({}), run: readProcesses });
 
-/** The functions that every standalone host has. */
 export const builtInFunctions: readonly HostFunction[] = [
   ping,
   echo,

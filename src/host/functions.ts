@@ -1,15 +1,13 @@
 import { pathToFileURL } from 'node:url';
 import { defer, type Observable, of } from 'rxjs';
-import { importModule, loadFailure } from '../modules/import-module.ts';
-import { moduleFile } from '../modules/module-file.ts';
 import { MillraceError } from '../sdk/errors.ts';
+import { importModule, loadFailure, moduleFile } from '../sdk/import-module.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigProblem } from '../sdk/plugin.ts';
 import { isAsync, toObservable } from '../sdk/plugin-result.ts';
 import { builtInFunctions } from './built-in-functions.ts';
 import type { HostFunction } from './host-function.ts';
 
-/** The functions of a host, by name. */
 export class FunctionTable {
   readonly #functions: ReadonlyMap<string, HostFunction>;
 

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import * as z from 'zod';
-import { applySchema, explainIssue, knownKeys } from '../checks/apply-schema.ts';
-import { describeValue, nameListing } from '../checks/describe.ts';
-import type { Problem } from '../checks/problem.ts';
-import { isMapping, type Path, valueAt } from '../checks/problem.ts';
+import { applySchema, explainIssue, knownKeys } from '../sdk/checks/apply-schema.ts';
+import { describeValue, nameListing } from '../sdk/checks/describe.ts';
+import type { Problem } from '../sdk/checks/problem.ts';
+import { isMapping, type Path, valueAt } from '../sdk/checks/problem.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigProblem, ConfigSchema } from '../sdk/plugin.ts';
 import { builtInBeacons, type ConfiguredBeacon } from './built-in-beacons.ts';
@@ -22,7 +22,6 @@ export interface HostSettings {
   readonly id: string;
   readonly role: string;
   readonly beacons: readonly ConfiguredBeacon[];
-  /** From namespace to module. */
   readonly functions: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LineProcessors } from './line-processors.ts';
-import { type LineTask, type WorkerMessage, type WorkerSetup, withOwnBuffer } from './protocol.ts';
+import type { LineTask, WorkerMessage, WorkerSetup } from './protocol.ts';
 
 const { processors } = workerData as WorkerSetup;
 const lines = await LineProcessors.load(processors);
@@ -11,8 +11,7 @@ parentPort?.on('message', (task: LineTask) => {
     post(answer);
     return;
   }
-  const documents = withOwnBuffer(answer.documents);
-  post({ ...answer, documents }, documents.buffer);
+  post(answer, answer.documents.buffer);
 });
 post('ready');
 

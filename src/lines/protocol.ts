@@ -26,8 +26,8 @@ export interface LineTask {
 /** What came of a task. */
 export interface LineResult {
   readonly id: number;
-  /** Events as `serialise` writes them, each with a newline behind it, in UTF-8. */
-  readonly documents: Uint8Array;
+  /** Events as `serialise` writes them, each with a newline behind it, in UTF-8. Nothing else is in its buffer. */
+  readonly documents: Uint8Array<ArrayBuffer>;
   /** The number of events. */
   readonly size: number;
   readonly masked: readonly (readonly [processor: number, rule: string, count: number])[];
@@ -49,17 +49,3 @@ export interface RefusedTask {
 
 /** What a worker sends: once `ready`, then an answer to each task. */
 export type WorkerMessage = 'ready' | LineResult | RefusedTask;
-
-/**
- * `bytes` with a buffer of their own, which can be handed to another thread; copied only if they have none. A small
- * `Buffer` lies in a pool together with others: Node refuses to hand that over, up to 20 silently, since with an error.
- *
- * @example
- * const bytes = withOwnBuffer(Buffer.from('a'));
- * bytes.buffer.byteLength; // 1
- * structuredClone(bytes, { transfer: [bytes.buffer] }).length; // 1
- */
-export function withOwnBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const isAlone = bytes.byteLength === bytes.buffer.byteLength;
-  return isAlone ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
-}

@@ -26,16 +26,16 @@ export interface WorkerPoolOptions {
 /** A task was not done, because its worker ended or could not do it. */
 export class WorkerLost extends Error {}
 
-/** Not before it is needed: in a bundle of somebody's there may be no such place. */
+/** Not before it is needed: in an application's bundle there may be no such place. */
 const builtFile = () => new URL('./line-worker.js', import.meta.url);
-/** Workers that end are replaced so often in a run: what ends all of them would do so for ever. */
+/** Workers that end are replaced so often in a run: what ends all of them would do so forever. */
 const REPLACEMENTS = 5;
 
 /** Tasks that keep a worker busy until the main thread has time for it: one that it works on, and two that wait. */
 const ENOUGH = 3;
 interface Thread {
   readonly worker: Worker;
-  /** Who waits for each task; undefined if nobody wants its result any more. */
+  /** The consumer of each task; undefined if its result is no longer needed. */
   readonly tasks: Map<number, Subscriber<LineResult> | undefined>;
   isReady: boolean;
 }
@@ -58,7 +58,7 @@ export class WorkerPool {
     return this.#leastBusy() !== undefined;
   }
 
-  /** Whether there is one that would begin a task soon. */
+  /** Whether there is one that would start a task soon. */
   get isHungry(): boolean {
     const thread = this.#leastBusy();
     return thread !== undefined && thread.tasks.size < ENOUGH;

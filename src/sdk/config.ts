@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { CollectedEvent } from './events.ts';
 import { isLoopback } from './listen-address.ts';
-import type { CollectPlugin, ForwardPlugin, Plugin, ProcessPlugin } from './plugin.ts';
+import type { CollectPlugin, ForwardPlugin, LinesTest, Plugin, ProcessPlugin } from './plugin.ts';
 import { integer, listenAddress, nameList } from './schema-parts.ts';
 import { secret } from './secret.ts';
 
@@ -20,14 +20,14 @@ export const ForwardConfigBase = base();
 export type PluginConfigBase = Readonly<{ plugin: string }>;
 
 /** Ours: what happens to events that a forwarder does not take. */
-export const DeliveryConfig = z.strictObject({
+const DeliveryConfig = z.strictObject({
   attempts: integer().min(1).optional(),
   dead_letter: z.string().optional(),
   timeout: z.number().gt(0).optional(),
 });
 
 /** Ours: what happens to events that come faster than the window takes them, from a source that cannot wait. */
-export const BufferConfig = z.strictObject({
+const BufferConfig = z.strictObject({
   max_events: integer().min(1).default(10_000),
   when_full: z.enum(['drop_oldest', 'drop_newest']).default('drop_oldest'),
 });
@@ -35,7 +35,10 @@ export const BufferConfig = z.strictObject({
 /** Ours: a forwarder that gets only the events for which a condition is true. */
 const RouteConfig = z.strictObject({
   to: z.string().describe('The name of a forwarder.'),
-  when: z.string().describe('A CEL condition over `data`, `timestamp` and `tag`: the events that it gets.'),
+  when: z
+    .string()
+    .meta({ format: 'cel' })
+    .describe('A CEL condition over `data`, `timestamp` and `tag`: the events that it gets.'),
 });
 
 /** Names of forwarders, or routes to them; a single name stands for a list of one. */
@@ -49,15 +52,16 @@ export const PipelineConfig = z.strictObject({
   forward: forwarderList(),
   enabled: z.boolean().default(true),
   restart: z.boolean().default(true),
-  max_in_flight: integer().min(1).default(1000),
+  max_in_flight: integer().min(1).optional(),
   ordered: z.boolean().default(true),
   exactly_once: z.boolean().default(false),
   workers: integer().min(1).max(64).default(1),
   buffer: BufferConfig.prefault({}),
   delivery: DeliveryConfig.prefault({}),
 });
-export type PipelineConfig = Readonly<Omit<z.output<typeof PipelineConfig>, 'forward'>> & {
+export type PipelineConfig = Readonly<Omit<z.output<typeof PipelineConfig>, 'forward' | 'max_in_flight'>> & {
   readonly forward: readonly (string | Route)[];
+  readonly max_in_flight: number;
 };
 
 /** Which events a forwarder gets: `when` of a route, compiled. */
@@ -66,6 +70,8 @@ export interface RouteCondition {
   holds(event: CollectedEvent): boolean;
   /** The same for an event of which only the line is known; undefined if the condition reads more than the line. */
   readonly holdsForLine: ((line: string) => boolean) | undefined;
+  /** The same for lines that are parts of one text, if that can be said without a string for each line. */
+  readonly holdsInText?: LinesTest | undefined;
 }
 
 /** A forwarder of a pipeline that gets only the events for which a condition is true. */

@@ -99,28 +99,29 @@ export interface PipelineRunContext<C = PluginConfig> {
   readonly pipeline_config: AnalyticsConfig;
   /** The pipeline's name. */
   readonly pipeline: string;
-  /** Aborted when this plugin's part of the run is over: for collectors at the begin of a stop. */
+  /** Aborted when this plugin's part of the run is over: for collectors at the start of a stop. */
   readonly signal: AbortSignal;
   /**
    * Aborted when the run is over: for collectors, after what they have emitted has drained. Connections that
    * acknowledgements need stay open until then.
    */
   readonly ended: AbortSignal;
+  /**
+   * The run is over only when `work$` has completed too, or at the deadline of a stop. It is subscribed to when everything
+   * else has drained. A collector uses it to give back messages that a server has sent and that it cannot emit any more.
+   */
+  readonly beforeEnd?: ((work$: Observable<unknown>) => void) | undefined;
   readonly logger: Logger;
   readonly host: Host;
   readonly info: RunInfo;
   readonly stats: PluginStats;
-  /** Metrics of the plugin's own, for Prometheus. They cost nothing when nobody asks for metrics. */
+  /** Metrics of the plugin's own, for Prometheus. They cost nothing when metrics are off. */
   readonly metrics: PluginMetrics;
   /** Collectors that can wait emit at most `demand.room` events at a time. */
   readonly demand: Demand;
   /** Always there; durable for collectors of a run with a state folder. */
   readonly state: CollectorState;
-  /**
-   * For a collector of lines: workers take them in batches of this many at most. Undefined without workers.
-   */
-  readonly blockLines?: number | undefined;
-  /** Emits when files that are written to are to be closed and opened anew, as after a rotation by logrotate. */
+  /** Emits when files that are written to are to be reopened, as after a rotation by logrotate. */
   readonly reopen$?: Observable<unknown> | undefined;
   /** Collectors complete once they have reached the end of what there is. */
   readonly once: boolean;

@@ -5,7 +5,7 @@ import { describeSystemCause, describeSystemError } from './system-error.ts';
 const BRAND = Symbol.for('millrace.MillraceError');
 
 /**
- * An error of millrace's own. Its message names what was wrong, where, what was wanted and what to do, and
+ * An error of millrace's own. Its message names what was wrong, where, what was expected and what to do, and
  * never holds the content of an event, so it may be logged.
  */
 export class MillraceError extends Error {
@@ -23,7 +23,7 @@ export class MillraceError extends Error {
 }
 
 /** Whether a value is a MillraceError, of this or of another installed copy of millrace: plugins may bring their own. */
-export function isMillraceError(value: unknown): value is MillraceError {
+function isMillraceError(value: unknown): value is MillraceError {
   return typeof value === 'object' && value !== null && BRAND in value && isNativeError(value);
 }
 
@@ -153,7 +153,7 @@ export interface EventFailure {
 
 /**
  * The events of a batch that an error names as the failed ones, by their positions, the others having been delivered:
- * `failedEvents` on any error object. Undefined if it names none, or what is no position: then the whole batch counts as
+ * `failedEvents` on any error object. Undefined if it names none, or what is not a position: then the whole batch counts as
  * failed.
  *
  * @example
@@ -188,7 +188,7 @@ const LONGEST_RETRY_AFTER = 3600;
 
 /**
  * Seconds after which an error asks to be tried again: `retryAfter` on any error object, at most an hour. Undefined if it
- * has none, or what is no number above 0.
+ * has none, or what is not a number above 0.
  *
  * @example
  * retryAfterOf(new PluginError('too many requests', { retryAfter: 30 })); // 30
@@ -199,7 +199,7 @@ export function retryAfterOf(error: unknown): number | undefined {
   return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER) : undefined;
 }
 
-/** The stack without the message that it begins with: a message may hold what looks like a place. */
+/** The stack without the message that it starts with: a message may hold what looks like a place. */
 function framesOf({ stack = '', message }: Error): string {
   const at = stack.indexOf(message);
   return at < 0 ? '' : stack.slice(at + message.length);

@@ -6,7 +6,7 @@ export interface LineEnvelope {
   readonly timestamp: string;
   readonly source: string;
   readonly backfill: boolean;
-  /** The line is the begin of a longer one: see `file`. */
+  /** The line is the start of a longer one: see `file`. */
   readonly isTruncated: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface LineTexts {
   readonly size: number;
   /** The lines as one text, LF between them; undefined if one of them holds an LF itself. */
   readonly text: string | undefined;
-  /** The lines in UTF-8, each with its terminator, if they are at hand: then the texts may not be, until asked for. */
+  /** The lines in UTF-8, each with its terminator, if they are available: then the texts may not be, until asked for. */
   readonly bytes?: Uint8Array | undefined;
   /** The same if all of them are plain. */
   readonly plain?: PlainLines | undefined;
@@ -28,29 +28,31 @@ export interface PlainLines extends LineTexts {
   readonly bytes: Uint8Array;
   /** No line is longer, in bytes with its LF. */
   readonly longest: number;
+  /** The lines from `start` to before `end`, in the same memory. */
+  slice(start: number, end: number): PlainLines;
   /** Memory for so many bytes, which is there as long as that of these lines. */
   room(bytes: number): Uint8Array;
-  /** Other lines, in what `room` gave. */
-  withPlain(bytes: Uint8Array, size: number): PlainLines;
+  /** Other lines, in memory that `room` returned. `longest` is as above, if it is known. */
+  withPlain(bytes: Uint8Array, size: number, longest?: number): PlainLines;
 }
 
-/** Events that need not be made to be counted and written. */
+/** Events that are counted and written without being created. */
 export interface LazyEvents {
   readonly size: number;
-  /** Made when first asked for. */
+  /** Created on first access. */
   readonly events: readonly CollectedEvent[];
-  /** The only one is of a line that is the begin of a longer one. */
+  /** The only one is of a line that is the start of a longer one. */
   readonly isTruncated: boolean;
   /**
-   * The events as `serialise` writes them, each with a newline behind it, in UTF-8: at the begin of `into` if they
+   * The events as `serialise` writes them, each with a newline behind it, in UTF-8: at the start of `into` if they
    * have room there, or elsewhere.
    */
   toJsonLines(into?: Buffer): Buffer;
 }
 
 /**
- * The events of consecutive lines of one file. They differ in their lines alone, so that they are made only if
- * somebody asks for them, and written as JSON without being made.
+ * The events of consecutive lines of one file. They differ only in their lines, so they are created on first access, and
+ * written as JSON without being created.
  *
  * @example
  * const envelope = { timestamp: '2026-01-01T00:00:00.000Z', source: 'a.log', backfill: true, isTruncated: false };
@@ -114,8 +116,26 @@ export class LineEvents implements LazyEvents {
 }
 
 const NOTHING = Buffer.alloc(0);
-/** Characters: who writes no longer texts need not wait for WebAssembly, which takes some milliseconds to begin. */
+/** Characters: for shorter texts, waiting some milliseconds for WebAssembly to start does not pay. */
 const SHORTEST_TEXT = 8192;
+
+/** Lines as one string, which costs far less than a string for each. */
+export class JoinedLines implements LineTexts {
+  /** LF stands between the lines, and in none of them. */
+  readonly text: string;
+  readonly size: number;
+  #lines: readonly string[] | undefined;
+
+  constructor(text: string, size: number) {
+    this.text = text;
+    this.size = size;
+  }
+
+  get lines(): readonly string[] {
+    this.#lines ??= this.size === 0 ? [] : this.text.split('\n');
+    return this.#lines;
+  }
+}
 
 /** Lines that may hold anything. */
 export function textsOf(lines: readonly string[]): LineTexts {

@@ -58,14 +58,14 @@ export interface PluginMetrics {
 const ignore = () => {};
 const silentMetric = { inc: ignore, set: ignore, observe: ignore };
 
-/** Keeps nothing: `ctx.metrics` where nobody asks for metrics. */
+/** Keeps nothing: `ctx.metrics` where metrics are off. */
 export const silentMetrics: PluginMetrics = {
   counter: () => silentMetric,
   gauge: () => silentMetric,
   histogram: () => silentMetric,
 };
 
-/** `ctx.stats` where nobody counts. */
+/** `ctx.stats` where nothing is counted. */
 export const silentStats: PluginStats = {
   masked: ignore,
   bytes: ignore,

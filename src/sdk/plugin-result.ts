@@ -32,7 +32,7 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
 }
 
 /**
- * The results that a plugin's return value stands for, when they are at hand: nothing, one, or an array of them.
+ * The results that a plugin's return value stands for, when they are available: nothing, one, or an array of them.
  * `undefined` means that they must be waited for, or pulled: see {@link streamResults}.
  */
 export function availableResults<T>(value: unknown): readonly T[] | undefined {

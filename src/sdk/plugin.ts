@@ -44,6 +44,11 @@ interface PluginBase {
    * them may hold a secret. Default: numbers and switches whose names do not suggest one.
    */
   readonly shownSettings?: Readonly<Record<string, string>>;
+  /**
+   * True for a collector or forwarder that reads and writes files only through `operators/files` and `ctx.state`. Tests
+   * with virtual files run it as it is.
+   */
+  readonly usesFileSystem?: boolean;
 }
 
 /** What an entry function may return: whichever suits its author. */
@@ -93,7 +98,16 @@ export interface LineMapping {
    * be decoded and encoded again.
    */
   readonly keeps?: ((line: string) => boolean) | undefined;
+  /** The same as `keeps` for lines that are parts of one text, if that can be said without a string for each line. */
+  readonly keepsIn?: LinesTest | undefined;
 }
+
+/**
+ * Tests lines of a text, each with its LF: returns a function that is called with where a line starts, in the order of the
+ * lines. It returns `start` if that line is not kept; otherwise where a later line starts, or the text ends, up to which
+ * all lines are kept. That may be more than the end of the text. It must not throw.
+ */
+export type LinesTest = (text: string) => (start: number) => number;
 
 export interface ManyLines {
   readonly map: (lines: string) => string;
@@ -110,17 +124,24 @@ export interface ManyLines {
 
 /**
  * Which lines belong together. Lines are joined with lines of the same source only: of the same `data.source`, or the
- * same tag. A state is any value but undefined; the engine keeps it for each source.
+ * same tag, and of the same `data.stream` (`stdout`, `stderr`), if events have one. A state is any value but undefined;
+ * the engine keeps it for each source and stream.
  */
 export interface LineJoining {
   /** The line of an event; undefined for an event that is passed on as it is. */
   lineOf(event: CollectedEvent): string | undefined;
-  /** The first of several events, with all lines in place of its own. They are joined by LF. */
+  /** The first of several events, with all lines in place of its own. They are joined by LF, or as `join` does. */
   withLine(event: CollectedEvent, lines: string): CollectedEvent;
   /** The state of a line that others may follow; undefined for one that stands alone, which then leaves at once. */
   begin(line: string): unknown;
   /** The state of a line that belongs to the lines before it; undefined for one that does not. */
   next(state: unknown, line: string): unknown;
+  /** Whether an event whose last line has this state leaves at once. Default: it waits for further lines. */
+  readonly isComplete?: (state: unknown) => boolean;
+  /** One line of several. Default: they are joined by LF. */
+  readonly join?: (lines: readonly string[]) => string;
+  /** The stream of a line, if the line tells it: lines of other streams may lie between those of one event. */
+  readonly streamOf?: (line: string) => string | undefined;
   /** True if the line of an event is `data.line`, so that events of lines need not be created. */
   readonly readsLines: boolean;
   /** Whether one of these lines, with LF between them, may have a state. Where none does, `begin` is not called. */
@@ -149,6 +170,8 @@ export interface ProcessPlugin extends PluginBase {
    * True for a plugin that removes secrets. An event that has not passed it is never put into a dead letter.
    */
   readonly masks?: boolean;
+  /** True for a plugin that drops events on purpose: in tests, the law `nothing_lost` does not count those as lost. */
+  readonly filters?: boolean;
   /**
    * True for a plugin whose results depend on the event and its configuration alone, and are returned at once: pipelines
    * with `workers` then run it in worker threads as well. There, `ctx` has `config` and `stats` only. A plugin that is
@@ -157,9 +180,27 @@ export interface ProcessPlugin extends PluginBase {
   readonly runsInWorkers?: boolean;
   /**
    * Ours, optional: for a plugin whose results depend on the events before, says which field of this configuration
-   * makes them so; undefined if none does. Such a processor gets its events one batch after the other, and runs in no worker.
+   * makes them so, and for the error that refuses `workers`, what to write instead and what that costs, as the end of a
+   * sentence: `{ field: 'blocks', instead: 'set `blocks: false`, which …' }`, or only the field. Undefined if no field
+   * does. Such a processor gets its events one batch after the other, and runs in no worker.
    */
-  needsOrder?(args: { config: never }): string | undefined;
+  needsOrder?(args: {
+    config: never;
+  }): string | { readonly field: string; readonly instead: string } | undefined;
+  /**
+   * Ours, optional: for a plugin that takes each line of a format for a whole one, although what writes it cuts long lines
+   * into parts. Returns the name of that format, such as `cri`; undefined if this configuration reads none.
+   */
+  expectsWholeLines?(args: { config: never }): string | undefined;
+  /** Ours, optional: the name of the format whose parts of lines this configuration joins; undefined if it joins none. */
+  joinsParts?(args: { config: never }): string | undefined;
+  /** Ours, optional: whether this configuration makes numbers and keys of fields of what was a string before. */
+  makesNumbers?(args: { config: never }): boolean;
+  /**
+   * Ours, optional: for a mask that changes strings alone, a rule of this configuration that would find a secret in the
+   * digits of a number; undefined if none would. A mask without this member is taken to mask numbers as well.
+   */
+  overlooksNumbers?(args: { config: never }): string | undefined;
   /**
    * Ours, optional: takes the place of `process`, for a processor that joins the lines of several events into one event.
    * The engine holds the lines until the event is complete, and acknowledges them when it is. Called once for each run.
@@ -179,8 +220,26 @@ export interface ProcessPlugin extends PluginBase {
  */
 export type CallId = string;
 
+/**
+ * A call that failed in part. The calls for its rest get it, so that a sink that stores nothing twice under one name can
+ * send the same parts under the same names again.
+ */
+export interface PartlyFailedCall {
+  readonly id: CallId;
+  /** All of its events. */
+  readonly events: readonly CollectedEvent[];
+  /** The positions in `events` of those that are left, in their order. */
+  readonly left: readonly number[];
+}
+
 export interface ForwardPlugin extends PluginBase {
-  forward(args: { ctx: PipelineRunContext<never>; event: CollectedEvent; id: CallId }): Returned<unknown>;
+  /** Delivers an event. `restOf` is set if it is what is left of a call that failed in part. */
+  forward(args: {
+    ctx: PipelineRunContext<never>;
+    event: CollectedEvent;
+    id: CallId;
+    restOf?: PartlyFailedCall | undefined;
+  }): Returned<unknown>;
   /**
    * Ours, optional: takes several events at once, up to 1,024 of those that are waiting, or as the fields of `batching`
    * say. It delivers all of them or fails; the error may name those that failed, in `failedEvents`.
@@ -189,6 +248,7 @@ export interface ForwardPlugin extends PluginBase {
     ctx: PipelineRunContext<never>;
     events: readonly CollectedEvent[];
     id: CallId;
+    restOf?: PartlyFailedCall | undefined;
   }): Returned<unknown>;
   /**
    * True if its sink stores nothing twice under one `id`, as long as an outage is short. Then it may be used with
@@ -204,8 +264,8 @@ export interface ForwardPlugin extends PluginBase {
   /** Ours, optional: the file that it writes, or one that is like all that it writes. */
   writes?(args: { config: never }): string | undefined;
   /**
-   * Ours, optional: takes the place of `forwardBatch` where the configuration wants events as `serialise` writes them;
-   * undefined where it wants another form. `documents` has them in UTF-8, each with a newline behind it; its memory is
+   * Ours, optional: replaces `forwardBatch` where the configuration requires events as `serialise` writes them;
+   * undefined where it requires another form. `documents` has them in UTF-8, each with a newline behind it; its memory is
    * used again when they are delivered, so that what is to be kept has to be copied.
    */
   forwardJsonLines?(args: {
@@ -254,7 +314,7 @@ const KINDS: readonly PluginKind[] = ['collect', 'process', 'forward'];
 /** Says in words what keeps a value from being a plugin of a kind; undefined if nothing does. */
 export function contractProblem(kind: PluginKind, value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null)
-    return `it is no object with get_config_schema and ${kind}`;
+    return `it is not an object with get_config_schema and ${kind}`;
   const isFunction = (name: string) => typeof (value as Record<string, unknown>)[name] === 'function';
   if (isFunction('get_config_schema') && isFunction(kind)) return undefined;
   const other = KINDS.find(isFunction);

@@ -42,3 +42,9 @@ function escaped(character: string): string {
   const hex = (character.codePointAt(0) as number).toString(16);
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
 }
+
+/** Text cut to a length that still shows what it is. */
+export function truncate(text: string, length = 60): string {
+  const characters = [...text];
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
+}

@@ -11,7 +11,7 @@ const BRAND = Symbol.for('millrace.Secret');
 /** What is shown in place of every secret. */
 export const HIDDEN = '<secret>';
 
-/** A file of this size is no token, password or key: 1 MiB. */
+/** A file of this size is not a token, password or key: 1 MiB. */
 const MOST_BYTES = 1_048_576;
 
 /** Shorter values occur inside of other words, so they are not searched for in messages. */
@@ -71,14 +71,9 @@ export class Secret {
     }
   }
 
-  /** The text with `<secret>` in place of the values that were read so far. Values under four characters stay. */
-  hideIn(text: string): string {
-    // The longest first: a value may be the beginning of another.
-    const values = [...this.#values].sort((a, b) => b.length - a.length);
-    return values.reduce((shown, value) => {
-      const escaped = JSON.stringify(value).slice(1, -1);
-      return shown.replaceAll(value, HIDDEN).replaceAll(escaped, HIDDEN);
-    }, text);
+  /** The values that were read so far and may be searched for in messages: those of four characters or more. */
+  get knownValues(): readonly string[] {
+    return this.#values;
   }
 
   toString(): string {

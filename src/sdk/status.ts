@@ -12,9 +12,9 @@ export type PipelineState =
 export interface PipelineStatus {
   readonly pipeline: string;
   readonly state: PipelineState;
-  /** When the state began: ISO 8601 UTC. */
+  /** When the pipeline entered the state: ISO 8601 UTC. */
   readonly since: string;
-  /** Consecutive failures when the state began; a run that stays up for the healthy period begins the count anew. */
+  /** Consecutive failures when it did. A run that stays up for the healthy period resets the count. */
   readonly failures: number;
   /** Milliseconds until the next run, in `backing_off`. */
   readonly retryIn?: number;
@@ -22,13 +22,15 @@ export interface PipelineStatus {
   readonly error?: unknown;
 }
 
-/** Whether a pipeline is well. */
+/** Whether a pipeline does its work. */
 export interface PipelineHealth {
   readonly pipeline: string;
   readonly state: PipelineState;
-  /** False if the pipeline has failed, waits after a failure, or makes no progress while it has events in flight. */
+  /** False if the pipeline has not been started, has failed, waits after a failure, is stalled or is being stopped. */
   readonly isReady: boolean;
-  /** What is wrong, in words, such as a forwarder that fails; empty if all is well. */
+  /** Whether the pipeline makes no progress while it has events in flight. */
+  readonly isStalled: boolean;
+  /** What is wrong, in words, such as a forwarder that fails; empty if nothing is. */
   readonly problems: readonly string[];
 }
 
@@ -55,6 +57,8 @@ export interface PipelineStats {
   readonly forwarded: Readonly<Record<string, number>>;
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
   readonly dead_lettered: number;
+  /** Events that became a part of another one, such as the lines of a stack trace behind its first. */
+  readonly joined: number;
   /** Values masked, by rule: work that was done, also on events which failed or were dropped behind the mask. */
   readonly masked: Readonly<Record<string, number>>;
   /** Retries of forwarders. */

@@ -1,211 +1,72 @@
 import * as z from 'zod';
+import { anySchema } from './generators-config.ts';
+import { integer } from './schema-parts.ts';
+import { expectations, LAWS, NOT_OF_FILES, rowExpectation } from './test-expectations.ts';
+import { amount, condition, duration, eventValue, oneOrMore, values, word } from './test-values.ts';
 
-import { integer, oneCharacter } from './schema-parts.ts';
-
-/**
- * `/api/users` is a path and no expression with the flags u, s, e, r, s. A single letter is always meant as a flag:
- * a wrong one must not make an expression a text that is found nowhere.
- */
-const EXPRESSION = /^\/(.+)\/([gimsu]*|[a-z])$/s;
-
-/**
- * The regular expression that a text `/…/flags` stands for; undefined for other text. Flags are i, m, s and u.
- *
- * @throws SyntaxError if it is no valid one
- * @example
- * expressionIn('/k-[0-9]+/i'); // /k-[0-9]+/i
- * expressionIn('/api/users'); // undefined
- */
-export function expressionIn(text: string): RegExp | undefined {
-  const [, body, flags = ''] = EXPRESSION.exec(text) ?? [];
-  if (body === undefined) return undefined;
-  if (!/^[gimsu]*$/.test(flags)) throw new SyntaxError(`${flags} is no flag; flags are i, m, s and u`);
-  // With `g` a match would depend on the one before.
-  return new RegExp(body, flags.replaceAll('g', ''));
-}
-
-/** A text at any depth of a value that looks like an expression and is none. */
-export interface ExpressionProblem {
-  readonly path: (string | number)[];
-  readonly input: string;
-  readonly reason: string;
-}
-
-/** The wrong expressions in a value, at any depth. */
-export function expressionProblems(
-  value: unknown,
-  path: readonly (string | number)[] = [],
-): ExpressionProblem[] {
-  if (typeof value === 'string') {
-    const reason = reasonOf(value);
-    return reason === undefined ? [] : [{ path: [...path], input: value, reason }];
-  }
-  if (Array.isArray(value)) {
-    return value.flatMap((item, index) => expressionProblems(item, [...path, index]));
-  }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => expressionProblems(item, [...path, key]));
-}
-
-function reasonOf(text: string): string | undefined {
-  try {
-    expressionIn(text);
-    return undefined;
-  } catch (error) {
-    // The engine quotes the whole expression first, which stands in the message already.
-    return (error as Error).message.replace(/^Invalid regular expression: .*: /s, '');
-  }
-}
-
-const DURATION = /^\d+(?:\.\d+)?\s*(?:ms|s|m|h|d)$/;
-
-/** Elsewhere in a configuration plain numbers are seconds, so here they are refused; 0 is the same in all units. */
-const duration = () =>
-  z.preprocess(
-    (value) => (value === 0 ? '0s' : typeof value === 'number' ? String(value) : value),
-    z
-      .string()
-      .refine((text) => DURATION.test(text.trim()), {
-        message: 'a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
-      })
-      .meta({ pattern: DURATION.source }),
-  );
-
-const amount = () => integer().min(0);
-
-/** Issues for the expressions in a value that are none. */
-function refuseWrongExpressions<T>(ctx: z.core.ParsePayload<T>): void {
-  for (const { reason, ...place } of expressionProblems(ctx.value)) {
-    const message = `a valid regular expression between the slashes (${reason})`;
-    ctx.issues.push({ code: 'custom', message, ...place });
-  }
-}
-
-/** A word with a meaning. Not a bare literal: of a union, the alternative for text must refuse other types as such. */
-const word = <const T extends readonly [string, ...string[]]>(...words: T) =>
-  z.string().meta({ enum: words }).pipe(z.enum(words));
-
-/** What an event is: a line, a value, data, or a whole event. */
-const eventValue = () => z.union([z.string(), z.number(), z.boolean(), z.record(z.string(), z.unknown())]);
-const values = <T extends z.ZodType>(value: T) => z.record(oneCharacter(), value);
-
-/** What an event is to be like. */
-const matcher = () => eventValue().check(refuseWrongExpressions);
-const oneOrMore = <T extends z.ZodType>(item: T) =>
-  z.union([z.array(item).min(1), item.transform((one): z.output<T>[] => [one])]);
-
-/** What is asserted of the events that left one entry of the pipeline. */
-const rowExpectation = () =>
-  z
-    .strictObject({
-      marbles: z.string().optional(),
-      values: values(matcher()).optional(),
-      times: z.array(duration()).optional(),
-      within: duration().optional(),
-      count: z
-        .union([amount(), z.strictObject({ at_least: amount().optional(), at_most: amount().optional() })])
-        .optional(),
-      exactly: z.array(matcher()).optional(),
-      in_order: z.array(matcher()).min(1).optional(),
-      all: oneOrMore(matcher()).optional(),
-      any: oneOrMore(matcher()).optional(),
-      none: oneOrMore(matcher()).optional(),
-      contains_no: oneOrMore(z.string().min(1).check(refuseWrongExpressions)).optional(),
-    })
-    .check((ctx) => {
-      if (ctx.issues.length > 0) return;
-      const { values, within, ...assertions } = ctx.value;
-      const refuse = (path: string[], message: string) =>
-        ctx.issues.push({ code: 'custom', input: ctx.value, path, message });
-      if (values !== undefined && assertions.marbles === undefined) {
-        refuse(
-          ['values'],
-          'values belong to marbles: add `marbles`, or compare with `exactly` or `in_order`',
-        );
-      }
-      if (within !== undefined && assertions.marbles === undefined && assertions.times === undefined) {
-        refuse(['within'], 'within belongs to `marbles` or `times`, of which there are none');
-      }
-      if (
-        ctx.issues.length === 0 &&
-        Object.values(assertions).every((assertion) => assertion === undefined)
-      ) {
-        refuse([], 'nothing is asserted here; add `marbles`, `count`, `all` or another assertion');
-      }
-    });
-type Row = ReturnType<typeof rowExpectation>;
-export type RowExpectation = Readonly<z.output<Row>>;
-
-const STATES = ['running', 'backing_off', 'completed', 'failed', 'stopped'] as const;
-const REASONS = [
-  'filtered',
-  'collector_failed',
-  'processor_failed',
-  'forwarder_failed',
-  'no_route',
-  'route_failed',
-  'buffer_full',
-  'given_up',
-] as const;
-
-const dropExpectation = () =>
+/** Events of a file beside the tests. */
+const valuesFile = () =>
   z.strictObject({
-    by: z.string().optional(),
-    reason: word(...REASONS).optional(),
-    event: matcher().optional(),
-    count: integer().min(1).default(1),
+    file: z
+      .string()
+      .min(1)
+      .describe(
+        'A file of lines, or of JSON Lines if its name ends in .jsonl or .ndjson; relative to this one.',
+      ),
   });
-export type DropExpectation = Readonly<z.output<ReturnType<typeof dropExpectation>>>;
 
-/** What can be asserted of a whole run. Every other name in `expect` is that of an entry. */
-export const RUN_EXPECTATIONS = [
-  'contains_no',
-  'dropped',
-  'dead_letters',
-  'retries',
-  'state',
-  'states',
-  'ended_at',
-  'ended_within',
-] as const;
-
-function runExpectations(row: Row) {
-  /** An entry of the pipeline may have the name of an assertion: a mapping is always about the entry. */
-  const unlessRow = <T extends z.ZodType>(assertion: T) => z.union([assertion, row]).optional();
-  return {
-    contains_no: unlessRow(oneOrMore(z.string().min(1).check(refuseWrongExpressions))),
-    dropped: unlessRow(z.union([word('none'), z.array(dropExpectation()).min(1)])),
-    dead_letters: unlessRow(amount()),
-    retries: unlessRow(amount()),
-    state: unlessRow(word(...STATES)),
-    states: unlessRow(z.array(word(...STATES)).min(1)),
-    ended_at: unlessRow(duration()),
-    ended_within: unlessRow(duration()),
-  } satisfies Record<(typeof RUN_EXPECTATIONS)[number], z.ZodType>;
-}
-
-function expectations() {
-  const row = rowExpectation();
-  return (
-    z
-      .object(runExpectations(row))
-      // A list: these events, in this order, and no others.
-      .catchall(z.union([row, z.array(matcher())]))
-      .refine((expect) => Object.keys(expect).length > 0, {
-        message: 'nothing is asserted; name a forwarder and what it is to get',
-      })
-  );
-}
+/** What a collector emits in one run, each event at its own time: for recordings, and for more events than letters. */
+const timedEvents = () =>
+  z.strictObject({
+    events: z
+      .array(
+        z.strictObject({
+          at: duration().describe('When it is emitted: a time from the start of the run.'),
+          value: eventValue().describe('What the event is, as in a list.'),
+        }),
+      )
+      .describe('The events, in the order of their times.')
+      .meta({ examples: [[{ at: '0s', value: 'GET /' }]] }),
+    completes_at: duration().optional().describe('When the collector completes. Default: never.'),
+    fails_at: duration().optional().describe('When the collector fails, so that the pipeline restarts.'),
+  });
 
 const collectorInput = () =>
-  z.union([
-    word('keep'),
-    z.array(eventValue()),
-    z.strictObject({
-      marbles: z.union([z.string(), z.array(z.string()).min(1)]),
-      values: values(eventValue()).optional(),
-    }),
-  ]);
+  z
+    .union([
+      word('keep'),
+      z.array(eventValue()),
+      z.strictObject({
+        marbles: z
+          .union([z.string(), z.array(z.string()).min(1)])
+          .describe(
+            'When events are emitted; a list has one string for each run of a pipeline that restarts.',
+          )
+          .meta({ examples: ['a 1s b|'] }),
+        values: z
+          .union([valuesFile(), values(eventValue())])
+          .optional()
+          .describe('What the letters stand for; of a file, each letter is the next line.')
+          .meta({ examples: [{ a: 'GET /', b: { user: 'ada' } }] }),
+      }),
+      z.strictObject({ values: valuesFile().describe('The events, emitted all at once.') }),
+      timedEvents(),
+      z.strictObject({
+        runs: z
+          .array(timedEvents())
+          .min(1)
+          .describe(
+            'One item for each run of a pipeline that restarts; times count from the start of the run.',
+          ),
+      }),
+      z.strictObject({
+        from: z.string().min(1).describe('A forwarder of a pipeline above in `pipeline`: what it delivers.'),
+        as: word('event', 'line')
+          .optional()
+          .describe('`line`: each event is a line of JSON, as a file has it. Default: the event itself.'),
+      }),
+    ])
+    .meta({ examples: [['GET /', { user: 'ada' }], { marbles: 'a 1s b|' }] });
 export type CollectorInput = Readonly<z.output<ReturnType<typeof collectorInput>>>;
 
 /** A time in which all calls of a forwarder fail. */
@@ -217,36 +78,267 @@ const outage = () =>
     })
     .describe('Calls that begin or end in this time fail.');
 
-const forwarderInput = () =>
+/** Calls that fail because of what they deliver. */
+const conditionalFailure = () =>
+  z.strictObject({
+    when: condition().describe('A CEL condition: calls with an event for which it is true fail.'),
+    count: integer()
+      .min(1)
+      .optional()
+      .describe('How many of these calls fail, the first ones. Default: all.'),
+  });
+
+/** One call of a forwarder, or several in a row that go the same way. */
+const forwarderCall = () =>
   z.union([
-    word('keep'),
+    duration(),
     z.strictObject({
-      takes: duration().optional(),
-      fails: z.union([amount(), word('always'), outage(), z.array(outage()).min(1)]).optional(),
-      permanent: z.boolean().optional(),
+      takes: duration().optional().describe('How long the call takes. Default: no time.'),
+      fails: z.boolean().optional().describe('Whether the call fails.'),
+      rejects: z
+        .array(integer().min(1))
+        .min(1)
+        .optional()
+        .describe('The events of the call that fail, counted from 1; the others are delivered.'),
+      permanent: z
+        .union([z.boolean(), z.array(integer().min(1)).min(1)])
+        .optional()
+        .describe('Whether the failure is permanent, and not tried again; or those of `rejects` that are.'),
+      fatal: z.boolean().optional().describe('Whether the failure ends the run, as that of a full disk can.'),
+      retry_after: duration()
+        .optional()
+        .describe('How long the pipeline waits before it calls the forwarder again, for any event.'),
+      backoff: duration()
+        .optional()
+        .describe('How long the pipeline waits before it tries these events again. Default: a random time.'),
+      count: integer().min(1).optional().describe('How many calls in a row go this way. Default: 1.'),
     }),
   ]);
 
-const newTestDefinition = () =>
-  z.strictObject({
-    pipeline: z.string().optional(),
-    env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-    collect: z.record(z.string(), collectorInput()),
-    forward: z.record(z.string(), forwarderInput()).optional(),
-    seed: integer().optional(),
-    until: duration().optional(),
-    once: z.boolean().optional(),
-    expect: expectations(),
-  });
+const forwarderInput = () =>
+  z
+    .union([
+      word('keep'),
+      z.strictObject({
+        takes: duration().optional().describe('How long each call takes.'),
+        fails: z
+          .union([amount(), word('always'), outage(), z.array(outage()).min(1), conditionalFailure()])
+          .optional()
+          .describe(
+            'Which calls fail: the first ones, all, those in an outage, or those with certain events.',
+          )
+          .meta({ examples: [2, 'always', { from: '10s', to: '2m' }, { when: 'data.user == "ada"' }] }),
+        permanent: z.boolean().optional().describe('Whether failures are permanent, and not tried again.'),
+        calls: z
+          .array(forwarderCall())
+          .min(1)
+          .optional()
+          .describe(
+            'What each call does, one after the other; later ones succeed, and take what `takes` says.',
+          )
+          .meta({ examples: [['20ms', { takes: '5ms', fails: true }]] }),
+      }),
+    ])
+    .meta({ examples: [{ takes: '3s' }, { fails: 2 }] });
 
-let definition: ReturnType<typeof newTestDefinition> | undefined;
+const filePath = () => z.string().min(1).describe('The path, as in the configuration.');
+
+const fileText = () =>
+  z
+    .strictObject({
+      path: filePath(),
+      lines: z.array(z.string()).min(1).optional().describe('Lines, each with a newline behind it.'),
+      text: z.string().optional().describe('Text as it is, such as a part of a line.'),
+      line: z.string().optional().describe('A line, in which `{n}` is its number, from 1.'),
+      times: integer().min(1).optional().describe('How often `line` is written. Default: once.'),
+      every: duration().optional().describe('The time from one `line` to the next. Default: none.'),
+    })
+    .meta({ examples: [{ path: '/var/log/app.log', lines: ['GET /', 'GET /about'] }] })
+    .check((ctx) => {
+      const { lines, text, line, times, every } = ctx.value;
+      const refuse = (message: string) => ctx.issues.push({ code: 'custom', input: ctx.value, message });
+      if ([lines, text, line].filter((given) => given !== undefined).length !== 1) {
+        refuse('exactly one of `lines`, `text` and `line` says what is written');
+      } else if (line === undefined && (times !== undefined || every !== undefined)) {
+        refuse('`times` and `every` repeat `line`, of which there is none');
+      }
+    });
+
+const fileMove = () =>
+  z
+    .strictObject({ from: filePath(), to: filePath() })
+    .meta({ examples: [{ from: '/var/log/app.log', to: '/var/log/app.log.1' }] });
+
+/** What happens to virtual files, or to the process. */
+const fileStep = () =>
+  z
+    .strictObject({
+      at: duration().optional().describe('When: a time from the start of the test. Default: before it.'),
+      append: fileText().optional().describe('Adds to a file, which is created if it is not there.'),
+      write: fileText().optional().describe('Replaces what a file holds.'),
+      rename: fileMove().optional().describe('Renames a file, as a rotation does.'),
+      copy: fileMove().optional().describe('Copies a file, as `copytruncate` does first.'),
+      truncate: z
+        .union([
+          filePath(),
+          z.strictObject({ path: filePath(), size: amount().describe('Bytes that stay.') }),
+        ])
+        .optional()
+        .describe('Empties a file, or cuts it to a size.'),
+      delete: filePath().optional().describe('Removes a file.'),
+      free_space: z
+        .union([amount(), word('unlimited')])
+        .optional()
+        .describe('How many more bytes the pipeline can write to its disk; 0: it is full.'),
+      crash: word('process', 'power')
+        .optional()
+        .describe(
+          '`process`: the process is killed, as by kill -9. `power`: the machine stops, and what was not synced is lost.',
+        ),
+      restart: z
+        .literal(true)
+        .optional()
+        .describe('Starts the pipeline from its checkpoint; one that runs is stopped first.'),
+    })
+    .meta({
+      examples: [
+        { at: '1s', append: { path: '/var/log/app.log', lines: ['GET /'] } },
+        { at: '2s', crash: 'process' },
+      ],
+    })
+    .check((ctx) => {
+      const { at: _, ...actions } = ctx.value;
+      if (Object.values(actions).filter((given) => given !== undefined).length === 1) return;
+      const message = `each step has exactly one of ${Object.keys(fileStep().shape).slice(1).join(', ')}`;
+      ctx.issues.push({ code: 'custom', input: ctx.value, message });
+    });
+
+const newTestDefinition = () =>
+  z
+    .strictObject({
+      pipeline: z
+        .union([z.string(), z.array(z.string()).min(2)])
+        .optional()
+        .describe(
+          'The pipeline to test, or several, in the order in which events reach them. Default: the only one.',
+        ),
+      env: z
+        .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+        .optional()
+        .describe('Environment variables for this test.'),
+      any: anySchema(oneOrMore(condition()), word(...LAWS))
+        .optional()
+        .describe(
+          'Generates events and failures, runs after runs. The smallest run that fails is shown as a test.',
+        ),
+      collect: z
+        .record(z.string(), collectorInput())
+        .optional()
+        .describe('What each collector emits. One that is not named completes at once.')
+        .meta({ examples: [{ log: ['GET /', { user: 'ada' }] }] }),
+      forward: z
+        .record(z.string(), forwarderInput())
+        .optional()
+        .describe('How forwarders behave. One that is not named delivers every event at once.')
+        .meta({ examples: [{ archive: { fails: 2 } }] }),
+      files: z
+        .array(fileStep())
+        .optional()
+        .describe(
+          'What happens to virtual files. Collectors and forwarders of files, such as `file` and `disk`, are then the real ones.',
+        ),
+      crash_everywhere: word('process', 'power')
+        .optional()
+        .describe(
+          'Runs the test again for each call that changes the virtual disk, with a crash right after it and a restart 1 s later. With `any`, after three of them in each run.',
+        ),
+      seed: integer().optional().describe('Another seed gives other random delays and waits. Default: 1.'),
+      until: duration().optional().describe('When to stop a pipeline that does not end by itself.'),
+      drain_timeout: duration()
+        .optional()
+        .describe(
+          'How long a stop waits for events in flight, as `--drain-timeout` of a run says. Default: 10s.',
+        ),
+      once: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether the run ends when all collectors have. Default: true; with false, `restart` restarts it.',
+        ),
+      expect: expectations()
+        .optional()
+        .describe(
+          'What is asserted: of entries by their names, and of the run. Required, unless `any` asserts something.',
+        )
+        .meta({ examples: [{ archive: ['GET /'], dropped: 'none' }] }),
+    })
+    .check((ctx) => {
+      const { any, files } = ctx.value;
+      const require = (key: string, isGiven: boolean) => {
+        if (isGiven) return;
+        ctx.issues.push({ code: 'invalid_type', expected: 'record', input: undefined, path: [key] });
+      };
+      require('collect', any !== undefined || files !== undefined || ctx.value.collect !== undefined);
+      require('expect', any?.always !== undefined ||
+        any?.laws !== undefined ||
+        ctx.value.expect !== undefined);
+    })
+    .check((ctx) => {
+      const { files, collect, crash_everywhere, expect } = ctx.value;
+      const refuse = (path: string[], message: string) =>
+        ctx.issues.push({ code: 'custom', input: ctx.value, path, message });
+      const paths = Object.keys(expect?.files ?? {});
+      if (files === undefined) {
+        if (crash_everywhere !== undefined) refuse(['crash_everywhere'], 'it needs `files`');
+        // An entry may be called `files`: a mapping of assertions, or a list, is about it.
+        const assertions = Object.keys(rowExpectation().shape);
+        const isOfEntry = Array.isArray(expect?.files) || paths.every((path) => assertions.includes(path));
+        if (!isOfEntry) {
+          const message =
+            'this test has no virtual files: add `files` with its steps, or assert what forwarders get by their names';
+          refuse(['expect', 'files'], message);
+        }
+        return;
+      }
+      for (const [name, input] of Object.entries(collect ?? {})) {
+        if (typeof input !== 'object' || !('from' in input)) continue;
+        const message =
+          'with `files`, pipelines run at the same time: let this collector follow a file that the other pipeline writes';
+        refuse(['collect', name, 'from'], message);
+      }
+      for (const [path, row] of Object.entries(expect?.files ?? {})) {
+        if (typeof row !== 'object' || Array.isArray(row)) continue;
+        for (const key of NOT_OF_FILES.filter((each) => Object.hasOwn(row, each))) {
+          const message =
+            key === 'snapshot'
+              ? 'a file has no snapshot: list its lines, or assert `count`, `in_order` or `any`'
+              : 'the lines of a file have no times: assert `times` of the forwarder that writes it, or `in_order` here';
+          refuse(['expect', 'files', path, key], message);
+        }
+      }
+    })
+    .meta({
+      anyOf: [{ required: ['collect', 'expect'] }, { required: ['any'] }, { required: ['files', 'expect'] }],
+    });
+
+type Given = z.output<ReturnType<typeof newTestDefinition>>;
+/** An interface, so that the declarations of types name it rather than spell it out. */
+export interface TestDefinition extends Readonly<Omit<Given, 'collect' | 'expect'>> {
+  readonly collect: NonNullable<Given['collect']>;
+  readonly expect: NonNullable<Given['expect']>;
+}
+
+let definition: z.ZodType<TestDefinition> | undefined;
 
 /**
  * Ours: one test of a pipeline in virtual time. `millrace test` runs it; a run of the configuration ignores it. Made
  * where there is one: a tenth of the time that a start spends on schemas.
  */
-export function testDefinition(): ReturnType<typeof newTestDefinition> {
-  definition ??= newTestDefinition();
+export function testDefinition(): z.ZodType<TestDefinition> {
+  definition ??= newTestDefinition().transform(({ collect = {}, expect = {}, ...rest }) => ({
+    ...rest,
+    collect,
+    expect,
+  }));
   return definition;
 }
-export type TestDefinition = Readonly<z.output<ReturnType<typeof newTestDefinition>>>;

@@ -12,7 +12,7 @@ const LONGEST_ANSWER = 500;
 const LONGEST_PATH = 100;
 const LOCK = /^lock\.(\d+)$/;
 
-/** What connecting says of a socket that nobody listens on, and of a plain file. */
+/** How connecting fails for a socket without a listener, and for a plain file. */
 const DEAD: readonly (string | undefined)[] = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
 
 interface Held {
@@ -22,10 +22,10 @@ interface Held {
 
 /**
  * Holds a folder for this process by listening on a socket in it: the kernel ends that with the process, however it
- * dies, so that neither a lock left behind nor a pid used again can deceive, not even across containers.
+ * dies, so neither a lock left behind nor a reused pid misleads, not even across containers.
  *
  * Sockets are numbered, and the highest number holds the folder. A process that finds it dead binds the next
- * number, which only one can. The highest number never vanishes, so that none is used twice: whoever releases the
+ * number, which only one can. The highest number never vanishes, so that none is used twice: releasing the
  * folder leaves a plain file with the next one.
  */
 export class FolderLock {
@@ -86,7 +86,7 @@ function numbersIn(folder: string): number[] {
   });
 }
 
-/** Undefined if another process took that number. Tells whoever connects the pid. */
+/** Undefined if another process took that number. Tells each client the pid. */
 function listen(path: string): Promise<net.Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = net.createServer((socket) => {
@@ -121,7 +121,7 @@ async function refuseIfHeld(folder: string, path: string): Promise<void> {
   );
 }
 
-/** Who listens at `path`; undefined for nobody. */
+/** The process that listens at `path`; undefined if there is none. */
 function ownerOf(path: string): Observable<string | undefined> {
   return new Observable((subscriber) => {
     const socket = net.connect(path);

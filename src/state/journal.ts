@@ -1,5 +1,8 @@
-import fs from 'node:fs';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { syncFolder } from '../../operators/files/append/open-output.ts';
+import { fileSystem } from '../../operators/support/file-system.ts';
+import { fsCall } from '../../operators/support/fs-calls.ts';
 import type { StateValue } from '../sdk/context.ts';
 
 /** The version of what is written below, and the latest that is read. A later one is refused, never rewritten. */
@@ -34,7 +37,6 @@ export interface JournalContent extends Snapshot {
 interface Header {
   readonly format: number;
   readonly sequence: number;
-  /** Number of entries that follow. */
   readonly entries: number;
 }
 
@@ -52,13 +54,18 @@ export class Journal {
   readonly #file: number;
   readonly #identity: { readonly dev: bigint; readonly ino: bigint };
   readonly #snapshotBytes: number;
+  /** Until it is done, the descriptor stays open. */
+  readonly #synced: Promise<void>;
   #commitBytes = 0;
 
   private constructor(path: string, file: number, snapshotBytes: number) {
     this.#path = path;
     this.#file = file;
-    this.#identity = fs.fstatSync(file, { bigint: true });
+    this.#identity = fileSystem.fstatSync(file, { bigint: true });
     this.#snapshotBytes = snapshotBytes;
+    // What it started with outlasts a power loss, so that a file that is rotated meanwhile is known. If the disk refuses,
+    // the copy that follows within seconds reports it.
+    this.#synced = this.#sync().catch(() => {});
   }
 
   /** Replaces the journal at `path`. Whatever happens, the old or the new one is there. */
@@ -66,10 +73,10 @@ export class Journal {
     const text = snapshotText(snapshot);
     const { file, temporary } = writeReplacement(path, text);
     try {
-      fs.renameSync(temporary, path);
+      fileSystem.renameSync(temporary, path);
     } catch (error) {
-      fs.closeSync(file);
-      fs.rmSync(temporary, { force: true });
+      fileSystem.closeSync(file);
+      fileSystem.rmSync(temporary, { force: true });
       throw error;
     }
     return new Journal(path, file, Buffer.byteLength(text));
@@ -83,16 +90,23 @@ export class Journal {
   /** The commit survives the death of the process at once, and that of the machine once the system has flushed it. */
   append(commit: Commit): void {
     const line = encode(commit);
-    fs.writeFileSync(this.#file, line);
+    fileSystem.writeFileSync(this.#file, line);
     this.#commitBytes += line.length;
   }
 
+  /** Nothing is appended any more. */
   close(): void {
-    fs.closeSync(this.#file);
+    const files = fileSystem;
+    void this.#synced.then(() => files.closeSync(this.#file)).catch(() => {});
+  }
+
+  async #sync(): Promise<void> {
+    await fsCall((done) => fileSystem.fsync(this.#file, done));
+    await syncFolder(dirname(this.#path));
   }
 
   #isAtPath(): boolean {
-    const found = fs.statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    const found = fileSystem.statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     return found?.ino === this.#identity.ino && found.dev === this.#identity.dev;
   }
 }
@@ -101,13 +115,13 @@ export class Journal {
 export function writeReplacement(path: string, text: string): { file: number; temporary: string } {
   const temporary = `${path}.new`;
   // Left by a crash, or a symbolic link that must not choose the file to write to.
-  fs.rmSync(temporary, { force: true });
-  const file = fs.openSync(temporary, 'wx', 0o600);
+  fileSystem.rmSync(temporary, { force: true });
+  const file = fileSystem.openSync(temporary, 'wx', 0o600);
   try {
-    fs.writeFileSync(file, text);
+    fileSystem.writeFileSync(file, text);
   } catch (error) {
-    fs.closeSync(file);
-    fs.rmSync(temporary, { force: true });
+    fileSystem.closeSync(file);
+    fileSystem.rmSync(temporary, { force: true });
     throw error;
   }
   return { file, temporary };
@@ -123,7 +137,7 @@ export function snapshotText({ sequence, entries }: Snapshot): string {
 export function readJournal(path: string): JournalContent | undefined {
   let text: string;
   try {
-    text = fs.readFileSync(path, 'utf8');
+    text = fileSystem.readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

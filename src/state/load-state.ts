@@ -1,10 +1,9 @@
-import fs from 'node:fs';
 import { join } from 'node:path';
+import { fileSystem } from '../../operators/support/file-system.ts';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { FORMAT, type JournalContent, readJournal, type Snapshot } from './journal.ts';
 
-/** The files of a state folder. */
 export interface StatePaths {
   readonly journal: string;
   /** All entries as of some seconds ago, or as of a clean stop; flushed to the disk. */
@@ -28,7 +27,6 @@ export interface FoundState extends Snapshot {
 
 interface Problem {
   readonly path: string;
-  /** Undefined if the file is missing. */
   readonly damage: string | undefined;
   readonly outcome: string;
 }
@@ -85,7 +83,7 @@ const EMPTY: Snapshot = { sequence: 0, entries: [] };
 /** State folders of millrace 0.1 were an lmdb store with a copy in this format beside it, made at a clean stop. */
 function firstState(folder: string): FoundState {
   const store = join(folder, 'state.mdb');
-  if (!fs.existsSync(store)) return { ...EMPTY, problems: [] };
+  if (!fileSystem.existsSync(store)) return { ...EMPTY, problems: [] };
   const closed = join(folder, 'state.closed');
   const content = readJournal(closed);
   if (content === undefined || content.damage !== undefined) {
@@ -112,12 +110,12 @@ function checkFormat(path: string, { format }: JournalContent): void {
 /** Returns the new name of a file that is renamed. */
 function keepAside(path: string): string {
   let number = 1;
-  while (fs.existsSync(`${path}.broken-${number}`)) number++;
+  while (fileSystem.existsSync(`${path}.broken-${number}`)) number++;
   const aside = `${path}.broken-${number}`;
-  fs.renameSync(path, aside);
+  fileSystem.renameSync(path, aside);
   return aside;
 }
 
 function modifiedAt(path: string): string {
-  return new Date(fs.statSync(path).mtimeMs).toISOString();
+  return new Date(fileSystem.statSync(path).mtimeMs).toISOString();
 }

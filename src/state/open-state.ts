@@ -83,7 +83,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Takes away what others may do to state files, such as those that somebody has restored from a backup. */
+/** Takes away what others may do to state files, such as those that were restored from a backup. */
 function tightenFiles(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     if (!entry.isFile() || !/^(?:state|lock)\./.test(entry.name)) continue;

@@ -1,9 +1,9 @@
-import fs from 'node:fs';
-import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { isNativeError } from 'node:util/types';
 import { asyncScheduler, type Subscription } from 'rxjs';
+import { syncFolder } from '../../operators/files/append/open-output.ts';
+import { fileSystem } from '../../operators/support/file-system.ts';
+import { fsCall } from '../../operators/support/fs-calls.ts';
 import type { CollectorState, Logger } from '../sdk/context.ts';
 import type { FolderLock } from './folder-lock.ts';
 import {
@@ -20,7 +20,6 @@ import { StateTable } from './state-table.ts';
 /** What collectors remember over restarts, in a folder that this process alone writes to. */
 export interface StateStore {
   readonly folder: string;
-  /** What one collector of one pipeline remembers. */
   of(pipeline: string, collector: string): CollectorState;
   entries(): StateEntry[];
   /** Forgets all entries that agree with what is given; returns how many. */
@@ -45,7 +44,7 @@ const RETRY_AFTER = 1000;
  */
 export class JournalStateStore implements StateStore {
   readonly folder: string;
-  readonly #lock: FolderLock;
+  readonly #lock: Pick<FolderLock, 'release'>;
   readonly #table: StateTable;
   readonly #changed = new Map<string, StateChange>();
   readonly #trouble: StateTrouble;
@@ -57,7 +56,12 @@ export class JournalStateStore implements StateStore {
   #copying: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(folder: string, lock: FolderLock, logger: Logger, { sequence, entries, problems }: FoundState) {
+  constructor(
+    folder: string,
+    lock: Pick<FolderLock, 'release'>,
+    logger: Logger,
+    { sequence, entries, problems }: FoundState,
+  ) {
     this.folder = folder;
     this.#lock = lock;
     this.#sequence = sequence;
@@ -168,13 +172,11 @@ export class JournalStateStore implements StateStore {
 /** Replaces a file so that, even if the machine dies, the old or the new one is there whole. */
 async function replaceFlushed(path: string, text: string): Promise<void> {
   const { file, temporary } = writeReplacement(path, text);
-  await promisify(fs.fsync)(file).finally(() => fs.closeSync(file));
-  await rename(temporary, path);
-  const folder = await open(dirname(path));
-  await folder.sync().finally(() => folder.close());
+  await fsCall((done) => fileSystem.fsync(file, done)).finally(() => fileSystem.closeSync(file));
+  await fsCall((done) => fileSystem.rename(temporary, path, done));
+  await syncFolder(dirname(path));
 }
 
-/** What of a state folder cannot be written. */
 type Part = 'journal' | 'copy';
 
 /** Reports that a state folder cannot be written to, once, and that it can again. */
@@ -200,7 +202,7 @@ class StateTrouble {
     this.#logger.error(
       `cannot write checkpoints to ${this.#folder}: ${reason}. ` +
         'Delivery goes on; until this is over, a crash makes lines come twice. With `exactly_once` none does: a crash ' +
-        `undoes what was written meanwhile, and no new file is begun. Free space, or make it writable`,
+        `undoes what was written meanwhile, and no new file is started. Free space, or make it writable`,
     );
   }
 

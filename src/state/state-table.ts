@@ -4,7 +4,6 @@ import type { StateChange, StateEntry } from './journal.ts';
 
 type Values = Map<string, StateValue>;
 
-/** Persists changes. */
 export interface Commits {
   readonly isPending: boolean;
   changed(change: StateChange): void;
@@ -66,11 +65,6 @@ export class StateTable {
     }
     return scope.values;
   }
-}
-
-/** A state that is kept in memory only, with the checks of a durable one. `owner` is named in errors. */
-export function memoryState(pipeline: string, owner: string): CollectorState {
-  return new StateTable([], { isPending: false, changed: () => {}, commit: () => {} }).of(pipeline, owner);
 }
 
 /** One value that JSON cannot hold would keep those of all collectors from being written. */

@@ -1,6 +1,7 @@
 import { MillraceError } from '../sdk/errors.ts';
+import { DURATION } from '../sdk/test-values.ts';
 
-/** Milliseconds, or a number with a unit: `250ms`, `3s`, `1.5m`, `2h`, `1d`. */
+/** Milliseconds, or a number with a unit, or several: `250ms`, `3s`, `1.5m`, `1m3.003s`, `2h`, `1d`. */
 export type Duration = number | string;
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -11,15 +12,21 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
  * @throws MillraceError `MILLRACE_TEST_DURATION` for anything else
  * @example
  * toMilliseconds('1.5m'); // 90000
+ * toMilliseconds('1m3.003s'); // 63003
  */
 export function toMilliseconds(duration: Duration): number {
   if (typeof duration === 'number' && duration >= 0) return duration;
-  const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(String(duration).trim()) ?? [];
-  if (digits === undefined || unit === undefined) {
-    const message = `\`${duration}\` is not a duration; expected a number with a unit, such as 250ms, 3s, 5m, 2h or 1d`;
+  const text = String(duration).trim();
+  if (!DURATION.test(text)) {
+    const message = `\`${duration}\` is not a duration; expected a number with a unit, such as 250ms, 3s, 1m30s, 2h or 1d`;
     throw new MillraceError('MILLRACE_TEST_DURATION', message);
   }
-  return Number(digits) * (UNITS[unit] as number);
+  let sum = 0;
+  for (const [, digits, unit] of text.matchAll(/([\d.]+)\s*(ms|[smhd])/g)) {
+    sum += Number(digits) * (UNITS[unit as string] as number);
+  }
+  // 3.003 s is 3003 ms, and not 3002.9999999999995.
+  return Math.round(sum * 1e6) / 1e6;
 }
 
 /**

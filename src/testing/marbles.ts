@@ -1,8 +1,9 @@
 import { TestScheduler } from 'rxjs/testing';
-import { describeValue } from '../checks/describe.ts';
+import { describeValue } from '../sdk/checks/describe.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
+import { DURATION } from '../sdk/test-values.ts';
 import { isoNow } from '../sdk/time.ts';
 import { toMilliseconds } from './duration.ts';
 
@@ -38,8 +39,8 @@ export function parseMarbleRow(text: string, values?: MarbleValues): MarbleRow {
   return { entries, end };
 }
 
-/** RxJS knows `ms`, `s` and `m` only, and no line breaks. Checks what its parser would let pass. */
-export function rxjsMarbles(text: string): string {
+/** RxJS knows no hours, days, times of several units and line breaks. Checks what its parser would let pass. */
+function rxjsMarbles(text: string): string {
   if (typeof text !== 'string') {
     throw new MillraceError('MILLRACE_TEST_MARBLES', `marbles are a string; found ${describeValue(text)}`);
   }
@@ -50,10 +51,11 @@ export function rxjsMarbles(text: string): string {
   }
   return text
     .replace(/\s+/g, ' ')
-    .replace(/(?<= |^)\d+(?:\.\d+)?[hd](?= |$)/g, (duration) => `${toMilliseconds(duration)}ms`);
+    .replace(/(?<= |^)\d\S+(?= |$)/g, (token) =>
+      DURATION.test(token) ? `${toMilliseconds(token)}ms` : token,
+    );
 }
 
-const TIME = /^\d+(?:\.\d+)?(?:ms|[smhd])$/;
 const GLUED_TIME = /^\d+(?:ms|[smhd])|\d(?:ms|[smhd])$/;
 /** What people write for a unit. Set off by spaces it would be taken for events called 1 and w. */
 const WRONG_UNIT =
@@ -67,10 +69,10 @@ function problemIn(text: string): string | undefined {
   if (/[|#].*[^\s)-]/s.test(text)) return 'something follows the end';
   if (/[\^!]/.test(text)) return '^ and ! mean nothing here';
   const tokens = text.trim().split(/\s+/);
-  if (TIME.test(tokens.at(-1) ?? '')) return 'a time at the end, where nothing follows it';
+  if (DURATION.test(tokens.at(-1) ?? '')) return 'a time at the end, where nothing follows it';
   const notATime = tokens.length === 1 ? undefined : timeProblemIn(tokens);
   if (notATime !== undefined) return notATime;
-  if (tokens.some((token) => !TIME.test(token) && GLUED_TIME.test(token))) {
+  if (tokens.some((token) => !DURATION.test(token) && GLUED_TIME.test(token))) {
     return 'a time must be set off by spaces';
   }
   return undefined;

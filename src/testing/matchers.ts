@@ -12,7 +12,7 @@ interface MatcherResult {
  * Compares a row of events, such as `run.forwarded('archive')`, with marbles. A failure shows both rows aligned,
  * and the first event that differs as a diff.
  */
-export function toEqualMarbles(
+function toEqualMarbles(
   received: readonly MarbleEntry[],
   text: string,
   values?: MarbleValues,
@@ -24,12 +24,7 @@ export function toEqualMarbles(
  * Compares what a forwarder has delivered with marbles. Their end, if they have one, is that of the run: `|` for
  * completed (or stopped), `#` for failed.
  */
-export function toForward(
-  run: PipelineRun,
-  forwarder: string,
-  text: string,
-  values?: MarbleValues,
-): MatcherResult {
+function toForward(run: PipelineRun, forwarder: string, text: string, values?: MarbleValues): MatcherResult {
   const { entries, end } = parseMarbleRow(text, values);
   const rows = compare(entries, run.forwarded(forwarder), `toForward ${forwarder}`);
   if (!rows.pass || end === undefined) return rows;

@@ -1,8 +1,9 @@
 import type { StagePlace } from '../engine/probe.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import type { DropReason, PipelineState, PipelineStats } from '../sdk/status.ts';
+import type { DropReason, PipelineStats } from '../sdk/status.ts';
 import type { MarbleEntry } from './marbles.ts';
-import type { PluginFailure, Trace, TraceMark } from './trace.ts';
+import type { PluginFailure, Trace, TraceMark, TraceState } from './trace.ts';
+import type { DiskCall } from './virtual-machine.ts';
 
 /** An event that went no further: when, where and why. */
 export interface DroppedEntry extends MarbleEntry {
@@ -12,6 +13,17 @@ export interface DroppedEntry extends MarbleEntry {
   readonly reason: DropReason | 'given_up';
 }
 
+/** The virtual files of a run. */
+export interface DiskRecord {
+  /** What each file holds at the end, by its path. */
+  readonly contents: ReadonlyMap<string, string>;
+  /** The calls of the process that have changed the disk, in their order. */
+  readonly calls: readonly DiskCall[];
+}
+
+/** The rules that masked something, by the names of processors. */
+export type MaskingRules = ReadonlyMap<string, ReadonlySet<string>>;
+
 /** What became of a pipeline in virtual time. Times are milliseconds from the start. */
 export class PipelineRun {
   readonly trace: Trace;
@@ -20,28 +32,39 @@ export class PipelineRun {
   readonly log: readonly string[];
   /** What plugins threw on events, and what made a run fail, with the whole error: it may quote events of the test. */
   readonly failures: readonly PluginFailure[];
+  readonly disk: DiskRecord;
+  readonly maskingRules: MaskingRules;
 
   constructor(
     trace: Trace,
     stats: PipelineStats,
     log: readonly string[],
     failures: readonly PluginFailure[] = [],
+    disk: DiskRecord = { contents: new Map(), calls: [] },
+    maskingRules: MaskingRules = new Map(),
   ) {
     this.trace = trace;
     this.stats = stats;
     this.log = log;
     this.failures = failures;
+    this.disk = disk;
+    this.maskingRules = maskingRules;
+  }
+
+  /** What each virtual file holds at the end, by its path. */
+  get files(): ReadonlyMap<string, string> {
+    return this.disk.contents;
   }
 
   /** The last state: `running` if the pipeline had not ended when virtual time did. */
-  get state(): PipelineState {
+  get state(): TraceState {
     return this.trace.states.at(-1)?.state ?? 'idle';
   }
 
   /** When the run ended; undefined if it did not. */
   get endedAt(): number | undefined {
     const last = this.trace.states.at(-1);
-    return last !== undefined && ['completed', 'failed', 'stopped'].includes(last.state)
+    return last !== undefined && ['completed', 'failed', 'stopped', 'crashed'].includes(last.state)
       ? last.at
       : undefined;
   }
@@ -95,4 +118,45 @@ export class PipelineRun {
 
 function isForwarder({ kind }: StagePlace): boolean {
   return kind === 'forward' || kind === 'dead_letter';
+}
+
+/** The runs of several pipelines as one: all that they did, the states of the last one, and the files that they share. */
+export function joinedRun(runs: readonly PipelineRun[]): PipelineRun {
+  const last = runs.at(-1) as PipelineRun;
+  if (runs.length === 1) return last;
+  const trace: Trace = {
+    pipeline: runs.map(({ trace: { pipeline } }) => pipeline).join(' → '),
+    rows: runs.flatMap(({ trace: { rows } }) => rows),
+    states: last.trace.states,
+    ...(last.trace.files === undefined ? {} : { files: last.trace.files }),
+  };
+  return new PipelineRun(
+    trace,
+    joinedStats(runs.map(({ stats }) => stats)),
+    runs.flatMap(({ log }) => log),
+    runs.flatMap(({ failures }) => failures),
+    last.disk,
+  );
+}
+
+/** The counters of several runs together; what is no sum is that of the last one. */
+export function joinedStats(all: readonly PipelineStats[]): PipelineStats {
+  const sum = (of: (stats: PipelineStats) => number | undefined) =>
+    all.reduce((total, stats) => total + (of(stats) ?? 0), 0);
+  const sums = <K extends string>(of: (stats: PipelineStats) => Readonly<Partial<Record<K, number>>>) => {
+    const names = new Set(all.flatMap((stats) => Object.keys(of(stats)) as K[]));
+    return Object.fromEntries([...names].map((name) => [name, sum((stats) => of(stats)[name])]));
+  };
+  return {
+    ...(all.at(-1) as PipelineStats),
+    collected: sum(({ collected }) => collected),
+    forwarded: sums(({ forwarded }) => forwarded),
+    dropped: sums(({ dropped }) => dropped),
+    masked: sums(({ masked }) => masked),
+    joined: sum(({ joined }) => joined),
+    dead_lettered: sum(({ dead_lettered }) => dead_lettered),
+    retries: sum(({ retries }) => retries),
+    given_up: sum(({ given_up }) => given_up),
+    in_flight: sum(({ in_flight }) => in_flight),
+  };
 }

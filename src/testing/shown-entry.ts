@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { jsonSchemaOf } from '../checks/apply-schema.ts';
-import { isMapping } from '../checks/problem.ts';
-import { shownSettings, withReferences } from '../checks/shown-values.ts';
+import { jsonSchemaOf } from '../sdk/checks/apply-schema.ts';
+import { isMapping } from '../sdk/checks/problem.ts';
+import { shownSettings, withReferences } from '../sdk/checks/shown-values.ts';
 import type { PluginConfig } from '../sdk/config.ts';
 
 /** What may be shown of an entry: no secrets, and no values of environment variables. */

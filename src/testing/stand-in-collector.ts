@@ -3,18 +3,36 @@ import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { EventBatch } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { CollectPlugin, ConfigSchema } from '../sdk/plugin.ts';
-import type { MarbleRow } from './marbles.ts';
 
 /** Configurations were checked against the real plugin's schema before it was replaced. */
 export const anything = (): ConfigSchema => ({ safeParse: (data) => ({ success: true, data }) });
 
+/** An event that a collector emits at a time. */
+export interface TimedValue {
+  /** Virtual milliseconds from the start of the run. */
+  readonly at: number;
+  /** What the event is, as in marbles: a line, data, or a whole event. */
+  readonly value: unknown;
+  /** Its letter in drawings. Default: one that is free. */
+  readonly letter?: string;
+}
+
+/** What a collector emits in a run. */
+export interface CollectorRow {
+  readonly entries: readonly TimedValue[];
+  readonly end: { readonly at: number; readonly kind: 'completed' | 'failed' } | undefined;
+}
+
 export interface StandInCollectorOptions {
   /** One row that every run sees, or one for each run; a run beyond the last completes at once. */
-  readonly rows: MarbleRow | readonly MarbleRow[];
-  readonly makeEvent: (letter: string) => CollectedEvent;
+  readonly rows: CollectorRow | readonly CollectorRow[];
+  /** @param position in all that it emits, from 0; the same for what it emits again after a restart */
+  readonly makeEvent: (value: TimedValue, position: number) => CollectedEvent;
   /** The error of `#`. */
   readonly failure: (run: number) => unknown;
   readonly onEnd: () => void;
+  /** By how much later than it should something happens: milliseconds. */
+  readonly jitter: () => number;
 }
 
 /** Lines that a collector of lines emits in one batch, at most. */
@@ -23,7 +41,7 @@ const BATCH_EVENTS = 1024;
 /** An event that waits to be collected, from a time on. */
 interface Item {
   readonly due: number;
-  readonly letter: string;
+  readonly timed: TimedValue;
 }
 
 /**
@@ -33,13 +51,14 @@ interface Item {
  */
 export function standInCollector(
   plugin: CollectPlugin,
-  { rows, makeEvent, failure, onEnd }: StandInCollectorOptions,
+  { rows, makeEvent, failure, onEnd, jitter }: StandInCollectorOptions,
 ): CollectPlugin {
   const waits = heedsDemand(plugin);
-  const resumes = goesOnAfterRestart(plugin);
+  const resumes = resumesAfterRestart(plugin);
   /** All that there has been to collect; the position in it is kept where the real collector keeps its own. */
   const log: Item[] = [];
   let runs = 0;
+  let emitted = 0;
 
   return {
     get_config_schema: anything,
@@ -51,7 +70,8 @@ export function standInCollector(
         const row = rowOf(rows, run);
         const isNew = resumes ? run === 0 || Array.isArray(rows) : true;
         const items = resumes ? log : [];
-        if (isNew) items.push(...row.entries.map(({ at, letter }) => ({ due: start + at, letter })));
+        if (isNew) addItems(items, row, start, jitter);
+        const endLater = jitter();
         let next = resumes ? positionOf(ctx.state) : 0;
         let timer = Subscription.EMPTY;
         let isRunning = false;
@@ -69,18 +89,18 @@ export function standInCollector(
           while (!subscriber.closed) {
             const now = asyncScheduler.now();
             const item = items[next];
-            if (item === undefined) return endsAt(row, start, isNew);
+            if (item === undefined) return endsAt(row, start + endLater, isNew);
             if (item.due > now) return item.due;
             if (waits && ctx.demand.room === 0) return undefined;
             if (!resumes) {
               next++;
-              subscriber.next(makeEvent(item.letter));
+              subscriber.next(makeEvent(item.timed, emitted++));
               continue;
             }
             const most = waits ? Math.min(BATCH_EVENTS, ctx.demand.room) : 1;
             const from = next;
             while (next < items.length && next - from < most && (items[next] as Item).due <= now) next++;
-            const events = items.slice(from, next).map(({ letter }) => makeEvent(letter));
+            const events = items.slice(from, next).map(({ timed }, index) => makeEvent(timed, from + index));
             const position = next;
             subscriber.next(new EventBatch(events, () => ctx.state.set(POSITION, position)));
           }
@@ -107,8 +127,19 @@ export function standInCollector(
   };
 }
 
+/** The order of the events of a collector is its own: only others can come between them. */
+function addItems(items: Item[], { entries }: CollectorRow, start: number, jitter: () => number): void {
+  let due = 0;
+  let last: number | undefined;
+  for (const timed of entries) {
+    if (timed.at !== last) due = Math.max(due, start + timed.at + jitter());
+    last = timed.at;
+    items.push({ due, timed });
+  }
+}
+
 /** Whether a run goes on behind what was acknowledged in the one before. */
-export function goesOnAfterRestart({ usesState, readsStdin, redelivers }: CollectPlugin): boolean {
+export function resumesAfterRestart({ usesState, readsStdin, redelivers }: CollectPlugin): boolean {
   return usesState !== false || readsStdin === true || redelivers === true;
 }
 
@@ -118,17 +149,17 @@ function positionOf(state: CollectorState): number {
   return (state.get(POSITION) as number | undefined) ?? 0;
 }
 
-function rowOf(rows: StandInCollectorOptions['rows'], run: number): MarbleRow {
+function rowOf(rows: StandInCollectorOptions['rows'], run: number): CollectorRow {
   if (!isList(rows)) return rows;
   return rows[run] ?? { entries: [], end: { at: 0, kind: 'completed' } };
 }
 
-function isList(rows: StandInCollectorOptions['rows']): rows is readonly MarbleRow[] {
+function isList(rows: StandInCollectorOptions['rows']): rows is readonly CollectorRow[] {
   return Array.isArray(rows);
 }
 
 /** A row that goes on after a restart ends with its last event; where it fails, it does so after the same time as before. */
-function endsAt({ end }: MarbleRow, start: number, isNew: boolean): number | undefined {
+function endsAt({ end }: CollectorRow, start: number, isNew: boolean): number | undefined {
   if (end === undefined) return undefined;
   return isNew || end.kind === 'failed' ? start + end.at : start;
 }

@@ -1,19 +1,41 @@
-import { type Observable, type ObservableInput, tap, throwError } from 'rxjs';
+import { defer, finalize, type Observable, type ObservableInput, tap, throwError } from 'rxjs';
 import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import type { LineJoining, Plugin, ProcessPlugin } from '../sdk/plugin.ts';
+import { freezeDeep, isFrozenWrite } from '../sdk/freeze.ts';
+import type { ForwardPlugin, LineJoining, OutputMark, Plugin, ProcessPlugin } from '../sdk/plugin.ts';
 import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
 import { anything } from './stand-in-collector.ts';
 import type { Letters } from './trace.ts';
 
-/** The real processor, of which the letters of its results and unfit promises are noted. */
+/** What follows an event from stage to stage. */
+type Descent = Pick<Letters, 'inherit'>;
+
+/** Told of what a processor does that a run in virtual time cannot show as it is. */
+export interface ProcessorObserver {
+  /** It returned a promise. */
+  promised?(): void;
+  /** An Observable that it returned was subscribed to, or has ended. */
+  working?(isWorking: boolean): void;
+  /** It tried to change an event. */
+  changed?(error: unknown): void;
+}
+
+/** The real processor, of which the letters of its results are noted, and what `observer` is told of. */
 export function tracedProcessor(
   plugin: ProcessPlugin,
-  letters: Letters,
-  onPromise: () => void,
+  letters: Descent,
+  observer: ProcessorObserver = {},
 ): ProcessPlugin {
+  const failed = (error: unknown) => {
+    if (isFrozenWrite(error)) observer.changed?.(error);
+  };
+  /** Frozen: an event that is changed later would be drawn, and asserted, as what it never was. */
+  const note = (result: CollectedEvent, event: CollectedEvent) => {
+    if (observer.changed !== undefined) freezeDeep(result);
+    letters.inherit(result, event);
+  };
   return {
     ...plugin,
     get_config_schema: anything,
@@ -21,28 +43,77 @@ export function tracedProcessor(
       joinLines: (args) => tracedJoining(plugin.joinLines?.(args) as LineJoining, letters),
     }),
     process: ({ ctx, event }) => {
-      const returned: unknown = plugin.process({ ctx, event });
+      let returned: unknown;
+      try {
+        returned = plugin.process({ ctx, event });
+      } catch (error) {
+        failed(error);
+        throw error;
+      }
       const results = availableResults<CollectedEvent>(returned);
       if (results !== undefined) {
-        for (const result of results) letters.inherit(result, event);
+        for (const result of results) note(result, event);
         return results;
       }
       if (!isAsync(returned) && isIterable(returned)) {
-        return noted(returned as Iterable<CollectedEvent>, (result) => letters.inherit(result, event));
+        return noted(returned as Iterable<CollectedEvent>, (result) => note(result, event), failed);
       }
       if (!isAsync(returned) || !isObservableLike(returned)) {
-        onPromise();
+        observer.promised?.();
         return returned as Observable<CollectedEvent>;
       }
-      return toObservable(returned as ObservableInput<CollectedEvent>).pipe(
-        tap((result) => letters.inherit(result, event)),
-      );
+      const result$ = toObservable(returned as ObservableInput<CollectedEvent>);
+      return defer(() => {
+        observer.working?.(true);
+        return result$.pipe(
+          tap({ next: (result) => note(result, event), error: failed }),
+          finalize(() => observer.working?.(false)),
+        );
+      });
     },
   };
 }
 
+/**
+ * The real forwarder. One that cuts its output back to what was committed tells how many of the events that it has
+ * delivered are left: `cutBack`.
+ */
+export function tracedForwarder(plugin: ForwardPlugin, cutBack: (count: number) => void): ForwardPlugin {
+  const { exactly } = plugin;
+  if (exactly === undefined) return plugin;
+  let written: OutputMark[] = [];
+  return {
+    ...plugin,
+    exactly: (args) => {
+      const output = exactly(args);
+      return {
+        ...output,
+        restore: (marks) =>
+          output.restore(marks).pipe(
+            tap({
+              complete: () => {
+                written = written.slice(0, committedEvents(written, marks[0]));
+                cutBack(written.length);
+              },
+            }),
+          ),
+        write: (events) => output.write(events).pipe(tap((marks) => written.push(...marks))),
+      };
+    },
+  };
+}
+
+/** How many events come before the end of what was committed. Files before that one are complete. */
+function committedEvents(written: readonly OutputMark[], end: OutputMark | undefined): number {
+  if (end === undefined) return written.length;
+  const isBefore = ({ id, length }: OutputMark) => id === end.id && length <= end.length;
+  const last = written.findLastIndex(isBefore);
+  const first = written.findIndex(({ id }) => id === end.id);
+  return last === -1 && first !== -1 ? first : last === -1 ? written.length : last + 1;
+}
+
 /** A joined event has the letter of the first one. */
-function tracedJoining(joining: LineJoining, letters: Letters): LineJoining {
+function tracedJoining(joining: LineJoining, letters: Descent): LineJoining {
   return {
     ...joining,
     withLine: (event, lines) => {
@@ -54,10 +125,19 @@ function tracedJoining(joining: LineJoining, letters: Letters): LineJoining {
 }
 
 /** Still pulled one by one. */
-function* noted<T>(results: Iterable<T>, note: (result: T) => void): Generator<T> {
-  for (const result of results) {
-    note(result);
-    yield result;
+function* noted<T>(
+  results: Iterable<T>,
+  note: (result: T) => void,
+  failed: (error: unknown) => void,
+): Generator<T> {
+  try {
+    for (const result of results) {
+      note(result);
+      yield result;
+    }
+  } catch (error) {
+    failed(error);
+    throw error;
   }
 }
 

@@ -95,7 +95,7 @@ export class SteppedRun extends PipelineRun {
   #now!: number;
 
   constructor(whole: PipelineRun, instants: readonly Instant[]) {
-    super(whole.trace, whole.stats, whole.log, whole.failures);
+    super(whole.trace, whole.stats, whole.log, whole.failures, whole.disk);
     this.#whole = whole;
     this.#instants = instants;
     this.#moveTo(0);
@@ -192,5 +192,12 @@ function pastOf(trace: Trace, isPast: (item: { readonly at: number }) => boolean
     marks: row.marks.filter(isPast),
     ...(row.handed === undefined ? {} : { handed: row.handed.filter(isPast) }),
   }));
-  return { ...trace, rows, states: trace.states.filter(isPast) };
+  const { files, flight, states } = trace;
+  return {
+    ...trace,
+    rows,
+    states: states.filter(isPast),
+    ...(flight === undefined ? {} : { flight: flight.filter(isPast) }),
+    ...(files === undefined ? {} : { files: files.filter(isPast) }),
+  };
 }

@@ -1,27 +1,19 @@
-import { asyncScheduler, timer } from 'rxjs';
-import { isMapping } from '../checks/problem.ts';
-import { conditionsOf, type WrittenSections } from '../checks/shown-values.ts';
 import { parseConfig } from '../config/parse-config.ts';
-import { Manager } from '../engine/manager.ts';
-import type { StagePlace } from '../engine/probe.ts';
-import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
+import { isMapping } from '../sdk/checks/problem.ts';
+import type { WrittenSections } from '../sdk/checks/shown-values.ts';
+import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
-import { MillraceError } from '../sdk/errors.ts';
-import { nearest } from '../sdk/nearest.ts';
-import type { StateStore } from '../state/state-store.ts';
-import { StateTable } from '../state/state-table.ts';
 import { checkTestOptions } from './check-test-options.ts';
-import { type Duration, toMilliseconds } from './duration.ts';
-import { letterValue, type MarbleValues, parseMarbleRow, toEvent } from './marbles.ts';
-import { PipelineRun } from './pipeline-run.ts';
-import { seededRandom } from './seeded-random.ts';
-import { shownEntry } from './shown-entry.ts';
-import { goesOnAfterRestart, standInCollector } from './stand-in-collector.ts';
-import { type ForwarderBehaviour, standInForwarder } from './stand-in-forwarder.ts';
-import { isParsed, replacePlugins, testHost, tracedProcessor } from './stand-ins.ts';
+import type { Duration } from './duration.ts';
+import type { Crash, FileStep } from './file-steps.ts';
+import type { MarbleValues } from './marbles.ts';
+import type { PipelineRun } from './pipeline-run.ts';
+import { PipelineTest } from './pipeline-test.ts';
+import type { TimedValue } from './stand-in-collector.ts';
+import type { ForwarderBehaviour } from './stand-in-forwarder.ts';
+import { isParsed } from './stand-ins.ts';
 import { InstantRecorder, SteppedRun } from './stepped-run.ts';
-import { Letters, type Trace, TraceRecorder } from './trace.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { runOnFiles } from './test-process.ts';
 
 /** What a collector of a test emits. */
 export interface CollectorMarbles {
@@ -36,27 +28,61 @@ export interface CollectorMarbles {
   readonly error?: unknown;
 }
 
+/** What a collector of a test emits, as a list: for more events than marbles can show, and for generated ones. */
+export interface CollectorEvents {
+  /** In the order of their times. */
+  readonly events: readonly TimedValue[];
+  /** When the collector completes: virtual milliseconds. Default: with its last event. Infinity: never. */
+  readonly endsAt?: number;
+  /** When the collector fails, in the place of an end: virtual milliseconds. */
+  readonly failsAt?: number;
+}
+
+/** What a collector of a test emits in each run of a pipeline that restarts. Times count from the start of the run. */
+export interface CollectorRuns {
+  readonly runs: readonly CollectorEvents[];
+}
+
 export interface TestPipelineOptions {
   /** The pipeline to run. Default: the only one. */
   readonly pipeline?: string;
   /** What collectors emit; `keep` runs the real one. One that is not named completes at once. */
-  readonly collect?: Readonly<Record<string, CollectorMarbles | 'keep'>>;
+  readonly collect?: Readonly<Record<string, CollectorMarbles | CollectorEvents | CollectorRuns | 'keep'>>;
   /** How forwarders behave; `keep` runs the real one. One that is not named takes everything at once. */
   readonly forward?: Readonly<Record<string, ForwarderBehaviour | 'keep'>>;
   /** Makes random delays and backoffs the same in every run. Default: 1. */
   readonly seed?: number;
   /** When the pipeline is stopped, for one that does not end by itself. */
   readonly until?: Duration;
+  /** How long a stop waits for events in flight; then they are given up. Default: 10 s. */
+  readonly drainTimeout?: Duration;
   /** Whether the run ends when all collectors have; otherwise `restart: true` starts it again. Default: true. */
   readonly once?: boolean;
   /** Numbers in [0, 1) for every random choice, in the place of those of `seed`. */
   readonly random?: () => number;
+  /**
+   * Lets what collectors emit, and the ends of calls that take time, come later by a random time below `within`. The
+   * default, a ten thousandth of a millisecond, only changes the order of what happens at the same time.
+   */
+  readonly explore?: { readonly seed: number; readonly within?: Duration };
   /** The host that kept collectors use. Default: one without events and functions. */
   readonly host?: Host;
+  /**
+   * What happens to virtual files. Collectors and forwarders that read and write files are then the real ones, unless
+   * `collect` or `forward` names them; the pipeline follows files until a minute after the last step, or until `until`.
+   */
+  readonly files?: readonly FileStep[];
+  /** With `files`: crashes the process right after so many calls that changed the disk, and starts it again 1 s later. */
+  readonly crashAfter?: CrashPoint;
 }
 
-/** Virtual time goes no further beyond the last marble: a forwarder that never recovers would go on for ever. */
-const LONGEST = 24 * 3_600_000;
+/** Where a process crashes. */
+export interface CrashPoint {
+  /** The number of the call, from 1: see {@link PipelineRun.disk}. */
+  readonly call: number;
+  /** Default: `process`. */
+  readonly kind?: Crash;
+}
 
 /**
  * Runs a whole pipeline in virtual time: real processors, between collectors that emit marbles and forwarders
@@ -83,7 +109,10 @@ export async function testPipeline(
   options: TestPipelineOptions = {},
 ): Promise<PipelineRun> {
   checkTestOptions(options);
-  return runPipeline(isMapping(config) && isParsed(config) ? config : await parseConfig(config), options);
+  const parsed = isMapping(config) && isParsed(config) ? config : await parseConfig(config);
+  if (options.files === undefined) return runPipeline(parsed, options);
+  const [run] = await runPipelinesOnFiles(parsed, [options]);
+  return run as PipelineRun;
 }
 
 /**
@@ -108,7 +137,11 @@ export async function stepPipeline(
   options: TestPipelineOptions = {},
 ): Promise<SteppedRun> {
   checkTestOptions(options);
-  return runSteps(isMapping(config) && isParsed(config) ? config : await parseConfig(config), options);
+  const parsed = isMapping(config) && isParsed(config) ? config : await parseConfig(config);
+  if (options.files === undefined) return runSteps(parsed, options);
+  const recorder = new InstantRecorder();
+  const [run] = await runOnFiles([new PipelineTest(parsed, options, new Map(), recorder)], options);
+  return new SteppedRun(run as PipelineRun, recorder.instants);
 }
 
 /** The same, for a configuration that was loaded. */
@@ -118,235 +151,34 @@ export function runSteps(
   written: WrittenSections = new Map(),
 ): SteppedRun {
   const recorder = new InstantRecorder();
-  const run = new PipelineTest(config, options, written).run(recorder);
+  const run = new PipelineTest(config, options, written, recorder).run();
   return new SteppedRun(run, recorder.instants);
 }
 
-/** {@link testPipeline}, for a configuration of which `written` says what came from the environment: that is not drawn. */
+/**
+ * {@link testPipeline}, for a configuration of which `written` says what came from the environment: that is not drawn.
+ *
+ * @param longest milliseconds of real time after which the run is given up. Default: never.
+ */
 export function runPipeline(
   config: AnalyticsConfig,
   options: TestPipelineOptions,
   written: WrittenSections = new Map(),
+  longest?: number,
 ): PipelineRun {
-  return new PipelineTest(config, options, written).run();
+  return new PipelineTest(config, options, written).run(longest);
 }
 
-const SECTIONS = { collect: 'collectors', process: 'processors', forward: 'forwarders' } as const;
-
-class PipelineTest {
-  readonly #config: AnalyticsConfig;
-  readonly #options: TestPipelineOptions;
-  readonly #name: string;
-  readonly #pipeline: PipelineConfig;
-  readonly #letters: Letters;
-  readonly #recorder: TraceRecorder;
-  readonly #promises = new Set<string>();
-  #isCut = false;
-
-  constructor(config: AnalyticsConfig, options: TestPipelineOptions, written: WrittenSections) {
-    this.#options = options;
-    this.#name = pipelineName(config, options.pipeline);
-    // One that a run does not start can be tested all the same.
-    this.#pipeline = { ...(config.pipelines[this.#name] as PipelineConfig), enabled: true };
-    this.#config = { ...config, pipelines: { ...config.pipelines, [this.#name]: this.#pipeline } };
-    const { dead_letter } = this.#pipeline.delivery;
-    const forwarders = [...forwardersOf(this.#pipeline), ...(dead_letter === undefined ? [] : [dead_letter])];
-    checkNames('collect', options.collect, this.#pipeline.collect, this.#name);
-    checkNames('forward', options.forward, forwarders, this.#name);
-    this.#letters = new Letters(usedLetters(options));
-    this.#recorder = new TraceRecorder(this.#letters, this.#stages(written));
-  }
-
-  /** @param steps told of every instant that has passed */
-  run(steps?: InstantRecorder): PipelineRun {
-    const log: string[] = [];
-    const note = (level: string) => (message: string) => {
-      if (!this.#isCut) log.push(`${level} ${message}`);
-    };
-    const logger = { error: note('error'), warn: note('warn'), info: note('info'), debug: note('debug') };
-    const states: { at: number; state: Trace['states'][number]['state'] }[] = [];
-    const { host = testHost, seed = 1, once = true, until } = this.#options;
-
-    return VirtualTime.run((time) => {
-      const config = this.#replaced();
-      const random = this.#options.random ?? seededRandom(seed);
-      const giveUpAfter = Number.POSITIVE_INFINITY;
-      const probe = () => this.#recorder;
-      this.#recorder.onOpened = (entry, context) => steps?.opened(entry, context);
-      const state = this.#pipeline.exactly_once ? memoryStore() : undefined;
-      const manager = new Manager(config, { host, logger, once, random, giveUpAfter, probe, state });
-      const statsNow = () => manager.stats()[this.#name] as PipelineRun['stats'];
-      let statsAtCut: PipelineRun['stats'] | undefined;
-      manager.states$.subscribe(({ pipeline: name, state, error }) => {
-        if (name !== this.#name || this.#isCut) return;
-        states.push({ at: asyncScheduler.now(), state });
-        if (error !== undefined) this.#recorder.pluginFailed({ kind: 'pipeline', name }, error);
-        if (state !== 'running') this.#runEnded(state === 'backing_off');
-      });
-      const limit = until === undefined ? this.#lastMarble() + LONGEST : toMilliseconds(until);
-      const end = timer(limit).subscribe(() => {
-        if (until === undefined) {
-          statsAtCut = statsNow();
-          this.#cut();
-        }
-        manager.stop();
-      });
-      manager.finished$.subscribe(() => end.unsubscribe());
-      if (steps !== undefined) {
-        time.onPassed = (at) => this.#isCut || steps.record(at, statsNow(), log.length);
-      }
-      manager.start(this.#name);
-      return () => {
-        const stats = statsAtCut ?? statsNow();
-        this.#refusePromises(stats.in_flight + stats.given_up);
-        const trace = { pipeline: this.#name, rows: this.#recorder.rows, states };
-        return new PipelineRun(trace, stats, log, this.#recorder.failures);
-      };
-    });
-  }
-
-  #runEnded(isRestarted: boolean): void {
-    const { collectors } = this.#config;
-    this.#recorder.runEnded((name) => {
-      const plugin = collectors[name]?.loaded_plugin;
-      return isRestarted && plugin !== undefined && goesOnAfterRestart(plugin);
-    });
-  }
-
-  /** Ends the run. What happens from now on is not recorded. */
-  #cut(): void {
-    this.#isCut = true;
-    this.#recorder.close();
-  }
-
-  #replaced(): AnalyticsConfig {
-    const { collect, forward } = this.#options;
-    return {
-      ...this.#config,
-      collectors: replacePlugins(this.#config.collectors, ({ name, loaded_plugin }) => {
-        const given = ownOf(collect, name) ?? { marbles: '|' };
-        if (given === 'keep') return undefined;
-        const { marbles, values, error } = given;
-        const texts = [marbles].flat();
-        return standInCollector(loaded_plugin, {
-          rows:
-            typeof marbles === 'string' ? parseMarbleRow(marbles) : texts.map((text) => parseMarbleRow(text)),
-          makeEvent: (letter) => {
-            const event = toEvent(letterValue(letter, values));
-            this.#letters.set(event, letter);
-            return event;
-          },
-          failure: (run) => error ?? failureOf(texts[run] ?? (texts[0] as string)),
-          onEnd: () => this.#recorder.ended({ kind: 'collect', name }),
-        });
-      }),
-      processors: replacePlugins(this.#config.processors, ({ name, loaded_plugin }) =>
-        tracedProcessor(loaded_plugin, this.#letters, () => this.#promises.add(name)),
-      ),
-      forwarders: replacePlugins(this.#config.forwarders, ({ name, loaded_plugin }) => {
-        const given = ownOf(forward, name) ?? {};
-        if (given === 'keep') return undefined;
-        return standInForwarder(loaded_plugin, given, {
-          handed: (event) => this.#recorder.handed(name, event),
-          delivering: (events) => this.#recorder.delivering(name, events),
-          cutBack: (count) => this.#recorder.cutBack(name, count),
-        });
-      }),
-    };
-  }
-
-  #stages(written: WrittenSections) {
-    const { collectors, processors, forwarders } = this.#config;
-    const { collect, process = [], delivery } = this.#pipeline;
-    const conditions = conditionsOf(this.#pipeline, written.get('pipelines')?.[this.#name]);
-    const stage = (kind: StagePlace['kind'], entry: PluginConfig | undefined) => {
-      const known = entry as PluginConfig;
-      const pluginKind = kind === 'dead_letter' ? 'forward' : kind;
-      const own = written.get(SECTIONS[pluginKind])?.[known.name];
-      return { place: { kind, name: known.name }, ...shownEntry(known, own) };
-    };
-    return [
-      ...collect.map((name) => stage('collect', collectors[name])),
-      ...process.map((name) => stage('process', processors[name])),
-      ...forwardersOf(this.#pipeline).map((name) => {
-        const when = conditions.get(name);
-        const row = stage('forward', forwarders[name]);
-        return when === undefined ? row : { ...row, settings: { when, ...row.settings } };
-      }),
-      ...(delivery.dead_letter === undefined ? [] : [stage('dead_letter', forwarders[delivery.dead_letter])]),
-    ];
-  }
-
-  /** Where the longest of the collectors ends, one run behind the other. */
-  #lastMarble(): number {
-    const lengths = Object.values(this.#options.collect ?? {}).map((given) => {
-      const rows = given === 'keep' ? [] : [given.marbles].flat().map((text) => parseMarbleRow(text));
-      return rows.reduce((length, { entries, end }) => length + (end?.at ?? entries.at(-1)?.at ?? 0), 0);
-    });
-    return Math.max(0, ...lengths);
-  }
-
-  #refusePromises(open: number): void {
-    if (open === 0 || this.#promises.size === 0) return;
-    const names = [...this.#promises].join(', ');
-    throw new MillraceError(
-      'MILLRACE_TEST_PROMISE',
-      `virtual time does not govern promises, and ${names} returned some that were not done when the test ended; return an Observable or an array, or test it without virtual time`,
-    );
-  }
-}
-
-function failureOf(marbles: string): MillraceError {
-  return new MillraceError('MILLRACE_TEST_FAILURE', `the marbles '${marbles}' end with #`);
-}
-
-/** What a pipeline that delivers exactly once commits to, for as long as the test runs. */
-function memoryStore(): StateStore {
-  const table = new StateTable([], { isPending: false, changed: () => {}, commit: () => {} });
-  return {
-    folder: 'memory',
-    of: (pipeline, collector) => table.of(pipeline, collector),
-    entries: () => table.entries(),
-    forget: (which) => table.forget(which),
-    flush: () => {},
-    close: () => Promise.resolve(),
-  };
-}
-
-function marbleTexts({ collect = {} }: TestPipelineOptions): string[] {
-  return Object.values(collect).flatMap((given) => (given === 'keep' ? [] : given.marbles));
-}
-
-function usedLetters(options: TestPipelineOptions): Set<string> {
-  const entries = marbleTexts(options).flatMap((text) => parseMarbleRow(text).entries);
-  return new Set(entries.map(({ letter }) => letter));
-}
-
-function pipelineName(config: AnalyticsConfig, wanted: string | undefined): string {
-  const names = Object.keys(config.pipelines);
-  if (wanted === undefined && names.length === 1) return names[0] as string;
-  if (wanted !== undefined && names.includes(wanted)) return wanted;
-  const what = wanted === undefined ? 'name the pipeline to test' : `there is no pipeline ${wanted}`;
-  throw new MillraceError('MILLRACE_TEST_NAME', `${what}: the configuration has ${names.join(', ')}`);
-}
-
-function checkNames(
-  kind: string,
-  given: object | undefined,
-  known: readonly string[],
-  pipeline: string,
-): void {
-  const unknown = Object.keys(given ?? {}).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const near = nearest(unknown, known);
-  const hint = near === undefined ? `it has ${known.join(', ')}` : `did you mean ${near}?`;
-  throw new MillraceError(
-    'MILLRACE_TEST_NAME',
-    `${kind}: the pipeline ${pipeline} has no ${unknown}; ${hint}`,
-  );
-}
-
-/** What a record has of its own under a name: names are free, and `constructor` is one. */
-function ownOf<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
+/**
+ * {@link runPipeline} with the option `files`, for one pipeline or for several in one process: `files`, `once`, `until` and
+ * `crashAfter` are those of the first one.
+ */
+export function runPipelinesOnFiles(
+  config: AnalyticsConfig,
+  pipelines: readonly TestPipelineOptions[],
+  written: WrittenSections = new Map(),
+  longest?: number,
+): Promise<PipelineRun[]> {
+  const tests = pipelines.map((options) => new PipelineTest(config, options, written));
+  return runOnFiles(tests, pipelines[0] ?? {}, longest);
 }

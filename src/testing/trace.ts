@@ -3,7 +3,17 @@ import type { PipelineProbe, StagePlace } from '../engine/probe.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason, PipelineState } from '../sdk/status.ts';
+import { FlightCounter, type FlightLevel } from './flight-counter.ts';
 import { FIRST_UNSHOWN_LETTER } from './marbles.ts';
+
+/**
+ * The collected event that an event was made of: the collector, and its position in what that emits, from 0. What a
+ * collector with checkpoints emits again after a restart has the position that it had before.
+ */
+export interface EventOrigin {
+  readonly collector: string;
+  readonly position: number;
+}
 
 /** Something that happened at a stage, at a virtual time in milliseconds. */
 export type TraceMark =
@@ -15,6 +25,8 @@ export type TraceMark =
       readonly event: CollectedEvent;
       /** The number of the call that delivered it together with others; undefined if it was alone. */
       readonly batch?: number;
+      /** What it was made of. Undefined for an event that a processor emits of no event. */
+      readonly origin?: EventOrigin | undefined;
     }
   | {
       readonly kind: 'drop';
@@ -64,17 +76,25 @@ export interface PluginFailure {
 export interface Trace {
   readonly pipeline: string;
   readonly rows: readonly TraceRow[];
-  readonly states: readonly { readonly at: number; readonly state: PipelineState }[];
+  /** The number of events in flight, wherever it changes. */
+  readonly flight?: readonly FlightLevel[];
+  readonly states: readonly { readonly at: number; readonly state: TraceState }[];
+  /** What the test did to virtual files, and to the process. */
+  readonly files?: readonly { readonly at: number; readonly text: string }[];
 }
+
+/** The state of a pipeline, or of one whose process was killed. */
+export type TraceState = PipelineState | 'crashed';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 /**
- * Gives every event a letter. What a processor makes of an event keeps its letter, so that one can follow it
- * through the picture.
+ * Gives every event a letter, and remembers its origin. What a processor makes of an event keeps both, so that one can
+ * follow it through the picture.
  */
 export class Letters {
-  readonly #letters = new WeakMap<CollectedEvent, string>();
+  /** Not a WeakMap, which costs time in each garbage collection: the trace holds most events anyway. */
+  readonly #marks = new Map<CollectedEvent, EventMark>();
   readonly #free: string[];
 
   /** @param taken letters that the test gives itself */
@@ -82,43 +102,77 @@ export class Letters {
     this.#free = [...ALPHABET].filter((letter) => !taken.has(letter));
   }
 
-  set(event: CollectedEvent, letter: string): void {
-    const isShown = (letter.codePointAt(0) ?? 0) < FIRST_UNSHOWN_LETTER;
-    this.#letters.set(event, isShown ? letter : '·');
+  /** An event of a collector; without a letter of its own, it gets a free one when it is first shown. */
+  add(event: CollectedEvent, origin: EventOrigin, letter?: string): void {
+    const isShown = (letter?.codePointAt(0) ?? 0) < FIRST_UNSHOWN_LETTER;
+    this.#marks.set(event, { letter: isShown ? letter : '·', origin });
   }
 
   /** The event's letter; a free one if it came from nowhere known. Beyond 62 of them it is `·`. */
   of(event: CollectedEvent): string {
-    const known = this.#letters.get(event);
-    if (known !== undefined) return known;
-    const letter = this.#free.shift() ?? '·';
-    this.#letters.set(event, letter);
-    return letter;
+    const mark = this.#markOf(event);
+    mark.letter ??= this.#free.shift() ?? '·';
+    return mark.letter;
+  }
+
+  originOf(event: CollectedEvent): EventOrigin | undefined {
+    return this.#marks.get(event)?.origin;
   }
 
   inherit(child: unknown, parent: CollectedEvent): void {
-    if (typeof child !== 'object' || child === null || this.#letters.has(child as CollectedEvent)) return;
-    this.#letters.set(child as CollectedEvent, this.of(parent));
+    if (typeof child !== 'object' || child === null || this.#marks.has(child as CollectedEvent)) return;
+    this.of(parent);
+    this.#marks.set(child as CollectedEvent, this.#markOf(parent));
   }
+
+  #markOf(event: CollectedEvent): EventMark {
+    let mark = this.#marks.get(event);
+    if (mark === undefined) {
+      mark = { letter: undefined, origin: undefined };
+      this.#marks.set(event, mark);
+    }
+    return mark;
+  }
+}
+
+/** Shared by an event and all that processors make of it. */
+interface EventMark {
+  letter: string | undefined;
+  readonly origin: EventOrigin | undefined;
 }
 
 /** Writes down what happens at every stage. */
 export class TraceRecorder implements PipelineProbe {
   readonly #letters: Letters;
   readonly #rows = new Map<string, { row: Omit<TraceRow, 'marks'>; marks: TraceMark[] }>();
+  /** Those of the rows, by the places that the engine tells: there are several marks for each event. */
+  readonly #marks = new WeakMap<StagePlace, TraceMark[]>();
   readonly #handed = new Map<string, HandedEvent[]>();
   readonly #failures: PluginFailure[] = [];
   /** Events that were collected and are not acknowledged, with their collectors. */
   readonly #open = new Map<CollectedEvent, StagePlace>();
   readonly #batches = new Map<string, WeakMap<CollectedEvent, number>>();
+  readonly #flight: FlightCounter;
   #calls = 0;
   #isClosed = false;
+  /** Nothing is written down, because the process was killed. */
+  isPaused = false;
   /** Gets the context of each plugin. */
   onOpened: ((entry: string, context: PipelineRunContext) => void) | undefined;
 
   constructor(letters: Letters, rows: readonly Omit<TraceRow, 'marks'>[]) {
     this.#letters = letters;
     for (const row of rows) this.#rows.set(keyOf(row.place), { row, marks: [] });
+    this.#flight = new FlightCounter(rows);
+  }
+
+  /** A collector emitted an event. */
+  emitted(): void {
+    if (!this.#isClosed) this.#flight.emitted();
+  }
+
+  get flight(): readonly FlightLevel[] {
+    return this.#flight.levels;
   }
 
   get rows(): TraceRow[] {
@@ -147,18 +201,22 @@ export class TraceRecorder implements PipelineProbe {
       if (place.kind === 'collect') this.#open.set(event, place);
       const batch = batches?.get(event);
       const letter = this.#letters.of(event);
-      this.#mark(place, {
+      const mark = {
         kind: 'event',
         at: now(),
         letter,
         event,
-        ...(batch === undefined ? {} : { batch }),
-      });
+        origin: this.#letters.originOf(event),
+      } as const;
+      this.#mark(place, batch === undefined ? mark : { ...mark, batch });
     }
+    if (!this.#isClosed) this.#flight.left(place, events.length);
   }
 
-  acknowledged(_place: StagePlace, events: readonly CollectedEvent[]): void {
-    for (const event of events) this.#open.delete(event);
+  acknowledged(_place: StagePlace, events: () => readonly CollectedEvent[]): void {
+    const acknowledged = events();
+    for (const event of acknowledged) this.#open.delete(event);
+    if (!this.#isClosed) this.#flight.acknowledged(acknowledged.length);
   }
 
   /**
@@ -177,6 +235,7 @@ export class TraceRecorder implements PipelineProbe {
       }
     }
     this.#open.clear();
+    if (!this.#isClosed) this.#flight.emptied();
   }
 
   /** One call of a forwarder is about to deliver these events. */
@@ -199,15 +258,17 @@ export class TraceRecorder implements PipelineProbe {
     for (const event of events) {
       this.#mark(place, { kind: 'drop', at: now(), letter: this.#letters.of(event), event, reason });
     }
+    if (!this.#isClosed) this.#flight.finished(place, events.length);
   }
 
   deadLettered(place: StagePlace, event: CollectedEvent, entry: CollectedEvent): void {
     this.#letters.inherit(entry, event);
     this.#mark(place, { kind: 'dead_letter', at: now(), letter: this.#letters.of(event), event });
+    if (!this.#isClosed) this.#flight.finished(place, 1);
   }
 
   handed(forwarder: string, event: CollectedEvent): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.isPaused) return;
     const before = this.#handed.get(forwarder) ?? [];
     this.#handed.set(forwarder, before);
     before.push({ at: now(), event });
@@ -218,7 +279,7 @@ export class TraceRecorder implements PipelineProbe {
   }
 
   pluginFailed(place: PluginFailure['place'], error: unknown): void {
-    if (!this.#isClosed) this.#failures.push({ at: now(), place, error });
+    if (!this.#isClosed && !this.isPaused) this.#failures.push({ at: now(), place, error });
   }
 
   failed(place: StagePlace): void {
@@ -230,7 +291,13 @@ export class TraceRecorder implements PipelineProbe {
   }
 
   #mark(place: StagePlace, mark: TraceMark): void {
-    if (!this.#isClosed) this.#rows.get(keyOf(place))?.marks.push(mark);
+    if (this.#isClosed || this.isPaused) return;
+    let marks = this.#marks.get(place);
+    if (marks === undefined) {
+      marks = this.#rows.get(keyOf(place))?.marks ?? [];
+      this.#marks.set(place, marks);
+    }
+    marks.push(mark);
   }
 }
 

@@ -1,7 +1,28 @@
-import { createHook } from 'node:async_hooks';
-import { asyncScheduler, type SchedulerAction, Subscription } from 'rxjs';
+import type { SchedulerAction, Subscription } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { MillraceError } from '../sdk/errors.ts';
+import { type Planned, PlannedAction, PlannedActions } from './planned-actions.ts';
+import { type Called, callerOf, type RealTimers, refuseRealTimers, watchRealTimers } from './real-timers.ts';
+import { replaceClocks } from './virtual-clocks.ts';
+
+/** How many actions run between two looks at the real time. */
+const ACTIONS_PER_LOOK = 256;
+
+/** Calls of which the place is noted: each costs a stack trace. */
+const MOST_NOTED_WAITS = 20;
+
+/** Real time in milliseconds, also while virtual time governs. */
+export const realNow = performance.now.bind(performance);
+/** The next turn of Node's event loop: by then, all promises that wait for no other turn are settled. */
+const { setImmediate: nextTurn } = globalThis;
+
+/** Calls that are done one by one, in the order in which they were asked for, such as those to virtual files. */
+export interface PendingCalls {
+  /** Does the oldest one; false if there is none. */
+  runNext(): boolean;
+  /** The run is over: no call is done any more. */
+  end(): void;
+}
 
 /**
  * Virtual time for everything that a pipeline does: the schedulers of RxJS, and also `Date`, `performance.now` and the
@@ -14,34 +35,129 @@ import { MillraceError } from '../sdk/errors.ts';
 export class VirtualTime extends TestScheduler {
   /** Told of each time at which something happened, when all of that has happened. */
   onPassed: ((at: number) => void) | undefined;
-  readonly #planned = new Heap();
+  /** When to give up, in real time of {@link realNow}. */
+  #giveUpAt = Number.POSITIVE_INFINITY;
+  readonly #planned = new PlannedActions();
   #order = 0;
+  /** Actions that are planned now are those of a process that was killed. */
+  #isForgetting = false;
+  readonly #waits = new Set<string>();
+  #noted = 0;
 
   constructor() {
     super(() => {});
   }
 
   /**
+   * The first calls that wait for something other than a timer of RxJS, with their places: `setImmediate() at
+   * parse.mjs:12`. What waits for a promise or for `process.nextTick` goes on only when `run` has returned.
+   */
+  get waits(): readonly string[] {
+    return [...this.#waits];
+  }
+
+  /** @param outermost the function that was called, in place of one of Node */
+  #noteWait(api: string, outermost: Called): void {
+    if (++this.#noted > MOST_NOTED_WAITS) return;
+    const caller = callerOf(outermost);
+    if (caller !== undefined) this.#waits.add(`${api}() at ${caller}`);
+  }
+
+  /**
    * Calls `plan`, then lets time pass until nothing is planned. Virtual time governs until it returns.
    *
-   * @throws MillraceError `MILLRACE_TEST_CLOCK` if code set a timer that is not governed: one imported from `node:timers`
+   * @param longest milliseconds of real time after which it gives up. Default: never.
+   * @throws MillraceError `MILLRACE_TEST_CLOCK` if code set a timer that is not governed: one imported from `node:timers`;
+   * `MILLRACE_TEST_ENDLESS` if it gave up
    */
-  static run<T>(plan: (time: VirtualTime) => () => T): T {
+  static run<T>(plan: (time: VirtualTime) => () => T, longest = Number.POSITIVE_INFINITY): T {
     const time = new VirtualTime();
+    time.#giveUpAt = realNow() + longest;
     return time.run(() => {
-      const restore = time.#replaceClocks();
-      const timers = watchRealTimers();
+      const noteWait = (api: string, called: Called) => time.#noteWait(api, called);
+      const restore = replaceClocks(time, noteWait);
+      const timers = watchRealTimers(noteWait);
       try {
-        const result = plan(time);
-        time.flush();
-        refuseRealTimers(timers.places);
-        return result();
+        return timers.watch(() => {
+          const result = plan(time);
+          time.flush();
+          refuseRealTimers(timers.places);
+          return result();
+        });
       } finally {
         time.#planned.clear();
         timers.end();
         restore();
       }
     });
+  }
+
+  /**
+   * {@link run} for code that works with promises and with calls that are answered later: whenever an action has run,
+   * virtual time stands still until all promises are settled and all calls are done. One run at a time; the promise of a
+   * later one waits.
+   */
+  static runCalls<T>(
+    calls: PendingCalls,
+    plan: (time: VirtualTime) => () => T,
+    longest = Number.POSITIVE_INFINITY,
+  ): Promise<T> {
+    const result = VirtualTime.#lastRun.then(() => VirtualTime.#runCalls(calls, plan, longest));
+    VirtualTime.#lastRun = result.catch(() => {});
+    return result;
+  }
+
+  /** @throws MillraceError `MILLRACE_TEST_NODE` in a browser, which cannot wait for calls to the file system */
+  static requireNode(): void {
+    if (nextTurn !== undefined) return;
+    throw new MillraceError('MILLRACE_TEST_NODE', 'a test with `files` needs Node.js');
+  }
+
+  static #lastRun: Promise<unknown> = Promise.resolve();
+
+  static async #runCalls<T>(
+    calls: PendingCalls,
+    plan: (time: VirtualTime) => () => T,
+    longest: number,
+  ): Promise<T> {
+    const time = new VirtualTime();
+    time.#giveUpAt = realNow() + longest;
+    const restore = replaceClocks(time, (api, called) => time.#noteWait(api, called));
+    const timers = watchRealTimers();
+    try {
+      return await timers.watch(async () => {
+        const result = plan(time);
+        await time.#flushCalls(calls, timers);
+        refuseRealTimers(timers.places);
+        return result();
+      });
+    } finally {
+      time.#planned.clear();
+      calls.end();
+      // What is left of the run must not act when the real clocks and files are back.
+      time.#isForgetting = true;
+      await new Promise((resolve) => timers.unwatched(() => nextTurn(resolve)));
+      timers.end();
+      restore();
+    }
+  }
+
+  /**
+   * Forgets all that is planned, and what is planned until all promises are settled: what a process that was killed
+   * would have done. Actions that were planned with {@link planAnyway} stay.
+   */
+  forget(): void {
+    this.#isForgetting = true;
+    this.#planned.keep(({ action }) => action.isLasting);
+  }
+
+  /** Plans something that is no part of the process under test. */
+  planAnyway(at: number, work: () => void): void {
+    const action = new PlannedAction<never>(work, (planned, delay, state) =>
+      this.#planned.push(this.#entry(planned, delay, state)),
+    );
+    action.isLasting = true;
+    action.schedule(undefined, at - this.frame);
   }
 
   override schedule<T>(
@@ -53,237 +169,53 @@ export class VirtualTime extends TestScheduler {
   }
 
   override flush(): void {
-    for (let next = this.#planned.pop(); next !== undefined; next = this.#planned.pop()) {
-      const { action, version, at, state } = next;
-      if (action.closed || action.version !== version) continue;
-      if (at > this.frame) this.onPassed?.(this.frame);
-      this.frame = at;
-      action.work(state);
+    let count = 0;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (++count % ACTIONS_PER_LOOK === 0 && realNow() > this.#giveUpAt) throw endless();
+      next.action.work(next.state);
     }
-    this.onPassed?.(this.frame);
+  }
+
+  async #flushCalls(calls: PendingCalls, timers: RealTimers): Promise<void> {
+    await this.#settle(calls, timers);
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      next.action.work(next.state);
+      await this.#settle(calls, timers);
+    }
+  }
+
+  /** What is due next, after virtual time has moved there. Undefined if nothing is planned any more. */
+  #next(): Planned | undefined {
+    let next = this.#planned.pop();
+    while (next !== undefined && (next.action.closed || next.action.version !== next.version))
+      next = this.#planned.pop();
+    if (next === undefined || next.at > this.frame) this.onPassed?.(this.frame);
+    if (next !== undefined) this.frame = next.at;
+    return next;
+  }
+
+  /** Lets promises settle and calls be done until nothing happens any more. */
+  async #settle(calls: PendingCalls, timers: RealTimers): Promise<void> {
+    do {
+      if (realNow() > this.#giveUpAt) throw endless();
+      await new Promise((resolve) => timers.unwatched(() => nextTurn(resolve)));
+      this.#isForgetting = false;
+    } while (calls.runNext());
   }
 
   #plan(action: PlannedAction<never>, delay: number, state: unknown): void {
+    if (!this.#isForgetting) this.#planned.push(this.#entry(action, delay, state));
+  }
+
+  #entry(action: PlannedAction<never>, delay: number, state: unknown): Planned {
     const at = this.frame + Math.max(0, delay);
-    this.#planned.push({ at, order: this.#order++, action, version: ++action.version, state });
-  }
-
-  /** Returns what puts the real ones back. */
-  #replaceClocks(): () => void {
-    const schedule = Object.getOwnPropertyDescriptor(asyncScheduler, 'schedule');
-    asyncScheduler.schedule = this.schedule.bind(this) as typeof asyncScheduler.schedule;
-    const restoreGlobals = replaceAll(globalThis, { Date: this.#date(), ...this.#timers() });
-    const restorePerformance = replaceAll(performance, { now: () => this.frame });
-    return () => {
-      restorePerformance();
-      restoreGlobals();
-      if (schedule === undefined) Reflect.deleteProperty(asyncScheduler, 'schedule');
-      else Object.defineProperty(asyncScheduler, 'schedule', schedule);
-    };
-  }
-
-  #date(): DateConstructor {
-    const now = () => Math.floor(this.frame);
-    return new Proxy(Date, {
-      // Called as a function, `Date` gives the present time as a string.
-      apply: (target) => new target(now()).toString(),
-      construct: (target, args, newTarget) =>
-        Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
-      get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
-    });
-  }
-
-  /** Node's global timers. */
-  #timers(): Record<string, unknown> {
-    const timers = new Map<number, VirtualTimer>();
-    const start = (call: () => void, delay: number, isRepeated: boolean) => {
-      const timer = new VirtualTimer(this, call, delay, isRepeated);
-      timers.set(timer.id, timer);
-      return timer;
-    };
-    const clear = (timer: unknown) => {
-      if (timer instanceof VirtualTimer) timer.close();
-      else timers.get(Number(timer))?.close();
-    };
-    type Callback = (...args: unknown[]) => void;
-    const timeout =
-      (isRepeated: boolean) =>
-      (callback: Callback, delay?: number, ...args: unknown[]) =>
-        // As Node does: no time, or one that is too long, is a millisecond.
-        start(
-          () => callback(...args),
-          delay !== undefined && delay >= 1 && delay < 2 ** 31 ? Math.trunc(delay) : 1,
-          isRepeated,
-        );
-    return {
-      setTimeout: timeout(false),
-      setInterval: timeout(true),
-      setImmediate: (callback: Callback, ...args: unknown[]) => start(() => callback(...args), 0, false),
-      clearTimeout: clear,
-      clearInterval: clear,
-      clearImmediate: clear,
-    };
+    return { at, order: this.#order++, action, version: ++action.version, state };
   }
 }
 
-/** Notes where Node's own timers are set, however they were imported. */
-function watchRealTimers(): { readonly places: ReadonlySet<string>; end(): void } {
-  const places = new Set<string>();
-  const hook = createHook({
-    init(_id, type) {
-      if (type !== 'Timeout' && type !== 'Immediate') return;
-      const { stackTraceLimit } = Error;
-      Error.stackTraceLimit = 30;
-      const [, , ...frames] = (new Error('where').stack ?? '').split('\n');
-      Error.stackTraceLimit = stackTraceLimit;
-      const isTimer = frames.some((frame) => / set\w+ \(node:timers/.test(frame));
-      const caller = frames.find((frame) => !/\bnode:|<anonymous>/.test(frame));
-      if (isTimer && caller !== undefined) places.add(caller.trim().replace(/^at (?:async )?/, ''));
-    },
-  });
-  hook.enable();
-  return { places, end: () => hook.disable() };
-}
-
-function refuseRealTimers(places: ReadonlySet<string>): void {
-  const [first] = places;
-  if (first === undefined) return;
-  const more = places.size === 1 ? '' : ` and in ${places.size - 1} more places`;
-  throw new MillraceError(
-    'MILLRACE_TEST_CLOCK',
-    `a timer of node:timers was set by ${first}${more}, which virtual time does not govern; use the global setTimeout, or better timer() of RxJS`,
+function endless(): MillraceError {
+  return new MillraceError(
+    'MILLRACE_TEST_ENDLESS',
+    'the run took longer than it may in real time; give a pipeline without an end an `until`, and a long run a longer --timeout',
   );
-}
-
-/** What an RxJS scheduler gives to the work that it calls: it can schedule itself again. */
-class PlannedAction<T> extends Subscription implements SchedulerAction<T> {
-  readonly work: (state?: unknown) => void;
-  /** Only the latest plan of an action counts. */
-  version = 0;
-  readonly #plan: (action: PlannedAction<never>, delay: number, state: unknown) => void;
-
-  constructor(
-    work: (this: SchedulerAction<T>, state?: T) => void,
-    plan: (action: PlannedAction<never>, delay: number, state: unknown) => void,
-  ) {
-    super();
-    this.work = work.bind(this) as (state?: unknown) => void;
-    this.#plan = plan;
-  }
-
-  schedule(state?: T, delay = 0): Subscription {
-    // An infinite time never comes.
-    if (!this.closed && Number.isFinite(delay)) this.#plan(this as never, delay, state);
-    return this;
-  }
-}
-
-/** What `setTimeout` returns in Node. */
-class VirtualTimer {
-  static #last = 0;
-  readonly id = ++VirtualTimer.#last;
-  readonly #start: () => void;
-  #running = Subscription.EMPTY;
-
-  constructor(time: VirtualTime, call: () => void, delay: number, isRepeated: boolean) {
-    this.#start = () => {
-      this.#running.unsubscribe();
-      this.#running = time.schedule(function () {
-        if (isRepeated) this.schedule(undefined, delay);
-        call();
-      }, delay);
-    };
-    this.#start();
-  }
-
-  refresh(): this {
-    this.#start();
-    return this;
-  }
-
-  close(): this {
-    this.#running.unsubscribe();
-    return this;
-  }
-
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
-    return this;
-  }
-
-  hasRef(): boolean {
-    return !this.#running.closed;
-  }
-
-  [Symbol.toPrimitive](): number {
-    return this.id;
-  }
-}
-
-function replaceAll(owner: object, values: Readonly<Record<string, unknown>>): () => void {
-  const before = Object.keys(values).map(
-    (key) => [key, Object.getOwnPropertyDescriptor(owner, key)] as const,
-  );
-  for (const [key, value] of Object.entries(values)) {
-    Object.defineProperty(owner, key, { value, configurable: true, writable: true });
-  }
-  return () => {
-    for (const [key, descriptor] of before) {
-      if (descriptor === undefined) Reflect.deleteProperty(owner, key);
-      else Object.defineProperty(owner, key, descriptor);
-    }
-  };
-}
-
-/** An action at a time; of those at the same time, the one that was planned first comes first. */
-interface Planned {
-  readonly at: number;
-  readonly order: number;
-  readonly action: PlannedAction<never>;
-  readonly version: number;
-  readonly state: unknown;
-}
-
-const isBefore = (a: Planned, b: Planned) => a.at < b.at || (a.at === b.at && a.order < b.order);
-
-/** A binary heap: the first of n is found, and another one added, in log n steps. */
-class Heap {
-  #items: Planned[] = [];
-
-  push(item: Planned): void {
-    const items = this.#items;
-    let index = items.length;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (!isBefore(item, items[parent] as Planned)) break;
-      items[index] = items[parent] as Planned;
-      index = parent;
-    }
-    items[index] = item;
-  }
-
-  pop(): Planned | undefined {
-    const items = this.#items;
-    const first = items[0];
-    const last = items.pop();
-    if (first === undefined || last === undefined || items.length === 0) return first;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && isBefore(items[child + 1] as Planned, items[child] as Planned)) child++;
-      if (!isBefore(items[child] as Planned, last)) break;
-      items[index] = items[child] as Planned;
-      index = child;
-    }
-    items[index] = last;
-    return first;
-  }
-
-  clear(): void {
-    this.#items = [];
-  }
 }

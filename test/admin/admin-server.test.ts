@@ -20,6 +20,7 @@ async function serve(options: Partial<AdminServerOptions> = {}): Promise<URL> {
     hosts: [],
     metrics: new Metrics(() => []),
     health: () => [],
+    record: async () => ({ status: 404, error: 'there is no such pipeline' }),
     logger: silentLogger,
     ...options,
   });
@@ -55,11 +56,18 @@ function ask(
   });
 }
 
-const well: PipelineHealth = { pipeline: 'main', state: 'running', isReady: true, problems: [] };
-const ill: PipelineHealth = {
+const well: PipelineHealth = {
+  pipeline: 'main',
+  state: 'running',
+  isReady: true,
+  isStalled: false,
+  problems: [],
+};
+const failing: PipelineHealth = {
   pipeline: 'other',
   state: 'running',
   isReady: false,
+  isStalled: false,
   problems: ['forwarder archive has failed 29 times since 10:02 UTC: no space left'],
 };
 
@@ -77,8 +85,18 @@ describe('the server', () => {
     expect((await ask(url, '/')).status).toBe(404);
   });
 
+  it('is not ready before the pipelines have been started', async () => {
+    const { status, body } = await ask(await serve({ health: () => [] }), '/health/ready');
+    expect({ status, ...JSON.parse(body) }).toEqual({
+      status: 'not ready',
+      reasons: ['no pipeline has been started yet'],
+      pipelines: [],
+    });
+    expect(status).toBe(503);
+  });
+
   it('gives the reasons why it is not ready in words', async () => {
-    const url = await serve({ health: () => [well, ill] });
+    const url = await serve({ health: () => [well, failing] });
     const { status, body } = await ask(url, '/health/ready');
     expect(status).toBe(503);
     expect(JSON.parse(body)).toEqual({
@@ -86,7 +104,7 @@ describe('the server', () => {
       reasons: ['other: forwarder archive has failed 29 times since 10:02 UTC: no space left'],
       pipelines: [
         { pipeline: 'main', state: 'running', ready: true, problems: [] },
-        { pipeline: 'other', state: 'running', ready: false, problems: ill.problems },
+        { pipeline: 'other', state: 'running', ready: false, problems: failing.problems },
       ],
     });
   });
@@ -153,4 +171,41 @@ describe('the server', () => {
       /^admin: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*; choose another address/,
     );
   });
+});
+
+describe('recordings', () => {
+  const token = new Secret({ env: 'ADMIN_TEST_TOKEN' });
+  const headers = { authorization: 'Bearer the-token' };
+  const record: AdminServerOptions['record'] = async ({ pipeline, forMs }) => ({
+    status: 200,
+    text: `${pipeline} for ${forMs} ms`,
+  });
+
+  it('are served to those who send the token, and to nobody else', async () => {
+    process.env.ADMIN_TEST_TOKEN = 'the-token';
+    const url = await serve({ token, record });
+    const path = '/record?pipeline=web&for=2m';
+    expect(await ask(url, path, { headers })).toEqual({ status: 200, body: 'web for 120000 ms' });
+    expect((await ask(url, path)).status).toBe(401);
+    expect((await ask(url, path, { headers: { authorization: 'Bearer other' } })).status).toBe(401);
+    expect((await ask(url, path, { headers: { ...headers, host: 'evil.example' } })).status).toBe(421);
+    expect((await ask(url, path, { headers: { ...headers, origin: 'http://evil.example' } })).status).toBe(
+      403,
+    );
+    expect((await ask(url, path, { headers, method: 'POST' })).status).toBe(405);
+    expect((await ask(url, path, { headers, method: 'HEAD' })).status).toBe(405);
+    // Without a token, other users of the machine could see events.
+    const open = await ask(await serve({ record }), path);
+    expect(open).toMatchObject({ status: 403, body: expect.stringContaining('they need a token') });
+  });
+
+  it.each(['', 'for=0s', 'for=11m', 'for=601s', 'for=60', 'for=1h', 'for=-1s'])(
+    'last no longer than ten minutes: %s',
+    async (duration) => {
+      process.env.ADMIN_TEST_TOKEN = 'the-token';
+      const url = await serve({ token, record });
+      const { status } = await ask(url, `/record?pipeline=web&${duration}`, { headers });
+      expect(status).toBe(duration === '' ? 200 : 400);
+    },
+  );
 });

@@ -9,8 +9,20 @@ it('logs a stall at growing intervals, and that it is over', () => {
   const logger = recordingLogger();
   const log = new HealthLog(logger);
   const health = (problems: readonly string[]): PipelineHealth[] => [
-    { pipeline: 'main', state: 'running', isReady: problems.length === 0, problems },
-    { pipeline: 'other', state: 'running', isReady: true, problems: ['forwarder out has failed once'] },
+    {
+      pipeline: 'main',
+      state: 'running',
+      isReady: problems.length === 0,
+      isStalled: problems.length > 0,
+      problems,
+    },
+    {
+      pipeline: 'other',
+      state: 'running',
+      isReady: true,
+      isStalled: false,
+      problems: ['forwarder out has failed once'],
+    },
   ];
   marbles(({ flush }) => {
     interval(5000)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { firstValueFrom, of } from 'rxjs';
+import { firstValueFrom, NEVER, of } from 'rxjs';
 import { ENGINE_METRICS } from '../../src/admin/engine-metrics.ts';
 import { Metrics } from '../../src/admin/metrics.ts';
 import type { Manager } from '../../src/engine/manager.ts';
@@ -82,6 +82,68 @@ describe('metrics of the engine', () => {
     expect(text).not.toContain(secret);
   });
 
+  it('have the drops of every reason from the start, so that an alert sees the first one', async () => {
+    const manager = testManager({
+      collect: { source: () => NEVER },
+      process: { mask: ({ event }) => event },
+      forward: { out: () => {}, dead: () => {} },
+      pipeline: { forward: [{ to: 'out', when: 'data.n > 1' }], delivery: { dead_letter: 'dead' } },
+    });
+    manager.start();
+    const text = await new Metrics(() => watched(manager)).text();
+    const drops = text.split('\n').filter((line) => line.startsWith('millrace_events_dropped_total{'));
+    expect(drops.map((line) => line.replace(/plugin="my_\w+",|pipeline="main",/g, ''))).toEqual([
+      'millrace_events_dropped_total{kind="process",entry="mask",reason="filtered"} 0',
+      'millrace_events_dropped_total{kind="process",entry="mask",reason="processor_failed"} 0',
+      'millrace_events_dropped_total{kind="collect",entry="source",reason="collector_failed"} 0',
+      'millrace_events_dropped_total{kind="collect",entry="source",reason="buffer_full"} 0',
+      'millrace_events_dropped_total{kind="forward",entry="out",reason="forwarder_failed"} 0',
+      'millrace_events_dropped_total{kind="forward",entry="out",reason="route_failed"} 0',
+      'millrace_events_dropped_total{kind="dead_letter",entry="dead",reason="forwarder_failed"} 0',
+      'millrace_events_dropped_total{reason="no_route"} 0',
+    ]);
+    expect(manager.stats().main?.dropped).toEqual({});
+    await firstValueFrom(manager.stop());
+  });
+
+  it('count what a collector cannot read as failed, and as given to the dead letter', async () => {
+    const poison = collectedEvent({ payload: 'x' });
+    const manager = testManager({
+      collect: { source: () => of(EventBatch.refused(poison, new PluginError('not JSON'), () => {})) },
+      forward: { out: () => {}, dead: () => {} },
+      pipeline: { forward: 'out', delivery: { dead_letter: 'dead' } },
+    });
+    const metrics = new Metrics(() => watched(manager));
+    manager.start();
+    await firstValueFrom(manager.finished$);
+    const text = await metrics.text();
+    const source = '{pipeline="main",kind="collect",entry="source",plugin="my_source"}';
+    expect(shownAs(text, `millrace_events_failed_total${source}`)).toBe('1');
+    expect(shownAs(text, `millrace_events_dead_lettered_total${source}`)).toBe('1');
+    expect(shownAs(text, `millrace_events_sent_total${source}`)).toBe('0');
+  });
+
+  it('show at most 1,000 rules of an entry, and count the others together', async () => {
+    const events = Array.from({ length: 1200 }, (_, n) => collectedEvent({ n }));
+    const manager = testManager({
+      collect: { source: () => of(new EventBatch(events)) },
+      process: {
+        mask: ({ ctx, event }) => {
+          ctx.stats.masked(`rule ${event.data.n}`, 1);
+          return event;
+        },
+      },
+      forward: { out: () => {} },
+    });
+    const metrics = new Metrics(() => watched(manager));
+    manager.start();
+    await firstValueFrom(manager.finished$);
+    const text = await metrics.text();
+    const rules = text.split('\n').filter((line) => line.startsWith('millrace_values_masked_total{'));
+    expect(rules).toHaveLength(1001);
+    expect(rules.at(-1)).toMatch(/rule="other"\} 200$/);
+  });
+
   it('give a histogram in cumulative buckets', async () => {
     const manager = testManager({
       collect: { source: () => of(new EventBatch([1, 2, 3].map((n) => collectedEvent({ n })))) },
@@ -103,9 +165,9 @@ describe('metrics of the engine', () => {
 });
 
 describe('metrics of plugins', () => {
-  const inRun = async (use: (ctx: PipelineRunContext) => void) => {
-    const metrics = new Metrics(() => []);
-    const manager = testManager({
+  const inRun = async (use: (ctx: PipelineRunContext) => void, areRemoved = false) => {
+    const metrics: Metrics = new Metrics(() => (areRemoved ? [] : watched(manager)));
+    const manager: Manager = testManager({
       collect: {
         source: ({ ctx }) => {
           use(ctx);
@@ -142,6 +204,17 @@ describe('metrics of plugins', () => {
     const lines = text.split('\n').filter((line) => line.startsWith('millrace_plugin_seen_total'));
     expect(lines).toHaveLength(1001);
     expect(shownAs(text, `millrace_plugin_seen_total{${LABELS},id="other"}`)).toBe('4000');
+  });
+
+  it('disappear with their pipeline', async () => {
+    const { text } = await inRun(({ metrics }) => {
+      metrics
+        .counter({ name: 'replies_total', help: 'Replies.', labels: ['status'] })
+        .inc(2, { status: '200' });
+      metrics.gauge({ name: 'open_connections', help: 'Connections.' }).set(7);
+      metrics.histogram({ name: 'reply_bytes', help: 'Bytes.' }).observe(50);
+    }, true);
+    expect(text).not.toContain('pipeline="main"');
   });
 
   it.each([

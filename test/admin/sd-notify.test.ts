@@ -36,7 +36,7 @@ describeOr(`a run under systemd${why}`, () => {
     const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' };
     const cli = await startCli(['run', 'p.yaml', '--no-state'], { cwd, env });
     await receiver.shows('stdout', /READY=1/);
-    await receiver.shows('stdout', /STATUS=1 pipeline is well/);
+    await receiver.shows('stdout', /STATUS=1 pipeline, no problems/);
     await receiver.shows('stdout', /WATCHDOG=1[\s\S]*WATCHDOG=1/);
     cli.kill('SIGTERM');
     await receiver.shows('stdout', /STOPPING=1/);

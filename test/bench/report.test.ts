@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { Run } from '../../bench/measure/run-command.ts';
+import { PARTS } from '../../bench/parts/index.ts';
 import { mainJobResult } from '../../bench/parts/main-job-result.ts';
 import { millrace, millraceWithWorkers } from '../../bench/peers/millrace.ts';
 import type { Peer } from '../../bench/peers/peer.ts';
@@ -110,6 +112,15 @@ describe('a report', () => {
     );
     expect(between(first, 'main', 'new')).toBe(first);
     expect(() => between(page, 'other', '')).toThrow('the page has no <!-- bench:other -->');
+  });
+
+  it('has its place on the page of the benchmarks, and its name in CONTRIBUTING.md', () => {
+    const benchmarks = readFileSync('docs/benchmarks.md', 'utf8');
+    const contributing = readFileSync('CONTRIBUTING.md', 'utf8');
+    for (const { name } of PARTS) {
+      expect(() => between(benchmarks, name, '')).not.toThrow();
+      expect(contributing).toContain(`\`${name}\``);
+    }
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { entropyByHand } from '../../bench/hand-loops.ts';
-import { logLines, THREE_RULES } from '../../bench/log-generator.ts';
+import { logLines, structuredLines, THREE_RULES } from '../../bench/log-generator.ts';
 import { LOOPS, type LoopName } from '../../bench/loops/index.ts';
+import { structured } from '../../bench/loops/structured.ts';
 import { masksInTurn } from '../../bench/reference.ts';
 import { THIRTY_RULES } from '../../bench/thirty-rules.ts';
 import { entropyMasker, regexMasker } from '../../operators/index.ts';
@@ -19,6 +20,22 @@ describe('what is compared does the same', () => {
         data: { line, source: '/var/log/"app".log' },
         backfill: true,
       })),
+    );
+  });
+
+  it('the structured loop parses, filters and masks strings at any depth', () => {
+    const documents = [...structuredLines(100)];
+    const events = structured(`${documents.join('\n')}\n`, 'app.ndjson')
+      .trimEnd()
+      .split('\n');
+    const mask = masksInTurn(THREE_RULES);
+    const expected = documents
+      .map((document) =>
+        JSON.parse(document, (_, value) => (typeof value === 'string' ? mask(value) : value)),
+      )
+      .filter(({ level }) => level !== 'DEBUG');
+    expect(events.map((event) => JSON.parse(event).data)).toEqual(
+      expected.map((data) => ({ source: 'app.ndjson', ...data })),
     );
   });
 

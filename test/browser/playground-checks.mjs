@@ -114,6 +114,18 @@ describe('the playground', () => {
     2 * LONG_MS,
   );
   it(
+    'runs tests of plugins that need Node, and says which tests need it themselves',
+    async () => {
+      const http = CONFIG.replace('plugin: disk, path: out', "plugin: http, url: 'https://x.example'");
+      await open(fragmentOf(deflateRawSync(http)));
+      expect(await text('#status')).toBe('1 passed');
+      const files = CONFIG.replace('    collect: { web:', '    files: []\n    collect: { web:');
+      await open(fragmentOf(deflateRawSync(files)));
+      expect(await text('#problems')).toContain('a test with `files` needs Node.js');
+    },
+    LONG_MS,
+  );
+  it(
     'steps through virtual time with the keyboard',
     async () => {
       await open(fragmentOf(deflateRawSync(CONFIG)));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { runCli } from '../support/cli.ts';
+import { runCommand } from '../support/cli.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const folder = tempFolder();
@@ -16,7 +16,7 @@ processors:
 async function written(config: string) {
   const dir = folder();
   writeFileSync(join(dir, 'config.yaml'), config.replaceAll('DIR', dir));
-  const { code, stderr } = await runCli(['run', join(dir, 'config.yaml'), '--once', '--no-state']);
+  const { code, stderr } = await runCommand(['run', join(dir, 'config.yaml'), '--once', '--no-state']);
   const file = join(dir, 'out.jsonl');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
   return { code, stderr, events: lines.map((line) => JSON.parse(line)) };
@@ -80,7 +80,7 @@ host_config: {}
 });
 
 it('examples/host-metrics.yaml runs against this machine', async () => {
-  const { code, stdout } = await runCli(['run', 'examples/host-metrics.yaml', '--once']);
+  const { code, stdout } = await runCommand(['run', 'examples/host-metrics.yaml', '--once']);
   const events = stdout
     .trimEnd()
     .split('\n')

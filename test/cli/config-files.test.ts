@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli, startCli } from '../support/cli.ts';
+import { folderWith, runCommand, startCli } from '../support/cli.ts';
 
 const BASE = 'forwarders: { out: { plugin: noop } }\nhost_config: {}\n';
 const pipeline = (name: string) => `
@@ -26,9 +26,9 @@ describe('FILE', () => {
     const files = names.map((name) => join('conf.d', name)).join(' + ');
     const stdout = `${files}: valid: 2 pipelines, 2 collectors, 0 processors, 1 forwarder, 1 test\n`;
     for (const args of [['conf.d'], ['conf.d/*.{yaml,yml}'], ['conf.d/', 'conf.d/1*.yml']]) {
-      expect(await runCli(['validate', ...args], { cwd })).toEqual({ code: 0, stdout, stderr: '' });
+      expect(await runCommand(['validate', ...args], { cwd })).toEqual({ code: 0, stdout, stderr: '' });
     }
-    const tests = await runCli(['test', 'conf.d'], { cwd });
+    const tests = await runCommand(['test', 'conf.d'], { cwd });
     expect({ ...tests, stdout: tests.stdout.split('\n').at(-2) }).toEqual({
       code: 0,
       stdout: '1 passed',
@@ -38,12 +38,12 @@ describe('FILE', () => {
 
   it('is refused if nothing is there', async () => {
     const cwd = folderWith({ 'empty/notes.txt': '' });
-    const { code, stderr } = await runCli(['run', 'empty'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'empty'], { cwd });
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: 'millrace: empty: this folder has no *.yaml and no *.yml file\n',
     });
-    expect((await runCli(['graph', 'none/*.yaml'], { cwd })).stderr).toBe(
+    expect((await runCommand(['graph', 'none/*.yaml'], { cwd })).stderr).toBe(
       'millrace: none/*.yaml: no file matches this pattern\n',
     );
   });

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are shown
 
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCommand } from '../support/cli.ts';
 import { THREE } from './configs.ts';
 
 const WITH_ENVIRONMENT = `
@@ -28,7 +28,7 @@ export const forward = () => {};
 describe('millrace graph', () => {
   it('draws a tree for each pipeline on standard output', async () => {
     const cwd = folderWith({ 'p.yaml': THREE });
-    const { code, stdout, stderr } = await runCli(['graph', 'p.yaml'], { cwd });
+    const { code, stdout, stderr } = await runCommand(['graph', 'p.yaml'], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^web {2}max_in_flight: 1000/);
     expect(stdout).toMatch(/^└─ forward {2}nowhere {2}noop$/m);
@@ -41,7 +41,7 @@ describe('millrace graph', () => {
     ['svg', /^<svg xmlns=/],
   ])('draws as %s', async (format, start) => {
     const cwd = folderWith({ 'p.yaml': THREE });
-    const { code, stdout, stderr } = await runCli(['graph', 'p.yaml', '--format', format], { cwd });
+    const { code, stdout, stderr } = await runCommand(['graph', 'p.yaml', '--format', format], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(start);
   });
@@ -55,7 +55,7 @@ describe('millrace graph', () => {
       PORT: '47114711',
       SIZE: '4711',
     };
-    const { code, stdout } = await runCli(['graph', 'p.yaml', '--format', format], { cwd, env });
+    const { code, stdout } = await runCommand(['graph', 'p.yaml', '--format', format], { cwd, env });
     expect(code).toBe(0);
     expect(stdout).not.toMatch(/s3cret|4711/);
     const plain = stdout.replaceAll('#36;', '$').replaceAll('#123;', '{').replaceAll('#125;', '}');
@@ -66,7 +66,7 @@ describe('millrace graph', () => {
 
   it('reports problems as `validate` does, and draws nothing', async () => {
     const cwd = folderWith({ 'p.yaml': THREE.replace('interval', 'intervall') });
-    const { code, stdout, stderr } = await runCli(['graph', 'p.yaml'], { cwd });
+    const { code, stdout, stderr } = await runCommand(['graph', 'p.yaml'], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('did you mean `interval`');
   });
@@ -75,7 +75,7 @@ describe('millrace graph', () => {
     [[], 'graph needs at least one configuration file'],
     [['p.yaml', '--format', 'png'], 'Allowed choices are text, mermaid, dot, svg'],
   ])('refuses %j', async (args, message) => {
-    const { code, stderr } = await runCli(['graph', ...args]);
+    const { code, stderr } = await runCommand(['graph', ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });

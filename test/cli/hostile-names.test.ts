@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { upToDateBuild } from '../support/build.ts';
-import { folderWith, runCli, startProcess } from '../support/cli.ts';
+import { folderWith, runCommand, startProcess } from '../support/cli.ts';
 
 /** Text that forges a line, steers a terminal, breaks a line elsewhere, or turns the direction of what follows. */
 const HOSTILE = 'x\nmain  completed after 1 ms\r\u001b[2J\u0085\u009b31m\u200b\u2028\u2029\u202e\u2066y';
@@ -42,7 +42,7 @@ describe('names from outside', () => {
     const cwd = folder();
     const outputs: string[] = [];
     const millrace = async (...args: readonly string[]) => {
-      const { code, stdout, stderr } = await runCli([...args, '--log-format', format], { cwd });
+      const { code, stdout, stderr } = await runCommand([...args, '--log-format', format], { cwd });
       outputs.push(stdout, stderr);
       return { code, stdout, stderr };
     };
@@ -87,7 +87,7 @@ host_config: {}
     const args = ['run', 'p.yaml', '--once', '--no-state', '--log-level', 'error'];
     const command = [process.execPath, await upToDateBuild(), ...args].map((word) => `'${word}'`).join(' ');
     const screen = await startProcess('script', ['-qec', command, '/dev/null'], { cwd }).ended();
-    const piped = await runCli(args, { cwd });
+    const piped = await runCommand(args, { cwd });
     expect(hasHostile(screen.stdout)).toBe(false);
     expect(screen.stdout).toContain('\\u202e');
     expect(piped.stdout).toContain('\u202e');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCli, runCommand } from '../support/cli.ts';
 import { countTo, MODULES, withModules } from './configs.ts';
 
 /** The lines of standard error, each of which must be a JSON object with what every log line has. */
@@ -28,14 +28,16 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
   };
 
   it('of a run, with its summary', async () => {
-    const { stderr } = await runCli(['run', 'good.yaml', '--log-format', 'json'], { cwd: folderWith(files) });
+    const { stderr } = await runCommand(['run', 'good.yaml', '--log-format', 'json'], {
+      cwd: folderWith(files),
+    });
     expect(entriesOf(stderr).at(-1)).toMatchObject({ pipeline: 'counting', collected: 2 });
   });
 
   it('of a configuration with problems, each with its place', async () => {
     const cwd = folderWith(files);
     for (const command of ['run', 'validate', 'graph']) {
-      const { code, stderr } = await runCli(['--log-format=json', command, 'bad.yaml'], { cwd });
+      const { code, stderr } = await runCommand(['--log-format=json', command, 'bad.yaml'], { cwd });
       expect(code).toBe(2);
       const entries = entriesOf(stderr);
       expect(entries.map(({ line, column, path }) => [line, column, path])).toEqual([
@@ -54,7 +56,7 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
   });
 
   it('of warnings', async () => {
-    const { stderr } = await runCli(['validate', 'unused.yaml', '--log-format', 'json'], {
+    const { stderr } = await runCommand(['validate', 'unused.yaml', '--log-format', 'json'], {
       cwd: folderWith(files),
     });
     expect(entriesOf(stderr)).toMatchObject([
@@ -74,7 +76,7 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
     [['help', 'tset']],
     [[]],
   ])('of a wrong command line: %j', async (args) => {
-    const { code, stderr } = await runCli([...args, '--log-format', 'json'], { cwd: folderWith(files) });
+    const { code, stderr } = await runCommand([...args, '--log-format', 'json'], { cwd: folderWith(files) });
     expect(code).toBe(2);
     expect(entriesOf(stderr)[0]).toMatchObject({ level: 'error' });
   });
@@ -89,7 +91,10 @@ describe('--log-format json: standard error holds JSON lines alone', () => {
 
   it('of an empty state folder', async () => {
     const cwd = folderWith(files);
-    const { stderr } = await runCli(['state', '--log-format', 'json'], { cwd, env: { XDG_STATE_HOME: cwd } });
+    const { stderr } = await runCommand(['state', '--log-format', 'json'], {
+      cwd,
+      env: { XDG_STATE_HOME: cwd },
+    });
     expect(entriesOf(stderr)).toMatchObject([{ level: 'info' }]);
   });
 });

@@ -15,6 +15,7 @@ const stats = (collected: number, backlog_bytes?: number): PipelineStats => ({
   backlog_bytes,
   lost_bytes: 0,
   truncations: 0,
+  joined: 0,
 });
 const status = (pipeline: string, state: PipelineState) => ({ pipeline, state, since: '', failures: 0 });
 
@@ -22,6 +23,7 @@ const healthOf = (pipeline: string, ...problems: string[]): PipelineHealth => ({
   pipeline,
   state: 'running',
   isReady: problems.length === 0,
+  isStalled: false,
   problems,
 });
 describe('liveText', () => {

@@ -1,6 +1,15 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import pc from 'picocolors';
 import { createLogger, type LoggerOptions } from '../../src/cli/logger.ts';
+
+// winston is loaded later, by a timer.
+beforeEach(() => {
+  jest.useFakeTimers({ now: Date.now() });
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
 
 function logged(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = [];
@@ -81,5 +90,27 @@ describe('levels', () => {
     logger.info('x');
     logger.debug('x');
     expect(lines).toHaveLength(expected);
+  });
+});
+
+describe('winston', () => {
+  it.each(['pretty', 'json'] as const)('takes over, and logs the same lines (%s)', async (format) => {
+    const { logger, lines } = logged({ format, level: 'warn' });
+    const log = () => {
+      logger.error('no\nroom', { bytes: 12, level: 'x' });
+      logger.warn('slow');
+      logger.info('left out');
+      return lines.splice(0);
+    };
+    const first = log();
+    await jest.advanceTimersByTimeAsync(500);
+    jest.setSystemTime(Date.now() - 500);
+    const { default: createWinstonLogger } = await import('winston/lib/winston/create-logger.js');
+    const { prototype } = createWinstonLogger().constructor;
+    const write = jest.spyOn(Object.getPrototypeOf(prototype), 'write');
+    await jest.advanceTimersByTimeAsync(0);
+    expect(log()).toEqual(first);
+    expect(first).toHaveLength(2);
+    expect(write).toHaveBeenCalled();
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { jsonSchemaOf } from '../../src/checks/apply-schema.ts';
-import { formatNumber } from '../../src/checks/describe.ts';
 import { pluginFields } from '../../src/cli/plugins.ts';
+import { jsonSchemaOf } from '../../src/sdk/checks/apply-schema.ts';
+import { formatNumber } from '../../src/sdk/checks/describe.ts';
 import type { ConfigSchema } from '../../src/sdk/plugin.ts';
 import { allBuiltinPlugins } from '../support/built-in-plugins.ts';
 

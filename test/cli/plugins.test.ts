@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { runCli } from '../support/cli.ts';
+import { runCommand } from '../support/cli.ts';
 
 describe('millrace plugins', () => {
   it('lists every built-in plugin by kind, each with one sentence', async () => {
-    const { code, stdout, stderr } = await runCli(['plugins']);
+    const { code, stdout, stderr } = await runCommand(['plugins']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n').filter((line) => /^( {2})?\w/.test(line));
     expect(lines.map((line) => line.split(/\s{2,}|$/).filter(Boolean)[0])).toEqual([
@@ -16,14 +16,14 @@ describe('millrace plugins', () => {
   });
 
   it('lists one kind', async () => {
-    const { code, stdout } = await runCli(['plugins', 'process']);
+    const { code, stdout } = await runCommand(['plugins', 'process']);
     expect(code).toBe(0);
     expect(stdout).toContain('regex_mask');
     expect(stdout).not.toContain('beacons');
   });
 
   it('describes the fields of a plugin: type, need, default and bounds', async () => {
-    const { code, stdout, stderr } = await runCli(['plugins', 'process', 'entropy_mask']);
+    const { code, stdout, stderr } = await runCommand(['plugins', 'process', 'entropy_mask']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^process: entropy_mask\n\S/);
     expect(stdout).toMatch(/^ {2}plugin {2,}string {2,}at least 1 character {2,}required/m);
@@ -34,7 +34,7 @@ describe('millrace plugins', () => {
   });
 
   it('describes nested fields, and bounds beyond what a JavaScript number holds', async () => {
-    const { stdout } = await runCli(['plugins', 'process', 'test']);
+    const { stdout } = await runCommand(['plugins', 'process', 'test']);
     expect(stdout).toMatch(/^ {2}delay_range {2,}object/m);
     expect(stdout).toMatch(/^ {2}delay_range\.minimum {2,}number {2,}≥ 0 {2,}required/m);
     expect(stdout).toContain('> 0, < 9223372036854775807');
@@ -44,11 +44,11 @@ describe('millrace plugins', () => {
     [['proces'], 'there is no kind of plugin called `proces`. Did you mean `process`?'],
     [['x'], 'Kinds are `collect`, `process`, `forward`.'],
     [['file'], '`file` is a plugin; name its kind before it:\n  millrace plugins collect file'],
-    [['collect', 'flie'], 'there is no collect plugin called `flie`. Did you mean `file`?'],
+    [['collect', 'flie'], 'there is not a collect plugin called `flie`. Did you mean `file`?'],
     [['forward', 'zzzzzz'], 'There are `disk`, `http`, `nats`, `noop`, `stdout`, `test`.'],
     [['collect', 'disk'], '`disk` is a forward plugin: millrace plugins forward disk'],
   ])('%j is refused with a hint', async (args, message) => {
-    const { code, stdout, stderr } = await runCli(['plugins', ...args]);
+    const { code, stdout, stderr } = await runCommand(['plugins', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
   });
@@ -56,7 +56,7 @@ describe('millrace plugins', () => {
 
 describe('millrace schema', () => {
   it('prints a JSON Schema', async () => {
-    const { code, stdout, stderr } = await runCli(['schema']);
+    const { code, stdout, stderr } = await runCommand(['schema']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({
       $schema: expect.stringContaining('json-schema.org'),

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCommand } from '../support/cli.ts';
 import { MODULES } from './configs.ts';
 
 const REFUSING = `
@@ -36,7 +36,7 @@ const linesIn = (path: string) =>
 function folder(dead: string, yaml = GOOD) {
   const cwd = folderWith({ ...MODULES, 'refusing.mjs': REFUSING, 'p.yaml': yaml, 'out/dead.jsonl': dead });
   const replay = (...args: string[]) =>
-    runCli(['replay', 'out/dead.jsonl', '--pipeline', 'web', 'p.yaml', ...args], { cwd });
+    runCommand(['replay', 'out/dead.jsonl', '--pipeline', 'web', 'p.yaml', ...args], { cwd });
   return { cwd, replay, good: join(cwd, 'out/good.jsonl'), dead: join(cwd, 'out/dead.jsonl') };
 }
 
@@ -44,7 +44,7 @@ describe('millrace replay', () => {
   it('sends what a forwarder refused through the pipeline again, once that is repaired', async () => {
     const { cwd, replay, good, dead } = folder('', BAD);
     writeFileSync(join(cwd, 'in.log'), 'a 1\nb 2\nc 3\n');
-    expect((await runCli(['run', 'p.yaml', '--once'], { cwd })).code).toBe(0);
+    expect((await runCommand(['run', 'p.yaml', '--once'], { cwd })).code).toBe(0);
     const letters = readFileSync(dead, 'utf8');
     writeFileSync(join(cwd, 'p.yaml'), GOOD);
     const { code, stderr } = await replay();
@@ -185,7 +185,7 @@ describe('millrace replay', () => {
   ])('refuses %j with exit code 2', async (args, message) => {
     const { cwd, good } = folder(failed('a'));
     writeFileSync(join(cwd, 'dead.gz'), gzipSync(failed('a')));
-    const { code, stderr } = await runCli(args, { cwd });
+    const { code, stderr } = await runCommand(args, { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain(message);
     expect(existsSync(good)).toBe(false);

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCommand } from '../support/cli.ts';
 
 const config = (pipeline: string) => `
 collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
@@ -33,11 +33,21 @@ describe('routes on the command line', () => {
       'p.yaml': config(`${ROUTES}\n    ${workers}`),
       'in.log': `${LINES.join('\n')}\n`,
     });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/alerts +1,000\n/) });
     const masked = LINES.map((line) => line.replace(/[0-9]{4}/g, '<:PIN:>'));
     expect(linesOf(cwd, 'archive.jsonl')).toEqual(masked);
     expect(linesOf(cwd, 'alerts.jsonl')).toEqual(masked.filter((line) => line.startsWith('ERROR')));
+  });
+
+  it('lose the events on which a condition fails, without a dead letter: exit code 1', async () => {
+    const cwd = folderWith({
+      'p.yaml': config(`forward: [archive, { to: alerts, when: 'data.level == "ERROR"' }]`),
+      'in.log': `${LINES.join('\n')}\n`,
+    });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('main: 5,000 events lost') });
+    expect(linesOf(cwd, 'archive.jsonl')).toHaveLength(LINES.length);
   });
 
   it('work with exactly_once, and count what has no route', async () => {
@@ -47,10 +57,10 @@ describe('routes on the command line', () => {
       ).replace(/ {2}archive:.*\n/, ''),
       'in.log': `${LINES.join('\n')}\n`,
     });
-    const first = await runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    const first = await runCommand(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
     expect(first).toMatchObject({ code: 0, stderr: expect.stringMatching(/no_route +4,000/) });
     fs.appendFileSync(join(cwd, 'in.log'), 'ERROR last\nINFO last\n');
-    const second = await runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    const second = await runCommand(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
     expect(second).toMatchObject({ code: 0, stderr: expect.stringMatching(/no_route +1/) });
     expect(linesOf(cwd, 'alerts.jsonl')).toHaveLength(1001);
   });
@@ -68,15 +78,15 @@ tests:
       'p.yaml': config(ROUTES) + tests,
       'bad.yaml': config(ROUTES.replace('data.line', 'dta.line')),
     });
-    const bad = await runCli(['validate', 'bad.yaml'], { cwd });
+    const bad = await runCommand(['validate', 'bad.yaml'], { cwd });
     expect(bad.stderr).toMatch(
       /bad\.yaml:11:\d+: pipelines\.main\.forward\[1\]\.when: .*Unknown variable: dta, at character 1/,
     );
-    const graph = await runCli(['graph', 'p.yaml'], { cwd });
+    const graph = await runCommand(['graph', 'p.yaml'], { cwd });
     expect(graph.stdout).toMatch(/alerts +disk +when: data\.line\.contains\("ERROR"\)/);
-    const test = await runCli(['test', 'p.yaml'], { cwd });
+    const test = await runCommand(['test', 'p.yaml'], { cwd });
     expect(test).toMatchObject({ code: 0 });
-    const drawn = await runCli(['test', 'p.yaml', '--text'], { cwd });
+    const drawn = await runCommand(['test', 'p.yaml', '--text'], { cwd });
     expect(drawn.stdout).toMatch(/forward alerts: disk\s+when: data\.line\.contains\("ERROR"/);
   });
 });

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCli, runCommand } from '../support/cli.ts';
 import { countTo, MODULES, THREE, withModules } from './configs.ts';
 
 describe('millrace run', () => {
   it('writes results to standard output; log and summary to standard error', async () => {
     const cwd = folderWith({ 'p.yaml': countTo(1200) });
-    const { code, stdout, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    const { code, stdout, stderr } = await runCommand(['run', 'p.yaml'], { cwd });
     expect(code).toBe(0);
     const events = stdout
       .trimEnd()
@@ -33,7 +33,7 @@ pipelines: { web: { collect: log, process: mask, forward: archive } }
 host_config: {}
 `.replace('paths: in.log', 'paths: [in.log]');
     const cwd = folderWith({ 'p.yaml': config, 'in.log': 'a 1\nb 22 x\nc 3 4\n' });
-    const { code, stdout, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    const { code, stdout, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toMatch(
       / {2}masked +5 {2}values\n {4}digits +4\n {4}letters +1\n {2}out\n {4}archive +3\n/,
@@ -54,13 +54,13 @@ host_config: {}
         'allowed.yaml': config(', allow_missing: true'),
         'in.log': 'a\n',
       });
-      const failed = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd });
+      const failed = await runCommand(['run', 'p.yaml', '--once', '--no-state'], { cwd });
       expect(failed.code).toBe(1);
       expect(failed.stdout).toContain('"line":"a"');
       expect(failed.stderr).toMatch(
         /main: .*cannot read .*none.*: .*; correct `paths`, or set `allow_missing: true` if that may be/,
       );
-      const allowed = await runCli(['run', 'allowed.yaml', '--once', '--no-state'], { cwd });
+      const allowed = await runCommand(['run', 'allowed.yaml', '--once', '--no-state'], { cwd });
       expect(allowed.code).toBe(0);
       expect(allowed.stdout).toContain('"line":"a"');
     },
@@ -79,7 +79,7 @@ host_config: {}
 `;
     const cwd = folderWith({ 'p.yaml': config, 'in.log': 'a\n' });
     put(join(cwd, 'out.jsonl'));
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
     expect([code, stderr.includes(advice)]).toEqual([1, true]);
   });
 
@@ -92,7 +92,7 @@ pipelines: { main: { collect: log, process: mask, forward: archive } }
 host_config: {}
 `;
     const cwd = folderWith({ 'p.yaml': config, 'in.log': 'a k1\n' });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('so it masks nothing') });
     expect(fs.readFileSync(join(cwd, 'out.jsonl'), 'utf8')).toContain('a <:KEY:>');
   });
@@ -112,7 +112,7 @@ export const process = ({ event }) => new Promise((resolve) => {
   if (waiting.length === 1000) for (const go of waiting.splice(0)) go();
 });`;
     const cwd = folderWith({ 'p.yaml': config, 'gather.mjs': gather, 'in.log': 'a\n'.repeat(3000) });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
     expect([code, /archive +3,000/.test(stderr)]).toEqual([0, true]);
   });
 
@@ -137,10 +137,10 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
       ['{ attempts: 1 }', 'forwarder', '2 events lost'],
     ] as const)('fails if they are lost, and says so at any log level: %s', async (delivery, which, lost) => {
       const cwd = folderWith({ 'p.yaml': failing(delivery, which), ...modules });
-      const { code, stderr } = await runCli(['run', 'p.yaml', '--once', '--log-level', 'error'], { cwd });
+      const { code, stderr } = await runCommand(['run', 'p.yaml', '--once', '--log-level', 'error'], { cwd });
       expect(code).toBe(1);
       expect(stderr).toContain(
-        `main: ${lost}: a plugin failed on them and the pipeline has no \`delivery.dead_letter\``,
+        `main: ${lost}: a plugin or the condition of a route failed on them and the pipeline has no \`delivery.dead_letter\``,
       );
     });
 
@@ -149,7 +149,7 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
       ['{ attempts: 1, dead_letter: dead }', 'forwarder'],
     ] as const)('does not fail if a dead letter has them: %s', async (delivery, which) => {
       const cwd = folderWith({ 'p.yaml': failing(delivery, which), ...modules });
-      const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+      const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
       expect(code).toBe(0);
       expect(stderr).not.toContain('lost');
     });
@@ -161,12 +161,12 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
       '  other: { collect: numbers, forward: screen, restart: false }\nhost_config',
     );
     const cwd = folderWith({ 'p.yaml': config });
-    const one = await runCli(['run', 'p.yaml', '--pipeline', 'other'], { cwd });
+    const one = await runCommand(['run', 'p.yaml', '--pipeline', 'other'], { cwd });
     expect(one.code).toBe(0);
     expect(one.stdout.trimEnd().split('\n')).toHaveLength(3);
     expect(one.stderr).toContain('\nother  completed');
     expect(one.stderr).not.toContain('\ncounting  ');
-    const both = await runCli(['run', '--pipeline=other', '--pipeline', 'counting', 'p.yaml'], { cwd });
+    const both = await runCommand(['run', '--pipeline=other', '--pipeline', 'counting', 'p.yaml'], { cwd });
     expect(both.stdout.trimEnd().split('\n')).toHaveLength(6);
   });
 
@@ -177,7 +177,7 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
     [['--pipeline', 'web', '--pipeline', 'old'], '--pipeline old: disabled: p.yaml says "enabled: false"'],
   ])('%j starts nothing and says why', async (args, message) => {
     const cwd = folderWith({ 'p.yaml': THREE });
-    const { code, stdout, stderr } = await runCli(['run', 'p.yaml', ...args], { cwd });
+    const { code, stdout, stderr } = await runCommand(['run', 'p.yaml', ...args], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).not.toContain('running');
@@ -185,7 +185,7 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
 
   it('says that there are no pipelines', async () => {
     const cwd = folderWith({ 'p.yaml': countTo(1).replace(/pipelines:\n.*\n/, 'pipelines: {}\n') });
-    const { code, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml'], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain('p.yaml: nothing to run: `pipelines` is empty');
   });
@@ -193,24 +193,24 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
   it('runs a configuration whose tests are wrong, and warns of them and of what is not used', async () => {
     const unused = countTo(2).replace('forwarders:', '  more: { plugin: test }\nforwarders:');
     const cwd = folderWith({ 'p.yaml': `${unused}tests: { one: { colect: {} } }\n` });
-    const { code, stdout, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    const { code, stdout, stderr } = await runCommand(['run', 'p.yaml'], { cwd });
     expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 2 });
     expect(stderr).toMatch(/warn {2}p\.yaml:4:3: collectors\.more: no pipeline uses it$/m);
     expect(stderr).toMatch(/warn {2}p\.yaml:10:1: tests: \d errors in the tests, which are ignored here/);
-    expect((await runCli(['graph', 'p.yaml'], { cwd })).code).toBe(0);
-    expect((await runCli(['validate', 'p.yaml'], { cwd })).code).toBe(2);
+    expect((await runCommand(['graph', 'p.yaml'], { cwd })).code).toBe(0);
+    expect((await runCommand(['validate', 'p.yaml'], { cwd })).code).toBe(2);
   });
 
   it('says that every pipeline is disabled', async () => {
     const cwd = folderWith({ 'p.yaml': countTo(1, ', enabled: false') });
-    const { code, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml'], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain('nothing to run: every pipeline says "enabled: false" (`counting`)');
   });
 
   it('starts nothing of a wrong configuration', async () => {
     const cwd = folderWith({ 'p.yaml': countTo(0) });
-    const { code, stdout, stderr } = await runCli(['run', 'p.yaml'], { cwd });
+    const { code, stdout, stderr } = await runCommand(['run', 'p.yaml'], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^p\.yaml:3:\d+: collectors\.numbers\.count: /);
     expect(stderr).toContain('1 error. Nothing was started.');
@@ -218,7 +218,7 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
 
   it('ends with 1 if a pipeline failed, and shows nothing of an event', async () => {
     const cwd = folderWith({ ...MODULES, 'p.yaml': withModules({ collect: './failing.mjs' }) });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--log-level', 'debug'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--log-level', 'debug'], { cwd });
     expect(code).toBe(1);
     expect(stderr).toMatch(/error web: failed/);
     expect(stderr).toMatch(/^web {2}failed after .*failing\.mjs/m);
@@ -240,7 +240,7 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
 
   it('with --log-format json writes one object a line, the summary too', async () => {
     const cwd = folderWith({ 'p.yaml': countTo(2) });
-    const { stderr } = await runCli(['--log-format', 'json', 'run', 'p.yaml'], { cwd });
+    const { stderr } = await runCommand(['--log-format', 'json', 'run', 'p.yaml'], { cwd });
     const entries = stderr
       .trimEnd()
       .split('\n')
@@ -258,7 +258,7 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
 
   it.each(['warn', 'error'])('with --log-level %s is silent about a run without trouble', async (level) => {
     const cwd = folderWith({ 'p.yaml': countTo(2) });
-    const { code, stdout, stderr } = await runCli(['run', 'p.yaml', '--log-level', level], { cwd });
+    const { code, stdout, stderr } = await runCommand(['run', 'p.yaml', '--log-level', level], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trimEnd().split('\n')).toHaveLength(2);
   });

@@ -29,7 +29,7 @@ async function readLate(args: readonly string[], cwd: string, name: 'stdout' | '
   const cli = await startCli(args, { cwd });
   const stream = cli.child[name] as Readable;
   stream.pause();
-  await eventually(() => stream.readableLength > 0, 20_000);
+  await eventually(() => stream.readableLength > 0);
   await idle(cli);
   stream.resume();
   return cli.ended();

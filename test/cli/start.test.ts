@@ -1,15 +1,25 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
-import { ROOT } from '../support/build.ts';
-import { folderWith, runCli, runShell } from '../support/cli.ts';
+import v8 from 'node:v8';
+import { describe, expect, it, jest } from '@jest/globals';
+import { ROOT, upToDateBuild } from '../support/build.ts';
+import { folderWith, runCli, runShell, startProcess } from '../support/cli.ts';
 
 const DIST = join(ROOT, 'dist');
 
-/** What a command loads, by what V8 writes down for coverage. */
-async function loadedBy(...args: readonly string[]) {
+const loaded = new Map<string, ReturnType<typeof filesLoadedBy>>();
+
+/** What a command loads, by what V8 writes down for coverage. Each command is run once. */
+function loadedBy(...args: readonly string[]) {
+  const command = args.join(' ');
+  const result = loaded.get(command) ?? filesLoadedBy(args);
+  loaded.set(command, result);
+  return result;
+}
+
+async function filesLoadedBy(args: readonly string[]) {
   const folder = folderWith();
   const result = await runCli(args, { cwd: maskingFolder(), env: { NODE_V8_COVERAGE: folder } });
   expect(result).toMatchObject({ code: 0 });
@@ -76,7 +86,40 @@ describe('what is loaded', () => {
     expect(sources).toEqual(expect.arrayContaining(['src/cli/run.ts', 'plugins/process/regex_mask.ts']));
     const others = /^src\/(?:testing|graph)\/|^src\/cli\/(?:actions\/(?!run\.)|replay\/|test-)/;
     expect(sources.filter((source) => others.test(source))).toEqual([]);
-    for (const name of ['tinyglobby', 'systeminformation']) expect(packages).not.toContain(name);
+    for (const name of ['tinyglobby', 'systeminformation', 'winston']) expect(packages).not.toContain(name);
+  });
+
+  it('of RxJS: one file, which plugins share, however they import it', async () => {
+    const { files } = await loadedBy('run', 'p.yaml', '--once', '--no-state');
+    const rxjs = files.filter((file) => file.includes('/node_modules/rxjs/'));
+    expect(rxjs.map((file) => file.replace(/^.*\/rxjs\//, ''))).toEqual(['dist/bundles/rxjs.umd.js']);
+    const cwd = folderWith({
+      'same.mjs': `
+import { createRequire } from 'node:module';
+import { Observable, map, of } from 'rxjs';
+import { delay } from 'rxjs/operators';
+import { TestScheduler } from 'rxjs/testing';
+import { defineProcessor } from 'millrace/plugin';
+const require = createRequire(import.meta.url);
+const isSame = require('rxjs').Observable === Observable && require('rxjs/testing').TestScheduler === TestScheduler;
+export default defineProcessor({
+  process: ({ event }) => of(event).pipe(delay(3_600_000), map(({ data }) => ({ ...event, data: { ...data, isSame } }))),
+});
+`,
+      'p.yaml': `
+collectors: { log: { plugin: test } }
+processors: { same: { plugin: ./same.mjs } }
+forwarders: { out: { plugin: noop } }
+pipelines: { main: { collect: log, process: same, forward: out } }
+host_config: {}
+tests:
+  a delay of an hour:
+    collect: { log: [{ n: 1 }] }
+    expect: { out: { times: [1h], all: { isSame: true } } }
+`,
+    });
+    symlinkSync(join(ROOT, 'node_modules'), join(cwd, 'node_modules'));
+    expect(await runCli(['test', 'p.yaml'], { cwd })).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
@@ -91,6 +134,36 @@ describeWithCache('the code that Node compiles', () => {
     const folder = folderWith();
     expect(await runCli(['plugins'], { env: { [variable]: folder } })).toMatchObject({ code: 0 });
     expect(readdirSync(join(folder, path))).toHaveLength(1);
+  });
+});
+
+describe('V8 flags', () => {
+  /** The flags that a run sets. */
+  async function flagsSetBy(...execArgv: readonly string[]) {
+    // Preloaded: writes each flag that is set.
+    const spy = `
+import v8 from 'node:v8';
+const set = v8.setFlagsFromString;
+v8.setFlagsFromString = (flag) => { console.log(flag); set(flag); };`;
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(spy)}` };
+    const args = [...execArgv, await upToDateBuild(), 'run', 'p.yaml', '--once', '--no-state'];
+    const { stdout } = await startProcess(process.execPath, args, { cwd: maskingFolder(), env }).ended();
+    return stdout.split('\n').filter((line) => !/^$|enable-experimental-regexp-engine/.test(line));
+  }
+
+  it('are set by the command line', async () => {
+    expect(await flagsSetBy()).toEqual(['--heap-growing-percent=300']);
+  });
+
+  it('stay as they are where Node was given another growth of the heap', async () => {
+    expect(await flagsSetBy('--heap_growing_percent=100')).toEqual([]);
+  });
+
+  it('are not set by an import, except for the one that bounds what an expression may cost', async () => {
+    const set = jest.spyOn(v8, 'setFlagsFromString');
+    await import('../../src/index.ts');
+    await import('../../plugins/process/redact.ts');
+    expect(set.mock.calls).toEqual([['--enable-experimental-regexp-engine-on-excessive-backtracks']]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli, startCli } from '../support/cli.ts';
+import { folderWith, runCli, runCommand, startCli } from '../support/cli.ts';
 import { countTo } from './configs.ts';
 
 const TAIL = `
@@ -21,8 +21,11 @@ describe('the state folder of millrace run', () => {
     expect(linesOf((await run()).stdout)).toEqual(['one', 'two']);
     appendFileSync(join(cwd, 'in.log'), 'three\n');
     expect(linesOf((await run()).stdout)).toEqual(['three']);
-    const { code, stdout } = await run();
+    const { code, stdout, stderr } = await run();
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toContain(
+      'web: nothing was new: earlier runs have read everything, as `millrace state` shows',
+    );
   });
 
   it('says the same after runs that were killed before they had read anything', async () => {
@@ -62,17 +65,20 @@ host_config: {}
 
   it('is not made for collectors that never use it', async () => {
     const cwd = folderWith({ 'p.yaml': countTo(1) });
-    expect(await runCli(['run', 'p.yaml', '--state-dir', 'state'], { cwd })).toMatchObject({ code: 0 });
+    expect(await runCommand(['run', 'p.yaml', '--state-dir', 'state'], { cwd })).toMatchObject({ code: 0 });
     expect(existsSync(join(cwd, 'state'))).toBe(false);
   });
 
   it('is by default in XDG_STATE_HOME, else in ~/.local/state', async () => {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
-    await runCli(['run', 'p.yaml', '--once'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'xdg') } });
+    await runCommand(['run', 'p.yaml', '--once'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'xdg') } });
     expect(existsSync(join(cwd, 'xdg/millrace/state.journal'))).toBe(true);
     for (const XDG_STATE_HOME of [undefined, '', 'relative']) {
       const HOME = folderWith();
-      const { stdout } = await runCli(['run', 'p.yaml', '--once'], { cwd, env: { HOME, XDG_STATE_HOME } });
+      const { stdout } = await runCommand(['run', 'p.yaml', '--once'], {
+        cwd,
+        env: { HOME, XDG_STATE_HOME },
+      });
       expect(linesOf(stdout)).toEqual(['one']);
       expect(existsSync(join(HOME, '.local/state/millrace/state.journal'))).toBe(true);
     }
@@ -80,12 +86,12 @@ host_config: {}
 
   it('refuses a folder that is empty, or where none can be made', async () => {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
-    const empty = await runCli(['run', 'p.yaml', '--state-dir', ''], { cwd });
+    const empty = await runCommand(['run', 'p.yaml', '--state-dir', ''], { cwd });
     expect(empty).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/--state-dir.*It is empty; name a folder/),
     });
-    const impossible = await runCli(['run', 'p.yaml', '--once', '--state-dir', '/proc/x/y'], { cwd });
+    const impossible = await runCommand(['run', 'p.yaml', '--once', '--state-dir', '/proc/x/y'], { cwd });
     expect(impossible.code).not.toBe(0);
     expect(impossible.stderr).toMatch(
       /cannot use the state folder \/proc\/x\/y: .*give a writable folder on a local disk with --state-dir, or none with --no-state\n$/,
@@ -96,12 +102,12 @@ host_config: {}
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n', 'count.yaml': countTo(1) });
     const env = { XDG_STATE_HOME: join(cwd, 'xdg') };
     for (let i = 0; i < 2; i++) {
-      const { stdout } = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd, env });
+      const { stdout } = await runCommand(['run', 'p.yaml', '--once', '--no-state'], { cwd, env });
       expect(linesOf(stdout)).toEqual(['one']);
     }
-    await runCli(['run', 'count.yaml'], { cwd, env });
+    await runCommand(['run', 'count.yaml'], { cwd, env });
     expect(existsSync(env.XDG_STATE_HOME)).toBe(false);
-    const both = await runCli(['run', 'p.yaml', '--no-state', '--state-dir', 'state'], { cwd });
+    const both = await runCommand(['run', 'p.yaml', '--no-state', '--state-dir', 'state'], { cwd });
     expect(both.code).toBe(2);
   });
 
@@ -110,7 +116,7 @@ host_config: {}
     const args = ['run', 'p.yaml', '--state-dir', 'state'];
     const first = await startCli(args, { cwd });
     await first.shows('stdout', /one/);
-    const second = await runCli(args, { cwd });
+    const second = await runCommand(args, { cwd });
     expect({ code: second.code, stdout: second.stdout }).toEqual({ code: 2, stdout: '' });
     expect(second.stderr).toMatch(
       new RegExp(
@@ -119,7 +125,7 @@ host_config: {}
     );
     first.kill('SIGTERM');
     expect((await first.ended()).code).toBe(0);
-    expect((await runCli([...args, '--once'], { cwd })).code).toBe(0);
+    expect((await runCommand([...args, '--once'], { cwd })).code).toBe(0);
   });
 
   it('stays refused while its process is stopped, and is free at once when that is killed', async () => {
@@ -128,12 +134,12 @@ host_config: {}
     const first = await startCli(args, { cwd });
     await first.shows('stdout', /one/);
     first.kill('SIGSTOP');
-    const second = await runCli(args, { cwd });
+    const second = await runCommand(args, { cwd });
     expect(second.code).toBe(2);
     expect(second.stderr).toContain('in use by a process that does not say its pid');
     first.kill('SIGKILL');
     await first.ended();
-    expect((await runCli([...args, '--once'], { cwd })).code).toBe(0);
+    expect((await runCommand([...args, '--once'], { cwd })).code).toBe(0);
   });
 
   it('is what exactly_once needs', async () => {
@@ -142,7 +148,7 @@ host_config: {}
       'forward: screen, exactly_once: true }',
     );
     const cwd = folderWith({ 'p.yaml': exact, 'in.log': 'one\n' });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once', '--no-state'], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain('--no-state: pipeline web says "exactly_once: true"');
     for (let i = 0; i < 2; i++) {
@@ -155,8 +161,8 @@ host_config: {}
 describe('millrace state', () => {
   async function afterRun() {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\ntwo\n' });
-    await runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
-    const state = (...args: string[]) => runCli(['state', ...args, '--state-dir', 'state'], { cwd });
+    await runCommand(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    const state = (...args: string[]) => runCommand(['state', ...args, '--state-dir', 'state'], { cwd });
     return { cwd, state, path: join(cwd, 'in.log') };
   }
 
@@ -177,8 +183,8 @@ describe('millrace state', () => {
       Buffer.concat([Buffer.from(join(cwd, 'caf')), Buffer.from([0xe9]), Buffer.from('.log')]),
       'one\n',
     );
-    await runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
-    const { stdout } = await runCli(['state', '--state-dir', 'state'], { cwd });
+    await runCommand(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    const { stdout } = await runCommand(['state', '--state-dir', 'state'], { cwd });
     expect(stdout).toMatch(/ 4 +4 +0 +\d+:\d+ .*caf.*\.log/);
   });
 
@@ -196,7 +202,7 @@ describe('millrace state', () => {
     ['state forget in.log', 'missing', 'does not exist'],
   ])('says, for %s, that %s %s, and makes none', async (command, name, wrong) => {
     const cwd = folderWith({ 'in.log': '' });
-    const { code, stdout, stderr } = await runCli([...command.split(' '), '--state-dir', name], { cwd });
+    const { code, stdout, stderr } = await runCommand([...command.split(' '), '--state-dir', name], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(
       `${join(cwd, name)} ${wrong}; give --state-dir the one that \`millrace run\` has`,
@@ -206,7 +212,7 @@ describe('millrace state', () => {
 
   it('has nothing to list where nothing was kept yet', async () => {
     const cwd = folderWith();
-    const { code, stderr } = await runCli(['state'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'home') } });
+    const { code, stderr } = await runCommand(['state'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'home') } });
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: `${join(cwd, 'home', 'millrace')}: no checkpoints\n`,

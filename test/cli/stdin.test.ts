@@ -71,6 +71,37 @@ describe('millrace run with stdin', () => {
     expect(linesIn(cwd)).toEqual(['one', 'two']);
   });
 
+  /** Stops a run whose forwarder fails, with this in the pipe. */
+  const stopWhileFailing = (cwd: string, input: string) =>
+    runShell(
+      `
+      mkfifo pipe; exec 3<>pipe; printf '${input}' >&3
+      millrace run p.yaml --drain-timeout 0 < pipe 2> log & pid=$!
+      until grep -qE 'trying again|starting again' log; do sleep 0.05; done
+      kill -TERM $(pgrep -P $pid); wait $pid; code=$?; cat log >&2; exit $code`,
+      { cwd },
+    );
+
+  it.each([
+    ['are retried', '{ plugin: http, url: "http://127.0.0.1:9" }'],
+    ['wait for the next run', '{ plugin: disk, path: p.yaml, filename: events.jsonl }'],
+  ])('fails if a stop gives up lines that %s, for they cannot be read again', async (_, forwarder) => {
+    const cwd = withConfig(CONFIG.replace(/out: .*/, `out: ${forwarder}`));
+    const { code, stderr } = await stopWhileFailing(cwd, 'one\\ntwo\\n');
+    expect(stderr).toContain(
+      'main: 2 events lost: the stop did not wait for them any longer, and standard input cannot be read again; the exit code is 1',
+    );
+    expect(code).toBe(1);
+  });
+
+  it('fails if a stop leaves lines that were read from the pipe', async () => {
+    const config = CONFIG.replace(/out: .*/, 'out: { plugin: http, url: "http://127.0.0.1:9" }');
+    const cwd = withConfig(config.replace('forward: out }', 'forward: out, max_in_flight: 2 }'));
+    const { code, stderr } = await stopWhileFailing(cwd, 'one\\ntwo\\nthree\\nfo');
+    expect(stderr).toContain('main: 2 events and 8 bytes lost: the stop did not wait for them any longer');
+    expect(code).toBe(1);
+  });
+
   it('refuses compressed input, in which masks would find nothing', async () => {
     const { code, stderr } = await runShell('echo pin=1 | gzip | millrace run p.yaml --once', {
       cwd: withConfig(),

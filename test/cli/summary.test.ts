@@ -17,6 +17,7 @@ const stats = (some: Partial<PipelineStats> = {}): PipelineStats => ({
   backlog_bytes: undefined,
   lost_bytes: 0,
   truncations: 0,
+  joined: 0,
   ...some,
 });
 
@@ -27,6 +28,7 @@ const result = (some: Partial<PipelineResult> = {}): PipelineResult => ({
   elapsedMs: 840,
   forwarders: ['archive'],
   masks: false,
+  stdinLeft: undefined,
   reason: undefined,
   ...some,
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/build.ts';
-import { folderWith, runCli, startCli } from '../support/cli.ts';
+import { folderWith, runCli, runCommand, startCli } from '../support/cli.ts';
 
 const CONFIG = `collectors:
   log: { plugin: file, paths: [/nowhere/web.log] }
@@ -35,7 +35,7 @@ const timeless = (text: string) => text.replace(/ in \d+ ms\)/g, ' in … ms)');
 describe('millrace test', () => {
   it('says of each test whether it passed, and which time it covered', async () => {
     const cwd = folderWith({ 'web.yaml': CONFIG + GOOD });
-    const { code, stdout, stderr } = await runCli(['test', 'web.yaml'], { cwd });
+    const { code, stdout, stderr } = await runCommand(['test', 'web.yaml'], { cwd });
     expect({ code, stdout: timeless(stdout), stderr }).toEqual({
       code: 0,
       stdout: [
@@ -68,7 +68,7 @@ export const process = ({ event }) => {
     expect: { archive: { count: 0 }, dropped: [{ by: parse, reason: processor_failed }] }
 `,
     });
-    const { code, stdout } = await runCli(['test', 'p.yaml'], { cwd });
+    const { code, stdout } = await runCommand(['test', 'p.yaml'], { cwd });
     expect(code).toBe(1);
     const told = stdout.split('\n').filter((line) => line.includes('processor parse failed'));
     expect(told).toEqual([
@@ -88,14 +88,14 @@ export const process = ({ ctx }) => { throw new Error('refused by ' + ctx.config
   it passes: { collect: { log: [a] }, expect: { archive: [a] } }
 `,
     });
-    const { stdout } = await runCli(['test', 'p.yaml'], { cwd, env: { TOKEN: 'hunter2' } });
+    const { stdout } = await runCommand(['test', 'p.yaml'], { cwd, env: { TOKEN: 'hunter2' } });
     expect(stdout).toContain('processor secrets failed: Error: refused by ${TOKEN}, at refuse.mjs:2');
     expect(stdout).not.toContain('hunter2');
   });
 
   it('shows what failed: the line, what came, the rows, and the run', async () => {
     const cwd = folderWith({ 'web.yaml': CONFIG + BAD });
-    const { code, stdout, stderr } = await runCli(['test', 'web.yaml'], { cwd });
+    const { code, stdout, stderr } = await runCommand(['test', 'web.yaml'], { cwd });
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     const [head, drawing = ''] = timeless(stdout).split('\n\n    a slow forwarder\n');
     expect(head).toBe(
@@ -126,28 +126,57 @@ export const process = ({ ctx }) => { throw new Error('refused by ' + ctx.config
       'b.test.yaml': GOOD,
       'part.yaml': 'host_config: {}\n',
     });
-    const { code, stdout } = await runCli(['test', 'a.yaml', 'b.yaml', 'part.yaml'], { cwd });
+    const { code, stdout } = await runCommand(['test', 'a.yaml', 'b.yaml', 'part.yaml'], { cwd });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^a\.yaml\n[\s\S]*\n\nb\.test\.yaml\n[\s\S]*\n\n4 passed\n$/);
   });
 
+  it('fails if a plugin ends the process', async () => {
+    const cwd = folderWith({
+      'web.yaml': CONFIG.replace(/plugin: regex_mask.*/, 'plugin: ./exit.mjs }') + GOOD,
+      'exit.mjs':
+        'export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });\n' +
+        'export const process = () => globalThis.process.exit(0);\n',
+    });
+    expect(await runCli(['test', 'web.yaml'], { cwd })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('by a plugin that calls process.exit'),
+    });
+  });
+
+  it('gives up a run that takes too long', async () => {
+    const endless = `  endless:
+    collect: { log: [a] }
+    forward: { archive: { fails: always } }
+    until: 3000d
+    expect: { archive: { count: 0 } }
+`;
+    const cwd = folderWith({ 'web.yaml': CONFIG + GOOD + endless });
+    const { code, stdout } = await runCommand(['test', 'web.yaml', '--timeout', '0.2'], { cwd });
+    expect(code).toBe(1);
+    expect(stdout).toContain('a longer --timeout');
+    expect(stdout).toContain('2 passed, 1 failed');
+  });
+
   it('draws every run if asked to', async () => {
     const cwd = folderWith({ 'web.yaml': CONFIG + GOOD });
-    const { stdout } = await runCli(['test', 'web.yaml', '--text'], { cwd });
+    const { stdout } = await runCommand(['test', 'web.yaml', '--text'], { cwd });
     expect(stdout.match(/forward archive: disk/g)).toHaveLength(2);
   });
 
   it('runs only those that a filter names', async () => {
     const cwd = folderWith({ 'web.yaml': CONFIG + BAD });
     const passed = async (filter: string) =>
-      (await runCli(['test', 'web.yaml', '--filter', filter], { cwd })).stdout.match(/^ {2}[✓✗] .*(?= \()/gm);
+      (await runCommand(['test', 'web.yaml', '--filter', filter], { cwd })).stdout.match(
+        /^ {2}[✓✗] .*(?= \()/gm,
+      );
     expect(await passed('keys')).toEqual(['  ✓ keys are masked']);
     expect(await passed('/^IT|mask/i')).toEqual(['  ✓ keys are masked', '  ✓ it runs for days']);
   });
 
   it('saves a picture of each test', async () => {
     const cwd = folderWith({ 'web.yaml': CONFIG + BAD });
-    const { code } = await runCli(['test', 'web.yaml', '--svg', 'out/pictures'], { cwd });
+    const { code } = await runCommand(['test', 'web.yaml', '--svg', 'out/pictures'], { cwd });
     expect(code).toBe(1);
     const folder = join(cwd, 'out/pictures');
     expect(readdirSync(folder).sort()).toEqual([
@@ -160,12 +189,12 @@ export const process = ({ ctx }) => { throw new Error('refused by ' + ctx.config
 
   it('saves the results as JUnit XML', async () => {
     const cwd = folderWith({ 'web.yaml': CONFIG + BAD });
-    await runCli(['test', 'web.yaml', '--junit', 'out/junit.xml'], { cwd });
+    await runCommand(['test', 'web.yaml', '--junit', 'out/junit.xml'], { cwd });
     const xml = readFileSync(join(cwd, 'out/junit.xml'), 'utf8');
     expect(xml).toContain('<testsuite tests="3" failures="1" errors="0"');
     expect(xml).toContain('file="web.yaml" line="17"');
     expect(xml).toContain(
-      '<failure message="the events are right, their times are not">web.yaml:21:18: expect',
+      '<failure message="the events are right, their times are not" type="marbles">web.yaml:21:18: expect',
     );
   });
 
@@ -195,7 +224,7 @@ export const process = ({ ctx }) => { throw new Error('refused by ' + ctx.config
       'empty.yaml': `${CONFIG}tests: {}\n`,
       'wrong.yaml': CONFIG + GOOD.replace('archive:', 'archve:'),
     });
-    const { code, stderr } = await runCli(args, { cwd });
+    const { code, stderr } = await runCommand(args, { cwd });
     expect({ code, stderr: stderr.replace('["keys are masked"]', '.keys are masked') }).toEqual({
       code: 2,
       stderr: expect.stringContaining(message),
@@ -207,7 +236,7 @@ export const process = ({ ctx }) => { throw new Error('refused by ' + ctx.config
     const cwd = folderWith({
       'web.yaml': config + GOOD.replace(/expect:/g, 'env: { ARCHIVE_FOLDER: /x }\n    expect:'),
     });
-    expect(await runCli(['test', 'web.yaml'], { cwd })).toMatchObject({ code: 0, stderr: '' });
+    expect(await runCommand(['test', 'web.yaml'], { cwd })).toMatchObject({ code: 0, stderr: '' });
     expect(readdirSync(cwd)).toEqual(['web.yaml']);
   });
 });
@@ -277,11 +306,134 @@ describe('millrace validate', () => {
       'web.yaml': CONFIG + GOOD,
       'web.test.yaml': "tests: { t: { collect: { log: { marbles: 'a 5s|' } }, expect: { archive: [] } } }\n",
     });
-    expect((await runCli(['validate', 'web.yaml'], { cwd })).stdout).toBe(
+    expect((await runCommand(['validate', 'web.yaml'], { cwd })).stdout).toBe(
       'web.yaml: valid: 1 pipeline, 1 collector, 1 processor, 1 forwarder, 2 tests\n',
     );
-    const { code, stderr } = await runCli(['validate', 'web.test.yaml'], { cwd });
+    const { code, stderr } = await runCommand(['validate', 'web.test.yaml'], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain('web.test.yaml:1:42: tests.t.collect.log.marbles: the time `5s`');
+  });
+});
+
+describe('millrace test --mutate --coverage', () => {
+  it('lists what the tests leave out, and ends with 1', async () => {
+    const cwd = folderWith({ 'web.yaml': CONFIG + GOOD });
+    const { code, stdout, stderr } = await runCommand(['test', 'web.yaml', '--mutate', '--coverage'], {
+      cwd,
+    });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout.replace(/in \d+ ms$/m, 'in … ms')).toContain(
+      [
+        'coverage: the tests reach 4 of 6',
+        '  web.yaml:8:3: pipelines.web: no test has a collector that fails, so that the pipeline is restarted',
+        '  web.yaml:8:42: pipelines.web.forward: no test has a forwarder that fails and is tried again',
+        '',
+        'mutants: the tests notice 2 of 3 changes, in … ms',
+        '  web.yaml:4:43: processors.secrets.rules.KEY: no test notices this change: `[0-9]+` is `[0-9]`',
+        '',
+        '2 passed',
+      ].join('\n'),
+    );
+  });
+
+  it('tries no mutant when a test fails', async () => {
+    const cwd = folderWith({ 'web.yaml': CONFIG + BAD });
+    const { code, stdout } = await runCommand(['test', 'web.yaml', '--mutate'], { cwd });
+    expect(code).toBe(1);
+    expect(stdout).not.toContain('mutants');
+  });
+
+  it('marks what no test reaches in the graph', async () => {
+    const cwd = folderWith({ 'web.yaml': CONFIG + GOOD });
+    const { code, stdout } = await runCommand(['graph', 'web.yaml', '--coverage'], { cwd });
+    expect({ code, head: stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      head: expect.stringMatching(/not tested: restarts, retries$/),
+    });
+    const svg = await runCommand(['graph', 'web.yaml', '--coverage', '--format', 'svg'], { cwd });
+    expect(svg.stdout).toMatch(/fill="#c62828"[^>]*>not tested</);
+  });
+});
+
+describe('millrace test --reporter', () => {
+  it('prints JSON', async () => {
+    const cwd = folderWith({ 'web.yaml': CONFIG + BAD });
+    const { code, stdout } = await runCommand(['test', 'web.yaml', '--reporter', 'json'], { cwd });
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({
+      code: 1,
+      passed: 2,
+      failed: 1,
+      tests: [
+        { file: 'web.yaml', line: 11, name: 'keys are masked', passed: true, failures: [] },
+        { name: 'it runs for days', state: 'completed' },
+        {
+          name: 'a slow forwarder',
+          passed: false,
+          failures: [{ file: 'web.yaml', line: 21, path: 'expect.archive.marbles' }],
+        },
+      ],
+    });
+  });
+
+  it('prints nothing but JSON to standard output, also if a plugin prints', async () => {
+    const cwd = folderWith({
+      'web.yaml': CONFIG.replace('regex_mask,', './noisy.mjs,') + GOOD,
+      'noisy.mjs': `console.log('loaded');
+        export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+        export const process = ({ event }) => { console.log('an event'); globalThis.process.stdout.write('!'); return [event]; };`,
+    });
+    const { stdout, stderr } = await runCli(['test', 'web.yaml', '--reporter', 'json'], { cwd });
+    expect(JSON.parse(stdout)).toMatchObject({ tests: expect.any(Array) });
+    expect(stderr).toContain('loaded\nan event\n!');
+  });
+
+  it('adds annotations in GitHub Actions', async () => {
+    const cwd = folderWith({ 'web.yaml': CONFIG + BAD });
+    const { stdout } = await runCommand(['test', 'web.yaml'], { cwd, env: { GITHUB_ACTIONS: 'true' } });
+    expect(stdout).toMatch(/^1 failed|2 passed, 1 failed$/m);
+    expect(stdout).toMatch(
+      /^::error file=web\.yaml,line=21,col=18,title=a slow forwarder::expect\.archive\.marbles: [^\n]*%0A[^\n]*$/m,
+    );
+  });
+});
+
+describe('millrace test --explore', () => {
+  const TWO = `collectors:
+  web: { plugin: file, paths: [/nowhere/web.log] }
+  app: { plugin: file, paths: [/nowhere/app.log] }
+forwarders:
+  archive: { plugin: noop }
+pipelines:
+  logs: { collect: [web, app], forward: archive }
+host_config: {}
+tests:
+  the web comes first:
+    collect: { web: { marbles: 'a|' }, app: { marbles: 'b|' } }
+    expect: { archive: { marbles: '(ab)' } }
+`;
+
+  it('draws both runs of a test that depends on an order beside each other, and repeats the run', async () => {
+    const cwd = folderWith({ 'two.yaml': TWO });
+    const explored = await runCommand(['test', 'two.yaml', '--explore', '20'], { cwd });
+    expect(explored.code).toBe(1);
+    expect(explored.stdout).toMatch(/usual order: passes +│ other order: fails\n/);
+    expect(explored.stdout).toMatch(/\(ab\).* │ .*\(ba\)/);
+    const [, seed = ''] = /--explore-seed (\d+)/.exec(explored.stdout) ?? [];
+    const again = await runCommand(['test', 'two.yaml', '--explore-seed', seed, '--reporter', 'json'], {
+      cwd,
+    });
+    expect({ code: again.code, ...JSON.parse(again.stdout) }).toMatchObject({
+      code: 1,
+      orders: [{ name: 'the web comes first', seed: Number(seed) }],
+    });
+  });
+
+  it.each([
+    ['--explore', '0'],
+    ['--jitter', '5'],
+  ])('refuses %s %s', async (...option) => {
+    const { code, stderr } = await runCommand(['test', 'two.yaml', ...option]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/Expected a (?:whole number|time)/i);
   });
 });

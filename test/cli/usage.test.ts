@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/build.ts';
-import { runCli } from '../support/cli.ts';
+import { runCli, runCommand } from '../support/cli.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
@@ -21,7 +21,7 @@ describe('millrace', () => {
     [['plugins', '-h'], 'Usage: millrace plugins [options] [KIND [NAME]]'],
     [['schema', '--help'], 'Usage: millrace schema'],
   ])('%j prints help with examples', async (args, usage) => {
-    const { code, stdout, stderr } = await runCli(args);
+    const { code, stdout, stderr } = await runCommand(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(usage);
     expect(stdout).toMatch(/^Examples:\n {2}millrace /m);
@@ -29,7 +29,7 @@ describe('millrace', () => {
   });
 
   it('without a command prints its help to standard error and refuses', async () => {
-    const { code, stdout, stderr } = await runCli([]);
+    const { code, stdout, stderr } = await runCommand([]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage: millrace');
   });
@@ -60,7 +60,7 @@ describe('millrace', () => {
     [['run', 'x.yaml', '--log-format', 'xml'], 'Allowed choices are pretty, json.'],
     [['schema', 'extra'], "too many arguments for 'schema'"],
   ])('%j is refused with exit code 2, and told how to go on', async (args, message) => {
-    const { code, stdout, stderr } = await runCli(args);
+    const { code, stdout, stderr } = await runCommand(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).toMatch(/^millrace: /);

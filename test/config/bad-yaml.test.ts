@@ -23,13 +23,13 @@ describe('a file that was named by accident', () => {
     'it may be secret';
 
   it.each([
-    ['a log that is no YAML', 'ERROR: login: password=hunter2\n\t[x]: {hunter2\n'],
+    ['a log that is not YAML', 'ERROR: login: password=hunter2\n\t[x]: {hunter2\n'],
     ['a log that looks like a mapping', 'ERROR: password=hunter2\nhunter2: text\n'],
     ['a log that looks like documents', '--- hunter2\na: 1\n--- hunter2\n'],
     ['a log of JSON', '{"text": "hunter2"}\n{"text": "hunter2"}\n'],
     ['a log with a tag', '!hunter2 a: b\n'],
     ['a log that names variables', 'user: ${HUNTER2}\n'],
-    ['a log that is no YAML and has a line like a section', 'tests: 3 passed\n\t[x]: {hunter2\n'],
+    ['a log that is not YAML and has a line like a section', 'tests: 3 passed\n\t[x]: {hunter2\n'],
     ['a file with a key that begins with an underscore', '_apt: hunter2\nhunter2: b\n'],
     ['a manifest with a section further in', 'kind: Secret\ndata:\n  pipelines: {}\n  hunter2: [\n'],
     ['JSON with a section further in', '{"hunter2": {\n"x": [{ "pipelines": {} }\n'],
@@ -52,7 +52,7 @@ describe('a file that was named by accident', () => {
   });
 });
 
-describe('a file that is no YAML', () => {
+describe('a file that is not YAML', () => {
   it.each([
     [
       'broken YAML',
@@ -155,7 +155,7 @@ describe('problems of YAML that do not hide others', () => {
   it('a tag that does not fit, and no more than that', async () => {
     const message = await refusal(`collectors: {a: {plugin: test, count: !!int x}}\n${REST}`);
     expect(message.match(/^<dir>.*$/gm)).toEqual([
-      '<dir>/c.yaml:1:39: collectors.a.count: the value is no !!int',
+      '<dir>/c.yaml:1:39: collectors.a.count: the value is not a valid !!int',
     ]);
   });
 
@@ -170,7 +170,7 @@ describe('problems of YAML that do not hide others', () => {
 <dir>/c.yaml:2:18: host_config.a: unknown tag !when; expected none, or one of !!str, !!null, !!bool, !!int, !!float
     2 | host_config: {a: !when 1, b: !!int x}
       |                  ^
-<dir>/c.yaml:2:30: host_config.b: the value is no !!int
+<dir>/c.yaml:2:30: host_config.b: the value is not a valid !!int
     2 | host_config: {a: !when 1, b: !!int x}
       |                              ^`);
   });

@@ -53,6 +53,16 @@ describe('exactly_once', () => {
     expect(problems(config(main))).toEqual([expect.stringMatching(message)]);
   });
 
+  it('is refused with lines that are joined, because an event has no place of its own in the file', () => {
+    const processors = { traces: { plugin: 'multiline', preset: 'java' }, same: { plugin: 'test' } };
+    const found = problems({ ...config({ process: ['same', 'traces'] }), processors });
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^pipelines\.main\.process\[1\]: `traces`, a `multiline` processor, joins lines; `exactly_once` requires/,
+      ),
+    ]);
+  });
+
   it('is refused where another pipeline writes to the same file', () => {
     const other = { collect: 'ticks', forward: ['none', 'same'] };
     expect(problems(config({}, { other }))).toEqual([
@@ -65,9 +75,9 @@ describe('exactly_once', () => {
     expect(problems(config({ forward: 7 })).length).toBe(1);
   });
 
-  it('wants a state folder', () => {
+  it('requires a state folder', () => {
     const parsed = parseNow(config({}));
-    expect(() => new Manager(parsed)).toThrow(/pipelines\.main\.exactly_once: wants a state folder/);
+    expect(() => new Manager(parsed)).toThrow(/pipelines\.main\.exactly_once: requires a state folder/);
     expect(() => new Manager(parseNow(config({ enabled: false })))).not.toThrow();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { valueAt } from '../../src/checks/problem.ts';
 import { jsonSchema, jsonSchemaText } from '../../src/config/json-schema.ts';
+import { valueAt } from '../../src/sdk/checks/problem.ts';
 
 const schema = await jsonSchema();
 const at = (...path: (string | number)[]) => valueAt(schema, path);

@@ -131,10 +131,10 @@ ${REST}`,
         /^<dir>\/c\.yaml:3:20: collectors\.broken\.plugin: the module `\.\/broken\.mjs` does not load: SyntaxError: .* \(line 1\)$/,
       ),
       '<dir>/c.yaml:4:20: collectors.throws.plugin: the module `./throws.mjs` does not load: Error: first line',
-      '<dir>/c.yaml:5:22: collectors.noSchema.plugin: the module `./no-schema.mjs` is no collect plugin: it lacks the function get_config_schema',
-      '<dir>/c.yaml:6:21: collectors.noEntry.plugin: the module `./no-entry.mjs` is no collect plugin: it lacks the function collect',
-      '<dir>/c.yaml:7:19: collectors.other.plugin: the module `./other.mjs` is no collect plugin: it is a forward plugin; expected a collect plugin',
-      '<dir>/c.yaml:8:22: collectors.standard.plugin: the module `./default.mjs` is no collect plugin: it lacks the functions get_config_schema and collect',
+      '<dir>/c.yaml:5:22: collectors.noSchema.plugin: the module `./no-schema.mjs` is not a collect plugin: it lacks the function get_config_schema',
+      '<dir>/c.yaml:6:21: collectors.noEntry.plugin: the module `./no-entry.mjs` is not a collect plugin: it lacks the function collect',
+      '<dir>/c.yaml:7:19: collectors.other.plugin: the module `./other.mjs` is not a collect plugin: it is a forward plugin; expected a collect plugin',
+      '<dir>/c.yaml:8:22: collectors.standard.plugin: the module `./default.mjs` is not a collect plugin: it lacks the functions get_config_schema and collect',
     ]);
   });
 

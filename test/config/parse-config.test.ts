@@ -42,6 +42,25 @@ describe('parseConfig', () => {
     expect(host_config.cycle).toHaveProperty('self.self.run');
   });
 
+  it('has 10,000 events in flight where lines are never made into events, else 1,000', async () => {
+    const inFlight = async (main: object) => {
+      const config = await parseConfig({
+        collectors: { log: { plugin: 'file', paths: ['/a.log'] }, ticks: { plugin: 'test' } },
+        processors: { mask: { plugin: 'regex_mask', rules: { A: 'a' } }, slow: { plugin: 'test' } },
+        forwarders: { out: { plugin: 'disk', path: '/o', filename: 'a.jsonl' }, none: { plugin: 'noop' } },
+        pipelines: { main: { collect: 'log', process: 'mask', forward: 'out', ...main } },
+        host_config: {},
+      });
+      return config.pipelines.main?.max_in_flight;
+    };
+    expect(await inFlight({})).toBe(10_000);
+    expect(await inFlight({ max_in_flight: 1000 })).toBe(1000);
+    expect(await inFlight({ collect: ['log', 'ticks'] })).toBe(1000);
+    expect(await inFlight({ process: ['mask', 'slow'] })).toBe(1000);
+    expect(await inFlight({ forward: ['out', 'none'] })).toBe(1000);
+    expect(await inFlight({ exactly_once: true })).toBe(1000);
+  });
+
   it('knows plugins that the program registered', async () => {
     registerPlugin('process', 'upper_case', {
       get_config_schema: () => ProcessConfigBase,

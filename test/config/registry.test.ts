@@ -92,7 +92,7 @@ describe('the registry', () => {
     expect(() => registerPlugin('process', '', plugin)).toThrow('a plugin needs a name');
   });
 
-  it('refuses what is no plugin of the kind', () => {
+  it('refuses a value that is not a plugin of the kind', () => {
     const broken = { process: plugin.process } as ProcessPlugin;
     expect(() => registerPlugin('process', 'own', broken)).toThrow(
       'cannot register the process plugin `own`: it lacks the function get_config_schema',

@@ -3,7 +3,6 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
 import * as z from 'zod';
-import { jsonSchemaOf } from '../../src/checks/apply-schema.ts';
 import { pluginFields } from '../../src/cli/plugins.ts';
 import { problemLine, problemText } from '../../src/config/config-error.ts';
 import { buildGraph } from '../../src/graph/build-graph.ts';
@@ -17,6 +16,7 @@ import {
   registerPlugin,
   unregisterPlugin,
 } from '../../src/index.ts';
+import { jsonSchemaOf } from '../../src/sdk/checks/apply-schema.ts';
 import { type Secret, secret } from '../../src/sdk/secret.ts';
 import { load, refusal } from './helpers.ts';
 

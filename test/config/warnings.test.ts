@@ -130,6 +130,24 @@ host_config: {}
       expect(await warningsOf(MASKED, other)).toEqual([]);
     });
 
+    it('is warned of lines that reach a forwarder without a mask, where others are masked', async () => {
+      const files = (main: string, other: string) =>
+        shared(main, other, ', enabled: false').replaceAll(
+          'plugin: test}, b: {plugin: test}',
+          'plugin: file, paths: [a]}, b: {plugin: file, paths: [b]}',
+        );
+      const found = async (other: string) =>
+        (await warnings(files(MASKED, other))).filter((warning) => !warning.includes('no pipeline uses it'));
+      expect(await found('collect: b, process: p, forward: [copy, out]')).toEqual([
+        'c.yaml:10:44: pipelines.other.forward: lines of `b` reach `out` without a mask, while pipeline `main` masks the ' +
+          'lines that it delivers there by `m`; add a mask to `process`, or, if this is intended, give `other` a ' +
+          'forwarder entry of its own',
+      ]);
+      for (const other of ['collect: b, process: e, forward: out', 'collect: b, forward: copy']) {
+        expect(await found(other)).toEqual([]);
+      }
+    });
+
     it('is not warned of unmasked dead letters, which the engine withholds', async () => {
       expect(
         await warningsOf(`${MASKED}, delivery: {dead_letter: copy}`, 'collect: b, forward: out'),
@@ -137,6 +155,54 @@ host_config: {}
     });
   });
 
+  describe('with parsed lines in front of a mask', () => {
+    const ofSteps = (process: string) =>
+      warnings(`
+collectors: {a: {plugin: file, paths: [a.log]}}
+processors:
+  parts: {plugin: multiline, preset: cri}
+  container: {plugin: parse, format: cri}
+  json: {plugin: parse, format: json}
+  csv: {plugin: parse, format: csv, columns: [a, b]}
+  cards: {plugin: regex_mask, rules: {EMAIL: '\\w+@\\w+', CARD: '[0-9]{13,16}'}}
+  emails: {plugin: regex_mask, rules: {EMAIL: '\\w+@\\w+'}}
+  random: {plugin: entropy_mask}
+  packs: {plugin: redact}
+forwarders: {out: {plugin: noop}}
+pipelines:
+  main: {collect: a, process: [${process}], forward: out}
+  rest: {collect: a, process: [parts, container, json, csv, cards, emails, random, packs], forward: out, enabled: false}
+host_config: {}
+`);
+
+    it('is warned of long lines of containers that nothing joins before they are masked', async () => {
+      const joinIt =
+        'a secret that lies across two parts is not masked; put a `multiline` processor with `preset: cri` in front of';
+      expect(await ofSteps('container, packs')).toEqual([
+        `c.yaml:14:32: pipelines.main.process[0]: \`container\` reads lines of the format cri, of which long ones come in parts: ${joinIt} \`container\``,
+      ]);
+      expect(await ofSteps('packs, parts, container')).toEqual([
+        expect.stringContaining(`${joinIt} \`packs\``),
+      ]);
+      expect(await ofSteps('container, parts, packs')).toHaveLength(1);
+      expect(await ofSteps('parts, container, packs')).toEqual([]);
+      expect(await ofSteps('container')).toEqual([]);
+    });
+
+    it('is warned of numbers in which a rule for strings would find a secret', async () => {
+      expect(await ofSteps('json, random, cards')).toEqual([
+        'c.yaml:14:32: pipelines.main.process[0]: `json` makes numbers and keys of fields, which `cards` leaves as they are: ' +
+          'what its rule CARD would find in the line is delivered if it is a number in JSON; put `cards` in front of it, or ' +
+          'use `redact`, which masks numbers and keys as well',
+      ]);
+    });
+
+    it('is not warned where the line is masked before, no rule finds digits, or numbers are masked', async () => {
+      for (const process of ['cards, json', 'json, emails', 'csv, cards', 'json, cards, packs', 'json']) {
+        expect(await ofSteps(process)).toEqual([]);
+      }
+    });
+  });
   it('is warned of a mask without rules and of a collector without paths, where nothing is wrong', async () => {
     const text = `
 collectors: {a: {plugin: file, paths: []}}

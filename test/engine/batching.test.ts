@@ -12,7 +12,9 @@ import {
   ForwardConfigBase,
   PluginError,
 } from '../../src/index.ts';
+import type { PartlyFailedCall } from '../../src/sdk/index.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
+import { toJsonLine } from '../../src/sdk/serialise.ts';
 import { states, type TestPlugins } from '../support/pipelines.ts';
 
 const event = (n: number): CollectedEvent => collectedEvent({ n });
@@ -175,10 +177,45 @@ describe('the id of a call', () => {
     expect(halves.map(([, batch]) => batch)).toEqual([[1, 2, 3], [1, 2], [3], [4, 5, 6]]);
     expect(new Set(halves.map(([id]) => id)).size).toBe(4);
   });
+
+  it('comes as `restOf` with what is left of a call, however often it fails in part', () => {
+    const calls: { id: string; restOf: PartlyFailedCall | undefined }[] = [];
+    const note = (id: string, restOf: PartlyFailedCall | undefined) => {
+      calls.push({ id, restOf });
+      const failedEvents = [
+        [1, 2, 3],
+        [0, 2],
+        [0, 1],
+      ][calls.length - 1];
+      if (failedEvents !== undefined) throw new PluginError('busy', { failedEvents });
+    };
+    const out = defineForwarder({
+      schema: ForwardConfigBase.extend(batching({ events: 4 })),
+      forward: ({ id, restOf }) => note(id, restOf),
+      forwardBatch: ({ id, restOf }) => note(id, restOf),
+    });
+    const all = events(1, 5);
+    states({ collect: { source: () => new EventBatch(all) }, forward: { out } });
+    const call = { id: calls[0]?.id, events: all.slice(0, 4) };
+    expect(calls.map(({ restOf }) => restOf)).toEqual([
+      undefined,
+      { ...call, left: [1, 2, 3] },
+      { ...call, left: [1, 3] },
+      { ...call, left: [1, 3] },
+      undefined,
+    ]);
+  });
 });
 
 describe('a forwarder of JSON lines', () => {
-  it('gets lines in batches, of which no event is created', () => {
+  it.each([
+    ['as many as come together', { events: 2 }, ['12', '34']],
+    ['as many bytes as come together', { bytes: 200, events: 9 }, ['12', '34']],
+    ['all of them', { events: 4 }, ['1234']],
+    ['split by events', { events: 3 }, ['123', '4']],
+    ['split by bytes', { bytes: 280, events: 9 }, ['123', '4']],
+    ['each alone', { bytes: 1, events: 9 }, ['1', '2', '3', '4']],
+  ])('gets lines in batches, of which no event is created: %s', (_, limits, calls) => {
     const documents: string[] = [];
     const envelope = {
       timestamp: '2026-01-01T00:00:00.000Z',
@@ -189,12 +226,12 @@ describe('a forwarder of JSON lines', () => {
     const lines = [LineEvents.of(['1', '2'], envelope), LineEvents.of(['3', '4'], envelope)];
     const created = lines.map((each) => jest.spyOn(each, 'events', 'get'));
     const out = defineForwarder({
-      schema: ForwardConfigBase.extend(batching({ events: 4, seconds: 9 })),
-      forward: () => undefined,
+      schema: ForwardConfigBase.extend(batching({ seconds: 9, ...limits })),
+      forward: ({ event }) => void documents.push(toJsonLine(event)),
       forwardJsonLines: () => (bytes) => void documents.push(bytes.toString()),
     });
     states({ collect: { source: () => lines.map((each) => new EventBatch(each)) }, forward: { out } });
-    expect(documents.map((text) => text.match(/(?<="line":")\d/g))).toEqual([['1', '2', '3', '4']]);
+    expect(documents.map((text) => text.match(/(?<="line":")\d/g)?.join(''))).toEqual(calls);
     for (const spy of created) expect(spy).not.toHaveBeenCalled();
   });
 });

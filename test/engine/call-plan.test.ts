@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { asyncScheduler, Observable, Subscription, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { CallPlan } from '../../src/engine/call-plan.ts';
-import type { Batch } from '../../src/engine/delivery.ts';
+import { type Batch, Delivery } from '../../src/engine/delivery.ts';
 import { gatherPlanned } from '../../src/engine/gather-planned.ts';
 import type { CollectorState, StateValue } from '../../src/sdk/context.ts';
 import { collectedEvent } from '../../src/sdk/events.ts';
@@ -38,7 +38,7 @@ class CrashingState implements CollectorState {
     asyncScheduler.schedule(() => this.commit(), 5);
   }
 
-  /** Nothing is committed any more. */
+  /** Nothing is committed from now on. */
   kill(): void {
     this.#isKilled = true;
   }
@@ -141,11 +141,102 @@ function collected(state: CollectorState, plan: CallPlan, sizes: readonly number
   });
 }
 
+/**
+ * Two files through a window of 20 events, which is full most of the time, to a sink that takes `callMs` for a call. The
+ * process is killed during the second call. The collector then reads in batches of 17 lines instead of 3.
+ */
+function storedWithWindow(callMs: number): { readonly lines: readonly string[]; readonly changes: number } {
+  const room = 20;
+  const lengths = { 'a.log': 17, 'b.log': LINES };
+  const ids = new Set<string>();
+  const lines: string[] = [];
+  let changes = 0;
+  let state = new CrashingState();
+  for (const { ms, size } of [
+    { ms: callMs + 40, size: 3 },
+    { ms: 600_000, size: 17 },
+  ]) {
+    new TestScheduler(() => {}).run(({ flush }) => {
+      const life = state;
+      const plan = new CallPlan(life);
+      asyncScheduler.schedule(() => life.kill(), ms);
+      let inFlight = 0;
+      const send = (batches: readonly Batch[], id: string) => {
+        plan.commit();
+        return new Observable<never>((subscriber) => {
+          const storing = new Subscription();
+          storing.add(
+            timer(2).subscribe(() => {
+              if (ids.has(id)) return;
+              ids.add(id);
+              lines.push(...batches.flatMap(({ events }) => events.map(({ data }) => String(data.line))));
+            }),
+          );
+          storing.add(
+            timer(callMs).subscribe(() => {
+              plan.ended(id);
+              for (const { events, delivery } of batches) delivery.acknowledge(events.length, 'forwarded');
+              subscriber.complete();
+            }),
+          );
+          return storing;
+        });
+      };
+      const emitted$ = new Observable<Batch>((subscriber) => {
+        const next = new Map(Object.keys(lengths).map((path) => [path, Number(life.get(path) ?? 0)]));
+        const emit = () => {
+          for (const [path, length] of [...Object.entries(lengths), ...Object.entries(lengths)]) {
+            const start = next.get(path) as number;
+            const end = Math.min(length, start + Math.min(size, room - inFlight));
+            if (start >= end) continue;
+            next.set(path, end);
+            inFlight += end - start;
+            const delivery = queue.open(end - start, () => life.set(path, end));
+            delivery.origin = { path, startOffset: start, endOffset: end };
+            const all = Array.from({ length: end - start }, (_, n) => `${path} ${start + n}`);
+            subscriber.next({ events: all.map((line) => collectedEvent({ line })), delivery });
+          }
+          if (Object.entries(lengths).every(([path, length]) => next.get(path) === length))
+            subscriber.complete();
+        };
+        const queue = plan.queueFor('log', (events) => {
+          inFlight -= events;
+          asyncScheduler.schedule(emit);
+        });
+        emit();
+        emit();
+      });
+      emitted$
+        .pipe(
+          gatherPlanned(send, {
+            events: 12,
+            seconds: 0.02,
+            plan,
+            isWindowFull: () => inFlight >= room,
+            onChanged: () => changes++,
+          }),
+          takeUntil(timer(ms)),
+        )
+        .subscribe();
+      flush();
+    });
+    state = state.afterCrash();
+  }
+  return { lines, changes };
+}
+
 const wanted = ['a.log', 'b.log'].flatMap((path) =>
   Array.from({ length: LINES }, (_, n) => n)
     .filter((n) => n % 5 !== 4)
     .map((n) => `${path} ${n}`),
 );
+
+/** Each array of lines is a batch of its own. */
+const batchesOf = (...batches: readonly (readonly string[])[]): Batch[] =>
+  batches.map((lines) => ({
+    events: lines.map((line) => collectedEvent({ line })),
+    delivery: new Delivery(lines.length, () => {}),
+  }));
 
 describe('calls that are planned', () => {
   it.each([false, true])('are taken for delivered only if they had ended: %p', (hasEnded) => {
@@ -159,10 +250,49 @@ describe('calls that are planned', () => {
       return delivery;
     });
     const [source = ''] = deliveries.map((delivery) => plan.arrived(1, delivery));
-    const id = plan.begin(source, events, 'a.log');
+    const batches = events.map((event, n) => ({ events: [event], delivery: deliveries[n] as Delivery }));
+    const id = plan.begin(source, batches, 'a.log');
     if (hasEnded) plan.ended(id);
     deliveries[0]?.acknowledge(1, 'forwarded');
     expect(new CallPlan(state).repeated(source)).toMatchObject({ id, events: 1, isDelivered: hasEnded });
+  });
+
+  it.each([
+    ['the same lines', ['three', 'four', 'five'], true],
+    ['other lines, as of a file that was truncated', ['new 1', 'new 2', 'new 3'], false],
+    ['fewer lines, as behind another filter', ['three', 'five', 'six'], false],
+  ])('count the rest of a delivered call as delivered only if it is %s', (_, lines, isSame) => {
+    const state = new CrashingState();
+    const plan = new CallPlan(state);
+    const queue = plan.queueFor('log', () => {});
+    const batches = [
+      ['one', 'two'],
+      ['three', 'four', 'five'],
+    ].map((each) => {
+      const delivery = queue.open(each.length);
+      delivery.origin = { path: 'a.log', startOffset: 0, endOffset: 1 };
+      plan.arrived(each.length, delivery);
+      return { events: each.map((line) => collectedEvent({ line })), delivery };
+    });
+    const id = plan.begin('log a.log', batches, 'a.log');
+    plan.ended(id);
+    batches[0]?.delivery.acknowledge(2, 'forwarded');
+    plan.commit();
+
+    const next = new CallPlan(state.afterCrash());
+    expect(next.repeated('log a.log')).toEqual({ id, events: 3, isDelivered: true });
+    expect(next.repeat('log a.log', batchesOf(lines.slice(0, 1), lines.slice(1)), 'a.log')).toBe(isSame);
+  });
+
+  it.each([150, 15_000])('are repeated although a full window waits for calls of %d ms', (callMs) => {
+    const { lines, changes } = storedWithWindow(callMs);
+    expect(changes).toBe(0);
+    expect(lines.toSorted()).toEqual(
+      [
+        ...Array.from({ length: 17 }, (_, n) => `a.log ${n}`),
+        ...Array.from({ length: LINES }, (_, n) => `b.log ${n}`),
+      ].toSorted(),
+    );
   });
 
   it('store every line once, whenever the process is killed', () => {
@@ -196,13 +326,11 @@ describe('calls that are planned', () => {
   it('are not repeated with other events, which would be lost', () => {
     const state = new CrashingState();
     const first = new CallPlan(state);
-    first.begin('log a.log', [collectedEvent({ line: 'one' }), collectedEvent({ line: 'two' })], 'a.log');
+    first.begin('log a.log', batchesOf(['one', 'two']), 'a.log');
     first.commit();
     const second = new CallPlan(state.afterCrash());
     expect(second.repeated('log a.log')).toMatchObject({ events: 2, isDelivered: false });
-    expect(
-      second.repeat('log a.log', [collectedEvent({ line: 'one' }), collectedEvent({ line: 'x' })], 'a.log'),
-    ).toBe(false);
+    expect(second.repeat('log a.log', batchesOf(['one', 'x']), 'a.log')).toBe(false);
     second.abandon('log a.log');
     expect(second.repeated('log a.log')).toBeUndefined();
   });

@@ -126,7 +126,7 @@ describe('exactly once', () => {
     });
   });
 
-  it('keeps the file that the commit ends in, and those begun since', () => {
+  it('keeps the file that the commit ends in, and those started since', () => {
     marbles(({ flush }) => {
       const { exactly, memory, output, open, write } = setUp();
       exactly.around(NEVER).subscribe();
@@ -163,7 +163,7 @@ describe('exactly once', () => {
     });
   });
 
-  it('needs no file any more of which all is committed, and says that it goes on in another one', () => {
+  it('no longer needs a file of which all is committed, and says that it goes on in another one', () => {
     marbles(({ flush }) => {
       const { exactly, memory, output, open, write } = setUp();
       exactly.around(NEVER).subscribe();
@@ -328,7 +328,7 @@ describe('exactly once', () => {
     });
   });
 
-  it('takes nothing for complete that was begun while a commit was under way', () => {
+  it('takes nothing for complete that started during a commit', () => {
     marbles(({ flush }) => {
       const { exactly, memory, output, open } = setUp();
       const synced$ = new Subject<never>();

@@ -17,6 +17,9 @@ const ENVELOPE = {
 
 const delivery = new Delivery(1, () => {});
 const linesOf = (...lines: string[]) => new LazyBatch(LineEvents.of(lines, ENVELOPE), delivery);
+/** So many that they get memory that is used again. */
+const MANY = 100;
+const manyOf = (line: string) => linesOf(...Array<string>(MANY).fill(line));
 const written = (text: string) =>
   new LazyBatch(
     new WrittenEvents(
@@ -37,9 +40,10 @@ describe('a forwarder of documents', () => {
   it.each([
     ['one batch', [linesOf('a', '"b"')]],
     ['several of each kind', [linesOf('a'), written('b'), plain('ä'), linesOf('c', 'd')]],
+    ['many of each kind', [linesOf('a'), written('b'), plain('ä'), manyOf('c')]],
     [
       'more than its memory has room for',
-      [linesOf('x'.repeat(600_000)), written('y'), linesOf('z'.repeat(800_000))],
+      [linesOf('x'.repeat(600_000)), written('y'), manyOf('z'.repeat(10_000))],
     ],
   ])('is given those of %s in their order', (_, batches) => {
     const calls: string[] = [];
@@ -62,18 +66,18 @@ describe('a forwarder of documents', () => {
   it('gets the same memory again once a call has succeeded', () => {
     const calls: Buffer[] = [];
     const stage = forwardStage(optionsOf((documents) => void calls.push(documents)));
-    from([linesOf('1', '2'), linesOf('3', '4')])
+    from([manyOf('1'), manyOf('2')])
       .pipe(stage)
       .subscribe();
     expect(calls[1]?.buffer).toBe(calls[0]?.buffer);
-    expect(calls[1]?.toString()).toBe(wanted([linesOf('3', '4')]));
+    expect(calls[1]?.toString()).toBe(wanted([manyOf('2')]));
   });
   it('keeps those of a call that took too long as they are: it may not be over yet', () => {
     const scheduler = new TestScheduler(() => {});
     const calls: Buffer[] = [];
     const acknowledged: string[] = [];
     const batch = (text: string) =>
-      new LazyBatch(LineEvents.of([text, text], ENVELOPE), new Delivery(2, () => acknowledged.push(text)));
+      new LazyBatch(manyOf(text).lazy, new Delivery(MANY, () => acknowledged.push(text)));
     const texts = ['first', 'second', 'third'];
     scheduler.run(({ flush }) => {
       const stage = forwardStage(
@@ -103,7 +107,7 @@ describe('a forwarder of documents', () => {
 });
 
 function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardStageOptions {
-  const counters = new PipelineCounters(() => {});
+  const counters = new PipelineCounters();
   return {
     entry: counters.entry({ kind: 'forward', name: 'out' }, 'test'),
     counters,

@@ -37,13 +37,16 @@ describe('the health of a pipeline', () => {
       pipeline: 'main',
       state: 'running',
       isReady: true,
+      isStalled: false,
       problems: [
         expect.stringMatching(
           /^forwarder archive has failed 3 times since 00:00 UTC: ENOSPC: no space left on device/,
         ),
       ],
     });
-    expect(late?.problems[0]).toMatch(/^forwarder archive has failed [4-9] times since 00:00 UTC: /);
+    expect(late?.problems[0]).toMatch(
+      /^forwarder archive has failed [4-9] times since 00:00 UTC: .*, write; next attempt at 00:01:\d\d UTC$/,
+    );
     expect(after).toMatchObject({ isReady: true, problems: [] });
   });
 
@@ -55,6 +58,7 @@ describe('the health of a pipeline', () => {
     expect(early).toMatchObject({ isReady: true, problems: [] });
     expect(late).toMatchObject({
       isReady: false,
+      isStalled: true,
       problems: [
         'has made no progress for 2 min with 2 events in flight: forwarder archive has not answered for 2 min',
       ],
@@ -68,8 +72,31 @@ describe('the health of a pipeline', () => {
       forward: { out: () => EMPTY },
     });
     expect(late?.problems).toEqual([
-      'has made no progress for 61 s with 1 event in flight: no forwarder is being called, so a processor holds them',
+      'has made no progress for 61 s with 1 event in flight: no forwarder is being called, so processor slow holds them',
     ]);
+  });
+
+  it.each([
+    [['out'], 'forwarder out (1 event) is not being called: it gathers a batch, or was asked to wait'],
+    [
+      ['out', 'copy'],
+      'forwarders out (1 event) and copy (1 event) are not being called: they gather batches, or were asked to wait',
+    ],
+    [
+      ['out', 'copy', 'archive'],
+      'forwarders out (1 event), copy (1 event) and archive (1 event) are not being called: ' +
+        'they gather batches, or were asked to wait',
+    ],
+  ])('names forwarders that were asked to wait: %j', (names, reason) => {
+    const busy = () => {
+      throw new PluginError('too many requests', { retryAfter: 600 });
+    };
+    const [late] = healthAt([61], {
+      collect: { source: () => concat(of(event(1), event(2)), NEVER) },
+      forward: Object.fromEntries(names.map((name) => [name, busy])),
+      pipeline: { delivery: { attempts: 1 } },
+    });
+    expect(late?.problems).toEqual([`has made no progress for 61 s with 1 event in flight: ${reason}`]);
   });
 
   it('is ready while events go on, however slowly, and while there is nothing to do', () => {
@@ -95,6 +122,7 @@ describe('the health of a pipeline', () => {
       pipeline: 'main',
       state: 'backing_off',
       isReady: false,
+      isStalled: false,
       problems: [
         expect.stringMatching(
           /^has failed \w+( times)? in a row and starts again at 00:00:0\d UTC: no such table$/,
@@ -105,8 +133,62 @@ describe('the health of a pipeline', () => {
     expect(failed).toMatchObject({
       state: 'failed',
       isReady: false,
-      problems: ['has failed: no such table'],
+      problems: ['failed at 00:00 UTC and is not started again: no such table'],
     });
+  });
+
+  it('is not ready before it is started, while it is being stopped, and when it was stopped', () => {
+    const found: PipelineHealth[] = [];
+    states(
+      {
+        collect: { source: () => concat(of(event(1), event(2)), NEVER) },
+        forward: { archive: () => timer(8 * SECOND).pipe(concatMap(() => EMPTY)) },
+      },
+      (manager) => {
+        const look = () => found.push(manager.health().main as PipelineHealth);
+        look();
+        timer(1 * SECOND).subscribe(() => manager.stop());
+        timer(2 * SECOND).subscribe(look);
+        timer(60 * SECOND).subscribe(look);
+      },
+    );
+    expect(found.map(({ isReady }) => isReady)).toEqual([false, false, false]);
+    expect(found.map(({ problems }) => problems)).toEqual([
+      ['has not been started yet'],
+      ['is being stopped: 2 events in flight'],
+      ['was stopped at 00:00 UTC'],
+    ]);
+  });
+
+  it('is ready while a processor waits for the lines of an event, for as long as it may', () => {
+    const [waiting, stalled] = healthAt([200, 370], {
+      collect: { source: () => concat(of(event(1)), NEVER) },
+      process: {
+        join: {
+          get_config_schema: () => ({ safeParse: (data) => ({ success: true, data }) }),
+          process: ({ event }) => event,
+          joinLines: () => ({
+            readsLines: false,
+            maxLines: 10,
+            maxBytes: 1000,
+            seconds: 300,
+            lineOf: () => 'line',
+            withLine: (event) => event,
+            begin: () => true,
+            next: () => true,
+          }),
+        },
+      },
+      forward: { out: () => NEVER },
+    });
+    expect(waiting).toMatchObject({ isReady: true, problems: [] });
+    // The event left after 300 s. The forwarder has not answered since.
+    expect(stalled).toMatchObject({ isReady: false });
+  });
+
+  it('is ready when it has completed', () => {
+    const [done] = healthAt([1], { collect: { source: () => of(event(1)) }, forward: { out: () => EMPTY } });
+    expect(done).toMatchObject({ state: 'completed', isReady: true, problems: [] });
   });
 });
 

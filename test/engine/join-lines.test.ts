@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { asyncScheduler, Subject } from 'rxjs';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
@@ -42,6 +42,7 @@ function stage({
     joining: joiningOf(settings),
     isWindowFull,
     onReceived: () => {},
+    onJoined: () => {},
     onFailure: (event: { data: { line?: unknown } }, delivery: Delivery) => {
       failed.push(event.data.line);
       delivery.acknowledge(1, 'failed');
@@ -56,12 +57,16 @@ function stage({
       hasCompleted = true;
     },
   });
-  const emit = (name: string, lines: readonly string[], source = 'a.log') => {
+  /** `cut`: the lines come in two batches with one delivery, as from a processor that yields in turns. */
+  const emit = (name: string, lines: readonly string[], source = 'a.log', cut = 0) => {
     const envelope = { timestamp: TIME, source, backfill: false, isTruncated: false };
     const delivery = new Delivery(lines.length, () => acknowledged.push(name));
-    const block = new LineBlock(Buffer.from(`${lines.join('\n')}\n`), lines.length);
-    const events = form === 'bytes' ? new LineEvents(block, envelope) : LineEvents.of(lines, envelope);
-    source$.next(form === 'events' ? { events: events.events, delivery } : new LazyBatch(events, delivery));
+    for (const part of [lines.slice(0, cut), lines.slice(cut)]) {
+      if (part.length === 0) continue;
+      const block = new LineBlock(Buffer.from(`${part.join('\n')}\n`), part.length);
+      const events = form === 'bytes' ? new LineEvents(block, envelope) : LineEvents.of(part, envelope);
+      source$.next(form === 'events' ? { events: events.events, delivery } : new LazyBatch(events, delivery));
+    }
   };
   const lines = () => left.map(({ line }) => line);
   return {
@@ -100,6 +105,16 @@ describe('lines that are joined', () => {
       left[2]?.batch.delivery.acknowledge(1, 'forwarded');
       expect(acknowledged).toEqual(['first', 'second']);
       expect(ended()).toBe(true);
+    });
+  });
+
+  it('are whole when their batch comes in parts', () => {
+    inVirtualTime(() => {
+      const { emit, lines, acknowledged, end } = stage({});
+      emit('batch', ['one', ' two', 'three', ' four', ' five', 'six', 'seven'], 'a.log', 4);
+      end();
+      expect(lines()).toEqual(['one\n two', 'three\n four\n five', 'six', 'seven']);
+      expect(acknowledged).toEqual(['batch']);
     });
   });
 
@@ -155,6 +170,19 @@ describe('lines that are joined', () => {
     });
   });
 
+  it('leave in time although the clock of the system is set back', () => {
+    jest.useFakeTimers({ now: Date.parse('2026-11-23T12:00:00Z') });
+    try {
+      const { emit, lines } = stage({ settings: { start: '^\\S', seconds: 2 } });
+      emit('first', ['one', ' two']);
+      jest.setSystemTime(Date.parse('2026-11-23T11:00:00Z'));
+      jest.advanceTimersByTime(2001);
+      expect(lines()).toEqual(['one\n two']);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('wait for their other lines while the window is full of events behind them', () => {
     inVirtualTime((at) => {
       let isFull = true;
@@ -180,6 +208,9 @@ describe('lines that are joined', () => {
       'Error: x',
       '    at f',
       'Traceback (most recent call last):',
+      '2026-01-01T00:00:00Z stdout P one',
+      '2026-01-01T00:00:00Z stderr P two',
+      '2026-01-01T00:00:00Z stdout F three',
     );
     const settings = fc.constantFrom(
       { start: '^\\S' },
@@ -187,15 +218,19 @@ describe('lines that are joined', () => {
       { preset: 'node' },
       { preset: ['python'] },
     );
-    const batches = fc.array(fc.array(line, { minLength: 1, maxLength: 30 }), { maxLength: 5 });
+    const batch = fc.record({
+      lines: fc.array(line, { minLength: 1, maxLength: 30 }),
+      cut: fc.nat({ max: 29 }),
+    });
+    const batches = fc.array(batch, { maxLength: 5 });
     const property = fc.property(batches, settings, fc.integer({ min: 2, max: 4 }), (all, which, most) => {
       const results = (['bytes', 'text', 'events'] as const).map((form) => {
         let result: unknown;
         inVirtualTime(() => {
           const { emit, lines, acknowledged, end } = stage({ settings: { ...which, lines: most }, form });
-          for (const [index, lines] of all.entries()) emit(String(index), lines);
+          for (const [index, { lines, cut }] of all.entries()) emit(String(index), lines, 'a.log', cut);
           end();
-          expect(lines().join('\n')).toBe(all.flat().join('\n'));
+          expect(lines().join('\n')).toBe(all.flatMap((each) => each.lines).join('\n'));
           expect(acknowledged).toHaveLength(all.length);
           result = lines();
         });

@@ -88,11 +88,14 @@ describe('restart', () => {
   });
 
   it.each([
-    [true, '0 failed', 1],
-    [false, '7500 failed', 5],
-  ])('with once: %s, ends what failed for good: %s', (once, end, runs) => {
+    [true, false, '0 failed', 1],
+    [false, false, '7500 failed', 5],
+    [false, true, '0 failed', 1],
+  ])('with once: %s and permanent: %s, ends after a fatal error: %s', (once, permanent, end, runs) => {
     const { seen } = states({
-      collect: { source: () => throwError(() => Object.assign(new Error('gone'), { fatal: true })) },
+      collect: {
+        source: () => throwError(() => Object.assign(new Error('gone'), { fatal: true, permanent })),
+      },
       forward: sink,
       pipeline: { restart: true },
       options: { once },

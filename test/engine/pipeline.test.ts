@@ -236,7 +236,7 @@ describe('a pipeline', () => {
     ['a number', 'a number', () => [event(1), 7, event(2)]],
     ['null', 'null', () => of(event(1), null, event(2))],
     ['an array', 'an array', () => of(event(1), [event(2)])],
-    ['an object without data', 'an object that is no event', () => of(event(1), { data: [] }, event(2))],
+    ['an object without data', 'an object that is not an event', () => of(event(1), { data: [] }, event(2))],
     ['a batch with a number', 'a number', () => of(event(1), new EventBatch([event(2), 7 as never]))],
   ])('fails when a collector emits %s, behind what came before it', (_, what, source) => {
     const { seen, state, error, stats } = run({ collect: { source } });
@@ -250,22 +250,25 @@ describe('a pipeline', () => {
     ['an Observable', () => of({ nope: 1 })],
     ['a generator', () => [1].values()],
     ['a promise', async () => ({ nope: 1 })],
-  ])('fails when a processor gives what is no event, and acknowledges nothing: %s', async (_, process) => {
-    const acknowledged: string[] = [];
-    const manager = testManager({
-      collect: { source: () => of(new EventBatch([event(1)], (outcome) => acknowledged.push(outcome))) },
-      process: { odd: ({ event }) => process(event) },
-      forward: { out: () => undefined },
-    });
-    manager.start();
-    const [main] = await firstValueFrom(manager.finished$);
-    expect(main?.state).toBe('failed');
-    expect(safeReason(main?.error)).toMatch(
-      /^processor odd emitted .*; expected events: objects of the form/,
-    );
-    expect(acknowledged).toEqual([]);
-    expect(manager.stats().main).toMatchObject({ dropped: {}, given_up: 1 });
-  });
+  ])(
+    'fails when a processor returns a value that is not an event, and acknowledges nothing: %s',
+    async (_, process) => {
+      const acknowledged: string[] = [];
+      const manager = testManager({
+        collect: { source: () => of(new EventBatch([event(1)], (outcome) => acknowledged.push(outcome))) },
+        process: { odd: ({ event }) => process(event) },
+        forward: { out: () => undefined },
+      });
+      manager.start();
+      const [main] = await firstValueFrom(manager.finished$);
+      expect(main?.state).toBe('failed');
+      expect(safeReason(main?.error)).toMatch(
+        /^processor odd emitted .*; expected events: objects of the form/,
+      );
+      expect(acknowledged).toEqual([]);
+      expect(manager.stats().main).toMatchObject({ dropped: {}, given_up: 1 });
+    },
+  );
 });
 
 describe('the window and its buffer', () => {

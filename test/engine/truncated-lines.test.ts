@@ -10,7 +10,7 @@ import { testManager } from '../support/pipelines.ts';
 type Process = (args: { event: CollectedEvent }) => unknown;
 
 const KEPT = 'x'.repeat(100);
-/** The cut went through a secret, which no mask can know any more. */
+/** The cut went through a secret, which no mask can recognise now. */
 const LINE = `${KEPT}${'y'.repeat(UNSURE_CHARACTERS - 9)}KEY::1234`;
 const SOURCE = 'a.log';
 

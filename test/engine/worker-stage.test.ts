@@ -109,7 +109,7 @@ describe('workerStage', () => {
     expect(done).toHaveLength(9);
   });
 
-  it('does in the main thread what a worker had begun when it ended, in its place', async () => {
+  it('does the unfinished work of an ended worker in the main thread, in its place', async () => {
     const { done, lost } = await run(['a\n', 'die\n', 'b\nc\n']);
     expect(done[1]).toEqual(['main: die']);
     expect(done.flat().map((line) => line.replace('main: ', '').toLowerCase())).toEqual([

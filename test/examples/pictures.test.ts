@@ -1,23 +1,27 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from '@jest/globals';
-import { upToDateBuild } from '../support/build.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { expect, it } from '@jest/globals';
+import { ROOT } from '../support/build.ts';
+import { folderWith, runCommand } from '../support/cli.ts';
 
-const pictures = 'docs/pictures';
-const folder = tempFolder();
+const { drawPictures } = await import(join(ROOT, 'docs/draw-pictures.mjs'));
 
-beforeAll(upToDateBuild);
+const picturesIn = (folder: string) =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => ({ name, svg: readFileSync(join(folder, name), 'utf8') }));
 
-it('docs/pictures are what the examples draw today; `npm run pictures` redraws them', () => {
-  const drawn = folder('pictures');
-  execFileSync(process.execPath, ['docs/draw-pictures.mjs', drawn]);
-  expect(readdirSync(pictures).sort()).toEqual(readdirSync(drawn).sort());
-  for (const name of readdirSync(drawn)) {
-    expect({ name, svg: readFileSync(join(pictures, name), 'utf8') }).toEqual({
-      name,
-      svg: readFileSync(join(drawn, name), 'utf8'),
-    });
-  }
+it('docs/pictures are what `npm run pictures` draws today: tests, which pass without the files of the examples, and graphs', async () => {
+  const [cwd, drawn] = [folderWith(), folderWith()];
+  const printed: string[] = [];
+  await drawPictures(drawn, async (args: readonly string[]) => {
+    const { code, stdout, stderr } = await runCommand(args, { cwd });
+    expect({ code, stderr, failed: stdout.match(/✗.*/g) }).toEqual({ code: 0, stderr: '', failed: null });
+    printed.push(stdout);
+    return stdout;
+  });
+  const examples = readdirSync(join(ROOT, 'examples')).filter((name) => name.endsWith('.yaml'));
+  for (const name of examples) expect(printed[0]).toContain(`${join(ROOT, 'examples', name)}\n  ✓ `);
+  expect(readdirSync(cwd)).toEqual([]);
+  expect(picturesIn(drawn)).toEqual(picturesIn(join(ROOT, 'docs/pictures')));
 });

@@ -97,7 +97,10 @@ describe('examples/quickstart.yaml', () => {
   };
   const masked = lines.map((line) =>
     Object.entries(rules)
-      .reduce((rest, [name, rule]) => rest.replace(new RegExp(rule, 'g'), () => mask(name)), line)
+      .reduce(
+        (rest, [name, rule]) => rest.replace(new RegExp(rule, 'g'), () => mask(name)),
+        line.replaceAll('%40', '@'), // redact reads both
+      )
       .split(' ')
       .map((token) => (token.length >= 16 && entropyIndex(token) >= 0.9 ? mask('HIGH-ENTROPY') : token))
       .join(' '),
@@ -116,5 +119,12 @@ describe('examples/quickstart.yaml', () => {
     for (const { kind, count } of planted.secrets) wanted.set(kind, (wanted.get(kind) ?? 0) + count);
     expect(count).toEqual(wanted);
     expect([...wanted.keys()].sort()).toEqual([...Object.keys(rules), 'HIGH-ENTROPY'].sort());
+  });
+
+  it('is what millrace makes of it, by npm start', () => {
+    const inRoot = { cwd: resolve(EXAMPLES, '..'), encoding: 'utf8' } as const;
+    execFileSync('npm', ['start'], { ...inRoot, stdio: 'pipe' });
+    const printed = execFileSync(process.execPath, ['.ci/check-quickstart.mjs'], inRoot);
+    expect(printed).toContain(`${lines.length} lines in, ${lines.length} out`);
   });
 });

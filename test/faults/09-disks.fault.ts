@@ -195,17 +195,17 @@ describe('an output that cannot be what the configuration says', () => {
     [
       'below a file',
       'plugin: disk, path: in/a.log/out, filename: out.jsonl',
-      /ENOTDIR.*a part of the path is no folder/,
+      /ENOTDIR.*a part of the path is not a folder/,
     ],
     [
       'a file as the folder',
       'plugin: disk, path: in/a.log, filename: out.jsonl',
-      /ENOTDIR.*a part of the path is no folder/,
+      /ENOTDIR.*a part of the path is not a folder/,
     ],
     [
       'a file as the folder of files',
       'plugin: disk, path: in/a.log',
-      /(EEXIST|ENOTDIR).*a part of the path is no folder/,
+      /(EEXIST|ENOTDIR).*a part of the path is not a folder/,
     ],
     [
       'in a file system without files of ours',

@@ -66,7 +66,7 @@ it.each([
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr: expect.stringMatching(
-      /processor .* failed on an event of .*a\.log \(bytes .*could not be masked within 1\.1.*; rule "USER" was at it/,
+      /processor .* failed on an event of .*a\.log \(bytes .*could not be masked within 1\.1.* by the rule "USER"/,
     ),
   });
   const lines = trial.text('out/out.jsonl').trimEnd().split('\n');

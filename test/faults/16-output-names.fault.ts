@@ -39,8 +39,8 @@ describe('what the data say', () => {
   });
 });
 
-describe('what somebody put in the place of an output', () => {
-  /** A trial with lines to deliver, and somebody else's file beside its folder. */
+describe('what another program put in the place of an output', () => {
+  /** A trial with lines to deliver, and another program's file beside its folder. */
   function withTheirs(forwarder?: string): Trial {
     const trial = new Trial(fileToDisk(forwarder === undefined ? {} : { forwarder }));
     trial.append('in/a.log', trial.oracle.lines(50));

@@ -3,7 +3,7 @@ import { fileToDisk, MASK, Trial } from './support/trial.ts';
 
 const KEY = 'key_00000000-00000000_yek';
 
-/** Fails if somebody has put something on the prototype of all objects. */
+/** Fails if the prototype of all objects has been changed. */
 const WATCHFUL = `
 const ANY = { safeParse: (data) => ({ success: true, data }) };
 export const get_config_schema = () => ANY;

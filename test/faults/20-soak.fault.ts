@@ -84,7 +84,7 @@ class OutputReader {
 it(
   `${SECONDS} s at a high rate with rotations of input and output: every line, in order, in memory that stays flat`,
   async () => {
-    const trial = new Trial(fileToDisk({ paths: 'in/a.log' }));
+    const trial = new Trial(fileToDisk({ paths: 'in/a.log', pipeline: `max_in_flight: ${MAX_IN_FLIGHT}` }));
     trial.append('in/a.log', '');
     const child = await trial.run();
     const output = new OutputReader(trial);

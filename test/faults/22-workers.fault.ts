@@ -34,7 +34,7 @@ it(`kill -9 at ${KILLS} points with workers: nothing is lost, and no more comes 
   await killAgainAndAgain(trial);
   const verdict = trial.verdict();
   expect(verdict).toEqual({ ...FLAWLESS, seed: verdict.seed, doubled: verdict.doubled });
-  expect(verdict.doubled).toBeLessThanOrEqual(KILLS * WORKERS * 6 * MAX_IN_FLIGHT);
+  expect(verdict.doubled).toBeLessThanOrEqual(KILLS * WORKERS * MAX_IN_FLIGHT);
 });
 
 it(`kill -9 at ${KILLS} points with workers, exactly once: nothing is lost, nothing comes twice`, async () => {
@@ -48,7 +48,7 @@ it('SIGTERM in a backlog with workers: it ends in time, and the next run goes on
   const trial = new Trial(fileToDisk({ pipeline: `workers: ${WORKERS}` }));
   trial.appendLines('in/a.log', 20_000);
   const child = await trial.run();
-  await eventually(() => trial.outputBytes > 0, 20_000);
+  await eventually(() => trial.outputBytes > 0);
   expect(await kill(child, 'SIGTERM')).toMatchObject({ code: 0 });
   expect(await trial.runOnce()).toMatchObject({ code: 0 });
   const verdict = trial.verdict();

@@ -16,21 +16,23 @@ afterEach(async () => {
 });
 
 interface Settings {
+  /** Seconds after which a request is sent again. Default: so many that a busy machine answers. */
+  readonly timeout?: number;
   /** More settings of the forwarder. */
   readonly http?: string;
   readonly delivery?: string;
 }
 
-const config = (url: string, { http = '', delivery = '{}' }: Settings) => `
+const config = (url: string, { timeout = 30, http = '', delivery = '{}' }: Settings) => `
 collectors:
   log: { plugin: file, paths: ['in/*.log'], backfill: true }
 processors:
   ${MASK}
 forwarders:
-  out: { plugin: http, url: '${url}', timeout: 1${http} }
+  out: { plugin: http, url: '${url}', timeout: ${timeout}${http} }
   dead: { plugin: disk, path: dead, filename: dead.jsonl }
 pipelines:
-  main: { collect: log, process: mask, forward: out, delivery: ${delivery} }
+  main: { collect: log, process: mask, forward: out, max_in_flight: ${IN_FLIGHT}, delivery: ${delivery} }
 host_config: {}
 `;
 
@@ -135,10 +137,11 @@ it('connections that are reset in the middle of the answer: nothing is lost, and
 });
 
 it('a server that accepts and never answers: the timeout tries again, and all lines come once', async () => {
-  const { trial } = await trialWith((ok) => every(byForm({ short: 3, long: 30 }), () => {}, ok));
+  const never: Answerer = () => {};
+  const { trial } = await trialWith((ok) => every(byForm({ short: 3, long: 30 }), never, ok), { timeout: 3 });
   const { code, stderr } = await trial.runOnce();
   expect(code).toBe(0);
-  expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+ did not answer within 1 s/);
+  expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+ did not answer within 3 s/);
   expect(verdict(trial)).toEqual(flawless(trial));
 });
 
@@ -218,7 +221,7 @@ it(`${KILLS} kills with SIGKILL: nothing is lost, and at most what was in flight
 });
 
 it('a server that stalls holds back the reader, not the memory', async () => {
-  const { trial } = await trialWith(() => () => {}, { http: ', concurrency: 2' }, LINES * 20);
+  const { trial } = await trialWith(() => () => {}, { timeout: 1, http: ', concurrency: 2' }, LINES * 20);
   const child = await trial.run();
   const rss = () =>
     Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${child.child.pid}/status`, 'utf8'))?.[1]) / 1024;

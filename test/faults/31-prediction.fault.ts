@@ -321,24 +321,28 @@ async function real(one: Scenario, file: string): Promise<Outcome> {
 const path = tempFolder();
 
 describe('31 · virtual time predicts what happens', () => {
-  it(`to ${PIPELINES} random pipelines`, async () => {
-    const left = Array.from({ length: PIPELINES }, (_, index) => SEED + index);
-    const disagreements: string[] = [];
-    const work = async () => {
-      for (let next = left.pop(); next !== undefined; next = left.pop()) {
-        const one = scenario(next);
-        const file = path(`${next}.log`);
-        const lines = valuesOf('f', one.events.file ?? 0).map((line) => `${line}\n`);
-        writeFileSync(file, lines.join(''));
-        const outcomes = { virtual: await predicted(one, file), real: await real(one, file) };
-        if (isDeepStrictEqual(outcomes.virtual, outcomes.real)) continue;
-        disagreements.push(`seed ${next}`);
-        process.stderr.write(
-          `\nFAULTS_SEED=${next} FAULTS_PIPELINES=1 repeats this pipeline\n${inspect({ one, ...outcomes }, { depth: 6 })}\n`,
-        );
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, work));
-    expect(disagreements).toEqual([]);
-  });
+  it(
+    `to ${PIPELINES} random pipelines`,
+    async () => {
+      const left = Array.from({ length: PIPELINES }, (_, index) => SEED + index);
+      const disagreements: string[] = [];
+      const work = async () => {
+        for (let next = left.pop(); next !== undefined; next = left.pop()) {
+          const one = scenario(next);
+          const file = path(`${next}.log`);
+          const lines = valuesOf('f', one.events.file ?? 0).map((line) => `${line}\n`);
+          writeFileSync(file, lines.join(''));
+          const outcomes = { virtual: await predicted(one, file), real: await real(one, file) };
+          if (isDeepStrictEqual(outcomes.virtual, outcomes.real)) continue;
+          disagreements.push(`seed ${next}`);
+          process.stderr.write(
+            `\nFAULTS_SEED=${next} FAULTS_PIPELINES=1 repeats this pipeline\n${inspect({ one, ...outcomes }, { depth: 6 })}\n`,
+          );
+        }
+      };
+      await Promise.all(Array.from({ length: AT_A_TIME }, work));
+      expect(disagreements).toEqual([]);
+    },
+    60_000 + PIPELINES * 300,
+  );
 });

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to environment variables are shown
 
 import { describe, expect, it } from '@jest/globals';
-import { withReferences } from '../../src/checks/shown-values.ts';
 import { findPlugin } from '../../src/config/registry.ts';
 import { entrySettings } from '../../src/graph/build-graph.ts';
 import { nodesOf, type PipelineGraph } from '../../src/graph/graph.ts';
+import { withReferences } from '../../src/sdk/checks/shown-values.ts';
 import { defineForwarder } from '../../src/sdk/define-plugin.ts';
 import type { CollectPlugin } from '../../src/sdk/plugin.ts';
 import { graphOf, named, SHARED } from './graphs.ts';

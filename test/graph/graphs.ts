@@ -1,6 +1,6 @@
-import type { WrittenSections } from '../../src/checks/shown-values.ts';
 import { buildGraph } from '../../src/graph/build-graph.ts';
 import type { PipelineGraph } from '../../src/graph/graph.ts';
+import type { WrittenSections } from '../../src/sdk/checks/shown-values.ts';
 import { parseNow } from '../support/parse-now.ts';
 
 /** Shared entries, a fan-out, a dead letter, a disabled pipeline, and an unused entry. */

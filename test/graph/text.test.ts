@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { columnsOf } from '../../src/drawing/words.ts';
 import { renderText } from '../../src/graph/text.ts';
+import { columnsOf } from '../../src/graph/words.ts';
 import { graphOf, named, ODD_NAMES, SHARED } from './graphs.ts';
 
 describe('a graph as text', () => {

@@ -161,14 +161,16 @@ describe('BeaconBus', () => {
     expect(JSON.stringify(warn.mock.calls)).not.toContain('secret');
   });
 
-  it('logs a failure again after a success', () => {
+  it('logs a failure again after a success, which is logged too', () => {
     const warn = jest.fn();
+    const info = jest.fn();
     let calls = 0;
     const flaky = () => (++calls % 2 === 0 ? of([]) : throwError(() => new Error('x')));
     marbles(({ expectObservable }) => {
-      const bus = busOf([beacon('load', 1, flaky)], { logger: { ...silentLogger, warn } });
+      const bus = busOf([beacon('load', 1, flaky)], { logger: { ...silentLogger, warn, info } });
       expectObservable(bus.events(['**']), '19ms !').toBe('-');
     });
     expect(warn).toHaveBeenCalledTimes(10);
+    expect(info.mock.calls.at(-1)).toEqual(['the beacon load can be read again, after 1 failure']);
   });
 });

@@ -138,7 +138,7 @@ describe('createStandaloneHost', () => {
       ),
       'functions.throws | the module `./throws.mjs` does not load: Error: not today',
       'functions.missing | the module `./missing.mjs` does not exist: no file <dir>/missing.mjs',
-      'functions.unknown | there is no package `no-such-package` in <dir> or above; a path begins with ./',
+      'functions.unknown | there is no package `no-such-package` in <dir> or above; a path starts with ./',
     ]);
   });
 

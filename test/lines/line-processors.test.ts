@@ -83,6 +83,20 @@ describe('LineProcessors', () => {
     );
   });
 
+  it('writes documents that need much more room than their lines', async () => {
+    const processors = await LineProcessors.load([{ plugin: 'regex_mask', config: { ...regexConfig } }]);
+    // Three parts of a block: plain lines, lines of escapes, and plain lines again.
+    const lines = ['a', '\x01', 'b'].flatMap((text) => Array<string>(1000).fill(text.repeat(100)));
+    const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    const envelope = { ...ENVELOPE, source: 'a.log' };
+    const result = processors.run({ id: 7, bytes, size: lines.length, envelope }) as LineResult;
+    const expected = LineEvents.of(lines, envelope).events.map((event) => `${serialise(event)}\n`);
+    expect(Buffer.from(result.documents).toString() === expected.join('')).toBe(true);
+    expect(result.size).toBe(lines.length);
+    // Its buffer is handed to another thread.
+    expect(result.documents.buffer.byteLength).toBeLessThan(4 * result.documents.length);
+  });
+
   it.each([
     ['process', 'export const process = ({ ctx, event }) => { use(ctx, event.data.line); return event; };'],
     [

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
-import { folderWith, runCli, startCli } from '../support/cli.ts';
+import { folderWith, runCli, runCommand, startCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 
 const PIECES = [
@@ -106,6 +106,20 @@ function linesWithSecrets(count: number, random: () => number): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Compares results, of their long texts the first line that differs alone: Jest takes minutes to compare all lines. */
+function expectSame<T extends object>(one: T | undefined, other: T | undefined): void {
+  const linesOf = (result: T | undefined) =>
+    Object.entries(result ?? {}).flatMap(([name, value]) =>
+      (typeof value === 'string' ? value.split('\n') : [JSON.stringify(value)]).map(
+        (line, n) => `${name}:${n + 1}: ${line}`,
+      ),
+    );
+  const [lines, others] = [linesOf(one), linesOf(other)];
+  const length = Math.max(lines.length, others.length);
+  const at = Array.from({ length }).findIndex((_, n) => lines[n] !== others[n]);
+  expect(lines[at]).toBe(others[at]);
+}
+
 describe('redact', () => {
   it.each([
     ['with packs, blocks and encodings', 'blocks: { lines: 12, timeout: 600 }', ''],
@@ -113,7 +127,7 @@ describe('redact', () => {
     ['with an audit', 'blocks: { timeout: 600 }, audit: { path: FOLDER/audit.jsonl }', ''],
   ])('%s does the same to lines together as to single events', async (_, fields, alsoWith) => {
     const results = [];
-    const input = linesWithSecrets(4000, seededRandom(11));
+    const input = linesWithSecrets(2000, seededRandom(11));
     const ways = [
       { process: 'single, fewer, secrets', pipeline: '' },
       { process: 'fewer, secrets', pipeline: '' },
@@ -139,19 +153,18 @@ pipelines:
 host_config: {}
 `;
       writeFileSync(join(folder, 'p.yaml'), config);
-      const run = () =>
-        runCli(['run', join(folder, 'p.yaml'), '--once', '--state-dir', join(folder, 'state')]);
+      const args = ['run', join(folder, 'p.yaml'), '--once', '--state-dir', join(folder, 'state')];
       const written = (name: string) =>
         existsSync(join(folder, name))
           ? readFileSync(join(folder, name), 'utf8')
               .replaceAll(/"(?:timestamp|time)":"[^"]*"/g, '')
               .replaceAll(folder, '')
           : '';
-      const { code, stderr } = await run();
+      const { code, stderr } = await runCommand(args);
       const [out, dead, audit] = ['out.jsonl', 'dead.jsonl', 'audit.jsonl'].map(written);
-      // What was acknowledged does not come again.
+      // What was acknowledged does not come again, in a process of its own.
       appendFileSync(join(folder, 'in.log'), 'TICKET-1 is the last line\n');
-      const again = await run();
+      const again = await runCli(args);
       expect(again.code).toBe(0);
       results.push({
         code,
@@ -163,7 +176,7 @@ host_config: {}
       });
     }
     const [single, ...others] = results;
-    for (const other of others) expect(other).toEqual(single);
+    for (const other of others) expectSame(other, single);
     expect(single?.out?.split('\n').length).toBeGreaterThan(1000);
     expect(single?.dead?.split('\n').length).toBeGreaterThan(10);
     expect(single?.later?.match(/"line":"[^"]*"/g)).toEqual(['"line":"<:TICKET:> is the last line"']);
@@ -181,7 +194,12 @@ describe('workers', () => {
     const results = [];
     for (const workers of [1, 2]) {
       writeFileSync(join(folder, `${workers}.yaml`), config(folder, workers));
-      const { code, stderr } = await runCli(['run', join(folder, `${workers}.yaml`), '--once', '--no-state']);
+      const { code, stderr } = await runCommand([
+        'run',
+        join(folder, `${workers}.yaml`),
+        '--once',
+        '--no-state',
+      ]);
       // Events failed, and there is no dead letter.
       expect(code).toBe(1);
       const lines = readFileSync(join(folder, `out-${workers}`, 'out.jsonl'), 'utf8')
@@ -231,7 +249,7 @@ host_config: {}
       return cli.stderr.includes('processor numbers');
     }, 30_000);
     const seen = () => readFileSync(join(cwd, 'out.jsonl'), 'utf8').trimEnd().split('\n');
-    await eventually(() => seen().length >= written, 30_000);
+    await eventually(() => seen().length >= written);
     cli.kill('SIGTERM');
     const { code, stderr } = await cli.ended();
     expect({ code, warned: stderr.match(/processor numbers .*/g) }).toEqual({

@@ -102,7 +102,7 @@ describe('WorkerPool', () => {
     expect(workers.size).toBe(2);
   });
 
-  it('goes on after a result that nobody waits for any more, and leaves the lines of a task as they are', async () => {
+  it('goes on after a result that is no longer needed, and leaves the lines of a task as they are', async () => {
     const { pool } = poolOf(1, MASKING);
     await eventually(() => pool.isReady);
     const tasks = [...'abcd'].map((letter) => taskOf(`${letter.repeat(5000)}\n`));

@@ -24,7 +24,7 @@ function importsOf(file: string): { readonly now: string[]; readonly later: stri
   const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, path = '']) => path);
   return {
     now: found(/^(?:import|export) (?:[^"'\n]* from )?["']([^"']+)["'];$/gm),
-    later: found(/\bimport\(["']([^"']+)["']\)/g),
+    later: found(/\b(?:import|createRequire\(import\.meta\.url\))\(["']([^"']+)["']\)/g),
   };
 }
 
@@ -63,14 +63,18 @@ describe('the build', () => {
     expect(packages.filter((name) => !builtinModules.includes(name))).toEqual(declared);
   });
 
-  it('has the file of the workers beside the chunk that starts them, whole and without RxJS', () => {
+  it('has the file of the workers beside the chunk that starts them, which loads `redact` and its packs later, and never RxJS', () => {
     const chunk = loadedWith(ENTRIES).files.find((file) =>
       sourcesOf(file).includes('src/lines/worker-pool.ts'),
     );
     expect(join(dirname(chunk as string), 'line-worker.js')).toBe(WORKER);
     // A worker loads cel-js only if one of its processors has expressions.
     const packages = ['@eslint-community/regexpp', '@marcbachmann/cel-js'];
-    expect(loadedWith([WORKER], true)).toEqual({ files: [WORKER], packages });
+    const all = loadedWith([WORKER], true);
+    expect(all.packages).toEqual(packages);
+    const isOfRedact = (file: string) => file.endsWith('/worker-redact.js');
+    expect(all.files.filter(isOfRedact)).toHaveLength(1);
+    expect(loadedWith([WORKER]).files.filter(isOfRedact)).toEqual([]);
   });
 
   it('lets an application load the engine without the command line', () => {

@@ -49,6 +49,14 @@ const { followFiles } = require('millrace/operators/node');
 const { firstValueFrom, lastValueFrom, Observable, of } = require('rxjs');
 ${work}`;
 
+/** Loads each configuration that it is given. */
+export const LOAD = `
+import { loadConfig } from 'millrace';
+for (const file of process.argv.slice(2)) {
+  const { warnings } = await loadConfig([file]);
+  console.log(file + ': ' + warnings.length + ' warnings');
+}`;
+
 /** Wrong in each line that expects an error: types that are lost are \`any\`, and \`any\` is never wrong. */
 export const PAGE = `
 import { delayRange, entropyMask, regexMask } from 'millrace/operators';

@@ -26,8 +26,8 @@ async function sizeOf(name: string): Promise<number> {
 
 describe('what a page loads for a single operator', () => {
   it.each([
-    ['dedupe', 1020],
-    ['orderedMap', 1450],
+    ['dedupe', 1000],
+    ['orderedMap', 1320],
     ['regexMask', 7000],
     ['entropyMask', 4000],
   ])('%s: less than %d bytes', async (name, most) => {

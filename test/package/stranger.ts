@@ -1,5 +1,5 @@
 import { type ExecFileException, execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { ROOT } from '../support/build.ts';
@@ -73,6 +73,12 @@ export class Project {
       mkdirSync(dirname(join(this.folder, name)), { recursive: true });
       writeFileSync(join(this.folder, name), text);
     }
+  }
+
+  /** The folders of the installed packages, such as `node_modules/rxjs`, as npm notes them. */
+  packages(): string[] {
+    const notes = readFileSync(join(this.folder, 'node_modules/.package-lock.json'), 'utf8');
+    return Object.keys(JSON.parse(notes).packages);
   }
 
   run(command: string, ...args: readonly string[]): Promise<Result> {

@@ -1,12 +1,43 @@
-import { readFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ROOT, upToDateBuild } from '../support/build.ts';
 import { runCli } from '../support/cli.ts';
-import { installed } from '../support/installed.ts';
+
+/** What is loaded of the packages that are copied. A link would be resolved, and would be the copy of the command. */
+const COPIED: Readonly<Record<string, readonly string[]>> = {
+  millrace: ['package.json', 'dist'],
+  rxjs: ['package.json', 'dist/cjs', 'dist/bundles'],
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-copies-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeAll(async () => {
+  await upToDateBuild();
+  const packages = join(folder, 'node_modules');
+  const installed = join(ROOT, 'node_modules');
+  for (const [name, parts] of Object.entries(COPIED)) {
+    const from = name === 'millrace' ? ROOT : join(installed, name);
+    for (const part of parts) cpSync(join(from, part), join(packages, name, part), { recursive: true });
+  }
+  for (const name of readdirSync(installed))
+    if (!(name in COPIED)) symlinkSync(join(installed, name), join(packages, name));
+});
 
 /** The command is of one installed copy of millrace, and the plugins import another. */
-async function run(collector: string, forwarder = '') {
-  const { folder } = await installed({
+async function run(name: string, collector: string, forwarder = '') {
+  const files = {
     'p.yaml': `
 collectors: { source: { plugin: ./source.mjs } }
 forwarders:
@@ -22,9 +53,12 @@ ${collector}`,
 import { ForwardConfigBase, PluginError } from 'millrace';
 export const get_config_schema = () => ForwardConfigBase;
 ${forwarder}`,
-  });
-  const result = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd: folder });
-  return { ...result, path: (name: string) => join(folder, name) };
+  };
+  const cwd = join(folder, name);
+  mkdirSync(cwd);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(cwd, file), text);
+  const result = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd });
+  return { ...result, path: (file: string) => join(cwd, file) };
 }
 
 const BATCHES = `
@@ -34,7 +68,7 @@ export function* collect() {
 
 describe('two installed copies of millrace, one for the command and one for a plugin', () => {
   it('deliver the batches of each other', async () => {
-    const { code, stderr, path } = await run(BATCHES);
+    const { code, stderr, path } = await run('batches', BATCHES);
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('main: completed') });
     const lines = readFileSync(path('out/out.jsonl'), 'utf8').trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).data)).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
@@ -42,16 +76,16 @@ describe('two installed copies of millrace, one for the command and one for a pl
 
   it('show the messages of errors of each other', async () => {
     const forward = `export const forward = () => { throw new PluginError('the archive is full'); };`;
-    const { code, stderr } = await run(BATCHES, forward);
+    const { code, stderr } = await run('errors', BATCHES, forward);
     expect(code).toBe(1);
     expect(stderr).toContain('forwarder out gave up on an event: the archive is full');
   });
 
-  it('fail a run whose collector emits what is no event, instead of dropping it', async () => {
-    const { code, stderr } = await run("export const collect = () => [{ events: ['a'] }];");
+  it('fail a run whose collector emits a value that is not an event, instead of dropping it', async () => {
+    const { code, stderr } = await run('others', "export const collect = () => [{ events: ['a'] }];");
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'main: failed: collector source emitted an object that is no event; expected events: objects of the form `{ data: { … } }`',
+      'main: failed: collector source emitted an object that is not an event; expected events: objects of the form `{ data: { … } }`',
     );
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, timer } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { BatchDemand } from '../../plugins/batch-demand.ts';
-import { memoryState } from '../../src/state/state-table.ts';
+import { memoryState } from '../../src/state/memory-state.ts';
 import { marbles } from '../support/marbles.ts';
 
 function startingDemandOf(size: number, canCommit = true) {
@@ -14,13 +14,13 @@ function startingDemandOf(size: number, canCommit = true) {
   const collectorState = { ...memoryState('test', 'test'), commit: state.commit };
   Object.defineProperty(collectorState, 'isPending', { get: () => state.pending > 0 });
   const demand = new BatchDemand(window, collectorState, 20);
-  const emit = (events: number) => {
+  const emit = (events: number, bytes = 0) => {
     window.take(events);
-    demand.emitted(events);
+    demand.emitted(events, bytes);
   };
-  const acknowledge = (events: number) => {
+  const acknowledge = (events: number, bytes = 0) => {
     state.pending += events;
-    demand.acknowledged(events);
+    demand.acknowledged(events, bytes);
     window.release(events);
   };
   return { window, state, demand, emit, acknowledge };
@@ -45,6 +45,17 @@ describe('BatchDemand', () => {
     state.pending = 0;
     expect(demand.room).toBe(80);
     expect(state.commit).not.toHaveBeenCalled();
+  });
+
+  it('has none while 64 MiB are in flight, however few events that are', () => {
+    const { demand, emit, acknowledge } = demandOf(100);
+    const half = 32 * 1024 * 1024;
+    emit(1, half);
+    expect(demand.room).toBe(99);
+    emit(1, half);
+    expect(demand.room).toBe(0);
+    acknowledge(1, half);
+    expect(demand.room).toBe(98);
   });
 
   it('commits when that leaves little room', () => {

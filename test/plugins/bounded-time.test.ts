@@ -25,9 +25,9 @@ describe('inBoundedTime', () => {
     expect(() => inBoundedTime(fail, 1)).toThrow(new RangeError('no'));
   });
 
-  it('names the rule that was at it, if that is known', () => {
+  it('names the rule that was running, if that is known', () => {
     const options = { share: 0.01, rule: () => 'SLOW' };
-    expect(() => inBoundedTime(forEver, 1, options)).toThrow(/ s; rule "SLOW" was at it$/);
+    expect(() => inBoundedTime(forEver, 1, options)).toThrow(/ s by the rule "SLOW"$/);
     expect(() => inBoundedTime(forEver, 1, { share: 0.01 })).toThrow(/ s$/);
   });
 

@@ -37,6 +37,12 @@ describe('checks of values', () => {
     expect(passes(check, invalid)).toBe(false);
   });
 
+  it('takes a token of npm by its checksum, as in the example of secretlint (issue 200)', () => {
+    const token = ['npm', 'qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP'];
+    expect(passes('crc32', token.join('_'))).toBe(true);
+    expect(passes('crc32', token.join('_').replace('q', 'r'))).toBe(false);
+  });
+
   it('takes for a JSON Web Token only what has the header of one', () => {
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     expect(passes('jwt', `${encode({ alg: 'HS256' })}.e30.x`)).toBe(true);

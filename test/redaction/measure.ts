@@ -16,7 +16,7 @@ export const ORDINARY_LINES = 32_000;
 const SAMPLES_OF_RULE = 20;
 const SAMPLES_OF_CONTEXT = 500;
 
-const PASSWORD_NAMES = [
+export const PASSWORD_NAMES = [
   'password',
   'DB_PASSWORD',
   'dbPassword',
@@ -27,8 +27,8 @@ const PASSWORD_NAMES = [
   'MYSQL_ROOT_PASSWORD',
   'keystorePassword',
 ];
-const PASSWORDS = ['{password}', '{symbols:16}', '{alnum:12}', '{alnum:24}'];
-const TOKEN_NAMES = [
+export const PASSWORDS = ['{password}', '{symbols:16}', '{alnum:12}', '{alnum:24}'];
+export const TOKEN_NAMES = [
   'token',
   'access_token',
   'refreshToken',
@@ -50,7 +50,7 @@ const TOKEN_NAMES = [
   'SECRET_KEY_BASE',
   'webhook_secret',
 ];
-const TOKENS = [
+export const TOKENS = [
   '{hex:32}',
   '{hex:64}',
   '{alnum:20}',

@@ -11,6 +11,17 @@ const COUNT = 20;
 /** In each of eight contexts. */
 const COUNT_IN_CONTEXT = 3;
 
+/** Nothing of this makes a placeholder of a token. */
+const BRACKETS: readonly (readonly [string, string])[] = [
+  ['<', ''],
+  ['<', ' and text'],
+  ['<<<', ''],
+  ['<tag><', ''],
+  ['<a><', '</a>'],
+  ['<b>', '</b>'],
+  ['<', '>'],
+];
+
 const apply = (text: string, rule: MaskRule) => applyRulesInOrder(text, [rule]);
 const masked = ({ text, spans }: Sample, rule: MaskRule) =>
   spans.reduceRight((rest, [start, end]) => rest.slice(0, start) + rule.replace('') + rest.slice(end), text);
@@ -60,6 +71,18 @@ describe.each(packNames())('%s', (pack) => {
             const [before, after] = [text.slice(0, start), text.slice(end)].map((part) => apply(part, rule));
             expect(apply(text, rule)).toBe(before + rule.replace('') + after);
           }
+        }
+      }
+    });
+
+    it('replaces its values behind brackets', () => {
+      const r = new Random(14);
+      // A key makes a placeholder of what is in brackets, as in `token=<access-token>`.
+      if (pack !== 'secrets/providers') return;
+      for (const template of tests.matches.filter(isValue)) {
+        const value = validSample(template, rule, r).text;
+        for (const [before, after] of BRACKETS) {
+          expect(apply(`${before}${value}${after}`, rule)).toBe(`${before}${rule.replace('')}${after}`);
         }
       }
     });

@@ -49,6 +49,7 @@ const ALPHABETS: Readonly<Record<string, string>> = {
   BASE36: UPPER + DIGITS,
   hex: `${DIGITS}abcdef`,
   HEX: `${DIGITS}ABCDEF`,
+  base32_lower: `${LOWER}234567`,
   base32: `${UPPER}234567`,
   b64: `${LOWER}${UPPER}${DIGITS}+/`,
   b64url: `${LOWER}${UPPER}${DIGITS}-_`,

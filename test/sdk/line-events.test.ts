@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
 import { serialise } from '../../src/sdk/serialise.ts';
 
@@ -42,6 +43,37 @@ describe('LineEvents', () => {
         const events = LineEvents.of(lines, common);
         const written = events.events.map((event) => `${serialise(event)}\n`).join('');
         expect(events.toJsonLines().toString()).toBe(Buffer.from(written).toString());
+      }),
+    );
+  });
+
+  it('looks at each line once for slices in order', () => {
+    const bytes = Buffer.from('a line\n'.repeat(1000));
+    const block = new LineBlock(bytes, 1000);
+    const search = jest.spyOn(bytes, 'indexOf');
+    const slices = Array.from({ length: 1000 }, (_, n) => block.slice(n, n + 1));
+    expect(search).toHaveBeenCalledTimes(1000);
+    expect(slices.every(({ text }) => text === 'a line')).toBe(true);
+    expect(block.slice(0, 2).text).toBe('a line\na line');
+  });
+
+  it('gives slices of plain lines, as Array.slice does', () => {
+    const lines = fc.array(fc.constantFrom('', 'a', '"quoted"', 'some words'), {
+      minLength: 1,
+      maxLength: 20,
+    });
+    const common = { timestamp: '2026-01-01T00:00:00.000Z', source: 'a', backfill: true, isTruncated: false };
+    fc.assert(
+      fc.property(lines, fc.nat(20), fc.nat(20), (all, one, other) => {
+        const [start = 0, end = 0] = [Math.min(one, all.length), Math.min(other, all.length)].sort(
+          (a, b) => a - b,
+        );
+        const block = new LineBlock(Buffer.from(all.map((text) => `${text}\n`).join('')), all.length);
+        const slice = new LineEvents(block.slice(start, end), common);
+        expect(slice.size).toBe(end - start);
+        expect(slice.toJsonLines().toString()).toBe(
+          LineEvents.of(all.slice(start, end), common).toJsonLines().toString(),
+        );
       }),
     );
   });

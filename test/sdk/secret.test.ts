@@ -1,6 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { format, inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { withholdingLogger } from '../../src/sdk/checks/shown-values.ts';
 import { isFatal } from '../../src/sdk/errors.ts';
 import { isSecret, Secret, secret, secretsIn } from '../../src/sdk/secret.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -13,6 +14,20 @@ beforeEach(() => {
 afterEach(() => {
   delete process.env[VARIABLE];
 });
+
+/** A message as the log shows it. */
+function shownBy(
+  message: string,
+  secrets: readonly Secret[],
+  variables: readonly { name: string; value: string }[] = [],
+): string {
+  let shown = '';
+  const log = (text: string) => {
+    shown = text;
+  };
+  withholdingLogger({ error: log, warn: log, info: log, debug: log }, variables, secrets).info(message);
+  return shown;
+}
 
 const error = (read: () => unknown): unknown => {
   try {
@@ -98,19 +113,32 @@ describe('a secret', () => {
   });
 
   it('is hidden in texts, with its values before the last change, plain and escaped', () => {
+    const hideIn = (key: Secret, text: string) => shownBy(text, [key]);
     const file = temp('key');
     const key = secret().parse({ file });
     writeFileSync(file, 'line "one"\nline two');
     key.read();
     writeFileSync(file, 'other value');
     key.read();
-    expect(key.hideIn('at line "one"\nline two: {"k":"line \\"one\\"\\nline two"} other value')).toBe(
+    expect(hideIn(key, 'at line "one"\nline two: {"k":"line \\"one\\"\\nline two"} other value')).toBe(
       'at <secret>: {"k":"<secret>"} <secret>',
     );
-    expect(new Secret('abc').hideIn('abcde')).toBe('abcde');
+    expect(hideIn(new Secret('abc'), 'abcde')).toBe('abcde');
     writeFileSync(file, 'other');
     key.read();
-    expect(key.hideIn('other value')).toBe('<secret>');
+    expect(hideIn(key, 'other value')).toBe('<secret>');
+  });
+
+  it('is hidden with the others, the longest first, whatever order they are in', () => {
+    const secrets = [new Secret('hunter2'), new Secret('my-hunter2-key'), new Secret('a b&c')];
+    for (const order of [secrets, secrets.toReversed()]) {
+      const text = 'my-hunter2-key hunter2 /?k=a%20b%26c my-hun…';
+      expect(shownBy(text, order)).toBe('<secret> <secret> /?k=<secret> <secret>…');
+    }
+    const variables = [{ name: 'V', value: 'hunter' }];
+    expect(shownBy('my-hunter2-key hunter', secrets, variables)).toBe('<secret> ${V}');
+    const longer = [{ name: 'V', value: 'my-hunter2-key' }];
+    expect(shownBy('in my-hunter2-key/x', secrets.slice(0, 1), longer)).toBe('in ${V}/x');
   });
 
   it('is found anywhere in a configuration, and is recognised across copies of millrace', () => {

@@ -79,12 +79,22 @@ host_config: {}
         .trim()
         .split('\n')
         .map((text) => JSON.parse(text));
-      expect(dead.map(({ data }) => data.error)).toEqual([expect.stringMatching(/ answered (?:400|500) /)]);
+      expect(dead.map(({ data }) => data.error)).toEqual([
+        expect.stringMatching(/ answered (?:400|500) \(.*; ClickHouse error \d+, CANNOT_PARSE_\w+\)/),
+      ]);
     });
 
     it.each([
-      ['no table', '', 'answered 404 (Not Found); check `url`'],
-      ['a wrong password', 'auth: { basic: { username: agent, password: { env: HOME } } }', 'answered 401'],
+      [
+        'no table',
+        '',
+        'answered 404 (Not Found; ClickHouse error 60, UNKNOWN_TABLE); create the table, or check `url`',
+      ],
+      [
+        'a wrong password',
+        'auth: { basic: { username: agent, password: { env: HOME } } }',
+        'answered 401 (Unauthorized; ClickHouse error 193, WRONG_PASSWORD)',
+      ],
     ])('%s fails the run, and no line is dropped', async (what, more, message) => {
       if (what !== 'no table') await table('timestamp DateTime, line String');
       const trial = new Trial(config(more));

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
 import { connect } from '@nats-io/transport-node';
 import { byForm } from '../faults/support/form.ts';
+import { noSmallDisk, smallDisk } from '../support/small-disk.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { Fleet, NatsServer, Partition, startCluster } from './support/nats.ts';
 import { skipWithout } from './support/start-server.ts';
@@ -43,7 +44,7 @@ skipWithout('nats-server')('a fleet over NATS', () => {
 
   async function startAll(fleet: Fleet, workers = 3): Promise<void> {
     await fleet.start('agent');
-    for (let n = 1; n <= workers; n++) await fleet.start(`worker-${n}`);
+    await Promise.all(Array.from({ length: workers }, (_, n) => fleet.start(`worker-${n + 1}`)));
   }
 
   const restarts = (fleet: Fleet, name: string) => async () => {
@@ -154,8 +155,8 @@ skipWithout('nats-server')('a fleet over NATS', () => {
         4: () => agent.cut(),
         7: () => worker.cut(),
         10: () => delay(6000),
-        11: () => agent.mend(),
-        12: () => worker.mend(),
+        11: () => agent.restore(),
+        12: () => worker.restore(),
       });
       expect(tally).toMatchObject({ unique: LINES + 1, leaked: 0 });
       // The worker knows messages again that it has acknowledged, and the stream those of the agent.
@@ -189,6 +190,32 @@ skipWithout('nats-server')('a fleet over NATS', () => {
     TIMEOUT,
   );
 
+  (noSmallDisk === undefined ? it : it.skip)(
+    'loses nothing when the disk of the server is full',
+    async () => {
+      const disk = smallDisk(LINES);
+      const storage = `jetstream { store_dir: "${disk.path}/store", max_file_store: 1000000000 }`;
+      const server = await NatsServer.start(temp('nats'), storage);
+      const fleet = new Fleet({ folder: temp('fleet'), agentServers: [server.url], collector: COLLECTOR });
+      await fleet.start('agent');
+      fleet.write(100);
+      await fleet.start('worker-1');
+      await fleet.delivered();
+      disk.leave(LINES * 20);
+      fleet.write(LINES);
+      await fleet.shows('agent', /the message was not stored: /);
+      // A server that has no room stops JetStream until it is started again.
+      disk.leave(LINES * 500);
+      await server.kill();
+      await server.start();
+      const tally = await fleet.delivered(TIMEOUT / 1000 - 30);
+      await fleet.stop();
+      expect(tally).toMatchObject({ unique: LINES + 100, leaked: 0 });
+      expect(tally.duplicates).toBeLessThanOrEqual(2 * 4000);
+    },
+    TIMEOUT,
+  );
+
   it(
     'gives a poison message to the dead letter, and goes on with all others',
     async () => {
@@ -216,7 +243,7 @@ skipWithout('nats-server')('a fleet over NATS', () => {
     'does not repeat the work of a worker that takes longer than ack_wait',
     async () => {
       const server = await NatsServer.start(temp('nats'));
-      const slow = { processors: 'slow: { plugin: test, delay: 5 }', process: 'slow' };
+      const slow = { processors: 'slow: { plugin: test, delay: 3 }', process: 'slow' };
       const fleet = new Fleet({
         folder: temp('fleet'),
         agentServers: [server.url],
@@ -227,7 +254,7 @@ skipWithout('nats-server')('a fleet over NATS', () => {
       fleet.write(2000);
       const tally = await fleet.delivered(60);
       // Long enough for a message that was acknowledged too late to come again.
-      await delay(3000);
+      await delay(2500);
       expect(fleet.tally()).toEqual(tally);
       await fleet.stop();
       expect(tally).toEqual({ unique: 2000, duplicates: 0, leaked: 0 });

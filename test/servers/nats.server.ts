@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { tempFolder } from '../support/temp-folder.ts';
 import { Fleet, NatsServer, startCluster } from './support/nats.ts';
+import { credsUser, nkeyUser } from './support/nats-accounts.ts';
 import { skipWithout } from './support/start-server.ts';
 
 const LINES = 3000;
@@ -40,6 +42,23 @@ skipWithout('nats-server')('a fleet over NATS', () => {
     expect(await deliver(fleet)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
   }, 90_000);
 
+  it('gives back what it was sent when a worker is stopped, so that nothing waits for `ack_wait`', async () => {
+    const server = await NatsServer.start(temp('nats'));
+    const collector = 'ack_wait: 600';
+    const fleet = new Fleet({ folder: temp('fleet'), agentServers: [server.url], collector });
+    await fleet.start('agent');
+    fleet.write(100_000);
+    for (let n = 1; n <= 5; n++) {
+      const before = fleet.tally().unique;
+      await fleet.start('worker-1');
+      while (fleet.tally().unique === before) await delay(5);
+      await fleet.end('worker-1');
+    }
+    await fleet.start('worker-1');
+    expect(await fleet.delivered(40)).toEqual({ unique: 100_000, duplicates: 0, leaked: 0 });
+    await fleet.stop();
+  }, 90_000);
+
   it.each([
     ['a token', 'authorization { token: "s3cret-token" }', 'token: { file: secret.txt }', 's3cret-token'],
     [
@@ -63,6 +82,41 @@ skipWithout('nats-server')('a fleet over NATS', () => {
       });
       expect(await deliver(fleet, 1)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
       expect(fleet.log('agent') + fleet.log('worker-1')).not.toContain(secret);
+    },
+    90_000,
+  );
+
+  it.each([
+    [
+      'an NKey',
+      () => {
+        const { config, seed } = nkeyUser();
+        return { config, secret: seed, file: seed, auth: 'nkey: { file: secret.txt }' };
+      },
+    ],
+    [
+      'credentials',
+      () => {
+        const { config, seed, creds } = credsUser();
+        return { config, secret: seed, file: creds, auth: 'creds: { file: secret.txt }' };
+      },
+    ],
+  ])(
+    'logs in with %s, of which no log shows the seed',
+    async (_, prepare) => {
+      const { config, secret, file, auth } = prepare();
+      const nats = await NatsServer.start(temp('nats'), config);
+      mkdirSync(temp('fleet'), { recursive: true });
+      writeFileSync(temp('fleet/secret.txt'), `${file}\n`);
+      const login = `auth:\n  ${auth}`;
+      const fleet = new Fleet({
+        folder: temp('fleet'),
+        agentServers: [nats.url],
+        forwarder: login,
+        collector: login,
+      });
+      expect(await deliver(fleet, 1)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
+      expect(fleet.log('agent') + fleet.log('worker-1')).not.toContain(secret.slice(0, 20));
     },
     90_000,
   );

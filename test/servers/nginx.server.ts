@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Trial } from '../faults/support/trial.ts';
+import { connectProxy } from '../support/connect-proxy.ts';
 import { type HttpSink, httpSink } from '../support/http-sink.ts';
 import { CertificateAuthority } from './support/certificates.ts';
 import { freePort, type Server, skipWithout, startServer } from './support/start-server.ts';
@@ -103,6 +104,32 @@ host_config: {}
       expect.arrayContaining(['CN=client', 'CN=second']),
     );
     expect(trial.verdict()).toEqual(whole(trial));
+  });
+
+  it('sends every line once through a proxy that opens tunnels, which sees nothing of them', async () => {
+    const token = `Basic ${Buffer.from('ada:hunter2').toString('base64')}`;
+    const proxy = await connectProxy(token);
+    writeFileSync(file('proxy-password'), 'wrong');
+    const password = `{ file: ${file('proxy-password')} }`;
+    const trial = trialWith(
+      `${client()} }, proxy: { url: '${proxy.url}', username: ada, password: ${password}`,
+    );
+    try {
+      const refused = await trial.runOnce('--give-up-after', '1');
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toContain(
+        `the proxy ${proxy.url} opened no tunnel to ${new URL(url).origin}: it answered 407 (Proxy Authentication Required); check the credentials of \`proxy\``,
+      );
+      expect(sink.requests).toEqual([]);
+      writeFileSync(file('proxy-password'), 'hunter2');
+      expect(await trial.runOnce()).toMatchObject({ code: 0 });
+      expect(trial.verdict()).toEqual(whole(trial));
+      expect(sink.requests[0]?.headers['x-client']).toBe('CN=client');
+      expect(proxy.asked.at(-1)).toBe(`CONNECT ${new URL(url).host} ${token}`);
+      expect(refused.stderr).not.toContain('hunter2');
+    } finally {
+      await proxy.close();
+    }
   });
 
   it.each([

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach } from '@jest/globals';
+import { afterAll, afterEach } from '@jest/globals';
 import { ROOT, upToDateBuild } from './build.ts';
+import { LoadedCli } from './loaded-cli.ts';
 
 export interface CliOptions {
   readonly cwd?: string;
@@ -99,6 +100,22 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   return (await startCli(args, options)).ended();
 }
 
+/**
+ * Runs the built command line to its end, in a process that the tests of a file share, since most of the time that a
+ * process of its own takes is spent on loading. Not for what is about the process: signals, standard input, terminals,
+ * crashes, state that the next run finds, and plugins that leave something running. Modules stay loaded, so not for
+ * files of plugins that change between runs either.
+ */
+export async function runCommand(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  const command = { args, cwd: options.cwd ?? ROOT, env: environment(options) };
+  loadedCli ??= LoadedCli.start();
+  const cli = await loadedCli;
+  return cli.run(command);
+}
+
+let loadedCli: Promise<LoadedCli> | undefined;
+afterAll(async () => (await loadedCli)?.end());
+
 /** Runs a shell script to its end. In it, `millrace` is the built command line. */
 export async function runShell(script: string, options: CliOptions = {}): Promise<CliResult> {
   const millrace = `millrace() { '${process.execPath}' '${await upToDateBuild()}' "$@"; }`;
@@ -107,14 +124,13 @@ export async function runShell(script: string, options: CliOptions = {}): Promis
 
 /** Any other process, under the same conditions: no colours, and an environment that the test decides. */
 export function startProcess(command: string, args: readonly string[], options: CliOptions = {}): CliProcess {
-  // Each has checkpoints of its own, and none those of the user.
-  const env = {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
-    XDG_STATE_HOME: folderWith(),
-    ...options.env,
-  };
+  const env = environment(options);
   return new CliProcess(
     spawn(command, args, { cwd: options.cwd ?? ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] }),
   );
+}
+
+/** Each has checkpoints of its own, and none those of the user. */
+function environment({ env }: CliOptions): Record<string, string | undefined> {
+  return { PATH: process.env.PATH, HOME: process.env.HOME, XDG_STATE_HOME: folderWith(), ...env };
 }

@@ -1,4 +1,4 @@
-import { defer, EMPTY, map, Observable, of, throwError, timer } from 'rxjs';
+import { defer, EMPTY, ignoreElements, map, Observable, of, throwError, timer } from 'rxjs';
 import type {
   ConsumerSettings,
   LinkEvents,
@@ -33,7 +33,7 @@ export class FakeNats {
   /** Why no connection can be opened now. */
   refuses: PluginError | undefined;
   latency = 0;
-  /** It delivers messages again that are not acknowledged within `ackWait`. */
+  /** It delivers messages again that are given back, or not acknowledged within `ackWait`. */
   deliversAgain = true;
   /** It does not hear that messages are in work. */
   isDeaf = false;
@@ -94,13 +94,17 @@ export class FakeNats {
             this.#ids.add(id);
             this.stored.push({ subject, text: Buffer.from(payload).toString(), id });
           }
-          return this.latency === 0 ? EMPTY : timer(this.latency);
+          return this.latency === 0 ? EMPTY : timer(this.latency).pipe(ignoreElements());
         }),
       stream: (name: string, create: StreamSettings | undefined) => {
         this.calls.push(`stream ${name}${create === undefined ? '' : ` of ${create.subjects.join(' ')}`}`);
         return EMPTY;
       },
       consumer: (stream, settings, create) => of(this.#consumer(stream, settings, create)),
+      flush: () => {
+        this.calls.push('flush');
+        return EMPTY;
+      },
       close: () => {
         this.calls.push('close');
       },
@@ -146,11 +150,11 @@ export class FakeNats {
   #message(sequence: number, deliveries: number): Delivery {
     const { text, subject } = this.stored[sequence - 1] as { text: string; subject: string };
     const again = (ms: number) =>
-      timer(ms).subscribe(() => {
+      (this.deliversAgain ? timer(ms) : EMPTY).subscribe(() => {
         this.#waiting.push({ sequence, deliveries });
         this.#deliver();
       });
-    let waiting = this.deliversAgain ? again(this.ackWait) : EMPTY.subscribe();
+    let waiting = again(this.ackWait);
     this.#open.get(sequence)?.stop();
     this.#open.set(sequence, { stop: () => waiting.unsubscribe() });
     const answered = (answer: Answer) => {

@@ -9,6 +9,6 @@ export function tempFolder(): (name?: string) => string {
   beforeEach(() => {
     folder = fs.mkdtempSync(join(tmpdir(), 'millrace-'));
   });
-  afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   return (name = '') => join(folder, name);
 }

@@ -118,6 +118,19 @@ describe('a stand-in of a forwarder', () => {
     expect(single.endedAt).toBe(1000);
   });
 
+  it('makes one call at a time if the pipeline delivers exactly once to one that stores nothing twice', async () => {
+    const forwarders = {
+      fleet: {
+        ...{ plugin: 'nats', servers: 'localhost', subject: 'logs' },
+        ...{ batch: { events: 5, seconds: 0 }, concurrency: 2 },
+      },
+    };
+    const options = { ...ten, forward: { fleet: { takes: '100ms' } } };
+    const both = await run({ forward: 'fleet' }, options, { forwarders });
+    const each = await run({ forward: 'fleet', exactly_once: true }, options, { forwarders });
+    expect([both.endedAt, each.endedAt]).toEqual([100, 200]);
+  });
+
   it('gathers batches as the fields of `batching` say', async () => {
     const schema = ForwardConfigBase.extend(batching());
     plugin('forward', 'bulk', defineForwarder({ schema, forward: () => {}, forwardBatch: () => {} }));
@@ -206,7 +219,7 @@ describe('a pipeline with workers', () => {
         )
       ).left('web').length;
     expect(await inFlight(1)).toBe(10);
-    expect(await inFlight(2)).toBe(120);
+    expect(await inFlight(2)).toBe(20);
   });
 });
 

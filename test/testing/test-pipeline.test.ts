@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { ProcessConfigBase } from '../../src/sdk/config.ts';
@@ -38,6 +39,14 @@ describe('testPipeline', () => {
     expect(run.forwarded('live')).toEqual(run.forwarded('archive'));
     expect(run.state).toBe('completed');
     expect(run.endedAt).toBe(5004);
+  });
+
+  it('leaves nothing behind that slows down the runs after it', async () => {
+    // Up to Node 22, each storage of asynchronous context is a symbol of every resource, also of every promise.
+    const storages = () => Object.getOwnPropertySymbols(new AsyncResource('test')).length;
+    const before = storages();
+    await testPipeline(config(), { collect: { web: { marbles: 'a|' } } });
+    expect(storages()).toBe(before);
   });
 
   it('lets processors work in virtual time', async () => {

@@ -89,6 +89,7 @@ it('a definition may have every optional member of its kind', () => {
     schema,
     process: ({ event }) => event,
     masks: true,
+    filters: true,
     runsInWorkers: true,
     mapLines: ({ ctx, envelope }) => ({ map: (line) => ctx.config.path + envelope.source + line }),
   });

@@ -3,7 +3,6 @@ import { steadyClock } from '../../support/steady-clock.ts';
 import type { OutputFile, OutputLog } from './output-file.ts';
 import { writeError } from './write-error.ts';
 
-/** Milliseconds. */
 const SYNC_EVERY = 1000;
 
 /**

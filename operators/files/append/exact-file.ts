@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { concat, defer, from, type Observable, of } from 'rxjs';
 import { counted } from '../../support/counted.ts';
+import { fileSystem } from '../../support/file-system.ts';
 import { closeFile, fsCall, isMissing, readAt } from '../../support/fs-calls.ts';
 import type { FileAppender } from './file-appender.ts';
 import { openOutput, outputStatus } from './open-output.ts';
@@ -38,7 +38,6 @@ export class ExactFile {
   readonly #options: ExactFileOptions;
   #id: string | undefined;
   #length = 0;
-  /** The first bytes of the file. */
   #head: Buffer = Buffer.alloc(0);
   #fullDigest: string | undefined;
 
@@ -65,7 +64,6 @@ export class ExactFile {
     );
   }
 
-  /** Forces what was written to the disk. */
   sync(): Observable<never> {
     return this.#appender.sync();
   }
@@ -148,7 +146,7 @@ async function cutBack(mark: FileMark): Promise<number | 'gone'> {
 /** The path of the file with this identity. */
 async function findMarked({ id, path }: FileMark): Promise<string | undefined> {
   const folder = dirname(path);
-  const names = await unlessMissing(fsCall<string[]>((done) => fs.readdir(folder, done)));
+  const names = await unlessMissing(fsCall<string[]>((done) => fileSystem.readdir(folder, done)));
   for (const candidate of [path, ...(names ?? []).map((name) => join(folder, name))]) {
     const status = await unlessMissing(outputStatus(candidate));
     if (status?.id === id) return candidate;
@@ -171,10 +169,10 @@ function cutFile(path: string, mark: FileMark): Promise<number> {
     if (size < length) {
       throw refusal(mark, `it has ${counted(size, 'byte')}, of ${length} that were confirmed`);
     }
-    if (digest !== head) throw refusal(mark, 'it begins otherwise than it did');
+    if (digest !== head) throw refusal(mark, 'it no longer starts with the same bytes');
     if (size === length) return 0;
-    await fsCall((done) => fs.ftruncate(fd, length, done));
-    await fsCall((done) => fs.fdatasync(fd, done));
+    await fsCall((done) => fileSystem.ftruncate(fd, length, done));
+    await fsCall((done) => fileSystem.fdatasync(fd, done));
     return size - length;
   });
 }

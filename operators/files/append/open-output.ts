@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { dirname } from 'node:path';
+import { fileSystem } from '../../support/file-system.ts';
 import { closeFile, fsCall } from '../../support/fs-calls.ts';
 
 /** The default for files: the owner writes, the group reads. The umask can take away more. */
@@ -21,7 +22,6 @@ export interface OutputStatus {
 
 export interface OpenOutput extends OutputStatus {
   readonly fd: number;
-  /** It was created by this call. */
   readonly isNew: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface OpenOutput extends OutputStatus {
 export async function openOutput(path: string, mode = FILE_MODE): Promise<OpenOutput> {
   const { fd, isNew } = await openOrCreate(path, mode);
   try {
-    const stats = await fsCall<fs.BigIntStats>((done) => fs.fstat(fd, { bigint: true }, done));
+    const stats = await fsCall<fs.BigIntStats>((done) => fileSystem.fstat(fd, { bigint: true }, done));
     if (stats.isFile()) return { fd, isNew, ...statusOf(stats) };
     throw Object.assign(new Error('it is not a regular file'), { code: 'NOT_A_FILE', syscall: 'open' });
   } catch (error) {
@@ -40,14 +40,14 @@ export async function openOutput(path: string, mode = FILE_MODE): Promise<OpenOu
 
 /** The status of what is at a path, which may be a symbolic link. */
 export async function outputStatus(path: string): Promise<OutputStatus> {
-  return statusOf(await fsCall<fs.BigIntStats>((done) => fs.lstat(path, { bigint: true }, done)));
+  return statusOf(await fsCall<fs.BigIntStats>((done) => fileSystem.lstat(path, { bigint: true }, done)));
 }
 
 /** Forces a folder's entries to the disk: without that, a new file can be gone after a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   const fd = await open(path, fs.constants.O_RDONLY);
   try {
-    await fsCall((done) => fs.fsync(fd, done));
+    await fsCall((done) => fileSystem.fsync(fd, done));
   } finally {
     await closeFile(fd);
   }
@@ -70,10 +70,12 @@ export async function makeFolder(path: string): Promise<void> {
 
 async function makeOneFolder(path: string): Promise<void> {
   try {
-    await fsCall((done) => fs.mkdir(path, FOLDER_MODE, done));
+    await fsCall((done) => fileSystem.mkdir(path, FOLDER_MODE, done));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
-    const stats = await fsCall<fs.Stats>((done) => fs.stat(path, done)).catch(() => Promise.reject(error));
+    const stats = await fsCall<fs.Stats>((done) => fileSystem.stat(path, done)).catch(() =>
+      Promise.reject(error),
+    );
     if (stats.isDirectory()) return;
     const what = `ENOTDIR: not a directory, mkdir '${path}'`;
     throw Object.assign(new Error(what), { code: 'ENOTDIR', syscall: 'mkdir' });
@@ -98,9 +100,9 @@ async function openOrCreate(path: string, mode: number): Promise<{ fd: number; i
 }
 
 function open(path: string, flags: number, mode?: number): Promise<number> {
-  return fsCall<number>((done) => fs.open(path, flags, mode, done));
+  return fsCall<number>((done) => fileSystem.open(path, flags, mode, done));
 }
 
-export function statusOf({ dev, ino, size }: fs.BigIntStats): OutputStatus {
+function statusOf({ dev, ino, size }: fs.BigIntStats): OutputStatus {
   return { id: `${dev}:${ino}`, size: Number(size) };
 }

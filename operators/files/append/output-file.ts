@@ -1,6 +1,7 @@
-import fs from 'node:fs';
+import type fs from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { counted } from '../../support/counted.ts';
+import { fileSystem } from '../../support/file-system.ts';
 import { closeFile, fsCall, readAt, writeAll } from '../../support/fs-calls.ts';
 import { type OpenOutput, type OutputId, openOutput, syncFolder } from './open-output.ts';
 import { repairTail } from './torn-tail.ts';
@@ -25,7 +26,6 @@ export interface OpenFileOptions {
   /** What the last write to this path left behind. */
   readonly leftover: Leftover | undefined;
   readonly log: OutputLog;
-  /** The permissions of a file that is created. */
   readonly mode: number;
 }
 
@@ -56,7 +56,6 @@ export class OutputFile {
     this.#changes = isNew ? 1 : 0;
   }
 
-  /** Opens a file, and repairs its end. */
   static async open(path: string, { leftover, log, mode }: OpenFileOptions): Promise<OutputFile> {
     const file = new OutputFile(path, await openOutput(path, mode));
     try {
@@ -96,7 +95,7 @@ export class OutputFile {
     const end = this.#length;
     if (end <= length) return;
     try {
-      const { size } = await fsCall<fs.Stats>((done) => fs.fstat(this.#fd, done));
+      const { size } = await fsCall<fs.Stats>((done) => fileSystem.fstat(this.#fd, done));
       if (size === end) await this.#truncate(length);
       else if (size === end - length) await this.#truncate(0);
     } catch {
@@ -110,10 +109,10 @@ export class OutputFile {
    */
   async wasRemoved(): Promise<boolean> {
     try {
-      const { nlink } = await fsCall<fs.Stats>((done) => fs.fstat(this.#fd, done));
+      const { nlink } = await fsCall<fs.Stats>((done) => fileSystem.fstat(this.#fd, done));
       if (nlink > 0) return false;
-      // Linux shows the last name of a file that has none any more.
-      const name = await fsCall<string>((done) => fs.readlink(`/proc/self/fd/${this.#fd}`, done));
+      // Linux shows the last name of a file that has none left.
+      const name = await fsCall<string>((done) => fileSystem.readlink(`/proc/self/fd/${this.#fd}`, done));
       return basename(name) === `${basename(this.path)} (deleted)`;
     } catch {
       return true;
@@ -129,7 +128,7 @@ export class OutputFile {
   async sync(): Promise<void> {
     const upTo = this.#changes;
     if (upTo === this.#synced) return;
-    await fsCall((done) => fs.fdatasync(this.#fd, done));
+    await fsCall((done) => fileSystem.fdatasync(this.#fd, done));
     if (this.#isNew) await syncFolder(dirname(this.path));
     this.#synced = Math.max(this.#synced, upTo);
     this.#isNew = false;
@@ -159,7 +158,7 @@ export class OutputFile {
   }
 
   async #truncate(length: number): Promise<void> {
-    await fsCall((done) => fs.ftruncate(this.#fd, length, done));
+    await fsCall((done) => fileSystem.ftruncate(this.#fd, length, done));
     this.#length = length;
   }
 }

@@ -6,7 +6,6 @@ import { writeError } from './write-error.ts';
 /** Bytes of which some were written, while their writer was not told so. */
 interface Unconfirmed {
   bytes: Buffer;
-  /** How many of the bytes are in the file. */
   written: number;
 }
 
@@ -52,7 +51,7 @@ export class ResumingWriter {
     if (error !== undefined) throw writeError(this.#name, error);
   }
 
-  /** How much of `bytes` is in the file already; that is not remembered any more. */
+  /** How much of `bytes` is in the file already; that is then forgotten. */
   #take(bytes: Buffer): number {
     const index = this.#unconfirmed.findIndex(
       (begun) => isPrefix(begun.bytes, bytes) || isPrefix(bytes, begun.bytes),

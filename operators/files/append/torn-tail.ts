@@ -1,4 +1,4 @@
-import fs from 'node:fs';
+import { fileSystem } from '../../support/file-system.ts';
 import { fsCall, readAt } from '../../support/fs-calls.ts';
 
 const LF = 0x0a;
@@ -37,7 +37,7 @@ export async function repairTail(
   const { keep, isTerminated } = await findTail(fd, size);
   if (keep === size) return { length: size, isTerminated };
   try {
-    await fsCall((done) => fs.ftruncate(fd, keep, done));
+    await fsCall((done) => fileSystem.ftruncate(fd, keep, done));
     return { length: keep, isTerminated };
   } catch (error) {
     // A file that may only be appended to (chattr +a) keeps what it has.
@@ -132,7 +132,7 @@ interface Chunk {
 }
 
 async function* readForwards(fd: number, start: number, end: number): AsyncGenerator<Chunk> {
-  const memory = Buffer.allocUnsafe(CHUNK);
+  const memory = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK, end - start)));
   for (let position = start; position < end; position += CHUNK) {
     const chunk = memory.subarray(0, end - position);
     const bytes = await readAt(fd, position, chunk);
@@ -143,7 +143,7 @@ async function* readForwards(fd: number, start: number, end: number): AsyncGener
 }
 
 async function* readBackwards(fd: number, end: number): AsyncGenerator<Chunk> {
-  const memory = Buffer.allocUnsafe(CHUNK);
+  const memory = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK, end)));
   for (let rest = end; rest > 0; ) {
     const chunk = memory.subarray(0, rest);
     rest -= chunk.length;

@@ -7,7 +7,7 @@ const HINTS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'give a shorter path',
   ENOENT: 'its folder is missing',
   ENOSPC: 'make room on that disk',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   ENXIO: 'it is not a regular file',
   EPERM: 'give this process the right to write there',
   EROFS: 'make that file system writable',
@@ -22,7 +22,7 @@ const FATAL = new Set(['EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENXIO', 'N
  */
 export function writeError(path: string, cause: NodeJS.ErrnoException): NodeJS.ErrnoException {
   const { code, syscall, message } = cause;
-  // A file that is missing is only made anew; a folder that cannot be made, with one above it, never is.
+  // A file that is missing is only created again; a folder that cannot be made, with one above it, never is.
   const isUnmakeable = code === 'ENOENT' && syscall === 'mkdir';
   const hint = isUnmakeable ? 'no folder can be made there' : HINTS[code ?? ''];
   const text = `cannot write to ${path}: ${message}${hint === undefined ? '' : `; ${hint}`}`;

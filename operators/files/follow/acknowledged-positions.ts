@@ -20,7 +20,7 @@ export type FilePosition = {
   readonly fingerprint: Fingerprint;
   /** The number of the file among all that were followed; positions of earlier versions have none, which is the lowest. */
   readonly sequence?: number;
-  /** Milliseconds since 1970: when following began and it was not there; null if it was. */
+  /** Milliseconds since 1970: when following started and it was not there; null if it was. */
   readonly missingSince: number | null;
   /** The checksum of the bytes before `offset`; positions of earlier versions have none. */
   readonly tail?: TailChecksum;
@@ -39,7 +39,7 @@ export interface PositionStore {
 }
 
 export interface AcknowledgedPositionsOptions {
-  /** Read files that are there from their begin. */
+  /** Read files that are there from their start. */
   readonly backfill: boolean;
   /**
    * Whether a file of this path was followed before, or would have been had it been there: then one that is not known
@@ -56,7 +56,7 @@ const KEPT_FOR = 7 * 24 * 3600 * 1000;
 const MOST_MISSING = 100_000;
 
 /**
- * Where each file is acknowledged up to, so that following can begin again there without losing a line.
+ * Where each file is acknowledged up to, so that following can resume there without losing a line.
  * `store` outlives a run: a run with the same one resumes. A file is known by device, inode, its first bytes and those
  * before the offset: one in which they differ is another one, and read from its beginning. If the device has another
  * number, because it was mounted again, the path and inode tell.

@@ -1,18 +1,20 @@
 import type { MemoryBudget } from './memory-budget.ts';
 
 const UNIT = 64 * 1024;
+/** Smaller blocks are not used again: a batch of one line must not hold a whole unit. */
+const LEAST = 4096;
 const MOST_FREE = 16;
-/** Larger blocks are rare. */
-const LARGEST = 16 * UNIT;
+/** Larger blocks are rare, and not used again either. */
+const LARGEST = 32 * UNIT;
 
 /**
- * Memory of blocks, used again: what comes and goes as fast as files are read is much garbage to collect. What is free
- * counts in `budget`.
+ * Reuses the memory of blocks: files are read so fast that new memory for each block would be a lot of garbage to collect.
+ * Free memory counts in `budget`.
  */
 export class BlockMemory {
   readonly #budget: MemoryBudget | undefined;
   readonly #free: Buffer[] = [];
-  /** As much as any block has taken yet, if it was not one of the largest: so that each fits where another was. */
+  /** The size of the blocks that are kept: that of the largest so far, so that each fits in the memory of another. */
   #usual = UNIT;
   #isClosed = false;
 
@@ -20,9 +22,8 @@ export class BlockMemory {
     this.#budget = budget;
   }
 
-  /** For so many bytes, of any content. */
   take(bytes: number): Buffer {
-    if (bytes > LARGEST) return Buffer.allocUnsafeSlow(bytes);
+    if (bytes < LEAST || bytes > LARGEST) return Buffer.allocUnsafeSlow(bytes);
     if (bytes > this.#usual) {
       this.#drop();
       this.#usual = Math.ceil(bytes / UNIT) * UNIT;
@@ -32,7 +33,6 @@ export class BlockMemory {
     return (free ?? Buffer.allocUnsafeSlow(this.#usual)).subarray(0, bytes);
   }
 
-  /** What `take` gave is not needed any more. */
   give({ buffer }: Buffer): void {
     const bytes = buffer.byteLength;
     if (this.#isClosed || this.#free.length >= MOST_FREE || bytes !== this.#usual) return;
@@ -41,7 +41,6 @@ export class BlockMemory {
     this.#free.push(Buffer.from(buffer));
   }
 
-  /** Keeps nothing any more. */
   close(): void {
     this.#isClosed = true;
     this.#drop();
@@ -61,7 +60,6 @@ export class BlockLease {
     this.#memory = memory;
   }
 
-  /** For so many bytes, of any content. */
   take(bytes: number): Buffer {
     const taken = this.#memory.take(bytes);
     this.#taken.push(taken);

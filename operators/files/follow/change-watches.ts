@@ -1,5 +1,6 @@
 import fs, { type FSWatcher } from 'node:fs';
 import { Tail } from 'tail';
+import { type FileWatch, fileSystem } from '../../support/file-system.ts';
 import type { FollowedFile } from './followed-file.ts';
 
 type Changed = (mayHaveMoved: boolean) => void;
@@ -8,7 +9,7 @@ type Changed = (mayHaveMoved: boolean) => void;
  * The `tail` library, told to read nothing: it would lose bytes at a rotation and wedge on its first read error.
  * What remains is its watch on one file. A hint only: the poll finds what a watch misses.
  */
-class ChangeTail extends Tail {
+class ChangeTail extends Tail implements FileWatch {
   declare protected readonly watcher?: FSWatcher;
   declare protected readonly isWatching: boolean;
   readonly #changed: Changed;
@@ -31,12 +32,16 @@ class ChangeTail extends Tail {
   }
 }
 
+function watchFile(path: string, changed: Changed): FileWatch {
+  return fileSystem.watchChanges?.(path, changed) ?? new ChangeTail(path, changed);
+}
+
 /** At most this part of the user's watches: other programs need some. */
 const SHARE = 4;
 const FEWEST_WATCHES = 1024;
 const MOST_WATCHES = 16 * 1024;
 
-/** How many watches to use: what the kernel allows is not told everywhere. */
+/** How many watches to use. Not every system tells how many the kernel allows. */
 function fairLimit(): number {
   try {
     const allowed = Number(fs.readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'));
@@ -49,29 +54,29 @@ function fairLimit(): number {
 /** Watches on files that tell when one may have grown, shrunk, moved or gone. The kernel has few. */
 export class ChangeWatches {
   readonly #limit = fairLimit();
-  readonly #tails = new Map<FollowedFile, ChangeTail>();
+  readonly #watches = new Map<FollowedFile, FileWatch>();
 
   /** Calls `changed` from now on; not at all where no watch can be had. */
   start(file: FollowedFile, changed: Changed): void {
-    if (this.#tails.size >= this.#limit) return;
+    if (this.#watches.size >= this.#limit) return;
     try {
-      this.#tails.set(file, new ChangeTail(file.path, changed));
+      this.#watches.set(file, watchFile(file.path, changed));
     } catch {
       // The file is gone already, or the system has no watches left: the poll serves.
     }
   }
 
   has(file: FollowedFile): boolean {
-    return this.#tails.get(file)?.isAlive === true;
+    return this.#watches.get(file)?.isAlive === true;
   }
 
   end(file: FollowedFile): void {
-    this.#tails.get(file)?.unwatch();
-    this.#tails.delete(file);
+    this.#watches.get(file)?.unwatch();
+    this.#watches.delete(file);
   }
 
   endAll(): void {
-    for (const tail of this.#tails.values()) tail.unwatch();
-    this.#tails.clear();
+    for (const watch of this.#watches.values()) watch.unwatch();
+    this.#watches.clear();
   }
 }

@@ -1,4 +1,5 @@
-import fs from 'node:fs';
+import type fs from 'node:fs';
+import { fileSystem } from '../../support/file-system.ts';
 import { closeFile, fsCall } from '../../support/fs-calls.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { NonTextFormat } from './file-head.ts';
@@ -9,7 +10,7 @@ import type { FollowedFile, StartPosition } from './followed-file.ts';
 import { OVERLAP_BYTES } from './tail-checksum.ts';
 
 /**
- * Called with a file that was opened, and is the expected one or starts anew. `start`: the bytes before the offset where
+ * Called with a file that was opened, and is the expected one or starts over. `start`: the bytes before the offset where
  * reading resumes, once they were looked at.
  */
 type Recognised = (file: FollowedFile, start?: Pick<StartPosition, 'offset' | 'tail'>) => void;
@@ -99,7 +100,7 @@ export class ChunkReader {
     file.isBusy = true;
     let count = 0;
     try {
-      count = await fsCall<number>((done) => fs.read(fd, memory, 0, length, start, done));
+      count = await fsCall<number>((done) => fileSystem.read(fd, memory, 0, length, start, done));
     } catch {
       // The read that asks for these bytes meets the same error.
     }
@@ -145,13 +146,15 @@ export class ChunkReader {
     }
     if (file.predecessor !== undefined && file.lines.readOffset >= file.readableEnd) {
       // How far the file may be read once its predecessor is read to its end; nothing new is read for now.
-      const { size } = await fsCall<fs.Stats>((done) => fs.fstat(fd, done));
+      const { size } = await fsCall<fs.Stats>((done) => fileSystem.fstat(fd, done));
       file.readableEnd = size;
       if (size > file.lines.readOffset) return NOTHING;
     }
     const span = this.#spanOf(file);
     const { length } = span;
-    const count = await fsCall<number>((done) => fs.read(fd, this.#buffer, 0, length, span.start, done));
+    const count = await fsCall<number>((done) =>
+      fileSystem.read(fd, this.#buffer, 0, length, span.start, done),
+    );
     return this.#take(file, span, count);
   }
 

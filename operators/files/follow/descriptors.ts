@@ -1,14 +1,15 @@
 import fs from 'node:fs';
+import { fileSystem, perFileSystem } from '../../support/file-system.ts';
 import { closeFile } from '../../support/fs-calls.ts';
 import type { FollowedFile } from './followed-file.ts';
 
 /** Half of what the process may open is for everything else. */
 const SHARE = 2;
 const MOST_OPEN = 8192;
-/** What a process may usually open, where the system does not tell. */
+/** What a process may usually open, where the system does not say. */
 const USUAL_LIMIT = 1024;
 
-/** How many files all of this process that follow some keep open together. */
+/** How many files all sessions of this process keep open together. */
 function descriptorBudget(): number {
   const limit = /^Max open files\s+(\d+)/m.exec(limitsOfProcess())?.[1];
   return Math.max(1, Math.min(MOST_OPEN, Math.floor(Number(limit ?? USUAL_LIMIT) / SHARE)));
@@ -23,17 +24,16 @@ function limitsOfProcess(): string {
 }
 
 let budget: number | undefined;
-/** All files that are open, with whoever opened them; the one read the longest ago comes first. */
-const openFiles = new Map<FollowedFile, Descriptors>();
+/** All open files with their owners, the least recently read first. */
+const openFiles = perFileSystem(() => new Map<FollowedFile, Descriptors>());
 
 /**
- * The open descriptors of one following: at most `limit` of them, and of all in this process together at most half of
- * what it may open, as far as that is safe. Files stay open while there is room, so that one which is rotated away can
- * be read to its end; beyond it the one that was read the longest ago is closed, whoever opened it.
+ * The open descriptors of one session: at most `limit`, and over all sessions of the process at most half of what it may
+ * open. Files stay open while there is room, so that a rotated file can be read to its end. Beyond the limit the least
+ * recently read file of any session is closed.
  */
 export class Descriptors {
   readonly #limit: number;
-  /** The one read the longest ago comes first. */
   readonly #open = new Set<FollowedFile>();
 
   constructor(limit = Infinity) {
@@ -42,7 +42,7 @@ export class Descriptors {
   }
 
   get hasRoom(): boolean {
-    return this.#open.size < this.#limit && openFiles.size < (budget as number);
+    return this.#open.size < this.#limit && openFiles().size < (budget as number);
   }
 
   attach(file: FollowedFile, fd: number): void {
@@ -53,14 +53,14 @@ export class Descriptors {
     if (!this.hasRoom) this.makeRoom();
     file.fd = fd;
     this.#open.add(file);
-    openFiles.set(file, this);
+    openFiles().set(file, this);
   }
 
   touch(file: FollowedFile): void {
     if (!this.#open.delete(file)) return;
     this.#open.add(file);
-    openFiles.delete(file);
-    openFiles.set(file, this);
+    openFiles().delete(file);
+    openFiles().set(file, this);
   }
 
   release(file: FollowedFile): void {
@@ -72,13 +72,13 @@ export class Descriptors {
   releaseGone(file: FollowedFile, deleted: () => void): void {
     const fd = this.#detach(file);
     if (fd === undefined) return;
-    fs.fstat(fd, (_, stats) => {
+    fileSystem.fstat(fd, (_, stats) => {
       closeFile(fd);
       if (stats?.nlink === 0) deleted();
     });
   }
 
-  /** Closes all but the busy ones, which whoever is busy with them has to release. */
+  /** Closes all but the busy ones, which are released when their operation ends. */
   releaseAll(): void {
     for (const file of [...this.#open]) if (!file.isBusy) this.release(file);
   }
@@ -87,14 +87,14 @@ export class Descriptors {
     const { fd } = file;
     file.fd = undefined;
     this.#open.delete(file);
-    openFiles.delete(file);
+    openFiles().delete(file);
     return fd;
   }
 
-  /** Closes the file that is missed least: one of its own if it has too many, else any. */
+  /** Closes the least recently read file that is at its end: one of its own if it has too many, otherwise any. */
   makeRoom(): void {
     let victim: FollowedFile | undefined;
-    for (const file of this.#open.size < this.#limit ? openFiles.keys() : this.#open) {
+    for (const file of this.#open.size < this.#limit ? openFiles().keys() : this.#open) {
       // A file that is gone cannot be opened again, unless it was found by a new name.
       if (file.isBusy || (file.isGone && file.isMoved !== true)) continue;
       victim ??= file;
@@ -103,6 +103,6 @@ export class Descriptors {
         break;
       }
     }
-    if (victim !== undefined) openFiles.get(victim)?.release(victim);
+    if (victim !== undefined) openFiles().get(victim)?.release(victim);
   }
 }

@@ -1,6 +1,7 @@
-import fs from 'node:fs';
+import type fs from 'node:fs';
 import { dirname, posix, resolve } from 'node:path';
 import type { FileSystemAdapter } from 'tinyglobby';
+import { fileSystem } from '../../support/file-system.ts';
 import { isMissing } from '../../support/fs-calls.ts';
 import { eachLimited, folderModified, fromRawPath, listFolder, toRawPath } from './file-system.ts';
 
@@ -109,6 +110,14 @@ export class GlobListings {
   }
 }
 
+let tinyglobby: Promise<typeof import('tinyglobby')> | undefined;
+
+/** Not loaded at the top, because most paths are not globs. A test in virtual time loads it before the time starts. */
+export function loadGlob(): Promise<typeof import('tinyglobby')> {
+  tinyglobby ??= import('tinyglobby');
+  return tinyglobby;
+}
+
 async function list(pattern: string): Promise<Omit<Listing, 'isStable' | 'reuses'>> {
   const folders = new Map<string, bigint | undefined>();
   const unlisted = new Map<string, NodeJS.ErrnoException>();
@@ -125,7 +134,7 @@ async function list(pattern: string): Promise<Omit<Listing, 'isStable' | 'reuses
     done(null, entries);
   };
   const realpath = (link: string, done: (error: Error | null, path: string) => void) => {
-    fs.realpath.native(toRawPath(link), { encoding: 'buffer' }, (error, bytes) => {
+    fileSystem.realpath.native(toRawPath(link), { encoding: 'buffer' }, (error, bytes) => {
       const path = error === null ? fromRawPath(bytes) : '';
       if (error === null) links.set(path, link);
       else if (!isMissing(error)) unresolved.push(resolve(link));
@@ -133,13 +142,12 @@ async function list(pattern: string): Promise<Omit<Listing, 'isStable' | 'reuses
     });
   };
   const stat = (path: string, done: (error: NodeJS.ErrnoException | null, stats: fs.Stats) => void) => {
-    fs.stat(toRawPath(path), (error, stats) => {
+    fileSystem.stat(toRawPath(path), (error, stats) => {
       if (error !== null && !isMissing(error)) unresolved.push(resolve(links.get(path) ?? path));
       done(error, stats);
     });
   };
-  // Not at the top: most paths are no globs.
-  const { glob } = await import('tinyglobby');
+  const { glob } = await loadGlob();
   const adapter = { readdir, realpath, stat } as unknown as FileSystemAdapter;
   const { base, rest } = split(pattern);
   const options = { cwd: resolve(base), expandDirectories: false, fs: adapter };

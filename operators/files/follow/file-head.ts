@@ -129,7 +129,7 @@ export function nonTextFormat(head: Buffer): NonTextFormat | undefined {
   return isUnmarkedUtf16(head) || holdsUtf16(head) ? { name: 'UTF-16', advice: CONVERT } : undefined;
 }
 
-/** So many characters in a row are no accident. */
+/** This many characters in a row are no coincidence. */
 const CHARACTERS = 4;
 const TAB = 0x09;
 const CR = 0x0d;
@@ -139,7 +139,7 @@ const MOST_OPEN = 3;
 /** Of the upper half of a character beyond U+FFFF. */
 const MOST_PLANE = 0x10;
 
-/** Whether every other byte at the begin is the same control character: the upper half of letters of one script. */
+/** Whether every other byte at the start is the same control character: the upper half of letters of one script. */
 function isUnmarkedUtf16(head: Buffer): boolean {
   return [0, 1].some((upper) => {
     const script = head[upper] as number;
@@ -149,9 +149,9 @@ function isUnmarkedUtf16(head: Buffer): boolean {
 }
 
 /**
- * Whether it is no UTF-8, and has a run of ASCII as UTF-16 writes it, as every secret is one, between characters of a
- * script that has too many to be known by their upper halves, such as Chinese. No upper half is a control character:
- * line ends and tabs of another encoding would stand there as well. Nor is any character NUL: that is a hole in a file.
+ * Whether it is not UTF-8 and has a run of ASCII in UTF-16, which every secret is. That finds scripts with too many
+ * characters to be known by their upper halves, such as Chinese. An upper half that is a control character speaks against
+ * it, because line ends and tabs of another encoding would be there, and so does NUL, which is a hole in a file.
  */
 function holdsUtf16(head: Buffer): boolean {
   if (!head.includes(0) || isUtf8UpToItsEnd(head)) return false;
@@ -169,14 +169,14 @@ function holdsUtf16(head: Buffer): boolean {
   });
 }
 
-/** Whether of its last character only the end may be missing. */
+/** Whether it is UTF-8, up to a last character that is incomplete. */
 function isUtf8UpToItsEnd(head: Buffer): boolean {
   return Array.from({ length: MOST_OPEN + 1 }, (_, open) => head.length - open).some((end) =>
     isUtf8(head.subarray(0, Math.max(0, end))),
   );
 }
 
-/** Whether of four bytes at the begin two are none, each time: no script has more characters. */
+/** Whether every four bytes at the start are a character of UTF-32. */
 function isUnmarkedUtf32(head: Buffer): boolean {
   const isCharacter = (high: number, plane: number, a: number, b: number) =>
     head[high] === 0 && (head[plane] as number) <= MOST_PLANE && (head[a] !== 0 || head[b] !== 0);
@@ -186,7 +186,7 @@ function isUnmarkedUtf32(head: Buffer): boolean {
   );
 }
 
-/** For the first characters, where each begins; false for a head that has fewer. */
+/** Whether `is` holds for the offsets of the first characters; false for a head that has fewer. */
 function everyCharacter(head: Buffer, bytes: number, is: (at: number) => boolean): boolean {
   if (head.length < bytes * CHARACTERS) return false;
   return Array.from({ length: CHARACTERS }, (_, i) => i * bytes).every(is);

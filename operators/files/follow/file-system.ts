@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import fs, { type Dirent } from 'node:fs';
+import { fileSystem } from '../../support/file-system.ts';
 import { closeFile, fsCall, readAt } from '../../support/fs-calls.ts';
 import { HEAD_BYTES } from './file-head.ts';
 
@@ -8,7 +9,6 @@ export type FileId = `${bigint}:${bigint}`;
 
 export interface FileStatus {
   readonly id: FileId;
-  /** Bytes. */
   readonly size: number;
 }
 
@@ -25,7 +25,6 @@ export interface FileChange extends FileStatus {
 
 export interface OpenFile extends FileChange {
   readonly fd: number;
-  /** The first bytes of it. */
   readonly head: Buffer;
 }
 
@@ -36,9 +35,9 @@ export async function statFile(path: string): Promise<FileChange> {
     throw Object.assign(new Error('a path with a NUL character names no file'), { code: 'ENOENT' });
   }
   const raw = toRawPath(path);
-  const stats = await fsCall<fs.BigIntStats>((done) => fs.lstat(raw, { bigint: true }, done));
+  const stats = await fsCall<fs.BigIntStats>((done) => fileSystem.lstat(raw, { bigint: true }, done));
   if (!stats.isSymbolicLink()) return statusOf(stats, false);
-  return statusOf(await fsCall<fs.BigIntStats>((done) => fs.stat(raw, { bigint: true }, done)), true);
+  return statusOf(await fsCall<fs.BigIntStats>((done) => fileSystem.stat(raw, { bigint: true }, done)), true);
 }
 
 /** {@link statFile}, or undefined if that fails. */
@@ -51,14 +50,14 @@ export function findFile(path: string): Promise<FileChange | undefined> {
  * first bytes cannot be read: without them it cannot be told from another one.
  */
 export async function openFile(path: string, { isLinked }: { isLinked: boolean }): Promise<OpenFile> {
-  // O_NONBLOCK: opening a pipe that has no writer would hold a thread of the pool for ever.
+  // O_NONBLOCK: opening a pipe that has no writer would hold a thread of the pool forever.
   const flags = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
-  const fd = await fsCall<number>((done) => fs.open(toRawPath(path), flags, done));
+  const fd = await fsCall<number>((done) => fileSystem.open(toRawPath(path), flags, done));
   try {
-    const stats = await fsCall<fs.BigIntStats>((done) => fs.fstat(fd, { bigint: true }, done));
+    const stats = await fsCall<fs.BigIntStats>((done) => fileSystem.fstat(fd, { bigint: true }, done));
     const status = statusOf(stats, isLinked);
     const head = Buffer.alloc(HEAD_BYTES);
-    const count = await fsCall<number>((done) => fs.read(fd, head, 0, HEAD_BYTES, 0, done));
+    const count = await fsCall<number>((done) => fileSystem.read(fd, head, 0, HEAD_BYTES, 0, done));
     return { ...status, fd, head: head.subarray(0, count) };
   } catch (error) {
     closeFile(fd);
@@ -89,11 +88,11 @@ const UNDECODED = '\ufffd';
 /** The entries of a folder, whatever bytes their names are. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
   const path = toRawPath(folder);
-  const entries = await fsCall<Dirent[]>((done) => fs.readdir(path, { withFileTypes: true }, done));
+  const entries = await fsCall<Dirent[]>((done) => fileSystem.readdir(path, { withFileTypes: true }, done));
   // Bytes only where they are needed: decoding 10,000 names one by one takes long.
   if (!entries.some(({ name }) => name.includes(UNDECODED))) return entries;
   const raw = await fsCall<Dirent<Buffer>[]>((done) =>
-    fs.readdir(path, { withFileTypes: true, encoding: 'buffer' }, done),
+    fileSystem.readdir(path, { withFileTypes: true, encoding: 'buffer' }, done),
   );
   return raw.map((entry) => Object.assign(entry as unknown as Dirent, { name: fromRawPath(entry.name) }));
 }
@@ -102,7 +101,7 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
 export async function folderModified(folder: string): Promise<bigint | undefined> {
   try {
     const path = toRawPath(folder);
-    return (await fsCall<fs.BigIntStats>((done) => fs.stat(path, { bigint: true }, done))).mtimeNs;
+    return (await fsCall<fs.BigIntStats>((done) => fileSystem.stat(path, { bigint: true }, done))).mtimeNs;
   } catch {
     return undefined;
   }

@@ -22,7 +22,6 @@ export class FollowProblems {
     this.#settings = settings;
   }
 
-  /** There is no file at a path. */
   missing(path: string, { syscall }: NodeJS.ErrnoException): void {
     // `lstat` found the link itself.
     this.#missing(path, syscall === 'stat' ? 'a symbolic link leads to no file' : 'there is no file');
@@ -42,10 +41,9 @@ export class FollowProblems {
     this.#report(folder, error.code ?? error.name, `cannot list ${folder}: ${error.message}`);
   }
 
-  /** A file cannot be read. */
   unreadable(path: string, error: NodeJS.ErrnoException): void {
     const { code } = error;
-    // One that was renamed just now is read by its new name; what is no file may be matched by a glob.
+    // One that was renamed just now is read by its new name; what is not a file may be matched by a glob.
     const mayPass = code === 'MOVED' || (code === 'NOT_A_FILE' && !this.#patterns.includes(path));
     if (this.#settings.once && !mayPass) this.#failures.set(path, error);
     this.#report(path, code ?? error.name, `cannot read ${path}: ${error.message}`);

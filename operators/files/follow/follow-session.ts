@@ -15,12 +15,11 @@ import { earlierFiles, findMoved } from './renamed-files.ts';
 
 /** Milliseconds after which files are read again for which no descriptor was left. */
 const SHORTAGE_MS = 250;
-/** Every so many polls, files of earlier runs are looked for that could not be opened before. */
+/** Polls between two searches for files of earlier runs that could not be opened before. */
 const EARLIER_POLLS = 5;
-/** Milliseconds after which positions are looked through that are kept for files that are gone. */
+/** Milliseconds between two clean-ups of the positions of files that are gone. */
 const HOUR_MS = 3600_000;
 
-/** What a session emits to: a subscriber. */
 export interface LineOutput {
   next(batch: LineBatch): void;
   complete(): void;
@@ -42,7 +41,7 @@ export class FollowSession {
   #isSeeking = false;
   /** Files of earlier runs that may have been renamed, and were not opened yet. */
   #earlier: readonly KnownFile[] = [];
-  /** Some of them for want of descriptors. */
+  /** Some of them could not be opened for lack of descriptors. */
   #isShort = false;
   #reportedBacklog = 0;
 
@@ -119,7 +118,6 @@ export class FollowSession {
     this.#earlier = later;
   }
 
-  /** All paths were looked at. */
   #scanned(seen: Seen, isComplete: boolean): void {
     this.#files.prune(seen);
     const { once, positions } = this.#settings;
@@ -221,13 +219,13 @@ export class FollowSession {
     if (isShortage(error)) this.#waitForDescriptor(file, error);
     else if (this.#settings.once || !(error.code === 'MOVED' || isMissing(error)))
       this.#problems.unreadable(file.path, error);
-    // By now it may have another name again.
+    // It may have been renamed once more: it is searched for again.
     else file.isMoved = undefined;
     this.#files.count(file);
     this.#reportBacklog();
   }
 
-  /** There is no descriptor for a file: one is closed that can be opened again, and it is tried again. */
+  /** There is no descriptor for a file: closes one that can be opened again, and tries again later. */
   #waitForDescriptor(file: FollowedFile, error: NodeJS.ErrnoException): void {
     this.#descriptors.makeRoom();
     if (this.#waiting.size === 0) {
@@ -260,7 +258,7 @@ export class FollowSession {
     const bytes = file.lines.takeHoleBytes();
     if (bytes > 0) {
       log.warn(
-        `${path} begins with ${counted(bytes, 'NUL byte')}, which were skipped: it was truncated, and its writer does ` +
+        `${path} starts with ${counted(bytes, 'NUL byte')}, which were skipped: it was truncated, and its writer does ` +
           'not open it for appending',
         { path, bytes },
       );

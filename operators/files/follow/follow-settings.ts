@@ -12,7 +12,7 @@ export interface KnownFile {
   readonly path: string;
   /** Of two files that were followed at one path, the one that came there first has the lower one. */
   readonly sequence: number;
-  /** Whether a file of that identity which begins with these bytes is the one that is known. */
+  /** Whether a file with this identity that starts with these bytes is the known one. */
   isSame(head: Buffer): boolean;
   /** Where it is read on, and what stands before that. */
   readonly start: Pick<StartPosition, 'offset' | 'tail'>;
@@ -20,11 +20,11 @@ export interface KnownFile {
 
 /** Remembers how far files were read. */
 export interface Positions {
-  /** Where to begin in a file that was not followed until now, as an offset in bytes or with more about it. */
+  /** Where to start in a file that was not followed until now, as an offset in bytes or with more about it. */
   startAt(file: FoundFile): number | StartPosition;
   /**
-   * The file was opened to be read: what it begins with is known by now, if it was not when the file was found. `start`:
-   * so is what stands before the offset that `startAt` has told.
+   * The file was opened, so its first bytes are known, even if they were not when it was found. `start`: so are the bytes
+   * before the offset that `startAt` returned.
    */
   recognised?(id: FileId, fingerprint: Fingerprint, start?: Pick<StartPosition, 'offset' | 'tail'>): void;
   /**
@@ -36,7 +36,7 @@ export interface Positions {
   deleted?(id: FileId): void;
   /** The files of before: those that are renamed by now, in the same folder, are read to their end first. */
   known?(): Iterable<KnownFile>;
-  /** All files that are there were found: when following begins, and once an hour. */
+  /** All files that are there were found: when following starts, and once an hour. */
   found?(isThere: (id: FileId) => boolean): void;
 }
 
@@ -50,15 +50,15 @@ export interface FollowLog {
 export interface FollowSettings {
   /** How many lines may be emitted. Without one, all at once. */
   readonly demand: Demand;
-  /** Where to begin, file by file. Without one: at the end of files that existed, at the beginning of others. */
+  /** Where to start, file by file. Without one: at the end of files that existed, at the beginning of others. */
   readonly positions: Positions;
   /** Whether a file that a glob in `paths` matches is left out. Default: none is. */
   readonly isExcluded: (path: string) => boolean;
-  /** With `once`: whether a path, or a glob, that names no file is no reason to fail. Default: true. */
+  /** With `once`: whether a path, or a glob, that names no file does not make it fail. Default: true. */
   readonly allowMissing: boolean;
   /** Complete when every file is read to its end; a last line without a newline is a line. Default: false. */
   readonly once: boolean;
-  /** Told what cannot be read, once each time. Default: nobody. */
+  /** Told what cannot be read, once each time. Default: silent. */
   readonly log: FollowLog;
   /** Told the bytes known of and not read, over all files, when that changes. */
   readonly onBacklog: (bytes: number) => void;
@@ -68,8 +68,6 @@ export interface FollowSettings {
   readonly onTruncation: () => void;
   /** The most lines of a batch. Default: 512. */
   readonly batchLines: number;
-  /** Emit lines as bytes, which are decoded when their texts are asked for: for those who hand them on. Default: false. */
-  readonly asBytes: boolean;
   /** Emit no line that has no characters. Default: false. */
   readonly skipEmptyLines: boolean;
   /** Bytes read at a time. Default: 128 KiB. */

@@ -5,22 +5,22 @@ import type { FollowSettings } from './follow-settings.ts';
 import { LineFramer } from './line-framer.ts';
 import { Overlap, type TailChecksum } from './tail-checksum.ts';
 
-/** What is known of a file when it is found, to decide where to begin. */
+/** What is known of a file when it is found, to decide where to start. */
 export interface FoundFile extends FileStatus {
   readonly path: string;
-  /** It was there when following began. */
+  /** It was there when following started. */
   readonly existed: boolean;
   /** Its first bytes, at most 1,024; undefined if it cannot be read now. */
   readonly head: Buffer | undefined;
 }
 
-/** Where to begin in a file. */
+/** Where to start in a file. */
 export interface StartPosition {
-  /** Bytes. Past the end of the file means its begin. */
+  /** Bytes. Past the end of the file means its start. */
   readonly offset: number;
   /** What ends there is a line that was taken before its terminator came. */
   readonly isUnterminated: boolean;
-  /** What the file has to begin with for that to hold, if its first bytes could not be read when it was found. */
+  /** What the file has to start with for that to hold, if its first bytes could not be read when it was found. */
   readonly fingerprint?: Fingerprint;
   /** The checksum of the bytes before `offset`. If they are others by now, the file is read from its beginning. */
   readonly tail?: TailChecksum | undefined;
@@ -42,9 +42,11 @@ export class FollowedFile {
   path: string;
   /** Bytes, as last seen. */
   size: number;
+  /** When it was created. */
+  born = 0n;
   /** When it was last modified, as last seen. */
   modified = 0n;
-  /** Files that took its path after it are not older: when it was changed last, as it was last seen at its path. */
+  /** When it was changed last, as last seen at its path. A file that takes its path later is not older than that. */
   nextSince = 0n;
   /** `modified` when it was found to be no text. */
   refusedAt: bigint | undefined;
@@ -52,21 +54,21 @@ export class FollowedFile {
   /** It could be opened when it was found, and is text as far as its first bytes tell. */
   readonly isReadable: boolean;
   fd: number | undefined;
-  /** Where to begin, as long as the bytes before it were not looked at. */
+  /** Where to start, as long as the bytes before it were not looked at. */
   start: StartPosition | undefined;
   /** Bytes up to here are emitted only as part of a line that ends behind them. */
   #oldEnd = 0;
   #isInLine = false;
-  /** Lines that end at or before this offset were there when following began. */
+  /** Lines that end at or before this offset were there when following started. */
   backfillEnd: number;
   /** An operation on the descriptor is under way: it must stay open. */
   isBusy = false;
   isAtEnd = false;
-  /** It shrank: what is held has lost its end, then it begins anew. */
+  /** It shrank: the line that is held has lost its end, and reading starts over. */
   isTruncated = false;
   /** How often reading started again at its beginning. */
   restarts = 0;
-  /** No path leads to it any more; its descriptor is all there is. */
+  /** No path leads to it now; its descriptor is all there is. */
   isGone = false;
   /** It was looked for where it was when it had gone unopened; true if it was found, renamed. */
   isMoved: boolean | undefined;
@@ -105,7 +107,7 @@ export class FollowedFile {
     if (mayBeInLine) this.#oldEnd = offset;
   }
 
-  /** Bytes known of and not read. Those that will not be read, because they are no text, do not count. */
+  /** Bytes known of and not read. Those that will not be read, because they are not text, do not count. */
   get unread(): number {
     if (this.head.nonTextFormat !== undefined) return 0;
     return this.isTruncated ? this.size : Math.max(0, this.size - this.lines.readOffset);
@@ -129,8 +131,8 @@ export class FollowedFile {
   }
 
   /**
-   * The file was opened, and begins with `head`. False if it is not any more what was read of it. One of which nothing
-   * was read in this run, and which is not the one of before, is read from its begin.
+   * The file was opened and starts with `head`. False if it no longer holds what was read of it. If nothing of it was
+   * read in this run, a different file is read from its start.
    */
   recognise(head: Buffer): boolean {
     if (this.head.accept(head)) return true;
@@ -154,14 +156,14 @@ export class FollowedFile {
     this.lines.feed(chunk);
   }
 
-  /** It is no text: what was held of it goes nowhere. When it is opened again, it may be another one. */
+  /** It is not text: what was held is dropped. It may be another file when it is opened again. */
   refuse(): void {
     this.refusedAt = this.modified;
     this.lines.restart();
     this.overlap.clear();
   }
 
-  /** Begins anew after a truncation. */
+  /** Starts over after a truncation. */
   restart(): void {
     this.restarts++;
     this.lines.restart();

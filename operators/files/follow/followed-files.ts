@@ -1,5 +1,6 @@
 import { counted } from '../../support/counted.ts';
 import { closeFile } from '../../support/fs-calls.ts';
+import { LruMap } from '../../support/lru-map.ts';
 import { ChangeWatches } from './change-watches.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { FileChange, FileId, OpenFile } from './file-system.ts';
@@ -14,9 +15,10 @@ import type { EarlierFile } from './renamed-files.ts';
  * show, such as writes to a network file system from another machine.
  */
 const SKIPPED_POLLS = 4;
+/** Files that are remembered after they had gone. */
+const GONE_FILES = 1000;
 const ADVICE = 'let logrotate rename files instead';
 
-/** The paths at which each file was found. */
 export type Seen = Map<FollowedFile, Set<string>>;
 
 export interface FollowedFilesParts {
@@ -37,8 +39,10 @@ export class FollowedFiles {
   readonly #byId = new Map<FileId, FollowedFile>();
   /** Where each path led when it was last looked at. */
   readonly #byPath = new Map<string, FollowedFile>();
+  /** Those that had gone and were read to their ends: when each was created. */
+  readonly #gone = new LruMap<FileId, bigint>(GONE_FILES);
   #unread = 0;
-  /** All files of the start were found: what is found from now on was not there when following began. */
+  /** All files of the start were found: what is found from now on was not there when following started. */
   hasBegun = false;
 
   constructor(parts: FollowedFilesParts) {
@@ -56,6 +60,11 @@ export class FollowedFiles {
 
   has(id: FileId): boolean {
     return this.#byId.has(id);
+  }
+
+  /** Whether a file is followed, or was until it had gone. One that got the inode of such a file is younger. */
+  isKnown({ id, born }: FileChange): boolean {
+    return this.#byId.has(id) || this.#gone.peek(id) === born;
   }
 
   at(path: string): FollowedFile | undefined {
@@ -91,7 +100,7 @@ export class FollowedFiles {
       if (known === undefined) descriptors.attach(file, status.fd);
       else closeFile(status.fd);
     }
-    // After it was restarted, it was already started anew for what was seen here.
+    // After it was restarted, it was already restarted for what was seen here.
     const isComparable = known === expected && known?.restarts === before.restarts;
     if (known !== undefined) this.#update(known, status, isComparable ? before.bytes : 0);
     if (file.isRenamed) {
@@ -151,6 +160,7 @@ export class FollowedFiles {
     this.#unread -= file.counted;
     file.counted = 0;
     this.#byId.delete(file.id);
+    if (file.isGone) this.#gone.set(file.id, file.born);
     file.lines.drop();
   }
 
@@ -179,6 +189,7 @@ export class FollowedFiles {
     const file = new FollowedFile(found, within(size, settings.positions.startAt(found)), settings);
     this.#byId.set(id, file);
     this.count(file);
+    file.born = status.born;
     file.modified = modified;
     file.nextSince = status.changed;
     file.isLinked = isLinked;
@@ -255,7 +266,7 @@ export function markReplaced(file: FollowedFile, { log, onTruncation }: Truncati
   file.isTruncated = true;
   onTruncation();
   log.warn(
-    `${path} does not hold any more what was read of it, so it was truncated or replaced: reading it from its ` +
+    `${path} no longer holds what was read of it, so it was truncated or replaced: reading it from its ` +
       `beginning. Lines written just before that may be lost, an unknown number; ${ADVICE}`,
     { path },
   );

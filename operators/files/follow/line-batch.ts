@@ -1,38 +1,37 @@
 import type { Fingerprint } from './file-head.ts';
 import type { FileId } from './file-system.ts';
-import type { JoinedLines } from './joined-lines.ts';
-import { LineBlock } from './line-block.ts';
+import type { LineBlock } from './line-block.ts';
 import type { TailChecksum } from './tail-checksum.ts';
 
 /** Consecutive lines of one file. */
 export interface LineBatch {
   readonly id: FileId;
   readonly path: string;
-  /** Without terminators. Never empty. Made when first asked for. */
+  /** Without terminators. Never empty. Created on first access. */
   readonly lines: readonly string[];
-  /** The same as one text: LF stands between the lines. Decoded when first asked for, if there is `bytes`. */
+  /** The same as one text: LF stands between the lines. Decoded on first access. */
   readonly text: string;
   /** The number of lines. */
   readonly size: number;
-  /** The same with their terminators, if they were asked for as bytes and are not special in any way. */
-  readonly bytes?: Uint8Array | undefined;
-  /** Bytes from the begin of the file to the begin of the first line. */
+  /** The same in UTF-8, each with its terminator: the last one has an LF even if the file has none there yet. */
+  readonly bytes: Uint8Array;
+  /** Bytes from the start of the file to the start of the first line. */
   readonly startOffset: number;
-  /** Bytes from the begin of the file to the end of the last line, terminator included: where to resume. */
+  /** Bytes from the start of the file to the end of the last line, terminator included: where to resume. */
   readonly endOffset: number;
-  /** The last line has no terminator yet: one that follows belongs to it, and is no line. */
+  /** The last line has no terminator yet: one that follows belongs to it, and is not a line. */
   readonly isUnterminated: boolean;
-  /** The only line is the begin of one that was longer than `maxLineBytes`, or whose end was or may be lost. */
+  /** The only line is the start of one that was longer than `maxLineBytes`, or whose end was or may be lost. */
   readonly isTruncated: boolean;
-  /** The lines were there when following began. */
+  /** The lines were there when following started. */
   readonly backfill: boolean;
-  /** What the file begins with. */
+  /** Tells the file from another one with the same identity. */
   readonly fingerprint: Fingerprint;
   /** The checksum of the bytes before `endOffset`. */
   readonly tail?: TailChecksum | undefined;
   /** The file was truncated since it was read: resume at its beginning, not at `endOffset`. */
   readonly isCutOff?: boolean | undefined;
-  /** Says that `bytes`, `lines` and `text` are not asked for any more: the memory of `bytes` is used again. At most once. */
+  /** Call it at most once, when `bytes`, `lines` and `text` are no longer needed: the memory is then reused. */
   release(): void;
 }
 
@@ -54,14 +53,14 @@ export class TakenLines implements LineBatch {
   readonly fingerprint: Fingerprint;
   readonly tail: TailChecksum | undefined;
   readonly isCutOff: boolean | undefined;
-  readonly #taken: JoinedLines | LineBlock;
+  readonly #block: LineBlock;
 
   constructor(
-    taken: JoinedLines | LineBlock,
+    block: LineBlock,
     { id, path, startOffset, endOffset, backfill, fingerprint, tail, isCutOff }: BatchPlace,
     { isUnterminated, isTruncated }: Pick<LineBatch, 'isUnterminated' | 'isTruncated'>,
   ) {
-    this.#taken = taken;
+    this.#block = block;
     this.id = id;
     this.path = path;
     this.startOffset = startOffset;
@@ -75,27 +74,27 @@ export class TakenLines implements LineBatch {
   }
 
   get lines(): readonly string[] {
-    return this.#taken.lines;
+    return this.#block.lines;
   }
 
   get text(): string {
-    return this.#taken.text;
+    return this.#block.text;
   }
 
   get size(): number {
-    return this.#taken.size;
+    return this.#block.size;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#block.bytes;
+  }
+
+  /** See {@link LineBlock.isPlain}. */
+  get plain(): LineBlock | undefined {
+    return this.#block.plain;
   }
 
   release(): void {
-    if (this.#taken instanceof LineBlock) this.#taken.release();
-  }
-
-  get bytes(): Uint8Array | undefined {
-    return this.#taken instanceof LineBlock ? this.#taken.bytes : undefined;
-  }
-
-  /** For who takes them as bytes: see {@link LineBlock.isPlain}. */
-  get plain(): LineBlock | undefined {
-    return this.#taken instanceof LineBlock && this.#taken.isPlain ? this.#taken : undefined;
+    this.#block.release();
   }
 }

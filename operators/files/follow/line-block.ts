@@ -1,20 +1,25 @@
 import { isAscii } from 'node:buffer';
 import type { BlockLease } from './block-memory.ts';
-import { ChunkLines, type JoinedLines } from './joined-lines.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** V8 has memory that it uses again at once for what lives short, but not for texts above 128 Ki characters. */
+/** V8 asks the system for new memory for each string above 128 Ki characters. */
 const PART_BYTES = 96 * 1024;
 
-/** Consecutive lines of one file as bytes, each with its terminator; decoded only if somebody asks for texts. */
+/**
+ * Consecutive lines of one file as bytes, each with its terminator; decoded when its text is first needed. Invalid UTF-8
+ * becomes U+FFFD. One CR before the LF belongs to the terminator.
+ */
 export class LineBlock {
   readonly bytes: Uint8Array;
   readonly size: number;
   readonly #lease: BlockLease | undefined;
   #longest: number | undefined;
   #isPlain: boolean | undefined;
-  #decoded: JoinedLines | undefined;
+  #text: string | undefined;
+  #lines: readonly string[] | undefined;
+  /** Where the last slice ended: a line, and its first byte. The next one usually starts there. */
+  #sliced = { line: 0, byte: 0 };
 
   /**
    * `bytes` is not written to until it is released. `size` is the number of its lines. `longest` is the length of the
@@ -31,9 +36,20 @@ export class LineBlock {
     this.#longest = longest;
   }
 
-  /** Nobody asks for its bytes any more, nor for texts. To be called once. */
+  /** Call it at most once, when its bytes and texts are no longer needed. */
   release(): void {
     this.#lease?.giveBack();
+  }
+
+  /** Whether the first line has no characters. */
+  get startsEmpty(): boolean {
+    const { bytes } = this;
+    return bytes[0] === LF || (bytes[0] === CR && bytes[1] === LF);
+  }
+
+  /** The same without the first line, in the same memory. */
+  get withoutFirst(): LineBlock {
+    return this.#with(this.bytes.subarray(this.bytes.indexOf(LF) + 1), this.size - 1);
   }
 
   /** The same without the lines that have nothing ahead of their terminator, in the same memory. */
@@ -53,6 +69,19 @@ export class LineBlock {
       start = next;
     }
     return size === this.size ? this : this.#with(bytes.subarray(0, end), size);
+  }
+
+  /** The lines from `start` to before `end`, in the same memory. */
+  slice(start: number, end: number): LineBlock {
+    const { bytes } = this;
+    let { line, byte: from } = start < this.#sliced.line ? { line: 0, byte: 0 } : this.#sliced;
+    for (; line < start; line++) from = bytes.indexOf(LF, from) + 1;
+    let to = from;
+    for (; line < end; line++) to = bytes.indexOf(LF, to) + 1;
+    this.#sliced = { line, byte: to };
+    const part = this.#with(bytes.subarray(from, to), end - start);
+    part.#isPlain = this.#isPlain === true ? true : undefined;
+    return part;
   }
 
   /** The same in blocks of which each can be worked on at less cost, if there is more than one line in it. */
@@ -98,8 +127,8 @@ export class LineBlock {
   }
 
   /** Other plain lines, in what `room` gave. */
-  withPlain(bytes: Uint8Array, size: number): LineBlock {
-    const block = new LineBlock(bytes, size, { lease: this.#lease });
+  withPlain(bytes: Uint8Array, size: number, longest?: number): LineBlock {
+    const block = new LineBlock(bytes, size, { lease: this.#lease, longest });
     block.#isPlain = true;
     return block;
   }
@@ -108,20 +137,20 @@ export class LineBlock {
     return new LineBlock(bytes, size, { lease: this.#lease, longest: this.#longest });
   }
 
+  /** Without terminators; LF stands between the lines. */
   get text(): string {
-    return this.#decode().text;
+    if (this.#text === undefined) {
+      const { buffer, byteOffset, length } = this.bytes;
+      const text = Buffer.from(buffer, byteOffset, length).toString('utf8', 0, Math.max(0, length - 1));
+      const isCrLast = text.charCodeAt(text.length - 1) === CR;
+      this.#text = (isCrLast ? text.slice(0, -1) : text).replaceAll('\r\n', '\n');
+    }
+    return this.#text;
   }
 
   get lines(): readonly string[] {
-    return this.#decode().lines;
-  }
-
-  #decode(): JoinedLines {
-    if (this.#decoded === undefined) {
-      const { buffer, byteOffset, length } = this.bytes;
-      this.#decoded = new ChunkLines(Buffer.from(buffer, byteOffset, length), 0, length).takeAll(this.size);
-    }
-    return this.#decoded;
+    this.#lines ??= this.size === 0 ? [] : this.text.split('\n');
+    return this.#lines;
   }
 }
 

@@ -1,5 +1,4 @@
-import { BlockLease, type BlockMemory } from './block-memory.ts';
-import { ChunkLines, JoinedLines, withoutCr } from './joined-lines.ts';
+import { BlockLease, BlockMemory } from './block-memory.ts';
 import { LineBlock } from './line-block.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { PartialLine } from './partial-line.ts';
@@ -8,17 +7,17 @@ import { type TailChecksum, TailDigest } from './tail-checksum.ts';
 const LF = 0x0a;
 const NUL = 0;
 const NOTHING = Buffer.alloc(0);
+const TERMINATOR = Buffer.of(LF);
 /** A byte order mark in UTF-8: ahead of the first line, and no part of it. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Cuts the bytes of one file into lines, and knows to the byte where each lies.
  *
- * Bytes are cut at LF, which no other character of UTF-8 contains, and only then decoded, whole lines at a time:
- * a character that two chunks share is never split. Invalid UTF-8 becomes U+FFFD. One CR before the LF belongs
- * to the terminator, and a byte order mark at the begin of the file to no line. NULs at the begin of the file belong to
- * no line either: they are the hole that a truncation leaves under a writer that does not append. Of a line longer than
- * `maxLineBytes` only so many bytes are kept, in memory as well.
+ * Bytes are cut at LF, which no other character of UTF-8 contains, so a character that two chunks share is never split.
+ * A byte order mark at the start of the file belongs to no line. NULs there belong to no line either: they are the hole
+ * that a truncation leaves under a writer that does not append. Of a line longer than `maxLineBytes` only so many bytes
+ * are kept, in memory as well.
  *
  * @example
  * const framer = new LineFramer();
@@ -35,15 +34,13 @@ export class LineFramer {
   #chunk: Buffer = NOTHING;
   #at = 0;
   #lastLf = -1;
-  /** What of the chunk is decoded. */
-  #decoded: ChunkLines | undefined;
   #ending = false;
   #isCut = false;
   #isUnterminated: boolean;
   #isTruncated = false;
   /** What comes up to the next LF is the rest of a line whose beginning was not read. */
   #isInLine = false;
-  /** Nothing but NULs has come since the begin of the file. */
+  /** Nothing but NULs has come since the start of the file. */
   #isInHole: boolean;
   #holeBytes = 0;
   #digest: TailDigest;
@@ -84,17 +81,17 @@ export class LineFramer {
     return this.#isUnterminated;
   }
 
-  /** Whether the line taken last is the begin of a longer one; it was taken alone. */
+  /** Whether the line taken last is the start of a longer one; it was taken alone. */
   get isTruncated(): boolean {
     return this.#isTruncated;
   }
 
-  /** Bytes from the begin of the file to the end of the last line taken, its terminator included. */
+  /** Bytes from the start of the file to the end of the last line taken, its terminator included. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Bytes from the begin of the file to the end of the last chunk fed: where to read on. */
+  /** Bytes from the start of the file to the end of the last chunk fed: where to read on. */
   get readOffset(): number {
     return this.#readOffset;
   }
@@ -104,7 +101,7 @@ export class LineFramer {
     return this.#tail;
   }
 
-  /** How many NULs were skipped at the begin of the file; 0 as long as more may come, and from the second call on. */
+  /** How many NULs were skipped at the start of the file; 0 as long as more may come, and from the second call on. */
   takeHoleBytes(): number {
     const bytes = this.#isInHole ? 0 : this.#holeBytes;
     if (bytes > 0) this.#holeBytes = 0;
@@ -149,27 +146,20 @@ export class LineFramer {
   }
 
   /**
-   * The next lines, at most `max` of them, without terminators. May be empty even if `hasLines` was true: the
-   * terminator of a line that was taken early is no line.
+   * The next lines, at most `max` of them, in `memory`. There may be none even if `hasLines` was true: the terminator of a
+   * line that was taken early is not a line. A line that is cut is taken alone.
    */
-  take(max: number): JoinedLines {
+  take(max: number, memory = new BlockMemory()): LineBlock {
+    const lease = new BlockLease(memory);
     this.#isTruncated = false;
-    if (this.#ending) return this.#takeUnterminated();
-    if (max < 1 || !this.hasLines) return JoinedLines.none;
-    if (this.#held.length === 0) return this.#finish(this.#takeDecoded(max));
-    const first = this.#completeHeld();
-    const isFull = max === 1 || this.#isTruncated || this.#at > this.#lastLf;
-    return this.#finish((isFull ? JoinedLines.none : this.#takeDecoded(max - 1)).after(first));
-  }
-
-  /**
-   * The next lines as bytes in `memory`, at most `max`, to be decoded elsewhere. Undefined where they are to be taken as
-   * text: at a line that is cut, or that has no terminator.
-   */
-  takeBlock(max: number, memory: BlockMemory): LineBlock | undefined {
-    if (max < 1 || this.#at > this.#lastLf || this.#ending || this.#isUnterminated) return undefined;
+    if (this.#ending) return this.#takeUnterminated(lease);
+    if (max < 1 || !this.hasLines) return new LineBlock(NOTHING, 0);
     const firstEnd = this.#chunk.indexOf(LF, this.#at);
-    if (this.#decoded !== undefined || !this.#held.hasRoomFor(firstEnd - this.#at)) return undefined;
+    const first = this.#chunk.subarray(this.#at, firstEnd);
+    if (!this.#held.hasRoomFor(first.length)) {
+      this.#at = firstEnd + 1;
+      return this.#finish(this.#takeHeld(first, lease), 1, lease);
+    }
     let end = firstEnd + 1;
     let size = 1;
     let longest = this.#held.length + end - this.#at;
@@ -178,14 +168,9 @@ export class LineFramer {
       if (next - end > longest) longest = next - end;
       end = next;
     }
-    const lease = new BlockLease(memory);
-    const taken = this.#held.takeBytes(this.#chunk.subarray(this.#at, end), lease);
-    const isMarked = this.#offset === 0 && MARK.equals(taken.subarray(0, MARK.length));
-    const bytes = isMarked ? taken.subarray(MARK.length) : taken;
+    const bytes = this.#held.take(this.#chunk.subarray(this.#at, end), lease);
     this.#at = end;
-    this.#isTruncated = false;
-    this.#finish(JoinedLines.none);
-    return new LineBlock(bytes, size, { lease, longest });
+    return this.#finish(bytes, size, lease, longest);
   }
 
   /** Makes a line of what is held, without waiting for its terminator. `isCut`: its rest is known to be lost. */
@@ -194,12 +179,12 @@ export class LineFramer {
     this.#isCut = isCut;
   }
 
-  /** Frees the memory of what is held: nothing is taken any more. */
+  /** Frees the memory of what is held: nothing is taken after this. */
   drop(): void {
     this.#held.clear();
   }
 
-  /** Forgets everything: the file begins anew. */
+  /** Forgets everything: the file starts over. */
   restart(): void {
     this.#offset = 0;
     this.#readOffset = 0;
@@ -214,7 +199,7 @@ export class LineFramer {
     this.#tail = undefined;
   }
 
-  /** Bytes at the begin of a chunk that belong to no line that is emitted. */
+  /** Bytes at the start of a chunk that belong to no line that is emitted. */
   #skippedBytes(chunk: Buffer): number {
     let skipped = 0;
     if (this.#isInHole) {
@@ -230,45 +215,32 @@ export class LineFramer {
     return skipped;
   }
 
-  #takeUnterminated(): JoinedLines {
-    const line = this.#takeHeld();
+  #takeUnterminated(lease: BlockLease): LineBlock {
+    const bytes = this.#takeHeld(NOTHING, lease);
     this.#isTruncated ||= this.#isCut;
     this.#ending = false;
-    const isMark = this.#offset === 0 && line === MARK.toString();
-    const lines = this.#finish(isMark ? JoinedLines.none : new JoinedLines(line, 1));
-    this.#isUnterminated = !isMark;
-    return lines;
+    const lines = this.#finish(bytes, 1, lease);
+    // Nothing but a byte order mark is not a line.
+    this.#isUnterminated = lines.size === 0 || lines.bytes.length > TERMINATOR.length;
+    return this.#isUnterminated ? lines : lines.withoutFirst;
   }
 
-  #completeHeld(): string {
-    const end = this.#chunk.indexOf(LF, this.#at);
-    const line = this.#takeHeld(this.#chunk.subarray(this.#at, end));
-    this.#at = end + 1;
-    return line;
+  /** The line that is held, as far as it is kept, with `end` as its last bytes. */
+  #takeHeld(end: Buffer, lease: BlockLease): Buffer {
+    this.#isTruncated = !this.#held.hasRoomFor(end.length);
+    return this.#held.take(Buffer.concat([end.subarray(0, this.#held.room), TERMINATOR]), lease);
   }
 
-  #takeHeld(end?: Buffer): string {
-    const { line, isTruncated } = this.#held.take(end);
-    this.#isTruncated = isTruncated;
-    return withoutCr(line);
-  }
-
-  #takeDecoded(max: number): JoinedLines {
-    this.#decoded ??= new ChunkLines(this.#chunk, this.#at, this.#lastLf + 1);
-    const lines = this.#decoded.take(max);
-    this.#at = this.#decoded.at;
-    return lines;
-  }
-
-  #finish(taken: JoinedLines): JoinedLines {
-    const lines = this.#offset === 0 ? taken.withoutMark : taken;
+  #finish(bytes: Buffer, size: number, lease: BlockLease, longest = bytes.length): LineBlock {
+    const isMarked = this.#offset === 0 && MARK.equals(bytes.subarray(0, MARK.length));
+    const lines = new LineBlock(isMarked ? bytes.subarray(MARK.length) : bytes, size, { lease, longest });
     this.#offset = this.#readOffset - (this.#chunk.length - this.#at);
     this.#digestTo(this.#at);
     this.#tail = this.#digest.checksum;
     this.#holdRest();
-    const isTerminator = this.#isUnterminated && (lines.text === '' || lines.text.startsWith('\n'));
+    const isTerminator = this.#isUnterminated && lines.startsEmpty;
     this.#isUnterminated = false;
-    return isTerminator ? lines.rest : lines;
+    return isTerminator ? lines.withoutFirst : lines;
   }
 
   /** Copies what follows the last LF, once all lines are taken: the chunk's memory is about to be reused. */
@@ -289,7 +261,6 @@ export class LineFramer {
     this.#at = 0;
     this.#digestedTo = 0;
     this.#lastLf = -1;
-    this.#decoded = undefined;
     this.#ending = false;
     this.#isCut = false;
   }

@@ -1,10 +1,11 @@
+import { perFileSystem } from '../../support/file-system.ts';
+
 /** Bytes: lines are not cut below that, whatever the budget. */
 const LEAST_LINE_BYTES = 4 * 1024;
 const DEFAULT_BYTES = 64 * 1024 * 1024;
 
 /** A line whose end has not come. */
 export interface CuttableLine {
-  /** The memory that it takes. */
   readonly bytes: number;
   /** Keeps only the first half of it. */
   cut(): void;
@@ -20,7 +21,6 @@ export interface CuttableLine {
  * memory.hasRoomFor(1024 * 1024); // false
  */
 export class MemoryBudget {
-  /** Bytes. */
   limit: number;
   #used = 0;
   readonly #lines = new Set<CuttableLine>();
@@ -52,7 +52,6 @@ export class MemoryBudget {
     this.take(bytes);
   }
 
-  /** The line is not held any more. */
   giveAll(line: CuttableLine): void {
     if (this.#lines.delete(line)) this.give(line.bytes);
   }
@@ -66,5 +65,8 @@ export class MemoryBudget {
   }
 }
 
-/** What all that is read in this process shares, unless it is given a budget of its own. */
-export const readMemory = new MemoryBudget(DEFAULT_BYTES);
+/** {@link readMemory}, or that of a test. */
+export const sharedMemory = perFileSystem(() => new MemoryBudget(DEFAULT_BYTES));
+
+/** The budget that all reading in this process shares, unless it is given its own. */
+export const readMemory = sharedMemory();

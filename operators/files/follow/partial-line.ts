@@ -26,7 +26,6 @@ export class PartialLine implements CuttableLine {
     return this.#length;
   }
 
-  /** Bytes of memory. */
   get bytes(): number {
     return this.#memory.length;
   }
@@ -56,23 +55,18 @@ export class PartialLine implements CuttableLine {
     this.#resize(this.bytes >>> 1);
   }
 
-  /** The line as far as it is kept, with `end` as its last bytes; and whether that is not all of it. Begins anew. */
-  take(end: Buffer = NOTHING): { line: string; isTruncated: boolean } {
-    const isTruncated = this.#length + end.length > this.#limit;
-    const kept = this.#memory.subarray(0, this.#kept);
-    const rest = end.subarray(0, this.#limit - this.#kept);
-    const line = (rest.length === 0 ? kept : Buffer.concat([kept, rest])).toString();
-    this.clear();
-    return { line, isTruncated };
-  }
-
   /** Whether all of the line would be kept if its last `length` bytes were these. */
   hasRoomFor(length: number): boolean {
     return this.#length + length <= this.#limit;
   }
 
-  /** Copies the bytes kept, and `rest` behind them. Begins anew. */
-  takeBytes(rest: Buffer, memory: BlockLease): Buffer {
+  /** How many more bytes would be kept. */
+  get room(): number {
+    return this.#limit - this.#kept;
+  }
+
+  /** Copies the bytes kept, and `rest` behind them. The next line starts empty. */
+  take(rest: Buffer, memory: BlockLease): Buffer {
     const bytes = memory.take(this.#kept + rest.length);
     const end = this.#memory.copy(bytes, 0, 0, this.#kept);
     rest.copy(bytes, end);

@@ -23,7 +23,6 @@ const PROBES_AT_A_TIME = 16;
 const GAP_MS = 20;
 const LOOKS_INTO_A_GAP = 50;
 
-/** What was found at a path. */
 export interface Probe {
   readonly path: string;
   readonly status: FileChange | OpenFile;
@@ -107,7 +106,7 @@ export class PathScanner {
     this.#checks.delete(file);
   }
 
-  /** What is under way ends without an effect. */
+  /** Looks that are under way have no effect any more. */
   close(): void {
     this.#isClosed = true;
     this.#closed$.next();
@@ -158,7 +157,7 @@ export class PathScanner {
   ): Promise<{ readonly file: FollowedFile | undefined } | 'rotated'> {
     const { settings, files } = this.#parts;
     const { isExcluded } = settings;
-    const rotated = await findRotated(path, last, { isExcluded, isKnown: (id) => files.has(id) });
+    const rotated = await findRotated(path, last, { isExcluded, isKnown: (file) => files.isKnown(file) });
     for (const file of rotated) {
       if (this.#isClosed) closeFile(file.fd);
       else files.foundRotated(path, file);
@@ -185,7 +184,7 @@ export class PathScanner {
       problems.unreadable(path, error);
       return file;
     }
-    // One that was just rotated away is no news.
+    // One that was just rotated away is not reported.
     if (file === undefined) problems.missing(path, error);
     return undefined;
   }

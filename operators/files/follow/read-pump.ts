@@ -5,18 +5,17 @@ import { isShortage } from './file-system.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
-import { LineBlock } from './line-block.ts';
 
 /** What the pump tells its owner. */
 export interface PumpEvents {
   batch(batch: LineBatch): void;
-  /** `file` was read from, or begins anew. */
+  /** `file` was read from, or starts over. */
   progress(file: FollowedFile): void;
-  /** `file` is not any more what was read of it. */
+  /** `file` no longer holds what was read of it. */
   replaced(file: FollowedFile): void;
   /** `file` cannot be read now. */
   failed(file: FollowedFile, error: Error): void;
-  /** All of `file` is read, and it will not grow: it need not be followed any more. */
+  /** All of `file` is read, and it will not grow: it no longer has to be followed. */
   finished(file: FollowedFile): void;
   /** Nothing is left to read, for now. */
   idle(): void;
@@ -77,13 +76,11 @@ export class ReadPump {
     this.#release(successors);
   }
 
-  /** `file` is not followed any more. */
   remove(file: FollowedFile): void {
     this.#ready.delete(file);
     this.freeSuccessors(file);
   }
 
-  /** Goes on as far as demand and files allow. */
   run(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
@@ -146,15 +143,14 @@ export class ReadPump {
   }
 
   #emit(file: FollowedFile): boolean {
-    const { demand, batchLines, asBytes, skipEmptyLines } = this.#settings;
+    const { demand, batchLines, skipEmptyLines } = this.#settings;
     const { room } = demand;
     if (room <= 0) return false;
-    const max = Math.min(room, batchLines);
     const startOffset = file.lines.offset;
-    const all = (asBytes ? file.lines.takeBlock(max, this.#memory) : undefined) ?? file.lines.take(max);
+    const all = file.lines.take(Math.min(room, batchLines), this.#memory);
     const taken = skipEmptyLines ? all.withoutEmpty : all;
     if (taken.size > 0) this.#events.batch(new TakenLines(taken, placeOf(file, startOffset), file.lines));
-    else if (taken instanceof LineBlock) taken.release();
+    else taken.release();
     return true;
   }
 
@@ -185,14 +181,14 @@ export class ReadPump {
       return;
     }
     file.isAtEnd = true;
-    // A file that may be read later, if by another run, keeps the begin of its last line; one that is gone has no end.
+    // A file that a later run may read keeps its unfinished line; a file that is gone never completes it.
     if (file.isGone && !this.#settings.once && file.isHolding) file.lines.end({ isCut: true });
   }
 
-  /** Every line of `file` that was at hand is emitted. */
+  /** All lines of the chunk are emitted. */
   #leave(file: FollowedFile): void {
     if (file.isTruncated && file.isHolding) {
-      // Even if all was read: its end may have been cut off unseen, or come in the new life.
+      // Even if everything was read: the truncation may have cut off the end of this line before it was read.
       file.lines.end({ isCut: true });
       this.#current = file;
       return;
@@ -228,7 +224,6 @@ export class ReadPump {
   }
 }
 
-/** Where the lines lie that were taken last. */
 function placeOf(file: FollowedFile, startOffset: number): BatchPlace {
   const { id, path, head, lines, backfillEnd, isTruncated } = file;
   const endOffset = lines.offset;

@@ -38,9 +38,9 @@ interface MovedFile<T> {
 }
 
 /**
- * Of these files those that are there: at their paths, or elsewhere in the same folder. However many are sought, a folder
- * is looked through once, or again if it changes meanwhile. Never rejects: `unknown` gets the files whose folder cannot be
- * listed now, or has gone.
+ * Finds files by identity, at their paths or elsewhere in the same folders. However many are searched for, each folder is
+ * listed once, or again if it changes meanwhile. Never rejects: `unknown` gets the files whose folder cannot be listed now,
+ * or is gone.
  */
 export async function findMoved<T extends PlacedFile>(
   files: Iterable<T>,
@@ -201,7 +201,8 @@ type Sibling = OpenFile & { readonly path: string };
 
 export interface RotationOptions {
   isExcluded(path: string): boolean;
-  isKnown(id: FileId): boolean;
+  /** Whether it is followed, or was until it was read. */
+  isKnown(file: FileChange): boolean;
 }
 
 /** The path that a file had if this one was given to it by rotation. */
@@ -223,8 +224,10 @@ export async function findRotated(
   const folder = dirname(path);
   const name = basename(path);
   const found = new Map<FileId, Sibling>();
-  const isNew = ({ id, born }: FileChange) =>
-    born > 0n && born >= nextSince && id !== last.id && !isKnown(id) && !found.has(id);
+  const isNew = (file: FileChange) => {
+    const { id, born } = file;
+    return born > 0n && born >= nextSince && id !== last.id && !isKnown(file) && !found.has(id);
+  };
   const isSibling = (other: string) =>
     other.startsWith(name) && other.slice(name.length).search(SUFFIX) === 0;
   let isOver = false;

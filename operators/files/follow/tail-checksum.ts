@@ -82,7 +82,7 @@ export class Overlap {
     return this.#length;
   }
 
-  /** Whether what was read, from `length` bytes before the offset on, begins as it did before. */
+  /** Whether what was read, from `length` bytes before the offset, starts with the same bytes as before. */
   matches(read: Buffer): boolean {
     return read.length >= this.#length && this.#bytes.compare(read, 0, this.#length, 0, this.#length) === 0;
   }

@@ -2,7 +2,7 @@ import { maskStrings } from '../../masks/mask-strings.ts';
 
 /**
  * Characters that are taken off the end of a line that was cut, after the masks: a secret that the cut went through
- * may not look like one any more, so its begin is left in place. No secret is longer.
+ * may no longer look like one, so its start is left in place. No secret is longer.
  */
 export const UNSURE_CHARACTERS = 64 * 1024;
 

@@ -135,13 +135,14 @@
       (then (call $copy (local.get $copied) (local.get $to) (i32.sub (local.get $end) (local.get $copied))))
       (else (local.get $to))))
 
-  ;; 1 if the first three bytes of a word are in the table, or else 0.
+  ;; 1 if the first three bytes of a word are in the table, or else 0. It has a bit for each slot.
   (func $isInTable (param $table i32) (param $bytes i32) (result i32)
-    (i32.load8_u
-      (i32.add (local.get $table)
-        (i32.shr_u
-          (i32.mul (i32.and (i32.const 0xffffff) (local.get $bytes)) (i32.const 0x9e3779b1))
-          (i32.const 17)))))
+    (local $hash i32)
+    (local.set $hash (i32.mul (i32.and (i32.const 0xffffff) (local.get $bytes)) (i32.const 0x9e3779b1)))
+    (i32.and (i32.const 1)
+      (i32.shr_u
+        (i32.load8_u (i32.add (local.get $table) (i32.shr_u (local.get $hash) (i32.const 17))))
+        (i32.and (i32.shr_u (local.get $hash) (i32.const 14)) (i32.const 7)))))
 
   ;; Writes to $hits the positions at which three characters stand that are in the table, in either case. Returns how
   ;; many there are. Reads up to seven bytes behind $end, and writes four behind the hits.

@@ -29,23 +29,3 @@ export function isIpv6(value: string): boolean {
 
 /** A hardware address that belongs to one device: not all zeros or ones. */
 export const isMac = (value: string) => !/^(?:0|f|[:.-])+$/i.test(value);
-
-/** Country calling codes of two and three digits by their first two; `1` and `7` are single digits. */
-const CALLING_CODES =
-  /^(?:1[2-9]|7[3-9]|2[07]|2[1-69]\d|3[0-469]|3[578]\d|4[013-9]|42\d|5[1-8]|5[09]\d|6[0-6]|6[7-9]\d|8[1246]|8[0578]\d|9[0-58]|9[67]\d|99[2-68])/;
-
-/**
- * A phone number in international form: `+` or `00`, a country calling code, and 8 to 15 digits in all. Numbers of the
- * North American plan have an area code and an exchange that begin with 2 to 9, with or without `+1`.
- */
-export function isPhoneNumber(value: string): boolean {
-  const isInternational = /^\s*(?:\+|00)/.test(value);
-  const digits = value
-    .replace(/\(0\)/, '')
-    .replace(/[^0-9]/g, '')
-    .replace(/^00/, '');
-  // +12.345 is a number with a sign.
-  if (/^(\d)\1*$/.test(digits) || /^\+\d+\.\d+$/.test(value)) return false;
-  if (!isInternational || digits.startsWith('1')) return /^1?[2-9]\d{2}[2-9]\d{6}$/.test(digits);
-  return digits.length >= 8 && digits.length <= 15 && CALLING_CODES.test(digits);
-}

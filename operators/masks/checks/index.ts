@@ -1,4 +1,4 @@
-import { isIpv4, isIpv6, isMac, isPhoneNumber } from './addresses.ts';
+import { isIpv4, isIpv6, isMac } from './addresses.ts';
 import {
   isBrazilianCnpj,
   isBrazilianCpf,
@@ -15,7 +15,11 @@ import {
   isUsSsn,
 } from './national-ids.ts';
 import { isBic, isCardNumber, isIban } from './payment.ts';
+import { isPhoneNumber } from './phone.ts';
 import {
+  hasPassword,
+  hasRandomCookie,
+  hasToken,
   isBasicCredentials,
   isFlagValue,
   isPassword,
@@ -36,6 +40,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   br_cnpj: isBrazilianCnpj,
   br_cpf: isBrazilianCpf,
   card: isCardNumber,
+  cookies: hasRandomCookie,
   crc32: hasCrc32Suffix,
   de_tax_id: isGermanTaxId,
   es_dni: isSpanishDni,
@@ -51,12 +56,14 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   mac: isMac,
   nl_bsn: isDutchBsn,
   password: isPassword,
+  password_list: hasPassword,
   phone: isPhoneNumber,
   pl_pesel: isPolishPesel,
   prose_password: isProsePassword,
   se_personnummer: isSwedishPersonnummer,
   secret: isSecret,
   token: isToken,
+  token_list: hasToken,
   uk_nino: isUkNino,
   us_ssn: isUsSsn,
   user_info: isUserInfo,
@@ -65,10 +72,13 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 /** Checks that judge a value which a key before it makes a secret: no part of the value has such a key. */
 export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
   'basic_credentials',
+  'cookies',
   'flag_value',
   'password',
+  'password_list',
   'prose_password',
   'secret',
   'token',
+  'token_list',
   'user_info',
 ]);

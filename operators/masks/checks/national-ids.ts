@@ -35,7 +35,7 @@ export function isGermanTaxId(value: string): boolean {
 }
 
 /** The check digit of ISO 7064 MOD 11,10 for the first ten digits. */
-export function mod11And10(digits: string): number {
+function mod11And10(digits: string): number {
   let product = 10;
   for (const digit of digits.slice(0, 10)) {
     const sum = (Number(digit) + product) % 10;
@@ -75,7 +75,7 @@ export function isItalianCodiceFiscale(value: string): boolean {
 }
 
 /** The check letter for the first 15 characters of a codice fiscale. */
-export function codiceFiscaleLetter(code: string): string {
+function codiceFiscaleLetter(code: string): string {
   let sum = 0;
   for (let i = 0; i < 15; i++) {
     const character = code[i] as string;
@@ -130,7 +130,7 @@ const VERHOEFF_PERMUTATIONS =
   '0123456789 1576283094 5803796142 8916043527 9453126870 4286573901 2793806415 7046913258'.split(' ');
 
 /** The value of Verhoeff's algorithm for digits, which is 0 with a right check digit at the end. */
-export function verhoeff(digits: string): number {
+function verhoeff(digits: string): number {
   let value = 0;
   for (let i = 0; i < digits.length; i++) {
     const digit = Number(digits[digits.length - 1 - i]);

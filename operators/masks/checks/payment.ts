@@ -140,7 +140,7 @@ export function isIban(value: string): boolean {
 }
 
 /** The number that an IBAN stands for, with its first four characters at the end, modulo 97. */
-export function ibanRemainder(iban: string): number {
+function ibanRemainder(iban: string): number {
   let remainder = 0;
   for (const character of iban.slice(4) + iban.slice(0, 4)) {
     const number = Number.parseInt(character, 36);

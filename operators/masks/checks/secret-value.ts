@@ -3,6 +3,8 @@
  * and names of resources are not. A shared vocabulary of placeholders is applied before these checks.
  */
 
+import { isPlaceholder } from './placeholders.ts';
+
 const IDENTIFIER = /^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*$/;
 const CALL = /^!?[A-Za-z_$][\w.$:>-]*[([]/;
 /** A member of an object, a class or a host, in words: `config.password`, `com.example.Token`. */
@@ -25,26 +27,36 @@ function isCode(value: string, text: string, start: number): boolean {
   if (OBJECT.test(value)) return true;
   if (isQuote(text[start - 1])) return BETWEEN_STRINGS.test(value);
   const next = text[start + value.length];
-  if ((next === '(' || next === '[') && IDENTIFIER.test(value)) return true;
+  if (next === '(' || next === '[') return value.replace(/^:/, '').split(/[([]/).every(isFunction);
   return CALL.test(value)
-    ? IDENTIFIER.test(value.slice(value.startsWith('!') ? 1 : 0, value.search(/[([]/)))
-    : MEMBER.test(value);
+    ? isFunction(value.slice(value.startsWith('!') ? 1 : 0, value.search(/[([]/)))
+    : MEMBER.test(value) && !value.split('.').some(hasRandomCase);
 }
+
+/** Whether letters change their case more often than in the name of a member: those of `s.hWdDPRkOGWlqpUrmsJQDJdZJ` do. */
+const hasRandomCase = (word: string) => word.length >= 20 && caseChanges(word) > word.length / 4;
+
+/** Whether something can be the name of a function or an array: it has a word in it. */
+const isFunction = (name: string) => IDENTIFIER.test(name) && /[A-Za-z]{3}/.test(name);
+
+/** Whether a segment of a path is base64 rather than a name. */
+const isRandomSegment = (part: string) =>
+  (part.length >= 16 && isRandomWord(part)) || (part.length >= 10 && part.includes('+') && isRandom(part));
 
 /** Whether a value is a path. Base64 may begin with a slash too, so a long segment of mixed characters speaks against it. */
 function isPath(value: string): boolean {
-  return PATH.test(value) && !value.split(/[\\/]/).some((part) => part.length >= 16 && isRandomWord(part));
+  return PATH.test(value) && !value.split(/[\\/]/).some(isRandomSegment);
 }
 
-/** Whether a value is several words that read as a sentence: an error message instead of a secret. */
-function isSentence(value: string): boolean {
-  return (
-    /\s/.test(value) &&
-    /(?:^|\s)(?:is|are|be|was|must|can|cannot|can't|should|has|have|not|no|the|an?|for|to|of|in|with|at|your?|from|and|or|by|this|failed|invalid|required|missing|expired|incorrect|changed)(?:\s|[.,!:]?$)/i.test(
-      value,
-    )
-  );
-}
+/** How messages about a value start, and what they say of it. */
+const MESSAGE_START =
+  /^(?:(?:is|are|was|must|can|cannot|can't|could|should|has|have|may|needs?|requires?|does|do|did|will|too|not|no|at|please|enter|invalid|incorrect|wrong|missing|bad|unknown|expired|failed)\b|(?:the|your|this|that|new|old|current|both|value|field|password|passphrase|token|secret|key|credentials?)\b.*\b(?:is|are|was|were|must|cannot|can|can't|could|should|has|have|does|do|will|needs?|field|not|required|invalid|incorrect)\b)/is;
+const MESSAGE_WORD =
+  /\b(?:required|mandatory|invalid|incorrect|wrong|missing|bad|blank|empty|null|short|long|weak|match(?:es)?|least|most|characters?|letters?|digits?|contain|expired?|changed|reset|updated|set|given|provided|supplied|specified|found|valid|allowed|supported|accepted|correct|configured|confirm|enter|known|unknown|failed|denied|exists?|same|different|common|again)\b/i;
+
+/** Whether a value is several words about a value: an error message instead of a secret. */
+const isMessage = (value: string) =>
+  /\s/.test(value) && MESSAGE_START.test(value) && MESSAGE_WORD.test(value);
 
 /** Whether a value is an unquoted word, and the text goes on in words: `password: required for login`. */
 function isProse(value: string, text: string, start: number): boolean {
@@ -60,45 +72,122 @@ const isPassedTest = (value: string, text: string, start: number) =>
   /(?:^|---\s|\]\s)PASS: $/.test(text.slice(Math.max(0, start - 12), start)) &&
   /^[A-Za-z_][\w./-]*$/.test(value);
 
-const isOrdinary = (value: string, text: string, start: number) =>
+/** A version, as in the tag of an image: `registry.example/token:1.63.37-5e7a6fb`. */
+const VERSION = /^v?\d+\.\d+(?:\.\d+)?(?:[-+.][0-9A-Za-z.]{1,16})?$/;
+const SHORT_ID = /^(?:[a-z]{2,10}-)?[0-9a-f]{4,12}$/i;
+
+/** Whether a value is the id in the name of a thing: a key of Redis, `session:6967e789`, or an image, `app/token:5e7a6fb`. */
+const isIdInName = (value: string, text: string, start: number) =>
+  VERSION.test(value) ||
+  (SHORT_ID.test(value) && /[A-Za-z]:$/.test(text.slice(Math.max(0, start - 2), start)));
+
+/** Whether a value starts behind a bracket and is not all that is in it, with a number or symbol: it is code then. */
+function isInCode(value: string, text: string, start: number): boolean {
+  const opening = text[start - 1];
+  if (opening !== '(' && opening !== '{') return false;
+  const closing = opening === '(' ? ')' : '}';
+  return text[start + value.length] !== closing || !hasMixture(value);
+}
+
+const isOrdinaryValue = (value: string, text: string, start: number) =>
+  isInCode(value, text, start) ||
   isCode(value, text, start) ||
   isPath(value) ||
   URL_VALUE.test(value) ||
   NAME_OF_SECRET.test(value) ||
   value.startsWith('arn:') ||
   /\barn:[\w:-]*$/.test(text.slice(Math.max(0, start - 100), start)) ||
-  isSentence(value) ||
-  isProse(value, text, start) ||
+  isMessage(value) ||
   isPassedTest(value, text, start);
 
+const isOrdinary = (value: string, text: string, start: number) =>
+  isOrdinaryValue(value, text, start) || isProse(value, text, start);
+
 /** A value behind the name of a password, which may be a word. */
-export function isPassword(value: string, text: string, start: number): boolean {
-  if (value.length < 4 || isOrdinary(value, text, start)) return false;
+export const isPassword = (value: string, text: string, start: number): boolean =>
+  canBePassword(value, text, start) && !isProse(value, text, start);
+
+function canBePassword(value: string, text: string, start: number): boolean {
+  const shortest = isQuote(text[start - 1]) ? 3 : 4;
+  if (value.length < shortest || isOrdinaryValue(value, text, start)) return false;
+  // The tag of an image: `registry.example/password:1.63.37-5e7a6fb`.
+  if (text[start - 1] === ':' && VERSION.test(value)) return false;
   return /^\d+$/.test(value) ? value.length >= 6 : /[A-Za-z0-9]/.test(value);
 }
 
 /** A value behind a name such as `secret`: not only letters, and not the name of a resource. */
 export function isSecret(value: string, text: string, start: number): boolean {
   if (value.length < 6 || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
+  if (isIdInName(value, text, start)) return false;
   return isRandom(value) || (hasMixture(value) && !isResourceName(value));
 }
 
 /** A value behind a name such as `token` or `api_key`, which looks as if it had been generated. */
 export function isToken(value: string, text: string, start: number): boolean {
-  return value.length >= 8 && !isOrdinary(value, text, start) && isRandom(value);
+  if (value.length < 6 || isOrdinary(value, text, start) || isIdInName(value, text, start)) return false;
+  if (value.length >= 8 && (isRandom(value) || isWordWithNumber(value))) return true;
+  const isSure = isQuote(text[start - 1]) && SURE_NAME.test(text.slice(Math.max(0, start - 80), start));
+  return (
+    isSure && /\d/.test(value) && hasMixture(value) && !NUMBER_LIKE.test(value) && !isResourceName(value)
+  );
 }
+
+/** A name whose value in quotes is a secret, even one that someone chose. */
+const SURE_NAME =
+  /(?:(?:api|access|secret|private|encryption|signing)[_. -]?key|(?:access|auth|api|refresh|bot|login|oauth)[_. -]?token)\\{0,7}["'`]?\s{0,20}[:=]\s{0,20}\[?\s{0,2}\\{0,7}["'`]$/i;
+
+/** A word with a number that is longer than those of hosts and workers, and is no time. */
+const isWordWithNumber = (value: string) =>
+  value.length >= 14 &&
+  /^[A-Za-z]+\d{7,}$/.test(value) &&
+  !/[A-Za-z](?:19\d{6}|20\d{6}|1[5-9]\d{8}|0{2})/.test(value);
+
+/** Values in a list, as they stand between its first quote and its last one. */
+const inList = (value: string, isOne: (value: string, text: string, start: number) => boolean) =>
+  value
+    .split(/\\{0,7}"\s{0,3},\s{0,3}\\{0,7}"/)
+    .some((item) => !isPlaceholder(item, true) && isOne(item, `"${item}"`, 1));
+
+/** Several values behind the name of passwords. */
+export const hasPassword = (value: string): boolean =>
+  inList(value, (item, text, start) => isPassword(item, text, start) && hasMixture(item));
+
+/** Several values behind the name of secrets or tokens. */
+export const hasToken = (value: string): boolean =>
+  inList(value, (item, text, start) => isToken(item, text, start) || isProsePassword(item, text, start));
+
+/** `name=value` pairs of which one looks as if it had been generated. */
+export const hasRandomCookie = (value: string): boolean =>
+  value.split(';').some((pair) => {
+    const cookie = pair.slice(pair.indexOf('=') + 1);
+    return cookie.length >= 16 && !isPlaceholder(cookie, true) && isToken(cookie, cookie, 0);
+  });
 
 /** A password in running text, which has to look like one. */
 export function isProsePassword(value: string, text: string, start: number): boolean {
   return value.length >= 6 && isSecret(value, text, start) && hasMixture(value) && !MEMBER.test(value);
 }
 
+/** What is said about a flag: `the --password argument`, `--password requires a value`. */
+const ABOUT_FLAG =
+  /^(?:arguments?|parameters?|switch(?:es)?|require(?:s|ment)|settings?|values?|support(?:s)?|prompts?|because|instead|together|should|available|without|option(?:s|al)|[a-z]+ed|[a-z]+ing)$/;
+
+/** Words of sentences that commands rarely have. */
+const SENTENCE_WORD =
+  /(?:^|\s)(?:the|a|an|is|are|was|were|be|to|of|on|for|with|and|or|if|when|you|it|this|that|not|can|must|should|will|use|using|via|by|as|from)(?=[\s,.]|$)/i;
+const isInSentence = (value: string, text: string, start: number) =>
+  SENTENCE_WORD.test(text.slice(Math.max(0, start - 80), start)) ||
+  SENTENCE_WORD.test(text.slice(start + value.length, start + value.length + 80));
+
 /** What follows a flag such as `--password`: a word only at the end of a command, or before its next flag. */
 export function isFlagValue(value: string, text: string, start: number): boolean {
-  if (value.startsWith('-') || !isPassword(value, text, start)) return false;
+  if (value.startsWith('-') || !canBePassword(value, text, start)) return false;
+  const isLongWord = /^[a-z]{8,}$/.test(value) && !ABOUT_FLAG.test(value);
+  if (isProse(value, text, start)) return isLongWord && !isInSentence(value, text, start);
   return (
     hasMixture(value) ||
     isQuote(text[start - 1]) ||
+    isLongWord ||
     /^(?:\s*$|["'`\\]|\s+-)/.test(text.slice(start + value.length))
   );
 }
@@ -128,7 +217,7 @@ const isResourceName = (value: string) =>
   value.split(/[-./_]/).some((part) => /^[a-z]{3,}$/.test(part));
 
 /** Whether a value was probably generated: not a number, a date, a version, words, or a word with a number. */
-export function isRandom(value: string): boolean {
+function isRandom(value: string): boolean {
   if (NUMBER_LIKE.test(value)) return /^\d{16,}$/.test(value);
   if (/^0x[0-9a-f]{1,16}$/i.test(value)) return false;
   if (/^(?:[0-9a-f]{16,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/i.test(value)) return true;
@@ -149,8 +238,8 @@ export function isRandom(value: string): boolean {
 function isRandomWord(word: string): boolean {
   if (/^\d+$/.test(word)) return word.length >= 20;
   // Words in camel case change between cases once a syllable, in another way than what is drawn at random.
-  const caseChanges = word.match(/[a-z][A-Z]|[A-Z]{2}[a-z]/g)?.length ?? 0;
-  if (word.length >= 10 && caseChanges + changes(word) >= word.length / 7 && caseChanges > 2) return true;
+  const cases = caseChanges(word);
+  if (word.length >= 10 && cases + changes(word) >= word.length / 7 && cases > 2) return true;
   if (/\d/.test(word)) {
     // A word with a number before or behind it is none.
     return (
@@ -162,6 +251,9 @@ function isRandomWord(word: string): boolean {
   // No word has six consonants in a row.
   return word.length >= 14 && /[bcdfghjklmnpqrstvwxz]{6}/i.test(word);
 }
+
+/** How often a word changes its case, apart from the first letter of a word. */
+const caseChanges = (word: string) => word.match(/[a-z][A-Z]|[A-Z]{2}[a-z]/g)?.length ?? 0;
 
 /** How often a word changes between letters and digits. */
 const changes = (word: string) => word.match(/(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]/g)?.length ?? 0;

@@ -1,6 +1,13 @@
 import { itemsOf } from './literals.ts';
+import { lengthOf } from './measure.ts';
 import { type Look, type ParsedExpression, type Pattern, parseExpression } from './pattern.ts';
-import { type Components, componentsOf, type Positions, positionsOf } from './positions.ts';
+import {
+  type Components,
+  componentsOf,
+  MOST_CHOICES_TO_SKIP,
+  type Positions,
+  positionsOf,
+} from './positions.ts';
 import { UnitSet } from './unit-set.ts';
 
 /** What an expression can cost at worst, on an engine that backtracks. */
@@ -43,6 +50,26 @@ export function costOf(expression: RegExp): Cost {
     known.set(parsed, cost);
   }
   return cost;
+}
+
+/**
+ * The ambiguity of {@link costOf}. Most expressions repeat nothing but single characters, and each of those can be taken
+ * in one way only. Checking for that takes a fraction of the time.
+ */
+export function ambiguityOf(expression: RegExp): Ambiguity | undefined {
+  const parsed = parseExpression(expression);
+  if (parsed !== undefined && repeatsCharactersOnly(parsed.pattern)) return undefined;
+  return costOf(expression).ambiguity;
+}
+
+function repeatsCharactersOnly(pattern: Pattern): boolean {
+  let optional = 0;
+  const isPlain = (part: Pattern): boolean => {
+    if (part.kind === 'repetition' && part.max > 1 && part.item.kind !== 'character') return false;
+    if (part.kind === 'repetition' || part.kind === 'choice') optional += lengthOf(part).min === 0 ? 1 : 0;
+    return partsOf(part).every(isPlain);
+  };
+  return isPlain(pattern) && optional <= MOST_CHOICES_TO_SKIP;
 }
 
 function workOut({ pattern }: ParsedExpression): Cost {
@@ -187,7 +214,7 @@ const MOST_PAIRS = 100_000;
  * @param endsAnywhere whether the engine is content wherever the expression may end: no condition can undo that.
  * A repetition that may end after each of its characters then never makes it go back.
  */
-export function findAmbiguity(
+function findAmbiguity(
   positions: Positions,
   components: Components,
   endsAnywhere: boolean,
@@ -197,7 +224,7 @@ export function findAmbiguity(
   for (let loop = 0; loop < components.loops.length; loop++) {
     if (endsAnywhere && !positions.endsLater && components.loops[loop]?.every((member) => last.has(member)))
       continue;
-    const found = ambiguityOf(positions, components, loop);
+    const found = ambiguityOfLoop(positions, components, loop);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -210,7 +237,7 @@ interface Pair {
   readonly before: Pair | undefined;
 }
 
-function ambiguityOf(
+function ambiguityOfLoop(
   positions: Positions,
   { loops, loopOf }: Components,
   loop: number,

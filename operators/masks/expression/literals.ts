@@ -1,6 +1,7 @@
 import { shareOfText } from './frequency.ts';
 import { type Length, lengthOf, plus } from './measure.ts';
 import type { Pattern } from './pattern.ts';
+import type { UnitSet } from './unit-set.ts';
 
 /** A text that stands in a match, and where: its position less that of the match's start, at least and at most. */
 export interface Literal {
@@ -187,13 +188,13 @@ export interface Exact {
   readonly lowered: boolean;
 }
 
-export const NOTHING: Exact = { texts: [''], lowered: false };
+const NOTHING: Exact = { texts: [''], lowered: false };
 
 /** The texts that a pattern takes, if they are few. */
 export function exactTexts(pattern: Pattern, most: number): Exact | undefined {
   switch (pattern.kind) {
     case 'character':
-      return pattern.mayBeTwo ? undefined : textsOf(pattern.units.members(2 * most), most);
+      return pattern.mayBeTwo ? undefined : textsOf(pattern.units, most);
     case 'sequence':
       return pattern.items.reduce<Exact | undefined>((all, item) => {
         const exact = lengthOf(item).max === 0 ? NOTHING : exactTexts(item, most);
@@ -208,7 +209,7 @@ export function exactTexts(pattern: Pattern, most: number): Exact | undefined {
       const { min, max } = pattern;
       if (max > 64) return undefined;
       const exact = exactTexts(pattern.item, most);
-      if (exact === undefined) return undefined;
+      if (exact === undefined || exact.texts.length ** Math.max(1, min) > most) return undefined;
       let all: Exact | undefined = power(exact, min, most);
       for (let times = min + 1; times <= max && all !== undefined; times++) {
         const longer = power(exact, times, most);
@@ -221,13 +222,24 @@ export function exactTexts(pattern: Pattern, most: number): Exact | undefined {
   }
 }
 
+/** The sets of a few expressions are those of most others. */
+const knownTexts = new WeakMap<UnitSet, Exact>();
+
+function textsOf(units: UnitSet, most: number): Exact | undefined {
+  let exact = knownTexts.get(units);
+  if (exact === undefined) {
+    exact = textsOfMembers(units.members(2 * MOST_REQUIRED) ?? []);
+    knownTexts.set(units, exact);
+  }
+  const { length } = exact.texts;
+  return length > 0 && length <= most ? exact : undefined;
+}
+
 /** Both cases of a letter are one text in lower case. */
-function textsOf(members: readonly string[] | undefined, most: number): Exact | undefined {
-  if (members === undefined || members.length === 0) return undefined;
+function textsOfMembers(members: readonly string[]): Exact {
   const folded = [...new Set(members.map((member) => member.toLowerCase()))];
   const lowered = folded.length < members.length && members.every(isAscii);
-  const texts = lowered ? folded : members;
-  return texts.length <= most ? { texts, lowered } : undefined;
+  return { texts: lowered ? folded : members, lowered };
 }
 
 export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
@@ -239,8 +251,13 @@ function power(exact: Exact, times: number, most: number): Exact | undefined {
 }
 
 /** Each text of one, and behind it each of the other. */
-export function product(a: Exact, b: Exact, most: number): Exact | undefined {
+function product(a: Exact, b: Exact, most: number): Exact | undefined {
   if (a.texts.length * b.texts.length > most) return undefined;
+  if (a === NOTHING) return b;
+  if (b === NOTHING) return a;
+  if (a.texts.length === 1 && b.texts.length === 1 && a.lowered === b.lowered) {
+    return { texts: [`${a.texts[0]}${b.texts[0]}`], lowered: a.lowered };
+  }
   return sum(
     a.texts.map((before) => ({
       texts: b.texts.map((after) => before + after),

@@ -41,8 +41,8 @@ export interface ParsedExpression {
 /** Thrown for syntax that analysis does not know. */
 class NotAnalysed extends Error {}
 
-/** The rules of some configurations. */
-const KEPT = 256;
+/** More than the rules of most configurations: each rule is asked for when it is checked, and again when a pipeline starts. */
+const KEPT = 2048;
 const kept = new Map<string, ParsedExpression | undefined>();
 
 /**
@@ -50,7 +50,8 @@ const kept = new Map<string, ParsedExpression | undefined>();
  * asked for lately are kept, as each analysis of an expression begins with them.
  */
 export function parseExpression(expression: RegExp): ParsedExpression | undefined {
-  const key = String(expression);
+  // The flag `g` is for searches, and changes nothing here.
+  const key = `${expression.flags.replace('g', '')}/${expression.source}`;
   if (kept.has(key)) return kept.get(key);
   if (kept.size === KEPT) kept.clear();
   const parsed = parse(expression);

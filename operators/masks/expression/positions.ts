@@ -44,7 +44,8 @@ const MOST_COMBINATIONS = 10_000;
 /** Beyond, the time for a short text could be as long as that of a loop for a long one. */
 const MOST_COMBINATIONS_IN_ALL = 1e9;
 const MOST_ROUNDS = 10_000;
-const MOST_CHOICES_TO_SKIP = 16;
+/** More optional parts in a row may be skipped in too many ways to be counted. */
+export const MOST_CHOICES_TO_SKIP = 16;
 
 class TooLarge extends Error {}
 
@@ -304,7 +305,8 @@ export function componentsOf({ next }: Positions): Components {
     }
   };
   const close = (root: number) => {
-    const members = stack.splice(stack.indexOf(root));
+    // It is near the end: from the start, the search would take time that grows with the square of the positions.
+    const members = stack.splice(stack.lastIndexOf(root));
     for (const member of members) onStack[member] = 0;
     if (members.length > 1 || next[root]?.includes(root)) loops.push(members);
   };
@@ -324,7 +326,7 @@ export function componentsOf({ next }: Positions): Components {
  *
  * @param after what the character behind it can be.
  */
-export function waysOf(pattern: Pattern, after: UnitSet): number {
+function waysOf(pattern: Pattern, after: UnitSet): number {
   switch (pattern.kind) {
     case 'sequence':
       return pattern.items.reduceRight(

@@ -61,7 +61,11 @@ export class UnitSet {
   }
 
   union(other: UnitSet): UnitSet {
-    const ascii = this.ascii.map((bit, unit) => bit | (other.ascii[unit] as number));
+    // The sets of an expression are mostly the same few.
+    if (other === this || other === UnitSet.none || this === UnitSet.all) return this;
+    if (this === UnitSet.none || other === UnitSet.all) return other;
+    const ascii = this.ascii.slice();
+    for (let unit = 0; unit < 128; unit++) if (other.ascii[unit] === 1) ascii[unit] = 1;
     return new UnitSet(ascii, joined([...this.high, ...other.high]));
   }
 
@@ -101,7 +105,7 @@ export class UnitSet {
 }
 
 /** One unit, as an expression spells it. */
-export const codeOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+const codeOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
 
 function size(ranges: readonly number[]): number {
   let total = 0;

@@ -1,11 +1,12 @@
 import { DEFAULT_MAX_KEYS, LruMap } from '../../support/lru-map.ts';
 import { compileExpression } from '../python-regex.ts';
+import { KEY_FRAGMENT } from './compile-redact-rules.ts';
 import type { RedactRule, RuleBlock } from './redact-rule.ts';
 
 export interface BlockLimits {
   /** Lines that a block has at most, with its first one. */
   readonly lines: number;
-  /** A block has ended when no line came for so many milliseconds. */
+  /** When no line came for so many milliseconds, a block goes on only if the next one looks like a part of a key. */
   readonly timeoutMs: number;
 }
 
@@ -19,16 +20,21 @@ export interface BlockRule {
 
 interface OpenBlock {
   readonly rule: BlockRule;
+  readonly path: string;
+  /** The blocks of its source. */
+  readonly among: Map<string, OpenBlock>;
   linesLeft: number;
+  /** Lines in a row that have nothing of a key, such as headers, or lines of others. */
+  plainLines: number;
   lastAt: number;
+  /** Where the body starts in each line, if the lines have a prefix. */
+  column: number;
 }
 
-/** What a line is that belongs to a block: text before it, the block, text behind it. */
-export interface BlockLine {
-  readonly id: string;
-  readonly before: string;
-  readonly block: string;
-  readonly after: string;
+/** A part of a field: of a block, with the rule that follows it, or ordinary text. */
+export interface FieldPart {
+  readonly text: string;
+  readonly rule: string | undefined;
 }
 
 const decoder = /* @__PURE__ */ new TextDecoder();
@@ -36,6 +42,25 @@ const decoder = /* @__PURE__ */ new TextDecoder();
 /** What a body line of a block looks like: base64 in full lines, behind which a shorter one comes. */
 const BODY = /^[A-Za-z0-9+/]{48,76}$/;
 const LAST_BODY = /^[A-Za-z0-9+/]{1,76}={0,2}$/;
+
+/** A word that can be a part of a key, wherever it is in a line: long, of digits and letters of both cases. */
+const KEY_MATERIAL =
+  /(?<![A-Za-z0-9+/])(?=[a-z0-9+/]*[A-Z])(?=[A-Z0-9+/]*[a-z])(?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{20,}/;
+/** A body line behind the prefix of a log, or in a string of JSON. */
+const BODY_IN_LINE = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{60,76}(?=\s*$|\\{1,3}[nr]|\\{0,3}["'])/;
+const LAST_IN_LINE = /^[A-Za-z0-9+/]{17,76}={0,2}(?=\s*$|\\{1,3}[nr]|\\{0,3}["'])/;
+
+/** Where a line has a full line of the body of a key. */
+function bodyIn(line: string): { readonly start: number; readonly end: number } | undefined {
+  if (BODY.test(line)) return { start: 0, end: line.length };
+  const match = line.includes('\n') ? null : BODY_IN_LINE.exec(line);
+  if (match === null || !KEY_MATERIAL.test(match[0])) return undefined;
+  return { start: match.index, end: match.index + match[0].length };
+}
+
+const isKeyMaterial = (line: string) => LAST_BODY.test(line) || KEY_MATERIAL.test(line);
+/** So many lines without a part of a key end a block. The headers of a key are fewer. */
+const MOST_PLAIN_LINES = 5;
 
 export function blockRules(rules: Readonly<Record<string, string | RedactRule>>): BlockRule[] {
   return Object.entries(rules).flatMap(([id, rule]) => {
@@ -48,10 +73,32 @@ export function blockRules(rules: Readonly<Record<string, string | RedactRule>>)
   });
 }
 
+/** The blocks that are open in a source. */
+interface SourceBlocks {
+  /** By the path of the field that their lines come in. */
+  readonly byField: Map<string, OpenBlock>;
+  /** In place of blocks that are too many to be followed: every field of the source is taken for a line of a block. */
+  everyField: { readonly rule: BlockRule; eventsLeft: number } | undefined;
+}
+
+/** More blocks are not followed one by one, in one source and in all of them. */
+const MOST_OPEN = 100;
+const MOST_OPEN_IN_ALL = 10_000;
+/** A block is given up when its field has not come for so many times the time-out. */
+const ABANDONED_AFTER = 60;
+/** Characters. Longer paths are not kept. */
+const LONGEST_PATH = 200;
+
+/** The path of lines that are no events yet. */
+export const LINE = 'data.line';
+/** Fields that have a line of a log. In others, what looks like a part of a key is more often a hash. */
+const LINE_FIELD = /(?:^|\.)(?:line|message|msg|log)$/i;
+
 /**
- * Follows blocks of several lines, such as private keys, through the lines of each source. A block ends with its last
- * line, after as many lines as a block has at most, or when no line came for a while: what comes later is a line like
- * any other.
+ * Follows blocks of several lines, such as private keys, through the lines or events of each source. The lines of a block
+ * come in one field, whichever that is. A block ends with its last line, after as many lines as a block has at most, or when
+ * what comes is plainly not a key: several lines, or one line after a while. If more blocks are open than can be followed,
+ * all fields of their source are masked for as many events as a block has lines, so that no part of a key passes.
  *
  * A run may start in the middle of a block, at the line where the last one stopped. So the first lines of a source are
  * taken for the rest of a block if they look like one.
@@ -61,7 +108,13 @@ export class BlockTracker {
   readonly #limits: BlockLimits;
   readonly #now: () => number;
   readonly #markers: readonly string[];
-  readonly #open = new LruMap<string, OpenBlock | undefined>(DEFAULT_MAX_KEYS);
+  readonly #sources = new LruMap<string, SourceBlocks>(DEFAULT_MAX_KEYS);
+  /** Blocks of all sources. Those that had no line for longest come first. */
+  readonly #followed = new Set<OpenBlock>();
+  #source = '';
+  /** Of the current source. */
+  #open: SourceBlocks = noBlocks();
+  #isFirst = false;
 
   constructor(rules: readonly BlockRule[], limits: BlockLimits, now: () => number) {
     this.#rules = rules;
@@ -73,50 +126,132 @@ export class BlockTracker {
   /** Whether lines of this source can be masked one by one: none of them is in a block, or starts one. */
   areOrdinary(source: string, lines: string | Uint8Array): boolean {
     if (this.#rules.length === 0) return true;
-    if (this.#open.get(source) !== undefined) return false;
+    const open = this.#sources.get(source);
+    if (open?.byField.has(LINE) || open?.everyField !== undefined) return false;
     const text = typeof lines === 'string' ? lines : decoder.decode(lines);
-    if (!this.#open.has(source)) {
+    if (open === undefined) {
       const end = text.indexOf('\n');
-      if (this.#restOfBlock(end === -1 ? text : text.slice(0, end)) !== undefined) return false;
-      this.#open.set(source, undefined);
+      if (bodyIn(end === -1 ? text : text.slice(0, end)) !== undefined) return false;
+      this.#sources.set(source, noBlocks());
     }
-    return !this.#markers.some((marker) => text.includes(marker));
+    return !this.#hasMarker(text);
   }
 
-  /** What of the next line of a source belongs to a block; undefined if nothing does. */
-  next(source: string, line: string): BlockLine | undefined {
+  /** To be called before the fields of the next line or event of a source. */
+  startEvent(source: string): void {
+    const open = this.#sources.get(source);
+    this.#isFirst = open === undefined;
+    this.#source = source;
+    this.#open = open ?? noBlocks();
+    if (open === undefined) this.#sources.set(source, this.#open);
+    else if (open.everyField !== undefined && open.everyField.eventsLeft-- <= 0) open.everyField = undefined;
+  }
+
+  /** Whether {@link next} need not be asked about a text of the current event. */
+  isOrdinary(text: string): boolean {
+    const { byField, everyField } = this.#open;
+    return !this.#isFirst && byField.size === 0 && everyField === undefined && !this.#hasMarker(text);
+  }
+
+  /** The parts of a field of the current event; undefined if no block has one. */
+  next(path: string, field: string): readonly FieldPart[] | undefined {
     if (this.#rules.length === 0) return undefined;
-    const isFirst = !this.#open.has(source);
-    const open = this.#open.get(source) ?? (isFirst ? this.#restOfBlock(line) : undefined);
-    if (isFirst) this.#open.set(source, undefined);
+    const [newline = ''] = /\r?\n$/.exec(field) ?? [];
+    const line = newline === '' ? field : field.slice(0, -newline.length);
+    const { everyField } = this.#open;
+    const parts = this.#nextLine(path, line);
+    // The name of the source is known, and is no part of a key.
+    const isMasked = everyField !== undefined && line !== this.#source;
+    const shown = isMasked ? [partOf(everyField, line)] : parts;
+    return (
+      shown && [...shown, ordinary(newline)].filter(({ text, rule }) => text !== '' || rule !== undefined)
+    );
+  }
+
+  #nextLine(path: string, line: string): readonly FieldPart[] | undefined {
+    const isRest = this.#isFirst && LINE_FIELD.test(path);
+    const open = this.#open.byField.get(path) ?? (isRest ? this.#restOfBlock(path, line) : undefined);
     if (open !== undefined) {
       const now = this.#now();
+      open.plainLines = isKeyMaterial(line) ? 0 : open.plainLines + 1;
       const isLate = now - open.lastAt > this.#limits.timeoutMs;
-      if (!isLate && open.linesLeft > 0) return this.#inBlock(source, open, line, now);
-      this.#open.set(source, undefined);
+      const goesOn = open.plainLines === 0 || (!isLate && open.plainLines <= MOST_PLAIN_LINES);
+      if (goesOn && open.linesLeft > 0) return this.#inBlock(open, line, now);
+      this.#close(open);
     }
-    return this.#startOfBlock(source, line);
+    return this.#startOfBlock(path, line);
   }
 
-  #inBlock(source: string, open: OpenBlock, line: string, now: number): BlockLine | undefined {
-    const { rule } = open;
-    const end = isFragment(open) ? undefined : lastMatch(rule.end, line);
-    if (isFragment(open) && !BODY.test(line)) {
+  #hasMarker(text: string): boolean {
+    return this.#markers.some((marker) => text.includes(marker));
+  }
+
+  #inBlock(open: OpenBlock, line: string, now: number): readonly FieldPart[] | undefined {
+    const { rule, path } = open;
+    if (isFragment(open)) return this.#inFragment(open, line, now);
+    const end = lastMatch(rule.end, line)?.end;
+    if (end === undefined) {
+      this.#goOn(open, now);
+      return [partOf(open, line)];
+    }
+    this.#close(open);
+    const after = line.slice(end);
+    // The next key can start where one has ended.
+    return [partOf(open, line.slice(0, end)), ...(this.#startOfBlock(path, after) ?? [ordinary(after)])];
+  }
+
+  #inFragment(open: OpenBlock, line: string, now: number): readonly FieldPart[] | undefined {
+    let body = bodyIn(line);
+    if (body !== undefined) {
+      open.column = body.start;
+      this.#goOn(open, now);
+    } else {
       // A shorter line of base64 is the end of the key, and the line that says so can follow.
-      this.#open.set(source, undefined);
-      const isLastLine = LAST_BODY.test(line) && line.length > 16;
-      return isLastLine
-        ? { id: rule.id, before: '', block: line, after: '' }
-        : this.#startOfBlock(source, line);
+      this.#close(open);
+      const [last] = LAST_IN_LINE.exec(line.slice(open.column)) ?? [];
+      if (last === undefined) return this.#startOfBlock(open.path, line);
+      body = { start: open.column, end: open.column + last.length };
     }
-    open.linesLeft--;
-    open.lastAt = now;
-    this.#open.set(source, end === undefined ? open : undefined);
-    const cut = end === undefined ? line.length : end.end;
-    return { id: rule.id, before: '', block: line.slice(0, cut), after: line.slice(cut) };
+    const { start, end } = body;
+    return [ordinary(line.slice(0, start)), partOf(open, line.slice(start, end)), ordinary(line.slice(end))];
   }
 
-  #startOfBlock(source: string, line: string): BlockLine | undefined {
+  #goOn(block: OpenBlock, now: number): void {
+    block.linesLeft--;
+    block.lastAt = now;
+    this.#follow(block);
+  }
+
+  #follow(block: OpenBlock): void {
+    const { rule, path, among } = block;
+    this.#followed.delete(block);
+    if (!among.has(path)) {
+      this.#closeAbandoned();
+      const isFull = among.size >= MOST_OPEN || this.#followed.size >= MOST_OPEN_IN_ALL;
+      if (isFull || path.length > LONGEST_PATH) {
+        this.#open.everyField = { rule, eventsLeft: this.#limits.lines };
+        return;
+      }
+      among.set(path, block);
+    }
+    this.#followed.add(block);
+  }
+
+  #close(block: OpenBlock): void {
+    this.#followed.delete(block);
+    block.among.delete(block.path);
+  }
+
+  /** Fields whose block has no end may never come again. */
+  #closeAbandoned(): void {
+    const since = this.#now() - ABANDONED_AFTER * this.#limits.timeoutMs;
+    for (const block of this.#followed) {
+      if (block.lastAt >= since) return;
+      this.#close(block);
+    }
+  }
+
+  #startOfBlock(path: string, line: string): readonly FieldPart[] | undefined {
     const starts = this.#rules.flatMap((rule) => {
       const start = line.includes(rule.contains) ? lastMatch(rule.start, line) : undefined;
       return start === undefined ? [] : [{ rule, ...start }];
@@ -124,27 +259,35 @@ export class BlockTracker {
     const last = starts.sort((a, b) => b.start - a.start)[0];
     // A block within one line is for the rule's own expression.
     if (last === undefined || lastMatch(last.rule.end, line.slice(last.end)) !== undefined) return undefined;
-    const { lines } = this.#limits;
-    if (lines > 1) this.#open.set(source, { rule: last.rule, linesLeft: lines - 1, lastAt: this.#now() });
-    return {
-      id: last.rule.id,
-      before: line.slice(0, last.start),
-      block: line.slice(last.start),
-      after: '',
-    };
+    const block = this.#blockOf(last.rule, path, this.#limits.lines - 1);
+    if (block.linesLeft > 0) this.#follow(block);
+    return [ordinary(line.slice(0, last.start)), partOf(block, line.slice(last.start))];
   }
 
   /** An open block if the first line of a source looks like a line of a key. */
-  #restOfBlock(line: string): OpenBlock | undefined {
+  #restOfBlock(path: string, line: string): OpenBlock | undefined {
     const [rule] = this.#rules;
-    if (rule === undefined || !BODY.test(line)) return undefined;
-    return { rule: { ...rule, id: FRAGMENT }, linesLeft: this.#limits.lines, lastAt: this.#now() };
+    if (rule === undefined || bodyIn(line) === undefined) return undefined;
+    return this.#blockOf({ ...rule, id: KEY_FRAGMENT }, path, this.#limits.lines);
+  }
+
+  #blockOf(rule: BlockRule, path: string, linesLeft: number): OpenBlock {
+    return {
+      rule,
+      path,
+      among: this.#open.byField,
+      linesLeft,
+      plainLines: 0,
+      lastAt: this.#now(),
+      column: 0,
+    };
   }
 }
 
-/** The rule of lines that look like the rest of a block whose start nobody saw. */
-export const FRAGMENT = 'key-fragment';
-const isFragment = ({ rule }: OpenBlock): boolean => rule.id === FRAGMENT;
+const noBlocks = (): SourceBlocks => ({ byField: new Map(), everyField: undefined });
+const ordinary = (text: string): FieldPart => ({ text, rule: undefined });
+const partOf = ({ rule }: { readonly rule: BlockRule }, text: string): FieldPart => ({ text, rule: rule.id });
+const isFragment = ({ rule }: OpenBlock): boolean => rule.id === KEY_FRAGMENT;
 
 function lastMatch(expression: RegExp, text: string): { start: number; end: number } | undefined {
   const match = [...text.matchAll(expression)].at(-1);

@@ -1,17 +1,21 @@
 import { CHECKS, CHECKS_OF_KEYED_VALUES, type Check } from '../checks/index.ts';
+import { type IsAddition, isPlaceholderAt, ownMasks } from '../checks/placeholders.ts';
 import { EntropyMeter } from '../entropy-index.ts';
 import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
 import type { Cost } from '../expression/cost.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
-import { isPlaceholder } from './placeholders.ts';
 import type { Confidence, RedactRule, RuleCheck } from './redact-rule.ts';
 
-/**
- * What expressions of rules cost that are known to be valid, as those of the packs: they are compiled when their rule is
- * first tried.
- */
-export const knownCosts = new Map<string, Cost>();
+/** What is known of an expression before it is compiled. */
+export interface KnownExpression {
+  readonly cost: Cost;
+  /** What `part` of {@link MaskRule} is made of. */
+  readonly part?: { readonly source: string; readonly flags: string } | undefined;
+}
+
+/** Expressions that are known to be valid, as those of the packs: they are compiled when their rule is first tried. */
+export const knownExpressions = new Map<string, KnownExpression>();
 
 /** Replaces a value that the rule of this id has found. */
 export type ReplaceValue = (value: string, id: string) => string;
@@ -24,6 +28,8 @@ export interface CompileRedactRulesOptions {
   /** Keys whose values no rule masks, where the text has the form of a key and a value. */
   readonly allowedKeys: readonly string[];
   readonly replace: ReplaceValue;
+  /** What `replace` adds to names of rules: `1111` of `<:card:1111:>`. Nothing by default. */
+  readonly isAddition?: IsAddition | undefined;
   /** Undefined: the entropy rule is on at low confidence. */
   readonly entropy?: EntropyRuleOptions | false | undefined;
 }
@@ -40,7 +46,9 @@ export interface EntropyRuleOptions {
   readonly trim?: string | undefined;
 }
 
-export const ENTROPY_RULE = 'high-entropy';
+const ENTROPY_RULE = 'high-entropy';
+/** The rule of lines that look like the rest of a block whose start was not read. */
+export const KEY_FRAGMENT = 'key-fragment';
 
 const LEVELS: readonly Confidence[] = ['low', 'medium', 'high'];
 
@@ -48,10 +56,13 @@ const LEVELS: readonly Confidence[] = ['low', 'medium', 'high'];
 export const nameOfRule = (id: string): string => id.slice(id.indexOf(':') + 1);
 
 /** What is known of values before a rule looks at them: placeholders and allowed values are not masked. */
-export function valueFilter(allowedValues: readonly string[]): (value: string, isSecret: boolean) => boolean {
+export function valueFilter(
+  allowedValues: readonly string[],
+): (value: string, isSecret: boolean, text?: string, start?: number, isKeyed?: boolean) => boolean {
   const allowed = allowedValues.map((source) => withoutGlobal(compileExpression(source)));
-  return (value, isSecret) =>
-    !isPlaceholder(value, isSecret) && !allowed.some((expression) => expression.test(value));
+  return (value, isSecret, text = value, start = 0, isKeyed = false) =>
+    !isPlaceholderAt(value, isSecret, text, start, isKeyed) &&
+    !allowed.some((expression) => expression.test(value));
 }
 
 /**
@@ -67,9 +78,12 @@ export function compileRedactRules(
   const least = LEVELS.indexOf(options.confidence);
   const isMaskable = valueFilter(options.allowedValues);
   const hasAllowedKey = keyFilter(options.allowedKeys);
+  const ids = [...Object.keys(rules), ENTROPY_RULE, KEY_FRAGMENT];
   const context: RuleContext = {
     least,
-    isMaskable: (value, isSecret, text, start) => !hasAllowedKey(text, start) && isMaskable(value, isSecret),
+    isInMask: ownMasks(new Set([...ids, ...ids.map(nameOfRule)]), options.isAddition ?? (() => false)),
+    isMaskable: (value, isSecret, text, start, isKeyed) =>
+      !hasAllowedKey(text, start) && isMaskable(value, isSecret, text, start, isKeyed),
     replace: options.replace,
   };
   const compiled = Object.entries(rules)
@@ -86,7 +100,15 @@ interface RuleContext {
   /** The level of confidence that a rule needs. */
   readonly least: number;
   /** Whether a value is masked, as far as its rule does not decide. */
-  readonly isMaskable: (value: string, isSecret: boolean, text: string, start: number) => boolean;
+  readonly isMaskable: (
+    value: string,
+    isSecret: boolean,
+    text: string,
+    start: number,
+    isKeyed: boolean,
+  ) => boolean;
+  /** Whether a value is a part of one of our own masks. */
+  readonly isInMask: (value: string, text: string, start: number) => boolean;
   readonly replace: ReplaceValue;
 }
 
@@ -112,9 +134,9 @@ function keyFilter(allowedKeys: readonly string[]): (text: string, start: number
 function compileRule(
   id: string,
   rule: RedactRule,
-  { least, isMaskable, replace }: RuleContext,
+  { least, isMaskable, isInMask, replace }: RuleContext,
 ): MaskRule | undefined {
-  const { check, isRaising, searchesInside } = compileCheck(id, rule.check);
+  const { check, isRaising, searchesInside, isKeyed } = compileCheck(id, rule.check);
   const level = LEVELS.indexOf(rule.confidence ?? 'high');
   const lacking = least - level;
   if (lacking > (isRaising ? 1 : 0)) return undefined;
@@ -123,8 +145,9 @@ function compileRule(
     allow: (rule.allow ?? []).map((source) => withoutGlobal(compileExpression(source, id))),
   }));
   const groups = [rule.mask ?? 0].flat();
-  const cost = knownCosts.get(rule.match);
-  if (cost === undefined) {
+  const known = knownExpressions.get(rule.match);
+  const part = lazily(() => known?.part && new RegExp(known.part.source, known.part.flags));
+  if (known === undefined) {
     const last = groupsIn(expressions().match);
     const missing = groups.find((group) => group > last);
     if (missing !== undefined) {
@@ -133,20 +156,25 @@ function compileRule(
   }
   const isRequired = check !== undefined && (!isRaising || lacking > 0);
   // Rules of one's own, and rules about people, mean what they say: ada@example.com may be someone.
-  const isSecret = id.startsWith('secrets/');
+  // A block is no placeholder because of a few characters in it.
+  const isSecret = id.startsWith('secrets/') && rule.block === undefined;
   return {
     name: id,
     get expression() {
       return expressions().match;
     },
-    cost,
+    cost: known?.cost,
+    get part() {
+      return part();
+    },
     groups,
     ...(rule.keywords && { keywords: rule.keywords.map((keyword) => keyword.toLowerCase()) }),
     accepts: (value, text, start) => {
       const passes = !isRequired || check(value, text, start);
       if (!passes && !searchesInside) return false;
       const isAllowed =
-        !isMaskable(value, isSecret, text, start) ||
+        !isMaskable(value, isSecret, text, start, isSecret && isKeyed) ||
+        isInMask(value, text, start) ||
         expressions().allow.some((expression) => expression.test(value));
       // A part of an allowed value is no secret either.
       if (isAllowed) return false;
@@ -157,10 +185,12 @@ function compileRule(
 }
 
 /** Calls a function once, when its result is first needed. */
-function lazily<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
+function lazily<T extends object | undefined>(make: () => T): () => T {
+  let isMade = false;
+  let made: T;
   return () => {
-    made ??= make();
+    if (!isMade) made = make();
+    isMade = true;
     return made;
   };
 }
@@ -168,13 +198,19 @@ function lazily<T extends object>(make: () => T): () => T {
 function compileCheck(
   id: string,
   written: RuleCheck | undefined,
-): { check: Check | undefined; isRaising: boolean; searchesInside: boolean } {
+): { check: Check | undefined; isRaising: boolean; searchesInside: boolean; isKeyed: boolean } {
   const rule = typeof written === 'string' ? { name: written } : written;
+  const isKeyed = rule !== undefined && 'name' in rule && CHECKS_OF_KEYED_VALUES.has(rule.name);
   if (rule === undefined || rule.mode === 'off')
-    return { check: undefined, isRaising: false, searchesInside: false };
+    return { check: undefined, isRaising: false, searchesInside: false, isKeyed };
   const isRaising = rule.mode === 'raise';
   if ('entropy' in rule) {
-    return { check: (value) => bitsPerCharacter(value) >= rule.entropy, isRaising, searchesInside: true };
+    return {
+      check: (value) => bitsPerCharacter(value) >= rule.entropy,
+      isRaising,
+      searchesInside: true,
+      isKeyed,
+    };
   }
   if (!Object.hasOwn(CHECKS, rule.name)) {
     const known = Object.keys(CHECKS).join(', ');
@@ -182,7 +218,7 @@ function compileCheck(
       `the rule "${id}" has the check "${rule.name}", which does not exist; checks: ${known}`,
     );
   }
-  return { check: CHECKS[rule.name], isRaising, searchesInside: !CHECKS_OF_KEYED_VALUES.has(rule.name) };
+  return { check: CHECKS[rule.name], isRaising, searchesInside: !isKeyed, isKeyed };
 }
 
 /** The number of capturing groups. To ask the engine would compile the expression, which takes a millisecond. */
@@ -220,7 +256,7 @@ function entropyRule(
     accepts: (value, text, start) =>
       meter.canReach(threshold, value, 0, value.length) &&
       meter.index(value, 0, value.length, length) >= threshold &&
-      isMaskable(value, true, text, start),
+      isMaskable(value, true, text, start, false),
     replace: (value) => replace(value, ENTROPY_RULE),
   };
 }

@@ -13,6 +13,8 @@ export interface Decoder {
   readonly layer: keyof DecodeLayers;
   /** What every string with an encoded token contains. */
   readonly hint: string;
+  /** Characters of the shortest token. */
+  readonly shortest: number;
   /** Global. Its matches contain no LF, so that a string can be many lines. */
   readonly expression: RegExp;
   /** The group that is the token. */
@@ -22,11 +24,13 @@ export interface Decoder {
 
 /** Characters of a token: longer ones are files rather than secrets. */
 const LONGEST = 1 << 20;
+const SHORTEST_BASE64 = 20;
 
 export const DECODERS: readonly Decoder[] = [
   {
     layer: 'json',
     hint: '\\',
+    shortest: 4,
     expression: /"([^"\\\n]*(?:\\[^\n][^"\\\n]*)*)"/g,
     group: 1,
     decode: (token) => (token.includes('\\') ? parseJsonString(token) : undefined),
@@ -34,6 +38,7 @@ export const DECODERS: readonly Decoder[] = [
   {
     layer: 'percent',
     hint: '%',
+    shortest: 8,
     expression: /(?<![\w.~%+*!()/:@-])(?=[\w.~+*!()/:@-]*%[0-9A-Fa-f]{2})[\w.~%+*!()/:@-]{8,}/g,
     group: 0,
     decode: decodePercent,
@@ -41,6 +46,7 @@ export const DECODERS: readonly Decoder[] = [
   {
     layer: 'base64',
     hint: '',
+    shortest: SHORTEST_BASE64,
     expression: /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}={0,2}(?![A-Za-z0-9+/_-])/g,
     group: 0,
     decode: (token) => (startsAsText((index) => token.charCodeAt(index)) ? decodeBase64(token) : undefined),
@@ -54,8 +60,8 @@ export const withoutLayer = (layers: DecodeLayers, layer: keyof DecodeLayers): D
 
 /** Replaces encoded tokens by what `replace` returns for what they decode to. */
 export function replaceEncoded(text: string, layers: DecodeLayers, replace: ReplaceToken): string {
-  return DECODERS.reduce((masked, { layer, hint, expression, group, decode }) => {
-    if (layers[layer] <= 0 || !masked.includes(hint)) return masked;
+  return DECODERS.reduce((masked, { layer, hint, shortest, expression, group, decode }) => {
+    if (layers[layer] <= 0 || masked.length < shortest || !masked.includes(hint)) return masked;
     const left = withoutLayer(layers, layer);
     return masked.replace(expression, (match: string, inside: string) => {
       const token = group === 0 ? match : inside;
@@ -67,7 +73,6 @@ export function replaceEncoded(text: string, layers: DecodeLayers, replace: Repl
   }, text);
 }
 
-const SHORTEST_BASE64 = 20;
 const NO_SEXTET = 0xff;
 /** The value of each byte in base64, in both alphabets. */
 const SEXTETS = new Uint8Array(256).fill(NO_SEXTET);

@@ -74,13 +74,16 @@ export function findValues(
 
 /** A position in the current string as one in the original. Inside an edit, it is the end of the edit that is given. */
 function toOriginal(position: number, edits: readonly Edit[], side: 'from' | 'to'): number {
-  let shift = 0;
-  for (const { start, end, from, to } of edits) {
-    if (position <= start) break;
-    if (position < end) return side === 'from' ? from : to;
-    shift += to - from - (end - start);
+  // The last edit that starts in front of the position.
+  let low = 0;
+  for (let high = edits.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if ((edits[middle] as Edit).start < position) low = middle + 1;
+    else high = middle;
   }
-  return position + shift;
+  const edit = edits[low - 1];
+  if (edit === undefined) return position;
+  return position < edit.end ? edit[side] : position + edit.to - edit.end;
 }
 
 /** The edits of the string in which these spans have been replaced. A span and the edits that it touches become one. */

@@ -27,7 +27,7 @@ export interface RedactRule {
   readonly match: string;
   /** The group that is masked, or several of them. 0, the default, is the whole match. */
   readonly mask?: number | readonly number[] | undefined;
-  /** ASCII strings. Only strings that contain one of them, in any case, are searched. Absent: all strings are. */
+  /** Only strings that contain one of these, in any case, are searched. Absent: all strings are. */
   readonly keywords?: readonly string[] | undefined;
   readonly check?: RuleCheck | undefined;
   /** Expressions for values that are left as they are. `^` and `$` anchor them at the value's ends. */

@@ -1,5 +1,5 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { BOOLEAN, type Check, type Checks, checkOptions, FUNCTION } from '../../support/check-options.ts';
+import { type Check, type Checks, checkOptions, FUNCTION } from '../../support/check-options.ts';
 import type { Masker } from '../mask-event.ts';
 import type { Masked } from '../masked.ts';
 import { type EntropyRuleOptions, nameOfRule } from './compile-redact-rules.ts';
@@ -23,8 +23,6 @@ export interface RedactOptions {
   readonly allowedValues?: readonly string[] | undefined;
   /** Keys in any style of writing, such as `trace_id`, whose values no rule masks. None by default. */
   readonly allowedKeys?: readonly string[] | undefined;
-  /** Whether fields are masked whose keys say that their values are secrets, such as `clientSecret`. True by default. */
-  readonly secretFields?: boolean | undefined;
   /** Layers of encodings that rules see through: 2 of JSON strings, 1 of percent, 2 of base64 by default. */
   readonly decode?: Partial<DecodeLayers> | undefined;
   /** How tokens that look random are found; false turns it off. On at low confidence by default. */
@@ -37,9 +35,6 @@ export interface RedactOptions {
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
 
-/** The rule id of fields whose keys say that their values are secrets. */
-const SECRET_FIELD = 'secret-field';
-
 const OBJECT: Check = (value) => (typeof value === 'object' && value !== null) || 'an object';
 const STRINGS: Check = (value) =>
   (Array.isArray(value) && value.every((item) => typeof item === 'string')) || 'an array of strings';
@@ -48,7 +43,6 @@ const CHECKS: Checks<RedactOptions> = {
   confidence: (value) => ['high', 'medium', 'low'].includes(value as string) || "'high', 'medium' or 'low'",
   allowedValues: STRINGS,
   allowedKeys: STRINGS,
-  secretFields: BOOLEAN,
   decode: OBJECT,
   entropy: (value) => value === false || OBJECT(value) === true || 'an object or false',
   replace: FUNCTION,
@@ -58,31 +52,31 @@ const CHECKS: Checks<RedactOptions> = {
 
 /**
  * A mask that replaces what redaction rules find: groups of a match rather than all of it, values that pass a check,
- * and nothing that is a placeholder such as `${TOKEN}`. It sees through JSON strings, percent encoding and base64, and
- * masks fields whose keys say that their values are secrets. Works on a string, or on an event: see `maskEvent`.
+ * and nothing that is a placeholder such as `${TOKEN}`. It sees through JSON strings, percent encoding and base64. Works on
+ * a string, or on an event: see `maskEvent`. A field of an event is searched behind its key as well, as `"pin": "1234"`, if
+ * the key has a keyword of a rule.
  *
  * @throws ExpressionError for a rule that is no regular expression, naming the rule.
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError for a check or an option that does not exist.
  *
  * @example
- * const mask = redactor({ rules: { PIN: { match: 'pin=([0-9]{4})', mask: 1 } } });
+ * const mask = redactor({ rules: { PIN: { match: 'pin[=": ]+([0-9]{4})', mask: 1, keywords: ['pin'] } } });
  * mask('pin=1234'); // 'pin=<:PIN:>'
- * mask({ data: { clientSecret: 'hunter2', user: 'ada' } });
- * // { data: { clientSecret: '<:secret-field:>', user: 'ada' } }
+ * mask({ data: { pin: '1234', year: '2026' } }); // { data: { pin: '<:PIN:>', year: '2026' } }
  */
 export function redactor(options: RedactOptions): Masker {
   checkOptions('redactor', options, CHECKS, ['rules']);
-  const { rules, confidence = 'medium', allowedValues = [], allowedKeys = [], secretFields = true } = options;
+  const { rules, confidence = 'medium', allowedValues = [], allowedKeys = [] } = options;
   const { decode = {}, replace = (_, id) => `<:${nameOfRule(id)}:>`, entropy, onMask, boundTime } = options;
   return new Redactor({
     rules,
     confidence,
     allowedValues,
     allowedKeys,
-    secretFields: secretFields ? SECRET_FIELD : undefined,
     decode: { json: 2, percent: 1, base64: 2, ...decode },
     replace,
+    isAddition: options.replace && ((text) => /^[\w./:-]{1,100}$/.test(text)),
     entropy,
     onMask,
     boundTime,
@@ -91,7 +85,7 @@ export function redactor(options: RedactOptions): Masker {
 
 /**
  * {@link redactor} as an operator: strings or events in, the same out, as far as a mask can ({@link Masked}). A number
- * under a secret key becomes a string. What cannot be masked is an error notification, never a value.
+ * that is masked becomes a string. What cannot be masked is an error notification, never a value.
  *
  * Use it instead of `regexMask` when rules mask a part of a match, check what they found, or come from packs.
  *

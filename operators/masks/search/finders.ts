@@ -43,7 +43,7 @@ export function afterEmpty(text: string, at: number, unicode: boolean): number {
 }
 
 /** Asks the engine about one position. */
-export class OnePosition {
+class OnePosition {
   readonly #expression: RegExp;
 
   /** @param expression global. */

@@ -1,14 +1,15 @@
 import { shareOfText } from '../expression/frequency.ts';
+import { isAscii } from '../expression/literals.ts';
 
-/** A line that has a literal of some rules: which one of all lines it is, its length, and the numbers of those rules. */
+/** A line that has a literal of some rules: which one of all lines it is, and the numbers of those rules. */
 export interface CandidateLine {
   readonly line: number;
-  readonly length: number;
   /** Ascending. */
   readonly rules: readonly number[];
 }
 
-const BITS = 15;
+/** With so many slots, few texts that are no literal have that of one. */
+const BITS = 18;
 const SLOTS = 1 << BITS;
 const LF = 0x0a;
 /** Any character can stand behind a literal of two. */
@@ -27,16 +28,18 @@ interface Entry {
  * literals are compared. `byte-masks.wat` looks at bytes in the same way.
  */
 export class LiteralIndex {
-  /** 1 for each slot that some literal has. */
-  readonly table = new Uint8Array(SLOTS);
+  /** A bit for each slot, 1 for those that some literal has. So it is small enough for a cache of a processor. */
+  readonly table = new Uint8Array(SLOTS >> 3);
   readonly #entries = new Map<number, Entry[]>();
   /** Whether each character can be in a literal behind its first character, or before its last one. */
   readonly #isBehind = new Uint8Array(128);
   readonly #isBefore = new Uint8Array(128);
+  /** Finds a character whose lower case may be in a literal, other than the letters of ASCII. */
+  readonly #toLower: RegExp;
 
   /**
-   * @param literalsOf for each rule its literals, in ASCII and lower case, of two characters or more; undefined for a
-   * rule that is not searched for.
+   * @param literalsOf for each rule its literals, in lower case, of two characters or more; undefined for a rule that is
+   * not searched for. Those that are not ASCII are not found in bytes.
    */
   constructor(literalsOf: readonly (readonly string[] | undefined)[]) {
     const rulesOf = new Map<string, number[]>();
@@ -48,6 +51,7 @@ export class LiteralIndex {
       }
     });
     for (const [literal, rules] of rulesOf) this.#add(literal, rules);
+    this.#toLower = [...rulesOf.keys()].every(isAscii) ? BECOMES_ASCII : BEYOND_ASCII;
   }
 
   get isEmpty(): boolean {
@@ -65,8 +69,8 @@ export class LiteralIndex {
     const offset = rarestPart(literal);
     const [a = 0, b = 0, c] = units.slice(offset);
     for (const third of c === undefined ? ANY : [c]) {
-      const slot = slotOf(a, b, third);
-      this.table[slot] = 1;
+      const slot = slotOf(threeOf(a, b, third));
+      this.table[slot >> 3] = (this.table[slot >> 3] as number) | (1 << (slot & 7));
       const entries = this.#entries.get(slot);
       const entry = { literal, offset, rules };
       if (entries === undefined) this.#entries.set(slot, [entry]);
@@ -78,7 +82,7 @@ export class LiteralIndex {
   /** The rules that have a literal in a string, ascending. */
   rulesIn(given: string): readonly number[] {
     if (this.isEmpty) return NONE;
-    const text = BECOMES_ASCII.test(given) ? given.toLowerCase() : given;
+    const text = this.#toLower.test(given) ? given.toLowerCase() : given;
     let rules: Set<number> | undefined;
     this.#scan(text, (entry) => {
       rules ??= new Set();
@@ -90,10 +94,10 @@ export class LiteralIndex {
   /** The lines of a string, joined by LF, that have a literal. */
   linesIn(text: string): readonly CandidateLine[] {
     if (this.isEmpty) return [];
-    if (BECOMES_ASCII.test(text)) {
+    if (this.#toLower.test(text)) {
       return text
         .split('\n')
-        .map((line, number) => ({ line: number, length: line.length, rules: this.rulesIn(line) }))
+        .map((line, number) => ({ line: number, rules: this.rulesIn(line) }))
         .filter(({ rules }) => rules.length > 0);
     }
     const lines = new LineCollector((from) => text.indexOf('\n', from), text.length);
@@ -111,7 +115,7 @@ export class LiteralIndex {
     const at = (index: number) => bytes[index] as number;
     for (let i = 0; i < hits.length; i++) {
       const hit = hits[i] as number;
-      const slot = slotOf(bytes[hit] as number, bytes[hit + 1] as number, bytes[hit + 2] as number);
+      const slot = slotOf(threeOf(at(hit), at(hit + 1), at(hit + 2)));
       for (const entry of this.#entries.get(slot) ?? []) {
         const start = hit - entry.offset;
         if (start >= 0 && isAt(entry.literal, start, at)) lines.add(entry.rules, start);
@@ -123,13 +127,13 @@ export class LiteralIndex {
   #scan(text: string, found: (entry: Entry, start: number) => void): void {
     const { table } = this;
     const at = (index: number) => text.charCodeAt(index);
-    for (let position = 0; position < text.length - 1; position++) {
-      const slot = slotOf(
-        text.charCodeAt(position),
-        text.charCodeAt(position + 1),
-        text.charCodeAt(position + 2),
-      );
-      if (table[slot] === 0) continue;
+    const { length } = text;
+    let three = length > 1 ? threeOf(0, text.charCodeAt(0), text.charCodeAt(1)) : 0;
+    for (let position = 0; position < length - 1; position++) {
+      // Beyond its end, a string has no number.
+      three = next(three, position + 2 < length ? text.charCodeAt(position + 2) : 0);
+      const slot = slotOf(three);
+      if ((((table[slot >> 3] as number) >> (slot & 7)) & 1) === 0) continue;
       for (const entry of this.#entries.get(slot) ?? []) {
         const start = position - entry.offset;
         if (start >= 0 && isAt(entry.literal, start, at)) found(entry, start);
@@ -149,14 +153,15 @@ export class LiteralIndex {
 
 /** The characters beyond ASCII whose lower case has a letter of ASCII. */
 const BECOMES_ASCII = /[\u0130\u212a]/;
+const BEYOND_ASCII = /[^\0-\x7f]/;
 const NONE: readonly number[] = [];
 const ascending = (a: number, b: number): number => a - b;
 
-/** Of three characters in either case: of a byte each, for others it does not matter. */
-function slotOf(a: number, b: number, c: number): number {
-  const three = (a & 0xff) | 0x20 | (((b & 0xff) | 0x20) << 8) | (((c & 0xff) | 0x20) << 16);
-  return Math.imul(three, 0x9e3779b1) >>> (32 - BITS);
-}
+/** Three characters in either case: of a byte each, for others it does not matter. */
+const threeOf = (a: number, b: number, c: number): number => next(next(next(0, a), b), c);
+/** The same one character further on. */
+const next = (three: number, unit: number): number => (three >>> 8) | (((unit & 0xff) | 0x20) << 16);
+const slotOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> (32 - BITS);
 
 function isAt(literal: string, start: number, at: (index: number) => number): boolean {
   for (let i = 0; i < literal.length; i++) {
@@ -168,12 +173,17 @@ function isAt(literal: string, start: number, at: (index: number) => number): bo
 const lower = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
 const upper = (unit: number): number => (unit >= 0x61 && unit <= 0x7a ? unit - 0x20 : unit);
 
+/** More common than their letters are, because of `http` and `user`. */
+const COMMON_PARTS = ['htt', 'ttp', 'use', 'ser'];
+const COMMON_SHARE = 0.01;
+
 /** Where the three characters are that occur least in logs. */
 function rarestPart(literal: string): number {
   let rarest = 0;
   let least = Number.POSITIVE_INFINITY;
   for (let offset = 0; offset + 3 <= literal.length; offset++) {
-    const share = shareOfText(literal.slice(offset, offset + 3));
+    const part = literal.slice(offset, offset + 3);
+    const share = COMMON_PARTS.includes(part) ? COMMON_SHARE : shareOfText(part);
     if (share < least) {
       least = share;
       rarest = offset;
@@ -189,7 +199,6 @@ class LineCollector {
   readonly #lines: CandidateLine[] = [];
   readonly #rules = new Set<number>();
   #line = -1;
-  #start = 0;
   #end = -1;
 
   constructor(nextLf: (from: number) => number, length: number) {
@@ -211,8 +220,7 @@ class LineCollector {
     this.#close();
     while (this.#end < at) {
       this.#line++;
-      this.#start = this.#end + 1;
-      const end = this.#nextLf(this.#start);
+      const end = this.#nextLf(this.#end + 1);
       this.#end = end === -1 ? this.#length : end;
     }
   }
@@ -220,7 +228,7 @@ class LineCollector {
   #close(): void {
     if (this.#rules.size === 0) return;
     const rules = [...this.#rules].sort(ascending);
-    this.#lines.push({ line: this.#line, length: this.#end - this.#start, rules });
+    this.#lines.push({ line: this.#line, rules });
     this.#rules.clear();
   }
 }

@@ -1,82 +1,133 @@
-import { type GraphEdge, type GraphNode, nodesOf, type PipelineGraph } from '../graph.ts';
+import { type GraphEdge, type GraphNode, type GraphNodeKind, nodesOf, type PipelineGraph } from '../graph.ts';
 
-/** What stands in a column: a node, or the bend of an edge that passes between the nodes. */
+/** What stands in a column: a stack of cards, or the bend of an edge that passes between them. */
 export interface Item {
-  readonly node: GraphNode | undefined;
-  readonly layer: number;
+  /** From top to bottom: processors that follow each other, or one other node. None for a bend. */
+  readonly nodes: readonly GraphNode[];
+  readonly column: number;
   readonly height: number;
   /** The middle, from the top. */
   y: number;
 }
 
-/** An edge from column to column: its first and last items are nodes, those between them bends. */
+/** Where an edge leaves, passes or arrives. */
+export interface Stop {
+  readonly item: Item;
+  readonly node: GraphNode | undefined;
+  /** From the middle of the item to that of the card. */
+  readonly offset: number;
+  /** The height of the card. */
+  readonly height: number;
+}
+
+/** An edge to the right: from a card, perhaps over a bend, to a card. */
 export interface Way {
   readonly edge: GraphEdge;
-  readonly items: readonly Item[];
+  readonly stops: readonly [Stop, ...Stop[]];
 }
 
-export interface Layers {
+/** An edge from a processor to another one, in the same column. */
+export interface ChainStep {
+  readonly edge: GraphEdge;
+  readonly from: Stop;
+  readonly to: Stop;
+}
+
+export interface Layout {
   /** From left to right, each from top to bottom. */
   readonly columns: Item[][];
+  /** Where the card of each node is. */
+  readonly stops: ReadonlyMap<GraphNode, Stop>;
   readonly ways: readonly Way[];
-  /** Edges against the direction, of pipelines that use the same processors in another order. */
-  readonly backWays: readonly Way[];
+  readonly chainSteps: readonly ChainStep[];
 }
 
-const FIRST_PROCESSORS = 2;
 const BEND_HEIGHT = 6;
+/** Between the cards of a stack: room for an arrow. */
+const STACK_GAP = 26;
 
-/** Puts nodes into columns, so that edges lead to the right, one column at a time. */
-export function assignLayers(graph: PipelineGraph, heightOf: (node: GraphNode) => number): Layers {
-  const ranks = processorRanks(graph);
-  const last = Math.max(FIRST_PROCESSORS - 1, ...ranks.values()) + 1;
-  const layerOf = (node: GraphNode) => {
-    if (node.kind === 'collect') return 0;
-    if (node.kind === 'pipeline') return 1;
-    return node.kind === 'forward' ? last : (ranks.get(node) ?? FIRST_PROCESSORS);
-  };
-  const columns: Item[][] = Array.from({ length: last + 1 }, () => []);
-  const add = (node: GraphNode | undefined, layer: number, height: number): Item => {
-    const item = { node, layer, height, y: 0 };
-    columns[layer]?.push(item);
-    return item;
-  };
-  const items = new Map(
-    graph.nodes.map((node): [GraphNode, Item] => [node, add(node, layerOf(node), heightOf(node))]),
-  );
-  const ways = graph.edges.map((edge): Way => {
-    const from = items.get(edge.from) as Item;
-    const to = items.get(edge.to) as Item;
-    const between = Array.from({ length: Math.max(0, to.layer - from.layer - 1) }, (_, i) =>
-      add(undefined, from.layer + 1 + i, BEND_HEIGHT),
-    );
-    return { edge, items: [from, ...between, to] };
-  });
-  const isForward = ({ items }: Way) => (items.at(-1) as Item).layer > (items[0] as Item).layer;
-  return { columns, ways: ways.filter(isForward), backWays: ways.filter((way) => !isForward(way)) };
+/** The kinds of a graph's nodes, each of which has a column. */
+export function kindsOf(graph: PipelineGraph): GraphNodeKind[] {
+  const kinds: readonly GraphNodeKind[] = ['collect', 'pipeline', 'process', 'forward'];
+  return kinds.filter((kind) => nodesOf(graph, kind).length > 0);
 }
 
-/** The longest way from a pipeline to each processor. An edge that would close a circle does not count. */
-function processorRanks(graph: PipelineGraph): Map<GraphNode, number> {
+/**
+ * A column for each kind of nodes, so that a picture has four at most, however long the chains of processors are:
+ * processors that follow each other stand below each other.
+ */
+export function layOut(graph: PipelineGraph, heightOf: (node: GraphNode) => number): Layout {
+  const kinds = kindsOf(graph);
+  const stops = new Map<GraphNode, Stop>();
+  const columns = kinds.map((kind, column) =>
+    (kind === 'process' ? chainsOf(graph) : nodesOf(graph, kind).map((node) => [node])).map((nodes): Item => {
+      const height = sum(nodes.map(heightOf)) + (nodes.length - 1) * STACK_GAP;
+      const item = { nodes, column, height, y: 0 };
+      let top = -height / 2;
+      for (const node of nodes) {
+        stops.set(node, { item, node, offset: top + heightOf(node) / 2, height: heightOf(node) });
+        top += heightOf(node) + STACK_GAP;
+      }
+      return item;
+    }),
+  );
+  const ways: Way[] = [];
+  const chainSteps: ChainStep[] = [];
+  for (const edge of graph.edges) {
+    const from = stops.get(edge.from) as Stop;
+    const to = stops.get(edge.to) as Stop;
+    if (from.item.column === to.item.column) {
+      chainSteps.push({ edge, from, to });
+      continue;
+    }
+    const bends: Stop[] = [];
+    for (let column = from.item.column + 1; column < to.item.column; column++) {
+      const item = { nodes: [], column, height: BEND_HEIGHT, y: 0 };
+      columns[column]?.push(item);
+      bends.push({ item, node: undefined, offset: 0, height: BEND_HEIGHT });
+    }
+    ways.push({ edge, stops: [from, ...bends, to] });
+  }
+  return { columns, stops, ways, chainSteps };
+}
+
+/** Processors that follow each other in any pipeline, each behind those before it where that is possible. */
+function chainsOf(graph: PipelineGraph): GraphNode[][] {
   const next = new Map<GraphNode, Set<GraphNode>>(nodesOf(graph, 'process').map((node) => [node, new Set()]));
   const reaches = (from: GraphNode, to: GraphNode): boolean =>
     from === to || [...(next.get(from) ?? [])].some((node) => reaches(node, to));
+  const chains = new Map<GraphNode, Set<GraphNode>>([...next.keys()].map((node) => [node, new Set([node])]));
   for (const { from, to } of graph.edges) {
-    if (from.kind === 'process' && to.kind === 'process' && !reaches(to, from)) next.get(from)?.add(to);
+    if (from.kind !== 'process' || to.kind !== 'process') continue;
+    // An edge that would close a circle leads up.
+    if (!reaches(to, from)) next.get(from)?.add(to);
+    const chain = new Set([...(chains.get(from) ?? []), ...(chains.get(to) ?? [])]);
+    for (const node of chain) chains.set(node, chain);
   }
-  const ranks = new Map<GraphNode, number>([...next.keys()].map((node) => [node, FIRST_PROCESSORS]));
-  const push = (node: GraphNode, rank: number) => {
-    ranks.set(node, Math.max(rank, ranks.get(node) ?? 0));
-    for (const after of next.get(node) ?? []) if ((ranks.get(after) ?? 0) <= rank) push(after, rank + 1);
-  };
-  for (const node of next.keys()) push(node, ranks.get(node) ?? FIRST_PROCESSORS);
-  return ranks;
+  const inOrder = (chain: ReadonlySet<GraphNode>) => [...next.keys()].filter((node) => chain.has(node));
+  return [...new Set(chains.values())].map((chain) => sortChain(inOrder(chain), next));
+}
+
+function sortChain(
+  chain: readonly GraphNode[],
+  next: ReadonlyMap<GraphNode, ReadonlySet<GraphNode>>,
+): GraphNode[] {
+  const left = new Set(chain);
+  const sorted: GraphNode[] = [];
+  while (left.size > 0) {
+    const free = [...left].filter((node) => ![...left].some((other) => next.get(other)?.has(node)));
+    const after = next.get(sorted.at(-1) as GraphNode);
+    const node = (free.find((each) => after?.has(each)) ?? free[0]) as GraphNode;
+    sorted.push(node);
+    left.delete(node);
+  }
+  return sorted;
 }
 
 const ORDERING_SWEEPS = 12;
 
 /** Sorts every column so that few edges cross: each item goes to the middle of its neighbours, back and forth. */
-export function orderColumns({ columns, ways }: Layers): void {
+export function orderColumns({ columns, ways }: Layout): void {
   const links = linksOf(ways);
   let best = columns.map((column) => [...column]);
   let fewest = crossings(columns, links);
@@ -93,20 +144,28 @@ export function orderColumns({ columns, ways }: Layers): void {
   columns.splice(0, columns.length, ...best);
 }
 
-type Link = readonly [Item, Item];
+type Link = readonly [Stop, Stop];
 
 /** The steps of all ways from one column to the next. */
 function linksOf(ways: readonly Way[]): Link[] {
-  return ways.flatMap(({ items }) => items.slice(1).map((item, index): Link => [items[index] as Item, item]));
+  return ways.flatMap(({ stops }) => stops.slice(1).map((stop, index): Link => [stops[index] as Stop, stop]));
+}
+
+/** Which place of its column a stop has; the cards of a stack share that of the stack. */
+function placesIn(columns: readonly Item[][]): (stop: Stop) => number {
+  const places = new Map(
+    columns.flatMap((column) => column.map((item, index): [Item, number] => [item, index])),
+  );
+  return ({ item, offset }) => (places.get(item) ?? 0) + offset / item.height;
 }
 
 function sortByNeighbours(column: Item[], columns: Item[][], links: readonly Link[], side: -1 | 1): void {
+  const place = placesIn(columns);
   const wishes = new Map(
     column.map((item, index): [Item, number] => {
       const places = links.flatMap(([left, right]) => {
-        const neighbour = side === -1 ? left : right;
-        if ((side === -1 ? right : left) !== item) return [];
-        return [(columns[neighbour.layer] as Item[]).indexOf(neighbour)];
+        const [own, neighbour] = side === -1 ? [right, left] : [left, right];
+        return own.item === item ? [place(neighbour)] : [];
       });
       return [item, places.length === 0 ? index : mean(places)];
     }),
@@ -115,21 +174,27 @@ function sortByNeighbours(column: Item[], columns: Item[][], links: readonly Lin
 }
 
 function crossings(columns: readonly Item[][], links: readonly Link[]): number {
-  const place = new Map(
-    columns.flatMap((column) => column.map((item, index): [Item, number] => [item, index])),
-  );
-  const at = (item: Item) => place.get(item) ?? 0;
+  const place = placesIn(columns);
+  const lines = links.map(([from, to]) => ({
+    column: from.item.column,
+    from: place(from),
+    to: place(to),
+  }));
   let count = 0;
-  links.forEach(([a, b], index) => {
-    for (const [c, d] of links.slice(index + 1)) {
-      if (a.layer === c.layer && (at(a) - at(c)) * (at(b) - at(d)) < 0) count++;
+  lines.forEach((a, index) => {
+    for (const b of lines.slice(index + 1)) {
+      if (a.column === b.column && (a.from - b.from) * (a.to - b.to) < 0) count++;
     }
   });
   return count;
 }
 
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
 export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  return sum(values) / values.length;
 }
 
 const GAP = 22;
@@ -138,9 +203,9 @@ const PLACING_SWEEPS = 60;
 const BEND_WEIGHTS = [1, 2, 8];
 
 /** Gives every item its height in its column: as near to its neighbours as order and gaps allow. Returns the total. */
-export function placeItems({ columns, ways }: Layers): number {
+export function placeItems({ columns, ways }: Layout): number {
   const links = linksOf(ways);
-  const linked = new Set(links.flat());
+  const linked = new Set(links.flat().map(({ item }) => item));
   const connected = columns.map((column) => column.filter((item) => linked.has(item)));
   for (const column of connected) settle(column, new Map());
   for (let sweep = 0; sweep < PLACING_SWEEPS; sweep++) {
@@ -178,18 +243,18 @@ function bottomOf(items: readonly Item[]): number {
 }
 
 /** The middle of the neighbours. Bends that follow each other hold together, so that long edges run straight. */
-function wishOf(item: Item, links: ReturnType<typeof linksOf>): number {
-  let sum = 0;
+function wishOf(item: Item, links: readonly Link[]): number {
+  let total = 0;
   let weights = 0;
   for (const [a, b] of links) {
-    const other = a === item ? b : b === item ? a : undefined;
-    if (other === undefined) continue;
+    if (a.item !== item && b.item !== item) continue;
+    const [own, other] = a.item === item ? [a, b] : [b, a];
     const bends = Number(a.node === undefined) + Number(b.node === undefined);
     const weight = BEND_WEIGHTS[bends] ?? 1;
-    sum += other.y * weight;
+    total += (other.item.y + other.offset - own.offset) * weight;
     weights += weight;
   }
-  return weights === 0 ? item.y : sum / weights;
+  return weights === 0 ? item.y : total / weights;
 }
 
 /**

@@ -34,7 +34,7 @@ let writer: LineWriter | 'none' | undefined;
  * @param text well-formed, or of ASCII if it is bytes; LF stands between the lines.
  * @param before what stands ahead of each line, its opening quote included.
  * @param after what stands behind each line.
- * @param into where the documents go, from its begin, if they have room in it.
+ * @param into where the documents go, from its start, if they have room in it.
  * @returns the documents: in `into`, or in memory of their own. `undefined` where this cannot be had: on a processor or
  * in a process without WebAssembly and its vectors, and with very long texts around the lines.
  */

@@ -1,9 +1,9 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { concat, ignoreElements, type Observable } from 'rxjs';
-import { truncate } from '../../checks/describe.ts';
-import { frozenCopy } from '../../config/build-config.ts';
 import type { PipelineRunContext } from '../../sdk/context.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
+import { frozenCopy } from '../../sdk/freeze.ts';
+import { truncate } from '../../sdk/printable.ts';
 import { demand, reasonOf } from './check.ts';
 import { handled, type Observed, observe } from './observe.ts';
 import type { Subject } from './subject.ts';

@@ -1,4 +1,4 @@
-import { isMapping } from '../../checks/problem.ts';
+import { isMapping } from '../../sdk/checks/problem.ts';
 
 /** A copy of plain objects and arrays, of which nothing is frozen. */
 export function openCopy<T>(value: T): T {

@@ -1,14 +1,15 @@
 import { interval, map, of } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
-import { buildConfig, frozenCopy } from '../../config/build-config.ts';
+import { buildConfig } from '../../config/build-config.ts';
 import { createContext } from '../../engine/context.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { type Host, type PipelineRunContext, silentLogger } from '../../sdk/context.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
+import { frozenCopy } from '../../sdk/freeze.ts';
 import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
 import { isoNow } from '../../sdk/time.ts';
-import { memoryState } from '../../state/state-table.ts';
+import { memoryState } from '../../state/memory-state.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { CheckFailure } from './check.ts';
 import { sampleEvents } from './sample-events.ts';

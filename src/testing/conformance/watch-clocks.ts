@@ -9,7 +9,7 @@ export interface ClockUse {
   readonly place: string;
 }
 
-/** Frames of Node and of this kit are between the call and whoever made it. */
+/** Frames of Node and of this kit are between the call and its caller. */
 const OUTER_FRAME = /\bnode:|[\\/]testing[\\/]conformance[\\/]|<anonymous>\)?$|^\s*at new Promise /;
 /** When it is built, all of the kit is in one file. */
 const OWN_URL = import.meta.url ?? pathToFileURL(__filename).href;

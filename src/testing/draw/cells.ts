@@ -29,6 +29,8 @@ export interface Glyph {
   /** The letter whose colour it has. */
   readonly letter: string;
   readonly isChanged: boolean;
+  /** Of a drop: whether the configuration asks for it. */
+  readonly isMeant?: boolean;
   readonly count: number;
 }
 
@@ -54,6 +56,10 @@ export const REASON_WORDS: Readonly<Record<DropReason | 'given_up', string>> = {
   given_up: 'given up',
 };
 
+/** Drops that a configuration asks for, by a condition. */
+export const isMeantDrop = (reason: DropReason | 'given_up') =>
+  reason === 'filtered' || reason === 'no_route';
+
 /** The cells of a row, by column. */
 export function cellsOf({ place, marks }: TraceRow, axis: Axis, variants: Variants): Map<number, Cell> {
   const byColumn = groupBy(marks, ({ at }) => axis.columnOf(at));
@@ -75,7 +81,14 @@ function eventGlyph(mark: TraceMark, variants: Variants): Glyph {
   if (kind === 'error' || kind === 'end') return { kind, text: '', letter: '', isChanged: false, count: 1 };
   const variant = variants.of(mark.letter, mark.event);
   const { letter } = mark;
-  return { kind, text: variant?.name ?? letter, letter, isChanged: variant?.before !== undefined, count: 1 };
+  const glyph = {
+    kind,
+    text: variant?.name ?? letter,
+    letter,
+    isChanged: variant?.before !== undefined,
+    count: 1,
+  };
+  return kind === 'drop' ? { ...glyph, isMeant: isMeantDrop(mark.reason) } : glyph;
 }
 
 /** An entry of the dead letter is named as the event that it holds. */
@@ -91,7 +104,15 @@ function stacked(glyphs: readonly Glyph[]): readonly Glyph[] {
   if (glyphs.length <= (first.kind === 'retry' ? 1 : MOST_STACKED)) return glyphs;
   const end = last.letter === NO_LETTER ? '' : last.text;
   const text = first.text === last.text ? first.text : `${first.text}…${end}`;
-  return [{ ...first, text, isChanged: glyphs.some(({ isChanged }) => isChanged), count: glyphs.length }];
+  return [
+    {
+      ...first,
+      text,
+      isChanged: glyphs.some(({ isChanged }) => isChanged),
+      count: glyphs.length,
+      ...(first.kind === 'drop' ? { isMeant: glyphs.every(({ isMeant }) => isMeant) } : {}),
+    },
+  ];
 }
 
 function noteOf(marks: readonly TraceMark[]): string | undefined {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { shorten } from '../../drawing/words.ts';
+import { shorten } from '../../graph/words.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { printable } from '../../sdk/printable.ts';
 import { quotable, valueText } from './value-text.ts';

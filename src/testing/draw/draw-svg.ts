@@ -1,4 +1,4 @@
-import { element, escapeXml } from '../../drawing/xml.ts';
+import { DARK_STYLE, DRAWING_CLASS, element, escapeXml } from '../../graph/xml.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import { layoutOf } from './layout.ts';
@@ -20,8 +20,8 @@ const PANEL_GAP = 26;
 const ARROW = 20;
 
 /**
- * Draws a run as marble diagrams, for documents and pull requests: what {@link drawText} shows, as SVG on a light
- * card. The same run gives the same bytes. Needs the package `@swirly/renderer-node`.
+ * Draws a run as marble diagrams, for documents and pull requests: what {@link drawText} shows, as SVG on a
+ * card, which is dark where the reader prefers that. The same run gives the same bytes. Needs the package `@swirly/renderer-node`.
  *
  * @throws MillraceError `MILLRACE_TEST_SVG` if that is not installed
  * @example
@@ -80,11 +80,13 @@ function card(title: string, summary: string, pieces: readonly Piece[], contentW
     width,
     height,
     role: 'img',
+    class: DRAWING_CLASS,
     'font-family': SANS,
   };
   const content = [
     element('title', {}, escapeXml(title)),
     element('desc', {}, escapeXml(summary)),
+    element('style', {}, DARK_STYLE),
     frame,
     ...parts,
   ];

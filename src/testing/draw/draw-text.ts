@@ -1,4 +1,4 @@
-import { columnsOf, wrapText } from '../../drawing/words.ts';
+import { columnsOf, wrapText } from '../../graph/words.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import { type Layout, type LayoutRow, layoutOf, rowsIn } from './layout.ts';
@@ -64,6 +64,7 @@ export function drawText(trace: Trace, options: DrawTextOptions = {}): string {
 }
 
 const KINDS: Readonly<Record<LayoutRow['kind'], string>> = {
+  files: '',
   collect: 'collect ',
   process: '',
   forward: 'forward ',

@@ -1,9 +1,11 @@
 import { inspect } from 'node:util';
-import { shorten, UNBROKEN } from '../../drawing/words.ts';
+import { shorten, UNBROKEN } from '../../graph/words.ts';
 import { printable } from '../../sdk/printable.ts';
+import type { FlightLevel } from '../flight-counter.ts';
 import type { Trace, TraceMark, TraceRow } from '../trace.ts';
-import { type Cell, cellsOf } from './cells.ts';
+import { type Cell, cellsOf, groupBy } from './cells.ts';
 import { type Axis, axisOf, type Column } from './columns.ts';
+import { type FilesLane, filesLane } from './files-lane.ts';
 import { type Legend, legendOf, type Sign, signsOf } from './legend.ts';
 import type { Panel } from './panels.ts';
 import { timeText } from './value-text.ts';
@@ -11,7 +13,7 @@ import { Variants } from './variants.ts';
 
 /** A stage: its operator, and what left it. */
 export interface LayoutRow {
-  readonly kind: TraceRow['place']['kind'];
+  readonly kind: TraceRow['place']['kind'] | 'files';
   readonly name: string;
   readonly plugin: string;
   readonly settings: readonly string[];
@@ -28,8 +30,41 @@ export interface Layout {
   readonly columns: readonly Column[];
   readonly states: readonly StateSpan[];
   readonly rows: readonly LayoutRow[];
+  readonly lanes: readonly Lane[];
   readonly legend: Legend;
   readonly signs: readonly Sign[];
+}
+
+/** A number that changes over time, to be drawn as an area. */
+export interface Lane {
+  readonly name: string;
+  /** For each column the highest number in it, and the number behind it. */
+  readonly levels: readonly { readonly most: number; readonly after: number }[];
+}
+
+/** Runs with fewer columns show well enough what is in flight. */
+const FEWEST_LANE_COLUMNS = 12;
+
+/** What is in flight, and what waits for room: of long runs, and where something waits. */
+function lanesOf({ flight = [] }: Trace, axis: Axis): Lane[] {
+  const laneOf = (name: string, of: (level: FlightLevel) => readonly [most: number, after: number]): Lane => {
+    let last = 0;
+    const byColumn = groupBy(flight, ({ at }) =>
+      axis.columns.findLastIndex(({ from }) => from <= Math.round(at)),
+    );
+    const levels = axis.columns.map((_, column) => {
+      const own = (byColumn.get(column) ?? []).map(of);
+      const most = Math.max(last, ...own.map(([highest]) => highest));
+      last = own.at(-1)?.[1] ?? last;
+      return { most, after: last };
+    });
+    return { name, levels };
+  };
+  const inFlight = laneOf('in flight', ({ most, inFlight }) => [most, inFlight]);
+  const buffered = laneOf('waiting for room', ({ buffered }) => [buffered, buffered]);
+  const isEmpty = buffered.levels.every(({ most }) => most === 0);
+  if (!isEmpty) return [inFlight, buffered];
+  return axis.columns.length >= FEWEST_LANE_COLUMNS && flight.some(({ most }) => most > 1) ? [inFlight] : [];
 }
 
 /** Lays a run out. All text in it is printable. */
@@ -38,22 +73,41 @@ export function layoutOf(traced: Trace): Layout {
   const axis = axisOf(trace);
   const states = statesOf(trace, axis);
   const variants = new Variants(trace);
-  const rows = trace.rows.map((row) => ({
-    kind: row.place.kind,
-    name: printable(row.place.name),
-    plugin: printable(row.plugin),
-    settings: settingsTexts(row.settings),
-    cells: cellsOf(row, axis, variants),
-    segments: segmentsOf(row, states, axis),
-  }));
+  const rows = trace.rows.map(
+    (row): LayoutRow => ({
+      kind: row.place.kind,
+      name: printable(row.place.name),
+      plugin: printable(row.plugin),
+      settings: settingsTexts(row.settings),
+      cells: cellsOf(row, axis, variants),
+      segments: segmentsOf(row, states, axis),
+    }),
+  );
+  const legend = legendOf(variants, drawnNames(rows));
+  const lane = filesLane(trace);
+  const laneRows = lane === undefined ? [] : [laneRow(lane, axis, variants)];
   return {
     pipeline: printable(trace.pipeline),
     summary: summaryOf(trace),
     columns: axis.columns,
     states,
-    rows,
-    legend: legendOf(variants, drawnNames(rows)),
+    rows: laneRows.concat(rows),
+    lanes: lanesOf(trace, axis),
+    legend: lane === undefined ? legend : { ...legend, lines: [...lane.legend, ...legend.lines] },
     signs: signsOf(trace),
+  };
+}
+
+/** Files are there all the time, whether or not the pipeline runs. */
+function laneRow({ row }: FilesLane, axis: Axis, variants: Variants): LayoutRow {
+  const segments = [{ from: 0, to: axis.columns.length - 1, isOpen: false }];
+  return {
+    kind: 'files',
+    name: 'files',
+    plugin: row.plugin,
+    settings: [],
+    cells: cellsOf(row, axis, variants),
+    segments,
   };
 }
 

@@ -1,6 +1,6 @@
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
-import { type Glyph, groupBy, REASON_WORDS } from './cells.ts';
+import { type Glyph, groupBy, isMeantDrop, REASON_WORDS } from './cells.ts';
 import { changesBetween, changesText, eventText } from './changes.ts';
 import { valueText } from './value-text.ts';
 import { NO_LETTER, type Variant, type Variants } from './variants.ts';
@@ -58,6 +58,8 @@ function isPlain({ letter, event, before }: Variant): boolean {
 /** What the signs in the picture mean: those that it has, each with its sign as the drawing writes it. */
 export interface Sign {
   readonly kind: Glyph['kind'];
+  /** Of drops: whether the configuration asks for them. */
+  readonly isMeant?: boolean;
   readonly meaning: string;
 }
 
@@ -67,10 +69,16 @@ export function signsOf({ rows }: Trace): Sign[] {
   const add = (kind: Glyph['kind'], meaning: string) => {
     if (marks.some((mark) => mark.kind === kind)) signs.push({ kind, meaning });
   };
-  const reasons = new Set(marks.flatMap((mark) => (mark.kind === 'drop' ? [mark.reason] : [])));
-  const words = [...reasons].map((reason) => `${REASON_WORDS[reason]}: ${reason}`).join(', ');
+  const reasons = [...new Set(marks.flatMap((mark) => (mark.kind === 'drop' ? [mark.reason] : [])))];
+  const addDrops = (isMeant: boolean, what: string) => {
+    const words = reasons
+      .filter((reason) => isMeantDrop(reason) === isMeant)
+      .map((reason) => `${REASON_WORDS[reason]}: ${reason}`);
+    if (words.length > 0) signs.push({ kind: 'drop', isMeant, meaning: `${what} (${words.join(', ')})` });
+  };
   add('retry', 'an attempt failed; the next one after the time below');
-  add('drop', `dropped (${words})`);
+  addDrops(false, 'dropped');
+  addDrops(true, 'dropped on purpose');
   add('dead_letter', `to the dead letter${deadLetterErrors({ rows })}`);
   add('error', 'the collector failed');
   add('end', 'the collector completed');

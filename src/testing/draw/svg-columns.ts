@@ -6,6 +6,8 @@ import { pillWidth } from './svg-marks.ts';
 
 const LABEL_SIZE = 11;
 const MOST_EXTRA = 120;
+/** Room for an arrow beside a marble. */
+export const BESIDE = 14;
 const NARROWEST_HALF = MARBLE.radius + 4;
 
 /** Whether a glyph is drawn as a marble, by swirly. */
@@ -43,11 +45,16 @@ export function halfWidths(layout: Layout): Halves {
 function halfOf({ rows }: Layout, column: number, label: string): number {
   const cells = rows.flatMap((row) => row.cells.get(column) ?? []);
   const halves = cells.flatMap((cell) => [
-    ...cell.glyphs.map((glyph) => halfWidth(glyph) + 3),
+    ...cell.glyphs.map((glyph) => halfWidth(glyph) + 3 + (hasArrowBeside(cell, glyph) ? BESIDE : 0)),
     textWidth(cell.note ?? '', LABEL_SIZE) / 2 + 3,
     cell.glyphs.some(isEnd) ? endOffset(cell) + 8 : 0,
   ]);
   return Math.ceil(Math.max(NARROWEST_HALF, textWidth(label, LABEL_SIZE) / 2 + 4, ...halves));
+}
+
+/** A dead letter with something else below it. */
+function hasArrowBeside({ glyphs }: Cell, glyph: Glyph): boolean {
+  return glyph.kind === 'dead_letter' && isMarble(glyph) && glyphs.some((other) => !isMarble(other));
 }
 
 export function svgWidths({ columns, states }: Layout, halves: Halves): ColumnWidths[] {

@@ -1,4 +1,4 @@
-import { type Attributes, element, escapeXml, round } from '../../drawing/xml.ts';
+import { type Attributes, element, escapeXml, round } from '../../graph/xml.ts';
 
 /** The colours and measures of a picture, in pixels: a light card that stands on light and dark pages alike. */
 
@@ -13,7 +13,7 @@ export const TROUBLE = '#cf222e';
 export const WAIT = '#9a5b00';
 export const DEAD = '#5b4bb7';
 
-export const CARD = { fill: '#ffffff', stroke: '#d0d7de', margin: 24, widest: 1000, narrowest: 760 } as const;
+export const CARD = { fill: '#ffffff', stroke: '#d0d7de', margin: 24, widest: 832, narrowest: 760 } as const;
 
 /** Keeps the grid's lines off words. */
 export const HALO = { stroke: CARD.fill, 'stroke-width': 4, 'paint-order': 'stroke' } as const;
@@ -46,6 +46,7 @@ export const STATE_COLOURS: Readonly<Record<string, readonly [fill: string, text
   backing_off: ['#fff1c9', '#7d4e00'],
   completed: ['#ddf4ff', '#0550ae'],
   failed: ['#ffebe9', '#a40e26'],
+  crashed: ['#ffebe9', '#a40e26'],
   stopped: CALM,
   idle: CALM,
   disabled: CALM,
@@ -65,10 +66,16 @@ export function moved(x: number, y: number, content: string): string {
 
 /**
  * About how wide text is. Fonts differ between machines and the bytes of a picture must not, so it is reckoned
- * from the number of characters, rather too wide than too narrow.
+ * from the kinds of its characters, rather too wide than too narrow.
  */
 export function textWidth(words: string, size: number, isMono = false): number {
   let width = 0;
-  for (const character of words) width += isMono ? 0.61 : /[\sil.,:;|'·…]/.test(character) ? 0.34 : 0.6;
+  for (const character of words) width += isMono ? 0.61 : emsOf(character);
   return width * size;
+}
+
+function emsOf(character: string): number {
+  if (/[\sil.,:;|'·]/.test(character)) return 0.34;
+  if (/[mwMW@%…]/.test(character)) return 1;
+  return /[A-Z×→+]/.test(character) ? 0.8 : 0.62;
 }

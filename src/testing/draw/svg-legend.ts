@@ -1,16 +1,17 @@
-import { wrapText } from '../../drawing/words.ts';
-import { element, escapeXml } from '../../drawing/xml.ts';
+import { wrapText } from '../../graph/words.ts';
+import { element, escapeXml } from '../../graph/xml.ts';
 import type { Layout } from './layout.ts';
 import { FAINT, GRID, INK, letterColours, MONO, moved, text, textWidth } from './svg-elements.ts';
-import { icon } from './svg-marks.ts';
+import { icon, pauseMark } from './svg-marks.ts';
 import type { Piece } from './svg-row.ts';
 
 const SIZE = 12;
 const LINE_HEIGHT = 18;
 const WIDEST_NAMES = 180;
+const SCALE = 'time is not to scale, and long pauses are cut out';
 
 /** What the letters and signs stand for. */
-export function svgLegend({ legend, signs }: Layout, width: number): Piece {
+export function svgLegend({ columns, legend, signs }: Layout, width: number): Piece {
   const nameWidths = legend.lines.map(({ names }) => textWidth(names.join('  '), SIZE + 1));
   const indent = Math.ceil(Math.min(WIDEST_NAMES, Math.max(18, ...nameWidths))) + 14;
   const lines: string[] = [];
@@ -30,13 +31,17 @@ export function svgLegend({ legend, signs }: Layout, width: number): Piece {
   });
   if (legend.more > 0)
     put('', false, [text(0, 0, `… and ${legend.more} more events`, { 'font-size': SIZE, fill: FAINT })]);
-  for (const { kind, meaning } of signs) {
+  for (const { kind, isMeant, meaning } of signs) {
     const texts = wrapText(meaning, Math.floor((width - indent) / (SIZE * 0.56)));
     put(
-      moved(9, -4, icon(kind)),
+      moved(9, -4, icon(kind, isMeant)),
       false,
       texts.map((line) => text(0, 0, line, { 'font-size': SIZE, fill: FAINT })),
     );
+  }
+  if (columns.length > 1) {
+    const words = { 'font-size': SIZE, fill: FAINT };
+    put(moved(9, -4, pauseMark()), false, [text(0, 0, SCALE, words)]);
   }
   if (lines.length === 0) return { svg: '', height: 0 };
   const rule = element('line', { x1: 0, y1: 0, x2: width, y2: 0, stroke: GRID, 'stroke-width': 1 });

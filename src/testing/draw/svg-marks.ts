@@ -1,4 +1,4 @@
-import { element } from '../../drawing/xml.ts';
+import { element } from '../../graph/xml.ts';
 import type { Glyph } from './cells.ts';
 import {
   CARD,
@@ -44,7 +44,7 @@ export function pill(glyph: Glyph): string {
       stroke: line,
       'stroke-width': glyph.isChanged ? 3 : 1.5,
     }),
-    pillIcon(glyph) === 0 ? '' : moved(-width / 2 + 8 + ICON / 2, 0, icon(glyph.kind)),
+    pillIcon(glyph) === 0 ? '' : moved(-width / 2 + 8 + ICON / 2, 0, icon(glyph.kind, glyph.isMeant)),
     text(pillIcon(glyph) / 2, 4, pillText(glyph), {
       'text-anchor': 'middle',
       'font-size': PILL_SIZE,
@@ -54,9 +54,9 @@ export function pill(glyph: Glyph): string {
   ].join('');
 }
 
-function pillColours({ kind, letter }: Glyph): readonly [fill: string, line: string] {
+function pillColours({ kind, letter, isMeant }: Glyph): readonly [fill: string, line: string] {
   if (kind === 'event') return letterColours(letter);
-  const line = kind === 'retry' ? WAIT : kind === 'drop' ? TROUBLE : DEAD;
+  const line = kind === 'retry' ? WAIT : kind === 'drop' ? dropColour(isMeant) : DEAD;
   return [CARD.fill, line];
 }
 
@@ -93,14 +93,17 @@ const rounded = (path: string) =>
   path.replace(/-?\d+\.\d+/g, (n) => String(Math.round(Number(n) * 100) / 100));
 
 /** A cross at the edge of a marble, which leaves its letter to be read. */
-export function strike(): string {
+export function strike(isMeant = false): string {
   const at = MARBLE.radius * 0.72;
-  return moved(at, -at, element('circle', { r: 7, fill: CARD.fill }) + cross(4, 2.25));
+  return moved(at, -at, element('circle', { r: 7, fill: CARD.fill }) + cross(4, 2.25, dropColour(isMeant)));
 }
 
-function cross(reach: number, width: number): string {
+/** Only what nobody asked for is in the colour of trouble. */
+export const dropColour = (isMeant = false) => (isMeant ? LINE : TROUBLE);
+
+function cross(reach: number, width: number, stroke: string = TROUBLE): string {
   const d = `M ${-reach} ${-reach} L ${reach} ${reach} M ${-reach} ${reach} L ${reach} ${-reach}`;
-  return element('path', { d, stroke: TROUBLE, 'stroke-width': width });
+  return element('path', { d, stroke, 'stroke-width': width });
 }
 
 /** Leads from a marble down to the dead letter. */
@@ -115,13 +118,14 @@ export function downward(): string {
 }
 
 /** A small mark for the legend and for pills. */
-export function icon(kind: Glyph['kind']): string {
+export function icon(kind: Glyph['kind'], isMeant = false): string {
   switch (kind) {
     case 'retry':
       return turn(6, 1.5);
     case 'drop':
       return (
-        element('circle', { r: 6.5, fill: CARD.fill, stroke: TROUBLE, 'stroke-width': 1.25 }) + cross(3, 2)
+        element('circle', { r: 6.5, fill: CARD.fill, stroke: dropColour(isMeant), 'stroke-width': 1.25 }) +
+        cross(3, 2, dropColour(isMeant))
       );
     case 'dead_letter':
       return downward();

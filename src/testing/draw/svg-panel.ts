@@ -1,8 +1,8 @@
-import { element } from '../../drawing/xml.ts';
-import { type Layout, rowsIn } from './layout.ts';
+import { element, round } from '../../graph/xml.ts';
+import { type Lane, type Layout, rowsIn } from './layout.ts';
 import type { Panel } from './panels.ts';
 import { type Halves, type Places, placesIn, stateWidth, stateWords } from './svg-columns.ts';
-import { FAINT, GRID, INK, LINE, moved, STATE_COLOURS, text } from './svg-elements.ts';
+import { FAINT, GRID, HALO, INK, LINE, letterColours, moved, STATE_COLOURS, text } from './svg-elements.ts';
 import { pauseMark } from './svg-marks.ts';
 import { caption, type Piece, SvgRow } from './svg-row.ts';
 import type { Swirly } from './swirly.ts';
@@ -27,9 +27,36 @@ export function svgPanel(layout: Layout, panel: Panel, halves: Halves, width: nu
     put(caption(row, width, swirly), CAPTION_GAP);
     put(new SvgRow(layout, panel, places, row).draw(swirly), STAGE_GAP);
   }
+  for (const lane of layout.lanes) put(area(lane, layout, panel, places), STAGE_GAP);
   const height = y - STAGE_GAP;
   const svg = grid(panel, places, height) + axis(layout, panel, places) + states(layout, panel, places);
   return { svg: svg + stages.join(''), height };
+}
+
+const LANE_HEIGHT = 34;
+const LANE_CAPTION = 16;
+
+/** A number over time as an area with steps, all panels in one scale. */
+function area({ name, levels }: Lane, { columns }: Layout, panel: Panel, places: Places): Piece {
+  const top = Math.max(1, ...levels.map(({ most }) => most));
+  const [fill, stroke] = letterColours(name === 'in flight' ? 'h' : 'i');
+  const y = (level: number) => round(LANE_CAPTION + LANE_HEIGHT - (level / top) * LANE_HEIGHT);
+  const before = levels[panel.from - 1]?.after ?? 0;
+  const isLast = panel.to === columns.length - 1;
+  const steps = columnsOf(panel).map((column) => {
+    const { most, after } = levels[column] as Lane['levels'][number];
+    const x = places.middle(column);
+    // What lasts no time is shown all the same.
+    const rest = after === most ? '' : ` H ${round(x + 3)} V ${y(after)}`;
+    return `H ${round(x)} V ${y(most)}${rest}`;
+  });
+  const start = panel.from === 0 ? round(places.middle(0)) : 0;
+  const end = isLast ? '' : ` H ${round(panel.width)}`;
+  const outline = `M ${start} ${y(0)} V ${y(before)} ${steps.join(' ')}${end} V ${y(0)} Z`;
+  const caption = `${name}, at most ${top}`;
+  const words = text(0, 11, caption, { 'font-size': 11, fill: FAINT, ...HALO });
+  const svg = words + element('path', { d: outline, fill, stroke, 'stroke-width': 1 });
+  return { svg, height: LANE_CAPTION + LANE_HEIGHT };
 }
 
 const columnsOf = (panel: Panel) => panel.x.map((_, i) => panel.from + i);

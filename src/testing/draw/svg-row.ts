@@ -1,9 +1,9 @@
-import { UNBROKEN, wrapText } from '../../drawing/words.ts';
-import { element, escapeXml } from '../../drawing/xml.ts';
+import { UNBROKEN, wrapText } from '../../graph/words.ts';
+import { element, escapeXml } from '../../graph/xml.ts';
 import type { Cell, Glyph } from './cells.ts';
 import type { Layout, LayoutRow, Segment } from './layout.ts';
 import type { Panel } from './panels.ts';
-import { endOffset, isEnd, isMarble, isPill, type Places } from './svg-columns.ts';
+import { BESIDE, endOffset, isEnd, isMarble, isPill, type Places } from './svg-columns.ts';
 import {
   DEAD,
   FAINT,
@@ -18,7 +18,7 @@ import {
   textWidth,
   WAIT,
 } from './svg-elements.ts';
-import { downward, note, pauseMark, pill, retry, strike } from './svg-marks.ts';
+import { downward, dropColour, note, pauseMark, pill, retry, strike } from './svg-marks.ts';
 import type { Swirly, SwirlyMessage } from './swirly.ts';
 
 /** A piece of a picture and how much of its height it takes. */
@@ -56,10 +56,16 @@ export class SvgRow {
       for (const [column] of own) placed.add(column);
       return this.#stream(swirly, segment, own);
     });
-    const stray = cells.filter(([column]) => !placed.has(column));
+    // What no line leads to stands on a line of its own, which it hides.
+    const stray = cells
+      .filter(([column]) => !placed.has(column))
+      .map(([column, cell]) => {
+        const place = this.#places.middle(column);
+        return moved(place, 0, swirly.stream(this.#messages([[column, cell]], place), 1, false));
+      });
     const svg = [
       ...streams,
-      ...(stray.length === 0 ? [] : [swirly.stream(this.#messages(stray, 0), 1, false)]),
+      ...stray,
       ...cells.map(([column, cell]) => moved(this.#places.middle(column), MARBLE.radius, overlay(cell))),
     ];
     return {
@@ -111,13 +117,14 @@ export class SvgRow {
   }
 }
 
-/** swirly's marbles first, as it stacks them; what goes to the dead letter at the bottom, above its arrow. */
+/** swirly's marbles first, as it stacks them; drops above their words, and dead letters above their arrow. */
 function inOrder({ glyphs }: Cell): Glyph[] {
-  const rank = (glyph: Glyph) => (isMarble(glyph) ? (glyph.kind === 'dead_letter' ? 1 : 0) : 2);
+  const rank = (glyph: Glyph) =>
+    isMarble(glyph) ? (glyph.kind === 'dead_letter' ? 2 : glyph.kind === 'drop' ? 1 : 0) : 3;
   return glyphs.filter((glyph) => !isEnd(glyph)).sort((a, b) => rank(a) - rank(b));
 }
 
-function marble(frame: number, { kind, text, letter, isChanged }: Glyph): SwirlyMessage {
+function marble(frame: number, { kind, text, letter, isChanged, isMeant }: Glyph): SwirlyMessage {
   const [fill, line] = letterColours(letter);
   const isDropped = kind === 'drop';
   return {
@@ -125,7 +132,7 @@ function marble(frame: number, { kind, text, letter, isChanged }: Glyph): Swirly
     notification: { kind: 'N', value: text },
     styles: {
       fill_color: isDropped ? '#ffffff' : fill,
-      stroke_color: isDropped ? TROUBLE : kind === 'dead_letter' ? DEAD : line,
+      stroke_color: isDropped ? dropColour(isMeant) : kind === 'dead_letter' ? DEAD : line,
       stroke_width: isChanged ? 3 : 1.5,
       value_font_weight: isChanged ? 'bold' : 'normal',
       value_font_size: [...text].length > 2 ? 12 : 15,
@@ -139,17 +146,20 @@ function overlay(cell: Cell): string {
   const parts = glyphs.map((glyph, i) => moved(0, i * MARBLE.stacking, overMarble(glyph)));
   const below = (glyphs.length - 1) * MARBLE.stacking + MARBLE.radius;
   const last = glyphs.findLastIndex((glyph) => glyph.kind === 'dead_letter' && isMarble(glyph));
-  const arrow = last < 0 ? '' : moved(0, last * MARBLE.stacking + MARBLE.radius + 8, downward());
-  const hasDrop = glyphs.some(({ kind }) => kind === 'drop');
-  const words =
-    cell.note === undefined ? '' : note(cell.note, below + NOTE_HEIGHT - 1, hasDrop ? TROUBLE : WAIT);
+  // Below the marble if nothing is there, else beside it: an arrow must not lead into a mark of something else.
+  const isBeside = last < glyphs.length - 1;
+  const [x, y] = isBeside ? [MARBLE.radius + BESIDE / 2, 0] : [0, MARBLE.radius + 8];
+  const arrow = last < 0 ? '' : moved(x, last * MARBLE.stacking + y, downward());
+  const drops = glyphs.filter(({ kind }) => kind === 'drop');
+  const colour = drops.some(({ isMeant }) => isMeant !== true) ? TROUBLE : drops.length > 0 ? FAINT : WAIT;
+  const words = cell.note === undefined ? '' : note(cell.note, below + NOTE_HEIGHT - 1, colour);
   return [...parts, arrow, words].join('');
 }
 
 function overMarble(glyph: Glyph): string {
   if (isPill(glyph)) return pill(glyph);
   if (glyph.kind === 'retry') return retry(glyph);
-  return glyph.kind === 'drop' ? strike() : '';
+  return glyph.kind === 'drop' ? strike(glyph.isMeant) : '';
 }
 
 function heightOf(cell: Cell): number {
@@ -165,6 +175,7 @@ const LINE_HEIGHT = 16;
 const GAP = 14;
 
 const KINDS: Readonly<Record<LayoutRow['kind'], string>> = {
+  files: '',
   collect: 'collect ',
   process: '',
   forward: 'forward ',

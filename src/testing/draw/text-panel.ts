@@ -1,5 +1,5 @@
 import { createColors } from 'picocolors';
-import { characterColumns, columnsOf } from '../../drawing/words.ts';
+import { characterColumns, columnsOf } from '../../graph/words.ts';
 import type { Cell, Glyph } from './cells.ts';
 import type { Layout, LayoutRow } from './layout.ts';
 import type { ColumnWidths, Panel } from './panels.ts';
@@ -72,7 +72,7 @@ export function stateLine({ states }: Layout, panel: Panel): TextLine {
 const stateText = (state: string) => `▸ ${state}`;
 
 function statePaint(state: string): Paint {
-  if (state === 'failed') return 'trouble';
+  if (state === 'failed' || state === 'crashed') return 'trouble';
   return state === 'backing_off' ? 'wait' : 'faint';
 }
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { shorten } from '../../drawing/words.ts';
+import { shorten } from '../../graph/words.ts';
 import { printable } from '../../sdk/printable.ts';
 
 /**
@@ -10,7 +10,10 @@ import { printable } from '../../sdk/printable.ts';
  */
 export function valueText(value: unknown, longest: number): string {
   if (typeof value === 'string') return `"${shorten(quotable(value), longest)}"`;
-  return shorten(printable(inspect(value, { depth: 8, breakLength: Number.POSITIVE_INFINITY })), longest);
+  return shorten(
+    printable(inspect(value, { depth: 8, breakLength: Number.POSITIVE_INFINITY, compact: true })),
+    longest,
+  );
 }
 
 /** The inside of a quoted string. */

@@ -1,6 +1,11 @@
-import { type RowExpectation, RUN_EXPECTATIONS, type TestDefinition } from '../../sdk/tests-config.ts';
+import { resolve } from 'node:path';
+import { isMapping } from '../../sdk/checks/problem.ts';
+import type { RouteCondition } from '../../sdk/config.ts';
+import type { CollectedEvent } from '../../sdk/events.ts';
+import { type RowExpectation, RUN_EXPECTATIONS } from '../../sdk/test-expectations.ts';
+import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
-import { type Finding, handedTo, receivedBy } from './received.ts';
+import { type Finding, handedTo, type ReceivedEvent, receivedBy } from './received.ts';
 import {
   checkAll,
   checkAny,
@@ -12,17 +17,77 @@ import {
   type ItemPath,
 } from './row-events.ts';
 import { checkMarbles, checkTimes, collectedValues } from './row-marbles.ts';
-import { checkContainsNo, checkRun } from './run-assertions.ts';
+import { checkAlways, checkContainsNo, checkRun } from './run-assertions.ts';
+import type { LoadedTest } from './test-suite.ts';
 
 /** The assertions of a test that do not hold. */
-export function checkExpectations({ expect, collect }: TestDefinition, run: PipelineRun): Finding[] {
+export function checkExpectations(
+  { name, definition, conditions, snapshots }: CheckedTest,
+  run: PipelineRun,
+): Finding[] {
+  const { expect, collect = {} } = definition;
   const collected = collectedValues(collect);
-  const rows = Object.entries(expect).flatMap(([name, row]): Finding[] => {
-    const findings = isEntry(name, row) ? checkRow(row, name, run, collected) : [];
-    return findings.map((finding) => ({ ...finding, path: [name, ...finding.path] }));
+  const hasFiles = definition.files !== undefined;
+  const rows = Object.entries(expect).flatMap(([entry, row]): Finding[] => {
+    if (entry === 'files' && hasFiles) return [];
+    const findings = isEntry(entry, row)
+      ? checkRow(row, receivedBy(run, entry), handedTo(run, entry), collected, conditions)
+      : [];
+    if (isEntry(entry, row) && !isList(row) && row.snapshot === true) {
+      findings.push(...snapshots.check(name, entry, receivedBy(run, entry)));
+    }
+    return findings.map((finding) => ({ ...finding, path: [entry, ...finding.path] }));
   });
-  return [...rows, ...checkForwarders(expect, run), ...checkRun(expect, run)];
+  const files = hasFiles ? checkFiles(expect.files, run, conditions) : [];
+  return [...rows, ...files, ...checkForwarders(expect, run, conditions), ...checkRun(expect, run)];
 }
+
+/** What is in virtual files, each line as an event. */
+function checkFiles(
+  expected: TestDefinition['expect']['files'],
+  { files }: PipelineRun,
+  conditions: Conditions,
+): Finding[] {
+  return Object.entries(expected ?? {}).flatMap(([path, row]): Finding[] => {
+    const content = files.get(resolve(path));
+    if (row === 'missing') {
+      return content === undefined
+        ? []
+        : [{ path: ['files', path], message: 'expected no such file, it is there' }];
+    }
+    if (content === undefined) {
+      const all = files.size === 0 ? 'there are none' : `there are ${[...files.keys()].join(', ')}`;
+      return [{ path: ['files', path], message: `expected the file ${path}; ${all}` }];
+    }
+    const events = eventsIn(content);
+    return checkRow(row as Row, events, events, new Map(), conditions).map((finding) => ({
+      ...finding,
+      path: ['files', path, ...finding.path],
+    }));
+  });
+}
+
+/** The events of a file of JSON Lines; a line that is none is a line of text. */
+function eventsIn(content: string): ReceivedEvent[] {
+  const lines = content.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => {
+    let event: unknown;
+    try {
+      event = JSON.parse(line);
+    } catch {
+      // As for JSON that is no event.
+    }
+    const isOne = isMapping(event) && isMapping(event.data);
+    return { at: 0, event: (isOne ? event : { timestamp: '', data: { line } }) as CollectedEvent };
+  });
+}
+
+/** What is needed of a test to check a run of it. */
+type CheckedTest = Pick<LoadedTest, 'name' | 'definition' | 'conditions' | 'snapshots'>;
+
+/** Compiled conditions, by their source. */
+type Conditions = ReadonlyMap<string, RouteCondition>;
 
 type Row = RowExpectation | readonly unknown[];
 
@@ -37,11 +102,11 @@ function isEntry(name: string, row: unknown): row is Row {
 
 function checkRow(
   row: Row,
-  name: string,
-  run: PipelineRun,
+  received: readonly ReceivedEvent[],
+  handed: readonly ReceivedEvent[],
   collected: ReadonlyMap<string, readonly unknown[]>,
+  conditions: Conditions,
 ): Finding[] {
-  const received = receivedBy(run, name);
   if (isList(row)) return checkList(row, received);
   return [
     ...(row.marbles === undefined ? [] : checkMarbles(row, received, collected)),
@@ -51,10 +116,13 @@ function checkRow(
     ...(row.in_order === undefined ? [] : checkInOrder(row.in_order, received)),
     ...(row.all === undefined ? [] : checkAll(row.all, received, itemPath)),
     ...(row.any === undefined ? [] : checkAny(row.any, received, itemPath)),
-    ...(row.none === undefined ? [] : checkNone(row.none, received, itemPath)),
+    ...(row.none === undefined ? [] : checkNone(row.none, received, itemPath, isNoneWanted(row))),
     ...(row.contains_no === undefined
       ? []
-      : checkContainsNo(row.contains_no, handedTo(run, name), itemPath, isNoneWanted(row))),
+      : checkContainsNo(row.contains_no, handed, itemPath, isNoneWanted(row), conditions)),
+    ...(row.always === undefined
+      ? []
+      : checkAlways(row.always, handed, itemPath, isNoneWanted(row), conditions)),
   ];
 }
 
@@ -72,10 +140,14 @@ function isNoneWanted(row: Row): boolean {
   return row.count === 0 || row.exactly?.length === 0 || row.times?.length === 0;
 }
 
-/** `contains_no` of the whole test: what no forwarder may get, the dead letter included. */
-function checkForwarders(expect: TestDefinition['expect'], run: PipelineRun): Finding[] {
-  const { contains_no } = expect;
-  if (!Array.isArray(contains_no)) return [];
+/** `contains_no` and `always` of the whole test: about all that forwarders get, the dead letter included. */
+function checkForwarders(
+  expect: TestDefinition['expect'],
+  run: PipelineRun,
+  conditions: Conditions,
+): Finding[] {
+  const { contains_no, always } = expect;
+  if (!Array.isArray(contains_no) && !Array.isArray(always)) return [];
   const forwarders = run.trace.rows.filter(({ place }) => ['forward', 'dead_letter'].includes(place.kind));
   const received = forwarders.flatMap(({ place: { name } }) =>
     handedTo(run, name).map((event) => ({ ...event, by: name })),
@@ -84,5 +156,10 @@ function checkForwarders(expect: TestDefinition['expect'], run: PipelineRun): Fi
     const row: unknown = Object.hasOwn(expect, name) ? expect[name as keyof typeof expect] : undefined;
     return kind === 'dead_letter' || (isEntry(name, row) && isNoneWanted(row));
   });
-  return checkContainsNo(contains_no, received, itemPath, isNone);
+  return [
+    ...(Array.isArray(contains_no)
+      ? checkContainsNo(contains_no, received, itemPath, isNone, conditions)
+      : []),
+    ...(Array.isArray(always) ? checkAlways(always, received, itemPath, isNone, conditions) : []),
+  ];
 }

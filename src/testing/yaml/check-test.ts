@@ -1,23 +1,61 @@
-import type { Path } from '../../checks/problem.ts';
+import type { Path } from '../../sdk/checks/problem.ts';
 import { MillraceError } from '../../sdk/errors.ts';
 import { nearest } from '../../sdk/nearest.ts';
 import type { ConfigProblem } from '../../sdk/plugin.ts';
-import type { RowExpectation, TestDefinition } from '../../sdk/tests-config.ts';
+import type { RowExpectation } from '../../sdk/test-expectations.ts';
+import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { toMilliseconds } from '../duration.ts';
 import { parseMarbleRow } from '../marbles.ts';
-import { collectedValues, lettersIn, MOST_LISTED_VALUES } from './row-marbles.ts';
+import { collectedValues, lettersIn, MOST_LISTED_VALUES, MOST_TIMED_EVENTS } from './row-marbles.ts';
 
 type Problem = ConfigProblem & { readonly at?: 'key' };
+type TimedEvents = Extract<CollectorInput, { readonly events: unknown }>;
+type ForwarderInput = NonNullable<TestDefinition['forward']>[string];
 
 /** What is wrong with the marbles of a test, at paths inside it. Its schema has passed. */
-export function checkTest({ collect, expect, forward = {} }: TestDefinition): Problem[] {
+export function checkTest(definition: TestDefinition): Problem[] {
+  return [...checkInputs(definition), ...checkAny(definition)];
+}
+
+/** What is said in `any` as well as beside it, and what generated events cannot be compared with. */
+function checkAny({ any, collect, expect }: TestDefinition): Problem[] {
+  if (any === undefined) return [];
+  const twice = (path: string[], other: string): Problem => ({
+    path,
+    at: 'key',
+    message: `\`${other}\` has it as well; write it once`,
+  });
+  const inputs = Object.keys(any.collect).filter((name) => Object.hasOwn(collect, name));
+  const assertions = (['always', 'laws'] as const).filter(
+    (key) => any[key] !== undefined && Array.isArray(expect[key]),
+  );
+  const snapshots = Object.entries(expect).filter(([, row]) => isRow(row) && row.snapshot === true);
+  return [
+    ...inputs.map((name) => twice(['any', 'collect', name], 'collect')),
+    ...assertions.map((key) => twice(['any', key], 'expect')),
+    ...snapshots.map(([name]) => ({
+      path: ['expect', name, 'snapshot'],
+      message: 'a test with `any` has no snapshot: its events are others in each run',
+    })),
+  ];
+}
+
+function checkInputs({ collect, expect, forward = {} }: TestDefinition): Problem[] {
   const outages = Object.entries(forward).flatMap(([name, given]) =>
-    given === 'keep' ? [] : checkOutages(given.fails, ['forward', name, 'fails']),
+    given === 'keep'
+      ? []
+      : [...checkOutages(given.fails, ['forward', name, 'fails']), ...checkCalls(given, ['forward', name])],
   );
   const inputs = Object.entries(collect).flatMap(([name, input]): Problem[] => {
     if (input === 'keep') return [];
     const path = ['collect', name];
     if (Array.isArray(input)) return checkList(input, path);
+    if ('events' in input) return checkTimedEvents(input, path);
+    if ('runs' in input) {
+      return input.runs.flatMap((run, index) => checkTimedEvents(run, [...path, 'runs', index]));
+    }
+    // What is read from a file, or comes from another pipeline, has no marbles of its own.
+    if (!('marbles' in input)) return [];
     const { marbles, values } = input as { marbles: string | string[]; values?: object };
     const texts = typeof marbles === 'string' ? [marbles] : marbles;
     const wrong = texts.flatMap((text, index) =>
@@ -27,7 +65,8 @@ export function checkTest({ collect, expect, forward = {} }: TestDefinition): Pr
         Object.keys(values ?? {}),
       ),
     );
-    if (wrong.length > 0 || values === undefined) return wrong;
+    const isFromFile = (values as { file?: unknown } | undefined)?.file !== undefined;
+    if (wrong.length > 0 || values === undefined || isFromFile) return wrong;
     return checkValues(texts.flatMap(lettersIn), Object.keys(values), path, () => false);
   });
   const rows = Object.entries(expect).flatMap(([name, row]) =>
@@ -41,7 +80,7 @@ export function checkTest({ collect, expect, forward = {} }: TestDefinition): Pr
 }
 
 function checkOutages(fails: unknown, path: Path): Problem[] {
-  if (typeof fails !== 'object' || fails === null) return [];
+  if (typeof fails !== 'object' || fails === null || 'when' in fails) return [];
   return Object.entries([fails].flat() as { from: string; to: string }[]).flatMap(([index, { from, to }]) => {
     if (toMilliseconds(from) < toMilliseconds(to)) return [];
     const place = Array.isArray(fails) ? [...path, Number(index)] : path;
@@ -49,6 +88,47 @@ function checkOutages(fails: unknown, path: Path): Problem[] {
       { path: [...place, 'to'], message: `${to} is not after ${from}: an outage ends later than it begins` },
     ];
   });
+}
+
+function checkCalls(given: Exclude<ForwarderInput, 'keep'>, path: Path): Problem[] {
+  const { calls = [], fails, permanent } = given;
+  const wrong = calls.flatMap((call, index): Problem[] => {
+    if (typeof call === 'string' || call.fails !== true || call.rejects === undefined) return [];
+    const message =
+      '`fails: true` fails all events of the call, and `rejects` some of them; leave out one of the two';
+    return [{ path: [...path, 'calls', index, 'rejects'], at: 'key', message }];
+  });
+  if (calls.length === 0 || (fails === undefined && permanent === undefined)) return wrong;
+  const key = fails === undefined ? 'permanent' : 'fails';
+  const message = `\`calls\` says which calls fail; leave out \`${key}\``;
+  return [...wrong, { path: [...path, key], at: 'key', message }];
+}
+
+/** Times in the order in which they pass, and one end. */
+function checkTimedEvents({ events, completes_at, fails_at }: TimedEvents, path: Path): Problem[] {
+  const problems: Problem[] = [];
+  if (events.length > MOST_TIMED_EVENTS) {
+    const message = `${events.length} events; a collector of a test emits at most ${MOST_TIMED_EVENTS} in a run`;
+    problems.push({ path: [...path, 'events'], message });
+  }
+  const late = events.findIndex(
+    ({ at }, index) => index > 0 && toMilliseconds(at) < toMilliseconds(events[index - 1]?.at ?? 0),
+  );
+  if (late !== -1) {
+    const message = `${events[late]?.at} is before ${events[late - 1]?.at}; list events in the order of their times`;
+    problems.push({ path: [...path, 'events', late, 'at'], message });
+  }
+  if (completes_at !== undefined && fails_at !== undefined) {
+    const message = 'a collector either completes or fails; leave out `completes_at` or `fails_at`';
+    problems.push({ path: [...path, 'fails_at'], at: 'key', message });
+  }
+  const end = completes_at ?? fails_at;
+  const last = events.at(-1)?.at;
+  if (end !== undefined && last !== undefined && toMilliseconds(end) < toMilliseconds(last)) {
+    const key = completes_at === undefined ? 'fails_at' : 'completes_at';
+    problems.push({ path: [...path, key], message: `${end} is before the last event, at ${last}` });
+  }
+  return problems;
 }
 
 function isRow(value: unknown): value is RowExpectation {
@@ -81,7 +161,7 @@ function readProblems(text: string, path: Path, given: readonly string[]): Probl
 function strayTime(text: string, given: readonly string[]): string | undefined {
   const tokens = text.trim().split(/\s+/);
   for (const [index, token] of tokens.entries()) {
-    const [time = ''] = /\d+(?:\.\d+)?(?:ms|[smhd])/.exec(token) ?? [];
+    const [time = ''] = /(?:\d+(?:\.\d+)?(?:ms|[smhd]))+/.exec(token) ?? [];
     const isMeant = time === token && index < tokens.length - 1;
     if (time !== '' && !isMeant && [...time].some((letter) => !given.includes(letter))) return time;
   }

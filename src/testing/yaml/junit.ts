@@ -1,4 +1,4 @@
-import { escapeXml } from '../../drawing/xml.ts';
+import { escapeXml } from '../../graph/xml.ts';
 import type { TestResult } from './test-suite.ts';
 
 /**
@@ -28,15 +28,24 @@ function caseXml(result: TestResult, textOf: (result: TestResult) => string): st
   const { file, name, place, isPassed, findings, realMs } = result;
   const head = `    <testcase name="${escapeXml(name)}" classname="${escapeXml(file)}" file="${escapeXml(place.file)}" line="${place.line}" time="${seconds(realMs)}"`;
   if (isPassed) return `${head}/>`;
-  const message = escapeXml(findings[0]?.message ?? '');
+  const [first] = findings;
+  const message = escapeXml(first?.message ?? '');
+  // The last key of the path: `marbles`, `count`, `state` …
+  const type = escapeXml(first?.path.match(/[a-z_]+(?=(?:\[\d+\])*$)/)?.[0] ?? first?.kind ?? 'assertion');
+  const element = isNotRun(result) ? 'error' : 'failure';
   const text = escapeXml(textOf(result)).replaceAll('&#10;', '\n');
-  return `${head}>\n      <failure message="${message}">${text}</failure>\n    </testcase>`;
+  return `${head}>\n      <${element} message="${message}" type="${type}">${text}</${element}>\n    </testcase>`;
+}
+
+function isNotRun({ findings }: TestResult): boolean {
+  return findings[0]?.kind === 'not_run';
 }
 
 function totals(results: readonly TestResult[]): string {
-  const failures = results.filter(({ isPassed }) => !isPassed).length;
+  const errors = results.filter(isNotRun).length;
+  const failures = results.filter(({ isPassed }) => !isPassed).length - errors;
   const time = results.reduce((sum, { realMs }) => sum + realMs, 0);
-  return `tests="${results.length}" failures="${failures}" errors="0" time="${seconds(time)}"`;
+  return `tests="${results.length}" failures="${failures}" errors="${errors}" time="${seconds(time)}"`;
 }
 
 function seconds(ms: number): string {

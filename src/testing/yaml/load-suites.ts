@@ -1,29 +1,37 @@
 import { resolve } from 'node:path';
-import { isMapping } from '../../checks/problem.ts';
-import { type UsedVariable, type WrittenSections, withhold } from '../../checks/shown-values.ts';
 import { ConfigError, ProblemLog } from '../../config/config-error.ts';
 import { type Environment, variablesIn } from '../../config/environment.ts';
-import { type LoadedConfig, loadConfig } from '../../config/load-config.ts';
+import { type ChangeableConfig, loadChangeable } from '../../config/load-config.ts';
 import { isTestFile, readAsWritten, readConfigFile, testFilesBeside } from '../../config/read-files.ts';
+import { formatPath, isMapping } from '../../sdk/checks/problem.ts';
+import { type UsedVariable, type WrittenSections, withhold } from '../../sdk/checks/shown-values.ts';
+import type { ConfigProblem } from '../../sdk/plugin.ts';
 import { groupBy } from '../draw/cells.ts';
 import { checkTest } from './check-test.ts';
+import type { GeneratorOptions } from './generate-tests.ts';
+import { resolveTest } from './resolve-test.ts';
+import { Snapshots } from './snapshots.ts';
 import type { LoadedTest, TestSuite } from './test-suite.ts';
 
 /**
  * The tests of files: configurations with a section `tests`, and files of tests (`web.test.yaml`). The files of
  * tests beside a configuration come with it. A file without tests gives no suite, and is not looked at further.
  *
+ * @param options.update whether snapshots are updated, and not compared
+ * @param options.seed in place of the seeds of tests with `any`
+ * @param options.runs in place of their numbers of runs
  * @throws ConfigError with the problems of all files, tests and configurations, at once
  */
 export async function loadSuites(
   files: readonly string[],
   env: Environment = process.env,
+  { update = false, ...generate }: { readonly update?: boolean } & GeneratorOptions = {},
 ): Promise<TestSuite[]> {
   const suites: TestSuite[] = [];
   const problems: ConfigError['problems'][number][] = [];
   for (const file of withThoseBeside(files)) {
     try {
-      const suite = await loadSuite(file, env);
+      const suite = await loadSuite(file, env, update, generate);
       if (suite !== undefined) suites.push(suite);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -41,39 +49,56 @@ function withThoseBeside(files: readonly string[]): string[] {
 }
 
 /** Tests that bring the same environment variables share one loaded configuration. */
-async function loadSuite(file: string, env: Environment): Promise<TestSuite | undefined> {
+async function loadSuite(
+  file: string,
+  env: Environment,
+  update: boolean,
+  generate: GeneratorOptions,
+): Promise<TestSuite | undefined> {
   const variables = await testVariables(file, env);
   if (variables === undefined) return undefined;
   const groups = groupBy(variables, ([, own]) => JSON.stringify(Object.entries(own).sort()));
   const tests = new Map<string, LoadedTest>();
   const all = new Set<string>([file]);
+  const snapshots = await Snapshots.beside(file, update);
   for (const group of groups.values()) {
     const own = group[0]?.[1] ?? {};
-    const loaded = await loadConfig([file], { env: { ...env, ...own }, checkTest });
+    const loaded = await loadChangeable([file], { env: { ...env, ...own }, checkTest });
     for (const used of loaded.files) all.add(used);
     const written = await readAsWritten(loaded.files);
     for (const [name] of group) {
-      const test = loadedTest(name, loaded, written, inherited(written, env, own));
-      if (test !== undefined) tests.set(name, test);
+      const test = await loadedTest(name, loaded, written, inherited(written, env, own), generate);
+      if (test !== undefined) tests.set(name, { ...test, snapshots });
     }
   }
   return {
     file,
     files: [...all],
+    snapshots,
     tests: variables.flatMap(([name]) => tests.get(name) ?? []),
   };
 }
 
-function loadedTest(
+async function loadedTest(
   name: string,
-  { config, host, tests }: LoadedConfig,
+  source: ChangeableConfig,
   written: WrittenSections,
   variables: readonly UsedVariable[],
-): LoadedTest | undefined {
-  const definition = tests.definitions.get(name);
+  generate: GeneratorOptions,
+): Promise<Omit<LoadedTest, 'snapshots'> | undefined> {
+  const { config, host, tests } = source;
+  const given = tests.definitions.get(name);
+  if (given === undefined) return undefined;
   const place: LoadedTest['place'] = (path) => tests.place([name, ...path]);
   const withoutVariables = (text: string) => withhold(text, variables);
-  return definition && { name, definition, config, written, host, place, withoutVariables };
+  const problems: Problem[] = [];
+  const report = ({ path, message }: ConfigProblem) => {
+    const full = formatPath(['tests', name, ...path]);
+    problems.push({ ...place(path), path: full, message: withoutVariables(message), suggestion: undefined });
+  };
+  const resolved = await resolveTest(given, place([]).file, report, generate);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { name, ...resolved, config, written, host, place, withoutVariables, source };
 }
 
 /** The variables that a configuration refers to, other than those that the test itself gives. */

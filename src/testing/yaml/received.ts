@@ -1,4 +1,4 @@
-import type { Path } from '../../checks/problem.ts';
+import type { Path } from '../../sdk/checks/problem.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { timeText } from '../draw/value-text.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
@@ -16,6 +16,12 @@ export interface Finding {
   readonly path: Path;
   /** What is wrong, in one sentence. */
   readonly message: string;
+  /**
+   * What is wrong: an assertion, an error of a plugin, or a test that could not be run. Default: an assertion.
+   */
+  readonly kind?: 'assertion' | 'plugin_failed' | 'not_run';
+  /** Whether it says only that there was no event to look at, which may be so in some of the runs of a test with `any`. */
+  readonly isVacuous?: true;
   /** More lines, to be read in a fixed-width font. */
   readonly details?: string;
 }
@@ -30,7 +36,7 @@ const SHOWN_EVENTS = 5;
 export function receivedBy({ trace }: PipelineRun, name: string): ReceivedEvent[] {
   const named = trace.rows.filter(({ place }) => place.name === name);
   const forwarders = named.filter(({ place }) => FORWARDERS.includes(place.kind));
-  return (forwarders.length > 0 ? forwarders : named.slice(0, 1))
+  return (forwarders.length > 0 ? forwarders : named)
     .flatMap(({ marks }) => marks)
     .flatMap((mark) => (mark.kind === 'event' ? [{ at: Math.round(mark.at), event: mark.event }] : []))
     .sort((a, b) => a.at - b.at);

@@ -1,4 +1,4 @@
-import type { RowExpectation } from '../../sdk/tests-config.ts';
+import type { RowExpectation } from '../../sdk/test-expectations.ts';
 import { timeText } from '../draw/value-text.ts';
 import { assign } from './assignment.ts';
 import { type Mismatch, mismatch, mismatchText, valueText, written } from './matcher.ts';
@@ -27,7 +27,8 @@ export function checkExactly(matchers: readonly unknown[], received: Received): 
     return [{ path: ['exactly'], message: `expected ${countedEvents(matchers.length)}, none came` }];
   }
   const assigned = assign(matchers, received, isLike);
-  const spare = received.filter((_, index) => !assigned.includes(index));
+  const taken = new Set(assigned);
+  const spare = received.filter((_, index) => !taken.has(index));
   const findings = [...matchers.entries()]
     .filter(([index]) => assigned[index] === undefined)
     .map(
@@ -95,11 +96,7 @@ export function checkInOrder(matchers: readonly unknown[], received: Received): 
 
 /** Every event is like each of the matchers. Nothing is said of no events at all, so that is a finding too. */
 export function checkAll(matchers: readonly unknown[], received: Received, path: ItemPath): Finding[] {
-  if (received.length === 0) {
-    return [
-      { path: ['all'], message: 'no event came, so `all` has looked at nothing; for that write `count: 0`' },
-    ];
-  }
+  if (received.length === 0) return [nothingSeen('all')];
   return matchers.flatMap((wanted, index) => {
     const wrong = received.filter((event) => !isLike(wanted, event));
     const [first] = wrong;
@@ -108,6 +105,11 @@ export function checkAll(matchers: readonly unknown[], received: Received, path:
     const message = `${wrong.length} of ${countedEvents(received.length)} ${wrong.length === 1 ? 'is' : 'are'} not like ${valueText(wanted)}; the first, at ${timeText(first.at)}: ${mismatchText(found)}`;
     return [{ path: path('all', matchers, index), message, details: eventLines(wrong) }];
   });
+}
+
+function nothingSeen(assertion: string): Finding {
+  const message = `no event came, so \`${assertion}\` has looked at nothing; for that write \`count: 0\``;
+  return { path: [assertion], message, isVacuous: true };
 }
 
 /** For each of the matchers there is an event like it. */
@@ -119,8 +121,14 @@ export function checkAny(matchers: readonly unknown[], received: Received, path:
   });
 }
 
-/** No event is like any of the matchers. */
-export function checkNone(matchers: readonly unknown[], received: Received, path: ItemPath): Finding[] {
+/** No event is like any of the matchers. As with `checkAll`, some event has to come, unless none is wanted. */
+export function checkNone(
+  matchers: readonly unknown[],
+  received: Received,
+  path: ItemPath,
+  isNoneWanted: boolean,
+): Finding[] {
+  if (received.length === 0 && !isNoneWanted) return [nothingSeen('none')];
   return matchers.flatMap((wanted, index) => {
     const wrong = received.filter((event) => isLike(wanted, event));
     if (wrong.length === 0) return [];

@@ -1,10 +1,12 @@
-import { isMapping } from '../../checks/problem.ts';
-import type { CollectorInput, RowExpectation, TestDefinition } from '../../sdk/tests-config.ts';
+import { isMapping } from '../../sdk/checks/problem.ts';
+import type { RowExpectation } from '../../sdk/test-expectations.ts';
+import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { alignedRows, type RowEntry } from '../aligned-rows.ts';
 import { timeText } from '../draw/value-text.ts';
 import { durationText, toMilliseconds } from '../duration.ts';
-import { FIRST_UNSHOWN_LETTER, parseMarbleRow } from '../marbles.ts';
-import type { CollectorMarbles } from '../test-pipeline.ts';
+import { type MarbleValues, parseMarbleRow } from '../marbles.ts';
+import type { TimedValue } from '../stand-in-collector.ts';
+import type { CollectorEvents, CollectorMarbles, CollectorRuns } from '../test-pipeline.ts';
 import { type EventMatcher, mismatch, toWantedData, written } from './matcher.ts';
 import { countedEvents, type Finding, type ReceivedEvent, whatCame } from './received.ts';
 
@@ -128,6 +130,8 @@ export function checkTimes(
 /** The letters of listed values, in the order in which they are given away. */
 const ALPHABET = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'];
 export const MOST_LISTED_VALUES = 10_000;
+/** Of a collector, in one run: a recording takes the whole of its last batch. */
+export const MOST_TIMED_EVENTS = 20_000;
 
 /** The letters of a marble string. */
 export function lettersIn(marbles: string): string[] {
@@ -135,47 +139,73 @@ export function lettersIn(marbles: string): string[] {
 }
 
 /** The marble strings of a collector; none if it is kept or lists values. */
-export function marbleTexts(input: CollectorInput): string[] {
+function marbleTexts(input: CollectorInput): string[] {
   return typeof input === 'object' && 'marbles' in input ? [input.marbles].flat() : [];
 }
 
 /**
- * What collectors emit, as marbles. Listed values come all at once, and then the end; their letters are a, b, c, …
- * as far as no marbles of the test use them. Those of further values are not shown.
+ * What collectors emit; nothing for one that gets what another pipeline delivers. Listed values come all at once, and then
+ * the end. Their letters are a, b, c, … as far as no marbles of the test use them; further values have none. The same holds
+ * for events with times.
  */
-export function collectorMarbles(
-  collect: TestDefinition['collect'],
-): Record<string, CollectorMarbles | 'keep'> {
+export function collectorInputs(
+  collect: NonNullable<TestDefinition['collect']>,
+): Record<string, CollectorTestInput> {
   const used = new Set(Object.values(collect).flatMap(marbleTexts).flatMap(lettersIn));
   const free = ALPHABET.filter((letter) => !used.has(letter));
-  let nextUnshown = FIRST_UNSHOWN_LETTER;
+  const withLetters = (events: readonly TimedValue[]): TimedValue[] => {
+    const letters = free.splice(0, events.length);
+    return events.map((event, index) => {
+      const letter = letters[index];
+      return letter === undefined ? event : { ...event, letter };
+    });
+  };
+  const runOf = ({ events, completes_at, fails_at }: TimedEvents): CollectorEvents => {
+    const timed = withLetters(events.map(({ at, value }) => ({ at: toMilliseconds(at), value })));
+    if (fails_at !== undefined) return { events: timed, failsAt: toMilliseconds(fails_at) };
+    return {
+      events: timed,
+      endsAt: completes_at === undefined ? Number.POSITIVE_INFINITY : toMilliseconds(completes_at),
+    };
+  };
   return Object.fromEntries(
-    Object.entries(collect).map(([name, input]) => {
-      if (input === 'keep') return [name, input];
-      if (!isList(input)) {
-        const { marbles, values } = input;
-        return [name, values === undefined ? { marbles } : { marbles, values }];
+    Object.entries(collect).flatMap(([name, input]): [string, CollectorTestInput][] => {
+      if (input === 'keep') return [[name, input]];
+      // As in the marbles `(ab|)`: what happens at the same time as the events, happens before the end.
+      if (isList(input)) {
+        return [[name, { events: withLetters(input.map((value: unknown) => ({ at: 0, value }))) }]];
       }
-      const letters = free.splice(0, input.length);
-      while (letters.length < input.length) letters.push(String.fromCodePoint(nextUnshown++));
-      const values = Object.fromEntries(letters.map((letter, index) => [letter, input[index]]));
-      return [name, { marbles: input.length === 0 ? '|' : `(${letters.join('')}|)`, values }];
+      if ('events' in input) return [[name, runOf(input)]];
+      if ('runs' in input) return [[name, { runs: input.runs.map(runOf) }]];
+      if (!('marbles' in input)) return [];
+      const { marbles, values } = input;
+      return [[name, values === undefined ? { marbles } : { marbles, values: values as MarbleValues }]];
     }),
   );
 }
+
+type CollectorTestInput = CollectorMarbles | CollectorEvents | CollectorRuns | 'keep';
+type TimedEvents = Extract<CollectorInput, { readonly events: unknown }>;
 
 function isList(input: CollectorInput): input is readonly unknown[] & CollectorInput {
   return Array.isArray(input);
 }
 
 /** What each letter stands for in what collectors emit: several values if collectors differ. */
-export function collectedValues(collect: TestDefinition['collect']): ReadonlyMap<string, unknown[]> {
+export function collectedValues(
+  collect: NonNullable<TestDefinition['collect']>,
+): ReadonlyMap<string, unknown[]> {
   const found = new Map<string, unknown[]>();
-  for (const input of Object.values(collectorMarbles(collect))) {
+  const add = (letter: string, value: unknown) => found.set(letter, [...(found.get(letter) ?? []), value]);
+  for (const input of Object.values(collectorInputs(collect))) {
     if (input === 'keep') continue;
-    for (const letter of [input.marbles].flat().flatMap(lettersIn)) {
-      const value = input.values === undefined ? { value: letter } : input.values[letter];
-      found.set(letter, [...(found.get(letter) ?? []), value]);
+    if (!('marbles' in input)) {
+      const events = 'runs' in input ? input.runs.flatMap((run) => run.events) : input.events;
+      for (const { letter, value } of events) if (letter !== undefined) add(letter, value);
+    } else {
+      for (const letter of [input.marbles].flat().flatMap(lettersIn)) {
+        add(letter, input.values === undefined ? { value: letter } : input.values[letter]);
+      }
     }
   }
   return found;

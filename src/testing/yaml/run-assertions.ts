@@ -1,7 +1,10 @@
-import { formatPath, isMapping, type Path } from '../../checks/problem.ts';
+import { formatPath, isMapping, type Path } from '../../sdk/checks/problem.ts';
+import type { RouteCondition } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { toJson } from '../../sdk/serialise.ts';
-import { type DropExpectation, expressionIn, type TestDefinition } from '../../sdk/tests-config.ts';
+import type { DropExpectation } from '../../sdk/test-expectations.ts';
+import { expressionIn } from '../../sdk/test-values.ts';
+import type { TestDefinition } from '../../sdk/tests-config.ts';
 import { timeText } from '../draw/value-text.ts';
 import { toMilliseconds } from '../duration.ts';
 import type { DroppedEntry, PipelineRun } from '../pipeline-run.ts';
@@ -60,7 +63,8 @@ function checkDropped(wanted: NonNullable<Expect['dropped']>, { dropped }: Pipel
     const message = `expected ${all} dropped like ${valueText(kind)}, there ${found === 1 ? 'was' : 'were'} ${found === 0 ? 'none' : found}`;
     return [{ path: ['dropped', first.index], message, details }];
   }
-  const spare = dropped.filter((_, index) => !assigned.includes(index));
+  const taken = new Set(assigned);
+  const spare = dropped.filter((_, index) => !taken.has(index));
   if (spare.length === 0) return [];
   const message = `${countedEvents(spare.length)} ${spare.length === 1 ? 'was' : 'were'} dropped that the list does not have`;
   return [{ path: ['dropped'], message, details: dropLines(spare) }];
@@ -122,17 +126,19 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d
  * looked at. Without any event there is nothing that it could hold for, unless none is wanted.
  */
 export function checkContainsNo(
-  texts: readonly string[],
-  received: readonly (ReceivedEvent & { readonly by?: string })[],
+  items: readonly (string | { readonly when: string })[],
+  received: readonly ReceivedBy[],
   path: ItemPath,
   isNoneWanted: boolean,
+  conditions: ReadonlyMap<string, RouteCondition>,
 ): Finding[] {
-  if (received.length === 0 && !isNoneWanted) {
-    const message =
-      'there was no event to look at; if that is right, say so with `count: 0` or an empty list';
-    return [{ path: ['contains_no'], message }];
-  }
-  return texts.flatMap((text, index) => {
+  if (received.length === 0 && !isNoneWanted)
+    return [{ path: ['contains_no'], message: NOTHING_TO_LOOK_AT, isVacuous: true }];
+  return items.flatMap((text, index) => {
+    if (typeof text !== 'string') {
+      const isWrong = (result: boolean | string) => result !== false;
+      return checkCondition(text.when, received, path('contains_no', items, index), isWrong, conditions);
+    }
     const found = received.flatMap((event) => {
       const place = findText(text, event.event);
       return place === undefined ? [] : [{ ...event, ...place }];
@@ -144,12 +150,67 @@ export function checkContainsNo(
     });
     return [
       {
-        path: path('contains_no', texts, index),
+        path: path('contains_no', items, index),
         message: `${found.length} of ${countedEvents(received.length)} ${contain} ${valueText(text)}`,
         details: [...lines, ...(found.length > 5 ? [`  … and ${found.length - 5} more`] : [])].join('\n'),
       },
     ];
   });
+}
+
+/** An event, and which of several forwarders got it. */
+type ReceivedBy = ReceivedEvent & { readonly by?: string };
+
+const NOTHING_TO_LOOK_AT =
+  'there was no event to look at; if that is right, say so with `count: 0` or an empty list';
+
+/** Each condition is true for every event. */
+export function checkAlways(
+  sources: readonly string[],
+  received: readonly ReceivedBy[],
+  path: ItemPath,
+  isNoneWanted: boolean,
+  conditions: ReadonlyMap<string, RouteCondition>,
+): Finding[] {
+  if (received.length === 0 && !isNoneWanted)
+    return [{ path: ['always'], message: NOTHING_TO_LOOK_AT, isVacuous: true }];
+  return sources.flatMap((source, index) =>
+    checkCondition(source, received, path('always', sources, index), (result) => result !== true, conditions),
+  );
+}
+
+/** The events for which a condition has a wrong result, or none. */
+function checkCondition(
+  source: string,
+  received: readonly ReceivedBy[],
+  path: Path,
+  isWrong: (result: boolean | string) => boolean,
+  conditions: ReadonlyMap<string, RouteCondition>,
+): Finding[] {
+  const results = received.map((item) => ({ ...item, result: resultOf(conditions.get(source), item) }));
+  const wrong = results.filter(({ result }) => isWrong(result));
+  if (wrong.length === 0) return [];
+  const lines = wrong.slice(0, 5).map(({ at, by, event, result }) => {
+    const reason = typeof result === 'string' ? `  (${result})` : '';
+    return `  ${timeText(at)}  ${by === undefined ? '' : `${by}  `}${valueText(event.data)}${reason}`;
+  });
+  const more = wrong.length > 5 ? [`  … and ${wrong.length - 5} more`] : [];
+  const what = wrong.every(({ result }) => result === false)
+    ? 'false'
+    : wrong.every(({ result }) => result === true)
+      ? 'true'
+      : 'not what it should be';
+  const message = `\`${source}\` is ${what} for ${wrong.length} of ${countedEvents(received.length)}`;
+  return [{ path, message, details: [...lines, ...more].join('\n') }];
+}
+
+/** What a condition is for an event, or in words why it is nothing. */
+function resultOf(condition: RouteCondition | undefined, { event }: ReceivedEvent): boolean | string {
+  try {
+    return condition?.holds(event) ?? 'it was not compiled';
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 interface FoundText {

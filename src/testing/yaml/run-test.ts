@@ -1,75 +1,276 @@
-import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { asyncScheduler } from 'rxjs';
-import { formatPath } from '../../checks/problem.ts';
-import { safeReason } from '../../sdk/errors.ts';
+import { formatPath } from '../../sdk/checks/problem.ts';
+import { forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
+import { MillraceError, safeReason } from '../../sdk/errors.ts';
+import { toJson } from '../../sdk/serialise.ts';
+import type { Law } from '../../sdk/test-expectations.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';
 import { toMilliseconds } from '../duration.ts';
-import type { PipelineRun } from '../pipeline-run.ts';
-import type { ForwarderBehaviour } from '../stand-in-forwarder.ts';
-import { runPipeline as runWhole, type TestPipelineOptions } from '../test-pipeline.ts';
+import { errorText } from '../error-text.ts';
+import { joinedRun, type PipelineRun } from '../pipeline-run.ts';
+import { seededRandom } from '../seeded-random.ts';
+import type { ForwarderBehaviour, PlannedCall } from '../stand-in-forwarder.ts';
+import {
+  type CollectorEvents,
+  runPipelinesOnFiles,
+  runPipeline as runWhole,
+  type TestPipelineOptions,
+} from '../test-pipeline.ts';
 import type { PluginFailure } from '../trace.ts';
 import { checkExpectations } from './check-expectations.ts';
-import type { Finding } from './received.ts';
-import { collectorMarbles } from './row-marbles.ts';
+import { checkLaws } from './laws.ts';
+import { type Finding, receivedBy } from './received.ts';
+import { collectorInputs } from './row-marbles.ts';
+import { runGenerated } from './run-generated.ts';
 import type { LoadedTest, TestResult } from './test-suite.ts';
 
 /**
  * Runs one test in virtual time. It never throws: a test that cannot be run has failed, and says why.
  *
- * @param runPipeline runs the pipeline; the playground records steps as well.
+ * @param runPipeline runs the pipeline of a test without files; the playground records steps as well.
+ * @param longest milliseconds of real time after which a run with files is given up. Default: never.
  */
-export function runTest(test: LoadedTest, file: string, runPipeline = runWhole): TestResult {
-  const { name, definition } = test;
+export async function runTest(
+  test: LoadedTest,
+  file: string,
+  runPipeline = runWhole,
+  longest?: number,
+): Promise<TestResult> {
+  const { generator, definition } = test;
+  const run = async (one: LoadedTest) =>
+    definition.files === undefined ? runOnce(one, file, runPipeline) : runOnFiles(one, file, longest);
+  if (generator === undefined) return run(test);
+  return runGenerated(test, generator, (generated) =>
+    run({ ...test, definition: { ...generated, any: definition.any } }),
+  );
+}
+
+/** What became of a test. */
+interface Outcome {
+  /** Undefined if it could not be run. */
+  readonly run: PipelineRun | undefined;
+  readonly findings: readonly Finding[];
+}
+
+function runOnce(test: LoadedTest, file: string, runPipeline: typeof runWhole): TestResult {
   const start = asyncScheduler.now();
-  let run: PipelineRun | undefined;
-  let findings: readonly Finding[];
+  const runs: PipelineRun[] = [];
+  let outcome: Outcome;
   try {
-    run = runPipeline(test.config, pipelineOptions(test), test.written);
-    const wrong = [...checkExpectations(definition, run), ...checkKept(definition, run)];
-    const failures = failureFindings(run).map(({ message, ...finding }) => ({
-      ...finding,
-      message: test.withoutVariables(message),
-    }));
-    findings = wrong.length === 0 ? [] : [...wrong, ...failures];
+    for (const pipeline of pipelinesOf(test)) {
+      runs.push(runPipeline(test.config, pipelineOptions(test, pipeline, runs), test.written));
+    }
+    outcome = checked(test, runs);
   } catch (error) {
-    findings = [{ path: [], message: `the test could not be run: ${safeReason(error)}` }];
+    outcome = notRun(error);
   }
+  return resultOf(test, file, runs, outcome, start);
+}
+
+async function runOnFiles(test: LoadedTest, file: string, longest: number | undefined): Promise<TestResult> {
+  const start = asyncScheduler.now();
+  const runs: PipelineRun[] = [];
+  let outcome: Outcome;
+  try {
+    const run = (crash: Pick<TestPipelineOptions, 'crashAfter'>) => {
+      const pipelines = pipelinesOf(test).map((name) => ({ ...pipelineOptions(test, name, []), ...crash }));
+      return runPipelinesOnFiles(test.config, pipelines, test.written, longest);
+    };
+    runs.push(...(await run({})));
+    outcome = checked(test, runs);
+    if (outcome.findings.length === 0) outcome = (await firstCrashThatFails(test, runs, run)) ?? outcome;
+  } catch (error) {
+    outcome = notRun(error);
+  }
+  return resultOf(test, file, runs, outcome, start);
+}
+
+/** Crashes of each run of a test with `any`, which would otherwise take as many times as long as it has calls. */
+const CRASHES_OF_GENERATED_RUN = 3;
+
+/**
+ * Runs a test with `crash_everywhere` again, with a crash after each call that changed the disk in the run without one,
+ * until its expectations do not hold. Of a generated run, only some calls are tried, which its seed picks.
+ */
+async function firstCrashThatFails(
+  test: LoadedTest,
+  runs: readonly PipelineRun[],
+  runAgain: (options: Pick<TestPipelineOptions, 'crashAfter'>) => Promise<PipelineRun[]>,
+): Promise<Outcome | undefined> {
+  const { crash_everywhere: kind } = test.definition;
+  if (kind === undefined) return undefined;
+  const calls = runs.at(-1)?.disk.calls ?? [];
+  const all = Array.from(calls, (_, index) => index + 1);
+  const tried = test.generator === undefined ? all : sample(all, test.generator.seed);
+  for (const number of tried) {
+    const { run, findings } = checked(test, await runAgain({ crashAfter: { call: number, kind } }));
+    if (findings.length === 0) continue;
+    const { call, path } = calls[number - 1] as (typeof calls)[number];
+    const what = kind === 'power' ? 'a power loss' : 'a crash';
+    const where = `with ${what} after call ${number} of ${calls.length} that changed the disk (${call} ${path})`;
+    return {
+      run,
+      findings: findings.map((finding) => ({ ...finding, message: `${finding.message}, ${where}` })),
+    };
+  }
+  return undefined;
+}
+
+/** The same for the same run, so that a smaller run is tried in the same way; others for another number of calls. */
+function sample(calls: readonly number[], seed: number): number[] {
+  const random = seededRandom(seed + calls.length);
+  const picked = Array.from(
+    { length: CRASHES_OF_GENERATED_RUN },
+    () => calls[Math.floor(random() * calls.length)],
+  );
+  return [...new Set(picked)].filter((call) => call !== undefined).sort((a, b) => a - b);
+}
+
+/** What is wrong with runs, and if anything is, what failed in them. */
+function checked(test: LoadedTest, runs: readonly PipelineRun[]): Outcome {
+  const { definition, config } = test;
+  const run = joinedRun(runs);
+  const wrong = [
+    ...checkExpectations(test, run),
+    ...checkLaws(lawsOf(definition), runs, config),
+    ...checkKept(definition, run),
+  ];
+  const failures = failureFindings(run).map(({ message, ...finding }) => ({
+    ...finding,
+    message: test.withoutVariables(message),
+  }));
+  return { run, findings: wrong.length === 0 ? [] : [...wrong, ...failures] };
+}
+
+function notRun(error: unknown): Outcome {
+  const message = `the test could not be run: ${safeReason(error)}`;
+  return { run: undefined, findings: [{ path: [], kind: 'not_run', message }] };
+}
+
+function resultOf(
+  test: LoadedTest,
+  file: string,
+  runs: readonly PipelineRun[],
+  { run, findings }: Outcome,
+  start: number,
+): TestResult {
+  const { name, definition } = test;
   return {
     file,
     name,
     place: test.place([]),
     isPassed: findings.length === 0,
     findings: findings.map(({ path, ...finding }) => {
-      const inner = path.length === 0 ? [] : ['expect', ...path];
+      const inner = path.length === 0 ? [] : [placeOfExpectation(definition, path), ...path];
       return { ...finding, path: formatPath(inner), place: test.place(inner) };
     }),
     run,
+    runs,
     virtualMs: run === undefined ? 0 : coveredTime(run),
     realMs: asyncScheduler.now() - start,
   };
 }
 
-function pipelineOptions({ definition, host }: LoadedTest): TestPipelineOptions {
-  const { pipeline, collect, forward = {}, seed, until, once } = definition;
+/** Conditions and laws may stand in `any`. */
+function placeOfExpectation({ any }: TestDefinition, [key]: Finding['path']): string {
+  const isInAny = (key === 'always' || key === 'laws') && any?.[key] !== undefined;
+  return isInAny ? 'any' : 'expect';
+}
+
+/** The pipelines that a test is about, in the order in which events reach them. */
+export function pipelinesOf({ definition, config }: LoadedTest): string[] {
+  return [definition.pipeline ?? Object.keys(config.pipelines)[0] ?? ''].flat();
+}
+
+/**
+ * How a test runs one of its pipelines.
+ *
+ * @param before the runs of the pipelines before this one
+ */
+export function pipelineOptions(
+  {
+    definition,
+    config,
+    host,
+    conditions,
+    explore,
+  }: Pick<LoadedTest, 'definition' | 'config' | 'host' | 'conditions' | 'explore'>,
+  pipeline: string,
+  before: readonly PipelineRun[],
+): TestPipelineOptions {
+  const { collect = {}, forward = {}, seed, until, once, files, drain_timeout: drainTimeout } = definition;
+  const named = config.pipelines[pipeline] as PipelineConfig;
+  const forwarders = [...forwardersOf(named), named.delivery.dead_letter];
+  const delivered = Object.entries(collect).flatMap(([name, input]) =>
+    named.collect.includes(name) && typeof input === 'object' && 'from' in input
+      ? [[name, deliveries(input, before)] as const]
+      : [],
+  );
+  const inputs = Object.entries({ ...collectorInputs(collect), ...Object.fromEntries(delivered) });
   return {
-    collect: collectorMarbles(collect),
+    pipeline,
+    collect: Object.fromEntries(inputs.filter(([name]) => named.collect.includes(name))),
     forward: Object.fromEntries(
-      Object.entries(forward).map(([name, given]) => [
-        name,
-        given === 'keep' ? given : defined({ ...given, fails: failsOf(given.fails) }),
-      ]),
+      Object.entries(forward)
+        .filter(([name]) => forwarders.includes(name))
+        .map(([name, given]) => [name, given === 'keep' ? given : behaviourOf(given, conditions)]),
     ),
     host,
-    ...defined({ pipeline, seed, until, once }),
+    ...defined({ seed, until, once, files, drainTimeout, explore }),
   };
 }
 
-type Fails = Exclude<NonNullable<TestDefinition['forward']>[string], 'keep'>['fails'];
+/** The laws that a test asks for. An entry of the pipeline may be called `laws`. */
+function lawsOf({ expect: { laws } }: TestDefinition): readonly Law[] {
+  return Array.isArray(laws) ? laws : [];
+}
 
-/** Outages as a function of calls: one that begins or ends in an outage fails. */
-function failsOf(fails: Fails): ForwarderBehaviour['fails'] {
+/** What a forwarder of an earlier pipeline delivered, as the input of a collector. */
+function deliveries(
+  { from, as = 'event' }: { readonly from: string; readonly as?: 'event' | 'line' | undefined },
+  before: readonly PipelineRun[],
+): CollectorEvents {
+  const run = before.find(({ trace }) => trace.rows.some(({ place }) => place.name === from));
+  if (run === undefined) {
+    const message = `no pipeline that runs before has a forwarder ${from}; list the pipelines in the order in which events reach them`;
+    throw new MillraceError('MILLRACE_TEST_NAME', message);
+  }
+  const events = receivedBy(run, from).map(({ at, event }) => ({
+    at,
+    value: as === 'line' ? toJson(event) : event,
+  }));
+  const last = events.at(-1)?.at ?? 0;
+  return {
+    events,
+    endsAt: run.endedAt === undefined ? Number.POSITIVE_INFINITY : Math.max(run.endedAt, last),
+  };
+}
+
+type ForwarderInput = Exclude<NonNullable<TestDefinition['forward']>[string], 'keep'>;
+type Fails = ForwarderInput['fails'];
+
+function behaviourOf(
+  { takes, fails, permanent, calls }: ForwarderInput,
+  conditions: LoadedTest['conditions'],
+): ForwarderBehaviour {
+  const planned = calls?.map((call): PlannedCall => {
+    if (typeof call === 'string') return { takes: call };
+    const { retry_after: retryAfter, ...rest } = call;
+    return defined({ ...rest, retryAfter });
+  });
+  return defined({ takes, fails: failsOf(fails, conditions), permanent, calls: planned });
+}
+
+/** Outages and conditions as a function of calls: one that begins or ends in an outage fails. */
+function failsOf(fails: Fails, conditions: LoadedTest['conditions']): ForwarderBehaviour['fails'] {
   if (typeof fails !== 'object') return fails;
+  if ('when' in fails) {
+    const { when, count = Number.POSITIVE_INFINITY } = fails;
+    const condition = conditions.get(when);
+    let failed = 0;
+    return ({ events }) =>
+      failed < count && events.some((event) => condition?.holds(event) === true) && ++failed > 0;
+  }
   const outages = [fails].flat().map(({ from, to }) => [toMilliseconds(from), toMilliseconds(to)] as const);
   const isIn = (at: number) => outages.some(([from, to]) => at >= from && at < to);
   return (call) => isIn(call.from) || isIn(call.to);
@@ -82,19 +283,19 @@ function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], 
 }
 
 /** A real collector or forwarder that waits for the real world never ends in virtual time. */
-function checkKept({ collect, forward = {} }: TestDefinition, run: PipelineRun): Finding[] {
+function checkKept({ collect = {}, forward = {} }: TestDefinition, run: PipelineRun): Finding[] {
   const kept = [...Object.entries(collect), ...Object.entries(forward)].flatMap(([name, given]) =>
     given === 'keep' ? [name] : [],
   );
   if (kept.length === 0 || run.endedAt !== undefined) return [];
   const message = `the run did not end, and \`keep\` runs the real ${kept.join(' and ')}: virtual time governs neither files nor networks nor functions of the host. Give marbles, or end the run with \`until\``;
-  return [{ path: [], message }];
+  return [{ path: [], kind: 'not_run', message }];
 }
 
 /** From the start to the end of the run, or to the last that was seen of one that did not end. */
 function coveredTime({ trace, endedAt }: PipelineRun): number {
   if (endedAt !== undefined) return endedAt;
-  return Math.max(0, ...trace.rows.flatMap(({ marks }) => marks.map(({ at }) => at)));
+  return trace.rows.flatMap(({ marks }) => marks).reduce((last, { at }) => Math.max(last, at), 0);
 }
 
 const KINDS = {
@@ -104,9 +305,6 @@ const KINDS = {
   dead_letter: 'dead letter',
   pipeline: 'pipeline',
 } as const satisfies Record<PluginFailure['place']['kind'], string>;
-
-/** A frame of a stack that has a file: its path or URL, and the line. */
-const FRAME = /^\s+at .*?\(?((?:file:|\/|[A-Z]:\\).*?:\d+):\d+\)?$/gm;
 
 /**
  * What plugins threw in a run of a test, each once. Message and place are shown, other than in a log: the events are the
@@ -121,6 +319,7 @@ function failureFindings({ failures }: PipelineRun): Finding[] {
   }
   return Array.from(counts, ([text, count]) => ({
     path: [],
+    kind: 'plugin_failed',
     message: count === 1 ? text : `${text} (${count} times)`,
   }));
 }
@@ -129,24 +328,4 @@ function failureFindings({ failures }: PipelineRun): Finding[] {
 function isOfTheTest({ kind }: PluginFailure['place'], error: unknown): boolean {
   if (kind === 'forward' || kind === 'dead_letter') return true;
   return (error as { code?: unknown } | null | undefined)?.code === 'MILLRACE_TEST_FAILURE';
-}
-
-/** `TypeError: x is not a function, at my-plugins/parse.mjs:12` */
-function errorText(error: unknown): string {
-  const { name, message, stack } = (error ?? {}) as Partial<Error>;
-  if (typeof message !== 'string') return `${String(error)} was thrown`;
-  const place = placeOf(stack ?? '', message);
-  return `${name}: ${message}${place === undefined ? '' : `, at ${place}`}`;
-}
-
-/** The first line of code that is neither Node's nor of an installed package. */
-function placeOf(stack: string, message: string): string | undefined {
-  // A message may hold what looks like a frame.
-  const frames = stack.slice(Math.max(0, stack.indexOf(message)) + message.length);
-  const places = Array.from(frames.matchAll(FRAME), ([, place]) => place as string);
-  const place = places.find((path) => !/[\\/]node_modules[\\/]/.test(path));
-  if (place === undefined) return undefined;
-  const path = place.startsWith('file:') ? fileURLToPath(place) : place;
-  const below = relative(process.cwd(), path);
-  return below.startsWith('..') ? path : below;
 }

@@ -225,14 +225,17 @@ export class Life {
     let missing = Infinity;
     let since = performance.now();
     while (missing > 0) {
+      // A file that is found as late as this has to be read to its end.
+      this.#reclaim();
       const now = this.#ledger.missing;
-      if (now < missing) since = performance.now();
+      if (now !== missing) since = performance.now();
       missing = now;
       if (performance.now() - since > STUCK) break;
       this.#expectRunning();
       await delay(50);
     }
     const isDone = missing === 0;
+    // Nothing more is promised of a file that this stop finds: no run follows that would read its rest.
     const { code } = await this.#stop();
     if (!isDone) return;
     if (code !== 0) throw new Error(`the last stop has the exit code ${code}`);
@@ -300,7 +303,7 @@ export class Life {
       ],
       [2, 'run once', () => this.#canRunOnce, () => this.#runOnce()],
       [2, 'kill', isRunning, () => this.#kill()],
-      [1, 'stop', isRunning, () => this.#stop().then(() => {})],
+      [1, 'stop', isRunning, () => this.#stop().then(() => this.#unwatch())],
       [1, 'suspend', () => isRunning() && !this.#isSuspended, () => this.#suspend()],
       [3, 'resume', () => this.#isSuspended, () => this.#resume()],
       [
@@ -365,10 +368,13 @@ export class Life {
   /** The process no longer watches: what it has not seen it may never see. */
   #unwatch(): void {
     const delivered = this.#ledger.delivered();
-    for (const writer of this.#writers) {
-      writer.forsakeUnseen(delivered);
-      if (writer.reclaim(delivered)) this.#mayReorder = true;
-    }
+    for (const writer of this.#writers) writer.forsakeUnseen(delivered);
+    this.#reclaim();
+  }
+
+  #reclaim(): void {
+    const delivered = this.#ledger.delivered();
+    for (const writer of this.#writers) if (writer.reclaim(delivered)) this.#mayReorder = true;
   }
 
   async #truncate(writer: LogWriter): Promise<void> {
@@ -529,7 +535,6 @@ export class Life {
     this.#resume();
     this.#process = undefined;
     const end = await kill(child, 'SIGTERM');
-    this.#unwatch();
     this.#figures.stops++;
     this.#note(`  exit code ${end.code}`);
     // What a stop gives up may have been written.

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import type { StateEntry } from '../../../src/state/journal.ts';
 import { readState } from '../../../src/state/open-state.ts';
@@ -12,8 +13,8 @@ import { KEY_RULE, Oracle, type Places, type Verdict } from './oracle.ts';
 // Longer than jest.config.ts allows: each test is many runs of a process.
 jest.setTimeout(byForm({ short: 120_000, long: 30 * 60_000 }));
 
-/** How long a condition may take on a machine that is busy, in milliseconds. */
-export const PATIENCE = 30_000;
+/** How long a condition may take on a machine that is busy, in milliseconds. After a long outage, forwarders wait up to 60 s. */
+export const PATIENCE = byForm({ short: 30_000, long: 90_000 });
 
 /** The mask of every pipeline of the suite; an entry of `processors`. */
 export const MASK = `mask: { plugin: regex_mask, rules: { KEY: '${KEY_RULE}' } }`;
@@ -138,13 +139,16 @@ export class Trial {
 
   /** Waits until every line that was written has come out at least once. */
   async allDelivered(): Promise<void> {
-    // Some are slow on purpose: as long as lines come, they are waited for.
-    let delivered = 0;
-    const isFurther = () => this.delivered > delivered;
-    while (delivered < this.oracle.written) {
-      await this.until(isFurther);
-      delivered = this.delivered;
-    }
+    // Some are slow on purpose: as long as lines come, they are waited for. They are counted when none has come for a
+    // moment, because counting holds up the servers that run in the process of the test.
+    let counted = -1;
+    do {
+      await this.until(() => this.outputBytes !== counted);
+      do {
+        counted = this.outputBytes;
+        await delay(200);
+      } while (this.outputBytes !== counted);
+    } while (this.delivered < this.oracle.written);
   }
 
   /** Waits until the checkpoints say that every file is read to its end: no crash undoes it. */

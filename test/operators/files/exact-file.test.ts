@@ -76,7 +76,11 @@ describe('an output that can be cut back', () => {
 
   it.each([
     ['shorter', () => fs.truncateSync(path(), 3), /it has 3 bytes, of 8 that were confirmed/],
-    ['another one', () => fs.writeFileSync(path(), 'one\nTWO\nthree\n'), /it begins otherwise/],
+    [
+      'another one',
+      () => fs.writeFileSync(path(), 'one\nTWO\nthree\n'),
+      /it no longer starts with the same bytes/,
+    ],
     ['gone', () => fs.rmSync(path()), /it is gone/],
     ['in a folder that is gone', () => fs.rmSync(folder('out'), { recursive: true }), /it is gone/],
   ])('is refused for good if it is %s', async (_, change, message) => {
@@ -135,7 +139,7 @@ describe('an output that can be cut back', () => {
     ]);
   });
 
-  it('starts over when somebody cuts it off', async () => {
+  it('starts over when another program truncates it', async () => {
     const { begun, write, appender } = exactFile();
     await write('one\n', 'two\n');
     fs.truncateSync(path());

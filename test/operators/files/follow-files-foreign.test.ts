@@ -21,7 +21,7 @@ async function pass(lines: () => string[], polls: number): Promise<void> {
   }
 }
 
-describe('followFiles, of a file that is no UTF-8 text', () => {
+describe('followFiles, of a file that is not UTF-8 text', () => {
   it('says so once, counts nothing of it as left to read or lost, and keeps it closed', async () => {
     fs.writeFileSync(folder('a.gz'), gzipSync('secret\n'));
     const told: number[] = [];

@@ -147,9 +147,9 @@ describe('followFiles, once', () => {
     });
   });
 
-  it.each([false, true])('leaves empty lines out with `skipEmptyLines`; as bytes: %s', async (asBytes) => {
+  it('leaves empty lines out with `skipEmptyLines`', async () => {
     fs.writeFileSync(folder('a'), '\n\r\none\n\n \r\n\r\n\ntwo\n\n');
-    const settings = { asBytes, skipEmptyLines: true };
+    const settings = { skipEmptyLines: true };
     const batches = await readOnce([folder('a')], settings);
     expect(linesOf(batches)).toEqual(['one', ' ', 'two']);
     expect(batches.at(-1)?.endOffset).toBe(fs.statSync(folder('a')).size);
@@ -205,11 +205,11 @@ describe('followFiles, once', () => {
     expect(turns.lastIndexOf('b') - turns.lastIndexOf('a')).toBeLessThan(10);
   });
 
-  it('reads 1,000 small files with 10 descriptors', async () => {
-    for (let n = 0; n < 1000; n++) fs.writeFileSync(folder(`${n}.log`), `line ${n}\nlast`);
+  it('reads 200 small files with 10 descriptors', async () => {
+    for (let n = 0; n < 200; n++) fs.writeFileSync(folder(`${n}.log`), `line ${n}\nlast`);
     const lines = linesOf(await readOnce([folder('*.log')], { maxOpenFiles: 10 }));
-    expect(new Set(lines).size).toBe(1001);
-    expect(lines.length).toBe(2000);
+    expect(new Set(lines).size).toBe(201);
+    expect(lines.length).toBe(400);
     // Each is opened three times or so: on a busy machine that takes a while.
   });
 
@@ -240,7 +240,7 @@ describe('followFiles, once', () => {
       if (count % 1000 === 1) depths.add((new Error().stack ?? '').split('\n').length);
       demand.release(batch.lines.length);
     });
-    await eventually(() => subscription.closed, 20_000);
+    await eventually(() => subscription.closed);
     expect(count).toBe(200_000);
     expect(Math.max(...depths)).toBeLessThan(40);
   });

@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { compileMaskRules } from '../../../operators/masks/compile-mask-rules.ts';
 import { costOf } from '../../../operators/masks/expression/cost.ts';
+import { neededPart } from '../../../operators/masks/expression/needed-part.ts';
 import { applyRulesInOrder, type MaskRule } from '../../../operators/masks/mask-rule.ts';
 import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
 
@@ -12,7 +13,7 @@ const isCheap = (source: string, flags: string): boolean => {
   return ambiguity === undefined && degree <= 2 && factor <= 100;
 };
 
-const keyword = fc.constantFrom('@', 'key', 'ab', 'sk_', '::', 'k', '%40', 'abkey=', 'a.b', 'tok');
+const keyword = fc.constantFrom('@', 'key', 'ab', 'sk_', '::', 'k', '%40', 'abkey=', 'a.b', 'tok', 'é', 'aé');
 
 /** Rules with captures, keywords and checks; what some put in is what others look for. */
 const ruleOf = (number: number) =>
@@ -26,10 +27,11 @@ const ruleOf = (number: number) =>
             wrapping: fc.constantFrom('whole', 'group', 'behind', 'ahead', 'two'),
             keywords: fc.option(fc.array(keyword, { minLength: 1, maxLength: 3 }), { nil: undefined }),
             accepted: fc.constantFrom('all', 'even', 'start', 'behind', 'short'),
+            isCostly: fc.boolean(),
             rejection: fc.constantFrom(false as const, 'search-inside' as const),
             inserted: fc.constantFrom('<:A:>', '', 'key', 'abkey=', 'K', 'é', 'length', 'a\nb'),
           })
-          .map(({ wrapping, keywords, accepted, rejection, inserted }): MaskRule => {
+          .map(({ wrapping, keywords, accepted, isCostly, rejection, inserted }): MaskRule => {
             const source = `(?:${drawn.source})`;
             const groupsBefore =
               (new RegExp(`${source}|`, drawn.flags.replace('g', '')).exec('')?.length ?? 1) - 1;
@@ -42,9 +44,12 @@ const ruleOf = (number: number) =>
             }[wrapping] as [string, number[]];
             const isReferring = /\\[1-9k]/.test(drawn.source);
             const fixed = inserted === 'length' ? undefined : inserted;
+            const compiled = new RegExp(isReferring ? source : expression, drawn.flags.replace('g', ''));
             return {
               name: `R${number}`,
-              expression: new RegExp(isReferring ? source : expression, drawn.flags.replace('g', '')),
+              expression: compiled,
+              part: neededPart(compiled, keywords),
+              ...(isCostly && { cost: { ambiguity: undefined, degree: 1, factor: 1e9 } }),
               groups: isReferring ? [0] : groups,
               replace: (value) => fixed ?? '*'.repeat(value.length),
               ...(fixed !== undefined && { fixed }),
@@ -77,9 +82,12 @@ const cases = fc
     }),
   );
 
+/** As if the first attempt took too long. */
+const boundTime = (work: () => string) => [work(), work()][1] as string;
+
 /** As a pipeline does it: where lines cannot be masked together, they are masked one by one. */
 function maskTogether(rules: readonly MaskRule[], lines: readonly string[]): string | undefined {
-  const { many: manyOf } = compileMaskRules(rules);
+  const { many: manyOf } = compileMaskRules(rules, { boundTime });
   const many = manyOf();
   if (many === undefined) return undefined;
   // The first texts are left to the engine.
@@ -95,7 +103,7 @@ describe('compileMaskRules', () => {
   it('gives what the rules give one after the other, for strings and for lines', () => {
     fc.assert(
       fc.property(cases, ({ rules, texts }) => {
-        const { mask } = compileMaskRules(rules);
+        const { mask } = compileMaskRules(rules, { boundTime });
         for (let i = 0; i < 12; i++) mask('');
         for (const text of texts) {
           const wanted = applyRulesInOrder(text, rules);
@@ -114,5 +122,30 @@ describe('compileMaskRules', () => {
       }),
       { numRuns: longRuns(80) },
     );
+  });
+
+  it('limits the time only of strings that have what a rule needs that could take long', () => {
+    const bounded: number[] = [];
+    const rule: MaskRule = {
+      name: 'PIN',
+      expression: /pin=>\[([0-9]+)/,
+      part: /=>\[/,
+      cost: { ambiguity: undefined, degree: 2, factor: 1e9 },
+      groups: [1],
+      keywords: ['pin'],
+      replace: () => '***',
+    };
+    const { mask, many } = compileMaskRules([rule], {
+      boundTime: (work, length) => {
+        bounded.push(length);
+        return work();
+      },
+    });
+    expect(mask('the pin is 1234')).toBe('the pin is 1234');
+    expect(many()?.map('a pin\nno pin')).toBe('a pin\nno pin');
+    expect(bounded).toEqual([]);
+    expect(mask('pin=>[1234')).toBe('pin=>[***');
+    expect(many()?.map('a pin\npin=>[1')).toBe('a pin\npin=>[***');
+    expect(bounded).toEqual([10, 13]);
   });
 });

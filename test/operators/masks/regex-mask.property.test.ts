@@ -140,7 +140,7 @@ describe('a regular mask with many rules', () => {
       );
     fc.assert(
       fc.property(cases, ({ rules, texts }) => expectSame(rules, texts)),
-      { numRuns: longRuns(150) },
+      { numRuns: longRuns(60) },
     );
   });
 

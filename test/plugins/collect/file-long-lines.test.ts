@@ -41,7 +41,7 @@ async function masked(
   });
   manager = new Manager(config, { once: true, logger });
   manager.start();
-  await eventually(() => expect(events.length).toBe(lines), 15_000);
+  await eventually(() => expect(events.length).toBe(lines));
   return events;
 }
 

@@ -147,7 +147,7 @@ describe('file collector', () => {
     fs.writeFileSync(folder('a'), 'par');
     const soon = run(context({}, { flush_timeout: 1 }));
     const never = run(context({}, { flush_timeout: null }));
-    await eventually(() => expect(soon.lines()).toEqual(['par']), 10_000);
+    await eventually(() => expect(soon.lines()).toEqual(['par']));
     fs.appendFileSync(folder('a'), 'tial\n');
     await eventually(() => expect(soon.lines()).toEqual(['par', 'tial']));
     await eventually(() => expect(never.lines()).toEqual(['partial']));

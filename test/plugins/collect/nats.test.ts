@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { interval, takeWhile, timer } from 'rxjs';
+import { asyncScheduler, interval, takeWhile, timer } from 'rxjs';
 import { natsCollector } from '../../../plugins/collect/nats.ts';
 import type { Manager } from '../../../src/engine/manager.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
@@ -155,6 +155,16 @@ describe('a message', () => {
     expect(stats?.in_flight).toBe(0);
   });
 
+  it('that cannot be read stays in the stream if there is no dead letter, however often it was delivered', () => {
+    const { nats, out } = run({
+      nats: filled('{"n":1}\n', message(7, 7)),
+      fields: { max_deliver: 2, nak_delay: 100 },
+      until: 800_000,
+    });
+    expect(nats.answers).toEqual(['1 nak 100000', '2 ack', '1 nak 200000', '1 nak 300000', '1 nak 300000']);
+    expect(out).toEqual([7]);
+  });
+
   it('that cannot be read is withheld from the dead letter of a pipeline that masks', () => {
     const masks = {
       get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true as const, data }) }),
@@ -225,6 +235,60 @@ describe('the window', () => {
     expect(nats.calls[1]).toBe('use workers of LOGS, 30 at most');
   });
 
+  it('is filled at once after a pause, and by what 50 ms gathered while messages keep coming', () => {
+    const nats = new FakeNats();
+    const forwardedAt: (readonly [event: number, ms: number])[] = [];
+    let start = 0;
+    run({
+      nats,
+      pipeline: { max_in_flight: 2000 },
+      until: 1000,
+      during: () => {
+        start = asyncScheduler.now();
+        for (const at of [100, 110, 120, 400]) timer(at).subscribe(() => nats.put(message(at, at)));
+        // More than half of the window.
+        for (const at of [410, 420]) timer(at).subscribe(() => nats.put(message(at, at + 599)));
+      },
+      forward: (event) => void forwardedAt.push([number(event), asyncScheduler.now() - start]),
+    });
+    expect(forwardedAt.slice(0, 5)).toEqual([
+      [100, 100],
+      [110, 150],
+      [120, 150],
+      [400, 400],
+      [410, 420],
+    ]);
+    expect(forwardedAt.at(-1)).toEqual([1019, 420]);
+  });
+
+  it.each([
+    ['has the default limit', 1024 * 1024, 16],
+    ['accepts large messages', 8 * 1024 * 1024, 2],
+    ['accepts messages that are larger than what is read at a time', 64 * 1024 * 1024, 1],
+  ])(
+    'has room for 16 MiB of the largest messages at first, on a server that %s',
+    (_, maxPayload, expected) => {
+      const nats = new FakeNats();
+      nats.maxPayload = maxPayload;
+      const asked: number[] = [];
+      run({
+        nats,
+        pipeline: { max_in_flight: 100_000 },
+        until: 1000,
+        during: () => {
+          timer(100).subscribe(() => asked.push(nats.pulled));
+          timer(200).subscribe(() => {
+            for (let n = 0; n < 100; n++) nats.put(message(n, n));
+          });
+          timer(500).subscribe(() => asked.push(nats.pulled));
+        },
+      });
+      expect(asked[0]).toBe(expected);
+      // Small messages: those that are in flight count too.
+      expect(asked[1]).toBeGreaterThan(128);
+    },
+  );
+
   it('takes a message that is larger than it', () => {
     const { out } = run({ nats: filled(message(1, 9), message(10, 12)), pipeline: { max_in_flight: 4 } });
     expect(out).toHaveLength(12);
@@ -242,7 +306,7 @@ describe('a stop', () => {
     });
     expect(out).toEqual([1, 2, 3, 4]);
     expect(nats.answers).toEqual(expect.arrayContaining(['1 ack']));
-    expect(nats.calls.at(-1)).toBe('close');
+    expect(nats.calls.slice(-2)).toEqual(['flush', 'close']);
     expect(seen.at(-1)).toMatch(/stopped/);
   });
 

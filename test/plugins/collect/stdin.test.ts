@@ -114,6 +114,16 @@ describe('stdin collector', () => {
     expect(chunks).toBeLessThanOrEqual(3);
   });
 
+  it('gathers lines while others are in flight', async () => {
+    const reading = run();
+    input.write('one\n');
+    await eventually(() => expect(reading.lines()).toEqual(['one']));
+    for (const line of ['two\n', 'three\n']) await new Promise((resolve) => input.write(line, resolve));
+    acknowledge(reading.batches);
+    await eventually(() => expect(reading.lines()).toEqual(['one', 'two', 'three']));
+    expect(reading.batches).toHaveLength(2);
+  });
+
   it('emits what a failed run had in flight again in the next one, and goes on behind it', async () => {
     const failed = run();
     input.write('one\ntwo\n');
@@ -151,6 +161,7 @@ describe('stdin collector', () => {
       expect(first.error).toMatchObject({
         message: 'standard input is gzip, in which masks would find nothing; unpack it first',
         fatal: true,
+        permanent: true,
       }),
     );
     input.end('text\n');

@@ -171,7 +171,7 @@ describe('what is written to', () => {
     expect([text(OUT), text('out/target')]).toEqual([line(1), '']);
   });
 
-  it('is no folder and no pipe', async () => {
+  it('is neither a folder nor a pipe', async () => {
     fs.mkdirSync(folder(OUT), { recursive: true });
     await expect(write(context(), 1)).rejects.toThrow('EISDIR');
     fs.rmdirSync(folder(OUT));

@@ -8,7 +8,9 @@ import { TestScheduler } from 'rxjs/testing';
 import http from '../../../plugins/forward/http.ts';
 import { secondsUntil } from '../../../plugins/http/answer.ts';
 import { documentsIn, halves } from '../../../plugins/http/documents.ts';
-import { problemLine } from '../../../src/config/config-error.ts';
+import { problemLine, problemText } from '../../../src/config/config-error.ts';
+import { buildGraph } from '../../../src/graph/build-graph.ts';
+import { loggerFor } from '../../../src/sdk/checks/shown-values.ts';
 import type { PipelineRunContext } from '../../../src/sdk/context.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { toJsonLine } from '../../../src/sdk/serialise.ts';
@@ -250,7 +252,8 @@ describe('http: answers', () => {
   it('207 with a status for each event names those that failed', async () => {
     const statuses = JSON.stringify([200, 422, 201, 503]);
     expect(await answered(status(207, {}, statuses), 4)).toMatchObject({
-      message: '2 of 4 events were not delivered to URL',
+      message:
+        '2 of 4 events were not delivered to URL: the server answered 422 for the event; the server answered 503 for the event',
       failedEvents: [
         { index: 1, reason: 'the server answered 422 for the event', permanent: true },
         { index: 3, reason: 'the server answered 503 for the event', permanent: false },
@@ -258,12 +261,59 @@ describe('http: answers', () => {
     });
   });
 
-  it('207 with anything else is a success', async () => {
-    const sink = await sinkOf(
-      inTurn(status(207, {}, '[200]'), status(207, {}, '{"a":1}'), status(207, {}, '[1,"x"]')),
+  it.each([
+    ['of a 207', status(207, { 'retry-after': '7' }, '[200,503]'), 2],
+    ['of a part', inTurn(status(413), status(200), status(503, { 'retry-after': '7' })), 2],
+    [
+      'of the part that waits longest',
+      inTurn(
+        ...[status(413), status(207, { 'retry-after': '7' }, '[200,503]')],
+        status(207, { 'retry-after': '3' }, '[503,200]'),
+      ),
+      4,
+    ],
+  ])('Retry-After %s is respected for the events that failed', async (_, answer, count) => {
+    const { failedEvents, retryAfter } = await answered(answer, count);
+    expect(failedEvents).toEqual(
+      expect.arrayContaining([expect.objectContaining({ permanent: false, index: 1 })]),
     );
-    for (let n = 0; n < 3; n++) await sendTo(contextOf({ url: sink.url }), events(2));
+    expect(retryAfter).toBe(7);
   });
+
+  it('name the error of ClickHouse by number and name, and quote nothing', async () => {
+    const body = 'Code: 27, e.displayText() = DB::Exception: Cannot parse input: expected " before: hunter2';
+    const old = { 'x-clickhouse-server-display-name': 'ch1' };
+    const found = [
+      status(500, old, body),
+      status(500, { ...old, 'x-clickhouse-exception-code': '252' }, 'hunter2'),
+      status(404, { 'x-clickhouse-exception-code': '60' }),
+      status(500, { 'x-clickhouse-exception-code': '7777' }),
+      status(500, { 'x-clickhouse-exception-code': 'hunter2' }),
+      status(500, {}, body),
+      status(500, old, 'hunter2'),
+    ];
+    const messages = await Promise.all(found.map(async (answer) => (await answered(answer)).message));
+    expect(messages).toEqual([
+      'URL answered 500 (Internal Server Error; ClickHouse error 27, CANNOT_PARSE_INPUT_ASSERTION_FAILED)',
+      'URL answered 500 (Internal Server Error; ClickHouse error 252, TOO_MANY_PARTS)',
+      'URL answered 404 (Not Found; ClickHouse error 60, UNKNOWN_TABLE); create the table, or check `url`',
+      'URL answered 500 (Internal Server Error; ClickHouse error 7777)',
+      ...Array.from({ length: 3 }, () => 'URL answered 500 (Internal Server Error)'),
+    ]);
+  });
+
+  it.each(['[200]', '{"a":1}', '[1,"x"]', '', '<multistatus/>'])(
+    '207 with %j fails the run, because it is not known which events the server took',
+    async (body) => {
+      expect(await answered(status(207, {}, body), 2)).toMatchObject({
+        message: expect.stringMatching(
+          /^URL answered 207 to 2 events with a body other than a JSON array of 2 statuses/,
+        ),
+        fatal: true,
+        permanent: false,
+      });
+    },
+  );
 
   it('207 with an array that was cut is tried again', async () => {
     expect(await answered(status(207, {}, '[200,'), 2)).toMatchObject({ permanent: false });
@@ -407,6 +457,37 @@ host_config: {}
     const text = await refusal(withHttp(entry));
     expect(text).toContain(message);
     expect(text).not.toContain('hunter2');
+  });
+
+  it.each([
+    ["{ plugin: http, url: 'http://x/?user=ada&password=hunter2&query=a' }", '`password`'],
+    ["{ plugin: http, url: 'https://x/in?api_key=hunter2' }", '`api_key`'],
+    ["{ plugin: http, url: 'https://x/', proxy: 'http://x/?token=hunter2' }", '`token`'],
+  ])('warns of the secret in the URL of %s, and does not show it', async (entry, name) => {
+    const { warnings, config } = await load(withHttp(entry));
+    expect(warnings.map(problemText).join('\n')).toMatch(
+      new RegExp(`${name} in the URL is a secret that is written literally`),
+    );
+    const log: string[] = [];
+    const note = (message: string) => void log.push(message);
+    const logger = { error: note, warn: note, info: note, debug: note };
+    loggerFor(config, logger).error('https://x/?a=hunter2 was wrong');
+    const broken = await refusal(withHttp(entry.replace('plugin', 'headerz: 1, plugin')));
+    expect(broken).toContain('unknown key `headerz`');
+    const shown = [
+      ...warnings.map(problemText),
+      ...log,
+      broken,
+      JSON.stringify([...buildGraph(config).nodes]),
+    ];
+    expect(shown.filter((text) => text.includes('hunter2'))).toEqual([]);
+    expect(log).toEqual(['https://x/?a=<secret> was wrong']);
+  });
+
+  it('takes a secret of the URL from the environment without a warning', async () => {
+    const entry = "{ plugin: http, url: 'https://x/?password=${PW}&partition_key=a' }";
+    const { warnings } = await load(withHttp(entry), { env: { PW: 'hunter2' } });
+    expect(warnings).toEqual([]);
   });
 
   it('warns of credentials without encryption, and of a server that is not verified', async () => {

@@ -101,6 +101,59 @@ describe('a failure', () => {
     expect(stats).toMatchObject({ forwarded: { out: 3 }, retries: 1 });
   });
 
+  it('keeps the order of the events by default: no message is published before one that is tried again', () => {
+    const nats = new FakeNats();
+    let calls = 0;
+    nats.onPublish = () => {
+      if (calls++ === 0) throw new PluginError('no answer within 5 s');
+    };
+    run({ message: 'event', batch: { events: 1 } }, numbered(5), nats);
+    expect(
+      texts(nats)
+        .join('')
+        .match(/(?<="n":)\d/g),
+    ).toEqual([...'01234']);
+  });
+
+  it.each([
+    [1, {}],
+    [3, {}],
+    [3, { message: 'event' }],
+    [3, { subject: { cel: '"logs." + data.app' } }],
+  ])(
+    'with %i calls at a time, loses no event that is the same object as another: %j',
+    (concurrency, fields) => {
+      const nats = new FakeNats();
+      let calls = 0;
+      nats.onPublish = ({ id, payload, subject }) => {
+        if (calls++ > 0) return;
+        nats.stored.push({ subject, text: Buffer.from(payload).toString(), id });
+        nats.know(id);
+        throw new PluginError('no answer within 5 s');
+      };
+      const beat = event({ app: 'web' });
+      const batch = { events: 'message' in fields ? 2 : 1 };
+      const { stats } = run({ batch, concurrency, ...fields }, Array(6).fill(beat), nats);
+      expect(nats.stored).toHaveLength(6);
+      expect(stats).toMatchObject({ forwarded: { out: 6 }, retries: 1 });
+    },
+  );
+
+  it('of some messages of a subject repeats these as they were, even if they would fit into one', () => {
+    const nats = new FakeNats();
+    nats.maxPayload = 250;
+    const tried: string[] = [];
+    nats.onPublish = ({ id, payload }) => {
+      tried.push(`${id} ${payload}`);
+      if ([1, 3].includes(tried.length)) throw new PluginError('no answer within 5 s');
+    };
+    const events = [event({ n: 0 }), event({ n: 1, text: 'x'.repeat(170) }), event({ n: 2 })];
+    const { stats } = run({ subject: { cel: '"logs.app"' } }, events, nats);
+    expect(tried).toHaveLength(5);
+    expect(tried.slice(3)).toEqual([tried[0], tried[2]]);
+    expect(stats).toMatchObject({ forwarded: { out: 3 }, retries: 1 });
+  });
+
   it('of one subject leaves the messages of others alone, and repeats exactly its own', () => {
     const nats = new FakeNats();
     const ids: string[] = [];

@@ -183,3 +183,23 @@ describe('regex_mask: lines as bytes', () => {
     expect(calls).toBeGreaterThan(50);
   });
 });
+
+describe('lines that `many` refuses', () => {
+  it('are mapped one by one, an empty line on its own too', () => {
+    const refuse = () => {
+      throw new Error('no');
+    };
+    const mapping = {
+      map: (line: string) => `<${line}>`,
+      many: { map: refuse, maxLength: 8, maxLineLength: 4 },
+    };
+    const lines = ['', 'too long for many', '', 'a', '', 'too long, too', ''];
+    const outcomes = { failed: () => {}, dropped: () => {} };
+    const processing = new LineProcessing(LineEvents.of(lines, COMMON), mapping, outcomes);
+    const turn = { isSpent: () => true } as unknown as Turn;
+    const mapped: string[] = [];
+    for (let turns = 0; turns < 50 && !processing.isDone; turns++)
+      mapped.push(...processing.run(turn).texts.lines);
+    expect(mapped).toEqual(lines.map((line) => `<${line}>`));
+  });
+});

@@ -43,6 +43,14 @@ describe('map', () => {
     [{ rename: { line: 'message', nothing: 'x' } }, { line: 'a', n: 1 }, { message: 'a', n: 1 }],
     [{ rename: { 'a.b': 'c' } }, { a: { b: 1, d: 2 } }, { a: { d: 2 }, c: 1 }],
     [{ remove: ['a', 'b.c', 'x.y'] }, { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3 } }],
+    [
+      { remove: ['user.password'] },
+      { 'user.password': 1, user: { password: 2, id: 3 } },
+      { user: { id: 3 } },
+    ],
+    [{ rename: { 'log.level': 'level' } }, { 'log.level': 'warn' }, { level: 'warn' }],
+    [{ set: { 'a.b': '1' } }, { 'a.b': 0, a: {} }, { 'a.b': 1, a: {} }],
+    [{ keep: ['a.b', 'c.d.e'] }, { 'a.b': 1, c: { 'd.e': 2, f: 3 } }, { 'a.b': 1, c: { 'd.e': 2 } }],
     [{ keep: ['a', 'b.c', 'x'] }, { a: 1, b: { c: 2, d: 3 }, e: 4 }, { a: 1, b: { c: 2 } }],
     [{ set: { a: '1' }, rename: { a: 'b', l: 'm' }, remove: ['m'], keep: ['b'] }, { l: 1, o: 2 }, { b: 1 }],
   ])('%j of %j', (settings, data, expected) => {

@@ -1,8 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import type { RedactRule } from '../../../operators/masks/redact/redact-rule.ts';
+import parser from '../../../plugins/process/parse.ts';
 import * as plugin from '../../../plugins/process/redact.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
 import { collectedEvent } from '../../../src/sdk/events.ts';
@@ -94,9 +96,100 @@ describe('redact: configuration', () => {
     ]);
   });
 
-  it('warns of names that name no rule, and of no rules', () => {
-    expect(problems({ disable: ['PIN', 'PNI'], action: { 'P*': 'name', Q: 'name' } })).toEqual([
-      { at: 'disable.1', severity: 'warning', message: expect.stringContaining('is named PNI') },
+  it('refuses to disable what is no rule of the packs, with a suggestion', () => {
+    const at = (disable: string[]) =>
+      plugin.checkConfig({ config: parse({ packs: ['secrets/keys'], disable }) });
+    expect(at(['secrets/keys:jwk', 'secrets/keys:p*', '*:age-*'])).toEqual([]);
+    const unknown = expect.stringContaining('must name a rule of the packs here (secrets/keys)');
+    expect(at(['secrets/keys:jwkk'])).toEqual([
+      { path: ['disable', 0], message: unknown, suggestion: 'secrets/keys:jwk' },
+    ]);
+    expect(at(['jwk'])).toMatchObject([{ suggestion: 'secrets/keys:jwk' }]);
+    expect(at(['secret/keys:*'])).toMatchObject([{ suggestion: 'secrets/keys:*' }]);
+    expect(at(['secrets/context:password', ''])).toMatchObject([
+      { path: ['disable', 0], message: unknown },
+      { path: ['disable', 1], message: unknown },
+    ]);
+    expect(at(['PIN'])).toMatchObject([{ message: expect.stringContaining('remove it from `rules`') }]);
+  });
+
+  it('refuses to disable every rule', () => {
+    const fields = { packs: ['secrets/keys'], rules: {}, disable: ['*'] };
+    expect(problems(fields)).toEqual([
+      { at: 'disable', severity: 'error', message: expect.stringContaining('nothing would be masked') },
+    ]);
+    expect(problems({ ...fields, rules: { PIN: 'pin-[0-9]+' } })).toEqual([]);
+    expect(problems({ ...fields, confidence: 'low' })).toEqual([]);
+  });
+
+  it('refuses allowed values that are all values, and keys that are none', () => {
+    for (const value of [
+      '',
+      '.*',
+      '^',
+      '$',
+      '.',
+      '\\w',
+      '^\\S+$',
+      '(?i)[a-z0-9]',
+      '[a-z]|[A-Z]|[0-9]',
+      'x*',
+      '[a-z0-9]',
+      '[0-9]',
+      '^[A-Za-z0-9+/=#!$&._-]+$',
+    ]) {
+      expect({ value, problems: problems({ allow: { values: ['^a$', value] } }) }).toEqual({
+        value,
+        problems: [
+          {
+            at: 'allow.values.1',
+            severity: 'error',
+            message: expect.stringContaining('this expression matches every value'),
+          },
+        ],
+      });
+    }
+    const useful = [
+      '^build-[0-9]+$',
+      '^(?:build-[0-9]+)?$',
+      '^[0-9a-f]{32}$',
+      '^[0-9]+$',
+      '^[a-z]+$',
+      'test',
+      '^.{1,6}$',
+      '^v[0-9.]+',
+    ];
+    expect(problems({ allow: { values: useful, keys: ['trace_id', 'X-Id'] } })).toEqual([]);
+    expect(problems({ allow: { values: ['(a|a?b?)+(?=c)$'] } })).toEqual([
+      expect.objectContaining({ at: 'allow.values.0', severity: 'error' }),
+    ]);
+    expect(problems({ allow: { keys: ['', '.*', 'trace_*'] } })).toEqual(
+      [0, 1, 2].map((index) => ({
+        at: `allow.keys.${index}`,
+        severity: 'error',
+        message: expect.stringContaining('must have names of keys'),
+      })),
+    );
+  });
+
+  it('searches allowed values anywhere in a value, and between ^ and $ in all of it', () => {
+    const lines = (values: string[]) =>
+      run(
+        { packs: ['secrets/context'], rules: {}, allow: { values } },
+        { a: 'password=build-4711 password=build-4711x password="my-build-4711"', password: 'build-4712' },
+      ).data;
+    expect(lines(['^build-[0-9]+$'])).toEqual({
+      a: 'password=build-4711 password=<:password:> password="<:password:>"',
+      password: 'build-4712',
+    });
+    expect(lines(['build-'])).toEqual({
+      a: 'password=build-4711 password=build-4711x password="my-build-4711"',
+      password: 'build-4712',
+    });
+  });
+
+  it('warns of actions that name no rule, and of no rules', () => {
+    expect(problems({ action: { 'P*': 'name', Q: 'name' } })).toEqual([
       { at: 'action.Q', severity: 'warning', message: expect.stringContaining('is named Q') },
     ]);
     expect(problems({ rules: {} })).toEqual([expect.objectContaining({ at: 'packs', severity: 'warning' })]);
@@ -115,10 +208,19 @@ describe('redact: configuration', () => {
 
   it('says what needs the order of lines', () => {
     const needed = (fields: Record<string, unknown>) => plugin.needsOrder({ config: parse(fields) });
-    expect(needed({})).toBe('blocks');
+    expect(needed({})).toMatchObject({
+      field: 'blocks',
+      instead: expect.stringMatching(/^set `blocks: false`/),
+    });
     expect(needed({ blocks: false })).toBeUndefined();
-    expect(needed({ blocks: false, mode: 'report' })).toBe('mode: report');
-    expect(needed({ blocks: false, audit: { path: 'a' } })).toBe('audit');
+    expect(needed({ blocks: false, mode: 'report' })).toEqual({
+      field: 'mode: report',
+      instead: 'set `mode: mask`',
+    });
+    expect(needed({ blocks: false, audit: { path: 'a' } })).toEqual({
+      field: 'audit',
+      instead: 'remove `audit`',
+    });
   });
 });
 
@@ -132,20 +234,92 @@ describe('redact: process', () => {
     ]);
   });
 
+  it('masks keys, but not the names of fields of millrace, and loses no value', () => {
+    const data = { line: 'a', 'pin-1': 1, '<:PIN:>': 2, x: { 'of pin-2': { 'pin-3': 'pin-4' } }, 'pin-5': 3 };
+    const result = run({ rules: { PIN: 'pin-[0-9]+|line' } }, data);
+    expect(result.data).toEqual({
+      line: 'a',
+      '<:PIN:>_2': 1,
+      '<:PIN:>': 2,
+      x: { 'of <:PIN:>': { '<:PIN:>': '<:PIN:>' } },
+      '<:PIN:>_3': 3,
+    });
+    expect(result.masked).toHaveLength(5);
+    // Keys that were clean before, and one that is allowed.
+    expect(run({ allow: { keys: ['pin-1'] } }, { 'pin-1': 'pin-1', a: 1 }).data).toEqual({
+      'pin-1': 'pin-1',
+      a: 1,
+    });
+    const own = JSON.parse('{"__proto__":{"pin-1":1},"pin-2":2}') as Record<string, unknown>;
+    expect(JSON.stringify(run({}, own).data)).toBe('{"__proto__":{"<:PIN:>":1},"<:PIN:>":2}');
+  });
+
+  it('masks numbers by rules with a check, behind every key', () => {
+    const card = 4111111111111111;
+    const data = { n: card, list: [card, 1790000000000], f: 4111111111111111.5, other: 4111111111111112 };
+    expect(run({ packs: ['pii/payment'], rules: { DIGITS: '[0-9]+' } }, data).data).toEqual({
+      ...data,
+      n: '<:card:>',
+      list: ['<:card:>', 1790000000000],
+    });
+    expect(run({ packs: ['pii/payment'], allow: { keys: ['n'] } }, { n: card }).data).toEqual({ n: card });
+  });
+
+  it('masks what parse makes of a line: keys, numbers, and words that are no logfmt', () => {
+    const key = `AKIA${'Q3ZK7WLMP2XYZT4R'}`;
+    const behindParse = (format: string, line: string) => {
+      const { data: config } = parser.get_config_schema().safeParse({ plugin: 'parse', format }) as {
+        data: unknown;
+      };
+      const parsed = parser.process({
+        ctx: processContext(config as never).ctx as never,
+        event: deepFreeze(collectedEvent({ line }, TIME)),
+      }) as ReturnType<typeof collectedEvent>[];
+      return run({ packs: ['secrets/providers', 'pii/payment', 'pii/contact'] }, parsed[0]?.data ?? {}).data;
+    };
+    expect(behindParse('json', `{"${key}":{"a":1},"card":4111111111111111}`)).toEqual({
+      '<:aws-access-key-id:>': { a: 1 },
+      card: '<:card:>',
+    });
+    expect(behindParse('logfmt', `level=info ${key}=x`)).toEqual({
+      level: 'info',
+      '<:aws-access-key-id:>': 'x',
+    });
+    const prose = behindParse('logfmt', `level=info retry with ${key} for bob@corp-mail.net`);
+    expect(JSON.stringify(prose)).not.toMatch(/AKIA|bob@/);
+  });
+
+  it('masks columns of CSV by their names behind parse', () => {
+    const columns = ['time', 'user', 'password', 'api_key'];
+    const { data: config } = parser
+      .get_config_schema()
+      .safeParse({ plugin: 'parse', format: 'csv', columns }) as { data: unknown };
+    const [parsed] = parser.process({
+      ctx: processContext(config as never).ctx as never,
+      event: deepFreeze(
+        collectedEvent({ line: '12:00,ada,"river, zephyr 7",q8Zk2mVx7LpR4tYw9BnC3dFg' }, TIME),
+      ),
+    }) as ReturnType<typeof collectedEvent>[];
+    expect(run({ packs: ['secrets/context'] }, parsed?.data ?? {}).data).toEqual({
+      time: '12:00',
+      user: 'ada',
+      password: '<:password:>',
+      api_key: '<:token:>',
+    });
+  });
+
   it('fails closed: what it cannot look into is an error', () => {
     expect(() => run({}, { a: new Map() })).toThrow(PluginError);
   });
 
-  it('masks fields with secret keys if the pack of secrets by context is on', () => {
+  it('finds fields by their keys with the rules that find keys in text', () => {
     const data = { dbPassword: 'hunter2', user: 'ada' };
-    expect(run({ packs: ['secrets/context'] }, data).data).toEqual({
-      ...data,
-      dbPassword: '<:secret-field:>',
-    });
-    const disable = ['secrets/context:secret-field'];
-    expect(run({ packs: ['secrets/context'], disable }, { dbPassword: 'x y' }).data).toEqual({
-      dbPassword: 'x y',
-    });
+    const masked = { dbPassword: '<:password:>', user: 'ada' };
+    expect(run({ packs: ['secrets/context'] }, data).data).toEqual(masked);
+    expect(run({ packs: ['secrets/context'], disable: ['secrets/context:password'] }, data).data).toEqual(
+      data,
+    );
+    expect(run({ packs: ['secrets/context'], allow: { keys: ['db_password'] } }, data).data).toEqual(data);
     expect(run({}, data).data).toEqual(data);
   });
 
@@ -184,6 +358,86 @@ describe('redact: process', () => {
     });
     expect(line('END z')).toEqual({ line: '<:KEY:> z', source: 'a.log' });
     expect(line('z')).toEqual({ line: 'z', source: 'a.log' });
+  });
+
+  it('masks with `blocks: false` a key in one string, and only the first line of a key whose lines are events', () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trimEnd();
+    const { ctx } = processContext(schema.parse({ plugin: 'redact', blocks: false }));
+    const masked = (line: string) =>
+      plugin.process({ ctx, event: collectedEvent({ line }, TIME) })[0]?.data.line;
+    const [first = '', ...others] = key.split('\n');
+    expect(masked(key)).toBe('<:private-key:>');
+    expect(masked(first)).toBe('<:private-key:>');
+    expect(others.map(masked)).toEqual(others);
+  });
+});
+
+describe('redact behind parse', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trimEnd();
+  const container = ['starting', ...`loaded ${key}`.split('\n'), 'password=hunter2-q9', 'ready'];
+  const M = '<:private-key:>';
+  const wanted = [
+    'starting',
+    `loaded ${M}`,
+    ...key
+      .split('\n')
+      .slice(1)
+      .map(() => M),
+  ];
+
+  /** The data of each line behind `parse` and the default packs. */
+  function parsedAndMasked(format: string, lines: readonly string[], source: string | undefined) {
+    const parsing = parser.get_config_schema().safeParse({ plugin: 'parse', format });
+    const { ctx: first } = processContext(parsing.success && parsing.data);
+    const { ctx } = processContext(schema.parse({ plugin: 'redact' }));
+    return lines.map((line) => {
+      const event = collectedEvent({ line, ...(source !== undefined && { source }) }, TIME);
+      const [parsed] = parser.process({ ctx: first as never, event }) as [typeof event];
+      return plugin.process({ ctx, event: parsed })[0]?.data as Record<string, unknown>;
+    });
+  }
+
+  it('masks every line of a key in the logs of Kubernetes', () => {
+    const lines = container.map((line) => `2026-01-01T00:00:00.5Z stdout F ${line}`);
+    const masked = parsedAndMasked('cri', lines, '/var/log/pods/a/0.log');
+    expect(masked.map(({ line }) => line)).toEqual([...wanted, 'password=<:password:>', 'ready']);
+  });
+
+  it.each(['/var/lib/docker/containers/a.log', undefined])(
+    'masks every line of a key in the logs of Docker',
+    (source) => {
+      const lines = container.map((log) => JSON.stringify({ log: `${log}\n`, stream: 'stdout', time: TIME }));
+      const masked = parsedAndMasked('json', lines, source);
+      const logs = [...wanted, 'password=<:password:>', 'ready'].map((line) => `${line}\n`);
+      expect(masked.map(({ log }) => log)).toEqual(logs);
+      expect(masked.every(({ stream }) => stream === 'stdout')).toBe(true);
+    },
+  );
+
+  it('masks the rest of a key at the start of a source, and no hash of every event', () => {
+    const body = key.split('\n').slice(3, 6);
+    const hash = { digest: 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9' };
+    const lines = [...body, 'ready'].map((message) => JSON.stringify({ message, ...hash }));
+    const masked = parsedAndMasked('json', lines, 'b.log');
+    const fragment = '<:key-fragment:>';
+    expect(masked.map(({ message }) => message)).toEqual([fragment, fragment, fragment, 'ready']);
+    expect(masked.every(({ digest }) => digest === hash.digest)).toBe(true);
+  });
+
+  it('masks a key in one string, with newlines or what stands for them', () => {
+    const texts = [`a ${key} b`, `a ${key.replaceAll('\n', '\\n')} b`, `a ${key.slice(0, 400)}`];
+    const lines = texts.map((text, i) => JSON.stringify({ config: { [`tls${i}`]: text } }));
+    const masked = parsedAndMasked('json', lines, 'c.log').map(
+      ({ config }) => Object.values(config as object)[0],
+    );
+    expect(masked).toEqual([`a ${M} b`, `a ${M} b`, `a ${M}`]);
+  });
+
+  it('masks a key in a list of lines', () => {
+    const [masked] = parsedAndMasked('json', [JSON.stringify({ lines: container })], 'd.log');
+    expect(masked?.lines).toEqual([...wanted, 'password=<:password:>', 'ready']);
   });
 });
 

@@ -2,8 +2,12 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { connect, createServer, type Server as NetServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach } from '@jest/globals';
 import { type CliProcess, startCli } from '../../support/cli.ts';
-import { freePort, type Server, startServer } from './start-server.ts';
+import { freePort, type Server, startServer, stopServers } from './start-server.ts';
+
+// Each test has servers of its own. One that still writes would be in the way of removing the folder of the test.
+afterEach(() => stopServers('SIGKILL'));
 
 /** A NATS server with JetStream, which can be killed and started again on the same port with the same files. */
 export class NatsServer {
@@ -107,7 +111,7 @@ export class Partition {
     for (const socket of this.#sockets) socket.pause();
   }
 
-  mend(): void {
+  restore(): void {
     this.#isCut = false;
     for (const socket of this.#sockets) socket.resume();
   }
@@ -177,6 +181,13 @@ export class Fleet {
   async kill(name: string): Promise<void> {
     const process = this.#processes.get(name);
     process?.kill('SIGKILL');
+    await process?.ended();
+  }
+
+  /** Stops a process as an operator does, by one signal. */
+  async end(name: string): Promise<void> {
+    const process = this.#processes.get(name);
+    process?.kill('SIGTERM');
     await process?.ended();
   }
 

@@ -21,9 +21,12 @@ export interface Server {
 }
 
 const servers = new Set<Server>();
-afterAll(async () => {
-  await Promise.all([...servers].map((server) => server.stop()));
-});
+afterAll(() => stopServers());
+
+/** Stops all servers that run. After the tests of a file, that is done in any case. */
+export async function stopServers(signal?: NodeJS.Signals): Promise<void> {
+  await Promise.all([...servers].map((server) => server.stop(signal)));
+}
 
 /** The path of a program in `PATH` or in the folders of system programs; undefined if it is not installed. */
 function programPath(name: string): string | undefined {

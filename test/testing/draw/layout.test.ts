@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { wrapText } from '../../../src/drawing/words.ts';
+import { wrapText } from '../../../src/graph/words.ts';
 import { changesBetween, changesText } from '../../../src/testing/draw/changes.ts';
 import { layoutOf, settingsTexts } from '../../../src/testing/draw/layout.ts';
 import { panelsOf } from '../../../src/testing/draw/panels.ts';

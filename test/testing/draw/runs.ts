@@ -11,6 +11,7 @@ function traceOf(pipeline: object, options: TestPipelineOptions, more: object = 
       api: { plugin: 'beacons', beacons: ['*'] },
     },
     processors: {
+      errors: { plugin: 'filter', drop: 'has(data.debug)' },
       secrets: { plugin: 'regex_mask', rules: { KEY: 'k-[0-9]+' } },
       slow: { plugin: 'test', delay: 2 },
       children: { plugin: 'test', delay: 1, child_events_count: 2 },
@@ -67,6 +68,46 @@ export const traces = {
       {
         collect: { web: { marbles: 'abc|', values: { a: { at: new Uint8Array(1) } } } },
         forward: { archive: { fails: 1 } },
+      },
+    ),
+  filtered: () =>
+    traceOf(
+      { process: ['errors', 'secrets'] },
+      {
+        collect: {
+          web: { marbles: '(abcd)-(ef)|', values: { a: { debug: 1 }, b: 'x', c: { debug: 2 }, d: 'y' } },
+        },
+      },
+    ),
+  storm: () =>
+    traceOf(
+      { forward: 'live', delivery: { attempts: 3, dead_letter: 'letters' } },
+      {
+        collect: { web: { marbles: `${[...LETTERS].join(' 50ms ')}|` } },
+        forward: { live: { fails: 60 } },
+      },
+    ),
+  outage: () =>
+    traceOf(
+      { collect: 'api', process: [], forward: 'letters', max_in_flight: 2, buffer: { max_events: 5 } },
+      {
+        collect: { api: { marbles: `${[...LETTERS].join(' 300ms ')}|` } },
+        forward: { letters: { takes: '10ms', fails: ({ from }) => from >= 1000 && from < 5000 } },
+      },
+    ),
+  dense: () =>
+    traceOf(
+      { collect: ['web', 'api'], forward: ['archive', 'live', 'letters'] },
+      {
+        collect: {
+          web: { marbles: `${[...LETTERS].join(' 20ms ')}|` },
+          api: { marbles: `7ms ${[...LETTERS].join(' 30ms ')}|` },
+        },
+        forward: {
+          archive: { takes: '3ms' },
+          live: { takes: '2ms', fails: 1 },
+          letters: { takes: '1ms', fails: 1 },
+        },
       },
     ),
   day: () => traceOf({ process: [] }, { collect: { web: { marbles: `${[...'abcdef'].join(' 4h ')}|` } } }),

@@ -34,6 +34,8 @@ describe('an assertion that holds says nothing', () => {
     "archive: { marbles: 'a 990ms b 1010ms c', within: 20ms, values: { c: '/key/i' } }",
     'archive: { times: [0s, 1001ms, 2002ms] }',
     'archive: { times: [0, 1001ms, 2002ms] }',
+    'archive: { times: [0, 1.001s, 2s2ms] }',
+    "archive: { marbles: 'a 0s1000ms b 1s0ms c', values: { c: '/KEY/' } }",
     'archive: { times: [0s, 1s, 2s], within: 2ms }',
     'archive: { count: 3 }',
     'archive: { count: { at_least: 3 } }',
@@ -50,6 +52,8 @@ describe('an assertion that holds says nothing', () => {
     'letters: []',
     'letters: { exactly: [] }',
     'letters: { count: 0 }',
+    "letters: { count: 0, none: '/k/' }",
+    "letters: { exactly: [], none: '/k/' }",
     // Of a processor and a collector
     "secrets: { any: '<:KEY:>' }, log: { any: 'k-3', count: 3 }",
     // Of the run
@@ -62,6 +66,17 @@ describe('an assertion that holds says nothing', () => {
     "contains_no: ['/k-[0-9]+/', two]",
   ])('%s', async (expectations) => {
     expect(await findings(`${MARBLES}, expect: { ${expectations} }`)).toEqual([]);
+  });
+
+  it('of times as drawings and messages print them', async () => {
+    const collect = "collect: { log: { marbles: '1m3.003s a 1d2h1ms b|' } }";
+    expect(
+      await findings(
+        `${collect}, expect: { archive: { times: [1m3.003s, 1d2h1m3.005s] }, ended_at: 1d2h1m3.006s }`,
+      ),
+    ).toEqual([]);
+    const [wrong] = await findings(`${collect}, expect: { ended_at: 1m }`);
+    expect(wrong).toContain('the run was completed at 1d2h1m3.006s');
   });
 
   it('of all events', async () => {
@@ -231,6 +246,12 @@ describe('an assertion that does not hold says what came instead', () => {
   it('all, where nothing came: it would hold for no events', async () => {
     expect(await findings('collect: {}, expect: { archive: { all: one } }')).toEqual([
       'expect.archive.all: no event came, so `all` has looked at nothing; for that write `count: 0`',
+    ]);
+  });
+
+  it('none, where nothing came: the list does not say that none is expected', async () => {
+    expect(await findings("collect: {}, expect: { archive: { none: '/k-/' } }")).toEqual([
+      'expect.archive.none: no event came, so `none` has looked at nothing; for that write `count: 0`',
     ]);
   });
 

@@ -40,7 +40,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     [`seed: ▸1.5, ${COLLECT}, expect: { state: completed }`, '.seed: found 1.5; expected a whole number'],
     [
       `until: ▸5, ${COLLECT}, expect: { state: completed }`,
-      '.until: found 5; expected a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      '.until: found 5; expected a duration with its unit, such as 250ms, 3s, 1m30s, 2h or 1d',
     ],
     [`once: ▸1, ${COLLECT}, expect: { state: completed }`, '.once: found 1; expected true or false'],
     // Collectors
@@ -103,7 +103,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, forward: { live: { takes: ▸3 } }, expect: { state: completed }`,
-      '.forward.live.takes: found 3; expected a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      '.forward.live.takes: found 3; expected a duration with its unit, such as 250ms, 3s, 1m30s, 2h or 1d',
     ],
     [
       `${COLLECT}, forward: { live: { fails: ▸-1 } }, expect: { state: completed }`,
@@ -123,7 +123,10 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
       `${COLLECT}, expect: { ▸archve: [] }`,
       '.expect.archve: the pipeline `web` has no entry `archve`; did you mean `archive`?',
     ],
-    [`${COLLECT}, expect: { archive: ▸2 }`, '.expect.archive: found 2; expected a mapping or a list'],
+    [
+      `${COLLECT}, expect: { archive: ▸2 }`,
+      '.expect.archive: found 2; expected a mapping or a list, such as `[GET /, { user: ada }]`',
+    ],
     [
       `${COLLECT}, expect: { archive: ▸{} }`,
       '.expect.archive: nothing is asserted here; add `marbles`, `count`, `all` or another assertion',
@@ -150,7 +153,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { archive: { times: [▸1] } }`,
-      '.expect.archive.times[0]: found 1; expected a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      '.expect.archive.times[0]: found 1; expected a duration with its unit, such as 250ms, 3s, 1m30s, 2h or 1d',
     ],
     [
       `${COLLECT}, expect: { archive: { all: { line: ▸'/(/' } } }`,
@@ -158,7 +161,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { archive: { none: [x, ▸'/a/k'] } }`,
-      '.expect.archive.none[1]: found the string "/a/k"; expected a valid regular expression between the slashes (k is no flag; flags are i, m, s and u)',
+      '.expect.archive.none[1]: found the string "/a/k"; expected a valid regular expression between the slashes (k is not a flag; flags are i, m, s and u)',
     ],
     [
       `${COLLECT}, expect: { archive: { in_order: ▸[] } }`,
@@ -179,11 +182,11 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     // Expectations of the run
     [
       `${COLLECT}, expect: { state: ▸complete }`,
-      '.expect.state: found the string "complete"; expected `running`, `backing_off`, `completed`, `failed` or `stopped`; did you mean `completed`?',
+      '.expect.state: found the string "complete"; expected `running`, `backing_off`, `completed`, `failed`, `stopped` or `crashed`; did you mean `completed`?',
     ],
     [
       `${COLLECT}, expect: { dropped: ▸nothing }`,
-      '.expect.dropped: found the string "nothing"; expected `none`',
+      '.expect.dropped: found the string "nothing"; expected `none`, such as `[{ by: secrets, reason: processor_failed }]`',
     ],
     [
       `${COLLECT}, expect: { dropped: [{ by: ▸secrts }] }`,
@@ -195,7 +198,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { retries: ▸many }`,
-      '.expect.retries: found the string "many"; expected a number or a mapping',
+      '.expect.retries: found the string "many"; expected a number or a mapping, such as `2`',
     ],
     [
       `${COLLECT}, expect: { contains_no: ['a', ▸''] }`,
@@ -203,7 +206,7 @@ describe('a wrong test names its line, what was wanted, and the nearest right na
     ],
     [
       `${COLLECT}, expect: { ended_at: ▸soon }`,
-      '.expect.ended_at: found the string "soon"; expected a duration with its unit, such as 250ms, 3s, 5m, 2h or 1d',
+      '.expect.ended_at: found the string "soon"; expected a duration with its unit, such as 250ms, 3s, 1m30s, 2h or 1d',
     ],
   ])('%s', async (body, message) => {
     expect(await refused(body)).toEqual([message]);
@@ -264,7 +267,11 @@ describe('the JSON Schema of a configuration', () => {
     });
     expect(schema.$defs).toMatchObject({
       test: {
-        required: ['collect', 'expect'],
+        anyOf: [
+          { required: ['collect', 'expect'] },
+          { required: ['any'] },
+          { required: ['files', 'expect'] },
+        ],
         additionalProperties: false,
         properties: {
           until: { type: 'string' },

@@ -56,13 +56,17 @@ export function load(
 }
 
 /** The results of all tests of suites. */
-export function run(suites: readonly TestSuite[]): TestResult[] {
-  return suites.flatMap((suite) => suite.tests.map((test) => runTest(test, suite.file)));
+export async function run(suites: readonly TestSuite[]): Promise<TestResult[]> {
+  const results: TestResult[] = [];
+  for (const suite of suites) {
+    for (const test of suite.tests) results.push(await runTest(test, suite.file));
+  }
+  return results;
 }
 
 /** The result of one test of {@link CONFIG}, written as the body of a test in flow style. */
 export async function runOne(body: string): Promise<TestResult> {
-  const [result] = run(await load({ 'c.yaml': `${CONFIG}tests:\n  t: { ${body} }\n` }));
+  const [result] = await run(await load({ 'c.yaml': `${CONFIG}tests:\n  t: { ${body} }\n` }));
   if (result === undefined) throw new Error('there is no test');
   return result;
 }

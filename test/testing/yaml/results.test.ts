@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { svgNames } from '../../../src/cli/test.ts';
 import { assign } from '../../../src/testing/yaml/assignment.ts';
 import { junitXml } from '../../../src/testing/yaml/junit.ts';
@@ -13,6 +14,7 @@ const result = (name: string, message?: string, file = 'c.yaml'): TestResult => 
     isPassed: message === undefined,
     findings: message === undefined ? [] : [{ path: 'expect', message, place }],
     run: undefined,
+    runs: [],
     virtualMs: 0,
     realMs: 1500,
   };
@@ -30,7 +32,7 @@ describe('junitXml', () => {
         '  <testsuite tests="2" failures="1" errors="0" time="3.000" name="c.yaml">',
         '    <testcase name="one" classname="c.yaml" file="c.yaml" line="3" time="1.500"/>',
         '    <testcase name="two" classname="c.yaml" file="c.yaml" line="3" time="1.500">',
-        '      <failure message="wrong">wrong</failure>',
+        '      <failure message="wrong" type="expect">wrong</failure>',
         '    </testcase>',
         '  </testsuite>',
         '  <testsuite tests="1" failures="0" errors="0" time="1.500" name="d.yaml">',
@@ -47,7 +49,9 @@ describe('junitXml', () => {
     const xml = junitXml([result(nasty, nasty)], textOf);
     const safe = "&lt;a href=&quot;x&quot;&gt;&amp;amp; 'q'&lt;/a&gt;]]&gt;\ufffd\ufffd[31m\ufffd\ufffd";
     expect(xml).toContain(`<testcase name="${safe}&#10;&#9;tab😀"`);
-    expect(xml).toContain(`<failure message="${safe}&#10;&#9;tab😀">${safe}\n&#9;tab😀</failure>`);
+    expect(xml).toContain(
+      `<failure message="${safe}&#10;&#9;tab😀" type="expect">${safe}\n&#9;tab😀</failure>`,
+    );
   });
 });
 
@@ -102,5 +106,39 @@ describe('assign', () => {
     expect(assign([/x/, /a/, /a/], ['a'], fits)).toEqual([undefined, 0, undefined]);
     expect(assign([], ['a'], fits)).toEqual([]);
     expect(assign([/a/], [], fits)).toEqual([undefined]);
+  });
+
+  it('gives as many as any choice could', () => {
+    /** The most that can have one, by trying every choice. */
+    const most = (wishes: number[][], taken: number[] = []): number => {
+      const [first, ...rest] = wishes;
+      if (first === undefined) return 0;
+      const open = first.filter((item) => !taken.includes(item));
+      return Math.max(most(rest, taken), ...open.map((item) => 1 + most(rest, [...taken, item])));
+    };
+    const wishes = fc.array(fc.array(fc.nat(5), { maxLength: 4 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(wishes, (left) => {
+        const given = assign(left, [0, 1, 2, 3, 4, 5], (wish, item) => wish.includes(item));
+        const items = given.filter((item) => item !== undefined);
+        expect(new Set(items).size).toBe(items.length);
+        expect(given.every((item, index) => item === undefined || left[index]?.includes(item))).toBe(true);
+        expect(items.length).toBe(most(left));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('compares alike items a few times each, whether or not there are enough', () => {
+    for (const count of [900, 1100]) {
+      let compared = 0;
+      const items = Array.from({ length: 1000 }, () => 'alike');
+      const given = assign(Array.from({ length: count }), items, () => {
+        compared++;
+        return true;
+      });
+      expect(given.filter((item) => item !== undefined)).toHaveLength(Math.min(count, 1000));
+      expect(compared).toBeLessThanOrEqual(2100);
+    }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { failureText } from '../../../src/cli/test.ts';
+import { failureText } from '../../../src/cli/test-report.ts';
 import { drawSvg, drawText } from '../../../src/testing/draw/index.ts';
 import { testPipeline } from '../../../src/testing/index.ts';
 import { junitXml } from '../../../src/testing/yaml/junit.ts';
@@ -35,7 +35,7 @@ describe('what is shown of settings', () => {
   ])('has no values of environment variables, for tests in %s', async (_, file) => {
     const tests = 'tests:\n  t: { collect: { log: [one] }, expect: { archive: [two] } }\n';
     const files = file === 'c.yaml' ? { [file]: CONFIG + tests } : { [file]: tests, 'c.yaml': CONFIG };
-    const results = run(await load({ ...files, 'mine.mjs': FOREIGN }, ENV));
+    const results = await run(await load({ ...files, 'mine.mjs': FOREIGN }, ENV));
     const [result] = results;
     if (result?.run === undefined) throw new Error(result?.findings[0]?.message ?? 'no result');
     expect(result.isPassed).toBe(false);

@@ -1,9 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../../../src/config/load-config.ts';
+import { parseConfig } from '../../../src/config/parse-config.ts';
+import { testPipeline } from '../../../src/testing/test-pipeline.ts';
 import { loadSuites } from '../../../src/testing/yaml/load-suites.ts';
 import { CONFIG, folderOf, load, refusal, run, runOne } from './helpers.ts';
 
+/** Outside the project, modules of a test do not find it. */
+const RXJS = join(process.cwd(), 'node_modules/rxjs/dist/cjs/index.js');
 const TEST = 'collect: { log: [x] }, expect: { archive: [x] }';
 const names = (suites: Awaited<ReturnType<typeof load>>) =>
   suites.flatMap(({ tests }) => tests.map(({ name }) => name));
@@ -23,7 +27,7 @@ describe('a file of tests', () => {
     expect(names(byConfig)).toEqual(['a', 'b']);
     expect(names(await loadSuites(paths('web.test.yaml'), {}))).toEqual(['b']);
     expect(names(await loadSuites(paths('web.yaml', 'web.test.yaml', './web.yaml'), {}))).toEqual(['a', 'b']);
-    expect(run(byConfig).every(({ isPassed }) => isPassed)).toBe(true);
+    expect((await run(byConfig)).every(({ isPassed }) => isPassed)).toBe(true);
   });
 
   it('may name several configurations, which are merged', async () => {
@@ -33,7 +37,7 @@ describe('a file of tests', () => {
       'base.yaml': head,
       'site.yaml': `pipelines:${rest}`,
     });
-    expect(run(suites)).toMatchObject([{ name: 't', isPassed: true }]);
+    expect(await run(suites)).toMatchObject([{ name: 't', isPassed: true }]);
     expect(suites[0]?.files).toHaveLength(3);
   });
 
@@ -103,7 +107,7 @@ describe('environment variables', () => {
       },
       { PATTERN: 'a', OUT: '/out' },
     );
-    expect(run(suites).map(({ findings }) => findings)).toEqual([[], []]);
+    expect((await run(suites)).map(({ findings }) => findings)).toEqual([[], []]);
   });
 
   it('come from the file of tests, and are put into the tests as well', async () => {
@@ -111,7 +115,7 @@ describe('environment variables', () => {
       'c.test.yaml': `env: { PATTERN: b, OUT: 1 }\ntests:\n  a: { env: { WHO: 'b' }, collect: { log: ["$\{WHO}$\{PATTERN}"] }, expect: { archive: ['<:KEY:><:KEY:>'] } }\n`,
       'c.yaml': config,
     });
-    expect(run(suites)).toMatchObject([{ isPassed: true }]);
+    expect(await run(suites)).toMatchObject([{ isPassed: true }]);
   });
 
   it('that are missing are named, with what a test can do', async () => {
@@ -134,9 +138,22 @@ describe('environment variables', () => {
 describe('a test', () => {
   it('runs a pipeline that is disabled', async () => {
     const config = CONFIG.replace('process: secrets', 'process: secrets\n    enabled: false');
-    expect(run(await load({ 'c.yaml': `${config}tests: { t: { ${TEST} } }\n` }))).toMatchObject([
+    expect(await run(await load({ 'c.yaml': `${config}tests: { t: { ${TEST} } }\n` }))).toMatchObject([
       { isPassed: true },
     ]);
+  });
+
+  it('runs a pipeline beside one with exactly_once', async () => {
+    const other = `
+  exact: { collect: log, forward: disk, exactly_once: true }
+`;
+    const config = CONFIG.replace('pipelines:\n', `pipelines:${other}`).replace(
+      'forwarders:\n',
+      'forwarders:\n  disk: { plugin: disk, path: /nowhere, filename: a.jsonl }\n',
+    );
+    expect(
+      await run(await load({ 'c.yaml': `${config}tests: { t: { pipeline: web, ${TEST} } }\n` })),
+    ).toMatchObject([{ isPassed: true, findings: [] }]);
   });
 
   it('can run the real collector and forwarder, if virtual time governs them', async () => {
@@ -153,7 +170,7 @@ describe('a test', () => {
       'never.mjs': `export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
 export const collect = () => new Promise(() => {});\n`,
     });
-    const [result] = run(suites);
+    const [result] = await run(suites);
     expect(result?.findings.map(({ message }) => message)).toEqual([
       'the run did not end, and `keep` runs the real log: virtual time governs neither files nor networks nor functions of the host. Give marbles, or end the run with `until`',
     ]);
@@ -166,11 +183,93 @@ export const collect = () => new Promise(() => {});\n`,
       'later.mjs': `export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
 export const process = async ({ event }) => event;\n`,
     });
-    const [result] = run(suites);
+    const [result] = await run(suites);
     expect(result).toMatchObject({ isPassed: false, run: undefined, place: { line: 18 } });
     expect(result?.findings[0]?.message).toMatch(
-      /^the test could not be run: virtual time does not govern promises, and secrets returned some/,
+      /^the test could not be run: virtual time does not govern promises, and secrets \(\S*later\.mjs\) returned some/,
     );
+  });
+
+  it.each([
+    ['setImmediate', 'new Promise((done) => setImmediate(() => done(event)))', 'setImmediate() at'],
+    [
+      'a promise of setImmediate',
+      'promisify(setImmediate)().then(() => event)',
+      'virtual time does not govern promises, and secrets (',
+    ],
+    [
+      'setImmediate of node:timers',
+      'new Observable((to) => { later(() => to.next(event)); })',
+      'a timer of node:timers was set by',
+    ],
+    [
+      'process.nextTick',
+      'new Observable((to) => { globalThis.process.nextTick(() => to.next(event)); })',
+      'nextTick() at',
+    ],
+    [
+      'queueMicrotask',
+      'new Observable((to) => { queueMicrotask(() => to.next(event)); })',
+      'queueMicrotask() at',
+    ],
+  ])('names the plugin, file and line of a processor that waits by %s', async (_, body, message) => {
+    const config = CONFIG.replace("plugin: regex_mask, rules: { KEY: 'k-[0-9]+' }", 'plugin: ./later.mjs');
+    const suites = await load({
+      'c.yaml': `${config}tests:\n  t: { ${TEST} }\n`,
+      'later.mjs': `import { Observable } from '${RXJS}';
+import { promisify } from 'node:util';
+import { setImmediate as later } from 'node:timers';
+export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export const process = ({ event }) =>
+  ${body};\n`,
+    });
+    const [result] = await run(suites);
+    const found = result?.findings[0]?.message ?? '';
+    expect(found).toContain(message);
+    expect(found).toContain('later.mjs');
+    if (message.includes(' at') || message.includes('set by')) expect(found).toMatch(/later\.mjs:6:\d+/);
+  });
+
+  it.each([
+    ['at once', "{ event.data.line = 'changed'; return [event]; }"],
+    ['in a generator', undefined],
+    ['in an Observable', "defer(() => { event.data.extra = 'changed'; return [event]; })"],
+  ])('names a processor that changes an event %s, which it may not', async (_, body) => {
+    const config = CONFIG.replace("plugin: regex_mask, rules: { KEY: 'k-[0-9]+' }", 'plugin: ./own.mjs');
+    const suites = await load({
+      'c.yaml': `${config}tests:\n  t: { ${TEST} }\n`,
+      'own.mjs': `import { defer } from '${RXJS}';
+export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+${body === undefined ? 'export function* process({ event }) { delete event.data.line; yield event; }' : `export const process = ({ event }) => ${body};`}\n`,
+    });
+    const [result] = await run(suites);
+    expect(result?.findings[0]?.message).toMatch(
+      /^the test could not be run: secrets \(\S*own\.mjs\) changed an event, which others may share: TypeError: Cannot .*own\.mjs:3; return a new event/,
+    );
+  });
+
+  it('does not take a write to a character of a string for a change of an event', async () => {
+    const config = CONFIG.replace("plugin: regex_mask, rules: { KEY: 'k-[0-9]+' }", 'plugin: ./own.mjs');
+    const suites = await load({
+      'c.yaml': `${config}tests:\n  t: { collect: { log: [private] }, expect: { archive: [] } }\n`,
+      'own.mjs': `export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export const process = ({ event }) => { event.data.line[0] = 'x'; return [event]; };\n`,
+    });
+    const [result] = await run(suites);
+    expect(result?.findings).toEqual([]);
+  });
+
+  it('leaves the values of a test in code as they are', async () => {
+    const data = { user: 'ada', tags: ['a'] };
+    const config = await parseConfig({
+      collectors: { log: { plugin: 'test', interval: 1 } },
+      forwarders: { archive: { plugin: 'noop' } },
+      pipelines: { main: { collect: 'log', forward: 'archive' } },
+      host_config: {},
+    });
+    const result = await testPipeline(config, { collect: { log: { marbles: 'a|', values: { a: data } } } });
+    expect(result.events('archive')[0]?.data).toEqual(data);
+    expect([Object.isFrozen(data), Object.isFrozen(data.tags)]).toEqual([false, false]);
   });
 
   it('is stopped at `until`, and covers that time', async () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { from, ignoreElements, map } from 'rxjs';
-import { frozenCopy } from '../../../config/build-config.ts';
 import { gatherBatches } from '../../../engine/gather-batches.ts';
 import { batchingOf } from '../../../sdk/batching.ts';
+import { frozenCopy } from '../../../sdk/freeze.ts';
 import type { ForwardPlugin, Plugin } from '../../../sdk/plugin.ts';
 import { type Check, demand } from '../check.ts';
 import { deliver, deliverSingly, demandSame } from '../deliver.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { frozenCopy } from '../../../config/build-config.ts';
 import { isEvent, isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
+import { frozenCopy, isFrozenWrite } from '../../../sdk/freeze.ts';
 import { toUtc } from '../../../sdk/time.ts';
 import { type Check, demand, reasonOf } from '../check.ts';
 import { collected, handled, type Observed, observe, processed } from '../observe.ts';
@@ -95,12 +95,6 @@ function demandSuccess(observed: Observed<unknown>, name: string): void {
 
 function failureOf({ end, error, crash }: Observed<unknown>): { readonly error: unknown } | undefined {
   return crash ?? (end === 'failed' ? { error } : undefined);
-}
-
-function isFrozenWrite(error: unknown): boolean {
-  return (
-    error instanceof Error && /read only property|not extensible|Cannot delete property/.test(error.message)
-  );
 }
 
 function checkEvent(value: unknown): asserts value is CollectedEvent {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, finalize } from 'rxjs';
-import { frozenCopy } from '../../../config/build-config.ts';
 import { batchingOf } from '../../../sdk/batching.ts';
 import { failedEventsOf, isPermanent } from '../../../sdk/errors.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
+import { frozenCopy } from '../../../sdk/freeze.ts';
 import type { ForwardPlugin, Plugin } from '../../../sdk/plugin.ts';
 import { toJsonLine } from '../../../sdk/serialise.ts';
 import { type Check, demand } from '../check.ts';

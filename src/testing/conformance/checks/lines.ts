@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { describeValue } from '../../../checks/describe.ts';
 import { processLines } from '../../../lines/process-lines.ts';
+import { describeValue } from '../../../sdk/checks/describe.ts';
 import { safeReason } from '../../../sdk/errors.ts';
 import { type LineEnvelope, LineEvents, textsOf } from '../../../sdk/line-events.ts';
 import { silentStats } from '../../../sdk/metrics.ts';

@@ -1,4 +1,4 @@
-import { frozenCopy } from '../../../config/build-config.ts';
+import { frozenCopy } from '../../../sdk/freeze.ts';
 import type { ConfigSchema } from '../../../sdk/plugin.ts';
 import { contractProblem } from '../../../sdk/plugin.ts';
 import { ALL_KINDS, type Check, demand, reasonOf } from '../check.ts';

@@ -106,7 +106,7 @@ describe('masks in bytes', () => {
         );
         expect({ lines: masks?.text, counts }).toEqual(plainly(drawn, lines));
       }),
-      { numRuns: longRuns(1500) },
+      { numRuns: longRuns(500) },
     );
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { costOf } from '../../../../operators/masks/expression/cost.ts';
+import fc from 'fast-check';
+import { ambiguityOf, costOf } from '../../../../operators/masks/expression/cost.ts';
 import { type Pattern, parseExpression } from '../../../../operators/masks/expression/pattern.ts';
+import { expressions } from '../../../support/expressions.ts';
 
 function referencesIn(pattern: Pattern): { min: number; max: number }[] {
   if (pattern.kind === 'reference') return [pattern];
@@ -114,5 +116,24 @@ describe('the cost of an expression', () => {
   it('is without end where the expression is not understood', () => {
     const flags = 'v';
     expect(costOf(new RegExp('[\\p{L}--a]', flags)).degree).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  describe('has the ambiguity that is asked for alone', () => {
+    const expectSame = (source: string, flags: string) => {
+      const expression = new RegExp(source, flags);
+      expect(ambiguityOf(expression)).toEqual(costOf(expression).ambiguity);
+    };
+
+    it('whatever the expression', () => {
+      fc.assert(
+        fc.property(expressions(), fc.constantFrom('', '?', '+', '{2,3}'), ({ source, flags }, how) =>
+          expectSame(`(?:${source})${how}`, flags),
+        ),
+      );
+    });
+
+    it.each(['a?', 'a*', '(?:a|b|)', '(?:ab?)?', '(?:a?b?)', '(?=a?)a?'])('of many times %p', (part) => {
+      for (let times = 1; times <= 20; times++) expectSame(part.repeat(times), '');
+    });
   });
 });

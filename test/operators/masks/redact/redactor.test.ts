@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import { isPlaceholder } from '../../../../operators/masks/checks/placeholders.ts';
 import { compileMaskRules } from '../../../../operators/masks/compile-mask-rules.ts';
 import { MaskError } from '../../../../operators/masks/mask-error.ts';
 import { applyRulesInOrder, type MaskRule } from '../../../../operators/masks/mask-rule.ts';
 import { bitsPerCharacter } from '../../../../operators/masks/redact/compile-redact-rules.ts';
-import { isPlaceholder } from '../../../../operators/masks/redact/placeholders.ts';
 import { type RedactOptions, redactor } from '../../../../operators/masks/redact/redact.ts';
 import type { RedactRule } from '../../../../operators/masks/redact/redact-rule.ts';
-import { isSecretKey } from '../../../../operators/masks/redact/secret-keys.ts';
+import { Redactor } from '../../../../operators/masks/redact/redactor.ts';
+import { createRedactor } from '../../../../plugins/masks/redact.ts';
+import { packRules } from '../../../../plugins/packs/load-packs.ts';
+import { RedactProcessConfig } from '../../../../plugins/process/redact.ts';
 
 const TOKEN = { match: 'tk_([0-9a-z]{8})', keywords: ['tk_'] };
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -30,6 +33,27 @@ describe('rules', () => {
     const rules = { T: { match: '[0-9]{4}', keywords: ['PIN', 'code'] } };
     expect(mask('Pin 1234', { rules })).toBe('Pin <:T:>');
     expect(mask('order 1234', { rules })).toBe('order 1234');
+  });
+
+  it('look for keywords beyond ASCII in any case, in strings and in lines', () => {
+    const rules: MaskRule[] = [
+      { name: 'T', expression: /[0-9]{4}/, groups: [0], keywords: ['hasło', '密码'], replace: () => '*' },
+      { name: 'K', expression: /[a-z]{4}/, groups: [0], keywords: ['key='], replace: () => '+' },
+    ];
+    const lines = [
+      'HASŁO 1234',
+      'hasło 1234 abcd',
+      '密码：1234',
+      'haslo 1234',
+      '\u212aEY=abcd',
+      'é 1234',
+      '',
+    ];
+    const masked = lines.map((line) => applyRulesInOrder(line, rules));
+    expect(masked.slice(0, 4)).toEqual(['HASŁO *', 'hasło * abcd', '密码：*', 'haslo 1234']);
+    const engine = compileMaskRules(rules);
+    expect(lines.map(engine.mask)).toEqual(masked);
+    expect(engine.many()?.map(lines.join('\n'))).toBe(masked.join('\n'));
   });
 
   it.each<[string, object, boolean]>([
@@ -77,6 +101,14 @@ describe('rules', () => {
     expect(() => redactor({ rules: { A: '(' } })).toThrow(/rule "A"/);
   });
 
+  it('find nothing in masks of rules before them', () => {
+    const rules = { TOKEN: 'tk_[0-9]+', SECOND: { match: 'TOKEN:([0-9a-f]+)', mask: 1 }, THIRD: 'TOK' };
+    const replace = (_: string, id: string) => `<:${id}:0123abcd:>`;
+    expect(mask('tk_1 TOKEN:12', { rules, replace })).toBe(
+      '<:TOKEN:0123abcd:> <:THIRD:0123abcd:>EN:<:SECOND:0123abcd:>',
+    );
+  });
+
   it('report what they masked, and replace as they are told', () => {
     const counts: [string, number][] = [];
     const onMask = (rule: string, count: number) => void counts.push([rule, count]);
@@ -108,77 +140,67 @@ describe('the entropy rule', () => {
 });
 
 describe('fields', () => {
-  it('of secret keys are masked at any depth, also numbers and in arrays', () => {
+  const PASSWORD = {
+    match:
+      '(?i)(?:password|x-key)"?\\s?(?:[:=,]|: \\{"value":)\\s?(?:\\[|\\{"value": )?"?((?:[^"\\\\\\s,}]|\\\\.)+)',
+    mask: 1,
+    keywords: ['password', 'x-key'],
+  };
+  const rules = { PASSWORD };
+
+  it('are searched behind their keys, at any depth, also numbers and in arrays', () => {
     const event = {
       timestamp: '2026-01-01T00:00:00Z',
       data: {
         user: 'ada',
-        db: [{ dbPassword: 'hunter2', pinCode: 1234, 'X-Api-Key': ['a', 2, { b: 'c' }] }],
-        ok: true,
+        db: [{ dbPassword: 'hunter2', password: 1234, 'X-Key': ['a', 2, { b: 'c' }] }],
+        password: true,
       },
     };
-    expect(mask(event)).toEqual({
-      timestamp: '2026-01-01T00:00:00Z',
+    expect(mask(event, { rules })).toEqual({
+      ...event,
       data: {
-        user: 'ada',
+        ...event.data,
         db: [
           {
-            dbPassword: '<:secret-field:>',
-            pinCode: '<:secret-field:>',
-            'X-Api-Key': ['<:secret-field:>', '<:secret-field:>', { b: 'c' }],
+            dbPassword: '<:PASSWORD:>',
+            password: '<:PASSWORD:>',
+            'X-Key': ['<:PASSWORD:>', '<:PASSWORD:>', { b: 'c' }],
           },
         ],
-        ok: true,
       },
     });
   });
 
-  it('of secret keys keep placeholders, booleans and null', () => {
-    const data = {
-      password: '${DB_PASSWORD}',
-      secret: 'changeme',
-      token: '<:token:>',
-      apiKey: null,
-      pwd: true,
+  it('are searched behind a name beside them, the key around them and the item before them', () => {
+    expect(mask({ name: 'DB_PASSWORD', value: 'a' }, { rules })).toEqual({
+      name: 'DB_PASSWORD',
+      value: '<:PASSWORD:>',
+    });
+    expect(mask({ password: { value: 'a' } }, { rules })).toEqual({ password: { value: '<:PASSWORD:>' } });
+    expect(mask([['x-key', 'a']], { rules })).toEqual([['x-key', '<:PASSWORD:>']]);
+  });
+
+  it('are given to actions as they are, whatever JSON would make of them', () => {
+    const values: string[] = [];
+    const replace = (value: string) => {
+      values.push(value);
+      return '"\\"';
     };
-    expect(mask({ data })).toEqual({ data });
-    expect(mask({ password: '' })).toEqual({ password: '' });
+    expect(mask({ password: 'a"\\b' }, { rules, replace })).toEqual({ password: '"\\"' });
+    expect(values).toEqual(['a"\\b']);
   });
 
-  it('are not looked at if they are not wanted', () => {
-    expect(mask({ password: 'hunter2' }, { secretFields: false })).toEqual({ password: 'hunter2' });
+  it('stay if a rule finds something in their key only, and are masked if it takes more than the value', () => {
+    const counts: [string, number][] = [];
+    const onMask = (rule: string, count: number) => void counts.push([rule, count]);
+    const key = { KEY: { match: 'my-[a-z]+', keywords: ['my-'] } };
+    expect(mask({ 'my-key': 'value' }, { rules: key, onMask })).toEqual({ 'my-key': 'value' });
+    expect(counts).toEqual([]);
+    const all = { ALL: { match: 'pin".*', keywords: ['pin'] } };
+    expect(mask({ pin: '12', x: '12' }, { rules: all, onMask })).toEqual({ pin: '<:ALL:>', x: '12' });
+    expect(counts).toEqual([['ALL', 1]]);
   });
-
-  it.each([
-    ...[
-      'password',
-      'dbPassword',
-      'DB_PASSWORD',
-      'db-password2',
-      'passwd',
-      'authorization',
-      'Proxy-Authorization',
-    ],
-    ...['apiKey', 'API_KEY', 'x-api-key', 'apikey', 'APIKey', 'client_secret', 'clientSecret', 'accessToken'],
-    ...['refresh_token', 'github.token', 'token', 'privateKey', 'aws_secret_access_key', 'Set-Cookie', 'jwt'],
-    ...['connectionString', 'passphrase', 'signing_key', 'secrets', 'credentials', 'totp', 'cvv'],
-  ])('%s is a secret key', (key) => expect(isSecretKey(key)).toBe(true));
-
-  it.each([
-    ...['passwordResetUrl', 'password_policy', 'max_tokens', 'tokenCount', 'next_page_token', 'nextToken'],
-    ...[
-      'public_key',
-      'key',
-      'keyboard',
-      'primary_key',
-      'secretary',
-      'has_password',
-      'monkey',
-      'tokenizer',
-      'user',
-    ],
-    ...['continuationToken', 'session_name', 'cookieConsent', 'authorized', 'compass', ''],
-  ])('%s is none', (key) => expect(isSecretKey(key)).toBe(false));
 });
 
 describe('placeholders', () => {
@@ -194,23 +216,179 @@ describe('placeholders', () => {
       '"changeme"',
       'n/a',
     ],
+    ...['<API_KEY>', '<api_key1>', '<32 chars>', '<:my-rule:>', '<:a/b:token:>', '<nil>'],
+    ...['<redacted:9f3a>', "<%= ENV['A1'] %>", '<Secret object at 0x7f3a9c01>', '<...>', '<base64>'],
   ])('%s is never masked', (value) => {
     expect(isPlaceholder(value, true)).toBe(true);
     expect(mask(value, { rules: { 'secrets/test:ALL': '(?s).+' } })).toBe(value);
   });
 
-  it.each(['hunter2', 'S3cr3t!', 'correct horse', 'p<:a:>q1', 'Xx9$aQ', 'aaaaaaab'])(
-    '%s is none',
-    (value) => {
-      expect(isPlaceholder(value, true)).toBe(false);
-    },
-  );
+  it.each([
+    ...['hunter2', 'S3cr3t!', 'correct horse', 'p<:a:>q1', 'Xx9$aQ', 'aaaaaaab'],
+    ...['<hunter2>', '<tr0ub4dor>', '<Horse!Battery>', '<:hunter2Xq:>', '<:token:hunter2Xq:>'],
+    ...['<%q8Zk2mVx7LpR%>', '<secret-q8Zk2mVx7LpR>', '<removed-hunter2xyz>', '<Winter.2026>'],
+    ...['<:card:0123456789ab:>', '<masked q8Zk2mVx7LpR>', '<?q8Zk2mVx7?>'],
+    ...['Example2026!', 'example-Zx9kLq22', 'Zx9kLq22example77', 'postgres%3A%2F%2Fu%3AZx9%40db.example.org'],
+  ])('%s is none', (value) => {
+    expect(isPlaceholder(value, true)).toBe(false);
+  });
 
   it('are whole values in your own rules and in rules about people', () => {
     const email = '[a-z.]+@[a-z.]+';
     expect(mask('to ada@example.com', { rules: { 'pii/contact:email': email } })).toBe('to <:email:>');
     expect(mask('to ada@example.com', { rules: { EMAIL: email } })).toBe('to <:EMAIL:>');
     expect(mask('x@y', { rules: { 'secrets/a:b': email } })).toBe('<:b:>');
+  });
+});
+
+describe('brackets of a mask', () => {
+  const rules = { ...{ 'a/b:token': TOKEN }, 'a/b:pin': 'pin|tok' };
+
+  it('hide nothing but masks of rules in use', () => {
+    expect(mask('<:tk_01234567:> x<:tk_01234567> <:x:tk_01234567:>')).toBe(
+      '<:<:token:>:> x<:<:token:>> <:x:<:token:>:>',
+    );
+    expect(mask('<:token:> <:a/b:token:> <:tok:>', { rules })).toBe('<:token:> <:a/b:token:> <:<:pin:>:>');
+  });
+
+  it('hold what an action adds to the name of a rule, and nothing else', () => {
+    const redactor = createRedactor(
+      RedactProcessConfig.parse({
+        plugin: 'redact',
+        rules: { NUMBER: '[0-9]{4,}' },
+        packs: [],
+        action: { NUMBER: { keep_last: 4 } },
+      }),
+      { now: () => 0, onMask: () => {} },
+    );
+    const masked = redactor.maskText('1234567890123456');
+    expect(masked).toBe('<:NUMBER:3456:>');
+    expect(redactor.maskText(`${masked} <:NUMBER:12345:> <:OTHER:3456:>`)).toBe(
+      `${masked} <:NUMBER:<:NUMBER:5:>:> <:OTHER:<:NUMBER:6:>:>`,
+    );
+  });
+});
+
+describe('values in brackets', () => {
+  const secrets = redactor({ rules: packRules(['secrets/context']) });
+
+  it.each([
+    ['user=<bob> password=<tr0ub4dor>', 'user=<bob> password=<<:password:>>'],
+    ['password="<Horse!Battery7>" x', 'password="<:password:>" x'],
+    ['api_key=<k3dEf9hIjk2mnOpq5stUvwXy>', 'api_key=<<:token:>>'],
+    ['password=<:hunter2Xq:>', 'password=<:<:password:>:>'],
+    ['password=<your-password> secret=<32 chars>', 'password=<your-password> secret=<32 chars>'],
+    ['password=<:password:> token=<:other-rule:>', 'password=<:password:> token=<:other-rule:>'],
+    ['token=<%q8Zk2mVx7LpR4tYw9BnC3dFg%>', 'token=<<:token:>>'],
+    ['password=<masked q8Zk2mVx7LpR4tYw>', 'password=<masked <:password:>>'],
+    ['token=<secret-q8Zk2mVx7LpR4tYw9BnC3dFg>', 'token=<<:token:>>'],
+    ['password=<removed-hunter2xyz>', 'password=<<:password:>>'],
+    ['api_key=<:x:d41d8cd98f00b204e9800998ecf8427e:>', 'api_key=<:<:token:>:>'],
+    ['password=<Winter.2026>', 'password=<<:password:>>'],
+    ['password=<Winter.2026', 'password=<<:password:>'],
+    ['password=<redacted 4096 bytes> <filtered>', 'password=<redacted 4096 bytes> <filtered>'],
+  ])('%s', (text, masked) => {
+    expect(secrets(text)).toBe(masked);
+    expect(secrets({ text })).toEqual({ text: masked });
+  });
+});
+
+describe('colours and escapes', () => {
+  const rules = {
+    'secrets/test:key': { match: 'key["\']?\\s*[=:]\\s*["\']?(\\w+)', mask: 1, keywords: ['key'] },
+  };
+  const written = (text: string) => text.replaceAll('␛', '\x1b');
+
+  it.each([
+    ['␛[1mkey␛[0m=␛[38;5;208mabc12␛[0m', '␛[1mkey␛[0m=␛[38;5;208m<:key:>␛[0m'],
+    ['{␛[34;1m"key"␛[0m: ␛[32m"abc12"␛[m}', '{␛[34;1m"key"␛[0m: ␛[32m"<:key:>"␛[m}'],
+    ['k␛[01;31m␛[Key␛[m␛[K=ab␛[7mc12␛[27m.', 'k␛[01;31m␛[Key␛[m␛[K=<:key:>␛[27m.'],
+    ['{"log":"\\u001b[36mkey\\u001B[0m=abc12"}', '{"log":"\\u001b[36mkey\\u001B[0m=<:key:>"}'],
+    ['\\e[1mkey\\e[0m=\\033[1mabc12', '\\e[1mkey\\e[0m=\\033[1m<:key:>'],
+    ['␛[1mkey␛[0m', '␛[1mkey␛[0m'],
+    ['{"k\\u0065y":"a\\u0062c12"}', '{"k\\u0065y":"<:key:>"}'],
+    ['"{\\"\\\\u006bey\\":\\"', '"{\\"\\\\u006bey\\":\\"'],
+  ])('hide no value: %s', (text, masked) => {
+    expect(mask(written(text), { rules })).toBe(written(masked));
+    const [field] = [written(text)].map((message) => redactor({ rules })({ message }));
+    expect(field).toEqual({ message: written(masked) });
+  });
+
+  it('take time in proportion to the text', () => {
+    const part = '\x1b[31mkey=abc12\x1b[0m ';
+    const start = process.cpuUsage().user;
+    const masked = mask(part.repeat(32_000), { rules });
+    expect(masked).toBe(part.replace('abc12', '<:key:>').repeat(32_000));
+    // It was more than ten seconds.
+    expect((process.cpuUsage().user - start) / 1e6).toBeLessThan(4);
+  });
+
+  it('are searched in bounded time', () => {
+    let isLimited = false;
+    const seen: boolean[] = [];
+    const limited = new Redactor({
+      ...{ rules, confidence: 'medium', allowedValues: [], allowedKeys: [] },
+      decode: { json: 0, percent: 0, base64: 0 },
+      replace: (value) => {
+        seen.push(isLimited);
+        return '*'.repeat(value.length);
+      },
+      boundTime: (work) => {
+        isLimited = true;
+        try {
+          return work();
+        } finally {
+          isLimited = false;
+        }
+      },
+    });
+    expect(limited.maskText('\x1b[1mkey=abc12')).toBe('\x1b[1mkey=*****');
+    expect(seen).toContain(true);
+  });
+
+  it('hide no value of a field', () => {
+    expect(redactor({ rules })({ key: '\x1b[31mabc12\x1b[0m' })).toEqual({ key: '<:key:>' });
+  });
+
+  it('limits the time of saying where values of fields were, and fails closed', () => {
+    const events = () =>
+      new Redactor({
+        ...{
+          rules: { PIN: { match: 'pin": "([0-9]{4})', mask: 1, keywords: ['pin'] } },
+          confidence: 'medium',
+        },
+        ...{ allowedValues: [], allowedKeys: [], decode: { json: 0, percent: 0, base64: 0 } },
+        replace: () => '*',
+        onFind: () => {},
+        boundTime: () => {
+          throw new Error('too slow');
+        },
+      });
+    expect(() => events().maskEvent({ pin: '1234' })).toThrow('too slow');
+    expect(events().maskEvent({ pin: 'none' })).toEqual({ pin: 'none' });
+  });
+
+  it('are no part of a place, of a count and of what an action gets', () => {
+    const found: unknown[] = [];
+    const counts: unknown[] = [];
+    const coloured = new Redactor({
+      ...{ rules, confidence: 'medium', allowedValues: [], allowedKeys: [] },
+      decode: { json: 2, percent: 1, base64: 2 },
+      replace: (value) => '*'.repeat(value.length),
+      onFind: (finding) => found.push(finding),
+      onMask: (...count) => counts.push(count),
+    });
+    expect(coloured.maskText(written('␛[1mkey␛[0m=a␛[7mb␛[0mc key=d'))).toBe(
+      written('␛[1mkey␛[0m=*** key=*'),
+    );
+    expect(counts).toEqual([
+      ['secrets/test:key', 1],
+      ['secrets/test:key', 1],
+    ]);
+    expect(found).toEqual([
+      { rule: 'secrets/test:key', start: 12, end: 23 },
+      { rule: 'secrets/test:key', start: 28, end: 29 },
+    ]);
   });
 });
 
@@ -238,6 +416,35 @@ describe('decoding', () => {
     expect(mask(twice, { decode: { base64: 1 } })).toBe(twice);
     expect(mask('tk%5F01234567', { decode: { percent: 0 } })).toBe('tk%5F01234567');
     expect(mask('"tk\\u005f01234567"', { decode: { json: 0 } })).toBe('"tk\\u005f01234567"');
+  });
+
+  it('masks text in UTF-16 that was read as UTF-8, as a whole', () => {
+    const wide = (text: string) => Buffer.from(text, 'utf16le').toString();
+    expect(mask(wide('a tk_01234567 b'))).toBe('<:token:>');
+    expect(mask(wide('nothing here'))).toBe(wide('nothing here'));
+    // Also in a field whose key has a keyword.
+    expect(mask({ tk_: wide('a tk_01234567 b') })).toEqual({ tk_: '<:token:>' });
+  });
+
+  it('leaves the rest of a text whose NULs hide nothing', () => {
+    expect(mask('tk_01234567\0 b')).toBe('<:token:>\0 b');
+    expect(mask('a\0b tk_01234567 c')).toBe('a\0b <:token:> c');
+    expect(mask({ tk_: 'a tk_01234567\0 b' })).toEqual({ tk_: 'a <:token:>\0 b' });
+    expect(mask('a tk_0\x001234567 b')).toBe('<:token:>');
+  });
+
+  it('masks a value with NULs that is a secret only behind its key', () => {
+    const rules = { api: { match: 'apikey": "([0-9a-f]{16})"', mask: 1, keywords: ['apikey'] } };
+    const counts: [string, number][] = [];
+    const onMask = (rule: string, count: number) => void counts.push([rule, count]);
+    const wide = Buffer.from('0123456789abcdef', 'utf16le').toString();
+    expect(mask({ apikey: wide }, { rules, onMask })).toEqual({ apikey: '<:api:>' });
+    expect(mask({ apikey: '0123\x00456789abcdef' }, { rules, onMask })).toEqual({ apikey: '<:api:>' });
+    expect(counts).toEqual([
+      ['api', 1],
+      ['api', 1],
+    ]);
+    expect(mask({ apikey: 'no\0ne', other: wide }, { rules })).toEqual({ apikey: 'no\0ne', other: wide });
   });
 
   it('leaves other tokens, and counts one for a token', () => {

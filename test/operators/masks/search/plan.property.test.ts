@@ -100,7 +100,7 @@ describe('a planned search', () => {
           throw new Error(`${expression} of ${JSON.stringify(text)}`);
         }
       }),
-      { numRuns: longRuns(1000) },
+      { numRuns: longRuns(400) },
     );
   });
 
@@ -120,7 +120,7 @@ describe('a planned search', () => {
           }
         }
       }),
-      { numRuns: longRuns(1000) },
+      { numRuns: longRuns(400) },
     );
   });
 
@@ -139,7 +139,7 @@ describe('a planned search', () => {
           throw new Error(`${name} of ${expression} in ${JSON.stringify(lines)}: ${found} for ${wanted}`);
         }
       }),
-      { numRuns: longRuns(1000) },
+      { numRuns: longRuns(400) },
     );
   });
 });

@@ -1,0 +1,289 @@
+import type { IsAddition } from '../checks/placeholders.ts';
+import { compileMaskRules, type MaskRules, type MaskRulesOptions } from '../compile-mask-rules.ts';
+import type { MaskRule } from '../mask-rule.ts';
+import {
+  type BlockLimits,
+  type BlockRule,
+  BlockTracker,
+  blockRules,
+  type FieldPart,
+  LINE,
+} from './block-tracker.ts';
+import {
+  compileRedactRules,
+  type EntropyRuleOptions,
+  type ReplaceValue,
+  valueFilter,
+} from './compile-redact-rules.ts';
+import { DECODERS, type DecodeLayers, replaceEncoded, withoutLayer } from './decode.ts';
+import { type Finding, findValues } from './find-values.ts';
+import type { Confidence, RedactRule } from './redact-rule.ts';
+import { Renderer } from './rendered-text.ts';
+
+export interface RedactorOptions {
+  /** Rules by their ids: `pack:rule`, or a name. */
+  readonly rules: Readonly<Record<string, string | RedactRule>>;
+  readonly confidence: Confidence;
+  readonly allowedValues: readonly string[];
+  /** Keys in any style of writing, whose values no rule masks. */
+  readonly allowedKeys: readonly string[];
+  readonly decode: DecodeLayers;
+  readonly entropy?: EntropyRuleOptions | false | undefined;
+  /** Follows blocks through the lines of a source. `now` is in milliseconds. */
+  readonly blocks?: (BlockLimits & { readonly now: () => number }) | undefined;
+  readonly replace: ReplaceValue;
+  readonly isAddition?: IsAddition | undefined;
+  readonly onMask?: ((rule: string, count: number) => void) | undefined;
+  /** Told of each value that is masked, with its place in its string. Masking is slower with it. */
+  readonly onFind?: ((finding: Finding) => void) | undefined;
+  readonly boundTime?: MaskRulesOptions['boundTime'];
+}
+
+/** How often rules have replaced something. */
+type Counts = readonly (readonly [rule: string, count: number])[];
+
+/** Masks strings by redaction rules, and in what is encoded in them. */
+export class TextMasker {
+  readonly rules: MaskRules;
+  readonly renderer: Renderer;
+  readonly decodes: boolean;
+  readonly blocks: readonly BlockRule[];
+  readonly #list: readonly MaskRule[];
+  readonly #options: RedactorOptions;
+  readonly #isMaskable: (value: string, isSecret: boolean) => boolean;
+  /** Whether rules see a value that is written as in JSON, with escapes. */
+  #isEscaped = false;
+  /** Where counts go now. */
+  #count: (rule: string, count: number) => void;
+
+  /** @throws as `compileRedactRules` does */
+  constructor(options: RedactorOptions) {
+    const { rules, decode, boundTime, onMask = () => {} } = options;
+    this.#options = options;
+    this.#count = onMask;
+    this.#list = compileRedactRules(rules, { ...options, replace: (value, id) => this.#replace(value, id) });
+    this.rules = compileMaskRules(this.#list, {
+      onMask: (rule, count) => this.count(rule, count),
+      boundTime,
+    });
+    this.#isMaskable = valueFilter(options.allowedValues);
+    this.blocks = blockRules(rules);
+    this.renderer = new Renderer(decode.json > 0);
+    this.decodes = decode.json + decode.percent + decode.base64 > 0;
+  }
+
+  count(rule: string, count: number): void {
+    this.#count(rule, count);
+  }
+
+  /**
+   * What rules make of a text, without what is encoded in it. It is not counted.
+   *
+   * @param isEscaped whether values in it are written as in JSON, with escapes
+   */
+  attempt(text: string, isEscaped: boolean): { readonly result: string; readonly counts: Counts } {
+    this.#isEscaped = isEscaped;
+    try {
+      return this.#quietly(() => this.rules.mask(text));
+    } finally {
+      this.#isEscaped = false;
+    }
+  }
+
+  /** @param onFind told of what is found, in place of that of the options */
+  mask(text: string, onFind = this.#options.onFind): string {
+    return this.maskHidden(text, onFind) ?? this.#maskShown(text, onFind);
+  }
+
+  #maskShown(text: string, onFind: RedactorOptions['onFind']): string {
+    if (text.includes('\n') && this.blocks.some((block) => this.#isInPieces(text, block))) {
+      return this.#maskPieces(text, onFind);
+    }
+    const shown = this.renderer.needs(text) ? this.#maskRendered(text, onFind) : text;
+    const masked = this.rules.mask(shown);
+    const result = this.decodes ? this.maskEncoded(masked) : masked;
+    if (onFind === undefined || result === shown) return result;
+    for (const finding of this.find(shown)) {
+      // Places in a text that is masked already are none in the original one.
+      onFind(shown === text ? finding : { ...finding, start: 0, end: text.length });
+    }
+    return result;
+  }
+
+  maskParts(parts: readonly FieldPart[], onFind: RedactorOptions['onFind']): string {
+    const { replace } = this.#options;
+    let end = 0;
+    const masked = parts.map(({ text, rule }) => {
+      const start = end;
+      end += text.length;
+      if (rule === undefined) {
+        const shifted: typeof onFind =
+          onFind && ((found) => onFind({ ...found, start: found.start + start, end: found.end + start }));
+        return this.mask(text, shifted);
+      }
+      this.count(rule, 1);
+      onFind?.({ rule, start, end });
+      return replace(text, rule);
+    });
+    return masked.join('');
+  }
+
+  /**
+   * Whether a text of several lines has a block with something between its lines that is not of it, such as the JSON of a
+   * container's log. The expression of its rule finds no more than its first line then.
+   */
+  #isInPieces(text: string, { id, contains, start, end }: BlockRule): boolean {
+    const from = text.includes(contains) ? text.search(start) : -1;
+    if (from === -1 || text.slice(from).search(end) === -1) return false;
+    const match = this.#list.find(({ name }) => name === id)?.expression.exec(text);
+    return !match || match[0].search(end) === -1;
+  }
+
+  /** Masks such a block line by line. */
+  #maskPieces(text: string, onFind: RedactorOptions['onFind']): string {
+    const { lines, timeoutMs } = this.#options.blocks ?? { lines: 200, timeoutMs: 1 };
+    const tracker = new BlockTracker(this.blocks, { lines, timeoutMs }, () => 0);
+    tracker.startEvent(LINE);
+    let start = 0;
+    const masked = text.split('\n').map((line) => {
+      const at = start;
+      start += line.length + 1;
+      const shifted: RedactorOptions['onFind'] =
+        onFind && ((found) => onFind({ ...found, start: found.start + at, end: found.end + at }));
+      const parts = tracker.next(LINE, line);
+      return parts === undefined ? this.mask(line, shifted) : this.maskParts(parts, shifted);
+    });
+    return masked.join('\n');
+  }
+
+  /** Masks what rules find in what a reader sees of a text. */
+  #maskRendered(text: string, onFind: RedactorOptions['onFind']): string {
+    const shown = this.renderer.render(text);
+    if (this.#ruleFor(shown, this.#options.decode) === undefined) return text;
+    return this.renderer.replace(text, this.find(shown), (value, finding) => {
+      this.count(finding.rule, 1);
+      onFind?.(finding);
+      return this.#options.replace(value, finding.rule);
+    });
+  }
+
+  /**
+   * A text in which NULs hide a secret, such as UTF-16 that was read as UTF-8: the secret cannot be cut out, so the whole
+   * text is replaced. Undefined for other texts.
+   */
+  maskHidden(text: string, onFind = this.#options.onFind): string | undefined {
+    if (!text.includes(NUL)) return undefined;
+    const shown = this.#quietly(() => this.#maskShown(text, () => {}));
+    const whole = this.#quietly(() => this.#maskShown(text.replaceAll(NUL, ''), () => {}));
+    if (shown.result.replaceAll(NUL, '') === whole.result) return undefined;
+    const [[rule] = ['']] = [...whole.counts, ...shown.counts];
+    this.count(rule, 1);
+    onFind?.({ rule, start: 0, end: text.length });
+    return this.#options.replace(text, rule);
+  }
+
+  /** Encoded tokens are found as by rules that come last. */
+  find(text: string): Finding[] {
+    const { decode: layers, replace } = this.#options;
+    let found = '';
+    const decoding = DECODERS.filter(({ layer }) => layers[layer] > 0).map(
+      ({ layer, expression, group, decode }): MaskRule => ({
+        name: '',
+        expression: new RegExp(expression.source),
+        groups: [group],
+        accepts: (token) => {
+          const decoded = decode(token);
+          const rule =
+            decoded === undefined ? undefined : this.#ruleFor(decoded, withoutLayer(layers, layer));
+          found = rule ?? '';
+          return rule !== undefined && this.#isMaskable(token, true);
+        },
+        replace: (token) => replace(token, found),
+      }),
+    );
+    return this.#findBy([...this.#list, ...decoding], text, ({ name }) => (name === '' ? found : name));
+  }
+
+  /** What rules find in a text by themselves. */
+  findByRules(text: string, isEscaped: boolean): Finding[] {
+    this.#isEscaped = isEscaped;
+    try {
+      return this.#findBy(this.#list, text);
+    } finally {
+      this.#isEscaped = false;
+    }
+  }
+
+  #findBy(rules: readonly MaskRule[], text: string, nameOf?: (rule: MaskRule) => string): Finding[] {
+    const { boundTime = (work) => work() } = this.#options;
+    let findings: Finding[] = [];
+    boundTime(
+      () => {
+        findings = findValues(text, rules, nameOf);
+        return '';
+      },
+      text.length,
+      () => '',
+    );
+    return findings;
+  }
+
+  /** Counts what `work` masks, unless it throws or returns false: then it is done in another way. */
+  counted<T>(work: () => T): T {
+    const { result, counts } = this.#quietly(work);
+    if (result !== false) for (const [rule, number] of counts) this.count(rule, number);
+    return result;
+  }
+
+  /** Does not count what `work` masks, but says it. */
+  #quietly<T>(work: () => T): { result: T; counts: readonly (readonly [rule: string, count: number])[] } {
+    const count = this.#count;
+    const counts: [rule: string, count: number][] = [];
+    this.#count = (rule, number) => void counts.push([rule, number]);
+    try {
+      return { result: work(), counts };
+    } finally {
+      this.#count = count;
+    }
+  }
+
+  /** What replaces a value, written as the text around it. */
+  #replace(value: string, id: string): string {
+    const { replace } = this.#options;
+    return this.#isEscaped ? escaped(replace(unescaped(value) ?? value, id)) : replace(value, id);
+  }
+
+  maskEncoded(text: string): string {
+    return replaceEncoded(text, this.#options.decode, (token, decoded, left) => {
+      const rule = this.#ruleFor(decoded, left);
+      if (rule === undefined || !this.#isMaskable(token, true)) return undefined;
+      this.count(rule, 1);
+      return this.#options.replace(token, rule);
+    });
+  }
+
+  /** The first rule that masks something in a text, or in what is encoded in it. */
+  #ruleFor(text: string, layers: DecodeLayers): string | undefined {
+    let first: string | undefined = this.#quietly(() => this.rules.mask(text)).counts[0]?.[0];
+    if (first !== undefined) return first;
+    replaceEncoded(text, layers, (_, decoded, left) => {
+      first ??= this.#ruleFor(decoded, left);
+      return undefined;
+    });
+    return first;
+  }
+}
+
+const NUL = '\0';
+
+/** A text as it stands in a string of JSON. */
+export const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** The text that a string of JSON stands for; undefined if it is none. */
+export function unescaped(text: string): string | undefined {
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return undefined;
+  }
+}

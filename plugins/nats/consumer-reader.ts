@@ -1,0 +1,373 @@
+import { asapScheduler, asyncScheduler, concatMap, defer, EMPTY, interval, Subscription, timer } from 'rxjs';
+import { Fifo } from '../../operators/support/fifo.ts';
+import { LruMap } from '../../operators/support/lru-map.ts';
+import {
+  collectedEvent,
+  EventBatch,
+  isFatal,
+  type Outcome,
+  PluginError,
+  safeReason,
+} from '../../src/sdk/index.ts';
+import type { CollectorContext } from './collector-settings.ts';
+import type { NatsConsumer, NatsMessage, OpenLink } from './link.ts';
+import { MessageAnswers } from './message-answers.ts';
+import { readEvents } from './read-events.ts';
+import type { ConnectionSettings } from './settings.ts';
+import { SharedLink } from './shared-link.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** Messages that are asked for at a time, at most. */
+const MOST_ASKED = 256;
+/** Bytes of the messages that are asked for, as far as their size is known from those before. */
+const MOST_BYTES = 16 * MIB;
+/** Milliseconds for which the server keeps a request for messages. */
+const EXPIRES = 10_000;
+/** The same with `once`, where a request is for messages that are there: it waits only if other workers got them. */
+const ONCE_EXPIRES = 1000;
+/** Milliseconds between two attempts to use the consumer. */
+const RETRY_WAIT = 1000;
+/** Milliseconds for which messages are gathered behind others, so that those of a busy stream share a write of the forwarder. */
+const GATHER = 50;
+/** Acknowledged messages that are known again, in case the acknowledgement was lost. */
+const KNOWN_MESSAGES = 10_000;
+/** Of a message that cannot be read, what the dead letter gets. */
+const SHOWN_BYTES = 64 * KIB;
+
+/** What a reader does for its subscriber. */
+export interface ReaderOutput {
+  emit(batch: EventBatch): void;
+  fail(error: unknown): void;
+  complete(): void;
+}
+
+/** A message that was delivered to this process and not answered yet. */
+interface Open {
+  /**
+   * Removed with the answer. The memory of the map can refer to a deleted entry until V8 collects its old generation, and
+   * the megabytes of messages behind such entries would make that collection ten times as frequent.
+   */
+  held: Held | undefined;
+  readonly key: string;
+  readonly size: number;
+  /** When the server last heard of it, by the scheduler. */
+  heardAt: number;
+  isEmitted: boolean;
+}
+
+interface Held {
+  readonly message: NatsMessage;
+  readonly content: EventBatch['content'];
+  /** Why it cannot be read. */
+  readonly refusal: PluginError | undefined;
+}
+
+/**
+ * Reads a consumer: asks for as many messages as the window has room for, emits a batch for each, and answers it when its
+ * events are acknowledged.
+ */
+export class ConsumerReader {
+  readonly #ctx: CollectorContext;
+  readonly #output: ReaderOutput;
+  readonly #link: SharedLink;
+  readonly #answers: MessageAnswers;
+  readonly #open = new Map<string, Open>();
+  readonly #waiting = new Fifo<Open>();
+  /** Messages whose acknowledgement was sent. */
+  readonly #acknowledged = new LruMap<string, true>(KNOWN_MESSAGES);
+  #consumer: NatsConsumer | undefined;
+  #requests = 0;
+  /** Messages that were asked for and have not come. */
+  #asked = 0;
+  /** With `once`: messages that no worker has, as far as this one knows. */
+  #left = 0;
+  #waitingEvents = 0;
+  #emittedMessages = 0;
+  /** Of the largest message of the last ones. Before the first has come, what a `nats` forwarder puts into one by default. */
+  #events = 256;
+  /** The same; undefined before the first has come. */
+  #bytes: number | undefined;
+  /** The most that the server accepts. */
+  #maxPayload = MIB;
+  #isStopped = false;
+  #isFailing = false;
+  #isPumpDue = false;
+  #gathering: Subscription | undefined;
+  #emittedAt = Number.NEGATIVE_INFINITY;
+  /** Until the reader is stopped. */
+  readonly #reading = new Subscription();
+  /** Until the run is over: what is in flight still needs it. */
+  #progress: Subscription | undefined;
+
+  constructor(ctx: CollectorContext, open: OpenLink<ConnectionSettings>, output: ReaderOutput) {
+    this.#ctx = ctx;
+    this.#output = output;
+    this.#link = new SharedLink(ctx, open, ({ maxPayload }) => {
+      this.#maxPayload = maxPayload;
+      return EMPTY;
+    });
+    this.#answers = new MessageAnswers(ctx);
+    this.#reading.add(ctx.demand.room$.subscribe(() => this.#pumpSoon()));
+    ctx.ended.addEventListener('abort', () => this.#progress?.unsubscribe(), { once: true });
+    ctx.beforeEnd?.(
+      defer(() => {
+        this.stop();
+        return this.#link.flush();
+      }),
+    );
+    this.#connect();
+  }
+
+  /**
+   * Gives back at once what waits. What was emitted is answered as long as the run goes on, and so is what the server had
+   * sent before it knew of the stop.
+   */
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#reading.unsubscribe();
+    for (const open of this.#open.values()) {
+      if (open.isEmitted) continue;
+      open.held?.message.nak(0);
+      this.#open.delete(open.key);
+    }
+  }
+
+  #connect(): void {
+    const { stream, durable, start, filter_subject, ack_wait, create } = this.#ctx.config;
+    const window = Math.max(1, Math.floor(this.#ctx.demand.room));
+    const max_ack_pending = this.#ctx.config.max_ack_pending ?? Math.min(window, 100_000);
+    const settings = { durable, start, filter_subject, ack_wait, max_ack_pending };
+    this.#reading.add(
+      this.#link.link$.pipe(concatMap((link) => link.consumer(stream, settings, create))).subscribe({
+        next: (consumer) => {
+          this.#consumer = consumer;
+          this.#reportRecovery();
+          this.#progress?.unsubscribe();
+          this.#progress = interval(consumer.ackWait / 4).subscribe(() =>
+            this.#reportProgress(consumer.ackWait),
+          );
+          this.#pump();
+        },
+        error: (error) => this.#retry(error),
+      }),
+    );
+  }
+
+  #retry(error: unknown): void {
+    const { logger, pipeline, config, once } = this.#ctx;
+    if (isFatal(error) || once) {
+      this.#output.fail(error);
+      return;
+    }
+    if (!this.#isFailing)
+      logger.warn(`${pipeline}: collector ${config.name}: ${safeReason(error)}; trying again`);
+    this.#isFailing = true;
+    this.#consumer = undefined;
+    this.#reading.add(timer(RETRY_WAIT).subscribe(() => this.#connect()));
+  }
+
+  #reportRecovery(): void {
+    const { logger, pipeline, config } = this.#ctx;
+    if (this.#isFailing) logger.info(`${pipeline}: collector ${config.name} reads the stream again`);
+    this.#isFailing = false;
+  }
+
+  /** Once for all messages that are acknowledged together: a request for each would cost as much as the message. */
+  #pumpSoon(): void {
+    if (this.#isPumpDue || this.#isStopped) return;
+    this.#isPumpDue = true;
+    this.#reading.add(
+      asapScheduler.schedule(() => {
+        this.#isPumpDue = false;
+        this.#pump();
+      }),
+    );
+  }
+
+  /** Emits what there is room for, then asks for as many messages as there will be room for. */
+  #pump(): void {
+    if (this.#isStopped) return;
+    if (this.#gathering === undefined) this.#emitWaiting();
+    const consumer = this.#consumer;
+    if (consumer === undefined || this.#isStopped) return;
+    const wanted = this.#wantedMessages();
+    if (wanted === 0) return;
+    if (this.#ctx.once) this.#pullPending(consumer, wanted);
+    else this.#pull(consumer, wanted);
+  }
+
+  #wantedMessages(): number {
+    const room = Math.floor((this.#ctx.demand.room - this.#waitingEvents) / this.#events);
+    const most =
+      Math.min(room, MOST_ASKED, Math.floor(MOST_BYTES / (this.#bytes ?? this.#maxPayload))) - this.#asked;
+    const isIdle = this.#asked === 0 && this.#open.size === 0;
+    if (isIdle) return this.#ctx.demand.room > 0 ? Math.max(1, most) : 0;
+    // A request costs as much as a message, so it is not made for each one that was acknowledged.
+    const isWorthwhile = this.#asked === 0 || most >= this.#asked;
+    return most > 0 && isWorthwhile ? most : 0;
+  }
+
+  /**
+   * With `once`: only what is there, and completes when nothing is. Each message says how many are behind it, so the server
+   * is only asked before the first request and when that number is used up.
+   */
+  #pullPending(consumer: NatsConsumer, wanted: number): void {
+    const known = Math.min(wanted, this.#left - this.#asked);
+    if (known > 0) this.#pull(consumer, known);
+    if (this.#requests > 0) return;
+    this.#requests++;
+    this.#reading.add(
+      consumer.pending().subscribe({
+        next: (pending) => {
+          this.#requests--;
+          this.#left = pending;
+          if (pending > 0) this.#pull(consumer, Math.min(wanted, pending));
+          else if (this.#open.size === 0) this.#output.complete();
+        },
+        error: (error) => this.#retry(error),
+      }),
+    );
+  }
+
+  #pull(consumer: NatsConsumer, messages: number): void {
+    let left = messages;
+    this.#asked += messages;
+    this.#requests++;
+    const end = () => {
+      this.#asked -= left;
+      left = 0;
+      this.#requests--;
+    };
+    this.#reading.add(
+      consumer.pull(messages, this.#ctx.once ? ONCE_EXPIRES : EXPIRES).subscribe({
+        next: (message) => {
+          if (left > 0) {
+            left--;
+            this.#asked--;
+          }
+          this.#left = message.pending;
+          this.#take(message);
+        },
+        error: (error) => {
+          end();
+          if (this.#consumer === consumer) this.#retry(error);
+        },
+        complete: () => {
+          end();
+          this.#pump();
+        },
+      }),
+    );
+  }
+
+  #take(message: NatsMessage): void {
+    const key = `${message.sequence} ${message.storedAt}`;
+    const known = this.#open.get(key);
+    if (known?.held !== undefined) {
+      // It came again because it takes long, or because the server did not hear of it: it is in work.
+      known.held = { ...known.held, message };
+      known.heardAt = asyncScheduler.now();
+      return;
+    }
+    if (message.deliveries > 1 && this.#acknowledged.has(key)) {
+      message.ack();
+      return;
+    }
+    const { size, ...read } = this.#read(message);
+    const held = { ...read, message };
+    const open: Open = { held, key, size, heardAt: asyncScheduler.now(), isEmitted: false };
+    this.#ctx.stats.bytes(message.data.length);
+    this.#ctx.stats.pending(message.pending);
+    this.#events = Math.max(1, size, this.#events * 0.9);
+    this.#bytes = Math.max(1, message.data.length, (this.#bytes ?? 0) * 0.9);
+    if (size === 0) {
+      message.ack();
+      return;
+    }
+    this.#open.set(key, open);
+    this.#waiting.push(open);
+    this.#waitingEvents += size;
+    this.#gather();
+  }
+
+  /** Emits at once if nothing was emitted lately, if what waits takes half of the room, or if no other message was asked for. */
+  #gather(): void {
+    const { demand, once } = this.#ctx;
+    const mayGather = !once && this.#asked > 0 && this.#waitingEvents < demand.room / 2;
+    const wait = this.#emittedAt + GATHER - asyncScheduler.now();
+    if (!mayGather || wait <= 0) this.#endGathering();
+    else if (this.#gathering === undefined) {
+      this.#gathering = timer(wait).subscribe(() => this.#endGathering());
+      this.#reading.add(this.#gathering);
+    }
+  }
+
+  #endGathering(): void {
+    this.#gathering?.unsubscribe();
+    this.#gathering = undefined;
+    this.#pump();
+  }
+
+  #read(message: NatsMessage): Omit<Held, 'message'> & Pick<Open, 'size'> {
+    const { format, max_message_bytes: most, stream } = this.#ctx.config;
+    const { data, subject, sequence } = message;
+    try {
+      if (data.length > most) {
+        throw new PluginError(`the message has ${data.length} bytes, above \`max_message_bytes\` (${most})`);
+      }
+      const content = readEvents(data, subject, format);
+      return { content, refusal: undefined, size: 'size' in content ? content.size : content.length };
+    } catch (error) {
+      const shown = Buffer.from(data.subarray(0, SHOWN_BYTES)).toString();
+      const content = [collectedEvent({ stream, sequence, subject, message: shown })];
+      return { content, refusal: error as PluginError, size: 1 };
+    }
+  }
+
+  #emitWaiting(): void {
+    for (let next = this.#waiting.peek(); next !== undefined; next = this.#waiting.peek()) {
+      const { room } = this.#ctx.demand;
+      // A message that is larger than the window is emitted when nothing else is in flight.
+      if (this.#isStopped || room <= 0 || (room < next.size && this.#emittedMessages > 0)) return;
+      this.#waiting.shift();
+      this.#waitingEvents -= next.size;
+      if (next.held !== undefined) this.#emit(next, next.held);
+    }
+  }
+
+  #emit(open: Open, { content, refusal, message }: Held): void {
+    open.isEmitted = true;
+    this.#emittedAt = asyncScheduler.now();
+    this.#emittedMessages++;
+    const path = `message ${message.sequence} of the stream ${this.#ctx.config.stream}`;
+    const origin = { path, startOffset: 0, endOffset: message.data.length };
+    const acknowledge = (outcome: Outcome) => this.#answer(open, outcome);
+    this.#output.emit(
+      refusal === undefined
+        ? new EventBatch(content, acknowledge, origin)
+        : EventBatch.refused((content as readonly never[])[0] as never, refusal, acknowledge, origin),
+    );
+  }
+
+  #answer(open: Open, outcome: Outcome): void {
+    const { held, key } = open;
+    if (held === undefined) return;
+    open.held = undefined;
+    this.#open.delete(key);
+    this.#emittedMessages--;
+    if (this.#answers.answer(held.message, held.refusal, outcome)) this.#acknowledged.set(key, true);
+    this.#pumpSoon();
+  }
+
+  /** So that a message that takes longer than `ack_wait` is not given to another worker. */
+  #reportProgress(ackWait: number): void {
+    const now = asyncScheduler.now();
+    for (const open of this.#open.values()) {
+      if (now - open.heardAt < ackWait / 2) continue;
+      open.held?.message.working();
+      open.heardAt = now;
+    }
+  }
+}

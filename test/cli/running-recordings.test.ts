@@ -1,0 +1,115 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { load as parseYaml } from 'js-yaml';
+import { firstValueFrom } from 'rxjs';
+import { Fleet } from '../../src/cli/fleet.ts';
+import { RunningRecordings } from '../../src/cli/running-recordings.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { Manager } from '../../src/engine/manager.ts';
+import { openState } from '../../src/state/open-state.ts';
+import { eventually } from '../support/eventually.ts';
+import { recordingLogger } from '../support/pipelines.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { load, run } from '../testing/yaml/helpers.ts';
+
+const temp = tempFolder();
+
+/** A running pipeline that delivers a file exactly once, and the answers of its process to `/record`. */
+async function exactlyOnce() {
+  const [input, output] = [temp('in.log'), temp('out/web.jsonl')];
+  const yaml = `
+collectors: { log: { plugin: file, paths: [${input}], backfill: true } }
+processors: { secrets: { plugin: redact, blocks: false } }
+forwarders: { archive: { plugin: disk, path: ${temp('out')}, filename: web.jsonl } }
+pipelines: { web: { collect: log, process: secrets, forward: archive, exactly_once: true } }
+host_config: {}
+`;
+  writeFileSync(temp('web.yaml'), yaml);
+  writeFileSync(input, 'before\n');
+  const logger = recordingLogger();
+  const { config, host } = await loadConfig([temp('web.yaml')], { logger });
+  const state = await openState(temp('state'), { logger });
+  const fleet = new Fleet();
+  const recordings = new RunningRecordings(fleet, ['web.yaml'], logger);
+  const options = { host, logger, state, random: () => 0, probe: recordings.probe };
+  fleet.start(new Manager(config, options), ['web']);
+  const written = () => (existsSync(output) ? readFileSync(output, 'utf8') : '');
+  return {
+    yaml,
+    output,
+    logged: (pattern: RegExp) => logger.lines.some((line) => pattern.test(line)),
+    write: (line: string) => appendFileSync(input, `${line}\n`),
+    written: (line: string) => written().includes(`"${line}"`),
+    record: async (forMs: number) => {
+      const { signal } = new AbortController();
+      const answer = await recordings.answer({ pipeline: 'web', forMs, forText: `${forMs}ms`, signal });
+      return 'text' in answer ? answer.text : answer.error;
+    },
+    end: async () => {
+      await firstValueFrom(fleet.stop());
+      await state.close();
+      return written()
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).data.line as string);
+    },
+  };
+}
+
+interface Input {
+  readonly events: readonly { readonly value: { readonly line: string } }[];
+}
+
+/** The lines that a recording has, in all runs of the pipeline. */
+function recordedLines(text: string): string[] {
+  const { tests } = parseYaml(text) as {
+    tests: Record<string, { collect: { log: Input | { runs: Input[] } } }>;
+  };
+  return Object.values(tests).flatMap(({ collect: { log } }) =>
+    ('runs' in log ? log.runs : [log]).flatMap(({ events }) => events.map(({ value }) => value.line)),
+  );
+}
+
+describe('/record of a running pipeline that delivers exactly once', () => {
+  it('has what was collected meanwhile, once, and masked', async () => {
+    const pipeline = await exactlyOnce();
+    await eventually(() => pipeline.written('before'));
+    const answer = pipeline.record(600);
+    await eventually(() => pipeline.logged(/recording web/));
+    for (const line of ['a', 'b', 'password=hunter2hunter2', 'b']) pipeline.write(line);
+    const text = await answer;
+    expect(await pipeline.end()).toEqual(['before', 'a', 'b', 'password=<:password:>', 'b']);
+    expect(recordedLines(text)).toEqual(['a', 'b', 'password=<:password:>', 'b']);
+    const results = await run(await load({ 'web.test.yaml': text, 'web.yaml': pipeline.yaml }));
+    expect(results.map(({ findings }) => findings)).toEqual([[]]);
+  });
+
+  it('has each event once if a commit fails, and goes on in the next run', async () => {
+    const pipeline = await exactlyOnce();
+    await eventually(() => pipeline.written('before'));
+    const answer = pipeline.record(2000);
+    await eventually(() => pipeline.logged(/recording web/));
+    const lines: string[] = [];
+    const failure = /removed before all that was written to it was committed/;
+    // A commit that comes in between leaves nothing to fail on.
+    for (let n = 0; !pipeline.logged(failure); n++) {
+      const [removed, next] = [`removed ${n}`, `next ${n}`] as const;
+      lines.push(removed, next);
+      pipeline.write(removed);
+      await eventually(() => pipeline.written(removed));
+      rmSync(pipeline.output);
+      pipeline.write(next);
+      await eventually(() => pipeline.written(next));
+      await eventually(() => pipeline.logged(failure), 500).catch(() => {});
+    }
+    pipeline.write('last');
+    await eventually(() => pipeline.written('last'));
+    const text = await answer;
+    await pipeline.end();
+    // What came before the recording comes again if it was not committed.
+    expect(recordedLines(text).filter((line) => line !== 'before')).toEqual([...lines, 'last']);
+    expect(text).toContain('states: [running, backing_off, running, ');
+    const results = await run(await load({ 'web.test.yaml': text, 'web.yaml': pipeline.yaml }));
+    expect(results.map(({ findings }) => findings)).toEqual([[]]);
+  });
+});

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+/** A proxy that opens tunnels, as most companies have one. */
+export interface ConnectProxy {
+  readonly url: string;
+  /** What was asked for: method, target and `Proxy-Authorization`. */
+  readonly asked: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Tunnels to any port of this machine. Others than those with this `authorization`, if one is given, get a 407. */
+export async function connectProxy(authorization?: string): Promise<ConnectProxy> {
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((_, response) => response.writeHead(405).end());
+  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connect', ({ url = '', headers }: IncomingMessage, client: Socket, head: Buffer) => {
+    const given = headers['proxy-authorization'];
+    asked.push(`CONNECT ${url} ${given}`);
+    if (authorization !== undefined && given !== authorization) {
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n');
+      return;
+    }
+    const upstream = connect(Number(url.split(':')[1]), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      upstream.write(head);
+      client.pipe(upstream).pipe(client);
+    });
+    sockets.add(upstream);
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    client.on('error', end);
+    upstream.on('error', end);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
