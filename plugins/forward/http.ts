@@ -16,7 +16,7 @@ import {
   safeReason,
   secret,
 } from '../../src/sdk/index.ts';
-import { errorOf, isSuccess, type PartialFailure, refusedBy } from '../http/answer.ts';
+import { errorOf, isRefusal, isSuccess, type PartialFailure, refusedBy } from '../http/answer.ts';
 import { HttpClient, type HttpProxy } from '../http/client.ts';
 import {
   bodyOf,
@@ -130,6 +130,10 @@ const schema = ForwardConfigBase.extend({
     .array(z.union([z.enum(['4xx', '5xx']), integer().min(300).max(599)]))
     .default([408, 425, 429, '5xx'])
     .describe('Statuses after which a batch is sent again.'),
+  split_refused: z
+    .boolean()
+    .default(false)
+    .describe('Whether a batch that the server refuses is split until the refused events are found.'),
   auth: auth.optional().describe('How requests are authorised.'),
   tls: tls.prefault({}).describe('Settings of TLS.'),
   proxy: z
@@ -208,7 +212,7 @@ function send(ctx: Context, documents: () => Documents): Observable<never> {
   });
 }
 
-/** Sends documents, in several requests if the server finds them too large for one. */
+/** Sends documents, in several requests if the server finds them too large for one, or refuses some of them. */
 class Sender {
   readonly #config: Config;
   readonly #client: HttpClient;
@@ -240,7 +244,7 @@ class Sender {
 
   /** Returns the events that failed, of which the others were delivered. Throws if there are no others. */
   async #sendPart(documents: Documents, signal: AbortSignal): Promise<PartialFailure> {
-    const { retry_statuses: statuses } = this.#config;
+    const { retry_statuses: statuses, split_refused: splitsRefused } = this.#config;
     const { count, bytes } = documents;
     if (count > 1 && bytes.length >= this.#tooLarge) return this.#sendHalves(documents, signal);
     const body = await bodyOf(documents, this.#config);
@@ -253,6 +257,7 @@ class Sender {
       this.#tooLarge = Math.min(this.#tooLarge, bytes.length);
       return this.#sendHalves(documents, signal);
     }
+    if (splitsRefused && count > 1 && isRefusal(answer, statuses)) return this.#sendHalves(documents, signal);
     throw errorOf(answer, documents, { server: this.#client.server, statuses });
   }
 
@@ -274,8 +279,8 @@ class Sender {
         failedEvents.push(...failuresOf(half, error));
       }
     }
-    if (lastError !== undefined && failedEvents.length === documents.count && !isPermanent(lastError))
-      throw lastError;
+    const isWhole = failedEvents.length === documents.count && failedEvents.every((event) => !event.permanent);
+    if (lastError !== undefined && isWhole) throw lastError;
     return { failedEvents, retryAfter };
   }
 }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { asyncScheduler } from 'rxjs';
 import { type FailedEvent, PluginError } from '../../src/sdk/index.ts';
+import { isRowError } from './clickhouse-errors.ts';
 import type { Documents } from './documents.ts';
 
 /** What a server has answered. */
@@ -29,6 +30,12 @@ const HINTS: Readonly<Record<number, string>> = {
 
 export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
+/** Whether the server refuses the body, so that an event in it may be the cause, and would refuse it again. */
+export function isRefusal({ status, serverError }: Answer, statuses: RetryStatuses): boolean {
+  if (status >= 500 && isRowError(serverError)) return true;
+  return !isRetried(status, statuses) && (ABOUT_EVENTS.has(status) || status >= 500);
+}
+
 /**
  * The error of an answer without success. One that is to be retried asks for the wait of `Retry-After`. One about the
  * body is permanent for a single event; for several it is left open which one is the cause. Any other one is fatal: every
@@ -37,19 +44,20 @@ export const isSuccess = ({ status }: Answer): boolean => status >= 200 && statu
  * @param server how messages name the server.
  */
 export function errorOf(
-  { status, retryAfter, serverError }: Answer,
+  answer: Answer,
   { count }: Documents,
   { server, statuses }: { readonly server: string; readonly statuses: RetryStatuses },
 ): PluginError {
+  const { status, retryAfter, serverError } = answer;
   const meaning = STATUS_CODES[status];
   const meanings = [meaning, serverError].filter((text) => text !== undefined);
   const answered = `${server} answered ${status}${meanings.length === 0 ? '' : ` (${meanings.join('; ')})`}`;
-  if (isRetried(status, statuses)) {
-    return new PluginError(answered, { retryAfter: secondsUntil(retryAfter) });
-  }
-  if (ABOUT_EVENTS.has(status) || status >= 500) {
+  if (isRefusal(answer, statuses)) {
     if (count > 1) return new PluginError(`${answered} to a batch of ${count} events`);
     return new PluginError(status === 413 ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
+  }
+  if (isRetried(status, statuses)) {
+    return new PluginError(answered, { retryAfter: secondsUntil(retryAfter) });
   }
   const isRedirect = status >= 300 && status < 400;
   const isMissing = status === 404 && serverError !== undefined;

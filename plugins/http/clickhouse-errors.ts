@@ -40,6 +40,13 @@ const NAMES: Readonly<Record<number, string>> = {
   676: 'CANNOT_PARSE_IPV6',
 };
 
+/** Errors of single rows. Older servers answer 500 with them. */
+const ROW_ERROR =
+  /, (?:CANNOT_PARSE_\w+|TYPE_MISMATCH|INCORRECT_DATA|CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN|VIOLATED_CONSTRAINT)$/;
+
+/** Whether an error, as {@link clickHouseError} names it, says that the server cannot store a row, now or later. */
+export const isRowError = (serverError: string | undefined): boolean => ROW_ERROR.test(serverError ?? '');
+
 /** What tells the error of an answer of ClickHouse. */
 export interface ClickHouseAnswer {
   /** The header `X-ClickHouse-Exception-Code`, which servers before version 19 do not send. */

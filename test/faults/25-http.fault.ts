@@ -160,6 +160,26 @@ it('400 for a batch that holds one bad event: it alone goes to the dead letter',
   expect([...trial.oracle.found([trial.path('dead')]).keys()]).toEqual([bad]);
 });
 
+it('split_refused: the bad event alone goes to the dead letter, also if the server goes away meanwhile', async () => {
+  const bad = byForm({ short: 1234, long: 56_789 });
+  let found = 0;
+  const refuses =
+    (ok: Answerer): Answerer =>
+    (request, response, incoming) => {
+      if (!request.body.includes(`id:${bad}:${bad};`)) ok(request, response, incoming);
+      // Some of the halves in which the bad event is searched for are sent while the server is away.
+      else response.writeHead([2, 3, 7].includes(++found) ? 503 : 400).end(request.body);
+    };
+  const { trial } = await trialWith(refuses, {
+    http: ', split_refused: true',
+    delivery: '{ dead_letter: dead }',
+  });
+  expect(await trial.runOnce()).toMatchObject({ code: 0 });
+  const outputs = [trial.path('out'), trial.path('dead')];
+  expect(trial.verdict({ outputs })).toEqual(flawless(trial));
+  expect([...trial.oracle.found([trial.path('dead')]).keys()]).toEqual([bad]);
+});
+
 it('413 above a size: batches are split, and all lines come once', async () => {
   const { trial } = await trialWith((ok) => (request, response, incoming) => {
     if (request.body.length > 20_000) response.writeHead(413).end();

@@ -63,10 +63,19 @@ host_config: {}
       expect(trial.verdict().leaks).toEqual([]);
     });
 
-    it('rows of the wrong type go to the dead letter, and all others to the table', async () => {
+    it.each([
+      ['delivery.attempts', (text: string) => text],
+      [
+        'split_refused',
+        (text: string) =>
+          text
+            .replace('attempts: 3, ', '')
+            .replace('payload: flat', 'payload: flat\n    split_refused: true'),
+      ],
+    ])('rows of the wrong type go to the dead letter, and all others to the table: %s', async (_, with_) => {
       await table('timestamp DateTime, n UInt8');
       const trial = new Trial(
-        config()
+        with_(config())
           .replace(/process: mask/, 'process: numbers')
           .replace('forwarders:', `  numbers: { plugin: parse, format: json }\nforwarders:`),
       );

@@ -294,7 +294,7 @@ describe('http: answers', () => {
     ];
     const messages = await Promise.all(found.map(async (answer) => (await answered(answer)).message));
     expect(messages).toEqual([
-      'URL answered 500 (Internal Server Error; ClickHouse error 27, CANNOT_PARSE_INPUT_ASSERTION_FAILED)',
+      'URL answered 500 (Internal Server Error; ClickHouse error 27, CANNOT_PARSE_INPUT_ASSERTION_FAILED) to a batch of 2 events',
       'URL answered 500 (Internal Server Error; ClickHouse error 252, TOO_MANY_PARTS)',
       'URL answered 404 (Not Found; ClickHouse error 60, UNKNOWN_TABLE); create the table, or check `url`',
       'URL answered 500 (Internal Server Error; ClickHouse error 7777)',
@@ -353,6 +353,53 @@ describe('http: answers', () => {
         permanent: true,
       },
     ]);
+  });
+
+  describe('with split_refused', () => {
+    const splits = (url: string) => contextOf({ url, split_refused: true });
+
+    it.each([400, 409, 422])('%i: the refused events are found, and fail permanently', async (code) => {
+      const sink = await sinkOf(({ body }, response) =>
+        response.writeHead(body.includes('bad') ? code : 200).end(),
+      );
+      const batch = events(16).map((each, n) => (n === 5 || n === 6 ? event(n, { line: 'bad' }) : each));
+      const error = await failure(sendTo(splits(sink.url), batch));
+      expect(error.failedEvents).toMatchObject([
+        { index: 5, permanent: true, reason: expect.stringContaining(`answered ${code}`) },
+        { index: 6, permanent: true },
+      ]);
+    });
+
+    it('a 503 or a broken connection while the events are searched for is no refusal', async () => {
+      for (const broken of [status(503), (_: unknown, response: { destroy(): void }) => response.destroy()]) {
+        // Of four: the first half is refused, then its first event, and then the server goes away.
+        const sink = await sinkOf(inTurn(status(400), status(400), status(400), broken));
+        const error = await failure(sendTo(splits(sink.url), events(4)));
+        expect(error.permanent).toBe(false);
+        expect(error.failedEvents).toMatchObject([
+          { index: 0, permanent: true },
+          ...[1, 2, 3].map((index) => ({ index, permanent: false })),
+        ]);
+      }
+    });
+
+    it('a status of retry_statuses splits nothing', async () => {
+      const sink = await sinkOf(status(500));
+      expect(await failure(sendTo(splits(sink.url), events(4)))).toMatchObject({ permanent: false });
+      expect(sink.requests).toHaveLength(1);
+    });
+
+    it('a 500 of ClickHouse about a row splits, one about the server does not', async () => {
+      const clickhouse = (code: string) => status(500, { 'x-clickhouse-exception-code': code });
+      const sink = await sinkOf(({ body }, response, incoming) =>
+        (body.includes('line 2') ? clickhouse('27') : status(200))({ body } as never, response, incoming),
+      );
+      const error = await failure(sendTo(splits(sink.url), events(4)));
+      expect(error.failedEvents).toMatchObject([{ index: 2, permanent: true }]);
+      const full = await sinkOf(clickhouse('252'));
+      expect(await failure(sendTo(splits(full.url), events(4)))).toMatchObject({ permanent: false });
+      expect(full.requests).toHaveLength(1);
+    });
   });
 
   it('a part that fails for now leaves the rest for the next attempt', async () => {
