@@ -29,6 +29,8 @@ interface OpenBlock {
   lastAt: number;
   /** Where the body starts in each line, if the lines have a prefix. */
   column: number;
+  /** If its lines are strings in lines of JSON: what stands before each of them, such as `"message":"`. */
+  opening: string | undefined;
 }
 
 /** A part of a field: of a block, with the rule that follows it, or ordinary text. */
@@ -56,6 +58,24 @@ function bodyIn(line: string): { readonly start: number; readonly end: number } 
   const match = line.includes('\n') ? null : BODY_IN_LINE.exec(line);
   if (match === null || !KEY_MATERIAL.test(match[0])) return undefined;
   return { start: match.index, end: match.index + match[0].length };
+}
+
+/** Behind it a string of JSON starts: the value of a key, or an item of an array in a line of its own. */
+const OPENING = /(?:"[^"\\]{1,100}"\s*:\s*"|^\s*")(?=(?:[^"\\]|\\.)*$)/;
+const REST_OF_STRING = /^(?:[^"\\]|\\.)*(?=")/;
+
+/** The part of a line that a block can have: all of it, or in JSON one string, so that the line stays JSON. */
+function roomIn(line: string, opening: string | undefined): { readonly start: number; readonly end: number } {
+  const whole = { start: 0, end: line.length };
+  if (opening === undefined) return whole;
+  const at = line.indexOf(opening);
+  const start = at + opening.length;
+  const [text] = (at >= 0 && REST_OF_STRING.exec(line.slice(start))) || [];
+  if (text === undefined) return whole;
+  const end = start + text.length;
+  const others = [line.slice(0, start), line.slice(end)];
+  const isAnywhereElse = others[1]?.includes(opening) || others.some((part) => KEY_MATERIAL.test(part));
+  return isAnywhereElse ? whole : { start, end };
 }
 
 const isKeyMaterial = (line: string) => LAST_BODY.test(line) || KEY_MATERIAL.test(line);
@@ -189,15 +209,22 @@ export class BlockTracker {
   #inBlock(open: OpenBlock, line: string, now: number): readonly FieldPart[] | undefined {
     const { rule, path } = open;
     if (isFragment(open)) return this.#inFragment(open, line, now);
-    const end = lastMatch(rule.end, line)?.end;
+    const room = roomIn(line, open.opening);
+    const before = ordinary(line.slice(0, room.start));
+    const text = line.slice(room.start, room.end);
+    const end = lastMatch(rule.end, text)?.end;
     if (end === undefined) {
       this.#goOn(open, now);
-      return [partOf(open, line)];
+      return [before, partOf(open, text), ordinary(line.slice(room.end))];
     }
     this.#close(open);
-    const after = line.slice(end);
+    const after = line.slice(room.start + end);
     // The next key can start where one has ended.
-    return [partOf(open, line.slice(0, end)), ...(this.#startOfBlock(path, after) ?? [ordinary(after)])];
+    return [
+      before,
+      partOf(open, text.slice(0, end)),
+      ...(this.#startOfBlock(path, after) ?? [ordinary(after)]),
+    ];
   }
 
   #inFragment(open: OpenBlock, line: string, now: number): readonly FieldPart[] | undefined {
@@ -261,7 +288,13 @@ export class BlockTracker {
     if (last === undefined || lastMatch(last.rule.end, line.slice(last.end)) !== undefined) return undefined;
     const block = this.#blockOf(last.rule, path, this.#limits.lines - 1);
     if (block.linesLeft > 0) this.#follow(block);
-    return [ordinary(line.slice(0, last.start)), partOf(block, line.slice(last.start))];
+    const before = line.slice(0, last.start);
+    const rest = line.slice(last.start);
+    const [opening] = OPENING.exec(before) ?? [];
+    const [text] = (opening !== undefined && REST_OF_STRING.exec(rest)) || [];
+    if (text === undefined) return [ordinary(before), partOf(block, rest)];
+    block.opening = opening;
+    return [ordinary(before), partOf(block, text), ordinary(rest.slice(text.length))];
   }
 
   /** An open block if the first line of a source looks like a line of a key. */
@@ -280,6 +313,7 @@ export class BlockTracker {
       plainLines: 0,
       lastAt: this.#now(),
       column: 0,
+      opening: undefined,
     };
   }
 }

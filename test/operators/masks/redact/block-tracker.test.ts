@@ -53,6 +53,41 @@ describe('a block of lines', () => {
     expect(counts.filter(([rule]) => rule === 'keys:pem')).toHaveLength(4);
   });
 
+  describe('in lines of JSON', () => {
+    const logged = (msg: string, more = {}) => JSON.stringify({ level: 'info', msg, n: 1, ...more });
+
+    it('leaves them JSON: only the string with a line of the key is masked', () => {
+      const { lines } = masks();
+      const key = [`the key: ${BEGIN}\n`, `${BODY}\n`, 'Ab=\n', `${END}\n`];
+      const masked = lines(['before', ...key, 'after'].map((line) => logged(line)).join('\n'));
+      expect(masked.map((line) => JSON.parse(line).msg)).toEqual([
+        ...['before', `the key: ${M}`, M, M, `${M}\n`, 'after'],
+      ]);
+      expect(masked.map((line) => JSON.parse(line).n)).toEqual([1, 1, 1, 1, 1, 1]);
+    });
+
+    it('leaves an array of lines JSON', () => {
+      const { lines } = masks();
+      const text = JSON.stringify({ key: [BEGIN, BODY, 'Ab=', END], next: 'pin-1' }, undefined, 2);
+      expect(JSON.parse(lines(text).join('\n'))).toEqual({ key: [M, M, M, M], next: '<:PIN:>' });
+    });
+
+    it('masks the other fields by their rules', () => {
+      const { lines } = masks();
+      const [, line] = lines([logged(BEGIN), logged(BODY, { note: 'pin-1' })].join('\n'));
+      expect(JSON.parse(line as string)).toMatchObject({ msg: M, note: '<:PIN:>' });
+    });
+
+    it.each([
+      ['the string is missing', JSON.stringify({ text: BODY })],
+      ['there are two of them', JSON.stringify({ first: { msg: 'x' }, msg: BODY })],
+      ['something else looks like a part of a key', logged('x', { more: BODY })],
+      ['the string is cut', `{"msg":"${BODY}`],
+    ])('masks the whole line if %s', (_, line) => {
+      expect(masks().lines(`${logged(BEGIN)}\n${line}`)[1]).toBe(M);
+    });
+  });
+
   it('is followed for each source', () => {
     const { lines } = masks();
     lines('x', 'b.log');
