@@ -279,7 +279,8 @@ class Sender {
         failedEvents.push(...failuresOf(half, error));
       }
     }
-    const isWhole = failedEvents.length === documents.count && failedEvents.every((event) => !event.permanent);
+    const isWhole =
+      failedEvents.length === documents.count && failedEvents.every((event) => !event.permanent);
     if (lastError !== undefined && isWhole) throw lastError;
     return { failedEvents, retryAfter };
   }
