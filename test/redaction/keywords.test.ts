@@ -5,10 +5,10 @@ import { compileExpression } from '../../operators/masks/python-regex.ts';
 import { loadPack, packNames } from '../../plugins/packs/load-packs.ts';
 import { longRuns } from '../support/expressions.ts';
 
-/** Rules whose keyword is a condition: their values have no form of their own. */
+/** Rules whose keyword is a condition: their values have no form of their own, or their check looks for it. */
 const KEYWORD_IS_CONDITION = [
   ...['jwk', 'psk', 'discord-bot-token', 'mailgun-signing-key', 'jenkins-token', 'vault-legacy-token'],
-  ...['kubernetes-bootstrap-token', 'truenas-key'],
+  ...['kubernetes-bootstrap-token', 'truenas-key', 'inserted-password'],
 ];
 
 const isLookBehind = (item: Pattern): item is Look => item.kind === 'look' && item.behind && !item.negative;

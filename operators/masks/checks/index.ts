@@ -1,4 +1,5 @@
 import { isIpv4, isIpv6, isMac } from './addresses.ts';
+import { isInsertedPassword } from './inserted-password.ts';
 import {
   isBrazilianCnpj,
   isBrazilianCpf,
@@ -49,6 +50,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   iban: isIban,
   in_aadhaar: isIndianAadhaar,
   in_pan: isIndianPan,
+  inserted_password: isInsertedPassword,
   ipv4: isIpv4,
   ipv6: isIpv6,
   it_codice_fiscale: isItalianCodiceFiscale,

@@ -19,7 +19,7 @@ const WHOLE: readonly RegExp[] = [
 /** The same for secrets only: a rule for something else may look for `db.example.com`. */
 const OF_SECRETS: readonly RegExp[] = [
   // Words that make a longer value a placeholder: your-api-key-here, AKIAXXXXXXXXXXXXXXXX
-  /(?:^|[^a-z0-9])(?:change[ _-]?(?:me|it|this)|replace[ _-]?(?:me|with|this)|placeholder)(?![a-z0-9])|(?:^|[^a-z])your[ _-](?:[a-z]+[ _-])*(?:secret|password|token|key)|x{6}|0{12}|1{12}|\*{3}[^A-Za-z0-9]*\w{0,4}$|\.{3}$/i,
+  /(?:^|[^a-z0-9])(?:change[ _-]?(?:me|it|this)|replace[ _-]?(?:me|with|this)|placeholder)(?![a-z0-9])|(?:^|[^a-z])your[ _-](?:[a-z]+[ _-])*(?:secret|password|token|key)|0{12}|1{12}|\*{3}[^A-Za-z0-9]*\w{0,4}$|\.{3}$/i,
   // The alphabet and the digits in their order: ghp_0123456789abcdefghij, AKIA0123456789ABCDEF
   /^(?=.{10})(?:[a-z]{1,10}[_-]){0,4}(?:[a-z]{0,4}|example)(?:0?1234567890?|abcdef(?:ghij[k-z]*)?)+$/i,
   // Words alone: sk_live_example. Others with `example` in them may be passwords.
@@ -27,6 +27,16 @@ const OF_SECRETS: readonly RegExp[] = [
   // Keys of documentation: AKIAIOSFODNN7EXAMPLE
   /^[A-Za-z0-9/+]{12,}EXAMPLE(?:KEY)?$/,
 ];
+
+/** What is left of a value around rows of x, as long as those: a prefix such as `sk_live_` or `AKIA`. */
+const ROWS_OF_X = /x{4,}/gi;
+const PREFIX = /^(?:[a-z]*\d{0,2}(?:[^a-z0-9]|$))*$/i;
+
+function isFilledWithX(value: string): boolean {
+  if (!/x{6}/i.test(value)) return false;
+  const rest = value.replace(ROWS_OF_X, ' ');
+  return rest.length <= value.length / 2 + 1 && PREFIX.test(rest);
+}
 
 /** Something between `<` and `>`. */
 const IN_BRACKETS = /^<([^<>]{0,200})>$/;
@@ -91,7 +101,7 @@ export function isPlaceholder(value: string, isSecret: boolean): boolean {
   const inBrackets = IN_BRACKETS.exec(bare)?.[1];
   if (inBrackets !== undefined) return isName(inBrackets);
   if (bare.length <= LONGEST && WHOLE.some((expression) => expression.test(bare))) return true;
-  return isSecret && OF_SECRETS.some((expression) => expression.test(bare));
+  return isSecret && (isFilledWithX(bare) || OF_SECRETS.some((expression) => expression.test(bare)));
 }
 
 /**

@@ -29,8 +29,18 @@ function isCode(value: string, text: string, start: number): boolean {
   const next = text[start + value.length];
   if (next === '(' || next === '[') return value.replace(/^:/, '').split(/[([]/).every(isFunction);
   return CALL.test(value)
-    ? isFunction(value.slice(value.startsWith('!') ? 1 : 0, value.search(/[([]/)))
+    ? isCall(value, text, start)
     : MEMBER.test(value) && !value.split('.').some(hasRandomCase);
+}
+
+/** Whether a value that starts as a call is one: nothing of a word follows its bracket, which ends in it or behind it. */
+function isCall(value: string, text: string, start: number): boolean {
+  const opening = value.search(/[([]/);
+  if (!isFunction(value.slice(value.startsWith('!') ? 1 : 0, opening))) return false;
+  const closing = value.slice(opening).search(/[)\]]/);
+  if (closing !== -1) return !/^[A-Za-z0-9]/.test(value.slice(opening + closing + 1));
+  const after = start + value.length;
+  return /^\s{0,3},|[)\]]/.test(text.slice(after, after + 200));
 }
 
 /** Whether letters change their case more often than in the name of a member: those of `s.hWdDPRkOGWlqpUrmsJQDJdZJ` do. */
@@ -89,6 +99,16 @@ function isInCode(value: string, text: string, start: number): boolean {
   return text[start + value.length] !== closing || !hasMixture(value);
 }
 
+/** A setting behind a key: `secret: secretName=tls`, `password: policy=strict-v2`. */
+const SETTING = /^[a-z]{2,}(?:[A-Z][a-z]+|[-_.][a-z]+)*=(.*)$/;
+
+/** Whether an unquoted value behind a space is the name of a setting with words or a number. */
+function isSetting(value: string, text: string, start: number): boolean {
+  const setting = SETTING.exec(value)?.[1];
+  if (setting === undefined || !/\s/.test(text[start - 1] ?? '')) return false;
+  return /^[A-Za-z]*$/.test(setting) || NUMBER_LIKE.test(setting) || isResourceName(setting);
+}
+
 const isOrdinaryValue = (value: string, text: string, start: number) =>
   isInCode(value, text, start) ||
   isCode(value, text, start) ||
@@ -98,6 +118,7 @@ const isOrdinaryValue = (value: string, text: string, start: number) =>
   value.startsWith('arn:') ||
   /\barn:[\w:-]*$/.test(text.slice(Math.max(0, start - 100), start)) ||
   isMessage(value) ||
+  isSetting(value, text, start) ||
   isPassedTest(value, text, start);
 
 const isOrdinary = (value: string, text: string, start: number) =>
