@@ -57,15 +57,15 @@ export class ChunkReader {
   }
 
   /**
-   * The next bytes, in memory that the next read overwrites; none at the end of the file. Undefined if the file no longer
-   * holds what was read before: it was truncated.
+   * The next bytes, in memory that the next read overwrites; none at the end of the file. Otherwise the file no longer
+   * holds what was read before: `truncated` if it is shorter than that.
    */
-  async read(file: FollowedFile): Promise<Buffer | undefined> {
+  async read(file: FollowedFile): Promise<Buffer | 'truncated' | 'replaced'> {
     file.isBusy = true;
     this.#descriptors.touch(file);
     try {
       const fd = file.fd ?? (await this.#open(file));
-      return fd === undefined ? undefined : await this.#readOpen(file, fd);
+      return fd === undefined ? 'replaced' : await this.#readOpen(file, fd);
     } catch (error) {
       // The descriptor of a file that is gone is the only way to it.
       if (!file.isGone) this.#descriptors.release(file);
@@ -125,7 +125,7 @@ export class ChunkReader {
     return opened.fd;
   }
 
-  async #readOpen(file: FollowedFile, fd: number): Promise<Buffer | undefined> {
+  async #readOpen(file: FollowedFile, fd: number): Promise<Buffer | 'truncated' | 'replaced'> {
     const ahead = this.#ahead;
     if (ahead?.file === file) {
       const isFull = await ahead.isFull;
@@ -140,7 +140,7 @@ export class ChunkReader {
     if (start !== undefined) {
       // The bytes before the start come first.
       const found = await findStart(fd, start, this.#settings.maxLineBytes);
-      if (found === undefined || this.#isClosed) return undefined;
+      if (found === undefined || this.#isClosed) return 'replaced';
       this.#recognised(file, { offset: start.offset, tail: found.tail });
       file.begin(found);
     }
@@ -158,11 +158,12 @@ export class ChunkReader {
     return this.#take(file, span, count);
   }
 
-  #take(file: FollowedFile, { start, length }: Span, count: number): Buffer | undefined {
+  #take(file: FollowedFile, { start, length }: Span, count: number): Buffer | 'truncated' | 'replaced' {
     this.#wasFull = count === length;
     const read = this.#buffer.subarray(0, count);
     const overlap = file.overlap.length;
-    if (!file.overlap.matches(read)) return undefined;
+    if (count < overlap) return 'truncated';
+    if (!file.overlap.matches(read)) return 'replaced';
     const chunk = read.subarray(overlap);
     file.head.add(chunk, start + overlap);
     const { nonTextFormat } = file.head;

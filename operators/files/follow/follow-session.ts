@@ -7,7 +7,7 @@ import { isShortage } from './file-system.ts';
 import { FollowProblems } from './follow-problems.ts';
 import type { FollowSettings, KnownFile } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
-import { FollowedFiles, markReplaced, type Seen } from './followed-files.ts';
+import { FollowedFiles, markReplaced, markTruncated, type Seen } from './followed-files.ts';
 import type { LineBatch } from './line-batch.ts';
 import { PathScanner } from './path-scanner.ts';
 import { ReadPump } from './read-pump.ts';
@@ -56,6 +56,7 @@ export class FollowSession {
     this.#pump = new ReadPump(settings, reader, {
       batch: (batch) => output.next(batch),
       progress: (file) => this.#progressed(file),
+      truncated: (file) => markTruncated(file, settings),
       replaced: (file) => markReplaced(file, settings),
       failed: (file, error) => this.#failed(file, error),
       finished: (file) => this.#finished(file),

@@ -235,7 +235,7 @@ type TruncationSettings = Pick<FollowSettings, 'log' | 'onGap' | 'onTruncation'>
  * from its beginning. Bytes that were seen and not read are counted as lost. How many were written and cut off between
  * two looks cannot be known.
  */
-function markTruncated(file: FollowedFile, { log, onGap, onTruncation }: TruncationSettings): void {
+export function markTruncated(file: FollowedFile, { log, onGap, onTruncation }: TruncationSettings): void {
   if (file.isTruncated) return;
   const { path, unread: bytes } = file;
   file.isTruncated = true;

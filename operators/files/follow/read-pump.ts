@@ -11,6 +11,8 @@ export interface PumpEvents {
   batch(batch: LineBatch): void;
   /** `file` was read from, or starts over. */
   progress(file: FollowedFile): void;
+  /** `file` is shorter than what was read of it. */
+  truncated(file: FollowedFile): void;
   /** `file` no longer holds what was read of it. */
   replaced(file: FollowedFile): void;
   /** `file` cannot be read now. */
@@ -123,7 +125,7 @@ export class ReadPump {
 
   async #read(file: FollowedFile): Promise<void> {
     let error: NodeJS.ErrnoException | undefined;
-    let chunk: Buffer | undefined;
+    let chunk: Buffer | 'truncated' | 'replaced' = 'replaced';
     try {
       chunk = await this.#reader.read(file);
     } catch (thrown) {
@@ -133,7 +135,7 @@ export class ReadPump {
     this.#isReading = false;
     this.#current = file;
     if (error !== undefined) this.#fail(file, error);
-    else if (chunk === undefined) this.#events.replaced(file);
+    else if (typeof chunk === 'string') this.#events[chunk](file);
     else if (chunk.length > 0) this.#feed(file, chunk);
     else if (file.predecessor !== undefined && file.readableEnd > file.lines.readOffset) {
       this.#current = undefined;

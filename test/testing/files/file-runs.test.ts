@@ -67,7 +67,7 @@ describe('a pipeline on virtual files', () => {
       append('3s', 'c'),
     ]);
     expect(linesIn(run.files.get(OUT))).toEqual(['a', 'b', 'c']);
-    expect(run.log).toContainEqual(expect.stringContaining('so it was truncated or replaced'));
+    expect(run.log).toContainEqual(expect.stringContaining('was truncated: reading it from its beginning'));
   });
 
   it('emits a last line without a newline after flush_timeout', async () => {

@@ -36,9 +36,9 @@ async function reading(text: string) {
   );
   const read = async () => {
     const chunk = await reader.read(file);
-    if (chunk !== undefined) file.feed(chunk);
+    if (typeof chunk !== 'string') file.feed(chunk);
     file.lines.take(CHUNK);
-    return chunk?.toString();
+    return chunk.toString();
   };
   return { path, file, descriptors, reader, read };
 }
