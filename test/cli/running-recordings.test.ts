@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { load as parseYaml } from 'js-yaml';
 import { firstValueFrom } from 'rxjs';
 import { Fleet } from '../../src/cli/fleet.ts';
@@ -13,6 +13,24 @@ import { tempFolder } from '../support/temp-folder.ts';
 import { load, run } from '../testing/yaml/helpers.ts';
 
 const temp = tempFolder();
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Milliseconds of a recording: so long that it ends only when a test says so. No other timer takes as long. */
+const RECORDING_MS = 3_600_123;
+
+/** Returns a function that lets the time of a recording be over. */
+function endOfRecording(): () => void {
+  const { setInterval } = globalThis;
+  let end = () => {};
+  jest.spyOn(globalThis, 'setInterval').mockImplementation(((act: () => void, ms: number) => {
+    if (ms !== RECORDING_MS) return setInterval(act, ms);
+    end = act;
+    return undefined;
+  }) as never);
+  return () => end();
+}
 
 /** A running pipeline that delivers a file exactly once, and the answers of its process to `/record`. */
 async function exactlyOnce() {
@@ -31,6 +49,7 @@ host_config: {}
   const state = await openState(temp('state'), { logger });
   const fleet = new Fleet();
   const recordings = new RunningRecordings(fleet, ['web.yaml'], logger);
+  const endRecording = endOfRecording();
   const options = { host, logger, state, random: () => 0, probe: recordings.probe };
   fleet.start(new Manager(config, options), ['web']);
   const written = () => (existsSync(output) ? readFileSync(output, 'utf8') : '');
@@ -40,11 +59,13 @@ host_config: {}
     logged: (pattern: RegExp) => logger.lines.some((line) => pattern.test(line)),
     write: (line: string) => appendFileSync(input, `${line}\n`),
     written: (line: string) => written().includes(`"${line}"`),
-    record: async (forMs: number) => {
+    count: (line: string) => written().split(`"${line}"`).length - 1,
+    record: async () => {
       const { signal } = new AbortController();
-      const answer = await recordings.answer({ pipeline: 'web', forMs, forText: `${forMs}ms`, signal });
+      const answer = await recordings.answer({ pipeline: 'web', forMs: RECORDING_MS, forText: '1h', signal });
       return 'text' in answer ? answer.text : answer.error;
     },
+    endRecording,
     end: async () => {
       await firstValueFrom(fleet.stop());
       await state.close();
@@ -74,9 +95,12 @@ describe('/record of a running pipeline that delivers exactly once', () => {
   it('has what was collected meanwhile, once, and masked', async () => {
     const pipeline = await exactlyOnce();
     await eventually(() => pipeline.written('before'));
-    const answer = pipeline.record(600);
+    const answer = pipeline.record();
     await eventually(() => pipeline.logged(/recording web/));
     for (const line of ['a', 'b', 'password=hunter2hunter2', 'b']) pipeline.write(line);
+    // The last line is another 'b'.
+    await eventually(() => pipeline.count('b') === 2);
+    pipeline.endRecording();
     const text = await answer;
     expect(await pipeline.end()).toEqual(['before', 'a', 'b', 'password=<:password:>', 'b']);
     expect(recordedLines(text)).toEqual(['a', 'b', 'password=<:password:>', 'b']);
@@ -87,7 +111,7 @@ describe('/record of a running pipeline that delivers exactly once', () => {
   it('has each event once if a commit fails, and goes on in the next run', async () => {
     const pipeline = await exactlyOnce();
     await eventually(() => pipeline.written('before'));
-    const answer = pipeline.record(2000);
+    const answer = pipeline.record();
     await eventually(() => pipeline.logged(/recording web/));
     const lines: string[] = [];
     const failure = /removed before all that was written to it was committed/;
@@ -104,6 +128,7 @@ describe('/record of a running pipeline that delivers exactly once', () => {
     }
     pipeline.write('last');
     await eventually(() => pipeline.written('last'));
+    pipeline.endRecording();
     const text = await answer;
     await pipeline.end();
     // What came before the recording comes again if it was not committed.
