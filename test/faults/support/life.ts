@@ -539,7 +539,8 @@ export class Life {
     this.#note(`  exit code ${end.code}`);
     // What a stop gives up may have been written.
     const hasBegun = FOLLOWS.test(child.stderr);
-    if (end.code === 0 && hasBegun && !this.#isFull) this.#ledger.stopped();
+    const isDrained = end.code === 0 && !end.stderr.includes('given up');
+    if (isDrained && hasBegun && !this.#isFull) this.#ledger.stopped();
     else if (!this.#isExactlyOnce) this.#mayRepeat();
     return end;
   }
