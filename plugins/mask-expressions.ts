@@ -20,29 +20,29 @@ export function refuseLostRule(rules: unknown, ctx: z.RefinementCtx): unknown {
   return rules;
 }
 
-/** Each by itself, so that all problems are told at once, also beside a rule that is no text. */
+/**
+ * Each by itself, so that all problems are told at once, also beside a rule that is no text. Refuses expressions that take
+ * exponential time for some strings, because V8 cannot run them without backtracking.
+ */
 export const Expression = z
   .string()
   .check((ctx) => {
+    const refuse = (message: string) =>
+      ctx.issues.push({ code: 'custom', input: ctx.value, message, continue: true });
     try {
-      compileExpression(ctx.value);
+      const expression = compileExpression(ctx.value);
+      const ambiguity = ambiguityOf(expression);
+      if (ambiguity !== undefined && !takesOverInLinearTime(expression)) refuse(explain(ambiguity));
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      const message = `a valid regular expression (${error.reason})`;
-      ctx.issues.push({ code: 'custom', input: ctx.value, message, continue: true });
+      refuse(`a valid regular expression (${error.reason})`);
     }
   })
   .meta({ format: 'regex' });
 
-/**
- * What is wrong with a valid expression: it takes exponential time for some strings, because V8 cannot run it without
- * backtracking, or it masks nothing.
- */
+/** What is odd about a valid expression: it masks nothing. */
 export function problemOfExpression(source: string, rule: string): Omit<ConfigProblem, 'path'> | undefined {
-  const expression = compileExpression(source, rule);
-  const ambiguity = ambiguityOf(expression);
-  if (ambiguity !== undefined && !takesOverInLinearTime(expression)) return { message: explain(ambiguity) };
-  const idle = whyItMasksNothing(expression);
+  const idle = whyItMasksNothing(compileExpression(source, rule));
   return idle === undefined ? undefined : { severity: 'warning', message: `${idle}, so it masks nothing` };
 }
 

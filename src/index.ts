@@ -58,7 +58,7 @@ export type {
   Returned,
 } from './sdk/plugin.ts';
 export { serialise } from './sdk/serialise.ts';
-export * from './sdk/status.ts';
+export type * from './sdk/status.ts';
 export { isoNow, toUtc } from './sdk/time.ts';
 export type { WrittenFile } from './sdk/written-file.ts';
 export { openState, readState } from './state/open-state.ts';

@@ -30,6 +30,7 @@ import {
   subjectPattern,
 } from '../nats/settings.ts';
 import { SharedLink } from '../nats/shared-link.ts';
+import { oncePerContext } from '../once-per-context.ts';
 
 const LF = 0x0a;
 
@@ -96,15 +97,7 @@ type Context = PipelineRunContext<Config>;
 
 /** The plugin, with another client for tests. */
 export function natsForwarder(open: OpenLink<ConnectionSettings>): ForwardPlugin {
-  const publishers = new WeakMap<object, Publisher>();
-  const publisherOf = (ctx: Context): Publisher => {
-    let publisher = publishers.get(ctx);
-    if (publisher === undefined) {
-      publisher = new Publisher(ctx, open);
-      publishers.set(ctx, publisher);
-    }
-    return publisher;
-  };
+  const publisherOf = oncePerContext((ctx: Context) => new Publisher(ctx, open));
   return defineForwarder({
     description:
       'Publishes events to a stream of NATS JetStream, in batches, and waits until they are stored.',

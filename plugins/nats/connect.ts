@@ -149,7 +149,7 @@ class ClientLink implements NatsLink {
 
   stream(name: string, create: StreamSettings | undefined): Observable<unknown> {
     return call(`cannot use the stream ${name}`, async () => {
-      const found = await this.#found(() => this.#manager.streams.info(name));
+      const found = await this.#found(STREAM_NOT_FOUND, () => this.#manager.streams.info(name));
       if (found !== undefined) return;
       if (create === undefined) {
         throw new PluginError(`there is no stream ${name}; create it, or set \`create: true\``);
@@ -161,10 +161,12 @@ class ClientLink implements NatsLink {
   consumer(stream: string, settings: ConsumerSettings, create: boolean): Observable<NatsConsumer> {
     const { durable, start, ack_wait, max_ack_pending, filter_subject } = settings;
     return call(`cannot use the consumer ${durable} of the stream ${stream}`, async () => {
-      const known = await this.#found(() => this.#manager.consumers.info(stream, durable));
+      const known = await this.#found(CONSUMER_NOT_FOUND, () =>
+        this.#manager.consumers.info(stream, durable),
+      );
       if (known === undefined && !create) {
         throw new PluginError(
-          `there is no consumer ${durable} of a stream ${stream}; create it, or set \`create: true\``,
+          `there is no consumer ${durable} of the stream ${stream}; create it, or set \`create: true\``,
         );
       }
       const info =
@@ -222,13 +224,12 @@ class ClientLink implements NatsLink {
     void this.#connection.drain().catch(() => {});
   }
 
-  /** Undefined if there is none. */
-  async #found<T>(look: () => Promise<T>): Promise<T | undefined> {
+  /** Undefined if there is none, which the server says by a code. */
+  async #found<T>(notFound: number, look: () => Promise<T>): Promise<T | undefined> {
     try {
       return await look();
     } catch (error) {
-      const { code } = error as { code?: unknown };
-      if (code === STREAM_NOT_FOUND || code === CONSUMER_NOT_FOUND) return undefined;
+      if ((error as { code?: unknown }).code === notFound) return undefined;
       throw error;
     }
   }
@@ -334,6 +335,8 @@ function reasonOf(error: unknown): string {
     case 'ClosedConnectionError':
     case 'DrainingConnectionError':
       return 'the connection is closed';
+    case 'StreamNotFoundError':
+      return 'there is no stream of this name; create it, or let a forwarder `nats` with `create: true` create it';
     case 'JetStreamApiError':
     case 'JetStreamStatusError':
     case 'JetStreamError':

@@ -1,8 +1,17 @@
 import * as z from 'zod';
+import { CHECKS } from '../../operators/masks/checks/index.ts';
 import { Expression } from '../mask-expressions.ts';
 
 /** The modes of a check: see `RuleCheck`. */
 const Mode = z.enum(['require', 'raise', 'off']).describe('What a failed check means.');
+
+const CheckName = z
+  .string()
+  .min(1)
+  .check((ctx) => {
+    if (Object.hasOwn(CHECKS, ctx.value)) return;
+    ctx.issues.push({ code: 'invalid_value', input: ctx.value, values: Object.keys(CHECKS), continue: true });
+  });
 
 /** The fields that a rule of a pack and a rule of a configuration share. */
 export const RULE_FIELDS = {
@@ -18,8 +27,8 @@ export const RULE_FIELDS = {
     .describe('Strings of which a text must have one, in any case.'),
   check: z
     .union([
-      z.string().min(1),
-      z.strictObject({ name: z.string().min(1).describe('The name of a check.'), mode: Mode.optional() }),
+      CheckName,
+      z.strictObject({ name: CheckName.describe('The name of a check.'), mode: Mode.optional() }),
       z.strictObject({
         entropy: z.number().gt(0).describe('The least entropy, in bits per character.'),
         mode: Mode.optional(),

@@ -1,7 +1,10 @@
 import * as z from 'zod';
-import { CHECKS } from '../../operators/masks/checks/index.ts';
 import { compileExpression } from '../../operators/masks/python-regex.ts';
-import { compileRedactRules } from '../../operators/masks/redact/compile-redact-rules.ts';
+import {
+  compileRedactRules,
+  ENTROPY_RULE,
+  KEY_FRAGMENT,
+} from '../../operators/masks/redact/compile-redact-rules.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import {
   type ConfigProblem,
@@ -65,9 +68,12 @@ const layers = () => integer().min(0).max(4);
 
 export const RedactProcessConfig = ProcessConfigBase.extend({
   packs: z
-    .array(z.enum(packNames()))
-    .default([...DEFAULT_PACKS])
-    .describe('Packs of rules; `millrace packs` lists them.'),
+    .array(z.enum([...packNames(), 'default']))
+    .transform((names) => [
+      ...new Set(names.flatMap((name) => (name === 'default' ? DEFAULT_PACKS : [name]))),
+    ])
+    .prefault([...DEFAULT_PACKS])
+    .describe('Packs of rules; `millrace packs` lists them. `default` stands for the default ones.'),
   disable: z
     .array(z.string())
     .default([])
@@ -101,6 +107,7 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
       }),
     ])
     .default({ json: 2, percent: true, base64: 2 })
+    .meta({ examples: [{ json: 2, percent: true, base64: 2 }] })
     .describe('Encodings in which secrets are found.'),
   blocks: z
     .union([
@@ -117,6 +124,7 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
       }),
     ])
     .default({ lines: 200, timeout: 5 })
+    .meta({ examples: [{ lines: 200, timeout: 5 }] })
     .describe('Blocks of several lines, such as private keys.'),
   entropy: z
     .union([
@@ -134,6 +142,7 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
       }),
     ])
     .optional()
+    .meta({ examples: [{ threshold: 0.9 }] })
     .describe('Masks tokens that look random. Default: with `confidence: low` only.'),
   action: z
     .record(z.string(), Action)
@@ -193,25 +202,17 @@ function ownRuleProblems({ rules, confidence }: RedactProcessConfig): ConfigProb
     const at = ['rules', name];
     const match = typeof rule === 'string' ? rule : rule.match;
     const problem = problemOfExpression(match, name);
-    if (problem !== undefined)
-      return [{ ...problem, path: typeof rule === 'string' ? at : [...at, 'match'] }];
-    if (typeof rule === 'string') return [];
-    const { check } = rule;
-    const checkName = typeof check === 'string' ? check : check && 'name' in check ? check.name : undefined;
-    if (checkName !== undefined && !Object.hasOwn(CHECKS, checkName)) {
-      const known = Object.keys(CHECKS);
-      const suggestion = nearest(checkName, known);
-      const message = `there is no check ${checkName}; checks: ${known.join(', ')}`;
-      return [{ path: [...at, 'check'], message, ...(suggestion !== undefined && { suggestion }) }];
-    }
+    const path = typeof rule === 'string' ? at : [...at, 'match'];
+    const problems = problem === undefined ? [] : [{ ...problem, path }];
+    if (typeof rule === 'string') return problems;
     try {
       compileRedactRules(
         { [name]: rule },
         { confidence, allowedKeys: [], allowedValues: [], replace: String },
       );
-      return [];
+      return problems;
     } catch (error) {
-      return [{ path: at, message: (error as Error).message }];
+      return [...problems, { path: at, message: (error as Error).message }];
     }
   });
 }
@@ -237,14 +238,9 @@ function namedRuleProblems(config: RedactProcessConfig): ConfigProblem[] {
     problems.push({ path: ['disable'], message });
   }
   for (const pattern of Object.keys(action)) {
-    if (pattern === 'default' || matchesOne(pattern, all)) continue;
-    const message = `no rule of the packs and rules here is named ${pattern}, so this has no effect`;
-    problems.push({
-      path: ['action', pattern],
-      severity: 'warning',
-      message,
-      ...suggestionFor(pattern, all),
-    });
+    if (pattern === 'default' || matchesOne(pattern, [...all, ENTROPY_RULE, KEY_FRAGMENT])) continue;
+    const message = `no rule of the packs and rules here is named ${pattern}, so this would have no effect`;
+    problems.push({ path: ['action', pattern], message, ...suggestionFor(pattern, all) });
   }
   return problems;
 }
@@ -276,8 +272,6 @@ const MOST = 0.6;
 function allowProblems({ allow }: RedactProcessConfig): ConfigProblem[] {
   const values = allow.values.flatMap((source, index): ConfigProblem[] => {
     const path = ['allow', 'values', index];
-    const problem = problemOfExpression(source, 'allow.values');
-    if (problem !== undefined && problem.severity !== 'warning') return [{ ...problem, path }];
     const { source: js, flags } = compileExpression(source);
     const expression = new RegExp(js, flags.replace('g', ''));
     const matched = RANDOM_SECRETS.filter((value) => expression.test(value)).length;

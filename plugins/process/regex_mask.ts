@@ -49,10 +49,7 @@ export function get_config_schema(): typeof RegexMaskProcessConfig {
   return RegexMaskProcessConfig;
 }
 
-/**
- * Finds a mask and rules that mask nothing, and rules that take exponential time for some strings, because V8 cannot run
- * them without backtracking.
- */
+/** Finds a mask and rules that mask nothing. */
 export function checkConfig({ config }: { config: RegexMaskProcessConfig }): readonly ConfigProblem[] {
   const rules = Object.entries(config.rules);
   if (rules.length === 0) return [{ path: ['rules'], severity: 'warning', message: NO_RULES }];

@@ -20,9 +20,11 @@ function routes(options: AdminServerOptions): Hono {
   const { metrics, health, logger } = options;
   const app = new Hono();
   app.use(async (request, next) => refusal(request, options) ?? next());
-  app.get('/metrics', async (request) =>
-    request.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType }),
-  );
+  app.get('/metrics', async (request) => {
+    // A scrape starts the measurement of the event loop anew, so a HEAD must not be one.
+    const body = request.req.method === 'HEAD' ? '' : await metrics.text();
+    return request.body(body, 200, { 'Content-Type': metrics.contentType });
+  });
   app.get('/health/live', (request) => request.json({ status: 'live' }));
   app.get('/health/ready', (request) => {
     const pipelines = health();

@@ -10,6 +10,9 @@ import { nearest } from '../sdk/nearest.ts';
 import { printable } from '../sdk/printable.ts';
 import { UsageError } from './errors.ts';
 
+/** How a configuration is loaded that is going to run. */
+export const FOR_A_RUN = { ignoreTests: true, requireVariables: true } as const;
+
 const YAML = /\.ya?ml$/;
 
 /**

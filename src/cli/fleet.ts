@@ -17,10 +17,9 @@ import {
 import type { WatchedPipeline } from '../admin/engine-metrics.ts';
 import type { Manager } from '../engine/manager.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
-import type { PipelineHealth, PipelineStats, PipelineStatus } from '../sdk/status.ts';
+import { isFinal, type PipelineHealth, type PipelineStats, type PipelineStatus } from '../sdk/status.ts';
 import type { LiveSource } from './live-line.ts';
 import type { PipelineChanges } from './reload.ts';
-import { FINAL_STATES } from './summary.ts';
 
 /** One pipeline as it runs. */
 interface Member {
@@ -163,7 +162,7 @@ export class Fleet implements LiveSource {
 
   #hasEnded = (name: string): boolean => {
     const state = this.#members.get(name)?.manager.state(name)?.state;
-    return state !== undefined && FINAL_STATES.includes(state);
+    return state !== undefined && isFinal(state);
   };
 
   #each<T>(of: (member: Member, name: string) => T): Record<string, T> {

@@ -14,7 +14,7 @@ import { isoNow } from '../sdk/time.ts';
 import { toMilliseconds } from '../testing/duration.ts';
 import { recordedTest, recorderFor } from '../testing/record/record-test.ts';
 import type { RecordOptions } from './commands.ts';
-import { configFiles, selectPipelines } from './config-files.ts';
+import { configFiles, FOR_A_RUN, selectPipelines } from './config-files.ts';
 import { ExitCode, UsageError } from './errors.ts';
 import { counted } from './format.ts';
 import { RunState, stateFolder } from './run-state.ts';
@@ -30,7 +30,7 @@ export async function record(args: readonly string[], options: RecordOptions): P
   const { logger, report } = standardError(options);
   checkOutput(output);
   const given = await configFiles(args);
-  const { config, host, files, warnings } = await loadConfig(given, { once, logger, ignoreTests: true });
+  const { config, host, files, warnings } = await loadConfig(given, { once, logger, ...FOR_A_RUN });
   for (const warning of warnings) logger.warn(problemLine(warning));
   selectPipelines(config, [name], given);
   if (output === undefined && writersToOutput(config, [name]).length > 0) {

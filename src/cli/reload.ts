@@ -23,7 +23,7 @@ import { Manager, type ManagerOptions } from '../engine/manager.ts';
 import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import type { Host, Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
-import { changesIn, configFiles, selectPipelines } from './config-files.ts';
+import { changesIn, configFiles, FOR_A_RUN, selectPipelines } from './config-files.ts';
 import type { Fleet } from './fleet.ts';
 import { counted } from './format.ts';
 import type { RunState } from './run-state.ts';
@@ -64,7 +64,7 @@ export class Reloader {
   async load(): Promise<Loaded> {
     const { files, pipelines, state, admin, logger, probe, manager: options } = this.#options;
     const { once = false } = options;
-    const loaded = await loadConfig(await configFiles(files), { once, logger, ignoreTests: true });
+    const loaded = await loadConfig(await configFiles(files), { once, logger, ...FOR_A_RUN });
     const { config, host: newHost, warnings } = loaded;
     for (const warning of warnings) logger.warn(problemLine(warning));
     const names = selectPipelines(config, pipelines, files);

@@ -9,7 +9,7 @@ import { nearest } from '../sdk/nearest.ts';
 import type { CollectPlugin } from '../sdk/plugin.ts';
 import type { PipelineStats } from '../sdk/status.ts';
 import type { ReplayOptions } from './commands.ts';
-import { configFiles, selectPipelines } from './config-files.ts';
+import { configFiles, FOR_A_RUN, selectPipelines } from './config-files.ts';
 import {
   countsText,
   type FailedPlugin,
@@ -31,7 +31,7 @@ export async function replay(
   const { pipeline: name, from = name, allForwarders = false, drainTimeout, giveUpAfter } = options;
   const { logger, report } = standardError(options);
   const files = await configFiles(args);
-  const { config, host } = await loadConfig(files, { once: true, logger, ignoreTests: true });
+  const { config, host } = await loadConfig(files, { once: true, logger, ...FOR_A_RUN });
   selectPipelines(config, [name], files);
   if (config.pipelines[name]?.exactly_once) {
     throw new UsageError(

@@ -4,7 +4,13 @@ import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
-import type { DropReason, PipelineState, PipelineStats, PipelineStatus } from '../sdk/status.ts';
+import {
+  type DropReason,
+  isFinal,
+  type PipelineState,
+  type PipelineStats,
+  type PipelineStatus,
+} from '../sdk/status.ts';
 import type { GlobalOptions } from './commands.ts';
 import { count, duration, perSecond } from './format.ts';
 import type { LiveSource } from './live-line.ts';
@@ -28,7 +34,7 @@ export function pipelineResults(
     return {
       pipeline,
       // It may still be running if the reader of its output has left.
-      state: FINAL_STATES.includes(status.state) ? status.state : 'stopped',
+      state: isFinal(status.state) ? status.state : 'stopped',
       stats: counters,
       elapsedMs: times.elapsed(pipeline),
       forwarders: forwardersOf(entry),
@@ -70,9 +76,6 @@ export function standardError(
   return { logger, report };
 }
 
-/** States that a pipeline leaves only when it is started again. */
-export const FINAL_STATES: readonly PipelineState[] = ['completed', 'failed', 'stopped'];
-
 /** When each pipeline started and ended, by a monotonic clock. */
 export class RunTimes {
   readonly #now = steadyClock();
@@ -85,7 +88,7 @@ export class RunTimes {
       if (state === 'running' && span === undefined) {
         this.#spans.set(pipeline, { start: this.#now(), end: undefined });
       } else if (span !== undefined) {
-        span.end = FINAL_STATES.includes(state) ? this.#now() : undefined;
+        span.end = isFinal(state) ? this.#now() : undefined;
       }
     });
   }

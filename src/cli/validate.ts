@@ -14,7 +14,15 @@ export async function validate(
   args: readonly string[],
   { logFormat, logLevel }: GlobalOptions,
 ): Promise<number> {
-  const { config, files: all, tests, warnings } = await loadConfig(await configFiles(args), { checkTest });
+  const {
+    config,
+    files: all,
+    tests,
+    warnings,
+  } = await loadConfig(await configFiles(args), {
+    checkTest,
+    requireVariables: true,
+  });
   const notify = await noticesIn(logFormat);
   for (const warning of logLevel === 'error' ? [] : warnings) {
     const { file, line, column, path } = warning;

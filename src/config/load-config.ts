@@ -33,6 +33,11 @@ export interface LoadConfigOptions {
    * are problems like all others.
    */
   readonly ignoreTests?: boolean;
+  /**
+   * Whether a secret `{ env: NAME }` whose variable is not set is a problem, as for a run. Default: it is a warning, because
+   * tests and drawings need no secrets.
+   */
+  readonly requireVariables?: boolean;
   /** Says what is wrong with a test beyond its schema, at paths inside it. Default: nothing is. */
   readonly checkTest?: (test: TestDefinition) => readonly (ConfigProblem & { readonly at?: 'key' })[];
 }
@@ -44,6 +49,7 @@ const OPTIONS: Readonly<Record<keyof LoadConfigOptions, true>> = {
   host: true,
   logger: true,
   ignoreTests: true,
+  requireVariables: true,
   checkTest: true,
 };
 
@@ -104,7 +110,7 @@ export async function loadChangeable(
     refuseArgument('loadConfig', files, "a list of paths, such as ['pipelines.yaml']");
   }
   checkOptions('loadConfig', options, Object.keys(OPTIONS));
-  const { env = process.env, ignoreTests = false } = options;
+  const { env = process.env, ignoreTests = false, requireVariables = false } = options;
   const log = new ProblemLog();
   if (files.length === 0)
     log.addAt('configuration', undefined, [], 'no file is given; expected at least one');
@@ -112,7 +118,7 @@ export async function loadChangeable(
   if (sources.length === 0) log.throwIfAny(allFiles);
 
   // A file that cannot be read may hold anything: what would be missing without it is not reported separately.
-  const merged = new MergedConfig(sources, log, { isComplete });
+  const merged = new MergedConfig(sources, log, { isComplete, requiresVariables: requireVariables });
   const host = options.host ?? (await standaloneHost(merged, options));
   const lookup = await loadPlugins(merged);
   const compileCondition = await conditionCompiler(merged);

@@ -12,13 +12,20 @@ export class MergedConfig {
   readonly sections: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   /** False if a file could not be read: what seems to be missing may stand in it. */
   readonly isComplete: boolean;
+  /** Whether a secret whose environment variable is not set is an error. */
+  readonly requiresVariables: boolean;
   readonly #sources: readonly ConfigSource[];
   readonly #log: ProblemLog;
   readonly #warnings: Problem[] = [];
   readonly #secrets: Path[] = [];
 
-  constructor(sources: readonly ConfigSource[], log: ProblemLog, { isComplete = true } = {}) {
+  constructor(
+    sources: readonly ConfigSource[],
+    log: ProblemLog,
+    { isComplete = true, requiresVariables = false } = {},
+  ) {
     this.isComplete = isComplete;
+    this.requiresVariables = requiresVariables;
     this.#sources = sources;
     this.#log = log;
     const sections = new Map<string, Record<string, unknown>>();

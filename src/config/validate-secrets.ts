@@ -23,7 +23,10 @@ export function checkSecrets(
     const warn = (message: string) => config.add({ path, severity: 'warning', message });
     if (!secret.isLiteral) {
       const problem = secret.problem();
-      if (problem !== undefined) warn(problem);
+      if (problem === undefined) continue;
+      if (config.requiresVariables && secret.isVariable)
+        config.add({ path, message: problem, foreign: true });
+      else warn(problem);
     } else if (!mayBeLiteral(path) && config.isLiteral(path, secret.read())) {
       warn('a secret is written literally; write `{ env: NAME }` or `{ file: path }`, and change the secret');
     }

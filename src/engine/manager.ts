@@ -8,12 +8,12 @@ import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
 import { isFatal, isPermanent, MillraceError } from '../sdk/errors.ts';
 import type { PluginMetrics } from '../sdk/metrics.ts';
 import { nearest } from '../sdk/nearest.ts';
-import type { PipelineHealth, PipelineStats, PipelineStatus } from '../sdk/status.ts';
+import { isFinal, type PipelineHealth, type PipelineStats, type PipelineStatus } from '../sdk/status.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { version } from '../version.ts';
 import { pipelineHealth } from './health.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
-import { isFinal, PipelineRunner } from './runner.ts';
+import { PipelineRunner } from './runner.ts';
 import { PipelineCounters } from './stats.ts';
 
 export interface ManagerOptions {

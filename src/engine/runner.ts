@@ -3,7 +3,7 @@ import { longTimer } from '../../operators/long-timer.ts';
 import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
 import { counted } from '../../operators/support/counted.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
-import type { PipelineState, PipelineStatus } from '../sdk/status.ts';
+import { isFinal, type PipelineState, type PipelineStatus } from '../sdk/status.ts';
 import { isoNow } from '../sdk/time.ts';
 import { elapsedText } from './attempts.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';
@@ -13,11 +13,6 @@ export interface RunnerOptions {
   readonly restart: RestartPolicy;
   /** Milliseconds that a stop waits for what is in flight. */
   readonly drainTimeout: number;
-}
-
-/** Whether a state is one that a pipeline leaves only by being started again. */
-export function isFinal(state: PipelineState): boolean {
-  return state === 'completed' || state === 'failed' || state === 'stopped';
 }
 
 /** Starts, restarts and stops one pipeline, and says which state it is in. */

@@ -48,6 +48,11 @@ export class Secret {
     return typeof this.#source === 'string';
   }
 
+  /** Whether the value is that of an environment variable. If it is not set, it stays so. */
+  get isVariable(): boolean {
+    return typeof this.#source !== 'string' && 'env' in this.#source;
+  }
+
   /**
    * The value as it is now. A file is read again when it has changed; a newline at its end does not count. Call it for
    * every use, so that a rotated secret is used without a restart.

@@ -8,6 +8,11 @@ export type PipelineState =
   | 'failed'
   | 'stopped';
 
+/** Whether a state is one that a pipeline leaves only by being started again. */
+export function isFinal(state: PipelineState): boolean {
+  return state === 'completed' || state === 'failed' || state === 'stopped';
+}
+
 /** What the manager says of a pipeline. */
 export interface PipelineStatus {
   readonly pipeline: string;

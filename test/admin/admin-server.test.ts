@@ -72,6 +72,21 @@ const failing: PipelineHealth = {
 };
 
 describe('the server', () => {
+  it('does not scrape the metrics for a HEAD, which would begin the next measurement', async () => {
+    const metrics = new Metrics(() => []);
+    let scrapes = 0;
+    const text = metrics.text.bind(metrics);
+    metrics.text = () => {
+      scrapes++;
+      return text();
+    };
+    const url = await serve({ metrics });
+    expect(await ask(url, '/metrics', { method: 'HEAD' })).toEqual({ status: 200, body: '' });
+    expect(scrapes).toBe(0);
+    await ask(url, '/metrics');
+    expect(scrapes).toBe(1);
+  });
+
   it('serves metrics, and says whether the process is live and ready', async () => {
     const url = await serve({ health: () => [well] });
     expect(await ask(url, '/metrics')).toMatchObject({

@@ -38,6 +38,11 @@ describe('an entry', () => {
       '{plugin: test, count: ▸9223372036854775807}',
       'collectors.x.count: found 9223372036854775807; expected a number less than 9223372036854775807',
     ],
+    [
+      'processors',
+      '{plugin: redact, blocks: ▸true}',
+      'processors.x.blocks: found true; expected false or a mapping, such as `{ lines: 200, timeout: 5 }`',
+    ],
     ['collectors', '{plugin: test, count: ▸1.5}', 'collectors.x.count: found 1.5; expected a whole number'],
     [
       'processors',
@@ -276,6 +281,30 @@ host_config: {}
   ])('%s', async (text, messages) => {
     expect(await pipeline(text)).toEqual(messages);
   });
+});
+
+it('the problems of all rules are reported together, each at its place', async () => {
+  const text = await refusal(`
+processors:
+  r:
+    plugin: redact
+    packs: [defalt]
+    rules:
+      A: '('
+      B: { match: '(a+)+(?=b)$', check: crad }
+  m: { plugin: regex_mask, rules: { A: 7, B: '(b+)+(?=c)$' } }
+collectors: {}
+${REST}`);
+  expect(text.match(/processors[^:]*: (?:found the string "[^"]*"|found 7|this \w+)/g)).toEqual([
+    'processors.r.packs[0]: found the string "defalt"',
+    'processors.r.rules.A: found the string "("',
+    'processors.r.rules.B.match: this expression',
+    'processors.r.rules.B.check: found the string "crad"',
+    'processors.m.rules.A: found 7',
+    'processors.m.rules.B: this expression',
+  ]);
+  expect(text).toMatch(/did you mean `default`\?/);
+  expect(text).toMatch(/did you mean `card`\?/);
 });
 
 describe('the whole configuration', () => {

@@ -87,6 +87,16 @@ describe('a secret in a configuration', () => {
     ]);
   });
 
+  it('is refused for a run when its variable is missing, and not when its file is', async () => {
+    const given =
+      '{ plugin: vault, token: { env: MILLRACE_NOT_SET }, auth: { password: { file: /no/file } } }';
+    const text = await refusal(withVault(given), { requireVariables: true });
+    expect(text).toContain(
+      '4:34: forwarders.vault.token: the environment variable MILLRACE_NOT_SET, which is to hold a secret, is not set',
+    );
+    expect(text).not.toContain('/no/file');
+  });
+
   it('is usual as a literal among headers, but for those whose names say that they are secret', async () => {
     const found = await warnings('{ plugin: vault, headers: { Accept: json, Authorization: s3cret } }');
     expect(found.map(({ line }) => line)).toEqual([

@@ -46,7 +46,7 @@ export interface EntropyRuleOptions {
   readonly trim?: string | undefined;
 }
 
-const ENTROPY_RULE = 'high-entropy';
+export const ENTROPY_RULE = 'high-entropy';
 /** The rule of lines that look like the rest of a block whose start was not read. */
 export const KEY_FRAGMENT = 'key-fragment';
 

@@ -142,10 +142,10 @@ export function explainIssue(issue: Issue, context: ExplainContext, base: Path =
   const path = [...base, ...issuePath(issue)];
   const here = [...context.prefix, ...path];
   if (issue.code === 'unrecognized_keys') return explainUnknownKeys(issue, context, path);
-  const branch = issue.code === 'invalid_union' ? matchingBranch(issue) : undefined;
+  const value = valueAt(context.input, path);
+  const branch = issue.code === 'invalid_union' ? matchingBranch(issue, value) : undefined;
   if (branch !== undefined) return branch.flatMap((inner) => explainIssue(inner, context, path));
 
-  const value = valueAt(context.input, path);
   const wanted = wantedBy(issue, value);
   if (issue.code === 'invalid_key') {
     const key = path.at(-1);
@@ -193,10 +193,13 @@ function explainUnknownKeys(issue: Issue, context: ExplainContext, path: Path): 
   });
 }
 
-/** The alternative of a union that the value was meant for: the one whose own type fits. */
-function matchingBranch(issue: Issue): readonly Issue[] | undefined {
+/** The alternative of a union that the value was meant for: the one whose own type fits. That of `false` is not, for `true`. */
+function matchingBranch(issue: Issue, value: unknown): readonly Issue[] | undefined {
+  const others = typeof value === 'string' ? ['invalid_type'] : ['invalid_type', 'invalid_value'];
   return branches(issue)
-    .filter((issues) => issues.every((inner) => inner.path.length > 0 || inner.code !== 'invalid_type'))
+    .filter((issues) =>
+      issues.every((inner) => inner.path.length > 0 || !others.includes(String(inner.code))),
+    )
     .toSorted((a, b) => a.length - b.length)[0];
 }
 
