@@ -28,13 +28,13 @@ async function killAgainAndAgain(trial: Trial, whileRunning = () => {}): Promise
   trial.appendLines('in/a.log', 300);
   trial.appendLines('in/b.log', 300);
   for (let turn = 0; turn < KILLS; turn++) {
+    const before = trial.outputBytes;
     const child = await trial.start('run', 'p.yaml', '--state-dir', 'state');
     for (const name of ['in/a.log', 'in/b.log']) trial.appendLines(name, oracle.between(500, 2000));
     if (oracle.random() < 0.3) rotate(trial, 'in/a.log', ++generation);
     if (turn % 2 === 0) {
       await delay(oracle.between(0, 1000));
     } else {
-      const before = trial.outputBytes;
       await trial.until(() => trial.outputBytes > before);
       await delay(oracle.between(0, 40));
     }
