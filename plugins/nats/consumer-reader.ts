@@ -1,4 +1,4 @@
-import { asapScheduler, asyncScheduler, concatMap, defer, EMPTY, interval, Subscription, timer } from 'rxjs';
+import { asapScheduler, asyncScheduler, concatMap, defer, interval, Subscription, timer } from 'rxjs';
 import { Fifo } from '../../operators/support/fifo.ts';
 import { LruMap } from '../../operators/support/lru-map.ts';
 import {
@@ -17,19 +17,18 @@ import type { ConnectionSettings } from './settings.ts';
 import { SharedLink } from './shared-link.ts';
 
 const KIB = 1024;
-const MIB = 1024 * KIB;
 /** Messages that are asked for at a time, at most. */
 const MOST_ASKED = 256;
 /** Bytes of the messages that are asked for, as far as their size is known from those before. */
-const MOST_BYTES = 16 * MIB;
+const MOST_BYTES = 16 * KIB * KIB;
 /** Milliseconds for which the server keeps a request for messages. */
 const EXPIRES = 10_000;
 /** The same with `once`, where a request is for messages that are there: it waits only if other workers got them. */
 const ONCE_EXPIRES = 1000;
 /** Milliseconds between two attempts to use the consumer. */
 const RETRY_WAIT = 1000;
-/** Milliseconds for which messages are gathered behind others, so that those of a busy stream share a write of the forwarder. */
-const GATHER = 50;
+/** Milliseconds for which the server gathers messages behind others: those that come together cost a quarter of the same one by one. */
+const GATHER = 100;
 /** Acknowledged messages that are known again, in case the acknowledgement was lost. */
 const KNOWN_MESSAGES = 10_000;
 /** Of a message that cannot be read, what the dead letter gets. */
@@ -80,21 +79,20 @@ export class ConsumerReader {
   #requests = 0;
   /** Messages that were asked for and have not come. */
   #asked = 0;
-  /** With `once`: messages that no worker has, as far as this one knows. */
+  /** Messages that no worker has, as far as this one knows. */
   #left = 0;
   #waitingEvents = 0;
   #emittedMessages = 0;
-  /** Of the largest message of the last ones. Before the first has come, what a `nats` forwarder puts into one by default. */
-  #events = 256;
-  /** The same; undefined before the first has come. */
-  #bytes: number | undefined;
-  /** The most that the server accepts. */
-  #maxPayload = MIB;
+  /** Events and bytes of the largest message of the last ones; undefined before the first has come. */
+  #largest: { readonly events: number; readonly bytes: number } | undefined;
   #isStopped = false;
   #isFailing = false;
   #isPumpDue = false;
-  #gathering: Subscription | undefined;
-  #emittedAt = Number.NEGATIVE_INFINITY;
+  /** The next request waits for more messages. */
+  #isGathering = false;
+  /** The messages that are behind the last one may be asked for, however few they are. */
+  #mayAskForRest = false;
+  #takenAt = Number.NEGATIVE_INFINITY;
   /** Until the reader is stopped. */
   readonly #reading = new Subscription();
   /** Until the run is over: what is in flight still needs it. */
@@ -103,10 +101,7 @@ export class ConsumerReader {
   constructor(ctx: CollectorContext, open: OpenLink<ConnectionSettings>, output: ReaderOutput) {
     this.#ctx = ctx;
     this.#output = output;
-    this.#link = new SharedLink(ctx, open, ({ maxPayload }) => {
-      this.#maxPayload = maxPayload;
-      return EMPTY;
-    });
+    this.#link = new SharedLink(ctx, open);
     this.#answers = new MessageAnswers(ctx);
     this.#reading.add(ctx.demand.room$.subscribe(() => this.#pumpSoon()));
     ctx.ended.addEventListener('abort', () => this.#progress?.unsubscribe(), { once: true });
@@ -189,24 +184,52 @@ export class ConsumerReader {
   /** Emits what there is room for, then asks for as many messages as there will be room for. */
   #pump(): void {
     if (this.#isStopped) return;
-    if (this.#gathering === undefined) this.#emitWaiting();
+    this.#emitWaiting();
     const consumer = this.#consumer;
     if (consumer === undefined || this.#isStopped) return;
     const wanted = this.#wantedMessages();
     if (wanted === 0) return;
     if (this.#ctx.once) this.#pullPending(consumer, wanted);
-    else this.#pull(consumer, wanted);
+    else this.#pullGathered(consumer, wanted);
   }
 
   #wantedMessages(): number {
-    const room = Math.floor((this.#ctx.demand.room - this.#waitingEvents) / this.#events);
-    const most =
-      Math.min(room, MOST_ASKED, Math.floor(MOST_BYTES / (this.#bytes ?? this.#maxPayload))) - this.#asked;
+    const { room } = this.#ctx.demand;
+    if (this.#largest === undefined) return this.#asked === 0 && room > 0 ? 1 : 0;
+    const { events, bytes } = this.#largest;
+    const fitting = Math.floor((room - this.#waitingEvents) / events);
+    const most = Math.min(fitting, MOST_ASKED, Math.floor(MOST_BYTES / bytes)) - this.#asked;
     const isIdle = this.#asked === 0 && this.#open.size === 0;
-    if (isIdle) return this.#ctx.demand.room > 0 ? Math.max(1, most) : 0;
+    if (isIdle) return room > 0 ? Math.max(1, most) : 0;
     // A request costs as much as a message, so it is not made for each one that was acknowledged.
     const isWorthwhile = this.#asked === 0 || most >= this.#asked;
     return most > 0 && isWorthwhile ? most : 0;
+  }
+
+  /**
+   * Asks for one message, which says how many are behind it, and then for those. After that, the server gathers more, unless
+   * as many as there is room for are there. A message that comes after a pause is delivered at once.
+   */
+  #pullGathered(consumer: NatsConsumer, wanted: number): void {
+    const known = Math.min(wanted, this.#left - this.#asked);
+    if (known === wanted || (known > 0 && this.#mayAskForRest)) {
+      this.#mayAskForRest = false;
+      this.#pull(consumer, known);
+    } else if (this.#asked === 0 && !this.#isGathering) {
+      const wait = this.#takenAt + GATHER - asyncScheduler.now();
+      if (wait <= 0) {
+        this.#mayAskForRest = true;
+        this.#pull(consumer, 1);
+      } else {
+        this.#isGathering = true;
+        this.#reading.add(
+          timer(wait).subscribe(() => {
+            this.#isGathering = false;
+            this.#pump();
+          }),
+        );
+      }
+    }
   }
 
   /**
@@ -255,6 +278,8 @@ export class ConsumerReader {
           if (this.#consumer === consumer) this.#retry(error);
         },
         complete: () => {
+          // What was there went to other workers.
+          if (left > 0) this.#left = 0;
           end();
           this.#pump();
         },
@@ -263,6 +288,7 @@ export class ConsumerReader {
   }
 
   #take(message: NatsMessage): void {
+    this.#takenAt = asyncScheduler.now();
     const key = `${message.sequence} ${message.storedAt}`;
     const known = this.#open.get(key);
     if (known?.held !== undefined) {
@@ -280,8 +306,11 @@ export class ConsumerReader {
     const open: Open = { held, key, size, heardAt: asyncScheduler.now(), isEmitted: false };
     this.#ctx.stats.bytes(message.data.length);
     this.#ctx.stats.pending(message.pending);
-    this.#events = Math.max(1, size, this.#events * 0.9);
-    this.#bytes = Math.max(1, message.data.length, (this.#bytes ?? 0) * 0.9);
+    const { events, bytes } = this.#largest ?? { events: 1, bytes: 1 };
+    this.#largest = {
+      events: Math.max(1, size, events * 0.9),
+      bytes: Math.max(1, message.data.length, bytes * 0.9),
+    };
     if (size === 0) {
       message.ack();
       return;
@@ -289,24 +318,6 @@ export class ConsumerReader {
     this.#open.set(key, open);
     this.#waiting.push(open);
     this.#waitingEvents += size;
-    this.#gather();
-  }
-
-  /** Emits at once if nothing was emitted lately, if what waits takes half of the room, or if no other message was asked for. */
-  #gather(): void {
-    const { demand, once } = this.#ctx;
-    const mayGather = !once && this.#asked > 0 && this.#waitingEvents < demand.room / 2;
-    const wait = this.#emittedAt + GATHER - asyncScheduler.now();
-    if (!mayGather || wait <= 0) this.#endGathering();
-    else if (this.#gathering === undefined) {
-      this.#gathering = timer(wait).subscribe(() => this.#endGathering());
-      this.#reading.add(this.#gathering);
-    }
-  }
-
-  #endGathering(): void {
-    this.#gathering?.unsubscribe();
-    this.#gathering = undefined;
     this.#pump();
   }
 
@@ -339,7 +350,6 @@ export class ConsumerReader {
 
   #emit(open: Open, { content, refusal, message }: Held): void {
     open.isEmitted = true;
-    this.#emittedAt = asyncScheduler.now();
     this.#emittedMessages++;
     const path = `message ${message.sequence} of the stream ${this.#ctx.config.stream}`;
     const origin = { path, startOffset: 0, endOffset: message.data.length };

@@ -18,7 +18,7 @@ export class SharedLink {
   constructor(
     ctx: PipelineRunContext<ConnectionSettings>,
     open: OpenLink<ConnectionSettings>,
-    prepare: (link: NatsLink) => Observable<unknown>,
+    prepare: (link: NatsLink) => Observable<unknown> = () => EMPTY,
   ) {
     this.#ctx = ctx;
     this.#open = open;

@@ -40,6 +40,8 @@ export class FakeNats {
   /** The bytes of a message, if they are no text. */
   asBytes: ((text: string) => Buffer) | undefined;
   links = 0;
+  /** How many messages each request was for. */
+  readonly requests: number[] = [];
   /** How often the server was asked for what is pending. */
   asked = 0;
   /** Messages that are pending when the server is asked, and that others have when they are requested. */
@@ -75,10 +77,6 @@ export class FakeNats {
   get connection(): LinkEvents {
     if (this.#events === undefined) throw new Error('there is no connection');
     return this.#events;
-  }
-
-  get pulled(): number {
-    return [...this.#requests].reduce((sum, { left }) => sum + left, 0);
   }
 
   #link(): NatsLink {
@@ -122,6 +120,7 @@ export class FakeNats {
             give: (message: NatsMessage) => subscriber.next(message),
             end: () => subscriber.complete(),
           };
+          this.requests.push(messages);
           this.#requests.add(request);
           subscriber.add(() => this.#requests.delete(request));
           subscriber.add(timer(expires).subscribe(() => subscriber.complete()));
