@@ -141,6 +141,20 @@ skipWithout('nats-server')('a fleet over NATS', () => {
     await fleet.stop();
     expect(fleet.log('agent')).not.toMatch(/wrong-token|s3cret-token/);
   }, 90_000);
+
+  it('says which stream is missing, and what creates it, and goes on when it is there', async () => {
+    const nats = await NatsServer.start(temp('nats'));
+    const fleet = new Fleet({ folder: temp('fleet'), agentServers: [nats.url] });
+    fleet.write(LINES);
+    await fleet.start('worker-1');
+    await fleet.shows(
+      'worker-1',
+      /of the stream \w+: there is no stream of this name; create it, or let a forwarder `nats` with `create: true` create it/,
+    );
+    await fleet.start('agent');
+    expect(await fleet.delivered(60)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
+    await fleet.stop();
+  }, 90_000);
 });
 
 skipWithout('nats-server', 'openssl')('a fleet over NATS with TLS', () => {
