@@ -28,9 +28,6 @@ const WITHHELD = '<:withheld:>';
 /** Bytes of results that are written together. */
 const WRITE_BYTES = 1 << 16;
 
-/** Of a part that cannot be masked at once. */
-const PIECE_BYTES = 4096;
-
 /** A line without its terminator, which is to come back as it was. */
 interface Line {
   readonly bytes: Buffer;
@@ -57,19 +54,13 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
       number++;
       return maskLine(line);
     };
-    const maskPart = ({ bytes, lines }: Part, orElse: (bytes: Buffer) => Buffer): Buffer => {
-      const together = maskTogether(redactor, file, bytes);
-      if (together === undefined) return orElse(bytes);
-      number += lines;
-      return together;
-    };
-    const oneByOne = (bytes: Buffer) => Buffer.concat(linesIn(bytes).map(mask));
-    // One line can keep a part from being masked at once, and a line by itself costs many times as much.
-    const inPieces = (bytes: Buffer) =>
-      Buffer.concat([...partsOf(bytes, PIECE_BYTES)].map((piece) => maskPart(piece, oneByOne)));
     try {
       for await (const block of blocksOf(file)) {
-        for (const part of partsOf(block, LONGEST_TEXT)) await output.write(maskPart(part, inPieces));
+        for (const { bytes, lines } of partsOf(block)) {
+          const together = maskTogether(redactor, file, bytes);
+          if (together !== undefined) number += lines;
+          await output.write(together ?? Buffer.concat(linesIn(bytes).map(mask)));
+        }
         await output.flush();
         if (output.isClosed) return output.hasFailed ? ExitCode.failed : code;
       }
@@ -280,14 +271,14 @@ interface Part {
 }
 
 /** Parts of a block that can be masked at once: lines of no great length together, and longer ones by themselves. */
-function* partsOf(block: Buffer, longest: number): Generator<Part> {
+function* partsOf(block: Buffer): Generator<Part> {
   let start = 0;
   let lines = 0;
   for (let at = 0; at < block.length; ) {
     const lf = block.indexOf(LF, at);
     const end = lf === -1 ? block.length : lf + 1;
     const isLong = end - at > LONGEST_LINE;
-    if (at > start && (isLong || end - start > longest)) {
+    if (at > start && (isLong || end - start > LONGEST_TEXT)) {
       yield { bytes: block.subarray(start, at), lines };
       start = at;
       lines = 0;
