@@ -94,10 +94,10 @@ export class Journal {
     this.#commitBytes += line.length;
   }
 
-  /** Nothing is appended any more. */
-  close(): void {
+  /** Nothing is appended any more. Resolves when the file is closed. */
+  async close(): Promise<void> {
     const files = fileSystem;
-    void this.#synced.then(() => files.closeSync(this.#file)).catch(() => {});
+    await this.#synced.then(() => files.closeSync(this.#file)).catch(() => {});
   }
 
   async #sync(): Promise<void> {

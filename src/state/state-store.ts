@@ -103,9 +103,7 @@ export class JournalStateStore implements StateStore {
     this.#isClosed = true;
     this.#committing?.unsubscribe();
     this.#copySoon?.unsubscribe();
-    this.#journal?.close();
-    if (this.#journal !== undefined) await this.#copy();
-    else await this.#copying;
+    await Promise.all([this.#journal?.close(), this.#journal === undefined ? this.#copying : this.#copy()]);
     this.#lock.release();
   }
 
@@ -131,7 +129,7 @@ export class JournalStateStore implements StateStore {
       this.#copySoon ??= this.#scheduleCopy();
     } catch (error) {
       this.#trouble.report('journal', error);
-      this.#journal?.close();
+      void this.#journal?.close();
       this.#journal = undefined;
       this.#committing?.unsubscribe();
       this.#committing = undefined;
@@ -141,7 +139,7 @@ export class JournalStateStore implements StateStore {
 
   #startJournal(): void {
     const journal = Journal.create(statePaths(this.folder).journal, this.#snapshot());
-    this.#journal?.close();
+    void this.#journal?.close();
     this.#journal = journal;
   }
 
