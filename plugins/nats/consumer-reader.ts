@@ -27,7 +27,7 @@ const EXPIRES = 10_000;
 const ONCE_EXPIRES = 1000;
 /** Milliseconds between two attempts to use the consumer. */
 const RETRY_WAIT = 1000;
-/** Milliseconds for which the server gathers messages behind others: those that come together cost a quarter of the same one by one. */
+/** Milliseconds before more is asked for: messages that come together cost a quarter of the same one by one. */
 const GATHER = 100;
 /** Acknowledged messages that are known again, in case the acknowledgement was lost. */
 const KNOWN_MESSAGES = 10_000;
@@ -207,8 +207,8 @@ export class ConsumerReader {
   }
 
   /**
-   * Asks for one message, which says how many are behind it, and then for those. After that, the server gathers more, unless
-   * as many as there is room for are there. A message that comes after a pause is delivered at once.
+   * Asks for one message, which says how many are behind it, and then for those. Then it waits, so that more gather at the
+   * server, unless as many as there is room for are there. A message that comes after a pause is delivered at once.
    */
   #pullGathered(consumer: NatsConsumer, wanted: number): void {
     const known = Math.min(wanted, this.#left - this.#asked);
@@ -270,7 +270,7 @@ export class ConsumerReader {
             left--;
             this.#asked--;
           }
-          this.#left = message.pending;
+          this.#left = this.#behind(message);
           this.#take(message);
         },
         error: (error) => {
@@ -285,6 +285,11 @@ export class ConsumerReader {
         },
       }),
     );
+  }
+
+  /** Messages that are delivered again are not counted as pending, and come together: after a worker has died, for example. */
+  #behind({ deliveries, pending }: NatsMessage): number {
+    return deliveries > 1 && !this.#ctx.once ? Number.POSITIVE_INFINITY : pending;
   }
 
   #take(message: NatsMessage): void {

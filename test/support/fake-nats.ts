@@ -123,7 +123,8 @@ export class FakeNats {
           this.requests.push(messages);
           this.#requests.add(request);
           subscriber.add(() => this.#requests.delete(request));
-          subscriber.add(timer(expires).subscribe(() => subscriber.complete()));
+          // A TestScheduler of RxJS fails if what is due clears a timer of the same millisecond, such as that of `nak`.
+          subscriber.add(timer(expires + 1).subscribe(() => subscriber.complete()));
           this.#deliver();
         }),
       pending: () => {
@@ -168,7 +169,8 @@ export class FakeNats {
         subject,
         sequence,
         deliveries,
-        pending: this.#waiting.length,
+        // As the server counts.
+        pending: this.#waiting.filter((waiting) => waiting.deliveries === 0).length,
         storedAt: String(sequence),
         ack: () => answered('ack'),
         term: () => answered('term'),

@@ -235,7 +235,7 @@ describe('the window', () => {
     expect(nats.calls[1]).toBe('use workers of LOGS, 30 at most');
   });
 
-  it('is filled at once after a pause, and by what the server gathered in 100 ms while messages keep coming', () => {
+  it('is filled at once after a pause, and by what has gathered at the server in 100 ms while messages keep coming', () => {
     const nats = new FakeNats();
     const forwardedAt: (readonly [event: number, ms: number])[] = [];
     let start = 0;
@@ -270,6 +270,23 @@ describe('the window', () => {
       forward: () => void forwarded++,
     });
     expect(forwarded).toBeGreaterThan(450);
+  });
+
+  it('is filled at once by messages that are delivered again, which the server does not count as pending', () => {
+    const nats = filled(...Array.from({ length: 200 }, (_, n) => message(n, n)));
+    const startedAt: number[] = [];
+    run({
+      nats,
+      fields: { nak_delay: 1 },
+      pipeline: { max_in_flight: 100_000 },
+      until: 3000,
+      forward: () => {
+        startedAt.push(asyncScheduler.now());
+        if (startedAt.length <= 200) throw new PluginError('no', { permanent: true });
+      },
+    });
+    expect(nats.answers.filter((answer) => answer.endsWith('ack'))).toHaveLength(200);
+    expect((startedAt.at(-1) ?? 0) - (startedAt[200] ?? 0)).toBeLessThan(200);
   });
 
   it('has room for at most 16 MiB at a time, as far as the messages before tell', () => {
