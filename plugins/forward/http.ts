@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
 import * as z from 'zod';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
 import {
   batching,
   type CollectedEvent,
@@ -25,6 +26,7 @@ import {
   documentsIn,
   documentsOf,
   halves,
+  split,
 } from '../http/documents.ts';
 import { oncePerContext } from '../once-per-context.ts';
 
@@ -212,6 +214,18 @@ function send(ctx: Context, documents: () => Documents): Observable<never> {
   });
 }
 
+/** Of `delivery.timeout`: then a call tries no further parts. The rest is for requests that are under way. */
+const TIME_FOR_PARTS = 0.25;
+const NOT_TRIED = 'not sent yet: a part of `delivery.timeout` is over';
+
+/** A call of the engine, which may take many requests. */
+interface Call {
+  readonly signal: AbortSignal;
+  readonly isLate: () => boolean;
+  /** Whether the server has taken or refused an event. */
+  hasResult: boolean;
+}
+
 /** Sends documents, in several requests if the server finds them too large for one, or refuses some of them. */
 class Sender {
   readonly #config: Config;
@@ -219,9 +233,13 @@ class Sender {
   readonly #stats: Context['stats'];
   /** Bytes of the smallest batch that the server found too large. */
   #tooLarge = Number.POSITIVE_INFINITY;
+  /** Milliseconds after which a call tries no further parts. */
+  readonly #timeForParts: number;
 
-  constructor({ config, info, signal, stats }: Context) {
+  constructor({ config, info, signal, stats, pipeline, pipeline_config: { pipelines } }: Context) {
     this.#stats = stats;
+    const { timeout = Number.POSITIVE_INFINITY } = pipelines[pipeline]?.delivery ?? {};
+    this.#timeForParts = timeout * 1000 * TIME_FOR_PARTS;
     const { format, compression } = config;
     this.#config = config;
     this.#client = new HttpClient(config, {
@@ -236,47 +254,56 @@ class Sender {
 
   /** @throws PluginError if not all of them were delivered. It names those that failed if there are others. */
   async send(documents: Documents, signal: AbortSignal): Promise<void> {
-    const { failedEvents, retryAfter } = await this.#sendPart(documents, signal);
+    const elapsed = steadyClock();
+    const call: Call = { signal, isLate: () => elapsed() >= this.#timeForParts, hasResult: false };
+    const { failedEvents, retryAfter } = await this.#sendPart(documents, call);
     if (failedEvents.length === 0) return;
     const message = `${failedEvents.length} of ${documents.count} events were not delivered to ${this.#client.server}: ${reasonsOf(failedEvents)}`;
-    throw new PluginError(message, { failedEvents, retryAfter });
+    const isUnfinished = failedEvents.every(({ permanent, reason }) => permanent || reason === NOT_TRIED);
+    const error = new PluginError(message, { failedEvents, retryAfter });
+    throw Object.assign(error, { unfinished: isUnfinished });
   }
 
   /** Returns the events that failed, of which the others were delivered. Throws if there are no others. */
-  async #sendPart(documents: Documents, signal: AbortSignal): Promise<PartialFailure> {
+  async #sendPart(documents: Documents, call: Call): Promise<PartialFailure> {
+    // An attempt that lasts longer than the timeout would be aborted, and what it has found forgotten.
+    if (call.hasResult && call.isLate()) throw new PluginError(NOT_TRIED);
     const { retry_statuses: statuses, split_refused: splitsRefused } = this.#config;
     const { count, bytes } = documents;
-    if (count > 1 && bytes.length >= this.#tooLarge) return this.#sendHalves(documents, signal);
+    if (count > 1 && bytes.length >= this.#tooLarge) return this.#sendParts(documents, call);
     const body = await bodyOf(documents, this.#config);
-    const answer = await this.#client.post(body, signal);
+    const answer = await this.#client.post(body, call.signal);
+    call.hasResult ||= isSuccess(answer) || count === 1;
     if (isSuccess(answer)) {
       this.#stats.bytes(body.length);
       return refusedBy(answer, documents, { server: this.#client.server, statuses });
     }
     if (answer.status === 413 && count > 1) {
       this.#tooLarge = Math.min(this.#tooLarge, bytes.length);
-      return this.#sendHalves(documents, signal);
+      return this.#sendParts(documents, call);
     }
-    if (splitsRefused && count > 1 && isRefusal(answer, statuses)) return this.#sendHalves(documents, signal);
+    if (splitsRefused && count > 1 && isRefusal(answer, statuses)) return this.#sendParts(documents, call);
     throw errorOf(answer, documents, { server: this.#client.server, statuses });
   }
 
-  async #sendHalves(documents: Documents, signal: AbortSignal): Promise<PartialFailure> {
+  async #sendParts(documents: Documents, call: Call): Promise<PartialFailure> {
     const failedEvents: FailedEvent[] = [];
     let retryAfter: number | undefined;
     let lastError: unknown;
-    for (const half of halves(documents)) {
+    // A single event always has a result, so that each attempt leaves fewer events.
+    const parts = call.isLate() && !call.hasResult ? split(documents, 1) : halves(documents);
+    for (const part of parts) {
       try {
         // After an error that may pass, the rest waits for the next attempt.
         if (lastError !== undefined && !isPermanent(lastError)) throw lastError;
-        const failure = await this.#sendPart(half, signal);
+        const failure = await this.#sendPart(part, call);
         failedEvents.push(...failure.failedEvents);
         retryAfter = longer(retryAfter, failure.retryAfter);
       } catch (error) {
         if (isFatal(error)) throw error;
         lastError = error;
         if (error instanceof PluginError) retryAfter = longer(retryAfter, error.retryAfter);
-        failedEvents.push(...failuresOf(half, error));
+        failedEvents.push(...failuresOf(part, error));
       }
     }
     const isWhole =

@@ -58,8 +58,12 @@ function lineOf(event: CollectedEvent): string {
 }
 
 /** Two halves of at least one document each, of two or more. */
-export function halves({ bytes, count, first }: Documents): readonly [Documents, Documents] {
-  const middle = Math.ceil(count / 2);
+export function halves(documents: Documents): readonly [Documents, Documents] {
+  return split(documents, Math.ceil(documents.count / 2));
+}
+
+/** The first `middle` documents, and the others. */
+export function split({ bytes, count, first }: Documents, middle: number): readonly [Documents, Documents] {
   let end = 0;
   for (let n = 0; n < middle; n++) end = bytes.indexOf(LF, end) + 1;
   return [

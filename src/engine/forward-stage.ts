@@ -5,7 +5,7 @@ import { gatherMap } from '../../operators/gather-map.ts';
 import { longTimer } from '../../operators/long-timer.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { type Batching, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
-import { failedEventsOf, isFatal, isPermanent } from '../sdk/errors.ts';
+import { failedEventsOf, isFatal, isPermanent, isUnfinished } from '../sdk/errors.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { PartlyFailedCall } from '../sdk/plugin.ts';
@@ -319,7 +319,9 @@ class EventGroup {
     if (this.#stage.planned === undefined) acknowledge(delivered, this.#stage);
     else this.#held = [...this.#held, ...delivered];
     const rest = pick(this.#left, isRetried);
-    const wait = rest.length === 0 ? undefined : this.#attempts.next(error);
+    // Without the second condition, a call that does nothing would be made without end.
+    const isOngoing = isUnfinished(error) && totalSize(rest) < totalSize(this.#left);
+    const wait = rest.length === 0 ? undefined : isOngoing ? 0 : this.#attempts.next(error);
     if (wait === undefined) this.#planEnded();
     this.#giveUp((_, position) => failed.get(position)?.permanent === true, errorAt);
     if (wait === undefined) {
@@ -333,7 +335,7 @@ class EventGroup {
     };
     const left = call.left.filter((_, position) => failed.get(position)?.permanent === false);
     this.#keep(rest, { ...call, left });
-    return longTimer(wait);
+    return isOngoing ? of(undefined) : longTimer(wait);
   }
 
   /** Other events than those of the last call: the name of all must not stand for a part of them. */

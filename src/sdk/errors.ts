@@ -144,6 +144,19 @@ export function isFatal(error: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { fatal?: unknown }).fatal === true;
 }
 
+/**
+ * Whether an error with `failedEvents` says that those that are not permanent were not tried yet: `unfinished: true` on any
+ * error object. They are sent at once, which is not another attempt.
+ *
+ * @example
+ * isUnfinished(Object.assign(new Error('half of it'), { failedEvents: [2, 3], unfinished: true })); // true
+ */
+export function isUnfinished(error: unknown): boolean {
+  return (
+    typeof error === 'object' && error !== null && (error as { unfinished?: unknown }).unfinished === true
+  );
+}
+
 /** Why one event of a batch failed. */
 export interface EventFailure {
   readonly permanent: boolean;

@@ -300,6 +300,30 @@ describe('a partial failure', () => {
     expect(acknowledged).toEqual([0, 250]);
   });
 
+  it('with `unfinished` is no failed attempt: the rest is sent at once, unless nothing was done', () => {
+    const rest = (sent: readonly CollectedEvent[], from: number) =>
+      Object.assign(new PluginError('later', { failedEvents: sent.slice(from).map((_, i) => i + from) }), {
+        unfinished: true,
+      });
+    const { calls, letters, stats } = run({
+      source: () => new EventBatch(events(1, 4)),
+      call: (sent, nth) => {
+        if (nth < 3) throw rest(sent, 1);
+      },
+      pipeline: { delivery: { dead_letter: 'letters', attempts: 2 } },
+    });
+    expect(calls).toEqual(['0: 1 2 3 4', '0: 2 3 4', '0: 3 4']);
+    expect(letters).toEqual([]);
+    expect(stats).toMatchObject({ forwarded: { out: 4 }, retries: 0, in_flight: 0 });
+    const idle = run({
+      source: () => new EventBatch(events(1, 4)),
+      call: (sent, nth) => {
+        if (nth < 3) throw rest(sent, 0);
+      },
+    });
+    expect(idle.calls).toEqual(['0: 1 2 3 4', '250: 1 2 3 4', '750: 1 2 3 4']);
+  });
+
   it('is of a single event too', () => {
     const call = () => {
       throw new PluginError('refused', {

@@ -1,7 +1,14 @@
 import { asyncScheduler } from 'rxjs';
 import { steadyClock } from '../../../operators/support/steady-clock.ts';
 import type { CallEnded, CallPart, PipelineProbe, StagePlace } from '../../engine/probe.ts';
-import { failedEventsOf, isFatal, isPermanent, retryAfterOf, safeReason } from '../../sdk/errors.ts';
+import {
+  failedEventsOf,
+  isFatal,
+  isPermanent,
+  isUnfinished,
+  retryAfterOf,
+  safeReason,
+} from '../../sdk/errors.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { toJson } from '../../sdk/serialise.ts';
 
@@ -307,7 +314,7 @@ export class Recorder implements PipelineProbe {
         rejected,
         rejectedForGood,
         retryAfter,
-        wait: undefined,
+        wait: isUnfinished(cause) && !permanent ? 0 : undefined,
       };
       // Of a permanent failure, only events from before the recording can be tried again.
       if (permanent) isLeftOut();

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { lastValueFrom, type Observable, toArray } from 'rxjs';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { asyncScheduler, lastValueFrom, type Observable, toArray } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import http from '../../../plugins/forward/http.ts';
 import { secondsUntil } from '../../../plugins/http/answer.ts';
@@ -12,6 +12,7 @@ import { problemLine, problemText } from '../../../src/config/config-error.ts';
 import { buildGraph } from '../../../src/graph/build-graph.ts';
 import { loggerFor } from '../../../src/sdk/checks/shown-values.ts';
 import type { PipelineRunContext } from '../../../src/sdk/context.ts';
+import { type FailedEvent, PluginError } from '../../../src/sdk/errors.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { toJsonLine } from '../../../src/sdk/serialise.ts';
 import { load, refusal } from '../../config/helpers.ts';
@@ -401,6 +402,48 @@ describe('http: answers', () => {
       expect(full.requests).toHaveLength(1);
     });
   });
+
+  it.each([
+    ['fast', 100],
+    ['so slow that only two requests fit into the timeout', 1400],
+  ])(
+    'a split ends before `delivery.timeout`, and keeps what it has found: a server that is %s',
+    async (_, ms) => {
+      let now = 0;
+      jest.spyOn(asyncScheduler, 'now').mockImplementation(() => now);
+      ends.unshift(() => jest.restoreAllMocks());
+      const stored: string[] = [];
+      const sink = await sinkOf(({ body }, response) => {
+        now += ms;
+        const isBad = body.includes('bad');
+        if (!isBad) stored.push(...body.trim().split('\n'));
+        response.writeHead(isBad ? 400 : 200).end();
+      });
+      const ctx = contextOf({ url: sink.url, split_refused: true, format: 'lines' });
+      const pipelines = { test: { delivery: { timeout: 3 } } };
+      const limited = { ...ctx, pipeline_config: { ...ctx.pipeline_config, pipelines } } as never;
+      const bad: unknown[] = [];
+      let left = events(40).map((each, n) => (n % 2 === 1 ? event(n, { line: `bad ${n}` }) : each));
+      while (left.length > 0) {
+        const startedAt = now;
+        const done = new PluginError('done', { failedEvents: [] });
+        const error = await failure(sendTo(limited, left).then(() => Promise.reject(done)));
+        // A single event fails without `failedEvents`.
+        const failedEvents = (error.failedEvents ?? [
+          { index: 0, permanent: error.permanent },
+        ]) as FailedEvent[];
+        expect(now - startedAt).toBeLessThan(3000);
+        const rest = failedEvents.filter(({ permanent }) => !permanent);
+        expect(rest.length).toBeLessThan(left.length);
+        if (rest.length > 0) expect(error.unfinished).toBe(true);
+        for (const { index, permanent } of failedEvents) if (permanent) bad.push(left[index]?.data.line);
+        left = rest.map(({ index }) => left[index] as CollectedEvent);
+      }
+      const numbers = Array.from({ length: 20 }, (__, n) => 2 * n);
+      expect(stored).toEqual(numbers.map((n) => `line ${n}`));
+      expect(bad).toEqual(numbers.map((n) => `bad ${n + 1}`));
+    },
+  );
 
   it('a part that fails for now leaves the rest for the next attempt', async () => {
     const sink = await sinkOf(inTurn(status(413), status(200), status(503)));
