@@ -1,12 +1,23 @@
 import { isPassword, isToken } from './secret-value.ts';
 
 /** What stands in front of the values of a statement, with its columns. */
-const STATEMENT = /\b(?:insert|replace)\s[^()]{0,200}?\(([^()]{1,4000})\)\s*values\s*(?=\()/gi;
+const STATEMENT =
+  /\b(?:insert|replace)\s[^()]{0,200}?\(([^()]{1,4000})\)\s*(?:overriding\s+\w+\s+value\s*)?values\s*(?=\()/gi;
 /** Strings, escaped ones of JSON, brackets and commas. The last string may be cut. */
-const PART = /'((?:[^'\\]|\\.|'')*)(?:'|$)|\\?"((?:[^"\\]|\\[^"])*)\\?"|[(),]|[^'"(),\\]+|\\/gy;
-const PASSWORD =
-  /(?:^|[^a-z])(?:user|db)?(?:pass(?![a-z])|passw|passphrase|passcode|passhash|pwd|pw(?![a-z])|mdp|senha|contrase|kennwort|wachtwoord|heslo|has[lł]o)/i;
-const TOKEN = /(?:secret|token|api_?key|private_?key|credential)s?(?![a-z])/i;
+const PART = /'((?:[^'\\]|\\.|'')*)(?:'|$)|\\?"((?:[^"\\]|\\[^"])*)(?:\\?"|$)|[(),]|[^'"(),\\]+|\\/gy;
+/** What may stand behind the name of a secret: `password_hash`, but not `password_changed_at`. */
+const SUFFIX =
+  's?(?:[_. -]?(?:old|new|current|previous|confirm(?:ation)?|repeat|again|value|hash|hashed|digest|salt|plain|text|string|b64|base64|enc|encrypted|b?crypt|argon2|sha[0-9]{0,3}|md5|data|secret|key|token|v?[0-9]{1,3})){0,2}$';
+/** The words of the rule `password` of secrets/context. */
+const PASSWORD = new RegExp(
+  `(?:(?<!by|com|tres|sur)pass|pass(?:[_-]{0,2}word|w[oö]rt(?:er)?|wd|wrd|ord|phrase|code)|p(?:ss)?wd|psw|(?<=^|_|root|user|admin|login|my|db)pw|mdp|senha|contrase(?:[nñ]|n?%C3%B1)a|kennw[oö]rt(?:er)?|wachtwoord|parola|has[lł]o|l[oö]senord|adgangskode|salasana|heslo|jelsz[oó]|[sş]ifre|парол[ья]|密[码碼]|パスワード|비밀번호)${SUFFIX}`,
+  'i',
+);
+const TOKEN = new RegExp(
+  `(?:secret|token|(?:api|access|private|encryption|signing)[_-]?key|credential)${SUFFIX}`,
+  'i',
+);
+const QUOTES_OF_NAMES = /[\s"'`[\]\\]/g;
 
 type IsSecret = (value: string, text: string, start: number) => boolean;
 
@@ -24,6 +35,7 @@ function startsIn(text: string): Map<number, IsSecret> {
   for (const match of text.matchAll(STATEMENT)) {
     const columns = (match[1] as string)
       .split(',')
+      .map((column) => column.replace(QUOTES_OF_NAMES, ''))
       .map((name) => (PASSWORD.test(name) ? isPassword : TOKEN.test(name) ? isToken : undefined));
     if (columns.some((check) => check !== undefined)) {
       addStarts(starts, columns, text, match.index + match[0].length);
@@ -32,7 +44,7 @@ function startsIn(text: string): Map<number, IsSecret> {
   return starts;
 }
 
-/** Follows the rows of values from the bracket that opens the first. Of a call, the first string is the value. */
+/** Follows the rows of values from the bracket that opens the first. In a call, each string is a value. */
 function addStarts(
   starts: Map<number, IsSecret>,
   columns: readonly (IsSecret | undefined)[],

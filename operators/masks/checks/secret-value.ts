@@ -100,7 +100,8 @@ function isInCode(value: string, text: string, start: number): boolean {
 }
 
 /** A setting behind a key: `secret: secretName=tls`, `password: policy=strict-v2`. */
-const SETTING = /^[a-z]{2,}(?:[A-Z][a-z]+|[-_.][a-z]+)*=(.*)$/;
+const SETTING =
+  /^(?:(?:secret|password|token|key|file|volume)[-_.]?)?(?:name|ref|policy|type|mode|namespace|version|provider)=(.*)$/i;
 
 /** Whether an unquoted value behind a space is the name of a setting with words or a number. */
 function isSetting(value: string, text: string, start: number): boolean {
