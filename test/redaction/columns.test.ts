@@ -73,9 +73,10 @@ describe('a value that SQL inserts', () => {
     `VALUES ("bob", "${word}`,
     `VALUES ('bob', '${word}`,
     `VALUES (_utf8'bob', _utf8'${word}')`,
+    `VALUES (\\'bob\\', \\'${word}\\')`,
     `OVERRIDING SYSTEM VALUE VALUES ('bob', '${word}')`,
   ])('by %s is masked', (values) => {
-    expect(redacted(`INSERT INTO users (name, pass) ${values}`)).not.toContain(word);
+    expect(redacted(`INSERT INTO users (name, password) ${values}`)).not.toContain(word);
   });
 });
 
