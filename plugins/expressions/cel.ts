@@ -1,4 +1,5 @@
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
+import { shareOfText } from '../../operators/masks/expression/frequency.ts';
 import { type CollectedEvent, type LinesTest, PluginError } from '../../src/sdk/index.ts';
 import { boundedExpression, expressionProblem } from './bounded-expression.ts';
 
@@ -165,8 +166,9 @@ function keepsEach(isKept: (text: string, start: number, end: number) => boolean
 }
 
 function keepsWith(literal: string): LinesTest {
+  const search = searchFor(literal);
   return (text) => {
-    const next = searchFor(literal, text);
+    const next = search(text);
     return (start) => {
       const end = endOfLine(text, start);
       return next(start) < end ? end + 1 : start;
@@ -176,8 +178,9 @@ function keepsWith(literal: string): LinesTest {
 
 /** Keeps all lines up to the next one that has the literal, without a look at each. */
 function keepsWithout(literal: string): LinesTest {
+  const search = searchFor(literal);
   return (text) => {
-    const next = searchFor(literal, text);
+    const next = search(text);
     return (start) => {
       const found = next(start);
       return found === Number.POSITIVE_INFINITY ? found : text.lastIndexOf('\n', found) + 1;
@@ -185,16 +188,32 @@ function keepsWithout(literal: string): LinesTest {
   };
 }
 
-/** Where a literal is next, at `start` or behind it; each part of the text is searched once. */
-function searchFor(literal: string, text: string): (start: number) => number {
-  let next = -1;
-  return (start) => {
-    if (next < start) {
-      const found = text.indexOf(literal, start);
-      next = found === -1 ? Number.POSITIVE_INFINITY : found;
-    }
-    return next;
+/**
+ * Where a literal is next, at `start` or behind it; each part of the text is searched once. It looks for the literal
+ * from its rarest character on, since the engine stops wherever the first one stands: on logs, `0Z ` takes a fifth of the time.
+ */
+function searchFor(literal: string): (text: string) => (start: number) => number {
+  const rest = literal.slice(rarestIn(literal));
+  const ahead = literal.length - rest.length;
+  return (text) => {
+    let next = -1;
+    return (start) => {
+      if (next >= start) return next;
+      next = text.indexOf(rest, start + ahead) - ahead;
+      while (next >= 0 && !text.startsWith(literal, next))
+        next = text.indexOf(rest, next + ahead + 1) - ahead;
+      if (next < 0) next = Number.POSITIVE_INFINITY;
+      return next;
+    };
   };
+}
+
+function rarestIn(literal: string): number {
+  let rarest = 0;
+  for (let at = 1; at < literal.length; at++) {
+    if (shareOfText(literal.charAt(at)) < shareOfText(literal.charAt(rarest))) rarest = at;
+  }
+  return rarest;
 }
 
 function endOfLine(text: string, start: number): number {
