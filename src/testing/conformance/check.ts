@@ -22,8 +22,8 @@ export class CheckFailure extends MillraceError {
   }
 }
 
-export function demand(isMet: boolean, message: () => string): asserts isMet {
-  if (!isMet) throw new CheckFailure(message());
+export function demand(isMet: boolean, message: string): asserts isMet {
+  if (!isMet) throw new CheckFailure(message);
 }
 
 /** What went wrong, in the words of whatever was thrown. */

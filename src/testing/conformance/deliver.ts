@@ -14,7 +14,7 @@ const LONGEST = 400;
 export function demandSame(name: string, delivered: unknown, expected: unknown): void {
   demand(
     isDeepStrictEqual(delivered, expected),
-    () => `${name} delivered ${shown(delivered)} where forward delivered ${shown(expected)}`,
+    `${name} delivered ${shown(delivered)} where forward delivered ${shown(expected)}`,
   );
 }
 
@@ -49,12 +49,13 @@ export function demandDelivered(
   const { end, crash } = observed;
   demand(
     crash === undefined && end !== 'failed',
-    () => `${name} failed: ${reasonOf(crash?.error ?? observed.error)}`,
+    `${name} failed: ${reasonOf(crash?.error ?? observed.error)}`,
   );
-  demand(end === 'completed', () => {
-    const time = isVirtual ? 'an hour of virtual time' : `${patience} ms`;
-    return `${name} was not done after ${time}; complete, or resolve, when the event is delivered`;
-  });
+  const time = isVirtual ? 'an hour of virtual time' : `${patience} ms`;
+  demand(
+    end === 'completed',
+    `${name} was not done after ${time}; complete, or resolve, when the event is delivered`,
+  );
 }
 
 function shown(delivered: unknown): string {

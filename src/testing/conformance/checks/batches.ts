@@ -32,8 +32,7 @@ export const BATCH_CHECKS: readonly Check[] = [
           const batching = batchingOf({ ...ctx.config });
           demand(
             batching?.events === MOST_EVENTS,
-            () =>
-              'its schema has a field `batch` that the engine does not know, and which has no effect; extend the schema with batching(), and leave its fields as they are',
+            'its schema has a field `batch` that the engine does not know, and which has no effect; extend the schema with batching(), and leave its fields as they are',
           );
           const send = (batches: readonly { readonly events: readonly unknown[] }[]) => {
             const batch = batches.flatMap(({ events }) => events);
@@ -52,7 +51,7 @@ export const BATCH_CHECKS: readonly Check[] = [
       );
       demand(
         sizes.length > 1 && sizes.every((size) => size <= MOST_EVENTS),
-        () => `with batch.events: ${MOST_EVENTS} its batches had ${sizes.join(', ')} events`,
+        `with batch.events: ${MOST_EVENTS} its batches had ${sizes.join(', ')} events`,
       );
       demandSame('forwardBatch, called several times,', batched, await deliverSingly(subject, events));
       return undefined;

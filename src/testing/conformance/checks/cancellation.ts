@@ -50,8 +50,7 @@ export const CANCELLATION_CHECKS: readonly Check[] = [
       const isOver = left.isClosed && (left.late === 0 || !subject.isVirtual);
       demand(
         isOver,
-        () =>
-          'it goes on after ctx.signal was aborted; complete then: pipe(takeUntil(fromEvent(ctx.signal, "abort"))), or leave the loop if ctx.signal.aborted',
+        'it goes on after ctx.signal was aborted; complete then: pipe(takeUntil(fromEvent(ctx.signal, "abort"))), or leave the loop if ctx.signal.aborted',
       );
       demandNothingLeft({ ...left, late: 0 }, 'after ctx.signal was aborted');
       return undefined;
@@ -142,15 +141,11 @@ async function stillOpen(before: readonly string[]): Promise<string[]> {
 function demandNothingLeft({ late, scheduled, open }: Left, when: string): void {
   demand(
     late === 0,
-    () =>
-      `it emitted ${late} values ${when}; let new Observable(…) return what ends its work, or use RxJS operators`,
+    `it emitted ${late} values ${when}; let new Observable(…) return what ends its work, or use RxJS operators`,
   );
   demand(
     scheduled === 0,
-    () => `${scheduled} RxJS timers of it still run ${when}; unsubscribe from what it subscribed to`,
+    `${scheduled} RxJS timers of it still run ${when}; unsubscribe from what it subscribed to`,
   );
-  demand(
-    open.length === 0,
-    () => `it left this open ${when}: ${open.join(', ')}; clear timers, and close handles`,
-  );
+  demand(open.length === 0, `it left this open ${when}: ${open.join(', ')}; clear timers, and close handles`);
 }

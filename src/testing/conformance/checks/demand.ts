@@ -20,15 +20,13 @@ export const DEMAND_CHECKS: readonly Check[] = [
       }
       demand(
         count <= ROOM,
-        () =>
-          `with room for ${ROOM} events it emitted ${count}; emit at most ctx.demand.room, then wait for ctx.demand.room$`,
+        `with room for ${ROOM} events it emitted ${count}; emit at most ctx.demand.room, then wait for ctx.demand.room$`,
       );
       const free = await collectWith(subject, { size: 100 * ROOM, releases: true });
       const tight = await collectWith(subject, { size: ROOM, releases: true });
       demand(
         Math.min(free.count, ENOUGH) <= tight.count,
-        () =>
-          `it emitted ${tight.count} events where ${free.count} were to come, and there was room again after each; listen to ctx.demand.room$, which emits when there is`,
+        `it emitted ${tight.count} events where ${free.count} were to come, and there was room again after each; listen to ctx.demand.room$, which emits when there is`,
       );
       return undefined;
     },

@@ -18,8 +18,7 @@ export const ERROR_CHECKS: readonly Check[] = [
         demandNoCrash(observed, uncaught, `an event with ${oddity}`);
         demand(
           observed.end !== 'failed' || !textOf(observed.error).includes(CONTENT),
-          () =>
-            `its error for an event with ${oddity} quotes the event, and errors are logged; throw a PluginError with a text of your own`,
+          `its error for an event with ${oddity} quotes the event, and errors are logged; throw a PluginError with a text of your own`,
         );
       }
       return undefined;
@@ -44,8 +43,7 @@ function demandNoCrash(observed: Observed<unknown>, uncaught: readonly unknown[]
   const crashes = [...(observed.crash === undefined ? [] : [observed.crash.error]), ...uncaught];
   demand(
     crashes.length === 0,
-    () =>
-      `${cause} makes it throw where nobody can catch it, which ends the process: ${reasonOf(crashes[0])}; let the Observable, promise or iterable that it returns fail instead`,
+    `${cause} makes it throw where nobody can catch it, which ends the process: ${reasonOf(crashes[0])}; let the Observable, promise or iterable that it returns fail instead`,
   );
 }
 

@@ -3,7 +3,7 @@ import { isEvent, isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
 import { frozenCopy, isFrozenWrite } from '../../../sdk/freeze.ts';
 import { toUtc } from '../../../sdk/time.ts';
-import { type Check, demand, reasonOf } from '../check.ts';
+import { type Check, CheckFailure, demand, reasonOf } from '../check.ts';
 import { collected, handled, type Observed, observe, processed } from '../observe.ts';
 import { openCopy } from '../open-copy.ts';
 import type { Subject } from '../subject.ts';
@@ -19,7 +19,7 @@ export const EVENT_CHECKS: readonly Check[] = [
       const emitted = (await emissions(subject)).flat();
       if (emitted.length > 0) for (const value of emitted) checkEvent(value);
       else if (subject.kind === 'process') return 'it emitted nothing for any of the events';
-      else demand(false, () => nothingCame(subject));
+      else throw new CheckFailure(nothingCame(subject));
       return undefined;
     },
   },
@@ -30,15 +30,17 @@ export const EVENT_CHECKS: readonly Check[] = [
       for (const event of subject.events) {
         const open = openCopy(event);
         const free = await observe(subject, () => handled(subject, subject.context(), open));
-        demand(isDeepStrictEqual(open, event), () => `it changed the event that it was given; ${NEW_EVENT}`);
+        demand(isDeepStrictEqual(open, event), `it changed the event that it was given; ${NEW_EVENT}`);
         const frozen = await observe(subject, () => handled(subject, subject.context(), frozenCopy(event)));
-        demand(failureOf(frozen) === undefined || failureOf(free) !== undefined, () => {
-          const reason = reasonOf(failureOf(frozen)?.error);
-          return `it failed on a frozen event, and not on one that can be written to: ${reason}; ${NEW_EVENT}`;
-        });
-        demand(!isFrozenWrite(failureOf(free)?.error), () => {
-          return `it writes to its configuration, which is frozen: ${reasonOf(failureOf(free)?.error)}; keep state in ctx.cache`;
-        });
+        const [onFree, onFrozen] = [failureOf(free), failureOf(frozen)];
+        demand(
+          onFrozen === undefined || onFree !== undefined,
+          `it failed on a frozen event, and not on one that can be written to: ${reasonOf(onFrozen?.error)}; ${NEW_EVENT}`,
+        );
+        demand(
+          !isFrozenWrite(onFree?.error),
+          `it writes to its configuration, which is frozen: ${reasonOf(onFree?.error)}; keep state in ctx.cache`,
+        );
       }
       return undefined;
     },
@@ -53,10 +55,11 @@ export const EVENT_CHECKS: readonly Check[] = [
           for (const part of [value, value.data]) {
             if (Object.isFrozen(part)) continue;
             const first = known.get(part) ?? source;
-            demand(first === source, () => {
-              const what = part === value ? 'the same object' : 'the same `data`';
-              return `it emits ${what} for several events, so that a change to one is a change to all; make a new one for each`;
-            });
+            const what = part === value ? 'the same object' : 'the same `data`';
+            demand(
+              first === source,
+              `it emits ${what} for several events, so that a change to one is a change to all; make a new one for each`,
+            );
             known.set(part, source);
           }
         }
@@ -87,10 +90,11 @@ async function emissions(subject: Subject): Promise<unknown[][]> {
 
 function demandSuccess(observed: Observed<unknown>, name: string): void {
   const failure = failureOf(observed);
-  demand(failure === undefined, () => {
-    const where = observed.crash === undefined ? 'failed' : 'threw where nobody can catch it';
-    return `${name} ${where}: ${reasonOf(failure?.error)}; give \`config\`, \`host\` or \`events\` with which it works`;
-  });
+  const where = observed.crash === undefined ? 'failed' : 'threw where nobody can catch it';
+  demand(
+    failure === undefined,
+    `${name} ${where}: ${reasonOf(failure?.error)}; give \`config\`, \`host\` or \`events\` with which it works`,
+  );
 }
 
 function failureOf({ end, error, crash }: Observed<unknown>): { readonly error: unknown } | undefined {
@@ -98,12 +102,11 @@ function failureOf({ end, error, crash }: Observed<unknown>): { readonly error: 
 }
 
 function checkEvent(value: unknown): asserts value is CollectedEvent {
-  demand(isEvent(value), () => `it emitted ${shapeOf(value)}; an event is { timestamp, data: { … } }`);
+  demand(isEvent(value), `it emitted ${shapeOf(value)}; an event is { timestamp, data: { … } }`);
   const stamp: unknown = value.timestamp;
   demand(
     typeof stamp === 'string' && toUtc(stamp) !== undefined,
-    () =>
-      `an event has the timestamp ${String(stamp)}; expected ISO 8601: use collectedEvent(data), or isoNow()`,
+    `an event has the timestamp ${String(stamp)}; expected ISO 8601: use collectedEvent(data), or isoNow()`,
   );
 }
 

@@ -23,8 +23,7 @@ export const FORWARD_CHECKS: readonly Check[] = [
         demandDelivered(observed, 'forward', subject);
         demand(
           observed.values.every((value) => value === undefined),
-          () =>
-            'forward returns or emits a value, which nobody takes; return nothing, or what ends without a value when the event is delivered',
+          'forward returns or emits a value, which nobody takes; return nothing, or what ends without a value when the event is delivered',
         );
       }
       return undefined;
@@ -38,7 +37,7 @@ export const FORWARD_CHECKS: readonly Check[] = [
       if (forwardBatch === undefined) {
         demand(
           forwardJsonLines !== undefined || batchingOf({ ...subject.context().config }) === undefined,
-          () => 'its schema has the fields of batching(), but it has no forwardBatch; add one',
+          'its schema has the fields of batching(), but it has no forwardBatch; add one',
         );
         return 'it has no forwardBatch';
       }
@@ -65,10 +64,7 @@ export const FORWARD_CHECKS: readonly Check[] = [
       const observed = await observe(subject, () =>
         resultsOf(() => forwardBatch?.({ ctx: ctx as never, events: frozenCopy(batch), id: randomUUID() })),
       );
-      demand(
-        observed.end === 'failed',
-        () => 'forwardBatch does not fail on a batch of which events are refused',
-      );
+      demand(observed.end === 'failed', 'forwardBatch does not fail on a batch of which events are refused');
       demandPartial(observed.error, batch.length, positions);
       if (failedEventsOf(observed.error, batch.length) === undefined) return undefined;
       // The engine acknowledges all others: they have to be where `forward` would have put them.
@@ -108,7 +104,8 @@ function demandPartial(error: unknown, size: number, refused: readonly number[])
   const given = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
   const named = Array.isArray(given) && given.length === 0 ? undefined : given;
   const failed = failedEventsOf(error, size);
-  demand((named === undefined && !isPermanent(error)) || failed !== undefined, () =>
+  demand(
+    (named === undefined && !isPermanent(error)) || failed !== undefined,
     named === undefined
       ? 'forwardBatch fails with `permanent: true` for the whole batch, though its sink refuses only some of its events; name these in `failedEvents`, or leave `permanent` out'
       : `the \`failedEvents\` of its error name no positions of a batch of ${size} events; give each as 0 to ${size - 1}, or as { index, reason, permanent }`,
@@ -117,13 +114,11 @@ function demandPartial(error: unknown, size: number, refused: readonly number[])
   const positions = [...failed.keys()].sort((a, b) => a - b);
   demand(
     isDeepStrictEqual(positions, refused),
-    () =>
-      `the \`failedEvents\` of its error name ${positions.join(', ')}; its sink refuses ${refused.join(', ')}`,
+    `the \`failedEvents\` of its error name ${positions.join(', ')}; its sink refuses ${refused.join(', ')}`,
   );
   const transient = positions.filter((position) => failed.get(position)?.permanent === false);
   demand(
     transient.length === 0,
-    () =>
-      `its error names ${transient.join(', ')} without \`permanent: true\`: they would be sent again without end`,
+    `its error names ${transient.join(', ')} without \`permanent: true\`: they would be sent again without end`,
   );
 }

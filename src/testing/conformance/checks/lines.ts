@@ -36,12 +36,11 @@ export const LINE_CHECKS: readonly Check[] = [
     applies: (plugin: Plugin) => (plugin as ProcessPlugin | undefined)?.joinLines !== undefined,
     async run(subject) {
       const joining = (subject.plugin as ProcessPlugin).joinLines?.({ ctx: counting(subject).ctx as never });
-      demand(joining !== undefined, () => 'joinLines returned nothing; return what joins lines');
+      demand(joining !== undefined, 'joinLines returned nothing; return what joins lines');
       for (const limit of ['maxLines', 'maxBytes', 'seconds'] as const) {
         demand(
           (joining?.[limit] ?? 0) > 0,
-          () =>
-            `its \`${limit}\` is ${joining?.[limit]}; it has to be above 0, so that lines are not held for ever`,
+          `its \`${limit}\` is ${joining?.[limit]}; it has to be above 0, so that lines are not held for ever`,
         );
       }
       const [envelope] = sampleEnvelopes(subject.secret);
@@ -50,11 +49,8 @@ export const LINE_CHECKS: readonly Check[] = [
         const before = serialise(event);
         if (joining?.lineOf(event) === undefined) continue;
         const joined = joining.withLine(event, 'one\ntwo');
-        demand(
-          joining.lineOf(joined) === 'one\ntwo',
-          () => 'lineOf does not return what withLine has put in',
-        );
-        demand(serialise(event) === before, () => 'withLine changed the event; return a new one');
+        demand(joining.lineOf(joined) === 'one\ntwo', 'lineOf does not return what withLine has put in');
+        demand(serialise(event) === before, 'withLine changed the event; return a new one');
       }
       return undefined;
     },
@@ -120,8 +116,7 @@ function demandTogetherAlike(subject: Subject, envelope: LineEnvelope): void {
   const found = processLines(LineEvents.of(lines, envelope), mapping, outcomes).texts.lines;
   demand(
     isDeepStrictEqual(found, expected),
-    () =>
-      `for the lines ${describeValue(lines.join('\n'))} together it gave ${describeValue(found.join('\n'))}, where map gave ${describeValue(expected.join('\n'))}; let \`many\` do the same as \`map\`, throw on lines that \`map\` drops, or leave it out`,
+    `for the lines ${describeValue(lines.join('\n'))} together it gave ${describeValue(found.join('\n'))}, where map gave ${describeValue(expected.join('\n'))}; let \`many\` do the same as \`map\`, throw on lines that \`map\` drops, or leave it out`,
   );
   demandCounts(together.counts, each.counts, 'for the same lines together', 'map');
 }
@@ -144,8 +139,7 @@ function failureText(error: unknown): string {
 function demandSame(line: string, mapped: Outcome, wanted: Outcome): void {
   demand(
     JSON.stringify(mapped) === JSON.stringify(wanted),
-    () =>
-      `for the line ${describeValue(line)} mapLines ${shown(mapped)}, where process ${shown(wanted)}; ${OR_LEAVE_IT}`,
+    `for the line ${describeValue(line)} mapLines ${shown(mapped)}, where process ${shown(wanted)}; ${OR_LEAVE_IT}`,
   );
 }
 
@@ -158,8 +152,7 @@ function demandCounts(found: Counts, wanted: Counts, when: string, by = 'process
   const text = (counts: Counts) => JSON.stringify(Object.entries(counts).toSorted());
   demand(
     text(found) === text(wanted),
-    () =>
-      `${when} it counted ${text(found)} as masked, where ${by} counted ${text(wanted)}; call ctx.stats.masked for what is masked, and for nothing else`,
+    `${when} it counted ${text(found)} as masked, where ${by} counted ${text(wanted)}; call ctx.stats.masked for what is masked, and for nothing else`,
   );
 }
 

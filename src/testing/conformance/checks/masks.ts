@@ -17,8 +17,7 @@ export const MASK_CHECKS: readonly Check[] = [
         const events = await results(subject, { timestamp: TIMESTAMP, data: { nested: [{ value }] } });
         demand(
           !events.some((event) => holdsOpaque(event)),
-          () =>
-            `it let ${what} pass, in which a secret may stand; throw on what you cannot mask, or replace it by what you masked`,
+          `it let ${what} pass, in which a secret may stand; throw on what you cannot mask, or replace it by what you masked`,
         );
       }
       return undefined;
@@ -35,7 +34,7 @@ export const MASK_CHECKS: readonly Check[] = [
         const shown = JSON.stringify(await results(subject, event));
         demand(
           !shown.includes(JSON.stringify(secret).slice(1, -1)),
-          () => `it let the secret pass ${where}; mask every text at any depth of the event`,
+          `it let the secret pass ${where}; mask every text at any depth of the event`,
         );
       }
       return undefined;

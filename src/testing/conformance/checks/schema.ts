@@ -13,10 +13,7 @@ export const SCHEMA_CHECKS: readonly Check[] = [
     kinds: ALL_KINDS,
     run({ kind, plugin }) {
       const problem = contractProblem(kind, plugin);
-      demand(
-        problem === undefined,
-        () => `${problem}; export it from the module, or as a part of its default`,
-      );
+      demand(problem === undefined, `${problem}; export it from the module, or as a part of its default`);
       return undefined;
     },
   },
@@ -29,10 +26,7 @@ export const SCHEMA_CHECKS: readonly Check[] = [
         typeof schema === 'object' &&
         schema !== null &&
         typeof Reflect.get(schema, 'safeParse') === 'function';
-      demand(
-        hasParse,
-        () => 'what it returns has no safeParse(); return a zod schema, or an object that has one',
-      );
+      demand(hasParse, 'what it returns has no safeParse(); return a zod schema, or an object that has one');
       return undefined;
     },
   },
@@ -43,10 +37,7 @@ export const SCHEMA_CHECKS: readonly Check[] = [
       try {
         subject.plugin.get_config_schema().safeParse(frozenCopy(subject.fields()));
       } catch (error) {
-        demand(
-          false,
-          () => `safeParse threw ${reasonOf(error)}; it must not throw, and not write to its input`,
-        );
+        demand(false, `safeParse threw ${reasonOf(error)}; it must not throw, and not write to its input`);
       }
       subject.context();
       return undefined;
@@ -59,8 +50,7 @@ export const SCHEMA_CHECKS: readonly Check[] = [
       const { success } = parse(subject, { ...subject.fields(), [UNKNOWN]: 1 });
       demand(
         !success,
-        () =>
-          `it accepts the key \`${UNKNOWN}\`, so a typo in a configuration would pass; use z.strictObject, or extend ${baseName(subject)}`,
+        `it accepts the key \`${UNKNOWN}\`, so a typo in a configuration would pass; use z.strictObject, or extend ${baseName(subject)}`,
       );
       return undefined;
     },
@@ -72,8 +62,7 @@ export const SCHEMA_CHECKS: readonly Check[] = [
       const { plugin: _plugin, ...fields } = subject.fields();
       demand(
         !parse(subject, fields).success,
-        () =>
-          `it accepts an entry without \`plugin\`; extend ${baseName(subject)}, or add \`plugin: z.string()\``,
+        `it accepts an entry without \`plugin\`; extend ${baseName(subject)}, or add \`plugin: z.string()\``,
       );
       return undefined;
     },

@@ -25,8 +25,7 @@ export const STATE_CHECKS: readonly Check[] = [
       const repeated = done.filter((event) => second.includes(event)).length;
       demand(
         repeated === 0,
-        () =>
-          `after a restart it emitted ${repeated} of ${done.length} acknowledged events again; ${HOW}, and continue there`,
+        `after a restart it emitted ${repeated} of ${done.length} acknowledged events again; ${HOW}, and continue there`,
       );
       demandEmittedAgain(open, second);
       return undefined;
@@ -52,8 +51,7 @@ function demandEmittedAgain(open: readonly string[], second: readonly string[]):
   const lost = open.filter((event) => !second.includes(event)).length;
   demand(
     lost === 0,
-    () =>
-      `after a restart it did not emit ${lost} of ${open.length} events again that were not acknowledged, so a crash would lose them; ${HOW}`,
+    `after a restart it did not emit ${lost} of ${open.length} events again that were not acknowledged, so a crash would lose them; ${HOW}`,
   );
 }
 
@@ -144,7 +142,7 @@ class RecordedState implements CollectorState {
       const copy = written === undefined ? undefined : JSON.parse(written);
       demand(
         isDeepStrictEqual(copy, value),
-        () => `it sets ctx.state.${key} to a value that JSON cannot represent; state is kept as JSON`,
+        `it sets ctx.state.${key} to a value that JSON cannot represent; state is kept as JSON`,
       );
       return [key, copy];
     });

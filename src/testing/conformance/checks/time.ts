@@ -18,11 +18,10 @@ export const TIME_CHECKS: readonly Check[] = [
       const uses = await watchClocks(async () => {
         open = await runAll(subject);
       });
-      demand(uses.length === 0, () => `it used real time: ${uses.map(placeOf).join('; ')}. Instead, ${HINT}`);
+      demand(uses.length === 0, `it used real time: ${uses.map(placeOf).join('; ')}. Instead, ${HINT}`);
       demand(
         open === 0,
-        () =>
-          `${open} runs were not done after an hour of virtual time: virtual time does not govern promises. Instead, ${HINT}`,
+        `${open} runs were not done after an hour of virtual time: virtual time does not govern promises. Instead, ${HINT}`,
       );
       return undefined;
     },
