@@ -27,7 +27,7 @@ const nodeModules = {
     if (isBuiltin(source)) return `\0node:${name}`;
     if (ABSENT.includes(source)) return `\0node:${source}`;
     // Loaded on first use by plugins that work for real, which none does here.
-    const isOptional = kind === 'dynamic-import' && !/^@swirly\/|^fast-check$/.test(source);
+    const isOptional = kind === 'dynamic-import' && source !== 'fast-check';
     return isOptional ? { id: source, external: true } : null;
   },
   async load(id) {

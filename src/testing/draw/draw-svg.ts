@@ -8,7 +8,6 @@ import { CARD, moved, SANS } from './svg-elements.ts';
 import { svgLegend } from './svg-legend.ts';
 import { svgPanel } from './svg-panel.ts';
 import { heading, type Piece } from './svg-row.ts';
-import { loadSwirly } from './swirly.ts';
 
 export interface DrawSvgOptions {
   /** Default: the pipeline's name. */
@@ -21,9 +20,8 @@ const ARROW = 20;
 
 /**
  * Draws a run as marble diagrams, for documents and pull requests: what {@link drawText} shows, as SVG on a
- * card, which is dark where the reader prefers that. The same run gives the same bytes. Needs the package `@swirly/renderer-node`.
+ * card, which is dark where the reader prefers that. The same run gives the same bytes.
  *
- * @throws MillraceError `MILLRACE_TEST_SVG` if that is not installed
  * @example
  * const config = {
  *   collectors: { web: { plugin: 'file', paths: ['access.log'] } },
@@ -36,7 +34,6 @@ const ARROW = 20;
  * svg.includes('<title>Two lines</title>'); // true
  */
 export async function drawSvg(trace: Trace, options: DrawSvgOptions = {}): Promise<string> {
-  const swirly = await loadSwirly();
   const layout = layoutOf(trace);
   const title = printable(options.title ?? trace.pipeline);
   const halves = halfWidths(layout);
@@ -44,7 +41,7 @@ export async function drawSvg(trace: Trace, options: DrawSvgOptions = {}): Promi
   const width = contentWidth(panels);
   const pieces: Piece[] = [
     heading(title, layout.summary, width),
-    ...panels.map((panel) => svgPanel(layout, spread(panel, width - ARROW), halves, width, swirly)),
+    ...panels.map((panel) => svgPanel(layout, spread(panel, width - ARROW), halves, width)),
     svgLegend(layout, width),
   ];
   return card(title, layout.summary, pieces, width);

@@ -10,7 +10,7 @@ const MOST_EXTRA = 120;
 export const BESIDE = 14;
 const NARROWEST_HALF = MARBLE.radius + 4;
 
-/** Whether a glyph is drawn as a marble, by swirly. */
+/** Whether a glyph is drawn as a marble. */
 export const isMarble = ({ kind, count }: Glyph) =>
   count === 1 && (kind === 'event' || kind === 'drop' || kind === 'dead_letter');
 

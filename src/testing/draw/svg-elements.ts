@@ -18,9 +18,7 @@ export const CARD = { fill: '#ffffff', stroke: '#d0d7de', margin: 24, widest: 83
 /** Keeps the grid's lines off words. */
 export const HALO = { stroke: CARD.fill, 'stroke-width': 4, 'paint-order': 'stroke' } as const;
 
-export const MARBLE = { radius: 15, stacking: 34, font: SANS, ink: INK } as const;
-
-export const OPERATOR = { height: 34, fill: '#f6f8fa', stroke: '#8c959f' } as const;
+export const MARBLE = { radius: 15, stacking: 34 } as const;
 
 /** Fill and line of an event, by its letter, so that one can follow it with the eye. */
 const LETTERS = [

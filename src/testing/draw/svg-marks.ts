@@ -92,8 +92,37 @@ function turn(radius: number, width: number): string {
 const rounded = (path: string) =>
   path.replace(/-?\d+\.\d+/g, (n) => String(Math.round(Number(n) * 100) / 100));
 
+/** An event; one that was dropped has a cross. */
+export function marble({ kind, text: name, letter, isChanged, isMeant }: Glyph): string {
+  const [fill, line] = letterColours(letter);
+  const isDropped = kind === 'drop';
+  const size = [...name].length > 2 ? 12 : 15;
+  return [
+    element('circle', {
+      r: MARBLE.radius - (isChanged ? 1.5 : 0.75),
+      fill: isDropped ? CARD.fill : fill,
+      stroke: isDropped ? dropColour(isMeant) : kind === 'dead_letter' ? DEAD : line,
+      'stroke-width': isChanged ? 3 : 1.5,
+    }),
+    text(0, size * 0.35, name, {
+      'text-anchor': 'middle',
+      'font-size': size,
+      'font-weight': isChanged ? 'bold' : undefined,
+      fill: INK,
+    }),
+    isDropped ? strike(isMeant) : '',
+  ].join('');
+}
+
+/** A bar where a collector completed, and a cross where it failed. */
+export function endMark(kind: Glyph['kind']): string {
+  if (kind === 'error') return cross(8, 3);
+  const height = MARBLE.radius - 1;
+  return element('path', { d: `M 0 ${-height} V ${height}`, stroke: INK, 'stroke-width': 2.5 });
+}
+
 /** A cross at the edge of a marble, which leaves its letter to be read. */
-export function strike(isMeant = false): string {
+function strike(isMeant = false): string {
   const at = MARBLE.radius * 0.72;
   return moved(at, -at, element('circle', { r: 7, fill: CARD.fill }) + cross(4, 2.25, dropColour(isMeant)));
 }

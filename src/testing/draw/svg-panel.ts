@@ -4,8 +4,7 @@ import type { Panel } from './panels.ts';
 import { type Halves, type Places, placesIn, stateWidth, stateWords } from './svg-columns.ts';
 import { FAINT, GRID, HALO, INK, LINE, letterColours, moved, STATE_COLOURS, text } from './svg-elements.ts';
 import { pauseMark } from './svg-marks.ts';
-import { caption, type Piece, SvgRow } from './svg-row.ts';
-import type { Swirly } from './swirly.ts';
+import { caption, type Piece, svgRow } from './svg-row.ts';
 
 const AXIS_Y = 22;
 const STATE_Y = 32;
@@ -15,7 +14,7 @@ const STAGE_GAP = 12;
 const CAPTION_GAP = 9;
 
 /** The columns that fit side by side: time, states and all stages. */
-export function svgPanel(layout: Layout, panel: Panel, halves: Halves, width: number, swirly: Swirly): Piece {
+export function svgPanel(layout: Layout, panel: Panel, halves: Halves, width: number): Piece {
   const places = placesIn(panel, halves);
   const stages: string[] = [];
   let y = ROWS_Y;
@@ -24,8 +23,8 @@ export function svgPanel(layout: Layout, panel: Panel, halves: Halves, width: nu
     y += height + gap;
   };
   for (const row of rowsIn(layout, panel)) {
-    put(caption(row, width, swirly), CAPTION_GAP);
-    put(new SvgRow(layout, panel, places, row).draw(swirly), STAGE_GAP);
+    put(caption(row, width), CAPTION_GAP);
+    put(svgRow(layout, panel, places, row), STAGE_GAP);
   }
   for (const lane of layout.lanes) put(area(lane, layout, panel, places), STAGE_GAP);
   const height = y - STAGE_GAP;

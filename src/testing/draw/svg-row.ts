@@ -1,15 +1,14 @@
 import { UNBROKEN, wrapText } from '../../graph/words.ts';
-import { element, escapeXml } from '../../graph/xml.ts';
+import { element, escapeXml, round } from '../../graph/xml.ts';
 import type { Cell, Glyph } from './cells.ts';
 import type { Layout, LayoutRow, Segment } from './layout.ts';
 import type { Panel } from './panels.ts';
 import { BESIDE, endOffset, isEnd, isMarble, isPill, type Places } from './svg-columns.ts';
 import {
-  DEAD,
   FAINT,
   HALO,
   INK,
-  letterColours,
+  LINE,
   MARBLE,
   MONO,
   moved,
@@ -18,8 +17,7 @@ import {
   textWidth,
   WAIT,
 } from './svg-elements.ts';
-import { downward, dropColour, note, pauseMark, pill, retry, strike } from './svg-marks.ts';
-import type { Swirly, SwirlyMessage } from './swirly.ts';
+import { downward, endMark, marble, note, pauseMark, pill, retry } from './svg-marks.ts';
 
 /** A piece of a picture and how much of its height it takes. */
 export interface Piece {
@@ -29,121 +27,56 @@ export interface Piece {
 
 const NOTE_HEIGHT = 14;
 
-/** The marbles of a stage: swirly draws lines, events, ends and errors; what it has no mark for is laid over them. */
-export class SvgRow {
-  readonly #panel: Panel;
-  readonly #places: Places;
-  readonly #columns: Layout['columns'];
-  readonly #row: LayoutRow;
-
-  constructor(layout: Layout, panel: Panel, places: Places, row: LayoutRow) {
-    this.#columns = layout.columns;
-    this.#panel = panel;
-    this.#places = places;
-    this.#row = row;
-  }
-
-  draw(swirly: Swirly): Piece {
-    const cells = [...this.#row.cells].filter(([column]) => this.#isShown(column));
-    const segments = this.#row.segments.filter(
-      ({ from, to, isOpen }) => from <= this.#panel.to && (to >= this.#panel.from || isOpen),
-    );
-    const placed = new Set<number>();
-    const streams = segments.map((segment) => {
-      const own = cells.filter(
-        ([column]) => !placed.has(column) && column >= segment.from && column <= segment.to,
-      );
-      for (const [column] of own) placed.add(column);
-      return this.#stream(swirly, segment, own);
-    });
-    // What no line leads to stands on a line of its own, which it hides.
-    const stray = cells
-      .filter(([column]) => !placed.has(column))
-      .map(([column, cell]) => {
-        const place = this.#places.middle(column);
-        return moved(place, 0, swirly.stream(this.#messages([[column, cell]], place), 1, false));
-      });
-    const svg = [
-      ...streams,
-      ...stray,
-      ...cells.map(([column, cell]) => moved(this.#places.middle(column), MARBLE.radius, overlay(cell))),
-    ];
-    return {
-      svg: svg.join(''),
-      height: Math.max(2 * MARBLE.radius, ...cells.map(([, cell]) => heightOf(cell))),
-    };
-  }
-
-  #stream(swirly: Swirly, segment: Segment, cells: readonly (readonly [number, Cell])[]): string {
-    const { from, to, isOpen } = segment;
-    const panel = this.#panel;
-    const start = from < panel.from ? 0 : this.#places.middle(from);
-    const isLast = panel.to === this.#columns.length - 1;
-    const goesOn = to > panel.to || isOpen;
-    const end = goesOn ? panel.width + (isLast ? 16 : 6) : this.#endOf(to, cells);
-    const messages = this.#messages(cells, start);
-    const stream = swirly.stream(messages, end - start, isOpen && isLast);
-    const pauses = this.#columns
-      .map((column, i) => ({ column, i }))
-      .filter(({ column, i }) => this.#isShown(i) && column.pause !== undefined && i > from && i <= to)
-      .map(({ i }) => moved(this.#places.gap(i), MARBLE.radius, pauseMark()));
-    return moved(start, 0, stream) + pauses.join('');
-  }
-
-  #endOf(column: number, cells: readonly (readonly [number, Cell])[]): number {
-    const [, cell] = cells.find(([at]) => at === column) ?? [];
-    // A line ends inside the bar that ends it.
-    const offset = cell?.glyphs.some(isEnd) ? endOffset(cell) - 2 : 0;
-    return this.#places.middle(column) + offset;
-  }
-
-  #messages(cells: readonly (readonly [number, Cell])[], start: number): SwirlyMessage[] {
-    return cells.flatMap(([column, cell]) => {
-      const frame = this.#places.middle(column) - start;
-      return [
-        ...inOrder(cell)
-          .filter(isMarble)
-          .map((glyph) => marble(frame, glyph)),
-        ...cell.glyphs.filter(isEnd).map(({ kind }): SwirlyMessage => {
-          const notification = { kind: kind === 'end' ? ('C' as const) : ('E' as const) };
-          return { frame: frame + endOffset(cell), notification };
-        }),
-      ];
-    });
-  }
-
-  #isShown(column: number): boolean {
-    return column >= this.#panel.from && column <= this.#panel.to;
-  }
+/** The line of a stage with its marbles, and what is to be said of them. */
+export function svgRow({ columns }: Layout, panel: Panel, places: Places, row: LayoutRow): Piece {
+  const cells = [...row.cells].filter(([column]) => isShown(column, panel));
+  const rails = row.segments
+    .filter(({ from, to, isOpen }) => from <= panel.to && (to >= panel.from || isOpen))
+    .map((segment) => rail(segment, columns, panel, places, row.cells.get(segment.to)));
+  const drawn = cells.map(([column, cell]) => moved(places.middle(column), MARBLE.radius, drawCell(cell)));
+  return {
+    svg: [...rails, ...drawn].join(''),
+    height: Math.max(2 * MARBLE.radius, ...cells.map(([, cell]) => heightOf(cell))),
+  };
 }
 
-/** swirly's marbles first, as it stacks them; drops above their words, and dead letters above their arrow. */
+const isShown = (column: number, panel: Panel) => column >= panel.from && column <= panel.to;
+
+/** The line on which the marbles are, with an arrow if it goes on behind the picture. */
+function rail(
+  { from, to, isOpen }: Segment,
+  columns: Layout['columns'],
+  panel: Panel,
+  places: Places,
+  last: Cell | undefined,
+): string {
+  const start = from < panel.from ? 0 : places.middle(from);
+  const isLast = panel.to === columns.length - 1;
+  // A line ends inside the bar that ends it.
+  const endOfCell = places.middle(to) + (last?.glyphs.some(isEnd) ? endOffset(last) - 2 : 0);
+  const end = to > panel.to || isOpen ? panel.width + (isLast ? 16 : 6) : endOfCell;
+  const line = `M ${round(start)} 0 H ${round(end)}${isOpen && isLast ? ' m -6 -4 l 6 4 l -6 4' : ''}`;
+  const pauses = columns.flatMap(({ pause }, i) =>
+    pause !== undefined && isShown(i, panel) && i > from && i <= to
+      ? moved(places.gap(i), 0, pauseMark())
+      : [],
+  );
+  const path = element('path', { d: line, fill: 'none', stroke: LINE, 'stroke-width': 1.5 });
+  return moved(0, MARBLE.radius, path + pauses.join(''));
+}
+
+/** Marbles first; drops above their words, and dead letters above their arrow. */
 function inOrder({ glyphs }: Cell): Glyph[] {
   const rank = (glyph: Glyph) =>
     isMarble(glyph) ? (glyph.kind === 'dead_letter' ? 2 : glyph.kind === 'drop' ? 1 : 0) : 3;
   return glyphs.filter((glyph) => !isEnd(glyph)).sort((a, b) => rank(a) - rank(b));
 }
 
-function marble(frame: number, { kind, text, letter, isChanged, isMeant }: Glyph): SwirlyMessage {
-  const [fill, line] = letterColours(letter);
-  const isDropped = kind === 'drop';
-  return {
-    frame,
-    notification: { kind: 'N', value: text },
-    styles: {
-      fill_color: isDropped ? '#ffffff' : fill,
-      stroke_color: isDropped ? dropColour(isMeant) : kind === 'dead_letter' ? DEAD : line,
-      stroke_width: isChanged ? 3 : 1.5,
-      value_font_weight: isChanged ? 'bold' : 'normal',
-      value_font_size: [...text].length > 2 ? 12 : 15,
-    },
-  };
-}
-
-/** What is laid over the marbles of a cell, about the middle of the first one. */
-function overlay(cell: Cell): string {
+/** About the middle of the first marble. */
+function drawCell(cell: Cell): string {
   const glyphs = inOrder(cell);
-  const parts = glyphs.map((glyph, i) => moved(0, i * MARBLE.stacking, overMarble(glyph)));
+  const parts = glyphs.map((glyph, i) => moved(0, i * MARBLE.stacking, drawGlyph(glyph)));
+  const ends = cell.glyphs.filter(isEnd).map(({ kind }) => moved(endOffset(cell), 0, endMark(kind)));
   const below = (glyphs.length - 1) * MARBLE.stacking + MARBLE.radius;
   const last = glyphs.findLastIndex((glyph) => glyph.kind === 'dead_letter' && isMarble(glyph));
   // Below the marble if nothing is there, else beside it: an arrow must not lead into a mark of something else.
@@ -153,13 +86,12 @@ function overlay(cell: Cell): string {
   const drops = glyphs.filter(({ kind }) => kind === 'drop');
   const colour = drops.some(({ isMeant }) => isMeant !== true) ? TROUBLE : drops.length > 0 ? FAINT : WAIT;
   const words = cell.note === undefined ? '' : note(cell.note, below + NOTE_HEIGHT - 1, colour);
-  return [...parts, arrow, words].join('');
+  return [...parts, ...ends, arrow, words].join('');
 }
 
-function overMarble(glyph: Glyph): string {
+function drawGlyph(glyph: Glyph): string {
   if (isPill(glyph)) return pill(glyph);
-  if (glyph.kind === 'retry') return retry(glyph);
-  return glyph.kind === 'drop' ? strike(glyph.isMeant) : '';
+  return glyph.kind === 'retry' ? retry(glyph) : marble(glyph);
 }
 
 function heightOf(cell: Cell): number {
@@ -183,7 +115,7 @@ const KINDS: Readonly<Record<LayoutRow['kind'], string>> = {
 };
 
 /** An operator's box with its settings; above the row of a collector or forwarder words will do. */
-export function caption(row: LayoutRow, width: number, swirly: Swirly): Piece {
+export function caption(row: LayoutRow, width: number): Piece {
   const head = `${KINDS[row.kind]}${row.name}: ${row.plugin}`;
   const headWidth = Math.ceil(textWidth(head, SIZE));
   const isBox = row.kind === 'process';
@@ -212,8 +144,13 @@ export function caption(row: LayoutRow, width: number, swirly: Swirly): Piece {
     ),
   );
   return isBox
-    ? { svg: swirly.operator(width, boxHeight) + words.join(''), height: boxHeight }
+    ? { svg: box(width, boxHeight) + words.join(''), height: boxHeight }
     : { svg: words.join(''), height: LINE_HEIGHT * lines.length };
+}
+
+function box(width: number, height: number): string {
+  const size = { x: 0.5, y: 0.5, width: width - 1, height: height - 1, rx: 6 };
+  return element('rect', { ...size, fill: '#f6f8fa', stroke: '#8c959f', 'stroke-width': 1.25 });
 }
 
 function firstLine({ kind, name, plugin }: LayoutRow, settings: string): string {

@@ -4,9 +4,7 @@ import { drawSvg } from '../../../src/testing/draw/index.ts';
 import { TROUBLE, textWidth } from '../../../src/testing/draw/svg-elements.ts';
 import { traces } from './runs.ts';
 
-// The parser that swirly itself brings along.
-const { resolve } = createRequire(import.meta.url);
-const { DOMParser } = createRequire(resolve('@swirly/renderer-node'))('@xmldom/xmldom');
+const { DOMParser } = createRequire(import.meta.url)('@xmldom/xmldom');
 
 interface XmlElement {
   readonly textContent: string;
@@ -117,11 +115,11 @@ describe('drawSvg', () => {
       'completed after 5.004s · 3 collected · delivered: archive 3',
       ...['0', '2ms', '5.003s', '5s', '+1ms', 'running', 'completed'],
       'collect web: file   paths: /var/log/web.log',
-      ...['c', 'b', 'a'],
+      ...['a', 'b', 'c'],
       'secrets: regex_mask   rules: KEY',
-      ...['c′', 'b′', 'a'],
+      ...['a', 'b′', 'c′'],
       'forward archive: disk   path: /data   filename: a.jsonl',
-      ...['c′', 'b′', 'a'],
+      ...['a', 'b′', 'c′'],
       ...['a', 'line: "one"', 'b', 'line: "user k-123"'],
       ...['b′', 'line: "user k-123" → "user <:KEY:>"   (secrets)'],
       ...['c', 'n: 3, key: "k-9"', 'c′', 'key: "k-9" → "<:KEY:>"   (secrets)'],
