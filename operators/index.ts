@@ -11,8 +11,7 @@ export {
 } from './masks/entropy-mask.ts';
 export { ExpressionError } from './masks/expression-error.ts';
 export { MaskError } from './masks/mask-error.ts';
-export { type Masker, maskEvent } from './masks/mask-event.ts';
-export { type MaskText, maskStrings } from './masks/mask-strings.ts';
+export { type Masker, type MaskText, maskEvent, maskStrings } from './masks/mask-strings.ts';
 export type { Masked } from './masks/masked.ts';
 export { compileExpression } from './masks/python-regex.ts';
 export {

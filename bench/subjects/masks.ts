@@ -2,7 +2,7 @@ import { entropyMasker, loadPlannedSearch, regexMasker } from '../../operators/i
 import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
 import { regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
 import { processLines } from '../../src/lines/process-lines.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
+import { LineEvents } from '../../src/sdk/event-batch.ts';
 import type { LineMapping } from '../../src/sdk/plugin.ts';
 import { entropyByHand, threeRulesByHand } from '../hand-loops.ts';
 import { logLines, THREE_RULES } from '../log-generator.ts';

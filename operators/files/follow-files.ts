@@ -15,14 +15,14 @@ import {
 import type { Demand } from '../support/demand.ts';
 import { FollowSession } from './follow/follow-session.ts';
 import type { FollowSettings, Positions } from './follow/follow-settings.ts';
-import type { LineBatch } from './follow/line-batch.ts';
-import { sharedMemory } from './follow/memory-budget.ts';
+import type { LineBatch } from './follow/line-block.ts';
+import { sharedMemory } from './follow/process-limits.ts';
 
-export type { Fingerprint } from './follow/file-head.ts';
+export type { Fingerprint } from './follow/file-fingerprint.ts';
 export type { FileId } from './follow/file-system.ts';
 export type { FollowSettings, KnownFile, Positions } from './follow/follow-settings.ts';
-export type { FoundFile, StartPosition } from './follow/followed-file.ts';
-export type { LineBatch } from './follow/line-batch.ts';
+export type { FoundFile, StartPosition } from './follow/followed-files.ts';
+export type { LineBatch } from './follow/line-block.ts';
 
 /** Milliseconds between looks for new, truncated and rotated files. */
 const POLL_MS = 1000;

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { Observable } from 'rxjs';
 import { BOOLEAN, type Checks, COUNT_FROM_0, checkOptions } from '../support/check-options.ts';
-import { fileSystem, perFileSystem } from '../support/file-system.ts';
-import { fsCall, removeFile } from '../support/fs-calls.ts';
-import { SerialJobs } from '../support/serial-jobs.ts';
-import { FILE_MODE, makeFolder, outputStatus, syncFolder } from './append/open-output.ts';
+import { fileSystem, fsCall, perFileSystem, removeFile } from '../support/file-system.ts';
+import { SerialJobs } from './append/file-appender.ts';
+import { FILE_MODE, makeFolder, outputStatus, syncFolder } from './append/output-file.ts';
 import { writeError } from './append/write-error.ts';
 
 export interface NumberedFilesOptions {

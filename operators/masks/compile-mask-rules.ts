@@ -1,9 +1,8 @@
 import { scanForLiterals } from './bytes/byte-masks.ts';
-import { CompiledRule, MaskRun } from './compiled-rule.ts';
+import { byNumber, CompiledRule, isCostly, MaskRun, RulePlan } from './compiled-rules.ts';
 import { type HeldLines, HeldText, LineCursor, spliced } from './held-lines.ts';
 import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT } from './lines-masker.ts';
 import type { MaskRule } from './mask-rule.ts';
-import { byNumber, isCostly, RulePlan } from './rule-plan.ts';
 import type { CandidateLine } from './search/literal-index.ts';
 
 export interface MaskRulesOptions {

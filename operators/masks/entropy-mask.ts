@@ -2,7 +2,7 @@ import { map, type OperatorFunction } from 'rxjs';
 import { type Check, type Checks, checkOptions, FUNCTION, TEXT, UNIT } from '../support/check-options.ts';
 import { EntropyMeter } from './entropy-index.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
-import { type Masker, maskerOf } from './mask-event.ts';
+import { type Masker, maskerOf } from './mask-strings.ts';
 import type { Masked } from './masked.ts';
 import {
   assertOneCharacter,

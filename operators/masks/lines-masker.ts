@@ -1,4 +1,4 @@
-import type { Masker } from './mask-event.ts';
+import type { Masker } from './mask-strings.ts';
 
 /** A mask for many lines in one text, which gives what the mask for single lines gives for each. */
 export interface LinesMasker {

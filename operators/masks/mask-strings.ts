@@ -1,6 +1,5 @@
 import { Refusal } from './mask-error.ts';
 import type { Masked } from './masked.ts';
-import { plainForm } from './plain-form.ts';
 
 /** Gives the text that may be seen in place of `text`; the same text when there is nothing to hide. */
 export type MaskText = (text: string) => string;
@@ -226,4 +225,102 @@ function withoutSymbols(copy: object): object {
   const symbols = Object.getOwnPropertySymbols(copy);
   for (let i = 0; i < symbols.length; i++) Reflect.deleteProperty(copy, symbols[i] as symbol);
   return copy;
+}
+
+const BINARY = new Set(['ArrayBuffer', 'SharedArrayBuffer', 'Blob', 'File']);
+const REFUSED = new Set(['Map', 'Set', 'BigInt', 'Symbol']);
+
+/**
+ * What JSON shows of an object, as a value that a mask can walk: a plain object or an array is itself, a `Date`
+ * stays, everything else is replaced. Never the object itself when it could hold what `Object.keys` does not show.
+ *
+ * @throws Refusal for what has no form that a mask can see into, and for what throws while it is read.
+ */
+export function plainForm(value: object): unknown {
+  try {
+    const prototype = Object.getPrototypeOf(value);
+    const toJSON: unknown = (value as { toJSON?: unknown }).toJSON;
+    if (typeof toJSON !== 'function') {
+      if (prototype === Object.prototype || prototype === null || Array.isArray(value)) return value;
+    }
+    return unusualForm(value, prototype, toJSON);
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal('an object that cannot be read');
+  }
+}
+
+function unusualForm(value: object, prototype: object | null, toJSON: unknown): unknown {
+  const type = Object.prototype.toString.call(value).slice(8, -1);
+  // Before `toJSON`: a Buffer has one, which spells a secret in numbers.
+  if (ArrayBuffer.isView(value) || BINARY.has(type)) throw new Refusal(`a value of type ${type}`);
+  if (typeof toJSON === 'function') {
+    if (isPlainDate(value, prototype)) return value;
+    const shown: unknown = toJSON.call(value, '');
+    return shown === value ? ownProperties(value) : shown;
+  }
+  if (REFUSED.has(type)) throw new Refusal(`a value of type ${type}`);
+  if (type === 'String') return String(value);
+  if (type === 'Number') return Number(value);
+  if (type === 'Boolean') return Boolean.prototype.valueOf.call(value);
+  if (value instanceof Error) return { name: value.name, message: value.message, ...(value as object) };
+  // A plain object of another realm (a vm context, a worker's message).
+  if (prototype !== null && Object.getPrototypeOf(prototype) === null) return value;
+  return ownProperties(value);
+}
+
+/** A date whose `toJSON` shows the time and nothing else. */
+function isPlainDate(value: object, prototype: object | null): boolean {
+  return prototype === Date.prototype && Reflect.ownKeys(value).length === 0;
+}
+
+function ownProperties(value: object): unknown {
+  return Array.isArray(value) ? Array.from(value) : { ...value };
+}
+
+/** A mask for plain strings and for events: objects of which every field is masked. */
+export interface Masker {
+  (text: string): string;
+  <T extends string | object>(value: T): Masked<T>;
+}
+
+// Bounded in every part, so that no run of digits can pose as a fraction of a second.
+const DATE_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
+
+/** Events of one batch share their timestamp: the one known to be good needs no second look. */
+let lastGood: string | undefined;
+
+function isTimeOfEvent(key: string, text: string): boolean {
+  if (key !== 'timestamp' && key !== 'stamp') return false;
+  if (text === lastGood) return true;
+  if (!DATE_TIME.test(text)) return false;
+  lastGood = text;
+  return true;
+}
+
+/**
+ * Masks every string of every field of an event, as {@link maskStrings} does. Only `timestamp` and `stamp` of the
+ * event itself stay, and only when they really are ISO 8601 date-times with a zone.
+ *
+ * @throws MaskError for what cannot be masked; the event must not pass on.
+ *
+ * @example
+ * maskEvent({ timestamp: '2026-01-01T00:00:00Z', data: { pin: '2026' } }, () => '***');
+ * // { timestamp: '2026-01-01T00:00:00Z', data: { pin: '***' } }
+ */
+export function maskEvent<T extends object>(event: T, maskText: MaskText): Masked<T> {
+  return maskFieldsOf(event, { text: (text) => maskText(text) });
+}
+
+/** {@link maskEvent} with a mask that may replace numbers as well. */
+export function maskFieldsOf<T extends object>(event: T, mask: MaskFields): Masked<T> {
+  return walkFromTop(event, mask, isTimeOfEvent);
+}
+
+/** Makes a mask for text into one for text and events alike. */
+export function maskerOf(maskText: MaskText): Masker {
+  return ((value: string | object) =>
+    typeof value === 'object' && value !== null
+      ? maskEvent(value, maskText)
+      : maskStrings(value, maskText)) as Masker;
 }

@@ -1,6 +1,6 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { type Masker, maskerOf } from './mask-event.ts';
 import { applyRulesInOrder, type MaskRule } from './mask-rule.ts';
+import { type Masker, maskerOf } from './mask-strings.ts';
 import type { Masked } from './masked.ts';
 import { type RegexMaskOptions, regexMaskRules } from './regex-mask-rules.ts';
 

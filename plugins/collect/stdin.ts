@@ -2,9 +2,8 @@ import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Observable } from 'rxjs';
 import * as z from 'zod';
-import { BlockMemory } from '../../operators/files/follow/block-memory.ts';
-import { nonTextFormat } from '../../operators/files/follow/file-head.ts';
-import { LineBlock } from '../../operators/files/follow/line-block.ts';
+import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
+import { BlockMemory, LineBlock } from '../../operators/files/follow/line-block.ts';
 import { LineFramer } from '../../operators/files/follow/line-framer.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {

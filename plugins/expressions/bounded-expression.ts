@@ -1,4 +1,5 @@
-import { costOf, stepsAtWorst } from '../../operators/masks/expression/cost.ts';
+import { stepsAtWorst } from '../../operators/masks/compiled-rules.ts';
+import { costOf } from '../../operators/masks/expression/cost.ts';
 import { MaskError } from '../../operators/masks/mask-error.ts';
 import { compileExpression, ExpressionError } from '../../operators/masks/python-regex.ts';
 import { PluginError } from '../../src/sdk/index.ts';

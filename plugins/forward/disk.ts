@@ -3,7 +3,7 @@ import { defer, finalize, type MonoTypeOperatorFunction, type Observable, tap } 
 import * as z from 'zod';
 import { ExactFile } from '../../operators/files/append/exact-file.ts';
 import type { FileAppender } from '../../operators/files/append/file-appender.ts';
-import { leaseAppender } from '../../operators/files/append/shared-appenders.ts';
+import { leaseAppender } from '../../operators/files/append/file-appender.ts';
 import { NumberedFiles } from '../../operators/files/numbered-files.ts';
 import {
   type CollectedEvent,

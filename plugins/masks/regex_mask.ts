@@ -1,5 +1,5 @@
 import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
-import { maskerOf } from '../../operators/masks/mask-event.ts';
+import { maskerOf } from '../../operators/masks/mask-strings.ts';
 import { regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { masking } from './masking.ts';

@@ -1,6 +1,5 @@
 import { steadyClock } from '../../operators/support/steady-clock.ts';
-import { elapsedText } from '../engine/attempts.ts';
-import { reminderAt } from '../engine/retry-log.ts';
+import { elapsedText, reminderAt } from '../engine/attempts.ts';
 import type { Logger } from '../sdk/context.ts';
 import type { PipelineHealth } from '../sdk/status.ts';
 

@@ -3,7 +3,7 @@ import { createReadStream, fstatSync, readSync, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { nonTextFormat } from '../../operators/files/follow/file-head.ts';
+import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
 import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.ts';
 import type { Redactor } from '../../operators/masks/redact/redactor.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';

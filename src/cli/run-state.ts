@@ -3,9 +3,9 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import { memoryStore } from '../state/memory-state.ts';
 import { openState } from '../state/open-state.ts';
 import type { StateStore } from '../state/state-store.ts';
+import { memoryStore } from '../state/state-store.ts';
 import type { StateOptions } from './commands.ts';
 import { UsageError } from './errors.ts';
 

@@ -1,11 +1,18 @@
-import { map, Observable, type OperatorFunction } from 'rxjs';
+import { concatMap, defer, EMPTY, from, map, Observable, type OperatorFunction, of } from 'rxjs';
+import { withoutUnsureTail } from '../../operators/files/follow/truncated-event.ts';
 import type { InFlightWindow } from '../../operators/in-flight-window.ts';
+import { maskEvent } from '../../operators/masks/mask-strings.ts';
+import { pullFrom } from '../../operators/pull-from.ts';
+import type { Demand } from '../../operators/support/demand.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
-import { EventBatch, isLazy } from '../sdk/event-batch.ts';
+import type { Logger } from '../sdk/context.ts';
+import { isNoteworthy, MillraceError } from '../sdk/errors.ts';
+import { EventBatch, isEvent, isEventBatch, isLazy, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { AckQueue, type Batch, type Delivery, LazyBatch } from './delivery.ts';
-import { expectBatch } from './plugin-output.ts';
+import { isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
+import { WrittenEvents } from '../sdk/written-events.ts';
+import { AckQueue, type Batch, type Delivery, LazyBatch, originOf, sizeOf } from './delivery.ts';
 import type { Drop } from './probe.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
@@ -140,4 +147,164 @@ export function collectStage({
         else end = how;
       }
     });
+}
+
+type Collected = CollectedEvent | EventBatch;
+
+const WANTED =
+  'an Observable, an iterable or async iterable of events, a promise of one of these, one event, or nothing';
+
+/**
+ * What a collector's entry function returned, as a cold Observable: Observables as they are, iterables pulled by
+ * demand, a promise for either of them, a single event.
+ */
+export function collectedBy(collect: () => unknown, demand: Demand, name: string): Observable<Collected> {
+  return defer(() => collectedFrom(collect(), demand, name));
+}
+
+function collectedFrom(returned: unknown, demand: Demand, name: string): Observable<Collected> {
+  if (returned === undefined || returned === null) return EMPTY;
+  if (isEventBatch(returned) || isEvent(returned)) return of(returned);
+  if (typeof (returned as PromiseLike<unknown>).then === 'function') {
+    return from(returned as PromiseLike<unknown>).pipe(
+      concatMap((result) => collectedFrom(result, demand, name)),
+    );
+  }
+  if (isIterable(returned) || isAsyncIterable(returned)) {
+    return pullFrom(returned as Iterable<Collected> | AsyncIterable<Collected>, demand);
+  }
+  if (isAsync(returned)) return toObservable(returned as Observable<Collected>);
+  throw new MillraceError(
+    'MILLRACE_PLUGIN_RETURN',
+    `collect of ${name} returned ${describeKind(returned)}; expected ${WANTED}`,
+  );
+}
+
+function isAsyncIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/**
+ * What a collector has emitted, as a batch.
+ *
+ * @throws MillraceError, fatal, for a value that is not an event: dropping it could lose data.
+ */
+export function expectBatch(value: unknown, collector: string): EventBatch {
+  if (isEvent(value)) return new EventBatch([value]);
+  if (!isEventBatch(value)) throw noEvent(`collector ${collector}`, value);
+  const isOwn = (value as object) instanceof EventBatch;
+  if (isOwn && isKnownEvents(value.content)) return value;
+  const { events, origin } = value;
+  expectEvents(events, `collector ${collector}`);
+  if (isOwn) return value;
+  // Of another copy of millrace, which may be another version, only what is documented is used.
+  return new EventBatch(events, value.acknowledge && ((outcome) => value.acknowledge?.(outcome)), origin);
+}
+
+/** Whether the content can only be events, so that they need not be created to find out. */
+function isKnownEvents(content: EventBatch['content']): boolean {
+  return content instanceof LineEvents || (content instanceof WrittenEvents && content.isRecognised);
+}
+
+/** @throws MillraceError, fatal, for the first value that is not an event. `who` is `processor parse`, say. */
+export function expectEvents(
+  values: readonly unknown[],
+  who: string,
+): asserts values is readonly CollectedEvent[] {
+  for (let i = 0; i < values.length; i++) if (!isEvent(values[i])) throw noEvent(who, values[i]);
+}
+
+function noEvent(who: string, value: unknown): MillraceError {
+  const error = new MillraceError(
+    'MILLRACE_PLUGIN_RETURN',
+    `${who} emitted ${describeKind(value)}; expected events: objects of the form \`{ data: { … } }\`. ` +
+      'The run fails, because what was meant cannot be told; correct the plugin',
+  );
+  return Object.assign(error, { fatal: true });
+}
+
+/** What kind of value it is, and nothing of its content. */
+function describeKind(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object that is not an event' : `a ${typeof value}`;
+}
+
+/**
+ * Takes the end that masks could not judge off all that comes of a truncated line, whatever processors made of it: a
+ * new event need not have `truncated`, its delivery is known all the same.
+ */
+export class TruncatedLines {
+  readonly #pipeline: string;
+  readonly #logger: Logger;
+  /** The source of the line, by the delivery that it came in by. */
+  readonly #sources = new WeakMap<Delivery, unknown>();
+  #count = 0;
+
+  constructor(pipeline: string, logger: Logger) {
+    this.#pipeline = pipeline;
+    this.#logger = logger;
+  }
+
+  /** Notes a batch of truncated lines, and says so; to be called as it is collected. */
+  note(batch: Batch): void {
+    const size = sizeOf(batch);
+    if (size === 0 || !(batch.lazy?.isTruncated ?? batch.events.every(isTruncated))) return;
+    this.#sources.set(batch.delivery.root, batch.events[0]?.data.source);
+    this.#count += size;
+    if (!isNoteworthy(this.#count, size)) return;
+    const often = this.#count > 3 ? ` (${this.#count} of this run)` : '';
+    this.#logger.warn(
+      `${this.#pipeline}: a line${originOf(batch.delivery)} was cut${often}: it is longer than \`max_line_bytes\`, ` +
+        'unfinished lines took more than `--read-memory`, or its file was truncated below it; the rest is lost, and its event says `truncated: true`',
+    );
+  }
+
+  /**
+   * What may be shown of an event, once it has passed all masks.
+   *
+   * @throws MaskError for a truncated event that JSON cannot show
+   */
+  cut(event: CollectedEvent, { root }: Delivery): CollectedEvent {
+    if (!this.#sources.has(root)) return withoutUnsureTail(event as CollectedEvent & { truncated?: unknown });
+    const cut: CollectedEvent & { readonly truncated: true } = {
+      ...maskEvent(event, cutText),
+      truncated: true,
+    };
+    // Nothing of the line is in it, unless a processor has put it there.
+    const { source } = event.data;
+    if (source === undefined || source !== this.#sources.get(root)) return cut;
+    return { ...cut, data: { ...cut.data, source } };
+  }
+
+  /** The same for a batch; without the events that cannot be cut, which `onFailure` is told. */
+  cutBatch(
+    batch: Batch,
+    onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void,
+  ): Batch {
+    const { lazy, delivery } = batch;
+    // Nearly all batches have whole lines only, and stay as they are.
+    const isWhole =
+      lazy === undefined
+        ? !this.#sources.has(delivery.root) && !batch.events.some(isTruncated)
+        : !lazy.isTruncated;
+    if (isWhole) return batch;
+    const events: CollectedEvent[] = [];
+    for (const event of batch.events) {
+      try {
+        events.push(this.cut(event, delivery));
+      } catch (error) {
+        onFailure(event, delivery, error);
+      }
+    }
+    return { events, delivery };
+  }
+}
+
+function isTruncated(event: CollectedEvent): boolean {
+  return (event as { truncated?: unknown }).truncated === true;
+}
+
+function cutText(text: string): string {
+  return withoutUnsureTail({ truncated: true, data: { text } }).data.text;
 }

@@ -1,7 +1,6 @@
 import { Fifo } from '../../operators/support/fifo.ts';
-import type { EventOrigin, Outcome } from '../sdk/event-batch.ts';
+import type { EventOrigin, LazyEvents, Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import type { LazyEvents } from '../sdk/line-events.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 

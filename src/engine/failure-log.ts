@@ -2,8 +2,7 @@ import { type Subscription, timer } from 'rxjs';
 import { counted } from '../../operators/support/counted.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { isNoteworthy } from '../sdk/errors.ts';
-import { elapsedText } from './attempts.ts';
-import { reminderAt } from './retry-log.ts';
+import { elapsedText, reminderAt } from './attempts.ts';
 
 /** Milliseconds without a failure after which a plugin that got events has recovered. */
 const QUIET_MS = 60_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EMPTY, from, Observable, type OperatorFunction, of } from 'rxjs';
-import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memory.ts';
+import { BlockLease, BlockMemory } from '../../operators/files/follow/line-block.ts';
 import { gatherMap } from '../../operators/gather-map.ts';
 import { longTimer } from '../../operators/long-timer.ts';
 import { orderedMap } from '../../operators/ordered-map.ts';

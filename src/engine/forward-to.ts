@@ -2,7 +2,7 @@ import { type OperatorFunction, pipe, tap } from 'rxjs';
 import { batchingOf, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
-import { Pause } from './attempts.ts';
+import { Pause, RetryLog } from './attempts.ts';
 import type { CallPlan } from './call-plan.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -10,7 +10,6 @@ import { type Batch, sizeOf } from './delivery.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
 import { forwardStage } from './forward-stage.ts';
 import type { CallPart, PipelineProbe, StagePlace } from './probe.ts';
-import { RetryLog } from './retry-log.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 const EVENTS_CHANGED =

@@ -3,8 +3,8 @@ import { longTimer } from '../../operators/long-timer.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
 import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { subscribeFor } from '../../operators/support/subscribe-for.ts';
+import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import type { LineJoining } from '../sdk/plugin.ts';
 import { type Batch, Delivery, LazyBatch, sizeOf } from './delivery.ts';
 

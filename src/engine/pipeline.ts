@@ -26,9 +26,10 @@ import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import type { EventBatch } from '../sdk/event-batch.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
-import { memoryState } from '../state/memory-state.ts';
+import { memoryState } from '../state/state-store.ts';
+import { RetryLog } from './attempts.ts';
 import { CallPlan } from './call-plan.ts';
-import { collectStage } from './collect-stage.ts';
+import { collectedBy, collectStage, TruncatedLines } from './collect-stage.ts';
 import { createContext, type SharedContext } from './context.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { type Batch, sizeOf } from './delivery.ts';
@@ -37,13 +38,10 @@ import { OutputRecord } from './exactly-once-state.ts';
 import { FailureLog } from './failure-log.ts';
 import { forwardTo } from './forward-to.ts';
 import { joinStage } from './join-stage.ts';
-import { collectedBy } from './plugin-output.ts';
 import type { Drop, PipelineProbe, StagePlace } from './probe.ts';
 import { processStage } from './process-stage.ts';
-import { RetryLog } from './retry-log.ts';
 import { type RoutedBatch, routeBatches } from './route-batches.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
-import { TruncatedLines } from './truncated-lines.ts';
 import { inWorkers } from './worker-stage.ts';
 
 interface PluginMemory {

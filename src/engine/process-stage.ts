@@ -1,25 +1,27 @@
 import {
+  asyncScheduler,
   catchError,
   concatMap,
   defer,
   EMPTY,
   finalize,
   map,
-  type Observable,
+  Observable,
   type OperatorFunction,
+  type Subscription,
   startWith,
   takeWhile,
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { type LineOutcomes, LineProcessing } from '../lines/process-lines.ts';
-import { Turn, turn$ } from '../lines/time-slice.ts';
+import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { type LineOutcomes, LineProcessing, type Turn } from '../lines/process-lines.ts';
+import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import type { LineMapping } from '../sdk/plugin.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin-result.ts';
+import { expectEvents } from './collect-stage.ts';
 import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
-import { expectEvents } from './plugin-output.ts';
 import type { Drop } from './probe.ts';
 import { ResultWindow } from './result-window.ts';
 
@@ -72,7 +74,7 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
       }
       const { events } = batch;
       const done: CollectedEvent[] = [];
-      const turn = events.length > 1 ? new Turn() : undefined;
+      const turn = events.length > 1 ? new TimedTurn() : undefined;
       for (let i = 0; i < events.length; i++) {
         const results = resultsOf(events[i] as CollectedEvent, delivery, stage);
         if (!Array.isArray(results)) {
@@ -106,7 +108,7 @@ function mappedLines(
   const batchesOf = (done: LineEvents): readonly Batch[] =>
     done.size === 0 ? NO_BATCHES : [new LazyBatch(done, delivery)];
   const processing = new LineProcessing(lines, mapping, outcomes);
-  const first = processing.run(lines.size > 1 ? new Turn() : undefined);
+  const first = processing.run(lines.size > 1 ? new TimedTurn() : undefined);
   if (processing.isDone) return batchesOf(first);
   const rest$ = turn$.pipe(
     map((turn) => processing.run(turn)),
@@ -127,7 +129,7 @@ function restOfBatch(
   done: readonly CollectedEvent[],
   first?: Observable<Batch>,
 ): Observable<Batch> {
-  const rest$ = indexesInTurns(start, events.length, first === undefined ? undefined : new Turn()).pipe(
+  const rest$ = indexesInTurns(start, events.length, first === undefined ? undefined : new TimedTurn()).pipe(
     orderedMap(
       (i): readonly Batch[] | Observable<Batch> => {
         const isFirst = i === start && first !== undefined;
@@ -213,5 +215,63 @@ function awaitedResults(
       }),
       finalize(() => demand.close()),
     );
+  });
+}
+
+/** Milliseconds of work in one turn of the event loop, after which signals, timers and input have theirs. */
+const BUDGET_MS = 20;
+/** Work between looks at the clock, which take as long as a third of a line: 40 lines of 100 characters. */
+const UNWATCHED = 400_000;
+
+const now = steadyClock();
+
+/** To be asked often: it looks at the clock now and then. */
+class TimedTurn implements Turn {
+  readonly #end = now() + BUDGET_MS;
+  #unwatched = 0;
+
+  isSpent(characters: number): boolean {
+    this.#unwatched += characters * characters;
+    if (this.#unwatched < UNWATCHED) return false;
+    this.#unwatched = 0;
+    return now() >= this.#end;
+  }
+}
+
+/** All that waits for a turn, in this thread: with a timer for each, those that are due would leave no time between. */
+const waiting = new Set<() => void>();
+let timer: Subscription | undefined;
+
+/**
+ * Emits in one of the next turns of the event loop, and again in later ones until it is unsubscribed from. Of all that
+ * are subscribed to one has each turn, one after the other. It never ends.
+ */
+const turn$: Observable<Turn> = new Observable<Turn>((subscriber) => {
+  const take = () => {
+    subscriber.next(new TimedTurn());
+    if (!subscriber.closed) waiting.add(take);
+  };
+  subscriber.add(() => {
+    waiting.delete(take);
+    if (waiting.size > 0) return;
+    timer?.unsubscribe();
+    timer = undefined;
+  });
+  waiting.add(take);
+  schedule();
+});
+
+/** Behind the work, not ahead of it: a timer that is due by the end of the work would run before anything else. */
+function schedule(): void {
+  timer ??= asyncScheduler.schedule(() => {
+    timer = undefined;
+    const [take] = waiting;
+    if (take === undefined) return;
+    waiting.delete(take);
+    try {
+      take();
+    } finally {
+      if (waiting.size > 0) schedule();
+    }
   });
 }

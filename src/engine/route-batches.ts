@@ -1,8 +1,8 @@
 import { map, type Observable, type OperatorFunction } from 'rxjs';
 import { processLines } from '../lines/process-lines.ts';
 import type { RouteCondition } from '../sdk/config.ts';
+import { LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { LineEvents } from '../sdk/line-events.ts';
 import type { LineMapping } from '../sdk/plugin.ts';
 import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
 

@@ -1,8 +1,7 @@
+import { steadyClock } from '../../operators/support/steady-clock.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
-import { Histogram } from './histogram.ts';
 import type { StagePlace } from './probe.ts';
-import { TurnClock } from './turn-clock.ts';
 
 /** Seconds. A call takes a millisecond at least, and an event can wait for hours while a forwarder fails. */
 const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -226,4 +225,72 @@ function totals<K>(counts: readonly (readonly [K, number])[]): Map<K, number> {
   const sums = new Map<K, number>();
   for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
   return sums;
+}
+
+/**
+ * Counts values by size, with a fixed number of buckets and no memory per value.
+ *
+ * @example
+ * const seconds = new Histogram([0.1, 1]);
+ * seconds.observe(0.02);
+ * seconds.observe(5, 3);
+ * seconds.counts; // [1, 0, 3]
+ * seconds.sum; // 15.02
+ */
+export class Histogram {
+  /** The upper bound of each bucket, which belongs to it. One more bucket has all that is larger. */
+  readonly bounds: readonly number[];
+  /** The number of values in each bucket alone. */
+  readonly counts: number[];
+  sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.counts = new Array(bounds.length + 1).fill(0);
+  }
+
+  /** `times` values of that size. */
+  observe(value: number, times = 1): void {
+    const { bounds, counts } = this;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
+    counts[bucket] = (counts[bucket] as number) + times;
+    this.sum += value * times;
+  }
+
+  /** The number of values. */
+  get count(): number {
+    return this.counts.reduce((total, count) => total + count, 0);
+  }
+}
+
+/**
+ * A clock in milliseconds that is read once in each turn of the event loop, however often it is asked: reading the
+ * clock of the system can take as long as the work on an event.
+ *
+ * @example
+ * const clock = new TurnClock();
+ * clock.now === clock.now; // true
+ */
+export class TurnClock {
+  readonly #elapsed = steadyClock();
+  #now = 0;
+  #isCurrent = false;
+
+  /** Milliseconds since the clock was made, at most a turn ago. */
+  get now(): number {
+    return this.#isCurrent ? this.#now : this.read();
+  }
+
+  /** The same, read now. */
+  read(): number {
+    this.#now = this.#elapsed();
+    if (!this.#isCurrent) {
+      this.#isCurrent = true;
+      void Promise.resolve().then(() => {
+        this.#isCurrent = false;
+      });
+    }
+    return this.#now;
+  }
 }

@@ -13,8 +13,8 @@ import type { LineResult, WorkerProcessor } from '../lines/protocol.ts';
 import { WorkerLost, WorkerPool } from '../lines/worker-pool.ts';
 import type { Logger } from '../sdk/context.ts';
 import { PluginError, safeReason } from '../sdk/errors.ts';
+import { LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { LineEvents } from '../sdk/line-events.ts';
 import { WrittenEvents } from '../sdk/written-events.ts';
 import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
 

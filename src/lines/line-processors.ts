@@ -1,14 +1,12 @@
-import { BlockLease, BlockMemory } from '../../operators/files/follow/block-memory.ts';
-import { LineBlock } from '../../operators/files/follow/line-block.ts';
+import { BlockLease, BlockMemory, LineBlock } from '../../operators/files/follow/line-block.ts';
 import { filtering } from '../../plugins/expressions/filtering.ts';
 import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
 import { regexMasking } from '../../plugins/masks/regex_mask.ts';
 import type { PipelineRunContext, PluginStats } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
-import { isEvent } from '../sdk/event-batch.ts';
+import { isEvent, type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { importModule } from '../sdk/import-module.ts';
-import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import { silentStats } from '../sdk/metrics.ts';
 import type { ProcessPlugin } from '../sdk/plugin.ts';
 import { toJsonLine } from '../sdk/serialise.ts';

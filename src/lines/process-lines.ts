@@ -4,9 +4,8 @@ import {
   type LineTexts,
   type PlainLines,
   textsOf,
-} from '../sdk/line-events.ts';
+} from '../sdk/event-batch.ts';
 import type { LineMapping, LinesTest, ManyLines } from '../sdk/plugin.ts';
-import type { Turn } from './time-slice.ts';
 
 /** Told of the lines that do not come out, by their index. */
 export interface LineOutcomes {
@@ -18,6 +17,15 @@ export interface LineOutcomes {
 /** Runs a processor over lines without creating events for them. */
 export function processLines(lines: LineEvents, mapping: LineMapping, outcomes: LineOutcomes): LineEvents {
   return new LineProcessing(lines, mapping, outcomes).run();
+}
+
+/** Work in one turn of the event loop. */
+export interface Turn {
+  /**
+   * Whether the turn is used up, after work on a text of so many characters; infinite if it may have taken long. What
+   * takes long grows with the square of the length, at least.
+   */
+  isSpent(characters: number): boolean;
 }
 
 /** {@link processLines} in as many turns as it takes. */

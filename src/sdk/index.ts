@@ -28,7 +28,15 @@ export {
   type PluginErrorOptions,
   safeReason,
 } from './errors.ts';
-export { EventBatch, type EventOrigin, isEvent, type Outcome } from './event-batch.ts';
+export {
+  EventBatch,
+  type EventOrigin,
+  isEvent,
+  type LineEnvelope,
+  LineEvents,
+  type LineTexts,
+  type Outcome,
+} from './event-batch.ts';
 export {
   type BeaconCollectedEvent,
   type CollectedEvent,
@@ -36,7 +44,6 @@ export {
   collectedEvent,
   type HostEvent,
 } from './events.ts';
-export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
 export type {
   CounterMetric,
   GaugeMetric,

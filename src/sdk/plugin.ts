@@ -1,8 +1,7 @@
 import type { Observable, ObservableInput } from 'rxjs';
 import type { Host, PipelineRunContext } from './context.ts';
-import type { EventBatch } from './event-batch.ts';
+import type { EventBatch, LineEnvelope } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
-import type { LineEnvelope } from './line-events.ts';
 import type { WrittenFile } from './written-file.ts';
 
 export type PluginKind = 'collect' | 'process' | 'forward';

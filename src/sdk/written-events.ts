@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import type { LazyEvents } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import { countWrittenEvents } from './json-lines/written-lines.ts';
-import type { LazyEvents } from './line-events.ts';
 import { toUtc } from './time.ts';
 
 const isTimestamp = (text: string) => toUtc(text) === text;

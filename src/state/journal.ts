@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { syncFolder } from '../../operators/files/append/open-output.ts';
-import { fileSystem } from '../../operators/support/file-system.ts';
-import { fsCall } from '../../operators/support/fs-calls.ts';
+import { syncFolder } from '../../operators/files/append/output-file.ts';
+import { fileSystem, fsCall } from '../../operators/support/file-system.ts';
 import type { StateValue } from '../sdk/context.ts';
 
 /** The version of what is written below, and the latest that is read. A later one is refused, never rewritten. */

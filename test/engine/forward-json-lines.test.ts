@@ -4,7 +4,7 @@ import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
 import { PipelineCounters } from '../../src/engine/stats.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
+import { LineEvents } from '../../src/sdk/event-batch.ts';
 import { serialise } from '../../src/sdk/serialise.ts';
 import { WrittenEvents } from '../../src/sdk/written-events.ts';
 

@@ -5,7 +5,7 @@ import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import multiline from '../../plugins/process/multiline.ts';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { joinStage } from '../../src/engine/join-stage.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
+import { LineEvents } from '../../src/sdk/event-batch.ts';
 import type { LineJoining } from '../../src/sdk/plugin.ts';
 import { marbles } from '../support/marbles.ts';
 

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { from } from 'rxjs';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { EventBatch, type Outcome } from '../../src/sdk/event-batch.ts';
+import { EventBatch, LineEvents, type Outcome } from '../../src/sdk/event-batch.ts';
 import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
 import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { map, timer } from 'rxjs';
 import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
-import { EventBatch } from '../../src/sdk/event-batch.ts';
+import { EventBatch, LineEvents } from '../../src/sdk/event-batch.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
 import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';
 

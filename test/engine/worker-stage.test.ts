@@ -14,7 +14,7 @@ import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { workerStage } from '../../src/engine/worker-stage.ts';
 import { WorkerPool } from '../../src/lines/worker-pool.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
+import { LineEvents } from '../../src/sdk/event-batch.ts';
 import { eventually } from '../support/eventually.ts';
 
 const ENVELOPE = {

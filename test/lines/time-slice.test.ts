@@ -4,8 +4,8 @@ import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { processStage } from '../../src/engine/process-stage.ts';
 import type { Outcome } from '../../src/sdk/event-batch.ts';
+import { LineEvents } from '../../src/sdk/event-batch.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
 
 const ENVELOPE = { timestamp: '2026-01-01T00:00:00Z', source: 'a.log', backfill: false, isTruncated: false };
 const PADDING = 'x'.repeat(1024);

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, timer } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { BatchDemand } from '../../plugins/batch-demand.ts';
-import { memoryState } from '../../src/state/memory-state.ts';
+import { memoryState } from '../../src/state/state-store.ts';
 import { marbles } from '../support/marbles.ts';
 
 function startingDemandOf(size: number, canCommit = true) {

@@ -2,7 +2,7 @@ import { of } from 'rxjs';
 import type { PipelineRunContext } from '../../src/sdk/context.ts';
 import { silentLogger } from '../../src/sdk/context.ts';
 import { silentMetrics, silentStats } from '../../src/sdk/metrics.ts';
-import { memoryState } from '../../src/state/memory-state.ts';
+import { memoryState } from '../../src/state/state-store.ts';
 
 /** A generator of numbers in [0, 1) that repeats itself with the same seed (mulberry32). */
 export function seededRandom(seed = 1): () => number {

@@ -4,7 +4,7 @@ import { SwitchableProbe } from '../../src/cli/switchable-probe.ts';
 import { Manager } from '../../src/engine/manager.ts';
 import type { AnalyticsConfig } from '../../src/sdk/config.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
-import { memoryStore } from '../../src/state/memory-state.ts';
+import { memoryStore } from '../../src/state/state-store.ts';
 import { toEvent } from '../../src/testing/marbles.ts';
 import { recordedTest, recorderFor } from '../../src/testing/record/record-test.ts';
 import { type CollectorRow, standInCollector } from '../../src/testing/stand-in-collector.ts';

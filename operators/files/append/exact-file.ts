@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { concat, defer, from, type Observable, of } from 'rxjs';
 import { counted } from '../../support/counted.ts';
-import { fileSystem } from '../../support/file-system.ts';
-import { closeFile, fsCall, isMissing, readAt } from '../../support/fs-calls.ts';
+import { closeFile, fileSystem, fsCall, isMissing, readAt } from '../../support/file-system.ts';
 import type { FileAppender } from './file-appender.ts';
-import { openOutput, outputStatus } from './open-output.ts';
 import type { OutputFile, OutputLog, OutputPlace } from './output-file.ts';
+import { openOutput, outputStatus } from './output-file.ts';
 import { writeError } from './write-error.ts';
 
 /** How far one file belongs to what is confirmed: JSON. */

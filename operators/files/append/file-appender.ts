@@ -1,4 +1,15 @@
-import { lastValueFrom, type Observable, type SchedulerLike, Subject } from 'rxjs';
+import { basename, dirname, join, resolve } from 'node:path';
+import {
+  asyncScheduler,
+  concatMap,
+  EMPTY,
+  lastValueFrom,
+  Observable,
+  type SchedulerLike,
+  Subject,
+  type Subscription,
+  timer,
+} from 'rxjs';
 import {
   type Checks,
   COUNT_FROM_0,
@@ -7,12 +18,17 @@ import {
   hasMethods,
   SCHEDULER,
 } from '../../support/check-options.ts';
-import { isMissing } from '../../support/fs-calls.ts';
-import { SerialJobs } from '../../support/serial-jobs.ts';
+import { Fifo } from '../../support/fifo.ts';
+import { fileSystem, isMissing, perFileSystem } from '../../support/file-system.ts';
 import { steadyClock } from '../../support/steady-clock.ts';
-import { BackgroundSync } from './background-sync.ts';
-import { FILE_MODE, outputStatus } from './open-output.ts';
-import { type Leftover, OutputFile, type OutputLog, type OutputPlace } from './output-file.ts';
+import {
+  FILE_MODE,
+  type Leftover,
+  OutputFile,
+  type OutputLog,
+  type OutputPlace,
+  outputStatus,
+} from './output-file.ts';
 import { writeError } from './write-error.ts';
 
 /** When what is written is forced to the disk: never, within a second, or before a write completes. */
@@ -228,4 +244,187 @@ const MOVED = 'OUTPUT_MOVED';
 
 function completed(work$: Observable<unknown>): Promise<unknown> {
   return lastValueFrom(work$, { defaultValue: undefined });
+}
+
+const SYNC_EVERY = 1000;
+
+/**
+ * Forces a file to the disk within a second of a write, while more is written: waiting for a busy disk would delay all
+ * later writes. A failure is reported once.
+ */
+export class BackgroundSync {
+  readonly #path: string;
+  readonly #log: OutputLog;
+  readonly #clock: () => number;
+  readonly #scheduler: SchedulerLike;
+  #syncedAt = Number.NEGATIVE_INFINITY;
+  #waiting: Subscription | undefined;
+  #running: Promise<void> | undefined;
+  #hasFailed = false;
+  /** What failed since `confirm` was called last. */
+  #failure: Error | undefined;
+
+  constructor(path: string, log: OutputLog, scheduler: SchedulerLike = asyncScheduler) {
+    this.#clock = steadyClock(scheduler);
+    this.#scheduler = scheduler;
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /** `file` was written to. It is forced to the disk at once, unless that was done within the last second. */
+  schedule(file: OutputFile): void {
+    if (this.#waiting !== undefined) return;
+    const wait = Math.max(0, this.#syncedAt + SYNC_EVERY - this.#clock());
+    if (wait === 0 && this.#running === undefined) {
+      this.#start(file);
+      return;
+    }
+    const complete = () => {
+      this.#waiting = undefined;
+      this.#start(file);
+    };
+    this.#waiting = timer(wait, this.#scheduler)
+      .pipe(concatMap(() => this.#running ?? EMPTY))
+      .subscribe({ complete });
+  }
+
+  /** Does at once what is waiting, and waits for what is under way, because the file is about to be closed. */
+  async finish(file: OutputFile): Promise<void> {
+    const isWaiting = this.#waiting !== undefined;
+    this.#waiting?.unsubscribe();
+    this.#waiting = undefined;
+    await this.#running;
+    if (isWaiting) await this.#sync(file);
+  }
+
+  /** Rejects with what failed since the last call: the kernel reports a failure once, and then takes lost data for written. */
+  async confirm(): Promise<void> {
+    await this.#running;
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
+  }
+
+  #start(file: OutputFile): void {
+    this.#syncedAt = this.#clock();
+    this.#running = this.#sync(file).then(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Never rejects: what was written is confirmed already. */
+  async #sync(file: OutputFile): Promise<void> {
+    try {
+      await file.sync();
+      this.#hasFailed = false;
+    } catch (error) {
+      this.#failure = error as Error;
+      const { message } = writeError(this.#path, error as Error);
+      if (!this.#hasFailed) this.#log.warn(`${message}; what was written last may not outlive a power cut`);
+      this.#hasFailed = true;
+    }
+  }
+}
+
+interface Shared {
+  readonly appender: FileAppender;
+  /** By which it is found: the paths asked for, and where their folders really are. */
+  readonly keys: Set<string>;
+  users: number;
+  /** How often it was given back by the last user, and is not closed yet. */
+  closing: number;
+}
+
+/** A part in the appender of a file, until it is given back. */
+export interface AppenderLease {
+  readonly appender: FileAppender;
+  release(): void;
+}
+
+const shared = perFileSystem(() => new Map<string, Shared>());
+
+/**
+ * The one appender that this process has for a file: two of them would tear each other's lines, and one would take
+ * for torn what the other is about to write. It is closed when its last user releases it. A file that is reached by
+ * way of symbolic links to its folder is the same file; the first path asked for is the one written to.
+ */
+export function leaseAppender(path: string, options: AppenderOptions): AppenderLease {
+  const name = resolve(path);
+  const entry = shared().get(name) ?? entryAt(join(realFolder(dirname(name)), basename(name)), path, options);
+  entry.keys.add(name);
+  for (const key of entry.keys) shared().set(key, entry);
+  entry.users++;
+  return { appender: entry.appender, release: () => release(entry) };
+}
+
+function entryAt(realPath: string, path: string, options: AppenderOptions): Shared {
+  const known = shared().get(realPath);
+  if (known !== undefined) return known;
+  return { appender: new FileAppender(path, options), keys: new Set([realPath]), users: 0, closing: 0 };
+}
+
+function release(entry: Shared): void {
+  entry.users--;
+  if (entry.users > 0) return;
+  entry.closing++;
+  const forget = () => {
+    entry.closing--;
+    // Who comes before all it has to do is done has to share it: until then, another one could tear its lines.
+    if (entry.users > 0 || entry.closing > 0) return;
+    for (const key of entry.keys) shared().delete(key);
+  };
+  entry.appender.aside(() => EMPTY).subscribe({ complete: forget });
+}
+
+/** Without symbolic links, as far as the folder exists: what is missing is made later, and is not a link. */
+function realFolder(folder: string): string {
+  try {
+    return fileSystem.realpathSync.native(folder);
+  } catch {
+    const parent = dirname(folder);
+    return parent === folder ? folder : join(realFolder(parent), basename(folder));
+  }
+}
+
+/**
+ * Runs asynchronous jobs one at a time, in the order of subscription. Unsubscribing cancels a job that has not started.
+ * A job that has started runs to its end, and the next one waits for it.
+ *
+ * @example
+ * const jobs = new SerialJobs();
+ * const append = (text) => jobs.run(() => fs.promises.appendFile(`${folder}/log`, text));
+ * await lastValueFrom(merge(append('one '), append('two')), { defaultValue: 'written' }); // 'written'
+ * fs.readFileSync(`${folder}/log`, 'utf8'); // 'one two'
+ */
+export class SerialJobs {
+  readonly #waiting = new Fifo<{ readonly isCancelled: () => boolean; readonly run: () => Promise<void> }>();
+  #isBusy = false;
+
+  /**
+   * Runs `job` on subscription. Emits nothing; completes, or errors with what the job rejects with. `isCancelled` tells
+   * whether its subscriber has left.
+   */
+  run(job: (isCancelled: () => boolean) => Promise<unknown>): Observable<never> {
+    return new Observable((subscriber) => {
+      const isCancelled = () => subscriber.closed;
+      const run = async () => {
+        try {
+          await job(isCancelled);
+        } catch (error) {
+          subscriber.error(error);
+        }
+        subscriber.complete();
+      };
+      this.#waiting.push({ isCancelled, run });
+      if (!this.#isBusy) this.#runWaiting();
+    });
+  }
+
+  async #runWaiting(): Promise<void> {
+    this.#isBusy = true;
+    for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) {
+      if (!job.isCancelled()) await job.run();
+    }
+    this.#isBusy = false;
+  }
 }

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
-import { writeAll } from '../../support/fs-calls.ts';
-import { SerialJobs } from '../../support/serial-jobs.ts';
+import { writeAll } from '../../support/file-system.ts';
+import { SerialJobs } from './file-appender.ts';
 import { writeError } from './write-error.ts';
 
 /** Bytes of which some were written, while their writer was not told so. */

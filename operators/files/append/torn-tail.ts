@@ -1,5 +1,4 @@
-import { fileSystem } from '../../support/file-system.ts';
-import { fsCall, readAt } from '../../support/fs-calls.ts';
+import { fileSystem, fsCall, readAt } from '../../support/file-system.ts';
 
 const LF = 0x0a;
 const SPACE = 0x20;

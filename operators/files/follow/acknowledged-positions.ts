@@ -1,11 +1,16 @@
 import { asyncScheduler } from 'rxjs';
-import { type Fingerprint, fingerprintOf, hasFingerprint } from './file-head.ts';
+import {
+  type Fingerprint,
+  fingerprintOf,
+  hasFingerprint,
+  isPlausible,
+  type TailChecksum,
+} from './file-fingerprint.ts';
 import type { FileId } from './file-system.ts';
 import type { KnownFile, Positions } from './follow-settings.ts';
-import type { FoundFile, StartPosition } from './followed-file.ts';
-import type { LineBatch } from './line-batch.ts';
+import type { FoundFile, StartPosition } from './followed-files.ts';
+import type { LineBatch } from './line-block.ts';
 import { nameBeforeRotation } from './renamed-files.ts';
-import { isPlausible, type TailChecksum } from './tail-checksum.ts';
 
 /** Where one file is acknowledged up to: JSON. */
 export type FilePosition = {

@@ -1,13 +1,12 @@
 import type fs from 'node:fs';
-import { fileSystem } from '../../support/file-system.ts';
-import { closeFile, fsCall } from '../../support/fs-calls.ts';
-import type { Descriptors } from './descriptors.ts';
-import type { NonTextFormat } from './file-head.ts';
+import { closeFile, fileSystem, fsCall } from '../../support/file-system.ts';
+import type { NonTextFormat } from './file-fingerprint.ts';
+import { OVERLAP_BYTES } from './file-fingerprint.ts';
 import { openFile } from './file-system.ts';
 import { findStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';
-import type { FollowedFile, StartPosition } from './followed-file.ts';
-import { OVERLAP_BYTES } from './tail-checksum.ts';
+import type { FollowedFile, StartPosition } from './followed-files.ts';
+import type { Descriptors } from './process-limits.ts';
 
 /**
  * Called with a file that was opened, and is the expected one or starts over. `start`: the bytes before the offset where

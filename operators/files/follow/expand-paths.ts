@@ -1,8 +1,7 @@
 import type fs from 'node:fs';
 import { dirname, posix, resolve } from 'node:path';
 import type { FileSystemAdapter } from 'tinyglobby';
-import { fileSystem } from '../../support/file-system.ts';
-import { isMissing } from '../../support/fs-calls.ts';
+import { fileSystem, isMissing } from '../../support/file-system.ts';
 import { eachLimited, folderModified, fromRawPath, listFolder, toRawPath } from './file-system.ts';
 
 const GLOB = /[*?]|\[.+\]|\{.+[,.].+\}|[!@+]\(.+\)/;

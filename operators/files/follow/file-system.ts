@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import fs, { type Dirent } from 'node:fs';
-import { fileSystem } from '../../support/file-system.ts';
-import { closeFile, fsCall, readAt } from '../../support/fs-calls.ts';
-import { HEAD_BYTES } from './file-head.ts';
+import { closeFile, fileSystem, fsCall, readAt } from '../../support/file-system.ts';
+import { HEAD_BYTES } from './file-fingerprint.ts';
 
 /** Identifies a file whatever its path: device and inode, as digits because they may exceed 2^53. */
 export type FileId = `${bigint}:${bigint}`;

@@ -1,6 +1,6 @@
+import { checksumOf, matchesChecksum, STRETCH, type TailChecksum } from './file-fingerprint.ts';
 import { readSpan } from './file-system.ts';
-import type { StartPosition } from './followed-file.ts';
-import { checksumOf, matchesChecksum, STRETCH, type TailChecksum } from './tail-checksum.ts';
+import type { StartPosition } from './followed-files.ts';
 
 const LF = 0x0a;
 /** Each search for the start of a line reads twice as many bytes as the one before, up to this. */

@@ -1,12 +1,14 @@
 import { counted } from '../../support/counted.ts';
-import { closeFile } from '../../support/fs-calls.ts';
+import { closeFile } from '../../support/file-system.ts';
 import { LruMap } from '../../support/lru-map.ts';
 import { ChangeWatches } from './change-watches.ts';
-import type { Descriptors } from './descriptors.ts';
-import type { FileChange, FileId, OpenFile } from './file-system.ts';
+import { FileHead, type Fingerprint, Overlap, type TailChecksum } from './file-fingerprint.ts';
+import type { FileChange, FileId, FileStatus, OpenFile } from './file-system.ts';
+import type { FoundStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';
-import { FollowedFile, type StartPosition } from './followed-file.ts';
+import { LineFramer } from './line-framer.ts';
 import type { Probe } from './path-scanner.ts';
+import type { Descriptors } from './process-limits.ts';
 import type { ReadPump } from './read-pump.ts';
 import type { EarlierFile } from './renamed-files.ts';
 
@@ -270,4 +272,177 @@ export function markReplaced(file: FollowedFile, { log, onTruncation }: Truncati
       `beginning. Lines written just before that may be lost, an unknown number; ${ADVICE}`,
     { path },
   );
+}
+
+/** What is known of a file when it is found, to decide where to start. */
+export interface FoundFile extends FileStatus {
+  readonly path: string;
+  /** It was there when following started. */
+  readonly existed: boolean;
+  /** Its first bytes, at most 1,024; undefined if it cannot be read now. */
+  readonly head: Buffer | undefined;
+}
+
+/** Where to start in a file. */
+export interface StartPosition {
+  /** Bytes. Past the end of the file means its start. */
+  readonly offset: number;
+  /** What ends there is a line that was taken before its terminator came. */
+  readonly isUnterminated: boolean;
+  /** What the file has to start with for that to hold, if its first bytes could not be read when it was found. */
+  readonly fingerprint?: Fingerprint;
+  /** The checksum of the bytes before `offset`. If they are others by now, the file is read from its beginning. */
+  readonly tail?: TailChecksum | undefined;
+  /** `offset` may lie inside a line: reading starts at the beginning of that line. */
+  readonly mayBeInLine?: boolean | undefined;
+  /** Lines that end at or before this offset were there when the file was first followed. Default: those that it has now. */
+  readonly backfillEnd?: number | undefined;
+}
+
+/** What the last line of a file may take. */
+export type LineMemory = Pick<FollowSettings, 'maxLineBytes' | 'memory'>;
+
+/** One file, by identity: how far it is read, and what has become of it. Its path may change. */
+export class FollowedFile {
+  readonly id: FileId;
+  readonly lines: LineFramer;
+  readonly head: FileHead;
+  readonly overlap = new Overlap();
+  path: string;
+  /** Bytes, as last seen. */
+  size: number;
+  /** When it was created. */
+  born = 0n;
+  /** When it was last modified, as last seen. */
+  modified = 0n;
+  /** When it was changed last, as last seen at its path. A file that takes its path later is not older than that. */
+  nextSince = 0n;
+  /** `modified` when it was found to be no text. */
+  refusedAt: bigint | undefined;
+  isLinked = false;
+  /** It could be opened when it was found, and is text as far as its first bytes tell. */
+  readonly isReadable: boolean;
+  fd: number | undefined;
+  /** Where to start, as long as the bytes before it were not looked at. */
+  start: StartPosition | undefined;
+  /** Bytes up to here are emitted only as part of a line that ends behind them. */
+  #oldEnd = 0;
+  #isInLine = false;
+  /** Lines that end at or before this offset were there when following started. */
+  backfillEnd: number;
+  /** An operation on the descriptor is under way: it must stay open. */
+  isBusy = false;
+  isAtEnd = false;
+  /** It shrank: the line that is held has lost its end, and reading starts over. */
+  isTruncated = false;
+  /** How often reading started again at its beginning. */
+  restarts = 0;
+  /** No path leads to it now; its descriptor is all there is. */
+  isGone = false;
+  /** It was looked for where it was when it had gone unopened; true if it was found, renamed. */
+  isMoved: boolean | undefined;
+  /** It was found by the name that it got since an earlier run: `path` is none that is followed. */
+  isRenamed = false;
+  /** At its end, a line without a newline is a line; and if no path leads to the file, that is all of it. */
+  isFinishing = false;
+  /** The file whose path it took, as long as something may be written to that one: its lines come first. */
+  predecessor: FollowedFile | undefined;
+  /** The files that took its path. */
+  successors: FollowedFile[] = [];
+  /** It is not read until its predecessor is read to its end. */
+  isHeldBack = false;
+  /**
+   * With a predecessor: it may be read up to this offset. It was as long when the predecessor was last read to its end,
+   * so what was written to the predecessor before these bytes has been read.
+   */
+  readableEnd = 0;
+  /** Polls since it was last seen to grow: a count, because clocks jump. */
+  quietPolls = 0;
+  /** Polls until it is looked at again, as long as its watch reports nothing. */
+  skippablePolls = 0;
+  /** What of `unread` is part of the table's sum. */
+  counted = 0;
+
+  constructor(found: FoundFile, start: StartPosition, { maxLineBytes, memory }: LineMemory) {
+    const { offset, isUnterminated, fingerprint, tail, mayBeInLine = false } = start;
+    this.id = found.id;
+    this.path = found.path;
+    this.size = found.size;
+    this.backfillEnd = start.backfillEnd ?? (found.existed ? found.size : 0);
+    this.head = new FileHead(found.head, fingerprint);
+    this.isReadable = found.head !== undefined && this.head.nonTextFormat === undefined;
+    this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes, tail, memory });
+    if (offset > 0) this.start = start;
+    if (mayBeInLine) this.#oldEnd = offset;
+  }
+
+  /** Bytes known of and not read. Those that will not be read, because they are not text, do not count. */
+  get unread(): number {
+    if (this.head.nonTextFormat !== undefined) return 0;
+    return this.isTruncated ? this.size : Math.max(0, this.size - this.lines.readOffset);
+  }
+
+  /** Whether there are bytes of a line that has no terminator yet, some of them new. */
+  get isHolding(): boolean {
+    return this.lines.isHolding && this.lines.readOffset > this.#oldEnd;
+  }
+
+  /** Whether reading started inside a line, of which the rest is skipped; false from the second call on. */
+  takeIsMidLine(): boolean {
+    const isInLine = this.#isInLine;
+    this.#isInLine = false;
+    return isInLine;
+  }
+
+  /** It was no text when it was looked at, and may be another file since. */
+  get mayBeText(): boolean {
+    return this.head.nonTextFormat !== undefined && this.refusedAt !== this.modified;
+  }
+
+  /**
+   * The file was opened and starts with `head`. False if it no longer holds what was read of it. If nothing of it was
+   * read in this run, a different file is read from its start.
+   */
+  recognise(head: Buffer): boolean {
+    if (this.head.accept(head)) return true;
+    if (this.overlap.length > 0) return false;
+    this.restart();
+    return this.head.accept(head);
+  }
+
+  /** The bytes before the start are as they were. */
+  begin({ offset, isInLine, before }: FoundStart): void {
+    this.start = undefined;
+    this.#isInLine = isInLine;
+    this.overlap.add(before);
+    this.lines.startAt(offset, before, { isInLine });
+  }
+
+  /** `chunk` was read at the end of what was read before. */
+  feed(chunk: Buffer): void {
+    this.quietPolls = 0;
+    this.overlap.add(chunk);
+    this.lines.feed(chunk);
+  }
+
+  /** It is not text: what was held is dropped. It may be another file when it is opened again. */
+  refuse(): void {
+    this.refusedAt = this.modified;
+    this.lines.restart();
+    this.overlap.clear();
+  }
+
+  /** Starts over after a truncation. */
+  restart(): void {
+    this.restarts++;
+    this.lines.restart();
+    this.head.clear();
+    this.overlap.clear();
+    this.backfillEnd = 0;
+    this.start = undefined;
+    this.#oldEnd = 0;
+    this.readableEnd = 0;
+    this.isTruncated = false;
+    this.isAtEnd = false;
+  }
 }

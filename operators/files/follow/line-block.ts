@@ -1,5 +1,7 @@
 import { isAscii } from 'node:buffer';
-import type { BlockLease } from './block-memory.ts';
+import type { Fingerprint, TailChecksum } from './file-fingerprint.ts';
+import type { FileId } from './file-system.ts';
+import type { MemoryBudget } from './process-limits.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -162,4 +164,171 @@ function longestLine(bytes: Uint8Array): number {
     start = end;
   }
   return longest;
+}
+
+const UNIT = 64 * 1024;
+/** Smaller blocks are not used again: a batch of one line must not hold a whole unit. */
+const LEAST = 4096;
+const MOST_FREE = 16;
+/** Larger blocks are rare, and not used again either. */
+const LARGEST = 32 * UNIT;
+
+/**
+ * Reuses the memory of blocks: files are read so fast that new memory for each block would be a lot of garbage to collect.
+ * Free memory counts in `budget`.
+ */
+export class BlockMemory {
+  readonly #budget: MemoryBudget | undefined;
+  readonly #free: Buffer[] = [];
+  /** The size of the blocks that are kept: that of the largest so far, so that each fits in the memory of another. */
+  #usual = UNIT;
+  #isClosed = false;
+
+  constructor(budget?: MemoryBudget) {
+    this.#budget = budget;
+  }
+
+  take(bytes: number): Buffer {
+    if (bytes < LEAST || bytes > LARGEST) return Buffer.allocUnsafeSlow(bytes);
+    if (bytes > this.#usual) {
+      this.#drop();
+      this.#usual = Math.ceil(bytes / UNIT) * UNIT;
+    }
+    const free = this.#free.pop();
+    if (free !== undefined) this.#budget?.give(free.length);
+    return (free ?? Buffer.allocUnsafeSlow(this.#usual)).subarray(0, bytes);
+  }
+
+  give({ buffer }: Buffer): void {
+    const bytes = buffer.byteLength;
+    if (this.#isClosed || this.#free.length >= MOST_FREE || bytes !== this.#usual) return;
+    if (this.#budget?.hasRoomFor(bytes) === false) return;
+    this.#budget?.take(bytes);
+    this.#free.push(Buffer.from(buffer));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  #drop(): void {
+    for (const { length } of this.#free.splice(0)) this.#budget?.give(length);
+  }
+}
+
+/** Memory that is taken for one batch, and given back together. */
+export class BlockLease {
+  readonly #memory: BlockMemory;
+  readonly #taken: Buffer[] = [];
+
+  constructor(memory: BlockMemory) {
+    this.#memory = memory;
+  }
+
+  take(bytes: number): Buffer {
+    const taken = this.#memory.take(bytes);
+    this.#taken.push(taken);
+    return taken;
+  }
+
+  giveBack(): void {
+    for (const taken of this.#taken.splice(0)) this.#memory.give(taken);
+  }
+}
+
+/** Consecutive lines of one file. */
+export interface LineBatch {
+  readonly id: FileId;
+  readonly path: string;
+  /** Without terminators. Never empty. Created on first access. */
+  readonly lines: readonly string[];
+  /** The same as one text: LF stands between the lines. Decoded on first access. */
+  readonly text: string;
+  /** The number of lines. */
+  readonly size: number;
+  /** The same in UTF-8, each with its terminator: the last one has an LF even if the file has none there yet. */
+  readonly bytes: Uint8Array;
+  /** Bytes from the start of the file to the start of the first line. */
+  readonly startOffset: number;
+  /** Bytes from the start of the file to the end of the last line, terminator included: where to resume. */
+  readonly endOffset: number;
+  /** The last line has no terminator yet: one that follows belongs to it, and is not a line. */
+  readonly isUnterminated: boolean;
+  /** The only line is the start of one that was longer than `maxLineBytes`, or whose end was or may be lost. */
+  readonly isTruncated: boolean;
+  /** The lines were there when following started. */
+  readonly backfill: boolean;
+  /** Tells the file from another one with the same identity. */
+  readonly fingerprint: Fingerprint;
+  /** The checksum of the bytes before `endOffset`. */
+  readonly tail?: TailChecksum | undefined;
+  /** The file was truncated since it was read: resume at its beginning, not at `endOffset`. */
+  readonly isCutOff?: boolean | undefined;
+  /** Call it at most once, when `bytes`, `lines` and `text` are no longer needed: the memory is then reused. */
+  release(): void;
+}
+
+/** Where a batch lies, and in which file. */
+export type BatchPlace = Pick<
+  LineBatch,
+  'id' | 'path' | 'startOffset' | 'endOffset' | 'backfill' | 'fingerprint' | 'tail' | 'isCutOff'
+>;
+
+/** A class: an object literal with a getter costs V8 a hidden class each time. */
+export class TakenLines implements LineBatch {
+  readonly id: FileId;
+  readonly path: string;
+  readonly startOffset: number;
+  readonly endOffset: number;
+  readonly isUnterminated: boolean;
+  readonly isTruncated: boolean;
+  readonly backfill: boolean;
+  readonly fingerprint: Fingerprint;
+  readonly tail: TailChecksum | undefined;
+  readonly isCutOff: boolean | undefined;
+  readonly #block: LineBlock;
+
+  constructor(
+    block: LineBlock,
+    { id, path, startOffset, endOffset, backfill, fingerprint, tail, isCutOff }: BatchPlace,
+    { isUnterminated, isTruncated }: Pick<LineBatch, 'isUnterminated' | 'isTruncated'>,
+  ) {
+    this.#block = block;
+    this.id = id;
+    this.path = path;
+    this.startOffset = startOffset;
+    this.endOffset = endOffset;
+    this.isUnterminated = isUnterminated;
+    this.isTruncated = isTruncated;
+    this.backfill = backfill;
+    this.fingerprint = fingerprint;
+    this.tail = tail;
+    this.isCutOff = isCutOff;
+  }
+
+  get lines(): readonly string[] {
+    return this.#block.lines;
+  }
+
+  get text(): string {
+    return this.#block.text;
+  }
+
+  get size(): number {
+    return this.#block.size;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#block.bytes;
+  }
+
+  /** See {@link LineBlock.isPlain}. */
+  get plain(): LineBlock | undefined {
+    return this.#block.plain;
+  }
+
+  release(): void {
+    this.#block.release();
+  }
 }

@@ -1,6 +1,5 @@
 import { lastValueFrom, Subject, takeUntil, timer } from 'rxjs';
-import { closeFile, isMissing } from '../../support/fs-calls.ts';
-import type { Descriptors } from './descriptors.ts';
+import { closeFile, isMissing } from '../../support/file-system.ts';
 import { expandPaths, GlobListings } from './expand-paths.ts';
 import {
   eachLimited,
@@ -11,10 +10,10 @@ import {
   openFile,
   statFile,
 } from './file-system.ts';
-import type { FollowProblems } from './follow-problems.ts';
+import type { FollowProblems } from './follow-session.ts';
 import type { FollowSettings } from './follow-settings.ts';
-import type { FollowedFile } from './followed-file.ts';
-import type { FollowedFiles, Seen } from './followed-files.ts';
+import type { FollowedFile, FollowedFiles, Seen } from './followed-files.ts';
+import type { Descriptors } from './process-limits.ts';
 import { findRotated } from './renamed-files.ts';
 
 /** Status calls under way at a time: with more, reads would wait in the thread pool behind them. */

@@ -1,10 +1,9 @@
-import { isMissing } from '../../support/fs-calls.ts';
-import { BlockMemory } from './block-memory.ts';
+import { isMissing } from '../../support/file-system.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { isShortage } from './file-system.ts';
 import type { FollowSettings } from './follow-settings.ts';
-import type { FollowedFile } from './followed-file.ts';
-import { type BatchPlace, type LineBatch, TakenLines } from './line-batch.ts';
+import type { FollowedFile } from './followed-files.ts';
+import { type BatchPlace, BlockMemory, type LineBatch, TakenLines } from './line-block.ts';
 
 /** What the pump tells its owner. */
 export interface PumpEvents {

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { closeFile, isMissing } from '../../support/fs-calls.ts';
+import { closeFile, isMissing } from '../../support/file-system.ts';
 import {
   eachLimited,
   type FileChange,
@@ -13,7 +13,7 @@ import {
 } from './file-system.ts';
 import { findStart } from './find-start.ts';
 import type { KnownFile } from './follow-settings.ts';
-import type { FollowedFile } from './followed-file.ts';
+import type { FollowedFile } from './followed-files.ts';
 
 // Rotation renames files in their folder. Three searches find them: followed files by identity, files of an earlier run
 // with what was known of them, and files that came and were renamed between two looks.

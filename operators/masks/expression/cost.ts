@@ -20,11 +20,6 @@ export interface Cost {
   readonly factor: number;
 }
 
-/** How many steps an expression takes at worst for lines of a length, and of a length together. */
-export function stepsAtWorst({ degree, factor }: Cost, length: number, lineLength: number): number {
-  return factor * length * lineLength ** Math.max(0, degree - 1);
-}
-
 const UNKNOWN: Cost = { ambiguity: undefined, degree: Number.POSITIVE_INFINITY, factor: 1 };
 /** A configuration asks when it is read, when it is given a host, and when a pipeline starts. */
 const known = new WeakMap<ParsedExpression, Cost>();

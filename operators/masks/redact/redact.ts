@@ -1,6 +1,6 @@
 import { map, type OperatorFunction } from 'rxjs';
 import { type Check, type Checks, checkOptions, FUNCTION } from '../../support/check-options.ts';
-import type { Masker } from '../mask-event.ts';
+import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import { type EntropyRuleOptions, nameOfRule } from './compile-redact-rules.ts';
 import type { DecodeLayers } from './decode.ts';

@@ -1,6 +1,6 @@
 import type { LinesMasker } from '../lines-masker.ts';
-import { type Masker, maskFieldsOf } from '../mask-event.ts';
 import type { MaskFields } from '../mask-strings.ts';
+import { type Masker, maskFieldsOf } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import { BlockTracker, LINE } from './block-tracker.ts';
 import { mayHaveEncoded } from './decode.ts';

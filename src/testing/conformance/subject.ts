@@ -9,7 +9,7 @@ import { frozenCopy } from '../../sdk/freeze.ts';
 import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
 import { isoNow } from '../../sdk/time.ts';
-import { memoryState } from '../../state/memory-state.ts';
+import { memoryState } from '../../state/state-store.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { CheckFailure } from './check.ts';
 import { sampleEvents } from './sample-events.ts';

@@ -4,14 +4,13 @@ import { createContext } from '../../engine/context.ts';
 import { processLines } from '../../lines/process-lines.ts';
 import type { PluginConfig } from '../../sdk/config.ts';
 import { type PipelineRunContext, silentLogger } from '../../sdk/context.ts';
-import { isEvent } from '../../sdk/event-batch.ts';
+import { isEvent, LineEvents } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
-import { LineEvents } from '../../sdk/line-events.ts';
 import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { ProcessPlugin } from '../../sdk/plugin.ts';
 import { availableResults, streamResults } from '../../sdk/plugin-result.ts';
 import { toJson } from '../../sdk/serialise.ts';
-import { memoryState } from '../../state/memory-state.ts';
+import { memoryState } from '../../state/state-store.ts';
 import { version } from '../../version.ts';
 import { testHost } from '../stand-ins.ts';
 

@@ -7,7 +7,7 @@ import {
   type AcknowledgedPositionsOptions,
   type FilePosition,
 } from '../../../operators/files/follow/acknowledged-positions.ts';
-import { fingerprintOf } from '../../../operators/files/follow/file-head.ts';
+import { fingerprintOf } from '../../../operators/files/follow/file-fingerprint.ts';
 import type { FileId } from '../../../operators/files/follow/file-system.ts';
 import type { FollowSettings } from '../../../operators/files/follow-files.ts';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';

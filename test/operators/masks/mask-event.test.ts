@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { maskEvent } from '../../../operators/masks/mask-event.ts';
+import { maskEvent } from '../../../operators/masks/mask-strings.ts';
 import { deepFreeze } from '../../support/deep-freeze.ts';
 
 const stars = () => '***';

@@ -1,7 +1,7 @@
 import { NEVER } from 'rxjs';
 import { type PipelineRunContext, silentLogger } from '../../../src/sdk/context.ts';
 import { silentMetrics, silentStats } from '../../../src/sdk/metrics.ts';
-import { memoryState } from '../../../src/state/memory-state.ts';
+import { memoryState } from '../../../src/state/state-store.ts';
 
 /** A context to call a processor with, and what it reported as masked. */
 export function processContext<C>(config: C, random: () => number = () => 0.5) {

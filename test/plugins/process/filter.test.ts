@@ -5,8 +5,8 @@ import { LineBlock } from '../../../operators/files/follow/line-block.ts';
 import { filtering } from '../../../plugins/expressions/filtering.ts';
 import filter from '../../../plugins/process/filter.ts';
 import { processLines } from '../../../src/lines/process-lines.ts';
+import { LineEvents } from '../../../src/sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
-import { LineEvents } from '../../../src/sdk/line-events.ts';
 import { serialise } from '../../../src/sdk/serialise.ts';
 import { processContext } from './context.ts';
 

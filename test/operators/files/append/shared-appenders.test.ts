@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom, type Observable, Subject } from 'rxjs';
-import { type AppenderLease, leaseAppender } from '../../../../operators/files/append/shared-appenders.ts';
+import { type AppenderLease, leaseAppender } from '../../../../operators/files/append/file-appender.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BlockMemory } from '../../../../operators/files/follow/block-memory.ts';
+import { BlockMemory } from '../../../../operators/files/follow/line-block.ts';
 import { LineFramer } from '../../../../operators/files/follow/line-framer.ts';
 
 /** Long enough for their memory to be used again. */

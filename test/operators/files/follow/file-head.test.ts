@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { nonTextFormat } from '../../../../operators/files/follow/file-head.ts';
+import { nonTextFormat } from '../../../../operators/files/follow/file-fingerprint.ts';
 
 const swapped = (bytes: Buffer, size: 2 | 4) =>
   size === 2 ? Buffer.from(bytes).swap16() : Buffer.from(bytes).swap32();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { BlockMemory } from '../../../../operators/files/follow/block-memory.ts';
+import { BlockMemory } from '../../../../operators/files/follow/line-block.ts';
 import { LineFramer } from '../../../../operators/files/follow/line-framer.ts';
 
 /** Frames `bytes` in chunks, in one buffer that is overwritten as in the reader. */
