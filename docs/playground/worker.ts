@@ -41,7 +41,7 @@ async function replyTo({ text, selected, instant }: Request): Promise<Omit<Reply
     return { ...nothing, problems: [{ line: 1, column: 1, message }] };
   }
   const results: TestResult[] = [];
-  for (const test of suite.tests) results.push(await runTest(test, FILE, runRecorded));
+  for (const test of suite.tests) results.push(await runTest(test, FILE, undefined, runRecorded));
   const shown = results.find(({ name }) => name === selected) ?? results[0];
   return {
     problems: [],

@@ -9,7 +9,6 @@ import type { Duration } from '../testing/duration.ts';
 import { coverageOf } from '../testing/gaps/coverage.ts';
 import { exploreOrders } from '../testing/gaps/explore-orders.ts';
 import { runMutants } from '../testing/gaps/run-mutants.ts';
-import { runPipeline } from '../testing/test-pipeline.ts';
 import { junitXml } from '../testing/yaml/junit.ts';
 import { loadSuites } from '../testing/yaml/load-suites.ts';
 import { runTest } from '../testing/yaml/run-test.ts';
@@ -70,9 +69,8 @@ async function runTests(
   const report = testReport(options.reporter, options.text === true, print);
   const results: TestResult[] = [];
   const longest = options.timeout * 1000;
-  const run: typeof runPipeline = (...args) => runPipeline(args[0], args[1], args[2], longest);
   for (const { suite, test } of selected) {
-    const result = await runTest(test, suite.file, run, longest);
+    const result = await runTest(test, suite.file, longest);
     report.test(result);
     results.push(result);
   }

@@ -1,5 +1,4 @@
 import type { Duration } from '../duration.ts';
-import { runPipeline } from '../test-pipeline.ts';
 import { runTest } from '../yaml/run-test.ts';
 import type { LoadedTest, TestResult } from '../yaml/test-suite.ts';
 
@@ -28,13 +27,12 @@ export async function exploreOrders(
   longest?: number,
 ): Promise<OrderDependence[]> {
   const found: OrderDependence[] = [];
-  const run: typeof runPipeline = (...args) => runPipeline(args[0], args[1], args[2], longest);
   for (const [index, test] of tests.entries()) {
     const usual = passed[index] as TestResult;
     if (!usual.isPassed) continue;
     for (const seed of seeds) {
       const explore = { seed, ...(within === undefined ? {} : { within }) };
-      const failed = await runTest({ ...test, explore }, usual.file, run, longest);
+      const failed = await runTest({ ...test, explore }, usual.file, longest);
       if (failed.isPassed) continue;
       found.push({ seed, usual, failed });
       break;

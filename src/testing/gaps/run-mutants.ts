@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { asyncScheduler } from 'rxjs';
 import type { ChangeableConfig } from '../../config/load-config.ts';
 import { formatPath, valueAt } from '../../sdk/checks/problem.ts';
-import { runPipeline } from '../test-pipeline.ts';
 import { pipelinesOf, runTest } from '../yaml/run-test.ts';
 import type { LoadedTest, TestResult } from '../yaml/test-suite.ts';
 import { type Change, changesOf, withChange } from './change-config.ts';
@@ -101,8 +100,7 @@ async function tryMutant(
     let failing: LoadedTest | undefined;
     for (const test of order) {
       const longest = Math.min(longestRun, (usual.get(test) ?? 0) * SLOWER + LONGER_MS);
-      const run: typeof runPipeline = (...args) => runPipeline(args[0], args[1], args[2], longest);
-      if ((await runTest({ ...test, config }, '', run, longest)).isPassed) continue;
+      if ((await runTest({ ...test, config }, '', longest)).isPassed) continue;
       failing = test;
       break;
     }

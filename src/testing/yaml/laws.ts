@@ -8,12 +8,13 @@ import type { PipelineRun } from '../pipeline-run.ts';
 import { runPipeline } from '../test-pipeline.ts';
 import type { TraceMark, TraceRow } from '../trace.ts';
 import { valueText } from './matcher.ts';
-import { countedEvents, type Finding, handedTo } from './received.ts';
+import { countedEvents, type Finding, handedTo, listOf } from './received.ts';
 
 /** How a run breaks a law: in one sentence, with the events of which it is so. */
 interface Breach {
   readonly message: string;
-  readonly lines: readonly string[];
+  /** Without any, the law is not broken. Undefined if it is not about single events. */
+  readonly lines?: readonly string[];
 }
 
 type Check = (run: PipelineRun, config: AnalyticsConfig) => readonly Breach[];
@@ -25,8 +26,6 @@ const CHECKS: Readonly<Record<Law, Check>> = {
   no_secret_out: noSecretOut,
   bounded_in_flight: boundedInFlight,
 };
-
-const MOST_LINES = 5;
 
 /**
  * The laws that runs do not obey.
@@ -40,14 +39,15 @@ export function checkLaws(
 ): Finding[] {
   return laws.flatMap((law, index) =>
     runs.flatMap((run) =>
-      CHECKS[law](run, config).map(({ message, lines }): Finding => {
-        const more = lines.length > MOST_LINES ? [`  … and ${lines.length - MOST_LINES} more`] : [];
-        return {
-          path: ['laws', index],
-          message: `${LAW_TEXTS[law]}: ${message}`,
-          details: [...lines.slice(0, MOST_LINES), ...more].join('\n'),
-        };
-      }),
+      CHECKS[law](run, config)
+        .filter(({ lines }) => lines?.length !== 0)
+        .map(
+          ({ message, lines = [] }): Finding => ({
+            path: ['laws', index],
+            message: `${LAW_TEXTS[law]}: ${message}`,
+            details: listOf(lines, (line) => line),
+          }),
+        ),
     ),
   );
 }
@@ -63,7 +63,7 @@ function nothingLost({ trace: { rows }, stats, endedAt }: PipelineRun, config: A
     row.marks.flatMap((mark) => {
       if (mark.kind !== 'drop' || isMeant(row, mark)) return [];
       if (mark.reason === 'filtered') filtering.add(row.place.name);
-      return [`  ${timeText(mark.at)}  by ${row.place.name}, ${mark.reason}: ${valueText(mark.event.data)}`];
+      return [`${timeText(mark.at)}  by ${row.place.name}, ${mark.reason}: ${valueText(mark.event.data)}`];
     }),
   );
   const hint =
@@ -72,23 +72,19 @@ function nothingLost({ trace: { rows }, stats, endedAt }: PipelineRun, config: A
       : `; if ${[...filtering].join(' and ')} may drop events on purpose, its plugin has to declare \`filters = true\``;
   const open = endedAt === undefined ? stats.in_flight : 0;
   return [
-    ...(lost.length === 0
-      ? []
-      : [
-          {
-            message: `${countedEvents(lost.length)} ${lost.length === 1 ? 'was' : 'were'} lost${hint}`,
-            lines: lost,
-          },
-        ]),
+    {
+      message: `${countedEvents(lost.length)} ${lost.length === 1 ? 'was' : 'were'} lost${hint}`,
+      lines: lost,
+    },
     ...(open === 0
       ? []
-      : [{ message: `${countedEvents(open)} had not been delivered when the test gave up`, lines: [] }]),
+      : [{ message: `${countedEvents(open)} had not been delivered when the test gave up` }]),
   ];
 }
 
 /** Equal events that were made of the same collected one are one event. */
 function nothingTwice(run: PipelineRun): Breach[] {
-  return forwarderRows(run).flatMap((row): Breach[] => {
+  return forwarderRows(run).map((row): Breach => {
     const seen = new Map<string, number>();
     const lines: string[] = [];
     for (const { at, event, origin } of eventMarks(row)) {
@@ -97,17 +93,17 @@ function nothingTwice(run: PipelineRun): Breach[] {
       const key = toJson([origin.collector, origin.position, own]);
       const before = seen.get(key);
       if (before === undefined) seen.set(key, at);
-      else lines.push(`  ${timeText(before)} and ${timeText(at)}  ${valueText(event.data)}`);
+      else lines.push(`${timeText(before)} and ${timeText(at)}  ${valueText(event.data)}`);
     }
     const message = `${row.place.name} delivered ${countedEvents(lines.length)} again`;
-    return lines.length === 0 ? [] : [{ message, lines }];
+    return { message, lines };
   });
 }
 
 /** What comes again after a failure is not counted: only when an event was delivered for the first time. */
 function inOrder(run: PipelineRun): Breach[] {
-  return forwarderRows(run).flatMap((row): Breach[] => {
-    if (row.place.kind === 'dead_letter') return [];
+  const rows = forwarderRows(run).filter(({ place }) => place.kind === 'forward');
+  return rows.map((row): Breach => {
     const last = new Map<string, { readonly position: number; readonly event: CollectedEvent }>();
     const seen = new Set<string>();
     const lines: string[] = [];
@@ -119,11 +115,11 @@ function inOrder(run: PipelineRun): Breach[] {
       seen.add(`${collector} ${position}`);
       if (before === undefined || position > before.position) last.set(collector, { position, event });
       else if (isNew) {
-        lines.push(`  ${timeText(at)}  ${valueText(event.data)} behind ${valueText(before.event.data)}`);
+        lines.push(`${timeText(at)}  ${valueText(event.data)} behind ${valueText(before.event.data)}`);
       }
     }
     const message = `${row.place.name} delivered ${countedEvents(lines.length)} behind later ones`;
-    return lines.length === 0 ? [] : [{ message, lines }];
+    return { message, lines };
   });
 }
 
@@ -139,9 +135,9 @@ function noSecretOut(run: PipelineRun, config: AnalyticsConfig): Breach[] {
   );
   const last = masks.at(-1);
   if (last === undefined) {
-    return [{ message: `the pipeline ${name} has no processor that masks, so there is no rule`, lines: [] }];
+    return [{ message: `the pipeline ${name} has no processor that masks, so there is no rule` }];
   }
-  const breaches = forwarderRows(run).map(({ place }): Breach => {
+  return forwarderRows(run).map(({ place }): Breach => {
     const outputs = handedTo(run, place.name);
     const again = maskAgain(
       outputs.map(({ event }) => event),
@@ -156,12 +152,11 @@ function noSecretOut(run: PipelineRun, config: AnalyticsConfig): Breach[] {
       const isClean = after !== undefined && isDeepStrictEqual(after.data, event.data);
       // What the masks make of it shows which rule matches, and where.
       const shown = after === undefined ? 'the masks fail on it' : valueText(after.data);
-      return isClean ? [] : [`  ${timeText(at)}  ${place.name}  ${valueText(event.data)} → ${shown}`];
+      return isClean ? [] : [`${timeText(at)}  ${place.name}  ${valueText(event.data)} → ${shown}`];
     });
     const matched = `${countedEvents(lines.length)} that ${place.name} got`;
     return { message: `rules match in ${matched}; masked once more:`, lines };
   });
-  return breaches.filter(({ lines }) => lines.length > 0);
 }
 
 function maskAgain(
@@ -194,13 +189,12 @@ function boundedInFlight({ trace }: PipelineRun, config: AnalyticsConfig): Breac
   // With workers, the window is as large as they need.
   if (workers > 1) return [];
   const over = (trace.flight ?? []).flatMap(({ at, most, mostResults }) => {
-    if (most > max_in_flight) return [`  ${timeText(at)}  ${countedEvents(most)} of collectors`];
+    if (most > max_in_flight) return [`${timeText(at)}  ${countedEvents(most)} of collectors`];
     return mostResults > max_in_flight
-      ? [`  ${timeText(at)}  ${countedEvents(mostResults)} that processors made of fewer`]
+      ? [`${timeText(at)}  ${countedEvents(mostResults)} that processors made of fewer`]
       : [];
   });
-  const message = `more than ${max_in_flight} were in flight`;
-  return over.length === 0 ? [] : [{ message, lines: over }];
+  return [{ message: `more than ${max_in_flight} were in flight`, lines: over }];
 }
 
 function forwarderRows({ trace }: PipelineRun): TraceRow[] {

@@ -27,7 +27,7 @@ export interface Finding {
 }
 
 const FORWARDERS = ['forward', 'dead_letter'];
-const SHOWN_EVENTS = 5;
+const MOST_LINES = 5;
 
 /**
  * What left the named entry, in the order of time: for a forwarder, what it has delivered. Random waits end
@@ -59,13 +59,16 @@ export function countedEvents(count: number): string {
   return `${count} event${count === 1 ? '' : 's'}`;
 }
 
+/** A line of text for each item; of many, for the first ones. */
+export function listOf<T>(items: readonly T[], lineOf: (item: T) => string): string {
+  const more = items.length - MOST_LINES;
+  const lines = items.slice(0, MOST_LINES).map((item) => `  ${lineOf(item)}`);
+  return [...lines, ...(more > 0 ? [`  … and ${more} more`] : [])].join('\n');
+}
+
 /** One line of text for each event, with its time. */
 export function eventLines(events: readonly ReceivedEvent[]): string {
-  const shown = events
-    .slice(0, SHOWN_EVENTS)
-    .map(({ at, event }) => `  ${timeText(at)}  ${valueText(event.data)}`);
-  const more = events.length - shown.length;
-  return [...shown, ...(more > 0 ? [`  … and ${more} more`] : [])].join('\n');
+  return listOf(events, ({ at, event }) => `${timeText(at)}  ${valueText(event.data)}`);
 }
 
 /** What came, to be shown below a finding. */

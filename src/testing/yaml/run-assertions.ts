@@ -10,7 +10,7 @@ import { toMilliseconds } from '../duration.ts';
 import type { DroppedEntry, PipelineRun } from '../pipeline-run.ts';
 import { assign } from './assignment.ts';
 import { mismatch, valueText, written } from './matcher.ts';
-import { countedEvents, type Finding, type ReceivedEvent } from './received.ts';
+import { countedEvents, type Finding, listOf, type ReceivedEvent } from './received.ts';
 import type { ItemPath } from './row-events.ts';
 
 type Expect = TestDefinition['expect'];
@@ -77,10 +77,10 @@ function isLikeDrop({ by, reason, event }: DropExpectation, entry: DroppedEntry)
 }
 
 function dropLines(dropped: readonly DroppedEntry[]): string {
-  const lines = dropped
-    .slice(0, 5)
-    .map(({ at, by, reason, data }) => `  ${timeText(at)}  by ${by}, ${reason}: ${valueText(data)}`);
-  return [...lines, ...(dropped.length > 5 ? [`  … and ${dropped.length - 5} more`] : [])].join('\n');
+  return listOf(
+    dropped,
+    ({ at, by, reason, data }) => `${timeText(at)}  by ${by}, ${reason}: ${valueText(data)}`,
+  );
 }
 
 function checkStates(wanted: readonly string[], run: PipelineRun): Finding[] {
@@ -145,14 +145,11 @@ export function checkContainsNo(
     });
     if (found.length === 0) return [];
     const contain = found.length === 1 ? 'contains' : 'contain';
-    const lines = found.slice(0, 5).map(({ at, by, place, excerpt }) => {
-      return `  ${timeText(at)}  ${by === undefined ? '' : `${by}  `}${place}: ${excerpt}`;
-    });
     return [
       {
         path: path('contains_no', items, index),
         message: `${found.length} of ${countedEvents(received.length)} ${contain} ${valueText(text)}`,
-        details: [...lines, ...(found.length > 5 ? [`  … and ${found.length - 5} more`] : [])].join('\n'),
+        details: listOf(found, (one) => `${whereOf(one)}${one.place}: ${one.excerpt}`),
       },
     ];
   });
@@ -160,6 +157,8 @@ export function checkContainsNo(
 
 /** An event, and which of several forwarders got it. */
 type ReceivedBy = ReceivedEvent & { readonly by?: string };
+
+const whereOf = ({ at, by }: ReceivedBy) => `${timeText(at)}  ${by === undefined ? '' : `${by}  `}`;
 
 const NOTHING_TO_LOOK_AT =
   'there was no event to look at; if that is right, say so with `count: 0` or an empty list';
@@ -190,18 +189,17 @@ function checkCondition(
   const results = received.map((item) => ({ ...item, result: resultOf(conditions.get(source), item) }));
   const wrong = results.filter(({ result }) => isWrong(result));
   if (wrong.length === 0) return [];
-  const lines = wrong.slice(0, 5).map(({ at, by, event, result }) => {
-    const reason = typeof result === 'string' ? `  (${result})` : '';
-    return `  ${timeText(at)}  ${by === undefined ? '' : `${by}  `}${valueText(event.data)}${reason}`;
+  const lines = listOf(wrong, (one) => {
+    const reason = typeof one.result === 'string' ? `  (${one.result})` : '';
+    return `${whereOf(one)}${valueText(one.event.data)}${reason}`;
   });
-  const more = wrong.length > 5 ? [`  … and ${wrong.length - 5} more`] : [];
   const what = wrong.every(({ result }) => result === false)
     ? 'false'
     : wrong.every(({ result }) => result === true)
       ? 'true'
       : 'not what it should be';
   const message = `\`${source}\` is ${what} for ${wrong.length} of ${countedEvents(received.length)}`;
-  return [{ path, message, details: [...lines, ...more].join('\n') }];
+  return [{ path, message, details: lines }];
 }
 
 /** What a condition is for an event, or in words why it is nothing. */

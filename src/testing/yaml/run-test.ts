@@ -27,22 +27,21 @@ import type { LoadedTest, TestResult } from './test-suite.ts';
 /**
  * Runs one test in virtual time. It never throws: a test that cannot be run has failed, and says why.
  *
+ * @param longest milliseconds of real time after which a run is given up. Default: never.
  * @param runPipeline runs the pipeline of a test without files; the playground records steps as well.
- * @param longest milliseconds of real time after which a run with files is given up. Default: never.
  */
 export async function runTest(
   test: LoadedTest,
   file: string,
-  runPipeline = runWhole,
   longest?: number,
+  runPipeline = runWhole,
 ): Promise<TestResult> {
   const { generator, definition } = test;
-  const run = async (one: LoadedTest) =>
-    definition.files === undefined ? runOnce(one, file, runPipeline) : runOnFiles(one, file, longest);
-  if (generator === undefined) return run(test);
-  return runGenerated(test, generator, (generated) =>
-    run({ ...test, definition: { ...generated, any: definition.any } }),
-  );
+  if (generator === undefined) return runOnce(test, file, longest, runPipeline);
+  return runGenerated(test, generator, (generated) => {
+    const one = { ...test, definition: { ...generated, any: definition.any } };
+    return runOnce(one, file, longest, runPipeline);
+  });
 }
 
 /** What became of a test. */
@@ -52,35 +51,34 @@ interface Outcome {
   readonly findings: readonly Finding[];
 }
 
-function runOnce(test: LoadedTest, file: string, runPipeline: typeof runWhole): TestResult {
+async function runOnce(
+  test: LoadedTest,
+  file: string,
+  longest: number | undefined,
+  runPipeline: typeof runWhole,
+): Promise<TestResult> {
   const start = asyncScheduler.now();
+  const { config, written, definition } = test;
   const runs: PipelineRun[] = [];
   let outcome: Outcome;
   try {
-    for (const pipeline of pipelinesOf(test)) {
-      runs.push(runPipeline(test.config, pipelineOptions(test, pipeline, runs), test.written));
+    if (definition.files === undefined) {
+      for (const pipeline of pipelinesOf(test)) {
+        runs.push(runPipeline(config, pipelineOptions(test, pipeline, runs), written, longest));
+      }
+      outcome = checked(test, runs);
+    } else {
+      const run = (crash: Pick<TestPipelineOptions, 'crashAfter'>) => {
+        const pipelines = pipelinesOf(test).map((name) => ({ ...pipelineOptions(test, name, []), ...crash }));
+        return runPipelinesOnFiles(config, pipelines, written, longest);
+      };
+      runs.push(...(await run({})));
+      outcome = checked(test, runs);
+      if (outcome.findings.length === 0) outcome = (await firstCrashThatFails(test, runs, run)) ?? outcome;
     }
-    outcome = checked(test, runs);
   } catch (error) {
-    outcome = notRun(error);
-  }
-  return resultOf(test, file, runs, outcome, start);
-}
-
-async function runOnFiles(test: LoadedTest, file: string, longest: number | undefined): Promise<TestResult> {
-  const start = asyncScheduler.now();
-  const runs: PipelineRun[] = [];
-  let outcome: Outcome;
-  try {
-    const run = (crash: Pick<TestPipelineOptions, 'crashAfter'>) => {
-      const pipelines = pipelinesOf(test).map((name) => ({ ...pipelineOptions(test, name, []), ...crash }));
-      return runPipelinesOnFiles(test.config, pipelines, test.written, longest);
-    };
-    runs.push(...(await run({})));
-    outcome = checked(test, runs);
-    if (outcome.findings.length === 0) outcome = (await firstCrashThatFails(test, runs, run)) ?? outcome;
-  } catch (error) {
-    outcome = notRun(error);
+    const message = `the test could not be run: ${safeReason(error)}`;
+    outcome = { run: undefined, findings: [{ path: [], kind: 'not_run', message }] };
   }
   return resultOf(test, file, runs, outcome, start);
 }
@@ -140,11 +138,6 @@ function checked(test: LoadedTest, runs: readonly PipelineRun[]): Outcome {
     message: test.withoutVariables(message),
   }));
   return { run, findings: wrong.length === 0 ? [] : [...wrong, ...failures] };
-}
-
-function notRun(error: unknown): Outcome {
-  const message = `the test could not be run: ${safeReason(error)}`;
-  return { run: undefined, findings: [{ path: [], kind: 'not_run', message }] };
 }
 
 function resultOf(
