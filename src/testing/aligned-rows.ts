@@ -115,19 +115,32 @@ class LetterTable {
  * start and the end stands once; between, one block follows the other.
  */
 function lineDiff(expected: unknown, received: unknown): string {
-  const before = lines(expected);
-  const after = lines(received);
+  return diffOf(lines(expected), lines(received), Number.POSITIVE_INFINITY);
+}
+
+/** Two lists of lines; `context`: how many lines that are the same are shown around what differs. */
+export function diffOf(before: readonly string[], after: readonly string[], context: number): string {
+  const { head, tail } = inCommon(before, after);
+  const end = before.length - tail;
+  return [
+    ...before.slice(Math.max(0, head - context), head).map((line) => `  ${line}`),
+    ...before.slice(head, end).map((line) => `- ${line}`),
+    ...after.slice(head, after.length - tail).map((line) => `+ ${line}`),
+    ...before.slice(end, end + context).map((line) => `  ${line}`),
+  ].join('\n');
+}
+
+/** How many items of two lists are the same at the start and at the end. */
+export function inCommon(
+  before: readonly string[],
+  after: readonly string[],
+): { readonly head: number; readonly tail: number } {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
   while (head < shorter && before[head] === after[head]) head++;
   let tail = 0;
   while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  return [
-    ...before.slice(0, head).map((line) => `  ${line}`),
-    ...before.slice(head, before.length - tail).map((line) => `- ${line}`),
-    ...after.slice(head, after.length - tail).map((line) => `+ ${line}`),
-    ...before.slice(before.length - tail).map((line) => `  ${line}`),
-  ].join('\n');
+  return { head, tail };
 }
 
 function lines(value: unknown): string[] {

@@ -5,7 +5,7 @@ import { isEvent } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { DURATION } from '../sdk/test-values.ts';
 import { isoNow } from '../sdk/time.ts';
-import { toMilliseconds } from './duration.ts';
+import { durationText, toMilliseconds } from './duration.ts';
 
 /** One event of a row: its virtual time in milliseconds, and its data. */
 export interface MarbleEntry {
@@ -118,6 +118,24 @@ export function marbles(text: string, values?: MarbleValues): MarbleEntry[] {
     throw new MillraceError('MILLRACE_TEST_MARBLES', message);
   }
   return entries.map(({ at, data }) => ({ at, data }));
+}
+
+/**
+ * Groups of letters as a marble string; undefined if they come too close for that.
+ *
+ * @param groups by their times: milliseconds, in their order
+ */
+export function marbleText(groups: Iterable<readonly [at: number, letters: string]>): string | undefined {
+  const parts: string[] = [];
+  let cursor = 0;
+  for (const [at, letters] of groups) {
+    if (at < cursor) return undefined;
+    const text = letters.length > 1 ? `(${letters})` : letters;
+    parts.push(...(at > cursor ? [durationText(at - cursor)] : []), text);
+    // As in RxJS each character takes a millisecond, the brackets of a group included.
+    cursor = at + text.length;
+  }
+  return parts.join(' ');
 }
 
 /** What a letter of a marble string stands for; see {@link toData}. */

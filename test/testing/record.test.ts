@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { load as parseYaml } from 'js-yaml';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { ProcessPlugin } from '../../src/sdk/plugin.ts';
-import { flowText, timeOf } from '../../src/testing/record/yaml-text.ts';
 import type { CollectorRow } from '../../src/testing/stand-in-collector.ts';
 import type { PlannedCall } from '../../src/testing/stand-in-forwarder.ts';
 import { replacePlugins } from '../../src/testing/stand-ins.ts';
+import { flowText, timeOf } from '../../src/testing/yaml/yaml-text.ts';
 import { findings, lines, recorded, source } from './recorded.ts';
 
 describe('a recording', () => {

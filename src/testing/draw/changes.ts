@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { shorten } from '../../graph/words.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { printable } from '../../sdk/printable.ts';
+import { inCommon } from '../aligned-rows.ts';
 import { quotable, valueText } from './value-text.ts';
 
 /** Longest value in a legend, in characters. */
@@ -102,14 +103,4 @@ function aroundChange(before: readonly string[], after: readonly string[]): [str
     const part = quotable(text.slice(from, text.length - kept).join(''));
     return `"${from > 0 ? '…' : ''}${shorten(part, LONGEST)}${kept > 0 ? '…' : ''}"`;
   }) as [string, string];
-}
-
-/** How many characters are the same at the start and at the end. */
-function inCommon(before: readonly string[], after: readonly string[]): { head: number; tail: number } {
-  const shorter = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < shorter && before[head] === after[head]) head++;
-  let tail = 0;
-  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  return { head, tail };
 }

@@ -1,11 +1,11 @@
 import { withholderFor } from '../../sdk/checks/shown-values.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { PipelineStats } from '../../sdk/status.ts';
+import { timeOf } from '../yaml/yaml-text.ts';
 import type { ShownEvent } from './mask-recording.ts';
 import type { Recording } from './recorder.ts';
 import type { RecordingFacts } from './recording-facts.ts';
 import type { Replay } from './replay-recording.ts';
-import { timeOf } from './yaml-text.ts';
 
 /** A line of the table that compares a run with its replay. */
 export interface Row {

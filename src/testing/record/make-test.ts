@@ -1,7 +1,7 @@
+import { timeOf } from '../yaml/yaml-text.ts';
 import type { ShownEvent, ShownValue } from './mask-recording.ts';
 import type { RecordedCall, RecordedRun, Recording } from './recorder.ts';
 import type { RecordingFacts } from './recording-facts.ts';
-import { timeOf } from './yaml-text.ts';
 
 /** A test as its file is to define it, without what is expected. Times are durations, such as `1.204s`. */
 export interface RecordedTest {

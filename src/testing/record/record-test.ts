@@ -1,6 +1,7 @@
 import { type AnalyticsConfig, forwardersOf } from '../../sdk/config.ts';
 import { resumesAfterRestart } from '../stand-in-collector.ts';
 import { realNow } from '../virtual-time.ts';
+import { comment } from '../yaml/yaml-text.ts';
 import { comparison, headLines } from './compare-replay.ts';
 import { makeTest } from './make-test.ts';
 import { maskRecording, masksOf, messageMask } from './mask-recording.ts';
@@ -9,7 +10,6 @@ import type { RecordingFacts } from './recording-facts.ts';
 import { replayRecording } from './replay-recording.ts';
 import { makeDefaultMask } from './run-processor.ts';
 import { testLines } from './test-text.ts';
-import { comment } from './yaml-text.ts';
 
 /** The pipeline that is recorded, and how much of it. */
 export interface RecordSource {

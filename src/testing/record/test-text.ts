@@ -1,8 +1,8 @@
+import { flowLines, flowText } from '../yaml/yaml-text.ts';
 import type { RecordedInput } from './make-test.ts';
 import type { ShownValue } from './mask-recording.ts';
 import type { RecordingFacts } from './recording-facts.ts';
 import type { Replay } from './replay-recording.ts';
-import { flowLines, flowText } from './yaml-text.ts';
 
 /** The file below its comments. */
 export function testLines({ test, expect }: Replay, { files, startedAt }: RecordingFacts): string[] {

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type * as FastCheck from 'fast-check';
 import { isMapping, type Path } from '../../sdk/checks/problem.ts';
 import {
@@ -13,8 +11,8 @@ import {
 import type { ConfigProblem } from '../../sdk/plugin.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';
 import { durationText, toMilliseconds } from '../duration.ts';
-import { eventsOfFile } from './events-of-file.ts';
 import { type GeneratedRun, writeCollected } from './generated-input.ts';
+import { readEvents } from './read-events.ts';
 
 /** Makes tests of a definition with `any`, and finds the smallest one that fails. */
 export interface TestGenerator {
@@ -259,13 +257,9 @@ async function readFiles(
   for (const [name, { values }] of Object.entries(collect)) {
     const path = ['any', 'collect', name, 'values'];
     for (const file of filesIn(values)) {
-      try {
-        const found = eventsOfFile(await readFile(resolve(folder, file), 'utf8'), file);
-        if (found.length === 0) report({ path, message: `${file} is empty` });
-        else files.set(file, found);
-      } catch (error) {
-        report({ path, message: `${file} cannot be read: ${(error as Error).message}` });
-      }
+      const found = await readEvents(folder, file, path, report);
+      if (found?.length === 0) report({ path, message: `${file} is empty` });
+      else if (found !== undefined) files.set(file, found);
     }
   }
   return files;

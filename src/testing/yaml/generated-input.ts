@@ -1,7 +1,8 @@
 import { isMapping } from '../../sdk/checks/problem.ts';
-import { printable, printableJson } from '../../sdk/printable.ts';
 import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { durationText } from '../duration.ts';
+import { marbleText } from '../marbles.ts';
+import { flowText } from './yaml-text.ts';
 
 /** What a collector emits in one run. */
 export interface GeneratedRun {
@@ -71,16 +72,7 @@ function marblesOf({ events, end }: GeneratedRun, letters: LetterPool): string |
   // The end comes with the last event.
   const last = events.at(-1)?.at ?? 0;
   groups.set(last, `${groups.get(last) ?? ''}${end === 'failed' ? '#' : '|'}`);
-  const parts: string[] = [];
-  let cursor = 0;
-  for (const [at, marks] of groups) {
-    if (at < cursor) return undefined;
-    const text = marks.length > 1 ? `(${marks})` : marks;
-    if (at > cursor) parts.push(durationText(at - cursor));
-    parts.push(text);
-    cursor = at + text.length;
-  }
-  return parts.join(' ');
+  return marbleText(groups);
 }
 
 type EventValue = string | number | boolean | Record<string, unknown>;
@@ -95,30 +87,9 @@ function eventValue(value: unknown): EventValue {
 export function testYaml(name: string, definition: TestDefinition): string {
   const lines = Object.entries(definition).flatMap(([key, value]) => {
     const isBlock = ['collect', 'forward', 'expect'].includes(key) && isMapping(value);
-    if (!isBlock) return [`    ${key}: ${flow(value)}`];
-    const own = Object.entries(value).map(([inner, item]) => `      ${keyText(inner)}: ${flow(item)}`);
+    if (!isBlock) return [`    ${key}: ${flowText(value)}`];
+    const own = Object.entries(value).map(([inner, item]) => `      ${flowText(inner)}: ${flowText(item)}`);
     return own.length === 0 ? [`    ${key}: {}`] : [`    ${key}:`, ...own];
   });
-  return ['tests:', `  ${text(name)}:`, ...lines].join('\n');
-}
-
-function flow(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? '[]' : `[${value.map(flow).join(', ')}]`;
-  if (!isMapping(value))
-    return typeof value === 'string' ? text(value) : printableJson(JSON.stringify(value));
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  const own = entries.map(([key, item]) => `${keyText(key)}: ${flow(item)}`);
-  return own.length === 0 ? '{}' : `{ ${own.join(', ')} }`;
-}
-
-const keyText = (key: string) => (/^[A-Za-z_][\w-]*$/.test(key) && !RESERVED.test(key) ? key : text(key));
-const RESERVED = /^(?:true|false|null|yes|no|on|off|y|n|~)$/i;
-
-/** In single quotes, or as JSON, which is YAML as well, where something has to be escaped. `${NAME}` would be a variable. */
-function text(value: string): string {
-  const shown = value.replace(/\$\{(?=[A-Za-z_])/g, '$$$${');
-  const isWord = /^[A-Za-z][\w-]*$/.test(shown) && !RESERVED.test(shown);
-  if (isWord) return shown;
-  if (printable(shown) === shown) return `'${shown.replaceAll("'", "''")}'`;
-  return printableJson(JSON.stringify(shown));
+  return ['tests:', `  ${flowText(name)}:`, ...lines].join('\n');
 }

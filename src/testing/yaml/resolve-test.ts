@@ -1,14 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { loadConditionCompiler } from '../../config/routes.ts';
 import { isMapping, type Path } from '../../sdk/checks/problem.ts';
 import type { RouteCondition } from '../../sdk/config.ts';
 import type { ConfigProblem } from '../../sdk/plugin.ts';
 import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
-import { parseMarbleRow } from '../marbles.ts';
-import { eventsOfFile } from './events-of-file.ts';
 import { type GeneratorOptions, type TestGenerator, testGenerator } from './generate-tests.ts';
-import { MOST_LISTED_VALUES } from './row-marbles.ts';
+import { readEvents } from './read-events.ts';
+import { lettersIn, MOST_LISTED_VALUES } from './row-marbles.ts';
 
 /** A test with what its definition only refers to. */
 export interface ResolvedTest {
@@ -62,13 +60,8 @@ async function withoutFile(
   if (typeof input !== 'object' || !('values' in input) || !isFile(input.values)) return input;
   const { file } = input.values;
   const path = ['values'];
-  let values: unknown[] = [];
-  try {
-    values = eventsOfFile(await readFile(resolve(folder, file), 'utf8'), file);
-  } catch (error) {
-    report({ path, message: `${file} cannot be read: ${(error as Error).message}` });
-    return [];
-  }
+  const values = await readEvents(folder, file, path, report);
+  if (values === undefined) return [];
   if (!('marbles' in input)) {
     if (values.length <= MOST_LISTED_VALUES) return values as CollectorInput;
     report({
@@ -77,9 +70,7 @@ async function withoutFile(
     });
     return [];
   }
-  const letters = new Set(
-    [input.marbles].flat().flatMap((text) => parseMarbleRow(text).entries.map(({ letter }) => letter)),
-  );
+  const letters = new Set([input.marbles].flat().flatMap(lettersIn));
   if (letters.size > values.length) {
     const message = `${file} has ${values.length} events, and the marbles have ${letters.size} letters`;
     report({ path, message });

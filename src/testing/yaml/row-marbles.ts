@@ -4,7 +4,7 @@ import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { alignedRows, type RowEntry } from '../aligned-rows.ts';
 import { timeText } from '../draw/value-text.ts';
 import { durationText, toMilliseconds } from '../duration.ts';
-import { type MarbleValues, parseMarbleRow } from '../marbles.ts';
+import { type MarbleValues, marbleText, parseMarbleRow } from '../marbles.ts';
 import type { TimedValue } from '../stand-in-collector.ts';
 import type { CollectorEvents, CollectorMarbles, CollectorRuns } from '../test-pipeline.ts';
 import { type EventMatcher, mismatch, toWantedData, written } from './matcher.ts';
@@ -97,16 +97,7 @@ function pasteable(expected: readonly Expected[], received: readonly ReceivedEve
   for (const [index, { at }] of received.entries()) {
     groups.set(at, `${groups.get(at) ?? ''}${expected[index]?.letter ?? ''}`);
   }
-  const parts: string[] = [];
-  let cursor = 0;
-  for (const [at, letters] of groups) {
-    if (at < cursor) return undefined;
-    const text = letters.length > 1 ? `(${letters})` : letters;
-    parts.push(...(at > cursor ? [durationText(at - cursor)] : []), text);
-    // As in RxJS each character takes a millisecond, the brackets of a group included.
-    cursor = at + text.length;
-  }
-  return parts.join(' ');
+  return marbleText(groups);
 }
 
 /** One event at each of these times, and no others. */

@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { printable } from '../../sdk/printable.ts';
 import { toJson } from '../../sdk/serialise.ts';
+import { diffOf } from '../aligned-rows.ts';
 import { timeText } from '../draw/value-text.ts';
 import type { Finding, ReceivedEvent } from './received.ts';
 
@@ -49,7 +50,7 @@ export class Snapshots {
     }
     if (stored.length === lines.length && stored.every((line, index) => line === lines[index])) return [];
     const message = `the events are not those of the snapshot in ${this.#path}; if they are right, run with --update`;
-    return [{ path, message, details: difference(stored, lines) }];
+    return [{ path, message, details: diffOf(stored, lines, CONTEXT) }];
   }
 
   /**
@@ -82,20 +83,4 @@ function parse(text: string): Map<string, string[]> {
     }
   }
   return found;
-}
-
-/** What stands between the equal lines at the start and at the end. */
-function difference(before: readonly string[], after: readonly string[]): string {
-  const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter && before[start] === after[start]) start++;
-  let end = 0;
-  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
-  const same = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
-  return [
-    ...same(before.slice(Math.max(0, start - CONTEXT), start)),
-    ...before.slice(start, before.length - end).map((line) => `- ${line}`),
-    ...after.slice(start, after.length - end).map((line) => `+ ${line}`),
-    ...same(before.slice(before.length - end, before.length - end + CONTEXT)),
-  ].join('\n');
 }

@@ -19,10 +19,12 @@ export function comment(line: string): string {
 
 /** Strings that need no quotes: YAML reads nothing else in them. */
 const PLAIN = /^(?!(?:true|false|null)$)[A-Za-z_](?:[\w./-]*\w)?$/i;
+/** What would be an environment variable, with or without a default. */
+const REFERENCE = /\$\{[A-Za-z_]\w*(?::-[^}]*)?\}/g;
 const QUOTABLE = /^[^'\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFE\uFFFF]*$/u;
 
 /**
- * A value in YAML's flow style, on one line. `$${` stands for what would be an environment variable.
+ * A value in YAML's flow style, on one line. `$${NAME}` stands for what would be an environment variable.
  *
  * @example
  * flowText({ user: 'ada', n: [1, true] }); // "{ user: ada, n: [1, true] }"
@@ -31,13 +33,15 @@ export function flowText(value: unknown): string {
   if (typeof value === 'string') return stringText(value);
   if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const items = Object.entries(value).map(([key, item]) => `${stringText(key)}: ${flowText(item)}`);
+  const items = Object.entries(value).flatMap(([key, item]) =>
+    item === undefined ? [] : `${stringText(key)}: ${flowText(item)}`,
+  );
   return items.length === 0 ? '{}' : `{ ${items.join(', ')} }`;
 }
 
 function stringText(text: string): string {
   if (PLAIN.test(text) || TIME.test(text)) return text;
-  const safe = text.replaceAll('${', () => '$${');
+  const safe = text.replace(REFERENCE, '$$$&');
   return QUOTABLE.test(safe) ? `'${safe}'` : printableJson(JSON.stringify(safe));
 }
 
