@@ -2,7 +2,7 @@ import type { StagePlace } from '../engine/probe.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
 import type { MarbleEntry } from './marbles.ts';
-import type { PluginFailure, Trace, TraceMark, TraceState } from './trace.ts';
+import { isForwarder, type PluginFailure, type Trace, type TraceState } from './trace.ts';
 import type { DiskCall } from './virtual-machine.ts';
 
 /** An event that went no further: when, where and why. */
@@ -75,7 +75,7 @@ export class PipelineRun {
 
   /** What a forwarder has delivered, and when. The dead letter is a forwarder too. */
   forwarded(forwarder: string): MarbleEntry[] {
-    return this.#entries((place) => isForwarder(place) && place.name === forwarder, 'event', forwarder);
+    return this.#entries((place) => isForwarder(place) && place.name === forwarder, forwarder);
   }
 
   /** The events that a forwarder has delivered, whole: with their timestamps and all fields. */
@@ -86,7 +86,7 @@ export class PipelineRun {
 
   /** What left a processor or was admitted from a collector, and when. */
   left(entry: string): MarbleEntry[] {
-    return this.#entries((place) => !isForwarder(place) && place.name === entry, 'event', entry);
+    return this.#entries((place) => !isForwarder(place) && place.name === entry, entry);
   }
 
   /** What went no further, and why. */
@@ -101,7 +101,7 @@ export class PipelineRun {
       .sort((a, b) => a.at - b.at);
   }
 
-  #entries(isMeant: (place: StagePlace) => boolean, kind: TraceMark['kind'], name: string): MarbleEntry[] {
+  #entries(isMeant: (place: StagePlace) => boolean, name: string): MarbleEntry[] {
     const rows = this.trace.rows.filter(({ place }) => isMeant(place));
     if (rows.length === 0) {
       const names = this.trace.rows.map(({ place }) => place.name).join(', ');
@@ -109,15 +109,9 @@ export class PipelineRun {
     }
     return rows
       .flatMap(({ marks }) => marks)
-      .flatMap((mark) =>
-        mark.kind === kind && 'event' in mark ? [{ at: mark.at, data: mark.event.data }] : [],
-      )
+      .flatMap((mark) => (mark.kind === 'event' ? [{ at: mark.at, data: mark.event.data }] : []))
       .sort((a, b) => a.at - b.at);
   }
-}
-
-function isForwarder({ kind }: StagePlace): boolean {
-  return kind === 'forward' || kind === 'dead_letter';
 }
 
 /** The runs of several pipelines as one: all that they did, the states of the last one, and the files that they share. */

@@ -68,7 +68,6 @@ export class PipelineTest {
   readonly #managers: Manager[] = [];
   readonly #steps: InstantRecorder | undefined;
   #replaced: AnalyticsConfig | undefined;
-  #isCut = false;
 
   /** @param steps told of every instant that has passed */
   constructor(
@@ -93,7 +92,7 @@ export class PipelineTest {
     const { seed = 1, random = seededRandom(seed) } = options;
     this.#random = random;
     const note = (level: string) => (message: string) => {
-      if (!this.#isCut && !this.#recorder.isPaused) this.#log.push(`${level} ${message}`);
+      if (!this.#recorder.isPaused) this.#log.push(`${level} ${message}`);
     };
     this.logger = { error: note('error'), warn: note('warn'), info: note('info'), debug: note('debug') };
   }
@@ -114,6 +113,7 @@ export class PipelineTest {
         if (until === undefined) {
           statsAtCut = this.#stats();
           this.#cut();
+          time.onPassed = undefined;
         }
         manager.stop();
       });
@@ -141,7 +141,7 @@ export class PipelineTest {
       ...{ host, logger, once, random, giveUpAfter, drainTimeout, probe, state },
     });
     manager.states$.subscribe(({ pipeline: name, state, error }) => {
-      if (name !== this.#name || this.#isCut || this.#recorder.isPaused) return;
+      if (name !== this.#name || this.#recorder.isPaused) return;
       this.#states.push({ at: asyncScheduler.now(), state });
       if (error !== undefined) this.#recorder.pluginFailed({ kind: 'pipeline', name }, error);
       if (state !== 'running') this.#runEnded(state === 'backing_off');
@@ -167,7 +167,7 @@ export class PipelineTest {
 
   /** All that happens at a time has happened. */
   passed(at: number): void {
-    if (!this.#isCut) this.#steps?.record(at, this.#stats(), this.#log.length);
+    this.#steps?.record(at, this.#stats(), this.#log.length);
   }
 
   /** What it did in all processes, and what became of the files that it shared with others. */
@@ -206,9 +206,8 @@ export class PipelineTest {
 
   /** Ends the run. What happens from now on is not recorded. */
   #cut(): void {
-    this.#isCut = true;
     this.#stuck = [...this.#working].flatMap(([name, count]) => (count > 0 ? [name] : []));
-    this.#recorder.close();
+    this.#recorder.isPaused = true;
   }
 
   #replacedConfig(): AnalyticsConfig {

@@ -40,7 +40,8 @@ export function tracedProcessor(
     ...plugin,
     get_config_schema: anything,
     ...(plugin.joinLines && {
-      joinLines: (args) => tracedJoining(plugin.joinLines?.(args) as LineJoining, letters),
+      joinLines: (args) =>
+        tracedJoining(plugin.joinLines?.(args) as LineJoining, letters.inherit.bind(letters)),
     }),
     process: ({ ctx, event }) => {
       let returned: unknown;
@@ -112,13 +113,16 @@ function committedEvents(written: readonly OutputMark[], end: OutputMark | undef
   return last === -1 && first !== -1 ? first : last === -1 ? written.length : last + 1;
 }
 
-/** A joined event has the letter of the first one. */
-function tracedJoining(joining: LineJoining, letters: Descent): LineJoining {
+/** Tells of each event that lines are joined to, and of the first one of these. */
+export function tracedJoining(
+  joining: LineJoining,
+  onJoined: (joined: CollectedEvent, first: CollectedEvent, lines: string) => void,
+): LineJoining {
   return {
     ...joining,
     withLine: (event, lines) => {
       const joined = joining.withLine(event, lines);
-      letters.inherit(joined, event);
+      onJoined(joined, event, lines);
       return joined;
     },
   };
@@ -155,21 +159,24 @@ export function replacePlugins<P extends Plugin>(
   return Object.fromEntries(
     Object.entries(entries).map(([name, entry]) => {
       const plugin = replace(entry);
-      return [name, plugin === undefined ? entry : withPlugin(entry, plugin)];
+      return [name, plugin === undefined ? entry : copyOf(entry, entry, plugin)];
     }),
   );
 }
 
-function withPlugin<P extends Plugin>(entry: PluginConfig<P>, plugin: P): PluginConfig<P> {
-  const copy = Object.defineProperties(
-    { ...entry },
-    {
-      name: { value: entry.name },
-      parent: { value: entry.parent },
-      loaded_plugin: { value: plugin },
-    },
-  );
-  return Object.freeze(copy);
+/** A copy of an entry with other settings, or another plugin. */
+export function copyOf<C extends PluginConfig>(
+  entry: C,
+  settings: object,
+  plugin: Plugin = entry.loaded_plugin,
+): C {
+  const { name, parent } = entry;
+  return Object.freeze(
+    Object.defineProperties(
+      { ...settings },
+      { name: { value: name }, parent: { value: parent }, loaded_plugin: { value: plugin } },
+    ),
+  ) as C;
 }
 
 /** Whether a configuration has been parsed already: its entries know their plugins. */

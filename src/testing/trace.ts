@@ -154,8 +154,7 @@ export class TraceRecorder implements PipelineProbe {
   readonly #batches = new Map<string, WeakMap<CollectedEvent, number>>();
   readonly #flight: FlightCounter;
   #calls = 0;
-  #isClosed = false;
-  /** Nothing is written down, because the process was killed. */
+  /** Nothing is written down, because the process was killed, or the run was given up. */
   isPaused = false;
   /** Gets the context of each plugin. */
   onOpened: ((entry: string, context: PipelineRunContext) => void) | undefined;
@@ -168,7 +167,7 @@ export class TraceRecorder implements PipelineProbe {
 
   /** A collector emitted an event. */
   emitted(): void {
-    if (!this.#isClosed) this.#flight.emitted();
+    if (!this.isPaused) this.#flight.emitted();
   }
 
   get flight(): readonly FlightLevel[] {
@@ -186,37 +185,27 @@ export class TraceRecorder implements PipelineProbe {
     return this.#failures;
   }
 
-  /** From now on nothing is written down. */
-  close(): void {
-    this.#isClosed = true;
-  }
-
   opened({ name }: StagePlace, context: PipelineRunContext): void {
     this.onOpened?.(name, context);
   }
 
   left(place: StagePlace, events: readonly CollectedEvent[]): void {
+    if (this.isPaused) return;
     const batches = isForwarder(place) ? this.#batches.get(place.name) : undefined;
     for (const event of events) {
       if (place.kind === 'collect') this.#open.set(event, place);
       const batch = batches?.get(event);
-      const letter = this.#letters.of(event);
-      const mark = {
-        kind: 'event',
-        at: now(),
-        letter,
-        event,
-        origin: this.#letters.originOf(event),
-      } as const;
+      const mark = { ...this.#markOf('event', event), origin: this.#letters.originOf(event) };
       this.#mark(place, batch === undefined ? mark : { ...mark, batch });
     }
-    if (!this.#isClosed) this.#flight.left(place, events.length);
+    this.#flight.left(place, events.length);
   }
 
   acknowledged(_place: StagePlace, events: () => readonly CollectedEvent[]): void {
+    if (this.isPaused) return;
     const acknowledged = events();
     for (const event of acknowledged) this.#open.delete(event);
-    if (!this.#isClosed) this.#flight.acknowledged(acknowledged.length);
+    this.#flight.acknowledged(acknowledged.length);
   }
 
   /**
@@ -225,17 +214,11 @@ export class TraceRecorder implements PipelineProbe {
   runEnded(comesAgain: (collector: string) => boolean): void {
     for (const [event, place] of this.#open) {
       if (!comesAgain(place.name)) {
-        this.#mark(place, {
-          kind: 'drop',
-          at: now(),
-          letter: this.#letters.of(event),
-          event,
-          reason: 'given_up',
-        });
+        this.#mark(place, { ...this.#markOf('drop', event), reason: 'given_up' });
       }
     }
     this.#open.clear();
-    if (!this.#isClosed) this.#flight.emptied();
+    this.#flight.emptied();
   }
 
   /** One call of a forwarder is about to deliver these events. */
@@ -255,20 +238,20 @@ export class TraceRecorder implements PipelineProbe {
   }
 
   dropped(place: StagePlace, reason: DropReason, events: readonly CollectedEvent[]): void {
-    for (const event of events) {
-      this.#mark(place, { kind: 'drop', at: now(), letter: this.#letters.of(event), event, reason });
-    }
-    if (!this.#isClosed) this.#flight.finished(place, events.length);
+    if (this.isPaused) return;
+    for (const event of events) this.#mark(place, { ...this.#markOf('drop', event), reason });
+    this.#flight.finished(place, events.length);
   }
 
   deadLettered(place: StagePlace, event: CollectedEvent, entry: CollectedEvent): void {
+    if (this.isPaused) return;
     this.#letters.inherit(entry, event);
-    this.#mark(place, { kind: 'dead_letter', at: now(), letter: this.#letters.of(event), event });
-    if (!this.#isClosed) this.#flight.finished(place, 1);
+    this.#mark(place, this.#markOf('dead_letter', event));
+    this.#flight.finished(place, 1);
   }
 
   handed(forwarder: string, event: CollectedEvent): void {
-    if (this.#isClosed || this.isPaused) return;
+    if (this.isPaused) return;
     const before = this.#handed.get(forwarder) ?? [];
     this.#handed.set(forwarder, before);
     before.push({ at: now(), event });
@@ -279,7 +262,7 @@ export class TraceRecorder implements PipelineProbe {
   }
 
   pluginFailed(place: PluginFailure['place'], error: unknown): void {
-    if (!this.#isClosed && !this.isPaused) this.#failures.push({ at: now(), place, error });
+    if (!this.isPaused) this.#failures.push({ at: now(), place, error });
   }
 
   failed(place: StagePlace): void {
@@ -290,8 +273,12 @@ export class TraceRecorder implements PipelineProbe {
     this.#mark(place, { kind: 'end', at: now() });
   }
 
+  #markOf<K extends TraceMark['kind']>(kind: K, event: CollectedEvent) {
+    return { kind, at: now(), letter: this.#letters.of(event), event };
+  }
+
   #mark(place: StagePlace, mark: TraceMark): void {
-    if (this.#isClosed || this.isPaused) return;
+    if (this.isPaused) return;
     let marks = this.#marks.get(place);
     if (marks === undefined) {
       marks = this.#rows.get(keyOf(place))?.marks ?? [];
@@ -303,7 +290,8 @@ export class TraceRecorder implements PipelineProbe {
 
 const now = () => asyncScheduler.now();
 
-const isForwarder = ({ kind }: StagePlace) => kind === 'forward' || kind === 'dead_letter';
+/** The dead letter is a forwarder too. */
+export const isForwarder = ({ kind }: StagePlace) => kind === 'forward' || kind === 'dead_letter';
 
 function keyOf({ kind, name }: StagePlace): string {
   return `${kind} ${name}`;

@@ -1,7 +1,7 @@
 import { columnsOf, wrapText } from '../../graph/words.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
-import { type Layout, type LayoutRow, layoutOf, rowsIn } from './layout.ts';
+import { type Layout, type LayoutRow, layoutOf, rowsIn, STAGE_WORDS } from './layout.ts';
 import type { LegendLine } from './legend.ts';
 import { type Panel, panelsOf } from './panels.ts';
 import {
@@ -63,14 +63,6 @@ export function drawText(trace: Trace, options: DrawTextOptions = {}): string {
   return `${lines.map((line) => line.render(paints)).join('\n')}\n`;
 }
 
-const KINDS: Readonly<Record<LayoutRow['kind'], string>> = {
-  files: '',
-  collect: 'collect ',
-  process: '',
-  forward: 'forward ',
-  dead_letter: 'dead letter ',
-};
-
 const SEPARATOR = '   ';
 
 function captionOf({ name, plugin, settings }: LayoutRow): string {
@@ -100,7 +92,7 @@ function box(caption: string, width: number): TextLine[] {
 }
 
 function plainCaption(row: LayoutRow, width: number): TextLine[] {
-  const kind = KINDS[row.kind];
+  const kind = STAGE_WORDS[row.kind];
   const lines = wrapText(captionOf(row), Math.max(width, NARROWEST) - kind.length);
   return lines.map((text, i) =>
     new TextLine().put(0, i === 0 ? kind : '', 'faint').put(kind.length, text, 'title'),

@@ -22,6 +22,15 @@ export interface LayoutRow {
   readonly segments: readonly Segment[];
 }
 
+/** What stands before the name of a stage. */
+export const STAGE_WORDS: Readonly<Record<LayoutRow['kind'], string>> = {
+  files: '',
+  collect: 'collect ',
+  process: '',
+  forward: 'forward ',
+  dead_letter: 'dead letter ',
+};
+
 /** A run, ready to be drawn as text or as SVG: every stage on one common axis of time. */
 export interface Layout {
   readonly pipeline: string;

@@ -1,7 +1,7 @@
 import { UNBROKEN, wrapText } from '../../graph/words.ts';
 import { element, escapeXml, round } from '../../graph/xml.ts';
 import type { Cell, Glyph } from './cells.ts';
-import type { Layout, LayoutRow, Segment } from './layout.ts';
+import { type Layout, type LayoutRow, type Segment, STAGE_WORDS } from './layout.ts';
 import type { Panel } from './panels.ts';
 import { BESIDE, endOffset, isEnd, isMarble, isPill, type Places } from './svg-columns.ts';
 import {
@@ -106,17 +106,9 @@ const SETTINGS_SIZE = 11;
 const LINE_HEIGHT = 16;
 const GAP = 14;
 
-const KINDS: Readonly<Record<LayoutRow['kind'], string>> = {
-  files: '',
-  collect: 'collect ',
-  process: '',
-  forward: 'forward ',
-  dead_letter: 'dead letter ',
-};
-
 /** An operator's box with its settings; above the row of a collector or forwarder words will do. */
 export function caption(row: LayoutRow, width: number): Piece {
-  const head = `${KINDS[row.kind]}${row.name}: ${row.plugin}`;
+  const head = `${STAGE_WORDS[row.kind]}${row.name}: ${row.plugin}`;
   const headWidth = Math.ceil(textWidth(head, SIZE));
   const isBox = row.kind === 'process';
   const room = isBox ? width - 24 : width;
@@ -155,7 +147,7 @@ function box(width: number, height: number): string {
 
 function firstLine({ kind, name, plugin }: LayoutRow, settings: string): string {
   return [
-    KINDS[kind] === '' ? '' : element('tspan', { fill: FAINT }, escapeXml(KINDS[kind])),
+    STAGE_WORDS[kind] === '' ? '' : element('tspan', { fill: FAINT }, escapeXml(STAGE_WORDS[kind])),
     element('tspan', { 'font-weight': 'bold' }, escapeXml(name)),
     escapeXml(`: ${plugin}`),
     settings === '' ? '' : settingsSpan(`   ${settings}`),

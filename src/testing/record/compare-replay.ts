@@ -1,4 +1,5 @@
 import { withholderFor } from '../../sdk/checks/shown-values.ts';
+import { forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { PipelineStats } from '../../sdk/status.ts';
 import { timeOf } from '../yaml/yaml-text.ts';
@@ -16,14 +17,13 @@ export interface Row {
 
 /** What happened in the run, and what happens in its replay. */
 export function comparison({ config, pipeline, outcome }: RecordingFacts, { run }: Replay): Row[] {
-  const { forward = [], delivery } = config.pipelines[pipeline] ?? {};
+  const settings = config.pipelines[pipeline] as PipelineConfig;
   const [inRun, inReplay] = [outcome?.stats, run?.stats];
   const row = (label: string, of: (stats: PipelineStats) => number): Row => ({
     label,
     inRun: inRun && of(inRun),
     inReplay: inReplay && of(inReplay),
   });
-  const names = forward.map((route) => (typeof route === 'string' ? route : route.to));
   const reasons = new Set(
     [inRun, inReplay].flatMap(
       (stats) => Object.keys(stats?.dropped ?? {}) as (keyof PipelineStats['dropped'])[],
@@ -31,9 +31,11 @@ export function comparison({ config, pipeline, outcome }: RecordingFacts, { run 
   );
   return [
     row('collected', ({ collected }) => collected),
-    ...names.map((name) => row(`delivered by ${printable(name)}`, ({ forwarded }) => forwarded[name] ?? 0)),
+    ...forwardersOf(settings).map((name) =>
+      row(`delivered by ${printable(name)}`, ({ forwarded }) => forwarded[name] ?? 0),
+    ),
     ...[...reasons].map((reason) => row(`dropped: ${reason}`, ({ dropped }) => dropped[reason] ?? 0)),
-    ...(delivery?.dead_letter === undefined
+    ...(settings.delivery.dead_letter === undefined
       ? []
       : [row('dead letters', ({ dead_lettered }) => dead_lettered)]),
     row('retries', ({ retries }) => retries),

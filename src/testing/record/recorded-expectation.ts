@@ -1,4 +1,4 @@
-import type { AnalyticsConfig } from '../../sdk/config.ts';
+import { type AnalyticsConfig, forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import { toJson } from '../../sdk/serialise.ts';
 import { expressionIn } from '../../sdk/test-values.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';
@@ -8,9 +8,9 @@ import { receivedBy } from '../yaml/received.ts';
 
 /** The forwarders of a pipeline and its dead letter, each once. */
 export function forwarderNames({ pipelines }: AnalyticsConfig, pipeline: string): ReadonlySet<string> {
-  const { forward = [], delivery } = pipelines[pipeline] ?? {};
-  const names = forward.map((route) => (typeof route === 'string' ? route : route.to));
-  return new Set(delivery?.dead_letter === undefined ? names : [...names, delivery.dead_letter]);
+  const settings = pipelines[pipeline] as PipelineConfig;
+  const { dead_letter } = settings.delivery;
+  return new Set([...forwardersOf(settings), ...(dead_letter === undefined ? [] : [dead_letter])]);
 }
 
 /**
@@ -24,15 +24,14 @@ export function expectationOf(
   run: PipelineRun,
   unmasked: ReadonlySet<string>,
 ): TestDefinition['expect'] {
-  const { forward, collect, ordered, delivery } = config.pipelines[
-    pipeline
-  ] as AnalyticsConfig['pipelines'][string];
+  const settings = config.pipelines[pipeline] as PipelineConfig;
+  const { collect, ordered, delivery } = settings;
   const { dead_letter } = delivery;
-  const names = new Set(forward.map((route) => (typeof route === 'string' ? route : route.to)));
+  const names = forwardersOf(settings);
   const isOrdered = ordered && collect.length === 1;
   const rows: Record<string, unknown> = {};
   for (const name of forwarderNames(config, pipeline)) {
-    const isDeadLetter = !names.has(name);
+    const isDeadLetter = !names.includes(name);
     const received = receivedBy(run, name).map(({ event }) => event);
     const matchers = received.map(({ data }) => matcherOf(isDeadLetter ? deadLetterOf(data) : data));
     // Some values, such as those that have no JSON form, are like no matcher.

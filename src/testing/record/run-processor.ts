@@ -12,7 +12,7 @@ import { availableResults, streamResults } from '../../sdk/plugin-result.ts';
 import { toJson } from '../../sdk/serialise.ts';
 import { memoryState } from '../../state/state-store.ts';
 import { version } from '../../version.ts';
-import { testHost } from '../stand-ins.ts';
+import { copyOf, testHost } from '../stand-ins.ts';
 
 export type Processor = PluginConfig<ProcessPlugin>;
 
@@ -140,13 +140,7 @@ function resultsNow(returned: unknown): readonly CollectedEvent[] | undefined {
 export function withoutAudit<C extends PluginConfig>(entry: C): C {
   if (!('audit' in entry)) return entry;
   const { audit: _, ...settings } = entry as Record<string, unknown>;
-  return Object.freeze(
-    Object.defineProperties(settings, {
-      name: { value: entry.name },
-      parent: { value: entry.parent },
-      loaded_plugin: { value: entry.loaded_plugin },
-    }),
-  ) as unknown as C;
+  return copyOf(entry, settings);
 }
 
 function contextOf(config: PluginConfig, signal: AbortSignal): PipelineRunContext<never> {

@@ -3,9 +3,9 @@ import { isMapping } from '../../sdk/checks/problem.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
-import type { LineJoining, ProcessPlugin } from '../../sdk/plugin.ts';
+import type { ProcessPlugin } from '../../sdk/plugin.ts';
 import { availableResults, streamResults } from '../../sdk/plugin-result.ts';
-import { replacePlugins, tracedProcessor } from '../stand-ins.ts';
+import { replacePlugins, tracedJoining, tracedProcessor } from '../stand-ins.ts';
 import { withoutAudit } from './run-processor.ts';
 
 /** What a mask of the pipeline still replaced in a recorded event. */
@@ -87,7 +87,8 @@ export function watchMasks(
     const plugin = loaded_plugin.masks === true ? watched(name, loaded_plugin) : loaded_plugin;
     const { joinLines } = plugin;
     const joining: Pick<ProcessPlugin, 'joinLines'> | undefined = joinLines && {
-      joinLines: (args) => notedJoining(joinLines.call(plugin, args), joinedLines),
+      joinLines: (args) =>
+        tracedJoining(joinLines.call(plugin, args), (joined, _, lines) => joinedLines.set(joined, lines)),
     };
     const process: ProcessPlugin['process'] = (args) => {
       if (timeLeft() === 0) throw new Error('there is no time left');
@@ -103,17 +104,6 @@ export function maskNames({ pipelines, processors }: AnalyticsConfig, pipeline: 
   return (pipelines[pipeline]?.process ?? []).filter(
     (name) => processors[name]?.loaded_plugin.masks === true,
   );
-}
-
-function notedJoining(joining: LineJoining, joinedLines: WeakMap<CollectedEvent, string>): LineJoining {
-  return {
-    ...joining,
-    withLine: (event, lines) => {
-      const joined = joining.withLine(event, lines);
-      joinedLines.set(joined, lines);
-      return joined;
-    },
-  };
 }
 
 /** The strings of a value that differ in another of the same form; undefined if the forms differ. */

@@ -5,6 +5,7 @@ import type { CollectedEvent } from '../../sdk/events.ts';
 import { type RowExpectation, RUN_EXPECTATIONS } from '../../sdk/test-expectations.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
+import { isForwarder } from '../trace.ts';
 import { type Finding, handedTo, type ReceivedEvent, receivedBy } from './received.ts';
 import {
   checkAll,
@@ -108,22 +109,21 @@ function checkRow(
   conditions: Conditions,
 ): Finding[] {
   if (isList(row)) return checkList(row, received);
-  return [
-    ...(row.marbles === undefined ? [] : checkMarbles(row, received, collected)),
-    ...(row.times === undefined ? [] : checkTimes(row, received)),
-    ...(row.count === undefined ? [] : checkCount(row.count, received)),
-    ...(row.exactly === undefined ? [] : checkExactly(row.exactly, received)),
-    ...(row.in_order === undefined ? [] : checkInOrder(row.in_order, received)),
-    ...(row.all === undefined ? [] : checkAll(row.all, received, itemPath)),
-    ...(row.any === undefined ? [] : checkAny(row.any, received, itemPath)),
-    ...(row.none === undefined ? [] : checkNone(row.none, received, itemPath, isNoneWanted(row))),
-    ...(row.contains_no === undefined
-      ? []
-      : checkContainsNo(row.contains_no, handed, itemPath, isNoneWanted(row), conditions)),
-    ...(row.always === undefined
-      ? []
-      : checkAlways(row.always, handed, itemPath, isNoneWanted(row), conditions)),
+  const { marbles, times, count, exactly, in_order, all, any, none, contains_no, always } = row;
+  const isNone = isNoneWanted(row);
+  const findings = [
+    marbles !== undefined && checkMarbles(row, received, collected),
+    times && checkTimes(row, received),
+    count !== undefined && checkCount(count, received),
+    exactly && checkExactly(exactly, received),
+    in_order && checkInOrder(in_order, received),
+    all && checkAll(all, received, itemPath),
+    any && checkAny(any, received, itemPath),
+    none && checkNone(none, received, itemPath, isNone),
+    contains_no && checkContainsNo(contains_no, handed, itemPath, isNone, conditions),
+    always && checkAlways(always, handed, itemPath, isNone, conditions),
   ];
+  return findings.flatMap((each) => each || []);
 }
 
 /** A single matcher may stand without a list. */
@@ -148,7 +148,7 @@ function checkForwarders(
 ): Finding[] {
   const { contains_no, always } = expect;
   if (!Array.isArray(contains_no) && !Array.isArray(always)) return [];
-  const forwarders = run.trace.rows.filter(({ place }) => ['forward', 'dead_letter'].includes(place.kind));
+  const forwarders = run.trace.rows.filter(({ place }) => isForwarder(place));
   const received = forwarders.flatMap(({ place: { name } }) =>
     handedTo(run, name).map((event) => ({ ...event, by: name })),
   );

@@ -6,7 +6,7 @@ import { LAW_TEXTS, type Law } from '../../sdk/test-expectations.ts';
 import { timeText } from '../draw/value-text.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { runPipeline } from '../test-pipeline.ts';
-import type { TraceMark, TraceRow } from '../trace.ts';
+import { isForwarder, type TraceMark, type TraceRow } from '../trace.ts';
 import { valueText } from './matcher.ts';
 import { countedEvents, type Finding, handedTo, listOf } from './received.ts';
 
@@ -198,7 +198,7 @@ function boundedInFlight({ trace }: PipelineRun, config: AnalyticsConfig): Breac
 }
 
 function forwarderRows({ trace }: PipelineRun): TraceRow[] {
-  return trace.rows.filter(({ place: { kind } }) => kind === 'forward' || kind === 'dead_letter');
+  return trace.rows.filter(({ place }) => isForwarder(place));
 }
 
 function eventMarks({ marks }: TraceRow) {

@@ -2,6 +2,7 @@ import type { Path } from '../../sdk/checks/problem.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { timeText } from '../draw/value-text.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
+import { isForwarder } from '../trace.ts';
 import { valueText } from './matcher.ts';
 
 /** An event that left an entry of the pipeline, at a virtual time in whole milliseconds. */
@@ -26,7 +27,6 @@ export interface Finding {
   readonly details?: string;
 }
 
-const FORWARDERS = ['forward', 'dead_letter'];
 const MOST_LINES = 5;
 
 /**
@@ -35,7 +35,7 @@ const MOST_LINES = 5;
  */
 export function receivedBy({ trace }: PipelineRun, name: string): ReceivedEvent[] {
   const named = trace.rows.filter(({ place }) => place.name === name);
-  const forwarders = named.filter(({ place }) => FORWARDERS.includes(place.kind));
+  const forwarders = named.filter(({ place }) => isForwarder(place));
   return (forwarders.length > 0 ? forwarders : named)
     .flatMap(({ marks }) => marks)
     .flatMap((mark) => (mark.kind === 'event' ? [{ at: Math.round(mark.at), event: mark.event }] : []))
@@ -44,7 +44,7 @@ export function receivedBy({ trace }: PipelineRun, name: string): ReceivedEvent[
 
 /** What the named entry has handed on or, if it is a forwarder, was handed: also what it refused or failed on. */
 export function handedTo(run: PipelineRun, name: string): ReceivedEvent[] {
-  const rows = run.trace.rows.filter(({ place }) => place.name === name && FORWARDERS.includes(place.kind));
+  const rows = run.trace.rows.filter(({ place }) => place.name === name && isForwarder(place));
   if (rows.length === 0) return receivedBy(run, name);
   const marks = rows.flatMap(({ marks }) => marks).filter((mark) => 'event' in mark);
   const seen = new Map<CollectedEvent, ReceivedEvent>();
