@@ -133,24 +133,16 @@ export function joinedRun(runs: readonly PipelineRun[]): PipelineRun {
   );
 }
 
-/** The counters of several runs together; what is no sum is that of the last one. */
+/** The counters of several runs together. */
 export function joinedStats(all: readonly PipelineStats[]): PipelineStats {
-  const sum = (of: (stats: PipelineStats) => number | undefined) =>
-    all.reduce((total, stats) => total + (of(stats) ?? 0), 0);
-  const sums = <K extends string>(of: (stats: PipelineStats) => Readonly<Partial<Record<K, number>>>) => {
-    const names = new Set(all.flatMap((stats) => Object.keys(of(stats)) as K[]));
-    return Object.fromEntries([...names].map((name) => [name, sum((stats) => of(stats)[name])]));
-  };
-  return {
-    ...(all.at(-1) as PipelineStats),
-    collected: sum(({ collected }) => collected),
-    forwarded: sums(({ forwarded }) => forwarded),
-    dropped: sums(({ dropped }) => dropped),
-    masked: sums(({ masked }) => masked),
-    joined: sum(({ joined }) => joined),
-    dead_lettered: sum(({ dead_lettered }) => dead_lettered),
-    retries: sum(({ retries }) => retries),
-    given_up: sum(({ given_up }) => given_up),
-    in_flight: sum(({ in_flight }) => in_flight),
-  };
+  return all.reduce((sum, stats) => added(sum, stats));
+}
+
+/** The sum of two numbers, or of the numbers under each name of two mappings. */
+function added<T>(a: T, b: T): T {
+  if (a === undefined || b === undefined) return a ?? b;
+  if (typeof a === 'number') return (a + Number(b)) as T;
+  const [left, right] = [a, b] as [Record<string, unknown>, Record<string, unknown>];
+  const names = Object.keys({ ...left, ...right });
+  return Object.fromEntries(names.map((name) => [name, added(left[name], right[name])])) as T;
 }

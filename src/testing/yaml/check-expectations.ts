@@ -15,7 +15,6 @@ import {
   checkInOrder,
   checkList,
   checkNone,
-  type ItemPath,
 } from './row-events.ts';
 import { checkMarbles, checkTimes, collectedValues } from './row-marbles.ts';
 import { checkAlways, checkContainsNo, checkRun } from './run-assertions.ts';
@@ -110,32 +109,29 @@ function checkRow(
 ): Finding[] {
   if (isList(row)) return checkList(row, received);
   const { marbles, times, count, exactly, in_order, all, any, none, contains_no, always } = row;
-  const isNone = isNoneWanted(row);
+  const isNoneWanted = wantsNone(row);
+  const looked = { received: handed, isNoneWanted, conditions };
   const findings = [
     marbles !== undefined && checkMarbles(row, received, collected),
     times && checkTimes(row, received),
     count !== undefined && checkCount(count, received),
     exactly && checkExactly(exactly, received),
     in_order && checkInOrder(in_order, received),
-    all && checkAll(all, received, itemPath),
-    any && checkAny(any, received, itemPath),
-    none && checkNone(none, received, itemPath, isNone),
-    contains_no && checkContainsNo(contains_no, handed, itemPath, isNone, conditions),
-    always && checkAlways(always, handed, itemPath, isNone, conditions),
+    all && checkAll(all, received),
+    any && checkAny(any, received),
+    none && checkNone(none, received, isNoneWanted),
+    contains_no && checkContainsNo(contains_no, looked),
+    always && checkAlways(always, looked),
   ];
   return findings.flatMap((each) => each || []);
 }
-
-/** A single matcher may stand without a list. */
-const itemPath: ItemPath = (assertion, items, index) =>
-  items.length === 1 ? [assertion] : [assertion, index];
 
 function isList(row: Row): row is readonly unknown[] {
   return Array.isArray(row);
 }
 
 /** Whether a row says that no event is to come. */
-function isNoneWanted(row: Row): boolean {
+function wantsNone(row: Row): boolean {
   if (isList(row)) return row.length === 0;
   return row.count === 0 || row.exactly?.length === 0 || row.times?.length === 0;
 }
@@ -152,14 +148,13 @@ function checkForwarders(
   const received = forwarders.flatMap(({ place: { name } }) =>
     handedTo(run, name).map((event) => ({ ...event, by: name })),
   );
-  const isNone = forwarders.every(({ place: { kind, name } }) => {
+  const isNoneWanted = forwarders.every(({ place: { kind, name } }) => {
     const row: unknown = Object.hasOwn(expect, name) ? expect[name as keyof typeof expect] : undefined;
-    return kind === 'dead_letter' || (isEntry(name, row) && isNoneWanted(row));
+    return kind === 'dead_letter' || (isEntry(name, row) && wantsNone(row));
   });
+  const looked = { received, isNoneWanted, conditions };
   return [
-    ...(Array.isArray(contains_no)
-      ? checkContainsNo(contains_no, received, itemPath, isNone, conditions)
-      : []),
-    ...(Array.isArray(always) ? checkAlways(always, received, itemPath, isNone, conditions) : []),
+    ...(Array.isArray(contains_no) ? checkContainsNo(contains_no, looked) : []),
+    ...(Array.isArray(always) ? checkAlways(always, looked) : []),
   ];
 }

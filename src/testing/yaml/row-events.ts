@@ -95,7 +95,7 @@ export function checkInOrder(matchers: readonly unknown[], received: Received): 
 }
 
 /** Every event is like each of the matchers. Nothing is said of no events at all, so that is a finding too. */
-export function checkAll(matchers: readonly unknown[], received: Received, path: ItemPath): Finding[] {
+export function checkAll(matchers: readonly unknown[], received: Received): Finding[] {
   if (received.length === 0) return [nothingSeen('all')];
   return matchers.flatMap((wanted, index) => {
     const wrong = received.filter((event) => !isLike(wanted, event));
@@ -103,7 +103,7 @@ export function checkAll(matchers: readonly unknown[], received: Received, path:
     if (first === undefined) return [];
     const found = mismatch(written(wanted), first.event) as Mismatch;
     const message = `${wrong.length} of ${countedEvents(received.length)} ${wrong.length === 1 ? 'is' : 'are'} not like ${valueText(wanted)}; the first, at ${timeText(first.at)}: ${mismatchText(found)}`;
-    return [{ path: path('all', matchers, index), message, details: eventLines(wrong) }];
+    return [{ path: itemPath('all', matchers, index), message, details: eventLines(wrong) }];
   });
 }
 
@@ -113,11 +113,11 @@ function nothingSeen(assertion: string): Finding {
 }
 
 /** For each of the matchers there is an event like it. */
-export function checkAny(matchers: readonly unknown[], received: Received, path: ItemPath): Finding[] {
+export function checkAny(matchers: readonly unknown[], received: Received): Finding[] {
   return matchers.flatMap((wanted, index) => {
     if (received.some((event) => isLike(wanted, event))) return [];
     const message = `no event is like ${valueText(wanted)}`;
-    return [{ path: path('any', matchers, index), message, details: nearestText(wanted, received) }];
+    return [{ path: itemPath('any', matchers, index), message, details: nearestText(wanted, received) }];
   });
 }
 
@@ -125,7 +125,6 @@ export function checkAny(matchers: readonly unknown[], received: Received, path:
 export function checkNone(
   matchers: readonly unknown[],
   received: Received,
-  path: ItemPath,
   isNoneWanted: boolean,
 ): Finding[] {
   if (received.length === 0 && !isNoneWanted) return [nothingSeen('none')];
@@ -133,12 +132,14 @@ export function checkNone(
     const wrong = received.filter((event) => isLike(wanted, event));
     if (wrong.length === 0) return [];
     const message = `${wrong.length} of ${countedEvents(received.length)} ${wrong.length === 1 ? 'is' : 'are'} like ${valueText(wanted)}`;
-    return [{ path: path('none', matchers, index), message, details: eventLines(wrong) }];
+    return [{ path: itemPath('none', matchers, index), message, details: eventLines(wrong) }];
   });
 }
 
 /** The path of one of several matchers; a single one may stand without a list. */
-export type ItemPath = (assertion: string, items: readonly unknown[], index: number) => (string | number)[];
+export function itemPath(assertion: string, items: readonly unknown[], index: number): (string | number)[] {
+  return items.length === 1 ? [assertion] : [assertion, index];
+}
 
 function nearestText(wanted: unknown, received: Received): string {
   const compared = received.flatMap((candidate) => {

@@ -11,7 +11,7 @@ import type { DroppedEntry, PipelineRun } from '../pipeline-run.ts';
 import { assign } from './assignment.ts';
 import { mismatch, valueText, written } from './matcher.ts';
 import { countedEvents, type Finding, listOf, type ReceivedEvent } from './received.ts';
-import type { ItemPath } from './row-events.ts';
+import { itemPath } from './row-events.ts';
 
 type Expect = TestDefinition['expect'];
 
@@ -127,18 +127,13 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d
  */
 export function checkContainsNo(
   items: readonly (string | { readonly when: string })[],
-  received: readonly ReceivedBy[],
-  path: ItemPath,
-  isNoneWanted: boolean,
-  conditions: ReadonlyMap<string, RouteCondition>,
+  looked: LookedAt,
 ): Finding[] {
-  if (received.length === 0 && !isNoneWanted)
-    return [{ path: ['contains_no'], message: NOTHING_TO_LOOK_AT, isVacuous: true }];
+  const { received } = looked;
+  if (isVacuous(looked)) return [nothingToLookAt('contains_no')];
   return items.flatMap((text, index) => {
-    if (typeof text !== 'string') {
-      const isWrong = (result: boolean | string) => result !== false;
-      return checkCondition(text.when, received, path('contains_no', items, index), isWrong, conditions);
-    }
+    const path = itemPath('contains_no', items, index);
+    if (typeof text !== 'string') return checkCondition(text.when, false, looked, path);
     const found = received.flatMap((event) => {
       const place = findText(text, event.event);
       return place === undefined ? [] : [{ ...event, ...place }];
@@ -147,7 +142,7 @@ export function checkContainsNo(
     const contain = found.length === 1 ? 'contains' : 'contain';
     return [
       {
-        path: path('contains_no', items, index),
+        path,
         message: `${found.length} of ${countedEvents(received.length)} ${contain} ${valueText(text)}`,
         details: listOf(found, (one) => `${whereOf(one)}${one.place}: ${one.excerpt}`),
       },
@@ -160,44 +155,47 @@ type ReceivedBy = ReceivedEvent & { readonly by?: string };
 
 const whereOf = ({ at, by }: ReceivedBy) => `${timeText(at)}  ${by === undefined ? '' : `${by}  `}`;
 
-const NOTHING_TO_LOOK_AT =
-  'there was no event to look at; if that is right, say so with `count: 0` or an empty list';
+/** What assertions about single events look at. */
+interface LookedAt {
+  readonly received: readonly ReceivedBy[];
+  /** Whether the test says that no event is to come. */
+  readonly isNoneWanted: boolean;
+  /** Compiled conditions, by their source. */
+  readonly conditions: ReadonlyMap<string, RouteCondition>;
+}
+
+const isVacuous = ({ received, isNoneWanted }: LookedAt) => received.length === 0 && !isNoneWanted;
+
+function nothingToLookAt(assertion: string): Finding {
+  const message = 'there was no event to look at; if that is right, say so with `count: 0` or an empty list';
+  return { path: [assertion], message, isVacuous: true };
+}
 
 /** Each condition is true for every event. */
-export function checkAlways(
-  sources: readonly string[],
-  received: readonly ReceivedBy[],
-  path: ItemPath,
-  isNoneWanted: boolean,
-  conditions: ReadonlyMap<string, RouteCondition>,
-): Finding[] {
-  if (received.length === 0 && !isNoneWanted)
-    return [{ path: ['always'], message: NOTHING_TO_LOOK_AT, isVacuous: true }];
+export function checkAlways(sources: readonly string[], looked: LookedAt): Finding[] {
+  if (isVacuous(looked)) return [nothingToLookAt('always')];
   return sources.flatMap((source, index) =>
-    checkCondition(source, received, path('always', sources, index), (result) => result !== true, conditions),
+    checkCondition(source, true, looked, itemPath('always', sources, index)),
   );
 }
 
 /** The events for which a condition has a wrong result, or none. */
 function checkCondition(
   source: string,
-  received: readonly ReceivedBy[],
+  expected: boolean,
+  { received, conditions }: LookedAt,
   path: Path,
-  isWrong: (result: boolean | string) => boolean,
-  conditions: ReadonlyMap<string, RouteCondition>,
 ): Finding[] {
   const results = received.map((item) => ({ ...item, result: resultOf(conditions.get(source), item) }));
-  const wrong = results.filter(({ result }) => isWrong(result));
+  const wrong = results.filter(({ result }) => result !== expected);
   if (wrong.length === 0) return [];
   const lines = listOf(wrong, (one) => {
     const reason = typeof one.result === 'string' ? `  (${one.result})` : '';
     return `${whereOf(one)}${valueText(one.event.data)}${reason}`;
   });
-  const what = wrong.every(({ result }) => result === false)
-    ? 'false'
-    : wrong.every(({ result }) => result === true)
-      ? 'true'
-      : 'not what it should be';
+  const what = wrong.every(({ result }) => result === !expected)
+    ? String(!expected)
+    : 'not what it should be';
   const message = `\`${source}\` is ${what} for ${wrong.length} of ${countedEvents(received.length)}`;
   return [{ path, message, details: lines }];
 }
