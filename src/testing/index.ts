@@ -1,6 +1,7 @@
 export { alignedRows, type RowEntry, sameRows } from './aligned-rows.ts';
 export * from './conformance/index.ts';
-export { type DrawSvgOptions, type DrawTextOptions, drawSvg, drawText } from './draw/index.ts';
+export { type DrawSvgOptions, drawSvg } from './draw/draw-svg.ts';
+export { type DrawTextOptions, drawText } from './draw/draw-text.ts';
 export { type Duration, durationText, toMilliseconds } from './duration.ts';
 export type { Crash, FileAction, FileMove, FileStep, FileText } from './file-steps.ts';
 export type { FlightLevel } from './flight-counter.ts';

@@ -108,8 +108,7 @@ export async function testPipeline(
   config: AnalyticsConfig | object,
   options: TestPipelineOptions = {},
 ): Promise<PipelineRun> {
-  checkTestOptions(options);
-  const parsed = isMapping(config) && isParsed(config) ? config : await parseConfig(config);
+  const parsed = await checked(config, options);
   if (options.files === undefined) return runPipeline(parsed, options);
   const [run] = await runPipelinesOnFiles(parsed, [options]);
   return run as PipelineRun;
@@ -136,15 +135,22 @@ export async function stepPipeline(
   config: AnalyticsConfig | object,
   options: TestPipelineOptions = {},
 ): Promise<SteppedRun> {
-  checkTestOptions(options);
-  const parsed = isMapping(config) && isParsed(config) ? config : await parseConfig(config);
+  const parsed = await checked(config, options);
   if (options.files === undefined) return runSteps(parsed, options);
   const recorder = new InstantRecorder();
   const [run] = await runOnFiles([new PipelineTest(parsed, options, new Map(), recorder)], options);
   return new SteppedRun(run as PipelineRun, recorder.instants);
 }
 
-/** The same, for a configuration that was loaded. */
+async function checked(
+  config: AnalyticsConfig | object,
+  options: TestPipelineOptions,
+): Promise<AnalyticsConfig> {
+  checkTestOptions(options);
+  return isMapping(config) && isParsed(config) ? config : parseConfig(config);
+}
+
+/** {@link stepPipeline}, for a configuration that was loaded. */
 export function runSteps(
   config: AnalyticsConfig,
   options: TestPipelineOptions,

@@ -124,7 +124,7 @@ class VirtualTimer {
 }
 
 /** Replaces properties. Returns what puts them back. */
-function replaceAll(owner: object, values: Readonly<Record<string, unknown>>): () => void {
+export function replaceAll(owner: object, values: Readonly<Record<string, unknown>>): () => void {
   const before = Object.keys(values).map(
     (key) => [key, Object.getOwnPropertyDescriptor(owner, key)] as const,
   );

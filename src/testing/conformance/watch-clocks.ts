@@ -1,5 +1,6 @@
 import { createHook } from 'node:async_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { replaceAll } from '../virtual-clocks.ts';
 
 /** A use of real time. */
 export interface ClockUse {
@@ -65,23 +66,18 @@ function replaceClocks(note: (api: string, stack: string) => void): () => void {
       },
     });
   const dateNow = now(RealDate, 'Date');
-  globalThis.Date = new Proxy(RealDate, {
+  const watchedDate = new Proxy(RealDate, {
     construct: (target, args, newTarget) => {
       if (args.length === 0) note(`new ${RealDate.name}()`, deepStack());
       return Reflect.construct(target, args, newTarget);
     },
     get: (target, key) => (key === 'now' ? dateNow : Reflect.get(target, key)),
   });
-  const performanceNow = Object.getOwnPropertyDescriptor(performance, 'now');
-  Object.defineProperty(performance, 'now', {
-    value: now(performance, 'performance'),
-    configurable: true,
-    writable: true,
-  });
+  const restoreDate = replaceAll(globalThis, { Date: watchedDate });
+  const restorePerformance = replaceAll(performance, { now: now(performance, 'performance') });
   return () => {
-    globalThis.Date = RealDate;
-    Reflect.deleteProperty(performance, 'now');
-    if (performanceNow !== undefined) Object.defineProperty(performance, 'now', performanceNow);
+    restoreDate();
+    restorePerformance();
   };
 }
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from '@jest/globals';
-import { drawSvg } from '../../../src/testing/draw/index.ts';
+import { drawSvg } from '../../../src/testing/draw/draw-svg.ts';
 import { TROUBLE, textWidth } from '../../../src/testing/draw/svg-elements.ts';
 import { traces } from './runs.ts';
 

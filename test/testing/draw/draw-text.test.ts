@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { drawText } from '../../../src/testing/draw/index.ts';
+import { drawText } from '../../../src/testing/draw/draw-text.ts';
 import type { Trace } from '../../../src/testing/index.ts';
 import { traces } from './runs.ts';
 

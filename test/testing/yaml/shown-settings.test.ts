@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { failureText } from '../../../src/cli/test-report.ts';
-import { drawSvg, drawText } from '../../../src/testing/draw/index.ts';
+import { drawSvg } from '../../../src/testing/draw/draw-svg.ts';
+import { drawText } from '../../../src/testing/draw/draw-text.ts';
 import { testPipeline } from '../../../src/testing/index.ts';
 import { junitXml } from '../../../src/testing/yaml/junit.ts';
 import { load, run } from './helpers.ts';
