@@ -1,4 +1,4 @@
-import { type Checks, checkOptions, draw, FROM_0, FUNCTION } from './support/check-options.ts';
+import { type Checks, checkRequired, draw, FROM_0, FUNCTION } from './support/check-options.ts';
 
 /** Exponential backoff with full jitter: a random wait up to `base · 2^(failures − 1)`, never above `cap`. */
 export interface Backoff {
@@ -22,7 +22,7 @@ const CHECKS: Checks<Backoff> = { base: FROM_0, cap: FROM_0, random: FUNCTION };
  * backoffDelay(3, { base: 1000, cap: 60_000, random: () => 0.5 }); // 2000
  */
 export function backoffDelay(failures: number, backoff: Backoff): number {
-  checkOptions('backoffDelay', backoff, CHECKS, ['base', 'cap']);
+  checkRequired('backoffDelay', backoff, CHECKS, ['base', 'cap']);
   const { base, cap, random = Math.random } = backoff;
   // 2 ** 52 is beyond any cap, and keeps a base of 0 at 0.
   return Math.round(draw('backoffDelay', random) * Math.min(cap, base * 2 ** Math.min(failures - 1, 52)));

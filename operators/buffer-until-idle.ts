@@ -1,6 +1,6 @@
 import { Observable, type OperatorFunction, type SchedulerLike, type Subscription } from 'rxjs';
 import { longTimer } from './long-timer.ts';
-import { ABOVE_0, type Checks, COUNT, checkOptions, SCHEDULER } from './support/check-options.ts';
+import { ABOVE_0, type Checks, COUNT, checkRequired, SCHEDULER } from './support/check-options.ts';
 import { subscribeFor } from './support/subscribe-for.ts';
 
 export interface BufferUntilIdleOptions {
@@ -28,7 +28,7 @@ const CHECKS: Checks<BufferUntilIdleOptions> = { idle: ABOVE_0, count: COUNT, sc
  * line$.pipe(bufferUntilIdle({ idle: 100 })); // [0, 1] at 120 ms, [2] at 300 ms
  */
 export function bufferUntilIdle<T>(options: BufferUntilIdleOptions): OperatorFunction<T, T[]> {
-  checkOptions('bufferUntilIdle', options, CHECKS, ['idle']);
+  checkRequired('bufferUntilIdle', options, CHECKS, ['idle']);
   const { idle, count = 1000, scheduler } = options;
   return (source) =>
     new Observable<T[]>((subscriber) => {

@@ -11,7 +11,14 @@ import {
 } from 'rxjs';
 import { wait } from './delay-range.ts';
 import { orderedMap } from './ordered-map.ts';
-import { type Checks, COUNT_FROM_0, checkOptions, FROM_0, SCHEDULER, TEXT } from './support/check-options.ts';
+import {
+  type Checks,
+  COUNT_FROM_0,
+  checkRequired,
+  FROM_0,
+  SCHEDULER,
+  TEXT,
+} from './support/check-options.ts';
 
 export interface ChildEventsOptions {
   /** Names the number in each child's data: `<name>-child-count`. */
@@ -54,7 +61,7 @@ export function withChildren<E extends ParentEvent>(
   event: E,
   options: ChildEventsOptions,
 ): readonly E[] | Observable<E> {
-  checkOptions('withChildren', options, CHECKS, ['name', 'count']);
+  checkRequired('withChildren', options, CHECKS, ['name', 'count']);
   return eventAndChildren(event, options);
 }
 
@@ -91,6 +98,6 @@ function eventAndChildren<E extends ParentEvent>(
  * // { data: { 'part-child-count': 2 } } at 2 s
  */
 export function childEvents<E extends ParentEvent>(options: ChildEventsOptions): MonoTypeOperatorFunction<E> {
-  checkOptions('childEvents', options, CHECKS, ['name', 'count']);
+  checkRequired('childEvents', options, CHECKS, ['name', 'count']);
   return orderedMap((event: E) => eventAndChildren(event, options));
 }

@@ -4,7 +4,7 @@ import {
   BOOLEAN,
   type Checks,
   COUNT,
-  checkOptions,
+  checkRequired,
   FUNCTION,
   SCHEDULER,
 } from './support/check-options.ts';
@@ -57,7 +57,7 @@ const CHECKS: Checks<DedupeOptions<never>> = {
  * // { host: 'a', n: 3 } at 1.2 s
  */
 export function dedupe<T>(options: DedupeOptions<T>): MonoTypeOperatorFunction<T> {
-  checkOptions('dedupe', options, CHECKS, ['within']);
+  checkRequired('dedupe', options, CHECKS, ['within']);
   const {
     key = (value) => value,
     within,

@@ -5,6 +5,7 @@ import {
   BOOLEAN,
   type Checks,
   checkOptions,
+  checkRequired,
   draw,
   FROM_0,
   FUNCTION,
@@ -64,7 +65,7 @@ export function delayRange<T>(
   bounds: DelayBounds,
   options: DelayRangeOptions = {},
 ): MonoTypeOperatorFunction<T> {
-  checkOptions('delayRange', bounds, BOUNDS_CHECKS, ['minimum', 'maximum']);
+  checkRequired('delayRange', bounds, BOUNDS_CHECKS, ['minimum', 'maximum']);
   checkOptions('delayRange', options, CHECKS);
   const { minimum, maximum } = bounds;
   const { random = Math.random, ordered, scheduler } = options;

@@ -1,7 +1,7 @@
 import { from, Observable, type ObservableInput, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { BOOLEAN, type Checks, COUNT_OR_INFINITY, checkOptions } from './support/check-options.ts';
 import { Fifo } from './support/fifo.ts';
-import { subscribeFor, subscribeInner } from './support/subscribe-for.ts';
+import { subscribeInner } from './support/subscribe-for.ts';
 
 export interface OrderedMapOptions {
   /** Source values that are worked on, or whose results wait for their turn, at a time. Default: no limit. */
@@ -12,10 +12,10 @@ export interface OrderedMapOptions {
 
 const CHECKS: Checks<OrderedMapOptions> = { concurrency: COUNT_OR_INFINITY, ordered: BOOLEAN };
 
-/** The results of one source value that wait until all before it have left. */
+/** A source value that was started, and its results that wait until all before it have left. */
 interface Slot<T, R> {
   readonly value: T;
-  readonly values: R[];
+  readonly results: R[];
   done: boolean;
 }
 
@@ -58,103 +58,86 @@ export function mapInOrder<T, O extends ObservableInput<unknown>>(
   return (source) =>
     new Observable<R>((subscriber) => {
       const waiting = new Fifo<T>();
-      /** In order: one for each value that has started and not left, but for those whose results leave at once. */
+      /** Those that have started, in order, or else those that have ended. */
       const slots = new Fifo<Slot<T, R>>();
       let index = 0;
+      /** Values that have started and not left. */
       let active = 0;
-      let starting = false;
+      let advancing = false;
       let emitting = false;
       let sourceDone = false;
 
-      const emit = (values: readonly R[]) => {
-        for (let i = 0; i < values.length; i++) subscriber.next(values[i] as R);
+      /** Results that come meanwhile wait in their slots. */
+      const emit = (results: readonly R[]) => {
+        emitting = true;
+        for (const result of results) subscriber.next(result);
+        emitting = false;
       };
 
-      const leave = (value: T) => {
+      /** Does what is due, one step after the other, so that nothing nests. */
+      const advance = () => {
+        if (advancing || emitting) return;
+        advancing = true;
         try {
-          if (!subscriber.closed) left?.(value);
+          while (!subscriber.closed) {
+            const head = slots.peek();
+            if (head && head.results.length > 0) emit(head.results.splice(0));
+            else if (head?.done) {
+              slots.shift();
+              active--;
+              left?.(head.value);
+            } else if (waiting.size > 0 && active < concurrency) start(waiting.shift() as T);
+            else break;
+          }
         } catch (error) {
           subscriber.error(error);
         }
-      };
-
-      /** Emits what is due, and starts what waits: loops, so that neither nests. */
-      const advance = () => {
-        if (!emitting) {
-          emitting = true;
-          for (let head = slots.peek(); head && !subscriber.closed; head = slots.peek()) {
-            // Results that come meanwhile join them, and are emitted by this loop.
-            emit(head.values);
-            head.values.length = 0;
-            if (!head.done) break;
-            slots.shift();
-            leave(head.value);
-          }
-          emitting = false;
-        }
-        if (starting) return;
-        starting = true;
-        while (waiting.size > 0 && (ordered ? slots.size : active) < concurrency && !subscriber.closed) {
-          start(waiting.shift() as T);
-        }
-        starting = false;
-        if (sourceDone && !emitting && active + waiting.size + slots.size === 0) subscriber.complete();
+        advancing = false;
+        if (sourceDone && active + waiting.size === 0) subscriber.complete();
       };
 
       const start = (value: T) => {
-        let result: readonly R[] | Observable<R>;
-        try {
-          const projected: ObservableInput<unknown> = project(value, index++);
-          result = (Array.isArray(projected) ? projected : from(projected)) as typeof result;
-        } catch (error) {
-          subscriber.error(error);
+        const result: ObservableInput<unknown> = project(value, index++);
+        const isArray = Array.isArray(result);
+        if (isArray && slots.size === 0) {
+          emit(result);
+          if (!subscriber.closed) left?.(value);
           return;
         }
-        const isStream = result instanceof Observable;
-        if (!isStream && !(ordered && (emitting || slots.size > 0))) {
-          emitting = ordered;
-          emit(result as readonly R[]);
-          leave(value);
-          emitting = false;
-          if (slots.size > 0) advance();
-          return;
-        }
-        const slot: Slot<T, R> = {
-          value,
-          values: isStream ? [] : [...(result as readonly R[])],
-          done: !isStream,
-        };
-        if (ordered) slots.push(slot);
-        if (!isStream) return;
         active++;
-        const next = (item: R) => {
-          if (ordered && (emitting || slot !== slots.peek())) {
-            slot.values.push(item);
-            return;
-          }
-          emitting = ordered;
-          subscriber.next(item);
-          emitting = false;
-          if (ordered) advance();
-        };
-        subscribeInner(subscriber, result as Observable<R>, next, () => {
-          active--;
-          slot.done = true;
-          if (!ordered) leave(value);
-          advance();
-        });
+        const slot: Slot<T, R> = { value, results: isArray ? [...result] : [], done: isArray };
+        if (ordered || isArray) slots.push(slot);
+        if (isArray) return;
+        subscribeInner(
+          subscriber,
+          from(result as ObservableInput<R>),
+          (item) => {
+            if (!ordered) return subscriber.next(item);
+            slot.results.push(item);
+            if (!emitting && slot === slots.peek()) {
+              emit(slot.results.splice(0));
+              advance();
+            }
+          },
+          () => {
+            slot.done = true;
+            if (!ordered) slots.push(slot);
+            advance();
+          },
+        );
       };
 
-      subscribeFor(subscriber, source, {
-        next: (value) => {
+      subscribeInner(
+        subscriber,
+        source,
+        (value) => {
           waiting.push(value);
           advance();
         },
-        error: (error) => subscriber.error(error),
-        complete: () => {
+        () => {
           sourceDone = true;
           advance();
         },
-      });
+      );
     });
 }

@@ -8,7 +8,7 @@ import {
   type SchedulerLike,
 } from 'rxjs';
 import { longTimer } from './long-timer.ts';
-import { type Checks, checkOptions, FINITE, SCHEDULER } from './support/check-options.ts';
+import { type Checks, checkRequired, FINITE, SCHEDULER } from './support/check-options.ts';
 
 export interface PollOptions {
   /** Milliseconds from one call to the next. Below 1, which no timer keeps, it counts as 1. */
@@ -39,7 +39,7 @@ export function poll<O extends ObservableInput<unknown>>(
   fn: () => O,
   options: PollOptions,
 ): Observable<ObservedValueOf<O>> {
-  checkOptions('poll', options, CHECKS, ['interval']);
+  checkRequired('poll', options, CHECKS, ['interval']);
   const { interval, scheduler } = options;
   const tick$ = concat(longTimer(0, scheduler), longTimer(Math.max(1, interval), scheduler).pipe(repeat()));
   return tick$.pipe(exhaustMap(() => fn()));

@@ -1,6 +1,6 @@
 import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
 import { longTimer } from './long-timer.ts';
-import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './support/check-options.ts';
+import { ABOVE_0, type Checks, COUNT, checkRequired, FUNCTION, SCHEDULER } from './support/check-options.ts';
 import { Fifo } from './support/fifo.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
 import { steadyClock } from './support/steady-clock.ts';
@@ -67,7 +67,7 @@ const CHECKS: Checks<RateLimitOptions<never>> = {
  * // 'a' at 0 ms, 'b' at 500 ms, 'c' at 1 s
  */
 export function rateLimit<T>(options: RateLimitOptions<T>): MonoTypeOperatorFunction<T> {
-  checkOptions('rateLimit', options, CHECKS, ['count', 'per']);
+  checkRequired('rateLimit', options, CHECKS, ['count', 'per']);
   const {
     key = () => undefined,
     count,

@@ -14,6 +14,7 @@ import {
   type Checks,
   COUNT_OR_INFINITY,
   checkOptions,
+  checkRequired,
   checkValue,
   FROM_0,
   FUNCTION,
@@ -91,7 +92,7 @@ export function restartWithBackoff<T>(
   observer: RestartObserver = {},
 ): MonoTypeOperatorFunction<T> {
   const required = ['base', 'cap', 'attempts', 'healthyAfter', 'onComplete'] as const;
-  checkOptions('restartWithBackoff', policy, POLICY_CHECKS, required);
+  checkRequired('restartWithBackoff', policy, POLICY_CHECKS, required);
   checkOptions('restartWithBackoff', observer, OBSERVER_CHECKS);
   const { base, cap, random, scheduler, attempts, healthyAfter, onComplete, isFatal, waitFrom } = policy;
   const { onStart, onWait } = observer;

@@ -1,6 +1,6 @@
 import { filter, type MonoTypeOperatorFunction } from 'rxjs';
 import type { RandomOptions } from './delay-range.ts';
-import { type Checks, checkOptions, draw, FUNCTION, INTEGER, UNIT } from './support/check-options.ts';
+import { type Checks, checkRequired, draw, FUNCTION, INTEGER, UNIT } from './support/check-options.ts';
 import { hashToUnit } from './support/hash-to-unit.ts';
 
 export interface SampleRateOptions<T> extends RandomOptions {
@@ -36,7 +36,7 @@ const CHECKS: Checks<SampleRateOptions<never>> = {
  * of('req-1', 'req-2', 'req-4', 'req-1').pipe(sampleRate({ rate: 0.5, key: (id) => id })); // 'req-1', 'req-1'
  */
 export function sampleRate<T>(options: SampleRateOptions<T>): MonoTypeOperatorFunction<T> {
-  checkOptions('sampleRate', options, CHECKS, ['rate']);
+  checkRequired('sampleRate', options, CHECKS, ['rate']);
   const { rate, key, random = Math.random, seed = 0 } = options;
   const unitOf = (value: T) =>
     key === undefined ? draw('sampleRate', random) : hashToUnit(String(key(value)), seed);

@@ -14,7 +14,7 @@ export const FINITE: Check = (value) => Number.isFinite(value) || 'a finite numb
 export const COUNT: Check = (value) =>
   (Number.isInteger(value) && (value as number) >= 1) || 'an integer of at least 1';
 export const COUNT_OR_INFINITY: Check = (value) =>
-  value === Number.POSITIVE_INFINITY || COUNT(value) === true || 'an integer of at least 1, or Infinity';
+  value === Infinity || COUNT(value) === true || 'an integer of at least 1, or Infinity';
 export const COUNT_FROM_0: Check = (value) =>
   (Number.isInteger(value) && (value as number) >= 0) || 'an integer of at least 0';
 export const ABOVE_0: Check = (value) =>
@@ -26,6 +26,8 @@ export const UNIT: Check = (value) =>
 export const BOOLEAN: Check = (value) => typeof value === 'boolean' || 'true or false';
 export const TEXT: Check = (value) => typeof value === 'string' || 'a string';
 export const FUNCTION: Check = (value) => typeof value === 'function' || 'a function';
+/** Not a Map or an array, whose contents would not be seen. */
+const OBJECT: Check = (value) => Object.prototype.toString.call(value) === '[object Object]' || 'an object';
 export const SCHEDULER: Check = (value) =>
   typeof (value as SchedulerLike | null)?.schedule === 'function' || 'a scheduler of RxJS';
 
@@ -36,25 +38,34 @@ export function hasMethods(value: unknown, ...names: readonly string[]): boolean
 /**
  * An option that is misspelt, or has a wrong type, would be ignored, and what it was to hide or to limit would pass.
  *
- * @throws TypeError for options that are unknown, lacking, or of the wrong type.
+ * @throws TypeError for options that are unknown, or of the wrong type.
  * @throws RangeError for numbers out of range.
  */
 export function checkOptions<Options extends object>(
   operator: string,
   options: Options,
   checks: Checks<Options>,
-  required: readonly (keyof Options)[] = [],
 ): void {
-  // Not a Map or an array, whose contents would not be seen.
-  const isObject = Object.prototype.toString.call(options) === '[object Object]';
-  checkValue(operator, 'the options', options, () => isObject || 'an object');
+  checkValue(operator, 'the options', options, OBJECT);
+  const known = Object.keys(checks);
   for (const name in { ...options, ...checks }) {
-    if (!Object.hasOwn(checks, name)) {
-      throw new TypeError(`${operator}: unknown option '${name}'; it has ${Object.keys(checks).join(', ')}`);
+    if (!known.includes(name)) {
+      throw new TypeError(`${operator}: unknown option '${name}'; it has ${known.join(', ')}`);
     }
     const value = options[name];
-    if (value !== undefined || required.includes(name)) checkValue(operator, name, value, checks[name]);
+    if (value !== undefined) checkValue(operator, name, value, checks[name]);
   }
+}
+
+/** {@link checkOptions}, which also throws for options that are required and not given. */
+export function checkRequired<Options extends object>(
+  operator: string,
+  options: Options,
+  checks: Checks<Options>,
+  required: readonly (keyof Options & string)[],
+): void {
+  checkOptions(operator, options, checks);
+  for (const name of required) checkValue(operator, name, options[name], checks[name]);
 }
 
 /** @throws as {@link checkOptions} does, unless `value` passes the check. */

@@ -1,36 +1,32 @@
+interface Link<T> {
+  readonly item: T;
+  next: Link<T> | undefined;
+}
+
 /** A first-in, first-out queue with cheap `shift` at any length; `Array.prototype.shift` moves every element. */
 export class Fifo<T> {
-  #items: (T | undefined)[] = [];
-  #head = 0;
-
-  get size(): number {
-    return this.#items.length - this.#head;
-  }
+  #first: Link<T> | undefined;
+  #last: Link<T> | undefined;
+  size = 0;
 
   push(item: T): void {
-    this.#items.push(item);
+    const link = { item, next: undefined };
+    if (this.size++ > 0) (this.#last as Link<T>).next = link;
+    else this.#first = link;
+    this.#last = link;
   }
 
   peek(): T | undefined {
-    return this.#items[this.#head];
+    return this.#first?.item;
   }
 
   shift(): T | undefined {
-    const items = this.#items;
-    if (this.size > 1) {
-      const item = items[this.#head];
-      items[this.#head++] = undefined;
-      if (this.#head > 1024 && this.#head * 2 > items.length) this.#drop();
-      return item;
-    }
-    // Most queues hold one item at a time: `pop` keeps the memory for the next one, and setting `length` is slow.
-    const item = items.pop();
-    if (this.#head > 0) this.#drop();
-    return item;
-  }
-
-  #drop(): void {
-    this.#items = this.#items.slice(this.#head);
-    this.#head = 0;
+    const link = this.#first;
+    if (link === undefined) return undefined;
+    this.size--;
+    this.#first = link.next;
+    // Otherwise a link that has become old in the eyes of the garbage collector would keep all links behind it.
+    link.next = undefined;
+    return link.item;
   }
 }

@@ -19,38 +19,30 @@ export function subscribeFor<T>(
 }
 
 /**
- * {@link subscribeFor} for one inner source of several. `ended` is called when it has completed and its teardown has
- * run, so that the next one finds what this one has freed; and also when `subscriber` is closed.
+ * {@link subscribeFor} for one source of several. `ended` is called when it has completed and its teardown has run, so
+ * that the next one finds what this one has freed; and also when `subscriber` is closed.
  */
 export function subscribeInner<T>(
-  subscriber: Subscriber<T>,
+  subscriber: Pick<Subscriber<unknown>, 'add' | 'error'>,
   source: Observable<T>,
   next: (value: T) => void,
   ended: () => void,
 ): void {
-  const inner = new InnerSubscriber<T>(
-    { next, error: (error) => subscriber.error(error), complete() {} },
-    ended,
-  );
+  const inner = new Subscriber<T>({
+    next,
+    error: (error: unknown) => subscriber.error(error),
+    complete() {},
+  });
+  const { unsubscribe } = inner;
+  // RxJS's own operators do this too: a teardown added with `add` would run before those that the source adds later.
+  inner.unsubscribe = () => {
+    if (inner.closed) return;
+    try {
+      unsubscribe.call(inner);
+    } finally {
+      ended();
+    }
+  };
   subscriber.add(inner);
   source.subscribe(inner);
-}
-
-class InnerSubscriber<T> extends Subscriber<T> {
-  readonly #ended: () => void;
-
-  constructor(observer: Observer<T>, ended: () => void) {
-    super(observer);
-    this.#ended = ended;
-  }
-
-  // RxJS's own operators do this too: a teardown added with `add` would run before those that the source adds later.
-  override unsubscribe(): void {
-    if (this.closed) return;
-    try {
-      super.unsubscribe();
-    } finally {
-      this.#ended();
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { type Check, type Checks, checkOptions, FUNCTION } from '../../support/check-options.ts';
+import { type Check, type Checks, checkRequired, FUNCTION } from '../../support/check-options.ts';
 import type { Masker } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
 import { type EntropyRuleOptions, nameOfRule } from './compile-redact-rules.ts';
@@ -66,7 +66,7 @@ const CHECKS: Checks<RedactOptions> = {
  * mask({ data: { pin: '1234', year: '2026' } }); // { data: { pin: '<:PIN:>', year: '2026' } }
  */
 export function redactor(options: RedactOptions): Masker {
-  checkOptions('redactor', options, CHECKS, ['rules']);
+  checkRequired('redactor', options, CHECKS, ['rules']);
   const { rules, confidence = 'medium', allowedValues = [], allowedKeys = [] } = options;
   const { decode = {}, replace = (_, id) => `<:${nameOfRule(id)}:>`, entropy, onMask, boundTime } = options;
   return new Redactor({
