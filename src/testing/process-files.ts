@@ -18,25 +18,21 @@ const FIRST_DESCRIPTOR = 2 ** 30;
 const WRITE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 const FLAGS: Readonly<Record<string, number>> = { r: constants.O_RDONLY, wx: WRITE_NEW };
 
-export interface ProcessFilesOptions {
-  /** Told of each call that has changed the disk, when it has. */
-  readonly onChanged?: ((call: string, path: string) => void) | undefined;
-}
-
 /**
  * The files of a {@link VirtualDisk} as one process sees them, in the place of `node:fs`. A call with a callback waits
  * until `runNext` is called, so that the order of all calls is known, and the process can be killed between any two.
  */
 export class ProcessFiles {
   readonly #disk: VirtualDisk;
-  readonly #onChanged: NonNullable<ProcessFilesOptions['onChanged']>;
+  readonly #onChanged: (call: string, path: string) => void;
   readonly #calls: (() => void)[] = [];
   readonly #descriptors = new Map<number, Descriptor>();
   readonly #watches = new Map<FileWatch, { readonly file: VirtualFile; tell(change: DiskChange): void }>();
   #lastDescriptor = FIRST_DESCRIPTOR;
   #isKilled = false;
 
-  constructor(disk: VirtualDisk, { onChanged = () => {} }: ProcessFilesOptions = {}) {
+  /** @param onChanged told of each call that has changed the disk, when it has */
+  constructor(disk: VirtualDisk, onChanged: (call: string, path: string) => void = () => {}) {
     this.#disk = disk;
     this.#onChanged = onChanged;
     disk.onChange = (file, change) => {

@@ -63,7 +63,7 @@ export function callerOf(outermost: Called): string | undefined {
 }
 
 /** The frames of the stack from the caller of a function on. */
-function framesBehind(outermost: Called): string[] {
+export function framesBehind(outermost: Called): string[] {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 30;
   const where: { stack?: string } = {};

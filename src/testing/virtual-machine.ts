@@ -37,11 +37,9 @@ export class VirtualMachine implements PendingCalls {
   /** Starts a process. The one before has ended. */
   boot(): void {
     this.#restore?.();
-    this.#process = new ProcessFiles(this.disk, {
-      onChanged: (call, path) => {
-        this.calls.push({ call, path });
-        this.onCall?.();
-      },
+    this.#process = new ProcessFiles(this.disk, (call, path) => {
+      this.calls.push({ call, path });
+      this.onCall?.();
     });
     this.#restore = replaceFileSystem(this.#process.fileSystem);
   }

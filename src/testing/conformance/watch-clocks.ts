@@ -1,5 +1,6 @@
 import { createHook } from 'node:async_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { framesBehind } from '../real-timers.ts';
 import { replaceAll } from '../virtual-clocks.ts';
 
 /** A use of real time. */
@@ -28,20 +29,19 @@ const TIMER_FRAME = /at (set\w+) \(node:timers(\/promises)?:/;
  */
 export async function watchClocks(run: () => Promise<unknown>): Promise<ClockUse[]> {
   const uses = new Map<string, ClockUse>();
-  const note = (api: string, stack: string) => {
-    const { place, isRxjs } = callerIn(stack);
+  const note = (api: string, frames: readonly string[]) => {
+    const { place, isRxjs } = callerIn(frames);
     if (place === undefined || RUNNER_FRAME.test(place)) return;
     uses.set(`${api} ${place}`, { api: isRxjs ? `${api} by RxJS after an await` : api, place });
   };
-  const hook = createHook({
-    init(_id, type) {
-      if (type !== 'Timeout' && type !== 'Immediate') return;
-      const stack = deepStack();
-      const [, name, promises] = TIMER_FRAME.exec(stack) ?? [];
-      if (name !== undefined && !stack.split('\n').some(isOwnPause))
-        note(`${name}()${promises === undefined ? '' : ' of node:timers/promises'}`, stack);
-    },
-  });
+  const init = (_id: number, type: string) => {
+    if (type !== 'Timeout' && type !== 'Immediate') return;
+    const frames = framesBehind(init);
+    const [, name, promises] = TIMER_FRAME.exec(frames.join('\n')) ?? [];
+    if (name !== undefined && !frames.some(isOwnPause))
+      note(`${name}()${promises === undefined ? '' : ' of node:timers/promises'}`, frames);
+  };
+  const hook = createHook({ init });
   const restore = replaceClocks(note);
   hook.enable();
   try {
@@ -54,21 +54,22 @@ export async function watchClocks(run: () => Promise<unknown>): Promise<ClockUse
 }
 
 /** `Date` and `performance` with an ear at what reads the time. Returns what puts the old ones back. */
-function replaceClocks(note: (api: string, stack: string) => void): () => void {
+function replaceClocks(note: (api: string, frames: readonly string[]) => void): () => void {
   const { Date: RealDate, performance } = globalThis;
-  const now = (owner: object, name: string) =>
-    new Proxy(Reflect.get(owner, 'now') as () => number, {
-      apply: (read, _self, args) => {
-        const stack = deepStack();
-        // Every event that RxJS stamps asks for the time.
-        if (!callerIn(stack).isRxjs) note(`${name}.now()`, stack);
-        return Reflect.apply(read, owner, args);
-      },
-    });
+  const now = (owner: object, name: string) => {
+    const read = Reflect.get(owner, 'now') as () => number;
+    const watched = () => {
+      const frames = framesBehind(watched);
+      // Every event that RxJS stamps asks for the time.
+      if (!callerIn(frames).isRxjs) note(`${name}.now()`, frames);
+      return read.call(owner);
+    };
+    return watched;
+  };
   const dateNow = now(RealDate, 'Date');
   const watchedDate = new Proxy(RealDate, {
-    construct: (target, args, newTarget) => {
-      if (args.length === 0) note(`new ${RealDate.name}()`, deepStack());
+    construct: function construct(target, args, newTarget) {
+      if (args.length === 0) note(`new ${RealDate.name}()`, framesBehind(construct));
       return Reflect.construct(target, args, newTarget);
     },
     get: (target, key) => (key === 'now' ? dateNow : Reflect.get(target, key)),
@@ -86,20 +87,12 @@ const isBetween = (frame: string): boolean =>
 
 const isOwnPause = (frame: string): boolean => PAUSE_FRAME.test(frame) && isBetween(frame);
 
-function deepStack(): string {
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 30;
-  const { stack = '' } = new Error('where');
-  Error.stackTraceLimit = limit;
-  return stack;
-}
-
 /** The first frame that is neither Node's nor this kit's nor RxJS's, and whether RxJS is between. */
-function callerIn(stack: string): { readonly place: string | undefined; readonly isRxjs: boolean } {
-  const frames = stack
-    .split('\n')
-    .slice(1)
-    .filter((line) => !isBetween(line));
+function callerIn(stack: readonly string[]): {
+  readonly place: string | undefined;
+  readonly isRxjs: boolean;
+} {
+  const frames = stack.filter((line) => !isBetween(line));
   const index = frames.findIndex((line) => !RXJS_FRAME.test(line));
   return { place: frames[index]?.trim().replace(/^at (?:async )?/, ''), isRxjs: index !== 0 };
 }
