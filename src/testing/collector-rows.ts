@@ -10,11 +10,9 @@ import type {
 
 type Given = CollectorMarbles | CollectorEvents | CollectorRuns;
 
-/** What a collector emits: one row that every run sees, or one for each run. */
-export function rowsOf(given: Given): CollectorRow | CollectorRow[] {
-  const rows = allRowsOf(given);
-  const isOnePerRun = 'runs' in given || ('marbles' in given && typeof given.marbles !== 'string');
-  return isOnePerRun ? rows : (rows[0] as CollectorRow);
+/** Whether each run of a collector sees a row of its own. Otherwise all see the same one. */
+export function isOnePerRun(given: Given): boolean {
+  return 'runs' in given || ('marbles' in given && typeof given.marbles !== 'string');
 }
 
 /** What a collector fails with in a run, if it does. */
@@ -26,20 +24,21 @@ export function failureOf(given: Given, run: number): unknown {
 
 /** The letters that a test gives itself. */
 export function usedLetters({ collect = {} }: TestPipelineOptions): Set<string> {
-  const rows = Object.values(collect).flatMap((given) => (given === 'keep' ? [] : allRowsOf(given)));
+  const rows = Object.values(collect).flatMap((given) => (given === 'keep' ? [] : rowsOf(given)));
   return new Set(rows.flatMap(({ entries }) => entries.flatMap(({ letter }) => letter ?? [])));
 }
 
 /** When the longest of the collectors ends, one run behind the other: milliseconds. */
 export function lastMarble({ collect = {} }: TestPipelineOptions): number {
   const lengths = Object.values(collect).map((given) => {
-    const rows = given === 'keep' ? [] : allRowsOf(given);
+    const rows = given === 'keep' ? [] : rowsOf(given);
     return rows.reduce((length, { entries, end }) => length + (end?.at ?? entries.at(-1)?.at ?? 0), 0);
   });
   return Math.max(0, ...lengths);
 }
 
-function allRowsOf(given: Given): CollectorRow[] {
+/** What a collector emits. */
+export function rowsOf(given: Given): CollectorRow[] {
   if ('runs' in given) return given.runs.map(rowOfEvents);
   if ('events' in given) return [rowOfEvents(given)];
   return [given.marbles].flat().map((text) => {

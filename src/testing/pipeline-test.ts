@@ -11,7 +11,7 @@ import { nearest } from '../sdk/nearest.ts';
 import type { Plugin } from '../sdk/plugin.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { memoryStore } from '../state/state-store.ts';
-import { failureOf, lastMarble, rowsOf, usedLetters } from './collector-rows.ts';
+import { failureOf, isOnePerRun, lastMarble, rowsOf, usedLetters } from './collector-rows.ts';
 import { toMilliseconds } from './duration.ts';
 import { errorText } from './error-text.ts';
 import { toEvent } from './marbles.ts';
@@ -221,6 +221,7 @@ export class PipelineTest {
         if (given === 'keep') return undefined;
         return standInCollector(loaded_plugin, {
           rows: rowsOf(given),
+          isOnePerRun: isOnePerRun(given),
           makeEvent: ({ value, letter }, position) => {
             // A whole event keeps its data, by which a recording knows it.
             const event = toEvent(isEvent(value) ? value : frozenCopy(value));

@@ -24,8 +24,9 @@ export interface CollectorRow {
 }
 
 export interface StandInCollectorOptions {
-  /** One row that every run sees, or one for each run; a run beyond the last completes at once. */
-  readonly rows: CollectorRow | readonly CollectorRow[];
+  readonly rows: readonly CollectorRow[];
+  /** Whether each run sees a row of its own; one beyond the last completes at once. Default: all see the first one. */
+  readonly isOnePerRun?: boolean;
   /** @param position in all that it emits, from 0; the same for what it emits again after a restart */
   readonly makeEvent: (value: TimedValue, position: number) => CollectedEvent;
   /** The error of `#`. */
@@ -51,7 +52,7 @@ interface Item {
  */
 export function standInCollector(
   plugin: CollectPlugin,
-  { rows, makeEvent, failure, onEnd, jitter }: StandInCollectorOptions,
+  { rows, isOnePerRun = false, makeEvent, failure, onEnd, jitter }: StandInCollectorOptions,
 ): CollectPlugin {
   const waits = heedsDemand(plugin);
   const resumes = resumesAfterRestart(plugin);
@@ -67,8 +68,8 @@ export function standInCollector(
       new Observable<CollectedEvent | EventBatch>((subscriber) => {
         const run = runs++;
         const start = asyncScheduler.now();
-        const row = rowOf(rows, run);
-        const isNew = resumes ? run === 0 || Array.isArray(rows) : true;
+        const row = (isOnePerRun ? rows[run] : rows[0]) ?? NO_EVENTS;
+        const isNew = !resumes || run === 0 || isOnePerRun;
         const items = resumes ? log : [];
         if (isNew) addItems(items, row, start, jitter);
         const endLater = jitter();
@@ -149,14 +150,7 @@ function positionOf(state: CollectorState): number {
   return (state.get(POSITION) as number | undefined) ?? 0;
 }
 
-function rowOf(rows: StandInCollectorOptions['rows'], run: number): CollectorRow {
-  if (!isList(rows)) return rows;
-  return rows[run] ?? { entries: [], end: { at: 0, kind: 'completed' } };
-}
-
-function isList(rows: StandInCollectorOptions['rows']): rows is readonly CollectorRow[] {
-  return Array.isArray(rows);
-}
+const NO_EVENTS: CollectorRow = { entries: [], end: { at: 0, kind: 'completed' } };
 
 /** A row that goes on after a restart ends with its last event; where it fails, it does so after the same time as before. */
 function endsAt({ end }: CollectorRow, start: number, isNew: boolean): number | undefined {

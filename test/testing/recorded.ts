@@ -49,7 +49,8 @@ export async function recorded(
       ...config,
       collectors: replacePlugins(config.collectors, ({ loaded_plugin }) =>
         standInCollector(loaded_plugin, {
-          rows,
+          rows: [rows].flat(),
+          isOnePerRun: Array.isArray(rows),
           makeEvent: ({ value }) => toEvent(value),
           failure: () => new Error('a failure'),
           onEnd: () => {},
