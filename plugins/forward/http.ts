@@ -259,9 +259,8 @@ class Sender {
     const { failedEvents, retryAfter } = await this.#sendPart(documents, call);
     if (failedEvents.length === 0) return;
     const message = `${failedEvents.length} of ${documents.count} events were not delivered to ${this.#client.server}: ${reasonsOf(failedEvents)}`;
-    const isUnfinished = failedEvents.every(({ permanent, reason }) => permanent || reason === NOT_TRIED);
-    const error = new PluginError(message, { failedEvents, retryAfter });
-    throw Object.assign(error, { unfinished: isUnfinished });
+    const unfinished = failedEvents.every(({ permanent, reason }) => permanent || reason === NOT_TRIED);
+    throw new PluginError(message, { failedEvents, retryAfter, unfinished });
   }
 
   /** Returns the events that failed, of which the others were delivered. Throws if there are no others. */

@@ -46,6 +46,8 @@ export class PluginError extends MillraceError {
    * Seconds until a forwarder may be called again, in place of the usual wait; at most an hour. Default: the usual wait.
    */
   readonly retryAfter: number | undefined;
+  /** With `failedEvents`: those that are not permanent were not tried yet. See {@link isUnfinished}. */
+  readonly unfinished: boolean;
 
   constructor(message: string, options: PluginErrorOptions = {}) {
     super('MILLRACE_PLUGIN', message, options);
@@ -53,6 +55,7 @@ export class PluginError extends MillraceError {
     this.permanent = options.permanent ?? false;
     this.failedEvents = options.failedEvents;
     this.retryAfter = options.retryAfter;
+    this.unfinished = options.unfinished ?? false;
   }
 }
 
@@ -70,6 +73,7 @@ export interface PluginErrorOptions extends ErrorOptions {
   readonly permanent?: boolean | undefined;
   readonly failedEvents?: readonly (number | FailedEvent)[] | undefined;
   readonly retryAfter?: number | undefined;
+  readonly unfinished?: boolean | undefined;
 }
 
 const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
@@ -149,7 +153,7 @@ export function isFatal(error: unknown): boolean {
  * error object. They are sent at once, which is not another attempt.
  *
  * @example
- * isUnfinished(Object.assign(new Error('half of it'), { failedEvents: [2, 3], unfinished: true })); // true
+ * isUnfinished(new PluginError('half of it', { failedEvents: [2, 3], unfinished: true })); // true
  */
 export function isUnfinished(error: unknown): boolean {
   return (

@@ -302,7 +302,8 @@ describe('a partial failure', () => {
 
   it('with `unfinished` is no failed attempt: the rest is sent at once, unless nothing was done', () => {
     const rest = (sent: readonly CollectedEvent[], from: number) =>
-      Object.assign(new PluginError('later', { failedEvents: sent.slice(from).map((_, i) => i + from) }), {
+      new PluginError('later', {
+        failedEvents: sent.slice(from).map((_, i) => i + from),
         unfinished: true,
       });
     const { calls, letters, stats } = run({
