@@ -15,7 +15,7 @@ import {
   WAIT,
 } from './svg-elements.ts';
 
-/** What swirly has no mark for. Each is drawn about the point it stands at. */
+/** The marks of a run. Each is drawn about the point it stands at. */
 
 const PILL_SIZE = 12;
 const ICON = 13;
