@@ -29,7 +29,7 @@ const CHUNKS = [
   // Small modules that several plugins or commands share.
   {
     name: 'plugin-parts',
-    test: /plugins\/(?:batch-demand|bounded-time|mask-expressions|masks\/masking|once-per-context)\.ts$/,
+    test: /plugins\/(?:batch-demand|bounded-time|mask-expressions|masks\/masking)\.ts$/,
   },
   { name: 'command-line', test: /src\/cli\/(?:errors|format|notices)\.ts$/ },
   { name: 'terminal', test: /src\/cli\/(?:log-line|terminal)\.ts$/ },

@@ -1,6 +1,6 @@
 import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
 import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './support/check-options.ts';
-import { steadyClock } from './support/steady-clock.ts';
+import { steadyClock } from './support/clock.ts';
 import { subscribeFor } from './support/subscribe-for.ts';
 
 export interface CircuitBreakerOptions {

@@ -8,8 +8,8 @@ import {
   FUNCTION,
   SCHEDULER,
 } from './support/check-options.ts';
+import { steadyClock } from './support/clock.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
-import { steadyClock } from './support/steady-clock.ts';
 
 export interface DedupeOptions<T> {
   /** Values of the same key are duplicates: a string or a number, compared as by a `Map`. Default: the value. */

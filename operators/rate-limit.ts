@@ -1,9 +1,9 @@
 import { type MonoTypeOperatorFunction, Observable, type SchedulerLike } from 'rxjs';
 import { longTimer } from './long-timer.ts';
 import { ABOVE_0, type Checks, COUNT, checkRequired, FUNCTION, SCHEDULER } from './support/check-options.ts';
+import { steadyClock } from './support/clock.ts';
 import { Fifo } from './support/fifo.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
-import { steadyClock } from './support/steady-clock.ts';
 import { subscribeFor } from './support/subscribe-for.ts';
 import { TokenBucket } from './support/token-bucket.ts';
 

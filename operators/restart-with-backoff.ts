@@ -20,7 +20,7 @@ import {
   FUNCTION,
   SCHEDULER,
 } from './support/check-options.ts';
-import { steadyClock } from './support/steady-clock.ts';
+import { steadyClock } from './support/clock.ts';
 
 export interface RestartPolicy extends Backoff {
   /** Consecutive failures at most: the last one is passed on. `Infinity`: none is. */

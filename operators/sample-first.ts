@@ -1,7 +1,7 @@
 import { defer, filter, type MonoTypeOperatorFunction, type SchedulerLike } from 'rxjs';
 import { ABOVE_0, type Checks, COUNT, checkOptions, FUNCTION, SCHEDULER } from './support/check-options.ts';
+import { steadyClock } from './support/clock.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
-import { steadyClock } from './support/steady-clock.ts';
 
 export interface SampleFirstOptions<T> {
   /** Values of each key are counted apart: a string or a number. Default: all are counted together. */

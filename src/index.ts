@@ -40,6 +40,7 @@ export {
   collectedEvent,
   type HostEvent,
 } from './sdk/events.ts';
+export { isoNow, toUtc } from './sdk/index.ts';
 export type {
   CollectPlugin,
   ConfigProblem,
@@ -59,7 +60,6 @@ export type {
 } from './sdk/plugin.ts';
 export { serialise } from './sdk/serialise.ts';
 export type * from './sdk/status.ts';
-export { isoNow, toUtc } from './sdk/time.ts';
 export type { WrittenFile } from './sdk/written-file.ts';
 export { openState, readState } from './state/open-state.ts';
 export type { StateStore } from './state/state-store.ts';

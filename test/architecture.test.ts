@@ -71,7 +71,7 @@ const EXCUSED_CLOCKS: readonly { file: string; code: string; why: string }[] = [
     why: 'how long the connection of a request may be idle; no timer',
   },
   {
-    file: 'operators/support/steady-clock.ts',
+    file: 'operators/support/clock.ts',
     code: 'performance.now',
     why: 'a clock that cannot be set, which RxJS has for animations only; in virtual time it is not read',
   },

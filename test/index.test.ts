@@ -72,6 +72,7 @@ describe('millrace/plugin', () => {
       'isPermanent',
       'isoNow',
       'nearest',
+      'oncePerContext',
       'oneCharacter',
       'path',
       'printableJson',

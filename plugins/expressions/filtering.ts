@@ -1,5 +1,5 @@
 import type { CollectedEvent, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
-import { oncePerContext } from '../once-per-context.ts';
+import { oncePerContext } from '../../src/sdk/index.ts';
 import type { Cel } from './cel.ts';
 import { Condition } from './condition.ts';
 

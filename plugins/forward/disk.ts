@@ -10,12 +10,12 @@ import {
   type ExactOutput,
   type ExactOutputEvents,
   ForwardConfigBase,
+  oncePerContext,
   type PipelineRunContext,
   path,
   serialise,
   toJsonLine,
 } from '../../src/sdk/index.ts';
-import { oncePerContext } from '../once-per-context.ts';
 
 export const description = 'Writes events as JSON: line by line to one file, or each to a file of its own.';
 
@@ -136,12 +136,13 @@ const linesOf = oncePerContext(lines);
 function lines(ctx: Context): Write<string | Buffer> {
   const { path: folder, filename = '', fsync } = ctx.config;
   const path = join(folder, filename);
+  const options = { fsync };
   if (!ctx.signal.aborted) heldAppender(path, ctx);
   return (text) =>
     defer(() => {
       // A part of its own, because a write that was begun may outlast the run.
       const { appender, release } = leaseAppender(path, appenderOptions(ctx));
-      return appender.append(text, { fsync }).pipe(reportBytes([text], ctx), finalize(release));
+      return appender.append(text, options).pipe(reportBytes([text], ctx), finalize(release));
     });
 }
 

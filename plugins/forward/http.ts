@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import * as z from 'zod';
-import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { steadyClock } from '../../operators/support/clock.ts';
 import {
   batching,
   type CollectedEvent,
@@ -11,6 +11,7 @@ import {
   integer,
   isFatal,
   isPermanent,
+  oncePerContext,
   type PluginContext,
   PluginError,
   type Secret,
@@ -28,7 +29,6 @@ import {
   halves,
   split,
 } from '../http/documents.ts';
-import { oncePerContext } from '../once-per-context.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 /** What the plugin or the connection sets. */

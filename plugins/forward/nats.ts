@@ -11,6 +11,7 @@ import {
   type ForwardPlugin,
   integer,
   isPermanent,
+  oncePerContext,
   type PartlyFailedCall,
   type PipelineRunContext,
   PluginError,
@@ -30,7 +31,6 @@ import {
   subjectPattern,
 } from '../nats/settings.ts';
 import { SharedLink } from '../nats/shared-link.ts';
-import { oncePerContext } from '../once-per-context.ts';
 
 const LF = 0x0a;
 

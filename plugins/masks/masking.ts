@@ -5,10 +5,10 @@ import {
   type CollectedEvent,
   type LineEnvelope,
   type LineMapping,
+  oncePerContext,
   type PipelineRunContext,
   PluginError,
 } from '../../src/sdk/index.ts';
-import { oncePerContext } from '../once-per-context.ts';
 
 type OnMask = (rule: string, count: number) => void;
 

@@ -10,11 +10,11 @@ import {
   type CollectedEvent,
   type LineEnvelope,
   type LineMapping,
+  oncePerContext,
   type PipelineRunContext,
   PluginError,
 } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
-import { oncePerContext } from '../once-per-context.ts';
 import { packRules } from '../packs/load-packs.ts';
 import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
 

@@ -1,6 +1,11 @@
 import * as cel from '@marcbachmann/cel-js';
 import * as z from 'zod';
-import { defineProcessor, type PipelineRunContext, ProcessConfigBase } from '../../src/sdk/index.ts';
+import {
+  defineProcessor,
+  oncePerContext,
+  type PipelineRunContext,
+  ProcessConfigBase,
+} from '../../src/sdk/index.ts';
 import { CelExpression } from '../expressions/cel.ts';
 import {
   type FieldPath,
@@ -12,7 +17,6 @@ import {
 } from '../expressions/fields.ts';
 import { toJsonValue } from '../expressions/json-value.ts';
 import { expression, fieldName } from '../expressions/schema.ts';
-import { oncePerContext } from '../once-per-context.ts';
 
 const value = () => expression(cel, { expected: 'a valid expression' });
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import {
   type CollectedEvent,
   defineProcessor,
+  oncePerContext,
   oneCharacter,
   type PipelineRunContext,
   PluginError,
@@ -17,7 +18,6 @@ import {
   withoutField,
 } from '../expressions/fields.ts';
 import { fieldName, regularExpression } from '../expressions/schema.ts';
-import { oncePerContext } from '../once-per-context.ts';
 import {
   csvParser,
   MAX_LENGTH,

@@ -5,7 +5,7 @@ import {
   ENTROPY_RULE,
   KEY_FRAGMENT,
 } from '../../operators/masks/redact/compile-redact-rules.ts';
-import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { steadyClock } from '../../operators/support/clock.ts';
 import {
   type ConfigProblem,
   integer,

@@ -1,4 +1,4 @@
-import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { steadyClock } from '../../operators/support/clock.ts';
 import { elapsedText, reminderAt } from '../engine/attempts.ts';
 import type { Logger } from '../sdk/context.ts';
 import type { PipelineHealth } from '../sdk/status.ts';

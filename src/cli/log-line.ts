@@ -1,5 +1,5 @@
+import { isoNow } from '../../operators/support/clock.ts';
 import { printable, printableJson } from '../sdk/printable.ts';
-import { isoNow } from '../sdk/time.ts';
 import type { Colours } from './terminal.ts';
 
 /** One entry of a log. */

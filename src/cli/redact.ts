@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
 import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.ts';
 import type { Redactor } from '../../operators/masks/redact/redactor.ts';
-import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { steadyClock } from '../../operators/support/clock.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.ts';
 import { DEFAULT_PACKS } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';

@@ -1,10 +1,10 @@
 import { filter, firstValueFrom, fromEvent, interval, map, merge, of } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
+import { isoNow } from '../../operators/support/clock.ts';
 import type { AnswerRecording, RecordRequest } from '../admin/admin-server.ts';
 import type { PipelineProbe } from '../engine/probe.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
-import { isoNow } from '../sdk/time.ts';
 import type { Fleet } from './fleet.ts';
 import { counted } from './format.ts';
 import { SwitchableProbe } from './switchable-probe.ts';

@@ -13,8 +13,8 @@ import {
 } from 'rxjs';
 import { backoffDelay } from '../../operators/backoff.ts';
 import { longTimer } from '../../operators/long-timer.ts';
+import { isoNow, steadyClock } from '../../operators/support/clock.ts';
 import { counted } from '../../operators/support/counted.ts';
-import { steadyClock } from '../../operators/support/steady-clock.ts';
 import type { Logger } from '../sdk/context.ts';
 import {
   isFatal,
@@ -25,8 +25,7 @@ import {
   retryAfterOf,
   safeReason,
 } from '../sdk/errors.ts';
-import { availableResults, streamResults } from '../sdk/plugin-result.ts';
-import { isoNow } from '../sdk/time.ts';
+import { availableResults, streamResults } from '../sdk/plugin.ts';
 import type { Outage } from './stats.ts';
 
 export interface AttemptPolicy {

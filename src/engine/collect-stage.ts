@@ -10,7 +10,7 @@ import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, MillraceError } from '../sdk/errors.ts';
 import { EventBatch, isEvent, isEventBatch, isLazy, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
+import { isAsync, isIterable, toObservable } from '../sdk/plugin.ts';
 import { WrittenEvents } from '../sdk/written-events.ts';
 import { AckQueue, type Batch, type Delivery, LazyBatch, originOf, sizeOf } from './delivery.ts';
 import type { Drop } from './probe.ts';

@@ -1,8 +1,8 @@
 import { type Observable, Subject } from 'rxjs';
+import { isoNow } from '../../operators/support/clock.ts';
 import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { type CollectedEvent, collectedEvent } from '../sdk/events.ts';
-import { isoNow } from '../sdk/time.ts';
 import { type Batch, type Delivery, originOf } from './delivery.ts';
 import { FailureLog } from './failure-log.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';

@@ -1,6 +1,6 @@
 import { type Subscription, timer } from 'rxjs';
+import { steadyClock } from '../../operators/support/clock.ts';
 import { counted } from '../../operators/support/counted.ts';
-import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { isNoteworthy } from '../sdk/errors.ts';
 import { elapsedText, reminderAt } from './attempts.ts';
 

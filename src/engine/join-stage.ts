@@ -1,7 +1,7 @@
 import { Observable, type OperatorFunction, type Subscriber, type Subscription } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
+import { steadyClock } from '../../operators/support/clock.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
-import { steadyClock } from '../../operators/support/steady-clock.ts';
 import { subscribeFor } from '../../operators/support/subscribe-for.ts';
 import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';

@@ -14,12 +14,12 @@ import {
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
-import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { steadyClock } from '../../operators/support/clock.ts';
 import { type LineOutcomes, LineProcessing, type Turn } from '../lines/process-lines.ts';
 import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineMapping } from '../sdk/plugin.ts';
-import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin-result.ts';
+import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin.ts';
 import { expectEvents } from './collect-stage.ts';
 import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
 import type { Drop } from './probe.ts';

@@ -1,10 +1,10 @@
 import { BehaviorSubject, type Observable, ReplaySubject, Subscription } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
 import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
+import { isoNow } from '../../operators/support/clock.ts';
 import { counted } from '../../operators/support/counted.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { isFinal, type PipelineState, type PipelineStatus } from '../sdk/status.ts';
-import { isoNow } from '../sdk/time.ts';
 import { elapsedText } from './attempts.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';
 

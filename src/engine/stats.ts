@@ -1,4 +1,4 @@
-import { steadyClock } from '../../operators/support/steady-clock.ts';
+import { steadyClock } from '../../operators/support/clock.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
 import type { StagePlace } from './probe.ts';

@@ -13,11 +13,11 @@ import {
   timer,
 } from 'rxjs';
 import { poll } from '../../operators/poll.ts';
+import { isoNow } from '../../operators/support/clock.ts';
 import { counted } from '../../operators/support/counted.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, safeReason } from '../sdk/errors.ts';
 import type { HostEvent } from '../sdk/events.ts';
-import { isoNow } from '../sdk/time.ts';
 import type { ConfiguredBeacon, Reader, Reading } from './built-in-beacons.ts';
 import { beaconTag, mayMatchBeacon, tagMatcher } from './tags.ts';
 

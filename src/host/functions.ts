@@ -4,7 +4,7 @@ import { MillraceError } from '../sdk/errors.ts';
 import { importModule, loadFailure, moduleFile } from '../sdk/import-module.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigProblem } from '../sdk/plugin.ts';
-import { isAsync, toObservable } from '../sdk/plugin-result.ts';
+import { isAsync, toObservable } from '../sdk/plugin.ts';
 import { builtInFunctions } from './built-in-functions.ts';
 import type { HostFunction } from './host-function.ts';
 

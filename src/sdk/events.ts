@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { isoNow } from '../../operators/support/clock.ts';
 import { dateTime, path } from './schema-parts.ts';
-import { isoNow } from './time.ts';
 
 const anyObject = () => z.record(z.string(), z.unknown());
 

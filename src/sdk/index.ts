@@ -1,5 +1,6 @@
 // Everything that a plugin may use: `millrace/plugin`. Built-in plugins import this and `operators/`, and nothing else.
 
+export { isoNow, toUtc } from '../../operators/support/clock.ts';
 export { type BatchDefaults, type BatchingDefaults, type BatchLimits, batching } from './batching.ts';
 export type { AnalyticsConfig, PipelineConfig, PluginConfig, Route, RouteCondition } from './config.ts';
 export {
@@ -75,10 +76,10 @@ export type {
   ProcessPlugin,
   Returned,
 } from './plugin.ts';
+export { oncePerContext } from './plugin.ts';
 export { printableJson } from './printable.ts';
 export { count, integer, MAX_COUNT, oneCharacter, path } from './schema-parts.ts';
 export { type Secret, type SecretOptions, type SecretSource, secret } from './secret.ts';
 export { serialise, toJson, toJsonLine } from './serialise.ts';
-export { isoNow, toUtc } from './time.ts';
 export { WrittenEvents } from './written-events.ts';
 export { fileId, folderId, type WrittenFile } from './written-file.ts';

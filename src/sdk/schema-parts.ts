@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { toUtc } from '../../operators/support/clock.ts';
 import { type ListenAddress, parseListenAddress } from './listen-address.ts';
-import { toUtc } from './time.ts';
 
 /** The upper bound of counts in docs/specification.md, 9223372036854775807, which a JavaScript number holds as 2^63. */
 export const MAX_COUNT = 2 ** 63;

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { toUtc } from '../../operators/support/clock.ts';
 import type { LazyEvents } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import { countWrittenEvents } from './json-lines/written-lines.ts';
-import { toUtc } from './time.ts';
 
 const isTimestamp = (text: string) => toUtc(text) === text;
 

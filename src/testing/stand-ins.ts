@@ -5,7 +5,7 @@ import { MillraceError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { freezeDeep, isFrozenWrite } from '../sdk/freeze.ts';
 import type { ForwardPlugin, LineJoining, OutputMark, Plugin, ProcessPlugin } from '../sdk/plugin.ts';
-import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin-result.ts';
+import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin.ts';
 import { anything } from './stand-in-collector.ts';
 import type { Letters } from './trace.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
-import { writeJsonLines } from '../../src/sdk/json-lines/json-lines.ts';
+import { LineEvents, writeJsonLines } from '../../src/sdk/event-batch.ts';
 
 const BEFORE = '{"line":"';
 const AFTER = '","source":"a.log"}\n';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toUtc } from '../../src/sdk/time.ts';
+import { toUtc } from '../../operators/support/clock.ts';
 
 describe('toUtc', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { toUtc } from '../../operators/support/clock.ts';
 import { countWrittenEvents } from '../../src/sdk/json-lines/written-lines.ts';
 import { toJsonLine } from '../../src/sdk/serialise.ts';
-import { toUtc } from '../../src/sdk/time.ts';
 import { WrittenEvents } from '../../src/sdk/written-events.ts';
 
 const TIMESTAMP = '2026-01-01T00:00:00.000Z';

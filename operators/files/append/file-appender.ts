@@ -18,9 +18,9 @@ import {
   hasMethods,
   SCHEDULER,
 } from '../../support/check-options.ts';
+import { steadyClock } from '../../support/clock.ts';
 import { Fifo } from '../../support/fifo.ts';
 import { fileSystem, isMissing, perFileSystem } from '../../support/file-system.ts';
-import { steadyClock } from '../../support/steady-clock.ts';
 import {
   FILE_MODE,
   type Leftover,
@@ -91,6 +91,8 @@ export class FileAppender {
   #leftover: Leftover | undefined;
   #lookedAt = 0;
   readonly #background: BackgroundSync;
+  /** The options of the last call: most callers pass the same ones again. */
+  #checked: AppendOptions | undefined;
 
   /** @throws TypeError for an option that is unknown or of the wrong type. */
   constructor(path: string, options: AppenderOptions = {}) {
@@ -110,7 +112,8 @@ export class FileAppender {
    * @throws TypeError for an option that is unknown or of the wrong type.
    */
   append(text: string | Buffer, options: AppendOptions = {}): Observable<never> {
-    checkOptions('append', options, APPEND_CHECKS);
+    if (options !== this.#checked) checkOptions('append', options, APPEND_CHECKS);
+    this.#checked = options;
     const { fsync = 'never', before } = options;
     return this.#jobs.run(async (isCancelled) => {
       const bytes = typeof text === 'string' ? Buffer.from(text) : text;

@@ -1,7 +1,6 @@
 import { exhaustMap, Subscription, takeWhile, timer } from 'rxjs';
 import { counted } from '../../support/counted.ts';
 import { closeFile, isMissing } from '../../support/file-system.ts';
-import { ChunkReader } from './chunk-reader.ts';
 import { isShortage } from './file-system.ts';
 import type { FollowSettings, KnownFile } from './follow-settings.ts';
 import type { FollowedFile } from './followed-files.ts';
@@ -9,7 +8,7 @@ import { FollowedFiles, markReplaced, markTruncated, type Seen } from './followe
 import type { LineBatch } from './line-block.ts';
 import { PathScanner } from './path-scanner.ts';
 import { Descriptors } from './process-limits.ts';
-import { ReadPump } from './read-pump.ts';
+import { ChunkReader, ReadPump } from './read-pump.ts';
 import { earlierFiles, findMoved } from './renamed-files.ts';
 
 /** Milliseconds after which files are read again for which no descriptor was left. */

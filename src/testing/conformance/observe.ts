@@ -6,7 +6,7 @@ import type { PipelineRunContext } from '../../sdk/context.ts';
 import type { EventBatch } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../sdk/plugin.ts';
-import { availableResults, streamResults } from '../../sdk/plugin-result.ts';
+import { availableResults, streamResults } from '../../sdk/plugin.ts';
 import { activeResources, resourcesSince } from './active-resources.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,5 +1,6 @@
 import { interval, map, of } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
+import { isoNow } from '../../../operators/support/clock.ts';
 import { buildConfig } from '../../config/build-config.ts';
 import { createContext } from '../../engine/context.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
@@ -8,7 +9,6 @@ import type { CollectedEvent } from '../../sdk/events.ts';
 import { frozenCopy } from '../../sdk/freeze.ts';
 import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
-import { isoNow } from '../../sdk/time.ts';
 import { memoryState } from '../../state/state-store.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { CheckFailure } from './check.ts';

@@ -1,8 +1,8 @@
 import { firstValueFrom, timer } from 'rxjs';
+import { toUtc } from '../../../operators/support/clock.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { toJson } from '../../sdk/serialise.ts';
-import { toUtc } from '../../sdk/time.ts';
 import type { RecordedEvent, Recording } from './recorder.ts';
 import { hasSettingsOf, maskAllBy, maskBy, type Processor } from './run-processor.ts';
 import { maskNames } from './watch-masks.ts';

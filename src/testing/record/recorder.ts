@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import { steadyClock } from '../../../operators/support/steady-clock.ts';
+import { steadyClock } from '../../../operators/support/clock.ts';
 import type { CallEnded, CallPart, PipelineProbe, StagePlace } from '../../engine/probe.ts';
 import {
   failedEventsOf,

@@ -8,7 +8,7 @@ import { isEvent, LineEvents } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { ProcessPlugin } from '../../sdk/plugin.ts';
-import { availableResults, streamResults } from '../../sdk/plugin-result.ts';
+import { availableResults, streamResults } from '../../sdk/plugin.ts';
 import { toJson } from '../../sdk/serialise.ts';
 import { memoryState } from '../../state/state-store.ts';
 import { version } from '../../version.ts';

@@ -3,8 +3,7 @@ import { isMapping } from '../../sdk/checks/problem.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
-import type { ProcessPlugin } from '../../sdk/plugin.ts';
-import { availableResults, streamResults } from '../../sdk/plugin-result.ts';
+import { availableResults, type ProcessPlugin, streamResults } from '../../sdk/plugin.ts';
 import { replacePlugins, tracedJoining, tracedProcessor } from '../stand-ins.ts';
 import { withoutAudit } from './run-processor.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { timer } from 'rxjs';
-import { steadyClock } from '../../../operators/support/steady-clock.ts';
+import { steadyClock } from '../../../operators/support/clock.ts';
 import { marbles } from '../../support/marbles.ts';
 
 const DAY = 24 * 3600 * 1000;

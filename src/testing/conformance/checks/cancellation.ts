@@ -1,6 +1,6 @@
 import type { Observable, Subscription } from 'rxjs';
 import type { PipelineRunContext } from '../../../sdk/context.ts';
-import { isAsync } from '../../../sdk/plugin-result.ts';
+import { isAsync } from '../../../sdk/plugin.ts';
 import { activeResources, resourcesSince } from '../active-resources.ts';
 import { ALL_KINDS, type Check, demand } from '../check.ts';
 import { collected, handled, pause, virtually } from '../observe.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { toUtc } from '../../../../operators/support/clock.ts';
 import { isEvent, isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
 import { frozenCopy, isFrozenWrite } from '../../../sdk/freeze.ts';
-import { toUtc } from '../../../sdk/time.ts';
 import { type Check, CheckFailure, demand, reasonOf } from '../check.ts';
 import { collected, handled, type Observed, observe, processed } from '../observe.ts';
 import { openCopy } from '../open-copy.ts';
