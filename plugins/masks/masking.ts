@@ -33,12 +33,17 @@ class ContextMask<C> {
     });
   }
 
-  get mapping(): LineMapping {
-    this.#mapping ??= { map: (line) => this.mask(line), many: this.#masks.many() };
+  process(event: CollectedEvent): readonly CollectedEvent[] {
+    return [this.#mask(event)];
+  }
+
+  mappingFor(envelope: LineEnvelope): LineMapping | undefined {
+    if (!this.#spares(envelope)) return undefined;
+    this.#mapping ??= { map: (line) => this.#mask(line), many: this.#masks.many() };
     return this.#mapping;
   }
 
-  mask<T extends string | object>(value: T): Masked<T> {
+  #mask<T extends string | object>(value: T): Masked<T> {
     try {
       return this.#masks.mask(value);
     } catch (error) {
@@ -48,7 +53,7 @@ class ContextMask<C> {
   }
 
   /** Whether it leaves everything but the line of an event as it is. */
-  spares({ timestamp, source, backfill }: LineEnvelope): boolean {
+  #spares({ timestamp, source, backfill }: LineEnvelope): boolean {
     // Each text is masked for itself: what was left as it is, is so again.
     const isKnown = source === this.#spared;
     const event = { timestamp, data: { line: '', source: isKnown ? '' : source }, backfill };
@@ -73,24 +78,22 @@ class ContextMask<C> {
 
 /** The entry functions of a mask. A refusal becomes an error that may be logged: its message holds no content. */
 export function masking<C>(options: MaskingOptions<C>) {
-  const maskOf = oncePerContext((ctx: PipelineRunContext<C>) => new ContextMask(ctx, options));
+  return maskEntries((ctx: PipelineRunContext<C>) => new ContextMask(ctx, options));
+}
+
+/** What masks the events of a run. */
+interface RunMask {
+  process(event: CollectedEvent): readonly CollectedEvent[];
+  mappingFor(envelope: LineEnvelope): LineMapping | undefined;
+}
+
+/** The entry functions of a processor that has a mask for each run. */
+export function maskEntries<C>(create: (ctx: PipelineRunContext<C>) => RunMask) {
+  const maskOf = oncePerContext(create);
   return {
-    process: ({
-      ctx,
-      event,
-    }: {
-      ctx: PipelineRunContext<C>;
-      event: CollectedEvent;
-    }): readonly CollectedEvent[] => [maskOf(ctx).mask(event)],
-    mapLines: ({
-      ctx,
-      envelope,
-    }: {
-      ctx: PipelineRunContext<C>;
-      envelope: LineEnvelope;
-    }): LineMapping | undefined => {
-      const mask = maskOf(ctx);
-      return mask.spares(envelope) ? mask.mapping : undefined;
-    },
+    process: ({ ctx, event }: { ctx: PipelineRunContext<C>; event: CollectedEvent }) =>
+      maskOf(ctx).process(event),
+    mapLines: ({ ctx, envelope }: { ctx: PipelineRunContext<C>; envelope: LineEnvelope }) =>
+      maskOf(ctx).mappingFor(envelope),
   };
 }

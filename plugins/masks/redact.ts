@@ -10,12 +10,12 @@ import {
   type CollectedEvent,
   type LineEnvelope,
   type LineMapping,
-  oncePerContext,
   type PipelineRunContext,
   PluginError,
 } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { packRules } from '../packs/load-packs.ts';
+import { maskEntries } from './masking.ts';
 import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
 
 /** The configuration, as far as the mask needs it. */
@@ -218,21 +218,5 @@ function sourceOf(event: CollectedEvent): string | undefined {
 
 /** The entry functions of `redact`, without its schema: a worker loads no more. Workers have no time. */
 export function redacting(time: RedactTime = NO_TIME) {
-  const contextOf = oncePerContext((ctx: PipelineRunContext<RedactSettings>) => new RedactContext(ctx, time));
-  return {
-    process: ({
-      ctx,
-      event,
-    }: {
-      ctx: PipelineRunContext<RedactSettings>;
-      event: CollectedEvent;
-    }): readonly CollectedEvent[] => contextOf(ctx).process(event),
-    mapLines: ({
-      ctx,
-      envelope,
-    }: {
-      ctx: PipelineRunContext<RedactSettings>;
-      envelope: LineEnvelope;
-    }): LineMapping | undefined => contextOf(ctx).mappingFor(envelope),
-  };
+  return maskEntries((ctx: PipelineRunContext<RedactSettings>) => new RedactContext(ctx, time));
 }
