@@ -1,5 +1,6 @@
 import { engine } from './engine.ts';
 import { entropy } from './entropy.ts';
+import { files } from './files.ts';
 import { http } from './http.ts';
 import { latency } from './latency.ts';
 import { mainJob } from './main-job.ts';
@@ -30,4 +31,5 @@ export const PARTS: readonly Part[] = [
   start,
   virtualTime,
   micro,
+  files,
 ];

@@ -3,7 +3,7 @@ import { byNumber, CompiledRule, isCostly, MaskRun, RulePlan } from './compiled-
 import { type HeldLines, HeldText, LineCursor, spliced } from './held-lines.ts';
 import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT } from './lines-masker.ts';
 import type { MaskRule } from './mask-rule.ts';
-import type { CandidateLine } from './search/literal-index.ts';
+import type { CandidateLine } from './search/finders.ts';
 
 export interface MaskRulesOptions {
   /** Called after a string in which `rule` replaced `count` values, at least one. */

@@ -3,10 +3,16 @@ import { type Cost, costOf } from './expression/cost.ts';
 import { isAscii, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
+import { afterEmpty } from './expression/unit-set.ts';
 import { type HeldLines, LineCursor } from './held-lines.ts';
 import { type MaskRule, RejectedMatches } from './mask-rule.ts';
-import { afterEmpty, type Finder, LiteralFinder, PlainFinder } from './search/finders.ts';
-import { type CandidateLine, LiteralIndex } from './search/literal-index.ts';
+import {
+  type CandidateLine,
+  type Finder,
+  LiteralFinder,
+  LiteralIndex,
+  PlainFinder,
+} from './search/finders.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
 const DO_NOTHING = (): void => {};

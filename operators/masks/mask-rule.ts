@@ -1,5 +1,5 @@
 import type { Cost } from './expression/cost.ts';
-import { afterEmpty } from './search/finders.ts';
+import { afterEmpty } from './expression/unit-set.ts';
 
 /** One rule of a mask: what it finds in a string, and what replaces it. */
 export interface MaskRule {

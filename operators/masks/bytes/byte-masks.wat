@@ -1,6 +1,6 @@
 ;; `mask` masks the matches of one rule in a text of ASCII: it looks for a character that every match has, sixteen bytes
 ;; together; goes back over what may stand before it in a match; and asks the rule's automaton from there.
-;; `scan` looks for literals of many rules: see literal-index.ts.
+;; `scan` looks for literals of many rules: see finders.ts.
 ;; `npm run wat` makes byte-masks-code.ts of it.
 (module
   (memory (export "memory") 13)

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { costOf } from '../../../../operators/masks/expression/cost.ts';
 import { requiredLiterals } from '../../../../operators/masks/expression/literals.ts';
 import { parseExpression } from '../../../../operators/masks/expression/pattern.ts';
-import type { Finder } from '../../../../operators/masks/search/finders.ts';
-import { LiteralIndex } from '../../../../operators/masks/search/literal-index.ts';
+import { type Finder, LiteralIndex } from '../../../../operators/masks/search/finders.ts';
 import { planSearch, waysToFind, waysToFindInLines } from '../../../../operators/masks/search/plan.ts';
 import { expressions, longRuns, textsNear } from '../../../support/expressions.ts';
 
