@@ -58,12 +58,12 @@ export function maskStrings<T>(value: T, maskText: MaskText): Masked<T> {
 }
 
 /** Whether the string at this key of the topmost object stays as it is. */
-export type KeepAtTop = (key: string, text: string) => boolean;
+type KeepAtTop = (key: string, text: string) => boolean;
 
 const keepNone: KeepAtTop = () => false;
 
 /** {@link maskStrings}, with fields of the topmost object that may be kept. */
-export function walkFromTop<T>(value: T, mask: MaskFields, keep: KeepAtTop): Masked<T> {
+function walkFromTop<T>(value: T, mask: MaskFields, keep: KeepAtTop): Masked<T> {
   try {
     return walk(value, mask, 0, keep) as Masked<T>;
   } catch (error) {
@@ -236,7 +236,7 @@ const REFUSED = new Set(['Map', 'Set', 'BigInt', 'Symbol']);
  *
  * @throws Refusal for what has no form that a mask can see into, and for what throws while it is read.
  */
-export function plainForm(value: object): unknown {
+function plainForm(value: object): unknown {
   try {
     const prototype = Object.getPrototypeOf(value);
     const toJSON: unknown = (value as { toJSON?: unknown }).toJSON;

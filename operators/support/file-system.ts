@@ -99,7 +99,7 @@ export async function readAt(fd: number, position: number, bytes: Buffer): Promi
 }
 
 /** How much of some bytes was written, and what prevented the rest. */
-export interface WriteResult {
+interface WriteResult {
   /** Bytes. */
   readonly written: number;
   readonly error?: NodeJS.ErrnoException;

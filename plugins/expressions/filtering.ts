@@ -4,7 +4,7 @@ import type { Cel } from './cel.ts';
 import { Condition } from './condition.ts';
 
 /** The configuration of `filter`, without its schema. */
-export interface FilterSettings {
+interface FilterSettings {
   readonly keep?: string | undefined;
   readonly drop?: string | undefined;
 }

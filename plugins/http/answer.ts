@@ -14,7 +14,7 @@ export interface Answer {
   readonly serverError: string | undefined;
 }
 
-export type RetryStatuses = readonly (number | '4xx' | '5xx')[];
+type RetryStatuses = readonly (number | '4xx' | '5xx')[];
 
 /** A refusal of the body, so that an event in it may be the cause. All other ones are about the request itself. */
 const ABOUT_EVENTS = new Set([400, 409, 413, 422]);

@@ -48,7 +48,7 @@ const ROW_ERROR =
 export const isRowError = (serverError: string | undefined): boolean => ROW_ERROR.test(serverError ?? '');
 
 /** What tells the error of an answer of ClickHouse. */
-export interface ClickHouseAnswer {
+interface ClickHouseAnswer {
   /** The header `X-ClickHouse-Exception-Code`, which servers before version 19 do not send. */
   readonly exceptionCode: string | undefined;
   /** Whether there is a header that only ClickHouse sends. */

@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts';
 import { clickHouseError } from './clickhouse-errors.ts';
 
 /** How a server is reached. Secrets are read for each request, so that rotated ones are used. */
-export interface ClientOptions {
+interface ClientOptions {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, Secret>>;
@@ -20,13 +20,13 @@ export interface ClientOptions {
   readonly timeout: number;
 }
 
-export interface Auth {
+interface Auth {
   readonly bearer?: Secret | undefined;
   readonly basic?: { readonly username: string; readonly password: Secret } | undefined;
   readonly header?: { readonly name: string; readonly value: Secret } | undefined;
 }
 
-export interface Tls {
+interface Tls {
   readonly ca?: Secret | undefined;
   readonly cert?: Secret | undefined;
   readonly key?: Secret | undefined;

@@ -6,7 +6,7 @@ const compress = promisify(gzip);
 const LF = 0x0a;
 
 /** How events become a body. */
-export interface BodyFormat {
+interface BodyFormat {
   readonly format: 'ndjson' | 'json_array' | 'lines';
   readonly payload: 'event' | 'flat';
   readonly compression: 'none' | 'gzip';

@@ -12,7 +12,7 @@ import {
 
 type OnMask = (rule: string, count: number) => void;
 
-export interface MaskingOptions<C> {
+interface MaskingOptions<C> {
   /** Compiles the configuration, once for each context that it runs in. */
   readonly compile: (config: C, onMask: OnMask) => Masks;
 }

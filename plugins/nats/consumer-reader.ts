@@ -35,7 +35,7 @@ const KNOWN_MESSAGES = 10_000;
 const SHOWN_BYTES = 64 * KIB;
 
 /** What a reader does for its subscriber. */
-export interface ReaderOutput {
+interface ReaderOutput {
   emit(batch: EventBatch): void;
   fail(error: unknown): void;
   complete(): void;

@@ -9,7 +9,7 @@ import {
 } from '../../src/sdk/index.ts';
 
 /** How a message holds its events. */
-export type MessageFormat = 'events' | 'json' | 'lines';
+type MessageFormat = 'events' | 'json' | 'lines';
 
 /**
  * The events of a message. An empty line is none.

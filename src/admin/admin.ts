@@ -12,7 +12,7 @@ const TOKEN_VARIABLE = 'MILLRACE_ADMIN_TOKEN';
 /** Seconds. */
 const STALLED_AFTER = 60;
 
-export interface AdminOptions {
+interface AdminOptions {
   /** Takes precedence over that of the configuration. */
   readonly listen: ListenAddress | undefined;
   readonly logger: Logger;

@@ -17,7 +17,7 @@ export interface LiveSource {
 }
 
 /** The same, with what is wrong. */
-export interface WatchedSource extends LiveSource {
+interface WatchedSource extends LiveSource {
   health(): readonly PipelineHealth[];
 }
 

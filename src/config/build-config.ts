@@ -7,7 +7,7 @@ export interface ValidEntry {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface ConfigParts {
+interface ConfigParts {
   readonly entries: Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
   readonly pipelines: ReadonlyMap<string, PipelineConfig>;
   readonly host_config: Readonly<Record<string, unknown>>;

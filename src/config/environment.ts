@@ -3,7 +3,7 @@ import type { UsedVariable } from '../sdk/checks/shown-values.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Substitution {
+interface Substitution {
   readonly text: string;
   /** Variables whose values are in the text; the values are never shown. */
   readonly used: readonly UsedVariable[];

@@ -53,7 +53,7 @@ const OPTIONS: Readonly<Record<keyof LoadConfigOptions, true>> = {
   checkTest: true,
 };
 
-export interface LoadedTests {
+interface LoadedTests {
   readonly definitions: ReadonlyMap<string, TestDefinition>;
   /** Where a part of a test stands: its key, or a list's item. The path begins with the test's name. */
   place(path: Path): Place & { readonly file: string };

@@ -21,7 +21,7 @@ const PLAINER_REASONS: Readonly<Record<string, string>> = {
   'deficient indentation': 'too little indentation, or a quote or bracket above is not closed',
 };
 
-export interface YamlOptions {
+interface YamlOptions {
   readonly file: string;
   readonly baseDir: string | undefined;
   readonly env: Environment;

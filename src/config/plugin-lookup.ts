@@ -11,7 +11,7 @@ import { findPlugin, kindsOf, loadPlugin, pluginNames } from './registry.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 
 /** A plugin that a configuration names, or what is wrong with the name. */
-export type FoundPlugin = Plugin | { readonly message: string; readonly suggestion?: string };
+type FoundPlugin = Plugin | { readonly message: string; readonly suggestion?: string };
 
 /** Finds the plugin that an entry names; undefined if the entry does not say. */
 export type PluginLookup = (kind: PluginKind, name: string, entryName: string) => FoundPlugin;

@@ -12,7 +12,7 @@ import { parseYamlSource } from './parse-yaml.ts';
 import { SECTIONS } from './sections.ts';
 import { type ConfigSource, SourceText, type YamlSource } from './source.ts';
 
-export interface ReadSources {
+interface ReadSources {
   /** Those that could be read. */
   readonly sources: readonly ConfigSource[];
   /** All of them, in the order in which their problems are told. */

@@ -2,7 +2,7 @@ import { AnalyticsConfigShape } from '../sdk/config.ts';
 import type { PluginKind } from '../sdk/plugin.ts';
 
 /** A top-level key of a configuration. */
-export interface Section {
+interface Section {
   readonly required: boolean;
   /** What its entries configure, if they are plugins. */
   readonly kind?: PluginKind;

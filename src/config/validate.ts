@@ -31,7 +31,7 @@ import { _validate_pipelines } from './validate-pipelines.ts';
 import { checkSecrets, checkUrlSecrets, hideSecrets } from './validate-secrets.ts';
 
 /** What validation needs besides the configuration itself. */
-export interface ValidationContext {
+interface ValidationContext {
   readonly lookup: PluginLookup;
   /** Compiles the conditions of routes; may be undefined if there are none. */
   readonly compileCondition: CompileCondition | undefined;

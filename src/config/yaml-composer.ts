@@ -26,7 +26,7 @@ const MOST_ALIASED_VALUES = 10_000;
 const NO_ITEM = { size: 0, broken: false };
 
 /** A problem of the YAML itself, at an offset. */
-export interface YamlProblem {
+interface YamlProblem {
   readonly offset: number;
   readonly path: Path;
   readonly message: string;

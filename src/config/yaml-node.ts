@@ -33,7 +33,7 @@ export interface ScalarNode extends NodeBase {
   readonly substituted: boolean;
 }
 
-export interface SequenceNode extends NodeBase {
+interface SequenceNode extends NodeBase {
   readonly kind: 'sequence';
   readonly items: readonly { readonly offset: number | undefined; readonly node: YamlNode }[];
 }

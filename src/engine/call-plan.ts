@@ -22,7 +22,7 @@ interface PlannedCall {
 type CallPart = { readonly events: number; readonly digest: string };
 
 /** What a call of the last run held, which has to be made again. */
-export interface RepeatedCall {
+interface RepeatedCall {
   readonly id: string;
   /** How many of its events are not acknowledged. */
   readonly events: number;

@@ -16,7 +16,7 @@ import { AckQueue, type Batch, type Delivery, LazyBatch, originOf, sizeOf } from
 import type { Drop } from './probe.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
-export interface CollectStageOptions {
+interface CollectStageOptions {
   /** The name of the collector. */
   readonly name: string;
   readonly window: InFlightWindow;
@@ -189,7 +189,7 @@ function isAsyncIterable(value: unknown): boolean {
  *
  * @throws MillraceError, fatal, for a value that is not an event: dropping it could lose data.
  */
-export function expectBatch(value: unknown, collector: string): EventBatch {
+function expectBatch(value: unknown, collector: string): EventBatch {
   if (isEvent(value)) return new EventBatch([value]);
   if (!isEventBatch(value)) throw noEvent(`collector ${collector}`, value);
   const isOwn = (value as object) instanceof EventBatch;

@@ -24,7 +24,7 @@ export interface SharedContext {
   readonly reopen$?: Observable<unknown> | undefined;
 }
 
-export interface OwnContext {
+interface OwnContext {
   readonly config: PluginConfig;
   readonly cache: Record<string, unknown>;
   readonly signal: AbortSignal;

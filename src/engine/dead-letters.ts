@@ -8,7 +8,7 @@ import { FailureLog } from './failure-log.ts';
 import type { PipelineProbe, StagePlace } from './probe.ts';
 import type { EntryCounters } from './stats.ts';
 
-export interface DeadLettersOptions {
+interface DeadLettersOptions {
   readonly pipeline: string;
   readonly logger: Logger;
   /** The counters of the entry at a place. */

@@ -83,7 +83,7 @@ export class OutputRecord {
 }
 
 /** What a collector has set, with what it is now; undefined for what it has deleted. */
-export type StagedChanges = readonly (readonly [key: string, value: StateValue | undefined])[];
+type StagedChanges = readonly (readonly [key: string, value: StateValue | undefined])[];
 
 /**
  * What a collector remembers, of which nothing but the first value of a key is kept until it is committed together

@@ -21,7 +21,7 @@ import { type AttemptPolicy, attempt } from './attempts.ts';
 import { AckQueue, type Delivery } from './delivery.ts';
 import { OutputRecord, StagedState } from './exactly-once-state.ts';
 
-export interface ExactlyOnceOptions {
+interface ExactlyOnceOptions {
   readonly pipeline: string;
   /** What is remembered for this pipeline, by collector; its own record is beside that. */
   readonly state: (scope: string) => CollectorState;

@@ -20,7 +20,7 @@ interface Series {
   isLogged: boolean;
 }
 
-export interface FailureLogOptions {
+interface FailureLogOptions {
   /** Writes a line of the log. */
   readonly warn: (message: string) => void;
   readonly info: (message: string) => void;

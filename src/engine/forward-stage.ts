@@ -57,7 +57,7 @@ export interface ForwardStageOptions {
 }
 
 /** How calls are made that a crash does not change. */
-export interface PlannedCalls {
+interface PlannedCalls {
   readonly plan: CallPlan;
   /** Events of a call at most. */
   readonly events: number;
@@ -422,7 +422,7 @@ const EVENTS_CHANGED =
   'flight may be stored twice';
 
 /** What a forwarder needs of its pipeline. */
-export interface ForwardToOptions {
+interface ForwardToOptions {
   /** Where it stands: a dead letter is tried without end, and its own failures go nowhere. */
   readonly kind: 'forward' | 'dead_letter';
   readonly config: Pick<PipelineConfig, 'ordered' | 'delivery'>;

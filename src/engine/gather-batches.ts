@@ -12,7 +12,7 @@ import { type Batch, LazyBatch, sizeOf } from './delivery.ts';
 /** Milliseconds between two checks of the window while a batch waits: it may be full of events that do not come here. */
 const CHECK_INTERVAL_MS = 100;
 
-export interface GatherBatchesOptions extends Batching {
+interface GatherBatchesOptions extends Batching {
   /** Whether no more events can come before some have left: then none is waited for. */
   readonly isWindowFull: () => boolean;
 }

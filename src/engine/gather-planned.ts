@@ -9,7 +9,7 @@ const CHECK_INTERVAL_MS = 100;
 /** Milliseconds after which a call of the last run is given up, if more of its events could come and none does. */
 const REPEAT_TIMEOUT_MS = 10_000;
 
-export interface GatherPlannedOptions {
+interface GatherPlannedOptions {
   readonly events: number;
   /** Seconds that events wait for more. */
   readonly seconds: number;

@@ -8,7 +8,7 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineJoining } from '../sdk/plugin.ts';
 import { type Batch, Delivery, LazyBatch, sizeOf } from './delivery.ts';
 
-export interface JoinStageOptions {
+interface JoinStageOptions {
   readonly joining: LineJoining;
   /** Whether as many events are in flight as may be: then no more come until some are acknowledged. */
   readonly isWindowFull: () => boolean;

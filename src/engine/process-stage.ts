@@ -25,7 +25,7 @@ import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
 import type { Drop } from './probe.ts';
 import { ResultWindow } from './result-window.ts';
 
-export interface ProcessStageOptions {
+interface ProcessStageOptions {
   /** The name of the processor. */
   readonly name: string;
   readonly ordered: boolean;

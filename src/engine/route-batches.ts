@@ -9,7 +9,7 @@ import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
 /** What each forwarder gets of a batch, in the order of the forwarders; undefined for nothing. */
 export type RoutedBatch = readonly (Batch | undefined)[];
 
-export interface RouteOptions {
+interface RouteOptions {
   /** The condition of each forwarder; undefined for one that gets every event. */
   readonly conditions: readonly (RouteCondition | undefined)[];
   /** Takes the events that no forwarder gets, which are acknowledged. */

@@ -8,7 +8,7 @@ import { isFinal, type PipelineState, type PipelineStatus } from '../sdk/status.
 import { elapsedText } from './attempts.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly setup: PipelineSetup;
   readonly restart: RestartPolicy;
   /** Milliseconds that a stop waits for what is in flight. */

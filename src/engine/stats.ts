@@ -272,7 +272,7 @@ export class Histogram {
  * const clock = new TurnClock();
  * clock.now === clock.now; // true
  */
-export class TurnClock {
+class TurnClock {
   readonly #elapsed = steadyClock();
   #now = 0;
   #isCurrent = false;

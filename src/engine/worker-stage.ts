@@ -18,7 +18,7 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import { WrittenEvents } from '../sdk/written-events.ts';
 import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
 
-export interface WorkerStageOptions {
+interface WorkerStageOptions {
   readonly ordered: boolean;
   readonly pool: WorkerPool;
   /** All processors, in this thread. */
@@ -87,7 +87,7 @@ function withResult(
   return [new LazyBatch(new WrittenEvents(bytes, size), delivery)];
 }
 
-export interface InWorkersOptions extends Omit<WorkerStageOptions, 'pool'> {
+interface InWorkersOptions extends Omit<WorkerStageOptions, 'pool'> {
   readonly workers: number;
   readonly processors: readonly WorkerProcessor[];
   /** The name of each processor in the configuration. */

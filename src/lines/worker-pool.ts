@@ -9,7 +9,7 @@ import type {
   WorkerSetup,
 } from './protocol.ts';
 
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly size: number;
   readonly processors: readonly WorkerProcessor[];
   /** What a worker runs. Default: what masks lines. */

@@ -80,7 +80,7 @@ export function batching(defaults: BatchingDefaults = {}): BatchingFields {
 }
 
 /** What {@link batching} adds to a schema. */
-export type BatchingFields = {
+type BatchingFields = {
   batch: z.ZodType<BatchLimits, BatchDefaults | undefined>;
   concurrency: z.ZodType<number, number | undefined>;
 };

@@ -162,7 +162,7 @@ export function isUnfinished(error: unknown): boolean {
 }
 
 /** Why one event of a batch failed. */
-export interface EventFailure {
+interface EventFailure {
   readonly permanent: boolean;
   /** The error of the batch, or one with the event's own reason. */
   readonly error: unknown;

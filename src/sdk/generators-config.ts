@@ -22,7 +22,7 @@ const TIME_RANGE = new RegExp(`^(${TIME})(?:\\.\\.(${TIME}))?$`);
 const RATE = /^(\d+(?:\.\d+)?)(?:\.\.(\d+(?:\.\d+)?))?\/([smhd])$/;
 
 /** Both ends of a range; a single value is both. */
-export type Ends<T> = readonly [from: T, to: T];
+type Ends<T> = readonly [from: T, to: T];
 
 /**
  * The ends of a range of numbers.

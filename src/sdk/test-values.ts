@@ -24,7 +24,7 @@ export function expressionIn(text: string): RegExp | undefined {
 }
 
 /** A text at any depth of a value that looks like an expression and is none. */
-export interface ExpressionProblem {
+interface ExpressionProblem {
   readonly path: (string | number)[];
   readonly input: string;
   readonly reason: string;

@@ -4,7 +4,7 @@ import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { FORMAT, type JournalContent, readJournal, type Snapshot } from './journal.ts';
 
-export interface StatePaths {
+interface StatePaths {
   readonly journal: string;
   /** All entries as of some seconds ago, or as of a clean stop; flushed to the disk. */
   readonly copy: string;

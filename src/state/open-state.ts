@@ -8,7 +8,7 @@ import type { StateEntry } from './journal.ts';
 import { findState, loadState } from './load-state.ts';
 import { JournalStateStore, type StateStore } from './state-store.ts';
 
-export interface OpenStateOptions {
+interface OpenStateOptions {
   /** Told what was broken and what could not be written. Default: silent. */
   readonly logger?: Logger;
 }

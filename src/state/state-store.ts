@@ -212,14 +212,14 @@ class StateTrouble {
 
 type Values = Map<string, StateValue>;
 
-export interface Commits {
+interface Commits {
   readonly isPending: boolean;
   changed(change: StateChange): void;
   commit(): void;
 }
 
 /** All entries in memory, by pipeline and collector. Tells of every change. */
-export class StateTable {
+class StateTable {
   readonly #scopes = new Map<string, { pipeline: string; collector: string; values: Values }>();
   readonly #commits: Commits;
 

@@ -51,7 +51,7 @@ export interface FileStep extends FileAction {
 }
 
 /** A single action at a virtual time in milliseconds; undefined: before the start. */
-export interface PlannedFileAction {
+interface PlannedFileAction {
   readonly at: number | undefined;
   readonly action: FileAction;
 }

@@ -22,7 +22,7 @@ export interface DiskRecord {
 }
 
 /** The rules that masked something, by the names of processors. */
-export type MaskingRules = ReadonlyMap<string, ReadonlySet<string>>;
+type MaskingRules = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What became of a pipeline in virtual time. Times are milliseconds from the start. */
 export class PipelineRun {

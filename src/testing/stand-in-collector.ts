@@ -23,7 +23,7 @@ export interface CollectorRow {
   readonly end: { readonly at: number; readonly kind: 'completed' | 'failed' } | undefined;
 }
 
-export interface StandInCollectorOptions {
+interface StandInCollectorOptions {
   readonly rows: readonly CollectorRow[];
   /** Whether each run sees a row of its own; one beyond the last completes at once. Default: all see the first one. */
   readonly isOnePerRun?: boolean;

@@ -50,7 +50,7 @@ export interface PlannedCall {
   readonly count?: number;
 }
 
-export interface ForwarderObserver {
+interface ForwarderObserver {
   /** At each attempt to deliver an event. */
   handed(event: CollectedEvent): void;
   /** These events are about to be delivered, by one call. */

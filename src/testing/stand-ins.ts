@@ -13,7 +13,7 @@ import type { Letters } from './trace.ts';
 type Descent = Pick<Letters, 'inherit'>;
 
 /** Told of what a processor does that a run in virtual time cannot show as it is. */
-export interface ProcessorObserver {
+interface ProcessorObserver {
   /** It returned a promise. */
   promised?(): void;
   /** An Observable that it returned was subscribed to, or has ended. */

@@ -23,7 +23,7 @@ export type FileMark = {
 /** Bytes by which a file is recognised, as far as it has them. */
 const HEAD_BYTES = 1024;
 
-export interface ExactFileOptions {
+interface ExactFileOptions {
   readonly log: OutputLog;
   /** Called ahead of each write, with the mark of where it goes: it may have to be kept before anything is written. */
   readonly begun: (mark: FileMark) => Observable<unknown>;

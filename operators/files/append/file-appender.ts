@@ -255,7 +255,7 @@ const SYNC_EVERY = 1000;
  * Forces a file to the disk within a second of a write, while more is written: waiting for a busy disk would delay all
  * later writes. A failure is reported once.
  */
-export class BackgroundSync {
+class BackgroundSync {
   readonly #path: string;
   readonly #log: OutputLog;
   readonly #clock: () => number;

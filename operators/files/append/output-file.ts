@@ -20,7 +20,7 @@ export interface OutputLog {
   warn(message: string): void;
 }
 
-export interface OpenFileOptions {
+interface OpenFileOptions {
   /** What the last write to this path left behind. */
   readonly leftover: Leftover | undefined;
   readonly log: OutputLog;
@@ -170,15 +170,15 @@ const FOLDER_MODE = 0o750;
 const FLAGS = fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 
 /** Device and inode, as digits because they may exceed 2^53. */
-export type OutputId = `${bigint}:${bigint}`;
+type OutputId = `${bigint}:${bigint}`;
 
-export interface OutputStatus {
+interface OutputStatus {
   readonly id: OutputId;
   /** Bytes. */
   readonly size: number;
 }
 
-export interface OpenOutput extends OutputStatus {
+interface OpenOutput extends OutputStatus {
   readonly fd: number;
   readonly isNew: boolean;
 }

@@ -18,7 +18,7 @@ const LONGEST_START = 32;
 const CHUNK = 256 * 1024;
 
 /** How much of a file stays when its end is repaired. */
-export interface Tail {
+interface Tail {
   /** Bytes of the file that stay. An unfinished document, or nothing but zeroes, follows them. */
   readonly keep: number;
   /** What stays ends with a newline, or is empty. */

@@ -36,7 +36,7 @@ export type FilePosition = {
 };
 
 /** What positions are kept in, by file; a Map, or something that outlives the process. */
-export interface PositionStore {
+interface PositionStore {
   get(id: string): unknown;
   set(id: string, position: FilePosition): void;
   delete(id: string): void;

@@ -6,7 +6,7 @@ import { eachLimited, folderModified, fromRawPath, listFolder, toRawPath } from 
 
 const GLOB = /[*?]|\[.+\]|\{.+[,.].+\}|[!@+]\(.+\)/;
 
-export interface ExpandedPaths {
+interface ExpandedPaths {
   readonly paths: ReadonlySet<string>;
   /** The globs that match no file, and how many match that are excluded. */
   readonly unmatched: readonly { readonly pattern: string; readonly excluded: number }[];
@@ -15,7 +15,7 @@ export interface ExpandedPaths {
 }
 
 /** What decides about the files that globs match. */
-export interface ExpandOptions {
+interface ExpandOptions {
   readonly listings: GlobListings;
   /** Whether a file that a glob matches is left out. */
   isExcluded(path: string): boolean;
@@ -74,7 +74,7 @@ const SPECIAL = /[*?[\]{}!@+()\\]/;
 const LOOKS_AT_A_TIME = 16;
 
 /** What a glob matches now, as far as that is known. */
-export interface Matches {
+interface Matches {
   /** The files, sorted. */
   readonly paths: readonly string[];
   /** The folders that could not be listed, and why: files may be in them. */

@@ -18,7 +18,7 @@ const EARLIER_POLLS = 5;
 /** Milliseconds between two clean-ups of the positions of files that are gone. */
 const HOUR_MS = 3600_000;
 
-export interface LineOutput {
+interface LineOutput {
   next(batch: LineBatch): void;
   complete(): void;
   error(error: Error): void;

@@ -23,7 +23,7 @@ const ADVICE = 'let logrotate rename files instead';
 
 export type Seen = Map<FollowedFile, Set<string>>;
 
-export interface FollowedFilesParts {
+interface FollowedFilesParts {
   readonly settings: FollowSettings;
   readonly descriptors: Descriptors;
   readonly pump: ReadPump;
@@ -300,7 +300,7 @@ export interface StartPosition {
 }
 
 /** What the last line of a file may take. */
-export type LineMemory = Pick<FollowSettings, 'maxLineBytes' | 'memory'>;
+type LineMemory = Pick<FollowSettings, 'maxLineBytes' | 'memory'>;
 
 /** One file, by identity: how far it is read, and what has become of it. Its path may change. */
 export class FollowedFile {

@@ -36,7 +36,7 @@ export interface Probe {
   readonly before: { readonly bytes: number; readonly restarts: number };
 }
 
-export interface PathScannerParts {
+interface PathScannerParts {
   readonly settings: FollowSettings;
   readonly files: FollowedFiles;
   readonly descriptors: Descriptors;

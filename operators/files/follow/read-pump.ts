@@ -9,7 +9,7 @@ import { type BatchPlace, BlockMemory, type LineBatch, TakenLines } from './line
 import type { Descriptors } from './process-limits.ts';
 
 /** What the pump tells its owner. */
-export interface PumpEvents {
+interface PumpEvents {
   batch(batch: LineBatch): void;
   /** `file` was read from, or starts over. */
   progress(file: FollowedFile): void;

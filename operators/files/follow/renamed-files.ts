@@ -199,7 +199,7 @@ const COMPARED_BYTES = 64 * 1024;
 
 type Sibling = OpenFile & { readonly path: string };
 
-export interface RotationOptions {
+interface RotationOptions {
   isExcluded(path: string): boolean;
   /** Whether it is followed, or was until it was read. */
   isKnown(file: FileChange): boolean;

@@ -3,7 +3,7 @@ import { type Pattern, parseExpression, type Repetition } from '../expression/pa
 import { type UnitSet, WORD } from '../expression/unit-set.ts';
 
 /** One step of the engine's way through an expression; the others it goes on to are numbers of steps. */
-export type Step =
+type Step =
   | { readonly kind: 'take'; readonly units: UnitSet; readonly then: number }
   | { readonly kind: 'either'; readonly first: number; readonly second: number }
   | { readonly kind: 'boundary'; readonly then: number }

@@ -12,7 +12,7 @@ export interface Run {
 }
 
 /** A character that every match of an expression has, and what may stand before it in the match. */
-export interface Anchor {
+interface Anchor {
   /** Of ASCII. */
   readonly unit: number;
   /** Takes none that `unit` is, unless its `min` and `max` are the same. */

@@ -5,7 +5,7 @@ import { UnitSet } from './unit-set.ts';
 export type OneCharacter = AST.Character | AST.CharacterSet | AST.CharacterClass;
 
 /** What one character may be. */
-export interface CharacterUnits {
+interface CharacterUnits {
   readonly units: UnitSet;
   /** With the `u` flag: the character may be one beyond U+FFFF, which takes two units. */
   readonly mayBeTwo: boolean;

@@ -4,13 +4,13 @@ import type { Pattern } from './pattern.ts';
 import type { UnitSet } from './unit-set.ts';
 
 /** A text that stands in a match, and where: its position less that of the match's start, at least and at most. */
-export interface Literal {
+interface Literal {
   readonly text: string;
   readonly offset: Length;
 }
 
 /** Texts of which every match has one. */
-export interface LiteralSet {
+interface LiteralSet {
   readonly literals: readonly Literal[];
   /** The texts are in lower case, and are to be found in the text in lower case. */
   readonly lowered: boolean;

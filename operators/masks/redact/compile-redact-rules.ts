@@ -8,7 +8,7 @@ import { compileExpression, ExpressionError } from '../python-regex.ts';
 import type { Confidence, RedactRule, RuleCheck } from './redact-rule.ts';
 
 /** What is known of an expression before it is compiled. */
-export interface KnownExpression {
+interface KnownExpression {
   readonly cost: Cost;
   /** What `part` of {@link MaskRule} is made of. */
   readonly part?: { readonly source: string; readonly flags: string } | undefined;
@@ -20,7 +20,7 @@ export const knownExpressions = new Map<string, KnownExpression>();
 /** Replaces a value that the rule of this id has found. */
 export type ReplaceValue = (value: string, id: string) => string;
 
-export interface CompileRedactRulesOptions {
+interface CompileRedactRulesOptions {
   /** Rules that are less sure are left out. */
   readonly confidence: Confidence;
   /** Expressions for values that no rule masks. */

@@ -7,9 +7,9 @@ export interface DecodeLayers {
 }
 
 /** A token is replaced as a whole, because a part of it cannot be. Undefined: it holds nothing. */
-export type ReplaceToken = (token: string, decoded: string, left: DecodeLayers) => string | undefined;
+type ReplaceToken = (token: string, decoded: string, left: DecodeLayers) => string | undefined;
 
-export interface Decoder {
+interface Decoder {
   readonly layer: keyof DecodeLayers;
   /** What every string with an encoded token contains. */
   readonly hint: string;

@@ -22,7 +22,7 @@ import {
 import { startsLine, withinLines } from './within-lines.ts';
 
 /** A way to find an expression's matches, with what it is expected to cost. */
-export interface Way {
+interface Way {
   /** Nanoseconds on a line of a log, roughly: they only have to be right against each other. */
   readonly cost: number;
   /** How the same can be found in bytes. */

@@ -1,7 +1,7 @@
 import { type GraphEdge, type GraphNode, type GraphNodeKind, nodesOf, type PipelineGraph } from '../graph.ts';
 
 /** What stands in a column: a stack of cards, or the bend of an edge that passes between them. */
-export interface Item {
+interface Item {
   /** From top to bottom: processors that follow each other, or one other node. None for a bend. */
   readonly nodes: readonly GraphNode[];
   readonly column: number;

@@ -9,7 +9,7 @@ export interface Issue extends ConfigSchemaIssue {
   readonly [detail: string]: unknown;
 }
 
-export type SchemaResult =
+type SchemaResult =
   | { readonly success: true; readonly data: unknown }
   | { readonly success: false; readonly issues: readonly Issue[] };
 
@@ -127,7 +127,7 @@ function keysAt(schema: unknown, path: Path): string[] {
 }
 
 /** What an explanation needs of the value that a schema refused. */
-export interface ExplainContext {
+interface ExplainContext {
   readonly prefix: Path;
   readonly input: unknown;
   knownKeys(path: Path): readonly string[];

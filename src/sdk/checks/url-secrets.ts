@@ -4,7 +4,7 @@ import { isMapping, type Path } from './problem.ts';
 const SECRETIVE =
   /^(?:.*[-_.])?(?:pass|password|passwd|pwd|secret|token|auth|authorization|credentials?|signature|sig|api[-_]?key|access[-_]?key|secret[-_]?key)$|^(?:key|apikey|apitoken|accesstoken)$/i;
 
-export interface UrlSecret {
+interface UrlSecret {
   readonly path: Path;
   /** Where in the URL it is, for messages. */
   readonly name: string;

@@ -19,7 +19,7 @@ export interface Observed<T> {
   crash: { readonly error: unknown } | undefined;
 }
 
-export interface ObserveOptions {
+interface ObserveOptions {
   /** Ends the run after so many values. */
   readonly limit?: number;
   readonly onValue?: (value: unknown) => void;

@@ -128,7 +128,7 @@ function strike(isMeant = false): string {
 }
 
 /** Only what nobody asked for is in the colour of trouble. */
-export const dropColour = (isMeant = false) => (isMeant ? LINE : TROUBLE);
+const dropColour = (isMeant = false) => (isMeant ? LINE : TROUBLE);
 
 function cross(reach: number, width: number, stroke: string = TROUBLE): string {
   const d = `M ${-reach} ${-reach} L ${reach} ${reach} M ${-reach} ${reach} L ${reach} ${-reach}`;

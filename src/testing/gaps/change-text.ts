@@ -1,7 +1,7 @@
 import { type AST, RegExpParser, visitRegExpAST } from '@eslint-community/regexpp';
 
 /** A changed copy of a text, and what was changed, in words. */
-export interface ChangedText {
+interface ChangedText {
   readonly text: string;
   readonly what: string;
 }

@@ -7,7 +7,7 @@ import type { LoadedTest, TestResult } from '../yaml/test-suite.ts';
 import { type Change, changesOf, withChange } from './change-config.ts';
 
 /** A changed copy of a configuration, and whether a test fails with it. */
-export interface Mutant {
+interface Mutant {
   readonly file: string;
   readonly line: number;
   readonly column: number;

@@ -9,7 +9,7 @@ import type { RecordingFacts } from './recording-facts.ts';
 import type { Replay } from './replay-recording.ts';
 
 /** A line of the table that compares a run with its replay. */
-export interface Row {
+interface Row {
   readonly label: string;
   readonly inRun: number | string | undefined;
   readonly inReplay: number | string | undefined;

@@ -36,7 +36,7 @@ export interface RecordedCall {
   failure: RecordedFailure | undefined;
 }
 
-export interface RecordedFailure {
+interface RecordedFailure {
   /** Whether nothing is tried again. */
   readonly permanent: boolean;
   /** The run failed because of it. */
@@ -71,7 +71,7 @@ export interface Recording {
   };
 }
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly collectors: readonly string[];
   /** Whether the pipeline has been running for some time. */
   readonly isRunning: boolean;

@@ -25,7 +25,7 @@ export interface Replay {
   readonly problem: string | undefined;
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly config: AnalyticsConfig;
   readonly pipeline: string;
   /** `redact` as it is without settings. */

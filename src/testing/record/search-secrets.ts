@@ -11,7 +11,7 @@ import { differences, type MaskFinding } from './watch-masks.ts';
 /** Returns undefined if it fails, or does not give its results at once. */
 type Step = (events: readonly CollectedEvent[]) => readonly CollectedEvent[] | undefined;
 
-export interface SearchOptions {
+interface SearchOptions {
   readonly config: AnalyticsConfig;
   readonly pipeline: string;
   /** Looks at what comes out of the last processor. Undefined if that does the same. */
@@ -74,7 +74,7 @@ export class EventSearch {
 }
 
 /** What forwarders got in a replay. */
-export interface Output {
+interface Output {
   readonly findings: readonly MaskFinding[];
   /** The forwarders that got something in which `redact` finds a secret. */
   readonly unmasked: ReadonlySet<string>;

@@ -18,7 +18,7 @@ export interface MaskFinding {
 }
 
 /** A configuration whose masks are watched. */
-export interface WatchedMasks {
+interface WatchedMasks {
   readonly config: AnalyticsConfig;
   /** The collected event that an event was made of. */
   readonly originOf: (event: CollectedEvent) => CollectedEvent;

@@ -22,7 +22,7 @@ export interface TestGenerator {
   check(holds: (definition: TestDefinition) => Promise<boolean>): Promise<GeneratorResult>;
 }
 
-export interface GeneratorResult {
+interface GeneratorResult {
   /** How many tests were tried, without those that were tried to find a smaller one. */
   readonly runs: number;
   /** The smallest test that was found not to hold, and in how many steps. */

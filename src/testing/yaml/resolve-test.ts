@@ -9,7 +9,7 @@ import { readEvents } from './read-events.ts';
 import { lettersIn, MOST_LISTED_VALUES } from './row-marbles.ts';
 
 /** A test with what its definition only refers to. */
-export interface ResolvedTest {
+interface ResolvedTest {
   /** Without files. */
   readonly definition: TestDefinition;
   /** The compiled conditions, by their source. */

@@ -55,7 +55,7 @@ export interface LocatedFinding extends Omit<Finding, 'path'> {
 }
 
 /** What was tried of a test with `any`. */
-export interface GeneratedRuns {
+interface GeneratedRuns {
   readonly runs: number;
   readonly seed: number;
   /** The smallest test that fails, ready to be pasted, and in how many steps it was found. */
