@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { dirname, resolve } from 'node:path';
 import {
   concat,
@@ -44,7 +44,7 @@ export async function watchTests(args: readonly string[], options: TestOptions):
         debounce(() => timer(SETTLED_MS)),
         take(1),
       );
-      const run = testProcess(args, options).pipe(
+      const run = testProcess().pipe(
         tap((code) => {
           last = code ?? last;
           const message = `watching ${counted(folders.length, 'folder')}; Ctrl-C ends`;
@@ -67,48 +67,10 @@ export async function watchTests(args: readonly string[], options: TestOptions):
 }
 
 /** One run without `--watch`; emits its exit code, or null if a signal ended it. Unsubscribing ends it. */
-function testProcess(files: readonly string[], options: TestOptions): Observable<number | null> {
-  const {
-    filter,
-    text,
-    svg,
-    junit,
-    mutate,
-    coverage,
-    explore,
-    exploreSeed,
-    jitter,
-    seed,
-    runs,
-    timeout,
-    timeLimit,
-    reporter,
-    logLevel,
-    logFormat,
-  } = options;
-  const args = [
-    'test',
-    `--timeout=${timeout}`,
-    `--log-level=${logLevel}`,
-    `--log-format=${logFormat}`,
-    ...(filter === undefined ? [] : [`--filter=${filter}`]),
-    ...(text === true ? ['--text'] : []),
-    ...(svg === undefined ? [] : [`--svg=${svg}`]),
-    ...(junit === undefined ? [] : [`--junit=${junit}`]),
-    ...(mutate === true ? ['--mutate', `--time-limit=${timeLimit}`] : []),
-    ...(coverage === true ? ['--coverage'] : []),
-    ...(explore === undefined ? [] : [`--explore=${explore}`]),
-    ...(exploreSeed === undefined ? [] : [`--explore-seed=${exploreSeed}`]),
-    ...(jitter === undefined ? [] : [`--jitter=${jitter}`]),
-    ...(seed === undefined ? [] : [`--seed=${seed}`]),
-    ...(runs === undefined ? [] : [`--runs=${runs}`]),
-    `--reporter=${reporter}`,
-    '--',
-    ...files,
-  ];
+function testProcess(): Observable<number | null> {
+  const args = [...process.execArgv, ...process.argv.slice(1).filter((arg) => arg !== '--watch')];
   return new Observable((subscriber) => {
-    const command = [...process.execArgv, process.argv[1] as string, ...args];
-    const child: ChildProcess = spawn(process.execPath, command, { stdio: 'inherit' });
+    const child = spawn(process.execPath, args, { stdio: 'inherit' });
     child.on('error', (error) => subscriber.error(error));
     child.on('close', (code) => {
       subscriber.next(code);
