@@ -6,7 +6,7 @@ import { inlineModules } from './build/inline-modules.mjs';
 
 const ENTRIES = [
   ...['src/index', 'src/sdk/index', 'src/testing/index', 'operators/index', 'operators/node'],
-  ...['src/cli/bin', 'src/cli/v8-flags', 'src/cli/main'],
+  ...['src/cli/bin', 'src/cli/heap-growth', 'src/cli/main'],
 ];
 
 /**

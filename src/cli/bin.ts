@@ -10,8 +10,8 @@ if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
 } else {
   const releaseSignals = holdSignals();
   keepCompiledCode();
-  const { setV8Flags } = await import('./v8-flags.ts');
-  setV8Flags();
+  const { letHeapGrow } = await import('./heap-growth.ts');
+  letHeapGrow();
   const { main } = await import('./main.ts');
   await main(args, releaseSignals);
 }

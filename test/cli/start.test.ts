@@ -157,14 +157,12 @@ v8.setFlagsFromString = (flag) => { console.log(flag); set(flag); };`;
     return stdout.split('\n').filter((line) => !/^$|enable-experimental-regexp-engine/.test(line));
   }
 
-  const ofNode20 = process.version.startsWith('v20.') ? ['--interrupt-budget=600000'] : [];
-
   it('are set by the command line', async () => {
-    expect(await flagsSetBy()).toEqual(['--heap-growing-percent=300', ...ofNode20]);
+    expect(await flagsSetBy()).toEqual(['--heap-growing-percent=300']);
   });
 
   it('stay as they are where Node was given another growth of the heap', async () => {
-    expect(await flagsSetBy('--heap_growing_percent=100')).toEqual(ofNode20);
+    expect(await flagsSetBy('--heap_growing_percent=100')).toEqual([]);
   });
 
   it('are not set by an import, except for the one that bounds what an expression may cost', async () => {

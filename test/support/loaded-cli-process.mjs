@@ -2,8 +2,8 @@
 // takes a tenth of what a process of its own takes. Each message is a command line; the answer has its exit code.
 const [, , folder, endOfOutput] = process.argv;
 // As src/cli/bin.ts does: they change how expressions are compiled.
-const { setV8Flags } = await import(`${folder}/v8-flags.js`);
-setV8Flags();
+const { letHeapGrow } = await import(`${folder}/heap-growth.js`);
+letHeapGrow();
 const { main } = await import(`${folder}/main.js`);
 
 const emitters = [process, process.stdout, process.stderr];
