@@ -81,7 +81,7 @@ export function mapInOrder<T, O extends ObservableInput<unknown>>(
         try {
           while (!subscriber.closed) {
             const head = slots.peek();
-            if (head && head.results.length > 0) emit(head.results.splice(0));
+            if (head?.results.length) emit(head.results.splice(0));
             else if (head?.done) {
               slots.shift();
               active--;
@@ -134,6 +134,7 @@ export function mapInOrder<T, O extends ObservableInput<unknown>>(
           waiting.push(value);
           advance();
         },
+        () => {},
         () => {
           sourceDone = true;
           advance();

@@ -1,32 +1,32 @@
 interface Link<T> {
-  readonly item: T;
+  item: T | undefined;
   next: Link<T> | undefined;
 }
 
 /** A first-in, first-out queue with cheap `shift` at any length; `Array.prototype.shift` moves every element. */
 export class Fifo<T> {
-  #first: Link<T> | undefined;
-  #last: Link<T> | undefined;
+  #last: Link<T> = { item: undefined, next: undefined };
+  /** The link before that of the first item. Its own item was taken, and is not kept. */
+  #head = this.#last;
   size = 0;
 
   push(item: T): void {
-    const link = { item, next: undefined };
-    if (this.size++ > 0) (this.#last as Link<T>).next = link;
-    else this.#first = link;
-    this.#last = link;
+    this.#last = this.#last.next = { item, next: undefined };
+    this.size++;
   }
 
   peek(): T | undefined {
-    return this.#first?.item;
+    return this.#head.next?.item;
   }
 
   shift(): T | undefined {
-    const link = this.#first;
-    if (link === undefined) return undefined;
-    this.size--;
-    this.#first = link.next;
+    const link = this.#head.next;
+    if (!link) return undefined;
+    const { item } = link;
     // Otherwise a link that has become old in the eyes of the garbage collector would keep all links behind it.
-    link.next = undefined;
-    return link.item;
+    link.item = this.#head.next = undefined;
+    this.#head = link;
+    this.size--;
+    return item;
   }
 }

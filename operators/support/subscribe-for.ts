@@ -21,17 +21,20 @@ export function subscribeFor<T>(
 /**
  * {@link subscribeFor} for one source of several. `ended` is called when it has completed and its teardown has run, so
  * that the next one finds what this one has freed; and also when `subscriber` is closed.
+ *
+ * @param completed called when it has completed, before its teardown runs
  */
 export function subscribeInner<T>(
   subscriber: Pick<Subscriber<unknown>, 'add' | 'error'>,
   source: Observable<T>,
   next: (value: T) => void,
   ended: () => void,
+  completed = (): void => {},
 ): void {
   const inner = new Subscriber<T>({
     next,
     error: (error: unknown) => subscriber.error(error),
-    complete() {},
+    complete: completed,
   });
   const { unsubscribe } = inner;
   // RxJS's own operators do this too: a teardown added with `add` would run before those that the source adds later.

@@ -1,5 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { delay, EMPTY, ignoreElements, Observable, of, range, take, throwError, timer } from 'rxjs';
+import {
+  delay,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  mergeMap,
+  Observable,
+  type OperatorFunction,
+  of,
+  range,
+  Subject,
+  take,
+  throwError,
+  timer,
+} from 'rxjs';
 import { orderedMap } from '../../operators/ordered-map.ts';
 import { marbles } from '../support/marbles.ts';
 import { testOperator } from './operator-matrix.ts';
@@ -272,5 +286,23 @@ describe('orderedMap', () => {
     }
     const once = ['lock 0', 'free 0', 'lock 1', 'free 1', 'lock 2', 'free 2', 'completed'];
     expect(log).toEqual([...once, ...once]);
+  });
+
+  it('completes before the teardown of its source, as mergeMap does', () => {
+    const logOf = (operator: OperatorFunction<string, string>) => {
+      const log: string[] = [];
+      const source = new Subject<string>();
+      source
+        .pipe(
+          finalize(() => log.push('torn down')),
+          operator,
+        )
+        .subscribe({ next: (value) => log.push(value), complete: () => log.push('completed') });
+      source.next('a');
+      source.complete();
+      return log;
+    };
+    expect(logOf(orderedMap((value) => [value]))).toEqual(['a', 'completed', 'torn down']);
+    expect(logOf(mergeMap((value) => [value]))).toEqual(['a', 'completed', 'torn down']);
   });
 });
