@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { lastValueFrom } from 'rxjs';
-import { SerialJobs } from '../../../operators/files/append/file-appender.ts';
+import { SerialJobs } from '../../../../operators/files/append/file-appender.ts';
 
 /** Lets everything go on that waits for a promise only. */
 const promisesDone = () => new Promise((resolve) => setImmediate(resolve));
