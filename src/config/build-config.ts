@@ -1,14 +1,21 @@
 import type { AdminConfig, AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import { frozenCopy } from '../sdk/freeze.ts';
 import type { Plugin, PluginKind } from '../sdk/plugin.ts';
+import type { PluginOf } from './registry.ts';
 
-export interface ValidEntry {
-  readonly plugin: Plugin;
+/** An entry that passed the schema of its plugin. */
+export interface ValidEntry<P extends Plugin = Plugin> {
+  readonly plugin: P;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** The entries of each kind that passed their schemas. */
+export type ValidEntries = {
+  readonly [K in PluginKind]: ReadonlyMap<string, ValidEntry<PluginOf[K]>>;
+};
+
 interface ConfigParts {
-  readonly entries: Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
+  readonly entries: ValidEntries;
   readonly pipelines: ReadonlyMap<string, PipelineConfig>;
   readonly host_config: Readonly<Record<string, unknown>>;
   readonly admin?: AdminConfig | undefined;

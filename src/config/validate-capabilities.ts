@@ -2,89 +2,95 @@ import { batchingOf } from '../sdk/batching.ts';
 import { isMapping, type Path } from '../sdk/checks/problem.ts';
 import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
-import type {
-  CollectPlugin,
-  ConfigProblem,
-  ForwardPlugin,
-  PluginKind,
-  ProcessPlugin,
-} from '../sdk/plugin.ts';
+import type { ConfigProblem, PluginKind, ProcessPlugin } from '../sdk/plugin.ts';
 import { secretsIn } from '../sdk/secret.ts';
-import type { ValidEntry } from './build-config.ts';
-import { isBuiltinPlugin } from './registry.ts';
-import { namesIn } from './validate-pipelines.ts';
-
-/** The entries of each kind that passed their schemas. */
-export type ValidEntries = Readonly<Record<PluginKind, ReadonlyMap<string, ValidEntry>>>;
+import type { ValidEntries, ValidEntry } from './build-config.ts';
+import { isBuiltinPlugin, type PluginOf } from './registry.ts';
+import { NOUNS, namesIn } from './validate-pipelines.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
 
+/** A pipeline as it is written, with its path. Values of a wrong type are left to the schemas. */
+interface Written {
+  readonly pipeline: Mapping;
+  readonly path: Path;
+  readonly entries: ValidEntries;
+}
+
+/**
+ * The problems with the valid entries of a kind that a pipeline names.
+ *
+ * @param messageFor the message for an entry, undefined if nothing is wrong with it. `shown` is such as
+ * "`web`, a `file` collector".
+ */
+function checkEach<K extends PluginKind>(
+  kind: K,
+  { pipeline, path, entries }: Written,
+  messageFor: (entry: ValidEntry<PluginOf[K]>, shown: string, index: number) => string | undefined,
+): ConfigProblem[] {
+  return namesIn(pipeline[kind]).flatMap(({ name, at }, index) => {
+    const entry = entries[kind].get(name);
+    if (entry === undefined) return [];
+    const shown = `\`${name}\`, a \`${entry.data.plugin}\` ${NOUNS[kind]}`;
+    const message = messageFor(entry, shown, index);
+    return message === undefined ? [] : [{ path: [...path, kind, ...at], message }];
+  });
+}
+
 /**
  * Checks what `exactly_once` requires: collectors that resume exactly, and one output file that can be cut back and that
- * nothing else writes to, in the order of collection. Values of a wrong type are left to the schemas.
+ * nothing else writes to, in the order of collection.
  */
 export function validateExactlyOnce(pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
   return Object.entries(pipelines).flatMap(([name, pipeline]) => {
     if (!isMapping(pipeline) || pipeline.exactly_once !== true) return [];
-    const path: Path = ['pipelines', name];
+    const written: Written = { pipeline, path: ['pipelines', name], entries };
     return [
-      ...checkCollectors(pipeline, entries, path),
-      ...checkForwarder(pipeline, entries, path),
-      ...checkJoining(pipeline, entries, path),
-      ...checkAttempts(pipeline, entries, path),
-      ...checkOrder(pipeline, path),
+      ...checkEach('collect', written, ({ plugin }, shown) =>
+        plugin.resumes === true
+          ? undefined
+          : `${shown}, cannot resume where a crash cut the output; \`exactly_once\` requires one that can, such as \`file\``,
+      ),
+      ...checkForwarder(written),
+      // What is delivered of an event could be cut between its lines, of which some are read again and others are not.
+      ...checkEach('process', written, ({ plugin }, shown) =>
+        plugin.joinLines === undefined
+          ? undefined
+          : `${shown}, joins lines; \`exactly_once\` requires that each event comes from one line: after a crash, the lines of one could be read in part`,
+      ),
+      ...checkAttempts(written),
+      ...checkOrder(written),
       ...checkSharing(name, pipelines, entries),
     ];
   });
 }
 
-function checkCollectors(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigProblem[] {
-  return namesIn(pipeline.collect).flatMap(({ name, at }) => {
-    const entry = entries.collect.get(name);
-    if (entry === undefined || (entry.plugin as CollectPlugin).resumes === true) return [];
-    const message = `\`${name}\` is a \`${entry.data.plugin}\` collector, which cannot resume where a crash cut the output; \`exactly_once\` requires one that can, such as \`file\``;
-    return [{ path: [...path, 'collect', ...at], message }];
-  });
-}
-
-function checkForwarder(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigProblem[] {
-  const forwarders = namesIn(pipeline.forward);
-  if (forwarders.length > 1) {
-    const message = `found ${forwarders.length} forwarders; \`exactly_once\` requires one: what is delivered is cut in one place`;
-    return [{ path: [...path, 'forward'], message }];
+function checkForwarder(written: Written): ConfigProblem[] {
+  const { length } = namesIn(written.pipeline.forward);
+  if (length > 1) {
+    const message = `found ${length} forwarders; \`exactly_once\` requires one: what is delivered is cut in one place`;
+    return [{ path: [...written.path, 'forward'], message }];
   }
-  return forwarders.flatMap(({ name, at }) => {
-    const entry = entries.forward.get(name);
-    if (entry === undefined || exactFileOf(entry) !== undefined) return [];
-    if ((entry.plugin as ForwardPlugin).deduplicates === true) return [];
-    const message = `the output of \`${name}\`, a \`${entry.data.plugin}\` forwarder, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\`, or one that stores nothing twice, such as \`nats\``;
-    return [{ path: [...path, 'forward', ...at], message }];
-  });
-}
-
-/** What is delivered of an event could be cut between its lines, of which some are read again and others are not. */
-function checkJoining(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigProblem[] {
-  return namesIn(pipeline.process).flatMap(({ name, at }) => {
-    const entry = entries.process.get(name);
-    if ((entry?.plugin as ProcessPlugin | undefined)?.joinLines === undefined) return [];
-    const message = `\`${name}\`, a \`${entry?.data.plugin}\` processor, joins lines; \`exactly_once\` requires that each event comes from one line: after a crash, the lines of one could be read in part`;
-    return [{ path: [...path, 'process', ...at], message }];
-  });
+  return checkEach('forward', written, (entry, shown) =>
+    exactFileOf(entry) !== undefined || entry.plugin.deduplicates === true
+      ? undefined
+      : `the output of ${shown}, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\`, or one that stores nothing twice, such as \`nats\``,
+  );
 }
 
 /** The halves of a call that failed would be sent under ids that nothing has noted, and so twice after a crash. */
-function checkAttempts(pipeline: Mapping, entries: ValidEntries, path: Path): ConfigProblem[] {
+function checkAttempts(written: Written): ConfigProblem[] {
+  const { pipeline, path } = written;
   const attempts = isMapping(pipeline.delivery) ? pipeline.delivery.attempts : undefined;
   if (typeof attempts !== 'number' || attempts <= 1) return [];
-  return namesIn(pipeline.forward).flatMap(({ name }) => {
-    const entry = entries.forward.get(name);
-    if ((entry?.plugin as ForwardPlugin | undefined)?.deduplicates !== true) return [];
-    const message = `found ${attempts}; with \`${name}\`, a \`${entry?.data.plugin}\` forwarder, \`exactly_once\` requires 1 or no limit: after more attempts, a call would be sent in halves, and these twice after a crash`;
-    return [{ path: [...path, 'delivery', 'attempts'], message }];
-  });
+  return checkEach('forward', written, ({ plugin }, shown) =>
+    plugin.deduplicates === true
+      ? `found ${attempts}; with ${shown}, \`exactly_once\` requires 1 or no limit: after more attempts, a call would be sent in halves, and these twice after a crash`
+      : undefined,
+  ).map((problem) => ({ ...problem, path: [...path, 'delivery', 'attempts'] }));
 }
 
-function checkOrder(pipeline: Mapping, path: Path): ConfigProblem[] {
+function checkOrder({ pipeline, path }: Written): ConfigProblem[] {
   if (pipeline.ordered !== false) return [];
   const message =
     'found false; `exactly_once` requires true: in another order the output cannot be cut in one place';
@@ -116,68 +122,51 @@ function deadLettersOf(pipeline: unknown): string[] {
   return isMapping(delivery) ? namesIn(delivery.dead_letter).map(({ name }) => name) : [];
 }
 
-function exactFileOf(entry: ValidEntry | undefined): string | undefined {
-  const plugin = entry?.plugin as ForwardPlugin | undefined;
-  return plugin?.exactFile?.({ config: entry?.data as never });
+function exactFileOf(entry: ValidEntry<PluginOf['forward']> | undefined): string | undefined {
+  return entry?.plugin.exactFile?.({ config: entry.data as never });
 }
 
 /** Refuses a processor that joins lines where those before it may pass on lines of a file in another order. */
 export function validateJoining(pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
-  return Object.entries(pipelines).flatMap(([pipeline, settings]) => {
-    if (!isMapping(settings) || settings.ordered !== false) return [];
-    return namesIn(settings.process)
-      .slice(1)
-      .flatMap(({ name, at }) => {
-        const entry = entries.process.get(name);
-        if ((entry?.plugin as ProcessPlugin | undefined)?.joinLines === undefined) return [];
-        const message = `\`${name}\`, a \`${entry?.data.plugin}\` processor, joins lines; behind another processor, that requires \`ordered: true\`: in another order, lines of different events would be joined`;
-        return [{ path: ['pipelines', pipeline, 'process', ...at], message }];
-      });
+  return Object.entries(pipelines).flatMap(([name, pipeline]) => {
+    if (!isMapping(pipeline) || pipeline.ordered !== false) return [];
+    const written: Written = { pipeline, path: ['pipelines', name], entries };
+    return checkEach('process', written, ({ plugin }, shown, index) =>
+      plugin.joinLines === undefined || index === 0
+        ? undefined
+        : `${shown}, joins lines; behind another processor, that requires \`ordered: true\`: in another order, lines of different events would be joined`,
+    );
   });
 }
 
-/**
- * Checks what `workers` requires: lines to hand on, and processors that can run in worker threads. Values of a wrong type
- * are left to the schemas.
- */
-export function validateWorkers(
-  pipelines: Readonly<Record<string, unknown>>,
-  entries: ValidEntries,
-): ConfigProblem[] {
+/** Checks what `workers` requires: lines to hand on, and processors that can run in worker threads. */
+export function validateWorkers(pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
   return Object.entries(pipelines).flatMap(([name, pipeline]) => {
     if (!isMapping(pipeline) || typeof pipeline.workers !== 'number' || pipeline.workers <= 1) return [];
-    const path: Path = ['pipelines', name];
-    return [
-      ...checkLineCollectors(pipeline.collect, entries, path),
-      ...checkProcessors(pipeline.process, entries, path),
-    ];
+    const written: Written = { pipeline, path: ['pipelines', name], entries };
+    return [...checkLineCollectors(written), ...checkProcessors(written)];
   });
 }
 
-function checkLineCollectors(collect: unknown, entries: ValidEntries, path: Path): ConfigProblem[] {
-  const collectors = namesIn(collect).map(({ name }) => entries.collect.get(name));
-  const mayEmitLines = (entry: ValidEntry | undefined) =>
-    entry === undefined || (entry.plugin as CollectPlugin).emitsLines === true;
-  if (collectors.length === 0 || collectors.some(mayEmitLines)) return [];
+function checkLineCollectors({ pipeline, path, entries }: Written): ConfigProblem[] {
+  const collectors = namesIn(pipeline.collect).map(({ name }) => entries.collect.get(name));
+  const mayEmitLines = collectors.some((entry) => entry === undefined || entry.plugin.emitsLines === true);
+  if (collectors.length === 0 || mayEmitLines) return [];
   const message =
     'no collector here emits lines; `workers` requires one that does, such as `file`: other events stay in the main thread';
   return [{ path: [...path, 'workers'], message }];
 }
 
-function checkProcessors(process: unknown, entries: ValidEntries, path: Path): ConfigProblem[] {
-  const processors = namesIn(process);
-  if (processors.length === 0 && (process === undefined || Array.isArray(process))) {
+function checkProcessors(written: Written): ConfigProblem[] {
+  const { process } = written.pipeline;
+  if (namesIn(process).length === 0 && (process === undefined || Array.isArray(process))) {
     const message =
       'there is no processor here; `workers` requires one: otherwise workers have nothing to do';
-    return [{ path: [...path, 'workers'], message }];
+    return [{ path: [...written.path, 'workers'], message }];
   }
-  return processors.flatMap(({ name, at }) => {
-    const entry = entries.process.get(name);
-    if (entry === undefined) return [];
-    const problem = problemOf(entry.plugin as ProcessPlugin, entry.data as never);
-    if (problem === undefined) return [];
-    const message = `\`${name}\`, a \`${entry.data.plugin}\` processor, ${problem}`;
-    return [{ path: [...path, 'process', ...at], message }];
+  return checkEach('process', written, ({ plugin, data }, shown) => {
+    const problem = problemOf(plugin, data as never);
+    return problem && `${shown}, ${problem}`;
   });
 }
 
@@ -213,13 +202,9 @@ export function defaultInFlight(
   const { workers, exactly_once } = pipeline;
   const areLines =
     !exactly_once &&
-    pipeline.collect.every((name) => (collect.get(name)?.plugin as CollectPlugin | undefined)?.emitsLines) &&
-    (pipeline.process ?? []).every(
-      (name) => (process.get(name)?.plugin as ProcessPlugin | undefined)?.mapLines,
-    ) &&
-    forwardersOf(pipeline).every(
-      (name) => (forward.get(name)?.plugin as ForwardPlugin | undefined)?.forwardJsonLines,
-    );
+    pipeline.collect.every((name) => collect.get(name)?.plugin.emitsLines) &&
+    (pipeline.process ?? []).every((name) => process.get(name)?.plugin.mapLines) &&
+    forwardersOf(pipeline).every((name) => forward.get(name)?.plugin.forwardJsonLines);
   return areLines || workers > 1 ? LINES_IN_FLIGHT : EVENTS_IN_FLIGHT;
 }
 
@@ -256,11 +241,9 @@ export function validateMaskedRoutes(
   pipelines: ReadonlyMap<string, PipelineConfig>,
   { collect, process, forward }: ValidEntries,
 ): ConfigProblem[] {
-  const emitsLines = (entry: string) =>
-    (collect.get(entry)?.plugin as CollectPlugin | undefined)?.emitsLines === true;
-  const masks = (entry: string) => (process.get(entry)?.plugin as ProcessPlugin | undefined)?.masks === true;
-  const delivers = (entry: string) =>
-    (forward.get(entry)?.plugin as ForwardPlugin | undefined)?.discards !== true;
+  const emitsLines = (entry: string) => collect.get(entry)?.plugin.emitsLines === true;
+  const masks = (entry: string) => process.get(entry)?.plugin.masks === true;
+  const delivers = (entry: string) => forward.get(entry)?.plugin.discards !== true;
   const routes = [...pipelines]
     .filter(([, { enabled }]) => enabled)
     .map(([name, pipeline]) => ({
@@ -314,10 +297,9 @@ export function validateStdin(
   const readers = [...pipelines]
     .filter(([, { enabled }]) => enabled)
     .flatMap(([pipeline, config]) =>
-      config.collect.flatMap((name, index) => {
-        const plugin = collect.get(name)?.plugin as CollectPlugin | undefined;
-        return plugin?.readsStdin === true ? [{ pipeline, name, index }] : [];
-      }),
+      config.collect.flatMap((name, index) =>
+        collect.get(name)?.plugin.readsStdin === true ? [{ pipeline, name, index }] : [],
+      ),
     );
   const [first, ...others] = readers;
   return others.map(({ pipeline, name, index }) => ({

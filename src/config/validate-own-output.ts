@@ -1,8 +1,8 @@
 import { nameListing } from '../sdk/checks/describe.ts';
 import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
-import type { CollectPlugin, ConfigProblem, ForwardPlugin } from '../sdk/plugin.ts';
+import type { ConfigProblem } from '../sdk/plugin.ts';
 import { WrittenFile } from '../sdk/written-file.ts';
-import type { ValidEntries } from './validate-capabilities.ts';
+import type { ValidEntries } from './build-config.ts';
 
 type Pipelines = ReadonlyMap<string, PipelineConfig>;
 /** Whether a collector reads what a forwarder writes, both by name. */
@@ -76,7 +76,7 @@ function outputsOf(pipeline: PipelineConfig | undefined): readonly string[] {
 function readings(entries: ValidEntries): IsReading {
   const files = new Map<string, WrittenFile>();
   for (const [name, { plugin, data }] of entries.forward) {
-    const path = (plugin as ForwardPlugin).writes?.({ config: data as never });
+    const path = plugin.writes?.({ config: data as never });
     if (path !== undefined) files.set(name, new WrittenFile(path));
   }
   return (collector, forwarder) => {
@@ -84,7 +84,7 @@ function readings(entries: ValidEntries): IsReading {
     const from = entries.collect.get(collector);
     if (file === undefined || from === undefined) return false;
     const { path } = file;
-    return (from.plugin as CollectPlugin).reads?.({ config: from.data as never, path, file }) === true;
+    return from.plugin.reads?.({ config: from.data as never, path, file }) === true;
   };
 }
 

@@ -1,6 +1,6 @@
 import type { PipelineConfig } from '../sdk/config.ts';
-import type { ConfigProblem, ProcessPlugin } from '../sdk/plugin.ts';
-import type { ValidEntries } from './validate-capabilities.ts';
+import type { ConfigProblem } from '../sdk/plugin.ts';
+import type { ValidEntries } from './build-config.ts';
 
 /** A processor of a pipeline, with what it declares for its configuration. */
 interface Step {
@@ -37,7 +37,7 @@ export function validateParsing(
 
 function stepOf(name: string, { process }: ValidEntries): Step {
   const entry = process.get(name);
-  const plugin = entry?.plugin as ProcessPlugin | undefined;
+  const plugin = entry?.plugin;
   const args = { config: entry?.data as never };
   return {
     name,

@@ -9,7 +9,7 @@ import { PLUGIN_SECTIONS } from './sections.ts';
 /** The names of the entries of each kind; undefined for a section that could not be read. */
 export type EntryNames = Readonly<Record<PluginKind, readonly string[] | undefined>>;
 
-const NOUNS = { collect: 'collector', process: 'processor', forward: 'forwarder' } as const;
+export const NOUNS = { collect: 'collector', process: 'processor', forward: 'forwarder' } as const;
 const TWICE = { collect: 'come', forward: 'go there' } as const;
 const KINDS = Object.keys(NOUNS) as PluginKind[];
 

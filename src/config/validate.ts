@@ -14,6 +14,7 @@ import type { ConfigProblem, ConfigSchema, Plugin, PluginKind } from '../sdk/plu
 import { buildConfig, type ValidEntry } from './build-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
+import type { PluginOf } from './registry.ts';
 import { type CompileCondition, conditionsIn, type ParsedPipeline, routesOf } from './routes.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 import {
@@ -118,13 +119,13 @@ function entryNames(kind: PluginKind, config: MergedConfig): string[] | undefine
   return SECTIONS.get(section)?.required || config.hasSection(section) ? undefined : [];
 }
 
-function validateEntries(
-  kind: PluginKind,
+function validateEntries<K extends PluginKind>(
+  kind: K,
   config: MergedConfig,
   context: ValidationContext,
-): Map<string, ValidEntry> {
+): Map<string, ValidEntry<PluginOf[K]>> {
   const section = PLUGIN_SECTIONS[kind];
-  const valid = new Map<string, ValidEntry>();
+  const valid = new Map<string, ValidEntry<PluginOf[K]>>();
   for (const [name, entry] of Object.entries(config.sections.get(section) ?? {})) {
     const path = [section, name] as const;
     const model = takeModel(entry, path, config);
@@ -134,7 +135,7 @@ function validateEntries(
     const data = validateModel(() => plugin.get_config_schema(), model, path, config);
     if (!isMapping(data) || config.isBroken(path)) continue;
     checkSecrets(data, path, config, () => plugin.get_config_schema());
-    valid.set(name, { plugin, data });
+    valid.set(name, { plugin: plugin as PluginOf[K], data });
     checkPlugin(plugin, data, path, config, context.host);
   }
   return valid;

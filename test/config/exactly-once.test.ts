@@ -36,7 +36,7 @@ describe('exactly_once', () => {
   it.each([
     [
       { collect: ['log', 'ticks'] },
-      /^pipelines\.main\.collect\[1\]: `ticks` is a `test` collector, which cannot resume .* such as `file`/,
+      /^pipelines\.main\.collect\[1\]: `ticks`, a `test` collector, cannot resume .* such as `file`/,
     ],
     [{ forward: ['out', 'none'] }, /^pipelines\.main\.forward: found 2 forwarders; .* requires one/],
     [

@@ -1,7 +1,7 @@
 import { interval, map, of } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { isoNow } from '../../../operators/support/clock.ts';
-import { buildConfig } from '../../config/build-config.ts';
+import { buildConfig, type ValidEntries } from '../../config/build-config.ts';
 import { createContext } from '../../engine/context.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { type Host, type PipelineRunContext, silentLogger } from '../../sdk/context.ts';
@@ -131,9 +131,9 @@ function validated(plugin: Plugin, fields: Fields): Fields {
 
 function analyticsWith(kind: PluginKind, plugin: Plugin, data: Fields): AnalyticsConfig {
   const entry = new Map([[ENTRY, { plugin, data: frozenCopy(data) }]]);
-  const none = new Map<string, { plugin: Plugin; data: Fields }>();
-  const entries = { collect: none, process: none, forward: none, [kind]: entry };
-  return buildConfig({ entries, pipelines: new Map(), host_config: {} });
+  const none = new Map<string, never>();
+  const entries: object = { collect: none, process: none, forward: none, [kind]: entry };
+  return buildConfig({ entries: entries as ValidEntries, pipelines: new Map(), host_config: {} });
 }
 
 function sampleHost(): Host {
