@@ -288,6 +288,36 @@ describe('orderedMap', () => {
     expect(log).toEqual([...once, ...once]);
   });
 
+  it('keeps the order of results that come while earlier ones are emitted', () => {
+    const [a, b] = [new Subject<string>(), new Subject<string>()];
+    const results: string[] = [];
+    of(a, b)
+      .pipe(orderedMap((inner) => inner))
+      .subscribe((result) => {
+        results.push(result);
+        if (result === 'b1') b.next('b3');
+      });
+    b.next('b1');
+    b.next('b2');
+    a.complete();
+    expect(results).toEqual(['b1', 'b2', 'b3']);
+  });
+
+  it('emits no result while it emits another one', () => {
+    const [a, b] = [new Subject<string>(), new Subject<string>()];
+    const log: string[] = [];
+    of(a, b)
+      .pipe(orderedMap((inner) => inner))
+      .subscribe((result) => {
+        log.push(result);
+        if (result === 'a1') a.complete();
+        log.push(`${result} taken`);
+      });
+    b.next('b1');
+    a.next('a1');
+    expect(log).toEqual(['a1', 'a1 taken', 'b1', 'b1 taken']);
+  });
+
   it('completes before the teardown of its source, as mergeMap does', () => {
     const logOf = (operator: OperatorFunction<string, string>) => {
       const log: string[] = [];
