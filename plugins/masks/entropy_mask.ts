@@ -2,7 +2,7 @@ import { entropyMasks } from '../../operators/masks/entropy-mask.ts';
 import { masking } from './masking.ts';
 
 /** The configuration, as far as the mask needs it. */
-interface EntropyMaskSettings {
+export interface EntropyMaskSettings {
   readonly mask_str: string;
   readonly mask_char?: string | undefined;
   readonly mask_prefix: string;

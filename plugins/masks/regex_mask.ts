@@ -5,7 +5,7 @@ import { boundedTime } from '../bounded-time.ts';
 import { masking } from './masking.ts';
 
 /** The configuration, as far as the mask needs it. */
-interface RegexMaskSettings {
+export interface RegexMaskSettings {
   readonly rules: Readonly<Record<string, string>>;
   readonly mask_char?: string | undefined;
   readonly mask_prefix: string;
