@@ -47,10 +47,8 @@ export function checkConfig({
   if (known === undefined) return [];
   return config.beacons.flatMap((name, index) => {
     if (!/^[\w-]+$/.test(name) || known.includes(name)) return [];
-    const suggestion = nearest(name, known);
     const message = `this host has no beacon \`${name}\`; there are ${known.map((beacon) => `\`${beacon}\``).join(', ')}`;
-    const path = ['beacons', index];
-    return [suggestion === undefined ? { path, message } : { path, message, suggestion }];
+    return [{ path: ['beacons', index], message, suggestion: nearest(name, known) }];
   });
 }
 

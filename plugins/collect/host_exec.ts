@@ -51,10 +51,9 @@ export function checkConfig({
 }): ConfigProblem[] {
   const known = host?.functions();
   if (known === undefined || known.includes(fn)) return [];
-  const suggestion = nearest(fn, known);
   const names = known.map((name) => `\`${name}\``).join(', ');
   const message = `unknown host function \`${fn}\`; there are ${names}`;
-  return [suggestion === undefined ? { path: ['fn'], message } : { path: ['fn'], message, suggestion }];
+  return [{ path: ['fn'], message, suggestion: nearest(fn, known) }];
 }
 
 /**

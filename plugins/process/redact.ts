@@ -228,7 +228,7 @@ function namedRuleProblems(config: RedactProcessConfig): ConfigProblem[] {
       ? `${pattern} is a rule of \`rules\`, and \`disable\` is for rules of packs; remove it from \`rules\` instead`
       : `\`disable\` must name a rule of the packs here (${packs.join(', ') || 'none'}), and ${pattern || 'an empty string'} names none; ` +
         '`millrace packs NAME` lists the ids of the rules of a pack';
-    return [{ path: ['disable', index], message, ...suggestionFor(pattern, ofPacks) }];
+    return [{ path: ['disable', index], message, suggestion: nearestRule(pattern, ofPacks) }];
   });
   const hasEntropy = entropy === undefined ? confidence === 'low' : entropy !== false;
   const isAllDisabled = ofPacks.length > 0 && ofPacks.every((id) => isDisabled(id, disable));
@@ -240,7 +240,7 @@ function namedRuleProblems(config: RedactProcessConfig): ConfigProblem[] {
   for (const pattern of Object.keys(action)) {
     if (pattern === 'default' || matchesOne(pattern, [...all, ENTROPY_RULE, KEY_FRAGMENT])) continue;
     const message = `no rule of the packs and rules here is named ${pattern}, so this would have no effect`;
-    problems.push({ path: ['action', pattern], message, ...suggestionFor(pattern, all) });
+    problems.push({ path: ['action', pattern], message, suggestion: nearestRule(pattern, all) });
   }
   return problems;
 }
@@ -249,11 +249,11 @@ const matchesOne = (pattern: string, ids: readonly string[]) =>
   ids.some((id) => globToExpression(pattern).test(id));
 
 /** A rule without its pack is the one of that name; other names may be misspelt, or those of all rules of a pack. */
-function suggestionFor(pattern: string, ids: readonly string[]): { suggestion?: string } {
+function nearestRule(pattern: string, ids: readonly string[]): string | undefined {
   const ofPacks = [...new Set(ids.map((id) => id.replace(/:.*/, ':*')))];
-  const suggestion =
-    ids.find((id) => id.endsWith(`:${pattern}`)) ?? nearest(pattern, pattern.endsWith('*') ? ofPacks : ids);
-  return suggestion === undefined ? {} : { suggestion };
+  return (
+    ids.find((id) => id.endsWith(`:${pattern}`)) ?? nearest(pattern, pattern.endsWith('*') ? ofPacks : ids)
+  );
 }
 
 /** Secrets of several kinds. What matches most of them is no form of values that are no secrets. */

@@ -105,12 +105,11 @@ export class MergedConfig {
 
   #unknownSection(source: ConfigSource, name: string): void {
     if (name.startsWith('_')) return;
-    const suggestion = nearest(name, [...SECTIONS.keys()]);
     this.#log.add(source, {
       path: [name],
       at: 'key',
       message: `unknown key \`${name}\``,
-      ...(suggestion === undefined ? {} : { suggestion }),
+      suggestion: nearest(name, [...SECTIONS.keys()]),
     });
   }
 

@@ -4,14 +4,20 @@ import { isMapping } from '../sdk/checks/problem.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { importModule, isModulePath, loadFailure, moduleFile, rememberModule } from '../sdk/import-module.ts';
 import { nearest } from '../sdk/nearest.ts';
-import { contractProblem, isPlugin, type Plugin, type PluginKind } from '../sdk/plugin.ts';
+import {
+  type ConfigProblem,
+  contractProblem,
+  isPlugin,
+  type Plugin,
+  type PluginKind,
+} from '../sdk/plugin.ts';
 import { truncate } from '../sdk/printable.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { findPlugin, kindsOf, loadPlugin, pluginNames } from './registry.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
 
 /** A plugin that a configuration names, or what is wrong with the name. */
-type FoundPlugin = Plugin | { readonly message: string; readonly suggestion?: string };
+type FoundPlugin = Plugin | Pick<ConfigProblem, 'message' | 'suggestion'>;
 
 /** Finds the plugin that an entry names; undefined if the entry does not say. */
 export type PluginLookup = (kind: PluginKind, name: string, entryName: string) => FoundPlugin;
@@ -56,15 +62,14 @@ async function loadOne(kind: PluginKind, name: string, baseDir: string): Promise
   }
 }
 
-function unknownPlugin(kind: PluginKind, name: string): { message: string; suggestion?: string } {
+function unknownPlugin(kind: PluginKind, name: string): Pick<ConfigProblem, 'message' | 'suggestion'> {
   const shown = `\`${truncate(name)}\``;
   const others = kindsOf(name);
   if (others.length > 0)
     return { message: `${shown} is a ${others.join(' and ')} plugin; expected a ${kind} plugin` };
   const known = pluginNames(kind);
-  const suggestion = nearest(name, known);
   const message = `unknown ${kind} plugin ${shown}; there are ${nameListing(known)}`;
-  return suggestion === undefined ? { message } : { message, suggestion };
+  return { message, suggestion: nearest(name, known) };
 }
 
 /** No module of that name was found; its code is `MILLRACE_PLUGIN_NOT_FOUND`. */

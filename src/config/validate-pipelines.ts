@@ -76,12 +76,8 @@ function checkName(name: unknown, kind: PluginKind, names: EntryNames, path: Pat
   const suggestion = nearest(name, known);
   const choice =
     known.length === 0 ? `\`${PLUGIN_SECTIONS[kind]}\` has none` : `there are ${nameListing(known)}`;
-  const message = `unknown ${NOUNS[kind]} ${shown}; ${choice}`;
-  return [
-    suggestion === undefined
-      ? { path, message }
-      : { path, message: `unknown ${NOUNS[kind]} ${shown}`, suggestion },
-  ];
+  const hint = suggestion === undefined ? `; ${choice}` : '';
+  return [{ path, message: `unknown ${NOUNS[kind]} ${shown}${hint}`, suggestion }];
 }
 
 /** What is right in a valid configuration, and hardly meant: no pipelines, and entries that none of them names. */

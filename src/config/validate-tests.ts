@@ -103,10 +103,8 @@ function findPipeline(
     if (pipeline === undefined) {
       const suggestion = nearest(name, names);
       const here = Array.isArray(wanted) ? [...path, index] : path;
-      const message = `unknown pipeline \`${truncate(name)}\``;
-      return suggestion === undefined
-        ? { path: here, message: `${message}; there are ${nameListing(names)}` }
-        : { path: here, message, suggestion };
+      const hint = suggestion === undefined ? `; there are ${nameListing(names)}` : '';
+      return { path: here, message: `unknown pipeline \`${truncate(name)}\`${hint}`, suggestion };
     }
     if (!isMapping(pipeline)) return undefined;
     const deadLetter = isMapping(pipeline.delivery) ? pipeline.delivery.dead_letter : undefined;
@@ -143,9 +141,10 @@ function unknownKeys(value: unknown, path: Path, names: Names): Problem[] {
 }
 
 function unknown(name: string, { noun, known, others = [], found }: Names): Omit<ConfigProblem, 'path'> {
-  const message = `the pipeline \`${found.name}\` has no ${noun} \`${truncate(name)}\``;
   const suggestion = nearest(name, [...known, ...others]);
-  return suggestion === undefined
-    ? { message: `${message}; it has ${nameListing(known)}` }
-    : { message, suggestion };
+  const hint = suggestion === undefined ? `; it has ${nameListing(known)}` : '';
+  return {
+    message: `the pipeline \`${found.name}\` has no ${noun} \`${truncate(name)}\`${hint}`,
+    suggestion,
+  };
 }

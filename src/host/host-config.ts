@@ -82,10 +82,8 @@ function readBeacon(name: string, entry: unknown): ReadBeacon {
 
 function unknownBeacon(name: string, path: Path): Problem {
   const known = [...builtInBeacons.keys()];
-  const suggestion = nearest(name, known);
   const message = `unknown beacon \`${name}\`; there are ${nameListing(known)}`;
-  const problem: Problem = { path, message, at: 'key' };
-  return suggestion === undefined ? problem : { ...problem, suggestion };
+  return { path, message, at: 'key', suggestion: nearest(name, known) };
 }
 
 /** Applies a schema; what it refuses is told as the problems of a whole configuration are. */

@@ -27,7 +27,7 @@ export interface ConfigProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
   /** The nearest right name, if there is one. */
-  readonly suggestion?: string;
+  readonly suggestion?: string | undefined;
   /** A warning is of what is right and hardly meant: the configuration is valid all the same. Default: error. */
   readonly severity?: 'error' | 'warning';
 }

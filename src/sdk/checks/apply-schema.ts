@@ -176,21 +176,18 @@ export function explainIssue(issue: Issue, context: ExplainContext, base: Path =
   const hint = example === undefined ? '' : `, such as \`${example}\``;
   const message = `found ${found}; expected ${wanted}${hint}`;
   const foreign = issue.code === 'custom';
-  return [{ path: here, message, foreign, ...(suggestion === undefined ? {} : { suggestion }) }];
+  return [{ path: here, message, foreign, suggestion }];
 }
 
 function explainUnknownKeys(issue: Issue, context: ExplainContext, path: Path): Problem[] {
   const keys = Array.isArray(issue.keys) ? issue.keys.map(String) : [];
   const known = context.knownKeys(path);
-  return keys.map((key) => {
-    const suggestion = nearest(key, known);
-    return {
-      path: [...context.prefix, ...path, key],
-      at: 'key',
-      message: `unknown key \`${key}\``,
-      ...(suggestion === undefined ? {} : { suggestion }),
-    };
-  });
+  return keys.map((key) => ({
+    path: [...context.prefix, ...path, key],
+    at: 'key',
+    message: `unknown key \`${key}\``,
+    suggestion: nearest(key, known),
+  }));
 }
 
 /** The alternative of a union that the value was meant for: the one whose own type fits. That of `false` is not, for `true`. */

@@ -215,8 +215,7 @@ function checkValues(
     ...spare.map((letter): Problem => {
       const message = `the marbles have no letter \`${letter}\``;
       const suggestion = nearest(letter, missing);
-      const problem = { path: [...path, 'values', letter], at: 'key', message } as const;
-      return suggestion === undefined ? problem : { ...problem, suggestion };
+      return { path: [...path, 'values', letter], at: 'key', message, suggestion };
     }),
   ];
 }
