@@ -24,10 +24,10 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const BATCH_LINES = 4096;
 /**
- * A pipe gives 64 KiB at a time. While batches are in flight, fewer bytes than this do not make another batch: many small
- * batches take a quarter more processor time.
+ * While batches are in flight, fewer bytes than this do not make another batch: many small batches take a quarter more
+ * processor time. A pipe gives as many at a time, and is filled again while they are worked on.
  */
-const BLOCK_BYTES = 256 * KIB;
+const BLOCK_BYTES = 64 * KIB;
 /** What is looked at to find out that the input is not text. */
 const HEAD_BYTES = KIB;
 
