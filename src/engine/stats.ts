@@ -267,10 +267,6 @@ export class Histogram {
 /**
  * A clock in milliseconds that is read once in each turn of the event loop, however often it is asked: reading the
  * clock of the system can take as long as the work on an event.
- *
- * @example
- * const clock = new TurnClock();
- * clock.now === clock.now; // true
  */
 class TurnClock {
   readonly #elapsed = steadyClock();

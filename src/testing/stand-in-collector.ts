@@ -109,16 +109,17 @@ export function standInCollector(
         };
 
         const go = () => {
-          // What is acknowledged while it is emitted makes room: that is used by the loop, not by recursion.
+          // What is acknowledged while it is emitted makes room: that is used by the loop, not by recursion. It ends once.
           if (isRunning || subscriber.closed) return;
           isRunning = true;
           timer.unsubscribe();
           const at = emitDue();
+          if (at !== undefined && !subscriber.closed) {
+            const wait = Math.max(0, at - asyncScheduler.now());
+            if (next >= items.length && wait === 0) end();
+            else timer = asyncScheduler.schedule(go, wait);
+          }
           isRunning = false;
-          if (at === undefined || subscriber.closed) return;
-          const isOver = next >= items.length;
-          if (isOver && at <= asyncScheduler.now()) end();
-          else timer = asyncScheduler.schedule(go, Math.max(0, at - asyncScheduler.now()));
         };
 
         subscriber.add(() => timer.unsubscribe());
