@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { load } from 'js-yaml';
+import { PASSWORD_NAME } from '../../operators/masks/checks/inserted-password.ts';
 import { applyRulesInOrder } from '../../operators/masks/mask-rule.ts';
 import { rulesOf } from './packs.ts';
 
@@ -8,6 +11,13 @@ const word = ['Hun', 'ter27', 'xyz'].join('');
 const inserted = (column: string) => `INSERT INTO users (name, ${column}, at) VALUES ('bob', '${word}', 3)`;
 
 describe('a value that SQL inserts', () => {
+  it('goes by the same names of passwords as the rules of the pack', () => {
+    const pack = load(readFileSync('plugins/packs/secrets/context.yaml', 'utf8')) as {
+      parts: { password: string };
+    };
+    expect(PASSWORD_NAME).toBe(pack.parts.password);
+  });
+
   it.each([
     ...[
       'password',
@@ -74,9 +84,29 @@ describe('a value that SQL inserts', () => {
     `VALUES ('bob', '${word}`,
     `VALUES (_utf8'bob', _utf8'${word}')`,
     `VALUES (\\'bob\\', \\'${word}\\')`,
+    `VALUES (\\\\'bob\\\\', \\\\'${word}\\\\')`,
+    `VALUES\n(\n'bob',\n'${word}'\n)\nit's done`,
+    `VALUES\\n(\\n'bob',\\n'${word}')\\nnext`,
     `OVERRIDING SYSTEM VALUE VALUES ('bob', '${word}')`,
+    `VALUES (1, 'bob', '${word}')`,
+    `VALUES ('${word}')`,
   ])('by %s is masked', (values) => {
     expect(redacted(`INSERT INTO users (name, password) ${values}`)).not.toContain(word);
+  });
+
+  it.each([`VALUES ('${word}', NULL, 3)`, `VALUES ('${word}', NULL), (1, 2, 3)`])('by %s stays', (values) => {
+    expect(redacted(`INSERT INTO users (name, password) ${values}`)).toContain(word);
+  });
+});
+
+describe('a value without quotes', () => {
+  it.each([
+    ['DB_PASSWORD=', 'Kp(w)d<9>|xQ7', ' next=1'],
+    ['password=', 'a9K,bQ7x', ';user=bob'],
+    ['password=', 'Hunter27', ', please wait'],
+    ['jdbc:sqlserver://h:1433;user=sa;password=', 'Kp7<wQ|d(9x', ';encrypt=true'],
+  ])('is masked to its end, %s%s, and not what follows: %s', (before, value, after) => {
+    expect(redacted(before + value + after)).toBe(`${before}<:password:>${after}`);
   });
 });
 
