@@ -36,7 +36,7 @@ import { type Batch, sizeOf } from './delivery.ts';
 import { ExactlyOnce } from './exactly-once.ts';
 import { OutputRecord } from './exactly-once-state.ts';
 import { FailureLog } from './failure-log.ts';
-import { forwardTo } from './forward-to.ts';
+import { forwardTo } from './forward-stage.ts';
 import { joinStage } from './join-stage.ts';
 import type { Drop, PipelineProbe, StagePlace } from './probe.ts';
 import { processStage } from './process-stage.ts';
