@@ -47,8 +47,7 @@ class ContextMask<C> {
     try {
       return this.#masks.mask(value);
     } catch (error) {
-      if (error instanceof MaskError) throw new PluginError(error.message);
-      throw error;
+      throw maskFailure(error);
     }
   }
 
@@ -76,7 +75,18 @@ class ContextMask<C> {
   }
 }
 
-/** The entry functions of a mask. A refusal becomes an error that may be logged: its message holds no content. */
+const TOO_LONG =
+  'a value is too long for the expression of a rule; expected at most about 4 MiB: with a lower `max_line_bytes`, a ' +
+  'collector cuts longer lines before they are masked';
+
+/** What cannot be masked, as an error that may be logged: its message holds no content. */
+export function maskFailure(error: unknown): unknown {
+  if (error instanceof MaskError) return new PluginError(error.message);
+  // V8 throws it for a match that is too long for its stack.
+  return error instanceof RangeError ? new PluginError(TOO_LONG) : error;
+}
+
+/** The entry functions of a mask. */
 export function masking<C>(options: MaskingOptions<C>) {
   return maskEntries((ctx: PipelineRunContext<C>) => new ContextMask(ctx, options));
 }

@@ -1,21 +1,14 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LinesMasker } from '../../operators/masks/lines-masker.ts';
-import { MaskError } from '../../operators/masks/mask-error.ts';
 import type { EntropyRuleOptions } from '../../operators/masks/redact/compile-redact-rules.ts';
 import type { Finding } from '../../operators/masks/redact/find-values.ts';
 import type { Confidence, RedactRule } from '../../operators/masks/redact/redact-rule.ts';
 import { Redactor } from '../../operators/masks/redact/redactor.ts';
-import {
-  type CollectedEvent,
-  type LineEnvelope,
-  type LineMapping,
-  type PipelineRunContext,
-  PluginError,
-} from '../../src/sdk/index.ts';
+import type { CollectedEvent, LineEnvelope, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { packRules } from '../packs/load-packs.ts';
-import { maskEntries } from './masking.ts';
+import { maskEntries, maskFailure } from './masking.ts';
 import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
 
 /** The configuration, as far as the mask needs it. */
@@ -169,7 +162,7 @@ class RedactContext {
     return this.#ctx.config.mode === 'report' ? undefined : masked;
   }
 
-  /** Masks, and reports what was found. A refusal becomes an error that may be logged: its message holds no content. */
+  /** Masks, and reports what was found. */
   #reported<T>(file: string | undefined, mask: () => T): T {
     this.#findings.length = 0;
     try {
@@ -177,8 +170,7 @@ class RedactContext {
       if (this.#findings.length > 0) this.#report(file);
       return masked;
     } catch (error) {
-      if (error instanceof MaskError) throw new PluginError(error.message);
-      throw error;
+      throw maskFailure(error);
     }
   }
 

@@ -319,6 +319,12 @@ describe('redact: process', () => {
     expect(() => run({}, { a: new Map() })).toThrow(PluginError);
   });
 
+  it('says that a value is too long for an expression, and what to do', () => {
+    const tooLong = () => run({ packs: ['secrets/context'] }, { line: `token=${'aB3'.repeat(2 << 20)}` });
+    expect(tooLong).toThrow(PluginError);
+    expect(tooLong).toThrow(/^a value is too long for the expression of a rule; .* `max_line_bytes`/);
+  });
+
   it('finds fields by their keys with the rules that find keys in text', () => {
     const data = { dbPassword: 'hunter2', user: 'ada' };
     const masked = { dbPassword: '<:password:>', user: 'ada' };
