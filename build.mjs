@@ -5,8 +5,8 @@ import { rolldown } from 'rolldown';
 import { inlineModules } from './build/inline-modules.mjs';
 
 const ENTRIES = [
-  ...['src/index', 'src/sdk/index', 'src/testing/index', 'operators/index', 'operators/node'],
-  ...['src/cli/bin', 'src/cli/heap-growth', 'src/cli/main'],
+  ...['src/index', 'src/sdk/index', 'src/testing/index', 'src/cli/bin', 'src/cli/main'],
+  ...['operators/index', 'operators/node'],
 ];
 
 /**

@@ -10,8 +10,6 @@ if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
 } else {
   const releaseSignals = holdSignals();
   keepCompiledCode();
-  const { letHeapGrow } = await import('./heap-growth.ts');
-  letHeapGrow();
   const { main } = await import('./main.ts');
   await main(args, releaseSignals);
 }

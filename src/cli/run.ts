@@ -8,6 +8,7 @@ import type { RunOptions } from './commands.ts';
 import { ExitCode } from './errors.ts';
 import { Fleet } from './fleet.ts';
 import { counted } from './format.ts';
+import { letHeapGrow } from './heap-growth.ts';
 import { liveLine } from './live-line.ts';
 import { digestOf, fileChanges, Reloader } from './reload.ts';
 import { RunState, stateFolder } from './run-state.ts';
@@ -125,6 +126,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     const alive = keepAlive();
     const continued = state.pipelines;
     reloader.start(loaded);
+    letHeapGrow();
     hasStarted = true;
     systemd.ready();
     systemd.status(health());

@@ -1,9 +1,6 @@
 // Runs command lines one after the other in this process, for loaded-cli.ts: with everything loaded, a command
 // takes a tenth of what a process of its own takes. Each message is a command line; the answer has its exit code.
 const [, , folder, endOfOutput] = process.argv;
-// As src/cli/bin.ts does: they change how expressions are compiled.
-const { letHeapGrow } = await import(`${folder}/heap-growth.js`);
-letHeapGrow();
 const { main } = await import(`${folder}/main.js`);
 
 const emitters = [process, process.stdout, process.stderr];
