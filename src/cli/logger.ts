@@ -30,8 +30,8 @@ type Log = (entry: Entry) => void;
 type Print = (entry: Entry) => string;
 
 /**
- * The logger of the process: every line goes to `write`. winston takes over shortly after the start; until then the lines
- * are written here, the same ones.
+ * The logger of the process: every line goes to `write`. winston takes over shortly after the start; until then, and if
+ * it cannot be loaded, the lines are written here, the same ones.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, format, colours, terminal, write } = options;
@@ -40,7 +40,8 @@ export function createLogger(options: LoggerOptions): Logger {
     if (LEVELS[entry.level] <= LEVELS[level]) write(`${print(entry)}\n`);
   };
   asyncScheduler.schedule(async () => {
-    log = await winstonLog(options, print);
+    // It cannot be loaded while no file can be opened, or amid an update: the run goes on with the same lines.
+    log = await winstonLog(options, print).catch(() => log);
   }, WINSTON_AFTER_MS);
   // winston's own methods return the logger, which is a stream: a plugin that ends in `return logger.info(…)`
   // would seem to return events.

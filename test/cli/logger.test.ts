@@ -113,4 +113,17 @@ describe('winston', () => {
     expect(first).toHaveLength(2);
     expect(write).toHaveBeenCalled();
   });
+
+  it('is done without where it cannot be loaded, as while no file can be opened', async () => {
+    const load = jest.fn(() => {
+      throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    });
+    jest.unstable_mockModule('winston/lib/winston/create-logger.js', load);
+    const { logger, lines } = logged();
+    await jest.advanceTimersByTimeAsync(500);
+    await jest.advanceTimersByTimeAsync(0);
+    logger.info('still here');
+    expect(load).toHaveBeenCalled();
+    expect(lines).toEqual([expect.stringMatching(/ info {2}still here\n$/)]);
+  });
 });
