@@ -1,5 +1,5 @@
 import { from, Observable, type ObservableInput, type ObservedValueOf, type OperatorFunction } from 'rxjs';
-import { BOOLEAN, type Checks, COUNT_OR_INFINITY, checkOptions } from './support/check-options.ts';
+import { BOOLEAN, COUNT_OR_INFINITY, checkOptions } from './support/check-options.ts';
 import { Fifo } from './support/fifo.ts';
 import { subscribeInner } from './support/subscribe-for.ts';
 
@@ -9,8 +9,6 @@ export interface OrderedMapOptions {
   /** Whether results leave in the order in which their values came in. Default: true. */
   readonly ordered?: boolean | undefined;
 }
-
-const CHECKS: Checks<OrderedMapOptions> = { concurrency: COUNT_OR_INFINITY, ordered: BOOLEAN };
 
 /** A source value that was started, and its results that wait until all before it have left. */
 interface Slot<T, R> {
@@ -44,7 +42,7 @@ export function orderedMap<T, O extends ObservableInput<unknown>>(
   project: (value: T, index: number) => O,
   options: OrderedMapOptions = {},
 ): OperatorFunction<T, ObservedValueOf<O>> {
-  checkOptions('orderedMap', options, CHECKS);
+  checkOptions('orderedMap', options, { concurrency: COUNT_OR_INFINITY, ordered: BOOLEAN });
   return mapInOrder(project, options);
 }
 
@@ -86,20 +84,20 @@ export function mapInOrder<T, O extends ObservableInput<unknown>>(
               slots.shift();
               active--;
               left?.(head.value);
-            } else if (waiting.size > 0 && active < concurrency) start(waiting.shift() as T);
+            } else if (waiting.size && active < concurrency) start(waiting.shift() as T);
             else break;
           }
         } catch (error) {
           subscriber.error(error);
         }
         advancing = false;
-        if (sourceDone && active + waiting.size === 0) subscriber.complete();
+        if (sourceDone && !active && !waiting.size) subscriber.complete();
       };
 
       const start = (value: T) => {
         const result: ObservableInput<unknown> = project(value, index++);
         const isArray = Array.isArray(result);
-        if (isArray && slots.size === 0) {
+        if (isArray && !slots.peek()) {
           emit(result);
           if (!subscriber.closed) left?.(value);
           return;
