@@ -9,6 +9,9 @@ export type Cel = { readonly Environment: typeof Environment };
 /** What is wrong with an expression of the configuration. */
 export class InvalidExpression extends Error {}
 
+/** What an expression can read. */
+const VARIABLES: readonly string[] = ['data', 'timestamp', 'tag'];
+
 /** The name of `matches` here: that of the library backtracks without limit. */
 const MATCHES = 'matchesInBoundedTime';
 
@@ -37,13 +40,13 @@ export class CelExpression {
       if (!valid) throw error;
       this.type = type ?? 'dyn';
     } catch (error) {
-      throw error instanceof InvalidExpression ? error : new InvalidExpression(describe(error));
+      throw error instanceof InvalidExpression ? error : new InvalidExpression(describe(error, source));
     }
     let reads = 0;
     let readsLine = 0;
     let readsTimestamp = false;
     visit(this.#evaluate.ast, (node) => {
-      if (node.op === 'id' && ['data', 'timestamp', 'tag'].includes(node.args)) reads++;
+      if (node.op === 'id' && VARIABLES.includes(node.args)) reads++;
       if (node.op === 'id' && node.args === 'timestamp') readsTimestamp = true;
       if (isLine(node)) readsLine++;
     });
@@ -237,13 +240,21 @@ function visit(node: ASTNode, see: (node: ASTNode) => void): void {
   }
 }
 
-function describe(error: unknown): string {
-  const { summary, message, range } = error as {
+function describe(error: unknown, source: string): string {
+  const { code, summary, message, range } = error as {
+    code?: string;
     summary?: string;
     message: string;
     range?: { start: number };
   };
-  return `${summary ?? message}${at(range)}`;
+  const isUnknown = code === 'unknown_variable';
+  const isAssigned = code === 'unexpected_character' && range !== undefined && source[range.start] === '=';
+  const hint = isUnknown
+    ? `; there are ${VARIABLES.join(', ')}, and a field of an event is data.NAME`
+    : isAssigned
+      ? '; to compare, write =='
+      : '';
+  return `${summary ?? message}${at(range)}${hint}`;
 }
 
 const at = (range: { start: number } | undefined) =>

@@ -118,8 +118,8 @@ describe('routes', () => {
   });
 
   it.each([
-    ['data.level = "error"', /a valid condition \(.*at character 12\)/],
-    ['dta.level == "error"', /a valid condition \(Unknown variable: dta, at character 1\)/],
+    ['data.level = "error"', /a valid condition \(.*at character 12; to compare, write ==\)/],
+    ['dta.level == "error"', /a valid condition \(Unknown variable: dta, at character 1; there are .*\)/],
     ['size(tag)', /a valid condition \(it gives a int\)/],
   ])('refuse %s when the configuration is loaded', async (when, message) => {
     const config = {

@@ -10,8 +10,8 @@ const PART =
 const SUFFIX =
   's?(?:[_. -]?(?:old|new|current|previous|confirm(?:ation)?|repeat|again|value|hash|hashed|digest|salt|plain|text|string|b64|base64|enc|encrypted|b?crypt|argon2|sha[0-9]{0,3}|md5|data|secret|key|token|v?[0-9]{1,3})){0,2}$';
 /** The part `password` of the pack secrets/context, as it is there. A test compares the two. */
-export const PASSWORD_NAME = String.raw`(?:pass(?:[_-]{0,2}word|w[oö]rt(?:er)?|wd|wrd|ord|phrase|code|e(?<=(?:mot[_ -]?de[_ -]?|palavra[_ -]?)passe))?|p(?:ss)?wd|psw|pw(?<=(?:\b|_|root|user|admin|login|my|db)pw)|mdp(?<=(?:\b|_)mdp)|senha|contrase(?:[nñ]|n?%C3%B1)a|kennw[oö]rt(?:er)?|wachtwoord|parola(?:[_ -]?chiave|[_ -]d['’ _-]?ordine)?|has[lł]o|l[oö]senord|adgangskode|salasana|heslo|jelsz[oó]|[sş]ifre(?<=(?:\b|_)sifre|şifre)|kata[ _]sandi|парол[ья]|密[码碼]|パスワード|비밀번호)`;
-const PASSWORD = new RegExp(`(?<!by|com|tres|sur)(?:${PASSWORD_NAME}|mdp|sifre|katasandi)${SUFFIX}`, 'i');
+export const PASSWORD_NAME = String.raw`(?:pass(?:[_-]{0,2}word|w[oö]rt(?:er)?|wd|wrd|ord|phrase|code|e(?<=(?:mot[_ -]?de[_ -]?|palavra[_ -]?)passe)|(?<!(?:\b|_)(?:by|com|under|over|tres|encom)pass))|p(?:ss)?wd|psw|pw(?<=(?:\b|_|root|user|admin|login|my|db)pw)|mdp(?<=(?:\b|_)mdp)|senha|contrase(?:[nñ]|n?%C3%B1)a|kennw[oö]rt(?:er)?|wachtwoord|parola(?:[_ -]?chiave|[_ -]d['’ _-]?ordine)?|has[lł]o|l[oö]senord|adgangskode|salasana|heslo|jelsz[oó]|[sş]ifre(?<=(?:\b|_)sifre|şifre)|kata[ _]sandi|парол[ья]|密[码碼]|パスワード|비밀번호)`;
+const PASSWORD = new RegExp(`(?:${PASSWORD_NAME}|mdp|sifre|katasandi)${SUFFIX}`, 'i');
 const TOKEN = new RegExp(
   `(?:secret|token|(?:api|access|private|encryption|signing)[_-]?key|credential)${SUFFIX}`,
   'i',

@@ -57,7 +57,14 @@ describe('filter', () => {
 
   it.each([
     [{ keep: 'data.line +' }, 'a valid condition (Unexpected token: EOF, at character 12)'],
-    [{ drop: 'dta.line == "a"' }, 'a valid condition (Unknown variable: dta, at character 1)'],
+    [
+      { drop: 'level == "a"' },
+      'a valid condition (Unknown variable: level, at character 1; there are data, timestamp, tag, and a field of an event is data.NAME)',
+    ],
+    [
+      { keep: 'data.level = "a"' },
+      'a valid condition (Unexpected character: =, at character 12; to compare, write ==)',
+    ],
     [{ keep: 'tag > 3' }, 'a valid condition (no such overload: string > int, at character 1)'],
     [{ keep: 'size(tag)' }, 'a valid condition (it gives a int)'],
     [
