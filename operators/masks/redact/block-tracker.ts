@@ -48,14 +48,24 @@ const LAST_BODY = /^[A-Za-z0-9+/]{1,76}={0,2}$/;
 /** A word that can be a part of a key, wherever it is in a line: long, of digits and letters of both cases. */
 const KEY_MATERIAL =
   /(?<![A-Za-z0-9+/])(?=[a-z0-9+/]*[A-Z])(?=[A-Z0-9+/]*[a-z])(?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{20,}/;
-/** A body line behind the prefix of a log, or in a string of JSON. */
-const BODY_IN_LINE = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{60,76}(?=\s*$|\\{1,3}[nr]|\\{0,3}["'])/;
+/**
+ * Body lines after the prefix of a log, or in a string of JSON or of an environment file: one, or several with line breaks
+ * between them, of which the last can be shorter.
+ */
+const BODY_IN_LINE =
+  /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{60,76}(?:(?:\\{1,3}[nr]|[\r\n])+[A-Za-z0-9+/]{1,76}={0,2})*(?=\s*$|\\{1,3}[nr]|[\r\n]|\\{0,3}["'])/;
 const LAST_IN_LINE = /^[A-Za-z0-9+/]{17,76}={0,2}(?=\s*$|\\{1,3}[nr]|\\{0,3}["'])/;
+const ARMOUR = '-----BEGIN ';
 
-/** Where a line has a full line of the body of a key. */
-function bodyIn(line: string): { readonly start: number; readonly end: number } | undefined {
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where a line has full lines of the body of a key. */
+function bodyIn(line: string): Span | undefined {
   if (BODY.test(line)) return { start: 0, end: line.length };
-  const match = line.includes('\n') ? null : BODY_IN_LINE.exec(line);
+  const match = BODY_IN_LINE.exec(line);
   if (match === null || !KEY_MATERIAL.test(match[0])) return undefined;
   return { start: match.index, end: match.index + match[0].length };
 }
@@ -65,7 +75,7 @@ const OPENING = /(?:"[^"\\]{1,100}"\s*:\s*"|^\s*")(?=(?:[^"\\]|\\.)*$)/;
 const REST_OF_STRING = /^(?:[^"\\]|\\.)*(?=")/;
 
 /** The part of a line that a block can have: all of it, or in JSON one string, so that the line stays JSON. */
-function roomIn(line: string, opening: string | undefined): { readonly start: number; readonly end: number } {
+function roomIn(line: string, opening: string | undefined): Span {
   const whole = { start: 0, end: line.length };
   if (opening === undefined) return whole;
   const at = line.indexOf(opening);
@@ -228,7 +238,7 @@ export class BlockTracker {
   }
 
   #inFragment(open: OpenBlock, line: string, now: number): readonly FieldPart[] | undefined {
-    let body = bodyIn(line);
+    let body = this.#restIn(line);
     if (body !== undefined) {
       open.column = body.start;
       this.#goOn(open, now);
@@ -240,7 +250,26 @@ export class BlockTracker {
       body = { start: open.column, end: open.column + last.length };
     }
     const { start, end } = body;
-    return [ordinary(line.slice(0, start)), partOf(open, line.slice(start, end)), ordinary(line.slice(end))];
+    const after = line.slice(end);
+    if (this.#hasMarker(after)) this.#close(open);
+    return [
+      ordinary(line.slice(0, start)),
+      partOf(open, line.slice(start, end)),
+      ...(this.#startOfBlock(open.path, after) ?? [ordinary(after)]),
+    ];
+  }
+
+  /** Where a line has the rest of a key that started before it. A line that has the start of a key is not such a rest. */
+  #restIn(line: string): Span | undefined {
+    const body = bodyIn(line);
+    if (body === undefined) return undefined;
+    const before = line.slice(0, body.start);
+    if (before.includes(ARMOUR)) return undefined;
+    const startsHere = this.#rules.some(({ contains, start }) => {
+      const at = line.includes(contains) ? line.search(start) : -1;
+      return at !== -1 && at <= body.start;
+    });
+    return startsHere ? undefined : body;
   }
 
   #goOn(block: OpenBlock, now: number): void {
@@ -300,7 +329,7 @@ export class BlockTracker {
   /** An open block if the first line of a source looks like a line of a key. */
   #restOfBlock(path: string, line: string): OpenBlock | undefined {
     const [rule] = this.#rules;
-    if (rule === undefined || bodyIn(line) === undefined) return undefined;
+    if (rule === undefined || this.#restIn(line) === undefined) return undefined;
     return this.#blockOf({ ...rule, id: KEY_FRAGMENT }, path, this.#limits.lines);
   }
 

@@ -113,7 +113,7 @@ export class TextMasker {
   maskParts(parts: readonly FieldPart[], onFind: RedactorOptions['onFind']): string {
     const { replace } = this.#options;
     let end = 0;
-    const masked = parts.map(({ text, rule }) => {
+    const masked = this.#withWholeFindings(parts).map(({ text, rule }) => {
       const start = end;
       end += text.length;
       if (rule === undefined) {
@@ -126,6 +126,37 @@ export class TextMasker {
       return replace(text, rule);
     });
     return masked.join('');
+  }
+
+  /** Parts that cut no value which a rule finds in the whole text: the rule would not find it in the pieces. */
+  #withWholeFindings(parts: readonly FieldPart[]): readonly FieldPart[] {
+    if (parts.every(({ rule }) => rule !== undefined)) return parts;
+    const text = parts.map((part) => part.text).join('');
+    let at = 0;
+    const blocks: Finding[] = parts.flatMap((part) => {
+      const start = at;
+      at += part.text.length;
+      return part.rule === undefined ? [] : [{ rule: part.rule, start, end: at }];
+    });
+    const cut = this.find(text.trimEnd()).filter(({ start, end }) =>
+      blocks.some((block) => start < block.end && end > block.start),
+    );
+    const spans: Finding[] = [];
+    for (const span of [...cut, ...blocks].sort((a, b) => a.start - b.start)) {
+      const last = spans.at(-1);
+      if (last === undefined || span.start >= last.end) spans.push(span);
+      else spans[spans.length - 1] = { ...last, end: Math.max(last.end, span.end) };
+    }
+    const whole: FieldPart[] = [];
+    let copied = 0;
+    for (const { rule, start, end } of spans) {
+      whole.push(
+        { text: text.slice(copied, start), rule: undefined },
+        { text: text.slice(start, end), rule },
+      );
+      copied = end;
+    }
+    return [...whole, { text: text.slice(copied), rule: undefined }];
   }
 
   /**

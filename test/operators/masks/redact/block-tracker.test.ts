@@ -17,11 +17,11 @@ const rules = {
   PIN: 'pin-[0-9]+',
 };
 
-function masks({ allowedKeys = [], ...limits }: Limits = {}) {
+function masks({ allowedKeys = [], more = {}, ...limits }: Limits = {}) {
   const time = { now: 0 };
   const counts: [string, number][] = [];
   const redactor = new Redactor({
-    rules,
+    rules: { ...rules, ...more },
     confidence: 'medium',
     allowedValues: [],
     allowedKeys,
@@ -42,6 +42,7 @@ interface Limits {
   readonly lines?: number;
   readonly timeoutMs?: number;
   readonly allowedKeys?: string[];
+  readonly more?: Readonly<Record<string, string>>;
 }
 const M = '<:keys:pem:>';
 
@@ -163,6 +164,48 @@ describe('the rest of a block behind a prefix', () => {
     const { lines } = masks();
     const log = [BODY, BODY, last, END, 'ok', BODY].map(form).join('\n');
     expect(lines(log)).toEqual([fragment, fragment, fragment, END, 'ok', BODY].map(form));
+  });
+
+  it('is masked to its last line where all of it is in one string', () => {
+    const { lines } = masks();
+    const rest = [BODY, BODY, last, END, ''];
+    expect(lines(`{"key":"${rest.join('\\n')}"}`)).toEqual([`{"key":"${fragment}\\n${END}\\n"}`]);
+    expect(lines(`KEY='${rest.join('\\r\\n')}'`, 'b.log')).toEqual([`KEY='${fragment}\\r\\n${END}\\r\\n'`]);
+  });
+
+  it('is masked where it is the first field of several lines', () => {
+    const { fields } = masks();
+    expect(fields({ message: `${BODY}\n${BODY}\n${last}\n${END}` })).toEqual({
+      message: `${fragment}\n${END}`,
+    });
+  });
+
+  it('can be followed by the start of the next key', () => {
+    const { lines } = masks();
+    const first = `${BODY}\\n${END}\\n${BEGIN}`;
+    expect(lines(`${first}\n${BODY}\nAb=\n${END}\nok`)).toEqual([
+      `${fragment}\\n${END}\\n${M}`,
+      ...[M, M, M, 'ok'],
+    ]);
+  });
+
+  it('does not start after the start of a key, or of a certificate, in the same line', () => {
+    const { lines } = masks();
+    const key = `KEY="${[BEGIN, BODY, BODY, last, END].join('\\n')}\\n"`;
+    expect(lines(`${key}\n${key}\nok\n${key}`)).toEqual([
+      `KEY="${M}\\n"`,
+      `KEY="${M}\\n"`,
+      'ok',
+      `KEY="${M}\\n"`,
+    ]);
+    const certificate = `CERT="-----BEGIN CERTIFICATE-----\\n${BODY}\\n${last}\\n-----END CERTIFICATE-----"`;
+    expect(lines(`${certificate}\n${certificate}`, 'b.log')).toEqual([certificate, certificate]);
+  });
+
+  it('cuts no value that a rule finds around it', () => {
+    const { lines } = masks({ more: { QUOTED: 'secret "[^"]*"' } });
+    expect(lines(`a secret "x-1 ${BODY}" b`)).toEqual(['a <:QUOTED:> b']);
+    expect(lines(`${BODY}\na secret "${BODY}" pin-1`, 'b.log')).toEqual([fragment, 'a <:QUOTED:> <:PIN:>']);
   });
 
   it('is no hash and no path', () => {
