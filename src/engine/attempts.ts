@@ -58,16 +58,20 @@ const LONGEST_WAIT = 60_000;
 export class Pause {
   #left: () => number = () => 0;
 
-  /** Milliseconds until it ends; 0 if there is none. */
+  /**
+   * Milliseconds until it ends; 0 if there is none. Less than one is none: a timer may be early by a rounding error, and
+   * another one for the rest might not move the clock at all.
+   */
   get left(): number {
-    return this.#left();
+    const left = this.#left();
+    return left < 1 ? 0 : left;
   }
 
   /** Starts one, unless there is one that ends later. */
   begin(ms: number): void {
     if (ms <= this.left) return;
     const elapsed = steadyClock();
-    this.#left = () => Math.max(0, ms - elapsed());
+    this.#left = () => ms - elapsed();
   }
 }
 

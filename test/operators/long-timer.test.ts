@@ -18,6 +18,18 @@ describe('longTimer', () => {
     });
   });
 
+  it('never emits after Infinity, and lets virtual time end', () => {
+    marbles(({ expectObservable }) => {
+      expectObservable(longTimer(Number.POSITIVE_INFINITY)).toBe('-');
+    });
+  });
+
+  it.each([-1, -1e12])('emits at once if the time is over: %d', (ms) => {
+    marbles(({ expectObservable }) => {
+      expectObservable(longTimer(ms)).toBe('(0|)', { 0: 0 });
+    });
+  });
+
   it('refuses NaN, which no timer would ever reach', () => {
     expect(() => longTimer(Number.NaN)).toThrow('longTimer: ms must be a number of milliseconds, not NaN');
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { exploreOrders } from '../../src/testing/gaps/explore-orders.ts';
 import { load, run } from './yaml/helpers.ts';
 
-const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1);
+const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
 async function explored(body: string, within?: string, processors = '', longest?: number) {
   const config = `collectors:
@@ -57,6 +57,16 @@ describe('exploreOrders', () => {
     const body = "collect: { log: { marbles: 'a 3s b|' } }, expect: { archive: { count: 2 } }";
     const joining = 'processors: { traces: { plugin: multiline, continue: "^ ", seconds: 2 } }';
     expect(await explored(body, undefined, joining)).toEqual([]);
+  });
+
+  it.each([
+    ['at once', '[{ fails: true, retry_after: 800ms }, {}, { fails: true, retry_after: 200ms }]', ''],
+    ['after a time', '[{ takes: 7ms, fails: true, retry_after: 1.1s, count: 5 }]', '5ms'],
+    ['and is asked to wait less than a millisecond', '[{ fails: true, retry_after: 0.3ms, count: 5 }]', ''],
+  ])('ends where a forwarder fails %s, and says when to call it again', async (_, calls, within) => {
+    const body = `collect: { log: { marbles: '900ms abc 1s (de)|' }, other: { marbles: '1.9s (fg) 900ms h|' } },
+      forward: { archive: { takes: 3ms, calls: ${calls} } }, expect: { archive: { count: 8 } }`;
+    expect(await explored(body, within || undefined, '', 5000)).toEqual([]);
   });
 
   it('gives up a run that takes longer than it may', async () => {
