@@ -1,6 +1,7 @@
 import { formatPath, type Path, type Problem } from '../sdk/checks/problem.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
+import { HIDDEN } from '../sdk/secret.ts';
 import type { ConfigSource, Place } from './source.ts';
 
 /** One problem of a configuration, with its place. */
@@ -46,14 +47,25 @@ export function problemLine(problem: LocatedProblem, label = ''): string {
 
 /** Collects the problems of all files, so that they can be told at once. */
 export class ProblemLog {
-  #problems: { readonly section: string | number | undefined; readonly located: LocatedProblem }[] = [];
+  #problems: {
+    readonly section: string | number | undefined;
+    readonly located: LocatedProblem;
+    /** Its message is not ours, or a check made it, so it can quote any value. */
+    readonly foreign: boolean;
+  }[] = [];
 
   /** Lines of files that hold secrets, as `file:line`. They are not quoted. */
   readonly #secretLines = new Set<string>();
+  readonly #secretValues = new Set<string>();
 
   /** Keeps the lines of a secret from being quoted in any problem, whenever it was added. */
   hideLines(file: string, { first, last }: { readonly first: number; readonly last: number }): void {
     for (let line = first; line <= last; line++) this.#secretLines.add(`${file}:${line}`);
+  }
+
+  /** Keeps a value out of the messages of plugins and checks, which may quote it. Short values are parts of other words. */
+  hideValue(value: string): void {
+    if (value.length >= 4) this.#secretValues.add(value);
   }
 
   get isEmpty(): boolean {
@@ -66,7 +78,7 @@ export class ProblemLog {
     if (at === 'value' && source.isBroken(path)) return;
     // A plugin's message may quote any value of its entry.
     const text = foreign ? source.withhold(message, path.slice(0, 2)) : message;
-    this.addAt(source.file, source.place(path, at), path, text, suggestion);
+    this.addAt(source.file, source.place(path, at), path, text, suggestion, foreign);
   }
 
   /** Takes back all problems in a section, and gives how many they were. */
@@ -83,13 +95,14 @@ export class ProblemLog {
     path: Path,
     message: string,
     suggestion: string | undefined = undefined,
+    foreign = false,
   ): void {
     const { line, column, excerpt } = place ?? {};
     const located = Object.freeze({
       ...{ file, line, column, path: formatPath(path) },
       ...{ message, suggestion, excerpt },
     });
-    this.#problems.push({ section: path[0], located });
+    this.#problems.push({ section: path[0], located, foreign });
   }
 
   /** @throws ConfigError if there are problems: files in the order given, places from top to bottom. */
@@ -105,10 +118,17 @@ export class ProblemLog {
       const [left, right] = [rank(a), rank(b)];
       return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
     };
-    const shown = (located: LocatedProblem) =>
-      this.#secretLines.has(`${located.file}:${located.line}`)
-        ? Object.freeze({ ...located, excerpt: undefined })
-        : located;
-    return this.#problems.map(({ located }) => shown(located)).toSorted(compare);
+    const shown = (located: LocatedProblem, foreign: boolean) => {
+      const isSecretLine = this.#secretLines.has(`${located.file}:${located.line}`);
+      const excerpt = isSecretLine ? undefined : located.excerpt;
+      const message = foreign ? this.#withoutSecrets(located.message) : located.message;
+      return Object.freeze({ ...located, excerpt, message });
+    };
+    return this.#problems.map(({ located, foreign }) => shown(located, foreign)).toSorted(compare);
+  }
+
+  #withoutSecrets(message: string): string {
+    const longestFirst = [...this.#secretValues].toSorted((a, b) => b.length - a.length);
+    return longestFirst.reduce((text, value) => text.replaceAll(value, HIDDEN), message);
   }
 }

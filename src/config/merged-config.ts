@@ -1,5 +1,5 @@
 import type { Problem } from '../sdk/checks/problem.ts';
-import { isMapping, type Path } from '../sdk/checks/problem.ts';
+import { isMapping, type Path, valueAt } from '../sdk/checks/problem.ts';
 import { type UsedVariable, withholdLong } from '../sdk/checks/shown-values.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ProblemLog } from './config-error.ts';
@@ -73,6 +73,8 @@ export class MergedConfig {
     const source = this.sourceOf(path);
     const lines = source.lines(path);
     if (lines !== undefined) this.#log.hideLines(source.file, lines);
+    const value = valueAt(source.value, path);
+    if (typeof value === 'string') this.#log.hideValue(value);
     this.#secrets.push(path);
   }
 

@@ -8,6 +8,7 @@ import {
 } from './environment.ts';
 import { SECTIONS } from './sections.ts';
 import { SourceText, YamlSource } from './source.ts';
+import { mayHoldSecret } from './validate-secrets.ts';
 import { eventOffset, UnreadableYaml, YamlComposer } from './yaml-composer.ts';
 import { nodeValue } from './yaml-node.ts';
 
@@ -32,8 +33,12 @@ interface YamlOptions {
 export function parseYamlSource(text: string, options: YamlOptions): YamlSource | undefined {
   const { file, baseDir, env, log } = options;
   const source = new SourceText(text);
+  const placeOf = (offset: number) => {
+    const place = source.place(offset);
+    return mayHoldSecret(source.line(place.line)) ? { ...place, excerpt: undefined } : place;
+  };
   const refuse = (offset: number, message: string) => {
-    if (mentionsSection(text)) log.addAt(file, source.place(offset), [], message);
+    if (mentionsSection(text)) log.addAt(file, placeOf(offset), [], message);
     else log.addAt(file, undefined, [], NO_CONFIGURATION);
   };
   try {
@@ -58,7 +63,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
         log.addAt(file, undefined, [], NO_CONFIGURATION);
         return undefined;
       }
-      for (const { offset, path, message } of problems) log.addAt(file, source.place(offset), path, message);
+      for (const { offset, path, message } of problems) log.addAt(file, placeOf(offset), path, message);
       return new YamlSource(file, baseDir, source, root);
     }
     const found = root.kind === 'sequence' ? 'a list' : 'a single value';

@@ -25,11 +25,16 @@ export class SourceText {
     }
   }
 
+  /** A line without its terminator; the first one is 1. */
+  line(number: number): string {
+    return this.text.slice(this.#lineStarts[number - 1], this.#lineStarts[number]).replace(/[\r\n]+$/, '');
+  }
+
   /** The place of an offset. One past the end is the end. */
   place(offset: number): Place {
     const line = this.#lineStarts.findLastIndex((start) => start <= offset);
     const start = this.#lineStarts[line] ?? 0;
-    const content = this.text.slice(start, this.#lineStarts[line + 1]).replace(/[\r\n]+$/, '');
+    const content = this.line(line + 1);
     const column = Math.min(offset - start, content.length);
     return { line: line + 1, column: column + 1, excerpt: excerpt(line + 1, content, column) };
   }

@@ -6,7 +6,7 @@ import { secretsIn } from '../sdk/secret.ts';
 import type { MergedConfig } from './merged-config.ts';
 
 /** Names of settings whose values are secret even where literal values are usual, such as among headers. */
-const SECRETIVE = /pass|secret|token|key|credential|auth|cookie/i;
+const SECRETIVE = /pass|pwd|secret|token|key|credential|auth|cookie|bearer/i;
 
 /** Keeps the secrets of a valid entry out of messages, and warns of literal ones and of those that cannot be read. */
 export function checkSecrets(
@@ -47,18 +47,111 @@ export function checkUrlSecrets(model: unknown, entry: Path, config: MergedConfi
 }
 
 /**
- * Keeps what is written where a schema has secrets out of messages, for an entry that the schema refuses; and what it
- * refuses by an issue with `params: { secret: true }`, such as a URL with a password.
+ * Keeps out of messages what may be a secret in an entry that its schema refuses, or that has none: what is written where the schema has
+ * secrets, also in another form, or under a name that it does not know; and what it refuses by an issue with
+ * `params: { secret: true }`, such as a URL with a password.
  */
 export function hideSecrets(
-  schema: ConfigSchema,
+  schema: ConfigSchema | undefined,
   issues: readonly Issue[],
   model: unknown,
   entry: Path,
   config: MergedConfig,
 ): void {
-  for (const { path } of secretPlaces(jsonSchemaOf(schema), model, entry)) config.hideSecret(path);
+  for (const path of suspectPlaces(schema && jsonSchemaOf(schema), model, entry)) config.hideSecret(path);
   for (const path of secretIssues(issues, entry)) config.hideSecret(path);
+}
+
+/**
+ * Keeps out of messages what may be a secret in an entry, as far as this can be told without a schema: what is under a
+ * name such as `password`, and text such as `user:password@host`, which a URL with a mistake has too.
+ */
+export function hideSuspects(model: unknown, entry: Path, config: MergedConfig): void {
+  for (const path of credentialsIn(model, entry)) config.hideSecret(path);
+}
+
+/** A user and a password in front of a host. A URL that does not parse cannot be searched in a better way. */
+const CREDENTIALS = /[\w/]:.+@/s;
+
+/** Whether a line of YAML may hold a secret. There is no better way to tell while a file cannot be parsed. */
+export const mayHoldSecret = (line: string): boolean => SECRET_SETTING.test(line) || CREDENTIALS.test(line);
+
+const SECRET_SETTING = new RegExp(`(?:${SECRETIVE.source})[\\w-]*["']?\\s*:`, 'i');
+
+function credentialsIn(value: unknown, path: Path): Path[] {
+  if (typeof value === 'string') return CREDENTIALS.test(value) ? [path] : [];
+  return childrenOf(value, path).flatMap(([item, below]) => credentialsIn(item, below));
+}
+
+/** Where a value has secrets by its schema, and where it may have them because it is not what the schema expects. */
+function suspectPlaces(schema: unknown, value: unknown, path: Path): Path[] {
+  if (value === undefined) return [];
+  const known = alternativesOf(schema).filter(isMapping);
+  if (known.some(({ writeOnly }) => writeOnly === true)) return scalarPlaces(value, path);
+  const isMisplaced = !known.some((alternative) => fits(alternative, value));
+  if (isMisplaced && known.some(holdsSecret)) return scalarPlaces(value, path);
+  const hasSecretNames = known.some(({ properties }) => isMapping(properties) && hasSecret(properties));
+  return childrenOf(value, path).flatMap(([item, below]) => {
+    const key = below.at(-1) as string | number;
+    const inside = known
+      .map((alternative) => schemaBelow(alternative, key))
+      .filter((one) => one !== undefined);
+    if (inside.length > 0) return inside.flatMap((one) => suspectPlaces(one, item, below));
+    const isSuspect = hasSecretNames || (typeof key === 'string' && SECRETIVE.test(key));
+    return isSuspect ? scalarPlaces(item, below) : suspectPlaces(undefined, item, below);
+  });
+}
+
+function alternativesOf(schema: unknown): unknown[] {
+  if (!isMapping(schema)) return [];
+  const alternatives = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) =>
+    Array.isArray(list) ? list : [],
+  );
+  return [schema, ...alternatives.flatMap(alternativesOf)];
+}
+
+function schemaBelow(
+  { items, properties, additionalProperties }: Record<string, unknown>,
+  key: string | number,
+) {
+  if (typeof key === 'number') return items;
+  if (isMapping(properties) && Object.hasOwn(properties, key)) return properties[key];
+  return isMapping(additionalProperties) ? additionalProperties : undefined;
+}
+
+function fits({ type }: Record<string, unknown>, value: unknown): boolean {
+  if (Array.isArray(value)) return type === 'array';
+  return isMapping(value) ? type === 'object' : type !== undefined && type !== 'array' && type !== 'object';
+}
+
+const hasSecret = (properties: Record<string, unknown>): boolean =>
+  Object.values(properties).some((property) =>
+    alternativesOf(property).some((one) => isMapping(one) && one.writeOnly === true),
+  );
+
+function holdsSecret(schema: unknown): boolean {
+  if (!isMapping(schema)) return false;
+  if (schema.writeOnly === true) return true;
+  const { anyOf, oneOf, allOf, items, properties, additionalProperties } = schema;
+  const below = [
+    anyOf,
+    oneOf,
+    allOf,
+    items,
+    additionalProperties,
+    isMapping(properties) && Object.values(properties),
+  ];
+  return below.flat().some(holdsSecret);
+}
+
+function scalarPlaces(value: unknown, path: Path): Path[] {
+  const below = childrenOf(value, path).flatMap(([item, inside]) => scalarPlaces(item, inside));
+  return [path, ...below];
+}
+
+function childrenOf(value: unknown, path: Path): [value: unknown, path: Path][] {
+  if (Array.isArray(value)) return value.map((item, index) => [item, [...path, index]]);
+  return isMapping(value) ? Object.entries(value).map(([key, item]) => [item, [...path, key]]) : [];
 }
 
 function secretIssues(issues: readonly Issue[], base: Path): Path[] {

@@ -29,7 +29,7 @@ import {
 import { validateOwnOutput } from './validate-own-output.ts';
 import { validateParsing } from './validate-parsing.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
-import { checkSecrets, checkUrlSecrets, hideSecrets } from './validate-secrets.ts';
+import { checkSecrets, checkUrlSecrets, hideSecrets, hideSuspects } from './validate-secrets.ts';
 
 /** What validation needs besides the configuration itself. */
 interface ValidationContext {
@@ -55,6 +55,7 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
   const pipelines = new Map<string, PipelineConfig>();
   for (const [name, value] of Object.entries(written)) {
     const path = ['pipelines', name];
+    hideSuspects(value, path, config);
     const data = validateModel(PipelineConfig, takeModel(value, path, config), path, config);
     const conditions = conditionsIn(value, path, config, context.compileCondition);
     if (data === undefined) continue;
@@ -95,6 +96,7 @@ function validateAdmin(config: MergedConfig): AdminConfig | undefined {
   const path = ['admin'];
   const written = config.sections.get('admin');
   if (written === undefined) return undefined;
+  hideSuspects(written, path, config);
   const data = validateModel(AdminConfig, takeModel(written, path, config), path, config);
   if (!isMapping(data)) return undefined;
   checkSecrets(data, path, config, () => AdminConfig);
@@ -129,9 +131,13 @@ function validateEntries<K extends PluginKind>(
   for (const [name, entry] of Object.entries(config.sections.get(section) ?? {})) {
     const path = [section, name] as const;
     const model = takeModel(entry, path, config);
+    hideSuspects(model, path, config);
     checkUrlSecrets(model, path, config);
     const plugin = findEntryPlugin(kind, model, path, config, context.lookup);
-    if (plugin === undefined) continue;
+    if (plugin === undefined) {
+      hideSecrets(undefined, [], model, path, config);
+      continue;
+    }
     const data = validateModel(() => plugin.get_config_schema(), model, path, config);
     if (!isMapping(data) || config.isBroken(path)) continue;
     checkSecrets(data, path, config, () => plugin.get_config_schema());

@@ -171,3 +171,68 @@ host_config: {}
     expect(text).toContain('`p`, a `keyed` processor, has a secret among its settings');
   });
 });
+
+describe('a secret in a place where none belongs', () => {
+  const PLANTED = 'Zebr4-Lamp9';
+  const withForwarder = (entry: string) => `
+collectors: { ticks: { plugin: test } }
+forwarders:
+  a: ${entry}
+pipelines: { main: { collect: ticks, forward: a } }
+host_config: {}
+`;
+
+  it.each([
+    ['a misspelt name', "{ plugin: http, url: 'http://h/', auth: { bearerr: PLANTED } }"],
+    [
+      'a misspelt name deeper',
+      "{ plugin: http, url: 'http://h/', auth: { basic: { usr: x, pasword: PLANTED } } }",
+    ],
+    ['a name of no setting', "{ plugin: http, url: 'http://h/', password: PLANTED }"],
+    [
+      'a name of no setting, with a mapping',
+      "{ plugin: http, url: 'http://h/', credentials: { a: [PLANTED] } }",
+    ],
+    ['a string in place of a mapping', "{ plugin: http, url: 'http://h/', auth: PLANTED }"],
+    ['a list in place of a mapping', "{ plugin: http, url: 'http://h/', headers: [PLANTED] }"],
+    [
+      'a list of mappings in place of one',
+      "{ plugin: http, url: 'http://h/', headers: [{ x-api: PLANTED }] }",
+    ],
+    ['a value in a list', "{ plugin: http, url: 'http://h/', headers: { authorization: [PLANTED] } }"],
+    ['a misspelt plugin', "{ plugin: htp, url: 'http://h/', password: PLANTED }"],
+    ['a plugin that is missing', "{ url: 'http://h/', token: PLANTED }"],
+    ['a URL without a colon', "{ plugin: http, url: 'http//u:PLANTED@localhost/' }"],
+    ['a URL with one slash', "{ plugin: http, url: 'http:/u:PLANTED@localhost/' }"],
+    ['a URL without a scheme', "{ plugin: http, url: 'u:PLANTED@localhost/' }"],
+    ['a URL with a space', "{ plugin: http, url: 'http://u:PLANTED@local host/' }"],
+    ['a URL with a space in the password', "{ plugin: http, url: 'http://u:a PLANTED@h/' }"],
+    ['a URL of another kind', "{ plugin: http, url: 'ftp://u:PLANTED@h/' }"],
+    ['a URL without a user', "{ plugin: nats, servers: 'nats://:PLANTED@local host', subject: a }"],
+    ['a plugin of another name', "{ plugin: 'http://u:PLANTED@h/' }"],
+    ['a key that is given twice', "{ plugin: http, url: 'http://h/', auth: { bearer: x, bearer: PLANTED } }"],
+    ['YAML that is not valid', "{ plugin: http, auth: { bearer: PLANTED ], url: 'http://h/' }"],
+    ['a quote that is not closed', "{ plugin: http, auth: { bearer: 'PLANTED }, url: http://h/ }"],
+  ])('%s: is in no message', async (_, entry) => {
+    expect(await refusal(withForwarder(entry.replace('PLANTED', PLANTED)))).not.toContain(PLANTED);
+  });
+
+  it.each([
+    'delivery: { token: PLANTED }',
+    'delivery: { dead_letter: "http://u:PLANTED@h/" }',
+    'collect: "http://u:PLANTED@h/"',
+  ])('in a pipeline, %s: is in no message', async (setting) => {
+    const pipeline = `{ collect: ticks, forward: a, ${setting.replace('PLANTED', PLANTED)} }`;
+    const text = withForwarder('{ plugin: stdout }').replace('{ collect: ticks, forward: a }', pipeline);
+    expect(
+      await refusal(text.replace('collect: ticks, forward: a, collect', 'forward: a, collect')),
+    ).not.toContain(PLANTED);
+  });
+
+  it('does not keep an ordinary value out', async () => {
+    const text = withForwarder("{ plugin: http, url: 'http://h/', timeout: soon }");
+    const message = await refusal(text);
+    expect(message).toContain('| ');
+    expect(message).toContain('"soon"');
+  });
+});
