@@ -1,4 +1,4 @@
-import { MillraceError, safeReason } from '../sdk/errors.ts';
+import { MillraceError, safeReason, stackPlaces } from '../sdk/errors.ts';
 import { version } from '../version.ts';
 
 /** What the process ends with; docs/cli.md lists these. A second signal ends it with 128 + the signal's number. */
@@ -28,7 +28,7 @@ export function internalErrorText(error: unknown, debug: boolean): string {
   ];
   if (debug) {
     lines.push(
-      ...stackPlaces(error),
+      ...(error instanceof Error ? stackPlaces(error).map((place) => `    at ${place}`) : []),
       `millrace ${version()}, Node.js ${process.version}, ${process.platform}`,
     );
     lines.push('Please report these lines together with your configuration, without its secrets.');
@@ -51,9 +51,4 @@ export const TOO_MANY_OPEN_FILES_TEXT =
 export function isTooManyOpenFiles(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'EMFILE' || code === 'ENFILE';
-}
-
-function stackPlaces(error: unknown): string[] {
-  const stack = error instanceof Error ? (error.stack ?? '') : '';
-  return stack.split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));
 }

@@ -43,6 +43,7 @@ export async function main(args: readonly string[], releaseSignals: () => void):
   };
   const unsettled = () => endWith(UNSETTLED_TEXT);
   process.on('uncaughtException', crash);
+  reportWarnings(notify);
   process.on('beforeExit', unsettled);
   surviveClosedOutput(notify);
   try {
@@ -90,6 +91,25 @@ function problemNotices(error: MillraceError): Notice[] {
   });
   const sum = `${counted(problems.length, 'error')}. Nothing was started.`;
   return [...problems, { level, text: `\n${sum}`, message: sum, fields: { code } }];
+}
+
+/** What Node calls its own warnings. Of any other one, the name may be anything, as the message may. */
+const NODE_WARNINGS =
+  /^(?:Deprecation|Experimental|MaxListenersExceeded|TimeoutOverflow|TimeoutNegative|TimeoutNaN)Warning$/;
+
+/**
+ * Writes warnings of Node and of plugins (`process.emitWarning`) as all other lines are written. Node would print their
+ * messages, which can quote an event. They stay off where Node has them off, as with `--no-warnings`.
+ */
+function reportWarnings(notify: WriteNotice): void {
+  if (process.listenerCount('warning') === 0) return;
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.name === 'DeprecationWarning' && process.noDeprecation) return;
+    const name = NODE_WARNINGS.test(warning.name) ? warning.name : 'a warning';
+    const message = `${name} was reported by Node.js or a plugin: ${safeReason(warning)}`;
+    notify({ level: 'warn', text: `millrace: ${message}`, message });
+  });
 }
 
 /** A reader that leaves early (`| head`) is not an error. Any other failure to write results is. */

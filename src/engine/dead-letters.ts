@@ -11,6 +11,8 @@ import type { EntryCounters } from './stats.ts';
 interface DeadLettersOptions {
   readonly pipeline: string;
   readonly logger: Logger;
+  /** Takes the values of variables and secrets of the configuration out of a text, as the logger does. */
+  readonly withheld: (text: string) => string;
   /** The counters of the entry at a place. */
   readonly entryAt: (place: StagePlace) => EntryCounters;
   readonly probe: PipelineProbe | undefined;
@@ -129,7 +131,7 @@ export class DeadLetters {
     [event, delivery, error]: Failure,
     content: () => Record<string, unknown>,
   ): void {
-    const { pipeline, entryAt, probe, isOpen } = this.#options;
+    const { pipeline, withheld, entryAt, probe, isOpen } = this.#options;
     this.#log(place, what, error);
     const failed = entryAt(place);
     // A forwarder has not received an event on which its condition failed.
@@ -143,7 +145,7 @@ export class DeadLetters {
     }
     failed.deadLettered++;
     const entry = collectedEvent({
-      error: safeReason(error),
+      error: withheld(safeReason(error)),
       pipeline,
       plugin: place.name,
       kind: place.kind,

@@ -21,6 +21,7 @@ import {
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
 import { counted } from '../../operators/support/counted.ts';
+import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import type { EventBatch } from '../sdk/event-batch.ts';
@@ -109,6 +110,7 @@ class PipelineRun {
     const deadLetters = new DeadLetters({
       pipeline: shared.pipeline,
       logger: shared.logger,
+      withheld: withholderFor(analytics),
       entryAt: (place) => this.#entryAt(place),
       probe,
       isOpen: deadLetter !== undefined,

@@ -76,9 +76,12 @@ export interface PluginErrorOptions extends ErrorOptions {
   readonly unfinished?: boolean | undefined;
 }
 
-const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/m;
+const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/gm;
 
-const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+/** Codes as Node, its libraries and systems write them. Other capitals and digits can be a key. */
+const CODE = /^(?:(?:[A-Z]{2,5}_)?ERR_[A-Z0-9_]{1,60}|DEP[0-9]{4}|[A-Z]{1,20}(?:_[A-Z]{1,20}){0,5})$/;
+/** A program can name a class after anything. */
+const ERROR_CLASS = /^(?:[A-Z][A-Za-z0-9]{0,40})?(?:Error|Exception|Warning)$/;
 
 /**
  * What of an error may be logged. The message of a foreign error can quote an event (`JSON.parse` does), so it
@@ -99,17 +102,17 @@ export function safeReason(error: unknown): string {
   if (system !== undefined) return system;
   const cause = describeSystemCause(error);
   if (cause !== undefined) return `${kindOf(error)}, caused by ${cause}`;
-  const place = STACK_PLACE.exec(framesOf(error))?.[1];
+  const [place] = stackPlaces(error);
   const code = codeOf(error);
   const kind = kindOf(error);
   const name = code === undefined ? kind : `${kind} ${code}`;
   return `${name}${place === undefined ? '' : ` at ${place}`} (message withheld: it could quote an event)`;
 }
 
-/** The name of its class: what an error itself says may be anything. */
+/** The name of its class, if that names a kind of error: what an error itself says may be anything. */
 function kindOf(error: object): string {
-  const made = Object.getPrototypeOf(error)?.constructor;
-  return typeof made === 'function' && typeof made.name === 'string' ? made.name : 'Error';
+  const name: unknown = Object.getPrototypeOf(error)?.constructor?.name;
+  return typeof name === 'string' && ERROR_CLASS.test(name) ? name : 'Error';
 }
 
 /**
@@ -216,10 +219,15 @@ export function retryAfterOf(error: unknown): number | undefined {
   return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER) : undefined;
 }
 
-/** The stack without the message that it starts with: a message may hold what looks like a place. */
-function framesOf({ stack = '', message }: Error): string {
+/**
+ * The places in the code that an error's stack names, from the inside out. The message, with which the stack starts, may
+ * hold what looks like a place.
+ */
+export function stackPlaces({ stack, message }: Error): string[] {
+  if (typeof stack !== 'string') return [];
   const at = stack.indexOf(message);
-  return at < 0 ? '' : stack.slice(at + message.length);
+  const frames = at < 0 ? '' : stack.slice(at + message.length);
+  return Array.from(frames.matchAll(STACK_PLACE), ([, place]) => place as string);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { folderWith, runCli, startCli } from '../support/cli.ts';
@@ -14,6 +14,7 @@ collectors:
   call: { plugin: host_exec, fn: disk.usage, args: ['/nowhere/\${V}'], interval: 0.1 }
   module: { plugin: host_exec, fn: own.fails, args: ['\${V}'], interval: 0.1 }
   watched: { plugin: beacons, beacons: ['*'] }
+  number: { plugin: test, count: 1 }
 processors:
   mask: { plugin: regex_mask, rules: { A: '\${V}+' } }
   own: { plugin: ./own.mjs, token: '\${V}' }
@@ -21,12 +22,14 @@ forwarders:
   disk: { plugin: disk, path: 'out/\${V}', filename: '\${V}.jsonl' }
   events: { plugin: disk, path: 'in/\${V}.log' }
   test: { plugin: test, path: 'in/\${V}/nowhere/x' }
+  dead: { plugin: disk, path: out, filename: dead.jsonl }
 pipelines:
   logs: { collect: log, process: [mask, own], forward: disk }
   raw: { collect: log, forward: [events, test], delivery: { attempts: 2 } }
   calls: { collect: call, forward: disk, restart: false }
   modules: { collect: module, forward: disk, restart: false }
   beacons: { collect: watched, forward: disk }
+  refused: { collect: number, process: own, forward: disk, restart: false, delivery: { dead_letter: dead } }
 host_config:
   id: '\${V}'
   beacons: { file_watch: { paths: ['in/\${V}.log/nowhere'], interval: 0.1 } }
@@ -96,6 +99,9 @@ describe('values of environment variables', () => {
     }
     expect(await millrace('test', 'tested.yaml')).toMatchObject({ code: 1 });
     const { output } = await millrace('run', 'p.yaml', '--once', '--state-dir', 'state');
+    const deadLetter = readFileSync(join(cwd, 'out/dead.jsonl'), 'utf8');
+    expect(JSON.parse(deadLetter).data).toMatchObject({ error: 'refused: ${V}', pipeline: 'refused' });
+    expect(deadLetter).not.toContain(PART);
     expect(output).toContain('own.fails: ${V}');
     expect(output).toMatch(/token \$\{V\}.*\$\{V\}/);
 

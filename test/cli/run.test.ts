@@ -238,6 +238,30 @@ export const forward = ({ event }) => { if (event.data.count > 1) throw new Erro
     expect(brief.stderr + full.stderr).not.toContain('4711');
   });
 
+  it.each(['pretty', 'json'])(
+    'shows nothing of an event in the stack of an unexpected error, or in a warning (%s)',
+    async (format) => {
+      const plugin = `
+export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
+export const forward = () => {
+  process.emitWarning('the line is 4711', 'Line4711', 'CODE4711');
+  setImmediate(() => setImmediate(() => {
+    throw new Error('bad:\\n    at 4711 (file:///4711.js:1:1)\\n    at 4711:1:1');
+  }));
+  return new Promise(() => {});
+};
+`;
+      const cwd = folderWith({ 'warning.mjs': plugin, 'p.yaml': withModules({ forward: './warning.mjs' }) });
+      const args = ['run', 'p.yaml', '--log-level', 'debug', '--log-format', format];
+      const { code, stderr } = await runCli(args, { cwd });
+      expect(code).toBe(70);
+      expect(stderr).toContain('a warning was reported by Node.js or a plugin: Error at ');
+      expect(stderr).toMatch(/at .*warning\.mjs:\d+:\d+/);
+      expect(stderr.replaceAll(/"?time(?:stamp)?"?[:=]"[^"]*"/g, '')).not.toContain('4711');
+      if (format === 'json') for (const line of stderr.trimEnd().split('\n')) JSON.parse(line);
+    },
+  );
+
   it('with --log-format json writes one object a line, the summary too', async () => {
     const cwd = folderWith({ 'p.yaml': countTo(2) });
     const { stderr } = await runCommand(['--log-format', 'json', 'run', 'p.yaml'], { cwd });

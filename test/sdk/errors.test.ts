@@ -5,7 +5,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { isPermanent, loggable, MillraceError, PluginError, safeReason } from '../../src/sdk/errors.ts';
+import {
+  isPermanent,
+  loggable,
+  MillraceError,
+  PluginError,
+  safeReason,
+  stackPlaces,
+} from '../../src/sdk/errors.ts';
 import { ROOT } from '../support/build.ts';
 import { sourceFiles, withoutComments } from '../support/sources.ts';
 
@@ -190,5 +197,39 @@ describe('safeReason', () => {
   it('shows nothing of a message of many lines, even one that looks like a stack', () => {
     const error = new Error(`first\n    at ${SECRET} (/home/${SECRET}.js:1:2)\n    at /${SECRET}:1:1`);
     expect(safeReason(error)).not.toContain(SECRET);
+  });
+});
+
+describe('what an error says of itself', () => {
+  const PLANTED = 'AKIAQ3ZEBR4LAMP9KQ7X';
+
+  it.each([
+    [
+      'the name of its class',
+      () => Object.defineProperty(class extends Error {}, 'name', { value: PLANTED }),
+    ],
+    [
+      'the name of its class, as of an error',
+      () => Object.defineProperty(class extends Error {}, 'name', { value: `${PLANTED} Error` }),
+    ],
+  ])('%s: is not shown if it names no kind of error', (_, classOf) => {
+    const Planted = classOf() as typeof Error;
+    expect(safeReason(new Planted('x'))).toMatch(/^Error at /);
+  });
+
+  it('a code is shown only if it is written as codes are', () => {
+    const withCode = (code: string) => safeReason(Object.assign(new Error('x'), { code }));
+    expect(withCode(PLANTED)).toMatch(/^Error at /);
+    for (const code of ['ERR_HTTP2_STREAM_ERROR', 'UND_ERR_X', 'HPE_INVALID_CONSTANT', 'DEP0040'])
+      expect(withCode(code)).toContain(`Error ${code} at `);
+  });
+
+  it('a message that looks like a stack is no place in the code', () => {
+    const error = new Error(`x\n    at ${PLANTED} (file:///${PLANTED}.js:1:1)\n    at y:1:1`);
+    expect(safeReason(error)).not.toContain(PLANTED);
+    expect(stackPlaces(error).join()).not.toContain(PLANTED);
+    expect(stackPlaces(error)[0]).toMatch(/errors\.test\.ts:\d+:\d+$/);
+    error.message = 'changed after the stack was written';
+    expect(stackPlaces(error)).toEqual([]);
   });
 });
