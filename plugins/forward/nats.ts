@@ -22,7 +22,14 @@ import {
 import { CelExpression } from '../expressions/cel.ts';
 import { expression } from '../expressions/schema.ts';
 import { connectNats } from '../nats/connect.ts';
-import type { NatsLink, OpenLink, OutgoingMessage, StreamSettings } from '../nats/link.ts';
+import {
+  MessageTooLarge,
+  type NatsLink,
+  NoStream,
+  type OpenLink,
+  type StreamSettings,
+} from '../nats/link.ts';
+import { EventsDraft, headerBytes, LinesDraft, type MessageDraft } from '../nats/message-draft.ts';
 import {
   type ConnectionSettings,
   connectionFields,
@@ -31,8 +38,6 @@ import {
   subjectPattern,
 } from '../nats/settings.ts';
 import { SharedLink } from '../nats/shared-link.ts';
-
-const LF = 0x0a;
 
 const seconds = () => z.number().gt(0);
 
@@ -137,10 +142,8 @@ function checkConfig({ config: { create, stream, subject } }: { config: Config }
   return problems;
 }
 
-interface Message extends OutgoingMessage {
-  /** The positions of its events in the call. */
-  readonly indexes: readonly number[];
-}
+/** Told of a message that failed. */
+type OnFailure = (draft: MessageDraft, error: unknown) => void;
 
 class Publisher {
   /** Whether all events of a call go into one message, if that is not too large. */
@@ -148,6 +151,10 @@ class Publisher {
   readonly #ctx: Context;
   readonly #link: SharedLink;
   readonly #subjectOf: (event: CollectedEvent) => string;
+  /** Bytes of a message and its subject for which the whole stream has room. */
+  #streamBytes = Number.POSITIVE_INFINITY;
+  /** The smallest message that the stream has refused as too large. */
+  #refused: { readonly bytes: number; readonly error: MessageTooLarge } | undefined;
 
   constructor(ctx: Context, open: OpenLink<ConnectionSettings>) {
     this.#ctx = ctx;
@@ -155,53 +162,52 @@ class Publisher {
     this.takesLines = typeof subject === 'string' && message === 'batch';
     this.#subjectOf = typeof subject === 'string' ? () => subject : computedSubject(subject.cel);
     const create = streamSettings(ctx.config);
-    this.#link = new SharedLink(ctx, open, (link) =>
-      stream === undefined ? EMPTY : link.stream(stream, create),
-    );
+    this.#link = new SharedLink(ctx, open, (link) => {
+      this.#refused = undefined;
+      if (stream === undefined) return EMPTY;
+      return link.stream(stream, create).pipe(tap((bytes) => (this.#streamBytes = bytes)));
+    });
   }
 
   publish(events: readonly CollectedEvent[], id: string, restOf?: PartlyFailedCall): Observable<never> {
     return this.#withLink((link) => {
-      const { messages, refused } =
+      const { drafts, refused } =
         restOf === undefined
-          ? this.#messagesOf(events, id, link.maxPayload)
-          : leftOf(this.#messagesOf(restOf.events, restOf.id, link.maxPayload), restOf);
-      return this.#send(link, messages, refused, events.length);
+          ? this.#draftsOf(events, id)
+          : leftOf(this.#draftsOf(restOf.events, restOf.id), restOf);
+      const failures = new Failures(refused);
+      const positions = restOf && positionsOf(restOf);
+      const onFailure: OnFailure = ({ indexes }, error) =>
+        failures.add(
+          indexes.map((index) => positions?.get(index) ?? index),
+          error,
+        );
+      const sent$ = merge(...drafts.map((draft) => this.#store(link, draft, onFailure)));
+      return concat(sent$, failures.thrown$(drafts.length === 1 ? events.length : undefined));
     });
   }
 
+  /** If a message fails, all are published again with the same ids, and those that are stored are not stored again. */
   publishLines(lines: Buffer, id: string): Observable<never> {
     return this.#withLink((link) => {
-      const subject = this.#ctx.config.subject as string;
-      if (lines.length <= link.maxPayload) {
-        return this.#store(link, { subject, payload: lines, id });
-      }
-      const { messages, refused } = splitLines(lines, subject, id, link.maxPayload);
-      // Without naming events: the parts are published again with the same ids, and stored once.
-      const sent$ = merge(...messages.map((message) => this.#store(link, message)));
-      return concat(sent$, failure(refused));
+      const failures = new Failures();
+      const onFailure: OnFailure = ({ indexes }, error) => {
+        if (!isPermanent(error)) throw error;
+        failures.add(indexes, error);
+      };
+      const draft = new LinesDraft(this.#ctx.config.subject as string, id, lines);
+      return concat(this.#store(link, draft, onFailure), failures.thrown$());
     });
-  }
-
-  #store(link: NatsLink, message: OutgoingMessage): Observable<never> {
-    const { config, stats } = this.#ctx;
-    return link
-      .publish(message, config.stream)
-      .pipe(tap({ complete: () => stats.bytes(message.payload.length) }));
   }
 
   #withLink(use: (link: NatsLink) => Observable<never>): Observable<never> {
     return this.#link.link$.pipe(concatMap(use));
   }
 
-  /**
-   * Messages of one subject each, in the order of their first events. Their ids name the events in them: the server takes
-   * a message with an id that it knows for stored, so it must never be one of other events.
-   */
-  #messagesOf(events: readonly CollectedEvent[], id: string, mostBytes: number): Messages {
+  /** Messages of one subject each, in the order of their first events. */
+  #draftsOf(events: readonly CollectedEvent[], id: string): Drafts {
     const isEach = this.#ctx.config.message === 'event';
-    const open = new Map<string, OpenMessage>();
-    const done: OpenMessage[] = [];
+    const groups = new Map<unknown, { subject: string; documents: string[]; indexes: number[] }>();
     const refused: FailedEvent[] = [];
     events.forEach((event, index) => {
       let subject: string;
@@ -211,73 +217,91 @@ class Publisher {
         refused.push({ index, reason: safeReason(error), permanent: true });
         return;
       }
-      const document = isEach ? serialise(event) : toJsonLine(event);
-      const bytes = Buffer.byteLength(document);
-      if (bytes > mostBytes) {
-        refused.push(tooLarge(index, bytes, mostBytes));
-        return;
-      }
-      let message = open.get(subject);
-      if (message === undefined || isEach || message.bytes + bytes > mostBytes) {
-        message = { subject, bytes: 0, documents: [], indexes: [] };
-        open.set(subject, message);
-        done.push(message);
-      }
-      message.bytes += bytes;
-      message.documents.push(document);
-      message.indexes.push(index);
+      const key = isEach ? index : subject;
+      const group = groups.get(key) ?? { subject, documents: [], indexes: [] };
+      groups.set(key, group);
+      group.documents.push(isEach ? serialise(event) : toJsonLine(event));
+      group.indexes.push(index);
     });
-    const messages = done.map(({ subject, documents, indexes }) => ({
-      subject,
-      id: `${id}.${indexes[0]}-${indexes.at(-1)}-${indexes.length}`,
-      payload: Buffer.from(documents.join('')),
-      indexes,
-    }));
-    return { messages, refused };
+    const drafts = [...groups.values()].map(
+      ({ subject, documents, indexes }) => new EventsDraft(subject, id, documents, indexes),
+    );
+    return { drafts, refused };
   }
 
-  /** Publishes all at once, and names the events of those that failed unless all did. */
-  #send(
-    link: NatsLink,
-    messages: readonly Message[],
-    refused: readonly FailedEvent[],
-    events: number,
-  ): Observable<never> {
-    const failed: FailedEvent[] = [...refused];
-    let first: unknown;
-    const sent$ = messages.map((message) =>
-      this.#store(link, message).pipe(
-        catchError((error) => {
-          first ??= error;
-          const permanent = isPermanent(error);
-          failed.push(...message.indexes.map((index) => ({ index, reason: safeReason(error), permanent })));
-          return EMPTY;
-        }),
-      ),
+  /** Publishes a message, or its halves if it is too large. Completes when all that did not fail is stored. */
+  #store(link: NatsLink, draft: MessageDraft, onFailure: OnFailure): Observable<never> {
+    const { config, stats } = this.#ctx;
+    const { subject, id } = draft;
+    const bytes = draft.bytes + headerBytes(id, config.stream);
+    const tooLarge = this.#tooLarge(bytes, draft, link);
+    if (tooLarge !== undefined) return this.#storeHalves(link, draft, onFailure, tooLarge);
+    return link.publish({ subject, id, payload: draft.payload() }, config.stream).pipe(
+      tap({
+        complete: () => {
+          stats.bytes(draft.bytes);
+          if (this.#refused !== undefined && bytes >= this.#refused.bytes) this.#refused = undefined;
+        },
+      }),
+      catchError((error) => {
+        if (error instanceof MessageTooLarge) {
+          if (this.#refused === undefined || bytes < this.#refused.bytes) this.#refused = { bytes, error };
+          return this.#storeHalves(link, draft, onFailure, error);
+        }
+        if (error instanceof NoStream && config.create !== false) this.#link.prepareAgain();
+        onFailure(draft, error);
+        return EMPTY;
+      }),
     );
-    const failure$ = defer(() => {
-      const isWhole = first !== undefined && refused.length === 0 && failed.length === events;
-      return isWhole && messages.length === 1 ? throwError(() => first) : failure(failed);
-    });
-    return concat(merge(...sent$), failure$);
+  }
+
+  #storeHalves(
+    link: NatsLink,
+    draft: MessageDraft,
+    onFailure: OnFailure,
+    tooLarge: PluginError,
+  ): Observable<never> {
+    const halves = draft.halves();
+    if (halves.length === 0) onFailure(draft, tooLarge);
+    return merge(...halves.map((half) => this.#store(link, half, onFailure)));
+  }
+
+  /** Why a message need not be tried. */
+  #tooLarge(bytes: number, draft: MessageDraft, { maxPayload }: NatsLink): MessageTooLarge | undefined {
+    const size = `the event takes a message of ${bytes} bytes, headers included`;
+    if (bytes > maxPayload) {
+      return new MessageTooLarge(`${size}, and the server accepts ${maxPayload} at most (max_payload)`);
+    }
+    if (bytes + Buffer.byteLength(draft.subject) > this.#streamBytes) {
+      return new MessageTooLarge(`${size}, for which the whole stream has no room (max_bytes)`);
+    }
+    // A single event is tried again: the limit of a stream can be raised while it is used.
+    const isKnown = this.#refused !== undefined && bytes >= this.#refused.bytes && draft.indexes.length > 1;
+    return isKnown ? this.#refused?.error : undefined;
   }
 }
 
-interface Messages {
-  readonly messages: readonly Message[];
+interface Drafts {
+  readonly drafts: readonly MessageDraft[];
+  /** Events without a subject. */
   readonly refused: readonly FailedEvent[];
 }
 
-/** The same messages as in the call that failed in part, without those that are stored. */
-function leftOf({ messages, refused }: Messages, { left }: PartlyFailedCall): Messages {
-  const positions = new Map(left.map((index, position) => [index, position]));
+/** The positions of the events that are left, by those that they had in the call that failed in part. */
+function positionsOf({ left }: PartlyFailedCall): ReadonlyMap<number, number> {
+  return new Map(left.map((index, position) => [index, position]));
+}
+
+/** The messages of the call that failed in part, without those that are stored. */
+function leftOf({ drafts, refused }: Drafts, restOf: PartlyFailedCall): Drafts {
+  const positions = positionsOf(restOf);
+  const left = (draft: MessageDraft): readonly MessageDraft[] => {
+    const count = draft.indexes.filter((index) => positions.has(index)).length;
+    if (count === draft.indexes.length) return [draft];
+    return count === 0 ? [] : draft.halves().flatMap(left);
+  };
   return {
-    messages: messages
-      .map((message) => ({
-        ...message,
-        indexes: message.indexes.flatMap((index) => positions.get(index) ?? []),
-      }))
-      .filter(({ indexes }) => indexes.length > 0),
+    drafts: drafts.flatMap(left),
     refused: refused.flatMap((failed) => {
       const index = positions.get(failed.index);
       return index === undefined ? [] : [{ ...failed, index }];
@@ -285,11 +309,34 @@ function leftOf({ messages, refused }: Messages, { left }: PartlyFailedCall): Me
   };
 }
 
-interface OpenMessage {
-  readonly subject: string;
-  bytes: number;
-  readonly documents: string[];
-  readonly indexes: number[];
+/** The events of a call that failed. */
+class Failures {
+  readonly #events: FailedEvent[];
+  #first: unknown;
+
+  constructor(refused: readonly FailedEvent[] = []) {
+    this.#events = [...refused];
+  }
+
+  add(indexes: readonly number[], error: unknown): void {
+    this.#first ??= error;
+    const reason = safeReason(error);
+    const permanent = isPermanent(error);
+    for (const index of indexes) this.#events.push({ index, reason, permanent });
+  }
+
+  /** Errors if an event failed, and names those that did, unless all `events` of the call failed and may succeed later. */
+  thrown$(events?: number): Observable<never> {
+    return defer(() => {
+      const [first] = this.#events;
+      if (first === undefined) return EMPTY;
+      const isWhole = this.#events.length === events && this.#events.every(({ permanent }) => !permanent);
+      if (isWhole) return throwError(() => this.#first);
+      const permanent = this.#events.every((event) => event.permanent === true);
+      const reason = first.reason ?? 'a message was not stored';
+      return throwError(() => new PluginError(reason, { failedEvents: this.#events, permanent }));
+    });
+  }
 }
 
 function streamSettings({ create, subject }: Config): StreamSettings | undefined {
@@ -299,51 +346,18 @@ function streamSettings({ create, subject }: Config): StreamSettings | undefined
   return { ...settings, subjects: settings.subjects ?? [subject as string] };
 }
 
+/** An event must not call the API of the server, which can delete streams. */
+const RESERVED_SUBJECT = /^(?:\$(?:JS|SYS|NRG|MQTT)|_INBOX)\./;
+
 function computedSubject(source: string): (event: CollectedEvent) => string {
   const compiled = new CelExpression(source, cel);
   return (event) => {
     const subject = compiled.of(event);
-    if (typeof subject === 'string' && isSubject(subject)) return subject;
-    const reason =
-      'the expression of `subject` gave what is no subject: a part is empty, or has a space, `*` or `>`';
+    const isValid = typeof subject === 'string' && isSubject(subject);
+    if (isValid && !RESERVED_SUBJECT.test(subject)) return subject;
+    const reason = isValid
+      ? 'the expression of `subject` gave a subject of the API of the server, such as `$JS.API.…` or `_INBOX.…`'
+      : 'the expression of `subject` gave what is no subject: a part is empty, or has a space, `*` or `>`';
     throw new PluginError(reason, { permanent: true });
   };
-}
-
-/** Messages of as many lines as fit, and the lines that fit into none. */
-function splitLines(lines: Buffer, subject: string, id: string, mostBytes: number) {
-  const messages: OutgoingMessage[] = [];
-  const refused: FailedEvent[] = [];
-  let start = 0;
-  const cut = (end: number) => {
-    if (end > start)
-      messages.push({ subject, payload: lines.subarray(start, end), id: `${id}.${start}-${end}` });
-  };
-  for (let at = 0, index = 0; at < lines.length; index++) {
-    const next = lines.indexOf(LF, at) + 1;
-    if (next - at > mostBytes) {
-      cut(at);
-      refused.push(tooLarge(index, next - at, mostBytes));
-      start = next;
-    } else if (next - start > mostBytes) {
-      cut(at);
-      start = at;
-    }
-    at = next;
-  }
-  cut(lines.length);
-  return { messages, refused };
-}
-
-function tooLarge(index: number, bytes: number, most: number): FailedEvent {
-  const reason = `the event has ${bytes} bytes, and the server takes messages of ${most} at most (max_payload)`;
-  return { index, reason, permanent: true };
-}
-
-function failure(failed: readonly FailedEvent[]): Observable<never> {
-  const [first] = failed;
-  if (first === undefined) return EMPTY;
-  const text = first.reason ?? 'a message was not stored';
-  const permanent = failed.every((event) => event.permanent === true);
-  return throwError(() => new PluginError(text, { failedEvents: failed, permanent }));
 }

@@ -9,16 +9,19 @@ import type {
 import type { ConnectionOptions, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { catchError, defer, EMPTY, from, ignoreElements, map, Observable, takeUntil, timer } from 'rxjs';
 import { PluginError, safeReason } from '../../src/sdk/index.ts';
-import type {
-  ConsumerSettings,
-  LinkEvents,
-  NatsConsumer,
-  NatsLink,
-  NatsMessage,
-  OpenLink,
-  OutgoingMessage,
-  StreamSettings,
+import {
+  type ConsumerSettings,
+  type LinkEvents,
+  MessageTooLarge,
+  type NatsConsumer,
+  type NatsLink,
+  type NatsMessage,
+  NoStream,
+  type OpenLink,
+  type OutgoingMessage,
+  type StreamSettings,
 } from './link.ts';
+import { headerBytes } from './message-draft.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 /** Milliseconds to connect, and to wait for an answer of the server. */
@@ -103,11 +106,19 @@ function optionsOf({ servers, auth = {}, tls }: ConnectionSettings, client: Clie
   };
 }
 
+/** A message that was published and not answered yet. */
+interface Publication {
+  readonly subject: string;
+  readonly bytes: number;
+  readonly fail: (error: PluginError) => void;
+}
+
 class ClientLink implements NatsLink {
   readonly #connection: NatsConnection;
   readonly #jetstream: JetStreamClient;
   readonly #manager: JetStreamManager;
   readonly #servers: string;
+  readonly #publications = new Set<Publication>();
   #isConnected = true;
 
   constructor(
@@ -139,22 +150,36 @@ class ClientLink implements NatsLink {
         subscriber.error(new PluginError(`not connected to ${this.#servers}`));
         return;
       }
+      const publication = {
+        subject,
+        bytes: payload.length + headerBytes(id, stream),
+        fail: (error: PluginError) => subscriber.error(error),
+      };
+      this.#publications.add(publication);
+      subscriber.add(() => this.#publications.delete(publication));
       const expect = stream === undefined ? {} : { expect: { streamName: stream } };
       this.#jetstream.publish(subject, payload, { msgID: id, timeout: TIMEOUT, ...expect }).then(
         () => subscriber.complete(),
-        (error) => subscriber.error(problem('the message was not stored', error)),
+        (error) => subscriber.error(publishProblem(error)),
       );
     });
   }
 
-  stream(name: string, create: StreamSettings | undefined): Observable<unknown> {
+  stream(name: string, create: StreamSettings | undefined): Observable<number> {
     return call(`cannot use the stream ${name}`, async () => {
       const found = await this.#found(STREAM_NOT_FOUND, () => this.#manager.streams.info(name));
-      if (found !== undefined) return;
-      if (create === undefined) {
+      if (found === undefined && create === undefined) {
         throw new PluginError(`there is no stream ${name}; create it, or set \`create: true\``);
       }
-      await this.#manager.streams.add({ name, ...streamConfig(create) } as StreamConfig);
+      const { config } =
+        found ??
+        (await this.#manager.streams.add({
+          name,
+          ...streamConfig(create as StreamSettings),
+        } as StreamConfig));
+      return config.max_bytes > 0
+        ? config.max_bytes - STORED_BYTES[config.storage]
+        : Number.POSITIVE_INFINITY;
     });
   }
 
@@ -234,9 +259,32 @@ class ClientLink implements NatsLink {
     }
   }
 
+  /**
+   * The server closes a connection with a message above a limit of the account, or with a subject that is too long, and
+   * does not say which message that was. It cannot have been a smaller one than the largest without an answer.
+   */
+  #refuseLargest(violation: string): void {
+    const isPayload = /maximum payload/i.test(violation);
+    if (!isPayload && !/maximum control line/i.test(violation)) return;
+    const sizeOf = ({ bytes, subject }: Publication) => (isPayload ? bytes : Buffer.byteLength(subject));
+    const largest = [...this.#publications].reduce<Publication | undefined>(
+      (most, next) => (most !== undefined && sizeOf(most) >= sizeOf(next) ? most : next),
+      undefined,
+    );
+    largest?.fail(
+      isPayload
+        ? new MessageTooLarge('the message is above the limit of the server for this user (max_payload)')
+        : new PluginError('the subject is longer than the server accepts (max_control_line)', {
+            permanent: true,
+          }),
+    );
+  }
+
   async #watch(events: LinkEvents): Promise<void> {
-    for await (const { type } of this.#connection.status()) {
-      if (type === 'disconnect') {
+    for await (const status of this.#connection.status()) {
+      const { type } = status;
+      if (type === 'error') this.#refuseLargest(status.error.message);
+      else if (type === 'disconnect') {
         this.#isConnected = false;
         events.lost();
       } else if (type === 'reconnect') {
@@ -251,6 +299,8 @@ class ClientLink implements NatsLink {
 const STREAM_NOT_FOUND = 10059;
 const CONSUMER_NOT_FOUND = 10014;
 const TOO_LARGE = 10054;
+/** Bytes that a stream needs for a message in addition to its subject, headers and payload. */
+const STORED_BYTES = { file: 34, memory: 16 };
 
 function streamConfig(settings: StreamSettings) {
   const { subjects, replicas, storage, retention, discard, max_age, max_bytes, duplicate_window } = settings;
@@ -311,11 +361,21 @@ function call<T>(what: string, made: () => Promise<T>): Observable<T> {
   );
 }
 
-/** An error that may be logged. Only a message that is too large can never be stored. */
+/** An error that may be logged. */
 function problem(what: string, cause: unknown): PluginError {
-  if (cause instanceof PluginError) return cause;
-  const permanent = (cause as { code?: unknown }).code === TOO_LARGE;
-  return new PluginError(`${what}: ${reasonOf(cause)}`, { permanent, cause });
+  return cause instanceof PluginError ? cause : new PluginError(`${what}: ${reasonOf(cause)}`, { cause });
+}
+
+/** Why a message was not stored. */
+function publishProblem(cause: unknown): PluginError {
+  const { name, code, message } = cause as { name?: unknown; code?: unknown; message?: unknown };
+  const text = `the message was not stored: ${reasonOf(cause)}`;
+  if (code === TOO_LARGE) return new MessageTooLarge(`${text} (max_msg_size of the stream)`, cause);
+  if (/^message too large$|max_payload size exceeded/.test(String(message)))
+    return new MessageTooLarge(text, cause);
+  const isWithoutStream =
+    code === STREAM_NOT_FOUND || name === 'JetStreamNotEnabled' || name === 'NoRespondersError';
+  return isWithoutStream ? new NoStream(text, { cause }) : new PluginError(text, { cause });
 }
 
 /** Messages of the client name subjects, which may be made of events, so most are put in our own words. */

@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import { PluginError } from '../../src/sdk/index.ts';
 
 /** A message that a consumer was given. `ack`, `nak` and `term` end its delivery. */
 export interface NatsMessage {
@@ -28,6 +29,16 @@ export interface OutgoingMessage {
   /** `Nats-Msg-Id`: within the window of the stream, a message with an id that it has is acknowledged and not stored. */
   readonly id: string;
 }
+
+/** A message that is above a limit of the server, of the account or of the stream: only a part of it may be stored. */
+export class MessageTooLarge extends PluginError {
+  constructor(message: string, cause?: unknown) {
+    super(message, { permanent: true, cause });
+  }
+}
+
+/** No stream takes the subject of a message: it may have been deleted. */
+export class NoStream extends PluginError {}
 
 /** A consumer of a stream, as the server describes it. */
 export interface NatsConsumer {
@@ -67,12 +78,18 @@ export interface ConsumerSettings {
 
 /** A connection to JetStream: what the plugins use of the client, so that tests can take its place. */
 export interface NatsLink {
-  /** The most bytes of a message that the server takes. */
+  /** The most bytes of a message that the server takes now, headers included. */
   readonly maxPayload: number;
-  /** Completes when the stream has stored the message, or has had it before. */
+  /**
+   * Completes when the stream has stored the message, or has had it before. Errors with `MessageTooLarge` or `NoStream` in
+   * these cases.
+   */
   publish(message: OutgoingMessage, stream: string | undefined): Observable<never>;
-  /** Completes when the stream is there. Creates it if `create` says how, and otherwise errors if there is none. */
-  stream(name: string, create: StreamSettings | undefined): Observable<unknown>;
+  /**
+   * Emits the most bytes of a message that the whole stream has room for, headers included. Creates the stream if `create`
+   * says how, and otherwise errors if there is none.
+   */
+  stream(name: string, create: StreamSettings | undefined): Observable<number>;
   /** Emits the consumer. Creates it if `create`. */
   consumer(stream: string, settings: ConsumerSettings, create: boolean): Observable<NatsConsumer>;
   /** Completes when the server has what was sent, and what it had sent has come. At once without a connection. */

@@ -11,7 +11,8 @@ export class SharedLink {
   readonly #ctx: PipelineRunContext<ConnectionSettings>;
   readonly #open: OpenLink<ConnectionSettings>;
   readonly #prepare: (link: NatsLink) => Observable<unknown>;
-  #current: Observable<NatsLink> | undefined;
+  #opened: Observable<NatsLink> | undefined;
+  #prepared: Observable<NatsLink> | undefined;
   #flush = (): Observable<never> => EMPTY;
 
   /** `prepare` is called with each link, and has to complete before the link is used. */
@@ -25,12 +26,17 @@ export class SharedLink {
     this.#prepare = prepare;
   }
 
-  /** Emits the link. Errors if there is none now. */
+  /** Emits the link. Errors if there is none now, or if it cannot be prepared. */
   get link$(): Observable<NatsLink> {
     return defer(() => {
-      this.#current ??= this.#opened();
-      return this.#current;
+      this.#prepared ??= this.#preparedLink();
+      return this.#prepared;
     });
+  }
+
+  /** Has the link prepared again before its next use. */
+  prepareAgain(): void {
+    this.#prepared = undefined;
   }
 
   /** Completes when the server has what was sent, and what it had sent has come. At once if there is no link. */
@@ -38,12 +44,30 @@ export class SharedLink {
     return defer(() => this.#flush());
   }
 
-  #opened(): Observable<NatsLink> {
+  #preparedLink(): Observable<NatsLink> {
+    const prepared$: Observable<NatsLink> = defer(() => {
+      this.#opened ??= this.#openedLink();
+      return this.#opened;
+    }).pipe(
+      concatMap((link) => concat(this.#prepare(link).pipe(ignoreElements()), of(link))),
+      tap({
+        error: () => {
+          if (this.#prepared === prepared$) this.#prepared = undefined;
+        },
+      }),
+      shareReplay(1),
+    );
+    return prepared$;
+  }
+
+  #openedLink(): Observable<NatsLink> {
     const { config, logger, pipeline, ended } = this.#ctx;
     const where = `${pipeline}: the connection to ${config.servers.join(', ')}`;
     let isClosed = false;
     const forget = () => {
-      if (this.#current === opened$) this.#current = undefined;
+      if (this.#opened !== opened$) return;
+      this.#opened = undefined;
+      this.#prepared = undefined;
     };
     const events = {
       lost: () => logger.warn(`${where} is lost; connecting again`),
@@ -54,7 +78,7 @@ export class SharedLink {
       },
     };
     const opened$: Observable<NatsLink> = this.#open(config, `millrace ${pipeline}`, events).pipe(
-      concatMap((link) => {
+      tap((link) => {
         const close = () => {
           if (isClosed) return;
           isClosed = true;
@@ -64,7 +88,6 @@ export class SharedLink {
         this.#flush = () => (isClosed ? EMPTY : link.flush());
         if (ended.aborted) close();
         else ended.addEventListener('abort', close, { once: true });
-        return concat(this.#prepare(link).pipe(ignoreElements()), of(link)).pipe(tap({ error: close }));
       }),
       tap({ error: forget }),
       shareReplay(1),

@@ -1,16 +1,19 @@
 import { defer, EMPTY, ignoreElements, map, Observable, of, throwError, timer } from 'rxjs';
-import type {
-  ConsumerSettings,
-  LinkEvents,
-  NatsConsumer,
-  NatsLink,
-  NatsMessage,
-  OpenLink,
-  OutgoingMessage,
-  StreamSettings,
+import {
+  type ConsumerSettings,
+  type LinkEvents,
+  MessageTooLarge,
+  type NatsConsumer,
+  type NatsLink,
+  type NatsMessage,
+  NoStream,
+  type OpenLink,
+  type OutgoingMessage,
+  type StreamSettings,
 } from '../../plugins/nats/link.ts';
+import { headerBytes } from '../../plugins/nats/message-draft.ts';
 import type { ConnectionSettings } from '../../plugins/nats/settings.ts';
-import type { PluginError } from '../../src/sdk/errors.ts';
+import { PluginError } from '../../src/sdk/errors.ts';
 
 /** How a message of the stream was answered. */
 type Answer = 'ack' | 'term' | `nak ${number}`;
@@ -26,7 +29,14 @@ export class FakeNats {
   /** Everything that was asked for. */
   readonly calls: string[] = [];
   readonly answers: string[] = [];
+  /** Bytes of a message, headers included: of the server, and of the stream, which only refuses it. */
   maxPayload = 1024 * 1024;
+  maxMessage = Number.POSITIVE_INFINITY;
+  /** Bytes of a message and its subject that the whole stream has room for. */
+  maxStream = Number.POSITIVE_INFINITY;
+  /** Bytes of each message that was published, headers included. */
+  readonly published: number[] = [];
+  hasStream = true;
   ackWait = 30_000;
   /** Called with each message to be stored; throws if it cannot be. */
   onPublish: (message: OutgoingMessage) => void = () => {};
@@ -80,13 +90,21 @@ export class FakeNats {
   }
 
   #link(): NatsLink {
-    const { maxPayload } = this;
+    const maxPayload = () => this.maxPayload;
     return {
-      maxPayload,
+      get maxPayload() {
+        return maxPayload();
+      },
       publish: (message, stream) =>
         defer(() => {
-          this.onPublish(message);
           const { subject, payload, id } = message;
+          const bytes = payload.length + headerBytes(id, stream);
+          this.published.push(bytes);
+          this.onPublish(message);
+          if (!this.hasStream) throw new NoStream('no stream takes the subject');
+          // The client throws, and its connection is as before.
+          if (bytes > this.maxPayload) throw new PluginError('max_payload size exceeded');
+          if (bytes > this.maxMessage) throw new MessageTooLarge('message size exceeds maximum allowed');
           this.calls.push(`publish ${subject}${stream === undefined ? '' : ` to ${stream}`}`);
           if (!this.#ids.has(id)) {
             this.#ids.add(id);
@@ -96,7 +114,8 @@ export class FakeNats {
         }),
       stream: (name: string, create: StreamSettings | undefined) => {
         this.calls.push(`stream ${name}${create === undefined ? '' : ` of ${create.subjects.join(' ')}`}`);
-        return EMPTY;
+        if (create !== undefined) this.hasStream = true;
+        return of(this.maxStream);
       },
       consumer: (stream, settings, create) => of(this.#consumer(stream, settings, create)),
       flush: () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { headers, type MsgHdrsImpl } from '@nats-io/nats-core/internal';
 import { natsForwarder } from '../../../plugins/forward/nats.ts';
+import { headerBytes } from '../../../plugins/nats/message-draft.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
 import { EventBatch } from '../../../src/sdk/event-batch.ts';
@@ -141,7 +143,7 @@ describe('a failure', () => {
 
   it('of some messages of a subject repeats these as they were, even if they would fit into one', () => {
     const nats = new FakeNats();
-    nats.maxPayload = 250;
+    nats.maxPayload = 330;
     const tried: string[] = [];
     nats.onPublish = ({ id, payload }) => {
       tried.push(`${id} ${payload}`);
@@ -194,9 +196,9 @@ describe('a failure', () => {
         .match(/(?<="n":)\d/g),
     ).toEqual(['0', '2']);
     expect(large.letters).toMatchObject([
-      { error: expect.stringMatching(/has \d+ bytes/), event: { data: { n: 1 } } },
+      { error: expect.stringMatching(/takes a message of \d+ bytes/), event: { data: { n: 1 } } },
     ]);
-    const odd = ['web', 'a b', '', '*'].map((app) => event({ app }));
+    const odd = ['web', 'a b', '', '*', '.', 'a..b'].map((app) => event({ app }));
     const { letters, nats: other } = run(
       { subject: { cel: '"logs." + data.app' } },
       odd,
@@ -204,12 +206,161 @@ describe('a failure', () => {
       pipeline,
     );
     expect(other.stored.map(({ subject }) => subject)).toEqual(['logs.web']);
-    expect(letters).toHaveLength(3);
+    expect(letters).toHaveLength(5);
     expect(JSON.stringify(letters.map((letter) => (letter as { error: string }).error))).not.toContain('a b');
   });
 });
 
+describe('an event must not choose a subject of the API of the server', () => {
+  it.each(['$JS.API.STREAM.DELETE.LOGS', '$SYS.REQ.SERVER.PING', '_INBOX.abc.1'])('%s', (subject) => {
+    const pipeline = { delivery: { dead_letter: 'letters' } };
+    const { nats, letters } = run(
+      { subject: { cel: 'data.to' } },
+      [event({ to: subject }), event({ to: 'logs.a' })],
+      new FakeNats(),
+      pipeline,
+    );
+    expect(nats.stored.map((stored) => stored.subject)).toEqual(['logs.a']);
+    expect(letters).toMatchObject([{ error: expect.stringContaining('API of the server') }]);
+  });
+});
+
+describe('the limit of a message', () => {
+  const dead = { delivery: { dead_letter: 'letters' } };
+  const numbers = (nats: FakeNats) =>
+    [
+      ...texts(nats)
+        .join('')
+        .matchAll(/"n":(\d+)/g),
+    ].map(([, n]) => Number(n));
+  const sorted = (values: readonly number[]) => values.toSorted((a, b) => a - b);
+  const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+  it('counts the headers as the client writes them', () => {
+    for (const [id, stream] of [
+      ['a', undefined],
+      ['0.1-2-3', 'LOGS'],
+      ['x'.repeat(90), 'Protokolle-ä'],
+    ] as const) {
+      const written = headers();
+      written.set('Nats-Msg-Id', id);
+      if (stream !== undefined) written.set('Nats-Expected-Stream', stream);
+      expect(headerBytes(id, stream)).toBe((written as MsgHdrsImpl).encode().length);
+    }
+  });
+
+  it.each([
+    [{}],
+    [{ stream: 'LOGS' }],
+    [{ batch: { events: 10_000 } }],
+    [{ subject: { cel: '"logs." + (data.n < 20 ? "low" : "high")' } }],
+    [{ message: 'event', batch: { events: 3 } }],
+    [{ stream: 'LOGS', create: true, concurrency: 3 }],
+  ])('includes the headers, whatever their size: every event is stored once with %j', (fields) => {
+    for (let limit = 240; limit < 1200; limit += 41) {
+      const nats = new FakeNats();
+      nats.maxPayload = limit;
+      const { letters, stats } = run(fields, numbered(40), nats, dead);
+      expect([limit, ...sorted(numbers(nats))]).toEqual([limit, ...upTo(40)]);
+      expect(Math.max(...nats.published)).toBeLessThanOrEqual(limit);
+      expect(letters).toEqual([]);
+      expect(stats).toMatchObject({ retries: 0, in_flight: 0 });
+    }
+  });
+
+  it.each([[{}], [{ message: 'event' }], [{ subject: { cel: '"logs.a"' } }]])(
+    'is known to the byte: an event as large as that is stored, and a larger one goes to the dead letter, with %j',
+    (fields) => {
+      const nats = new FakeNats();
+      run(fields, [event({ n: 0, text: 'x'.repeat(500) })], nats);
+      const [bytes = 0] = nats.published;
+      for (const limit of [bytes, bytes - 1]) {
+        const other = new FakeNats();
+        other.maxPayload = limit;
+        const { letters } = run(fields, [event({ n: 0, text: 'x'.repeat(500) })], other, dead);
+        expect(other.stored).toHaveLength(limit === bytes ? 1 : 0);
+        expect(letters).toHaveLength(limit === bytes ? 0 : 1);
+      }
+    },
+  );
+
+  it.each([
+    ['the stream refuses', { maxMessage: 400 }],
+    ['the whole stream has no room for', { maxStream: 400 }],
+  ])('is also that which %s: a batch is split, and a single event goes to the dead letter', (_, limits) => {
+    for (const fields of [{}, { subject: { cel: '"logs.a"' } }, { message: 'event' }]) {
+      const nats = Object.assign(new FakeNats(), limits);
+      const events = [...numbered(20), event({ n: 99, text: 'x'.repeat(400) }), ...numbered(20)];
+      const { letters, stats } = run({ ...fields, stream: 'LOGS' }, events, nats, dead);
+      expect(sorted(numbers(nats))).toEqual(sorted([...upTo(20), ...upTo(20)]));
+      expect(letters).toMatchObject([{ event: { data: { n: 99 } } }]);
+      expect(stats).toMatchObject({ retries: 0, in_flight: 0 });
+    }
+  });
+
+  it('of the stream is remembered, and forgotten when it was raised', () => {
+    const nats = new FakeNats();
+    nats.maxMessage = 300;
+    const big = event({ n: 1, text: 'x'.repeat(300) });
+    const events = [...numbered(64), big, big];
+    nats.onPublish = ({ payload }) => {
+      if (payload.length > 300 && nats.stored.length > 10) nats.maxMessage = 10_000;
+    };
+    const { letters } = run({ batch: { events: 8 } }, events, nats, dead);
+    expect(nats.published.filter((bytes) => bytes > 300).length).toBeLessThan(6);
+    expect(letters).toEqual([]);
+    expect(nats.stored.filter(({ text }) => text.includes('xxx'))).not.toEqual([]);
+  });
+
+  it.each([[{}], [{ subject: { cel: '"logs.a"' } }], [{ message: 'event' }]])(
+    'of the server may be smaller after it was connected again: with %j',
+    (fields) => {
+      const nats = new FakeNats();
+      let isFirst = true;
+      nats.onPublish = () => {
+        if (!isFirst) return;
+        isFirst = false;
+        nats.maxPayload = 330;
+        throw new PluginError('not connected');
+      };
+      const events = [...numbered(10), event({ n: 99, text: 'x'.repeat(300) })];
+      const { letters } = run(fields, events, nats, dead);
+      expect(sorted(numbers(nats))).toEqual(upTo(10));
+      expect(letters).toMatchObject([{ event: { data: { n: 99 } } }]);
+    },
+  );
+
+  it('that becomes larger between two attempts changes no message of which a part is stored', () => {
+    const nats = new FakeNats();
+    nats.maxPayload = 330;
+    let failures = 0;
+    nats.onPublish = ({ payload }) => {
+      if (failures > 0 || !Buffer.from(payload).includes('"n":0')) return;
+      failures++;
+      nats.maxPayload = 10_000;
+      throw new PluginError('no answer within 5 s');
+    };
+    run({ subject: { cel: '"logs.a"' } }, numbered(20), nats, dead);
+    expect(sorted(numbers(nats))).toEqual(upTo(20));
+  });
+});
+
 describe('the stream', () => {
+  it('is created again if it was deleted while the forwarder uses it', () => {
+    const nats = new FakeNats();
+    nats.onPublish = () => {
+      if (nats.stored.length === 1)
+        nats.hasStream = nats.calls.filter((call) => call.startsWith('stream')).length > 1;
+    };
+    const { stats } = run({ stream: 'LOGS', create: true }, numbered(600), nats);
+    expect(stats).toMatchObject({ forwarded: { out: 600 }, retries: 1 });
+    expect(nats.calls.filter((call) => /^(?:open|stream)/.test(call))).toEqual([
+      'open millrace main',
+      'stream LOGS of logs.app',
+      'stream LOGS of logs.app',
+    ]);
+  });
+
   it('is created before the first message if the entry says so, and has to store every message', () => {
     const { nats } = run({ stream: 'LOGS', create: true }, numbered(1));
     expect(nats.calls).toEqual([

@@ -10,9 +10,13 @@ export function nkeyUser(): { readonly config: string; readonly seed: string } {
 
 /**
  * A server's configuration with an operator and an account, as `nsc` makes it, and a `.creds` file of a user of that
- * account.
+ * account, who may publish messages of at most `payload` bytes.
  */
-export function credsUser(): { readonly config: string; readonly creds: string; readonly seed: string } {
+export function credsUser(payload = -1): {
+  readonly config: string;
+  readonly creds: string;
+  readonly seed: string;
+} {
   const [operator, system, account] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createAccount()];
   const user = nkeys.createUser();
   const unlimited = {
@@ -36,7 +40,7 @@ resolver_preload: {
   ${system.getPublicKey()}: "${accountToken(system, unlimited)}"
   ${account.getPublicKey()}: "${accountToken(account, { ...unlimited, ...jetStream })}"
 }`;
-  const limits = { subs: -1, data: -1, payload: -1 };
+  const limits = { subs: -1, data: -1, payload };
   const creds = `-----BEGIN NATS USER JWT-----
 ${token(user, account, { type: 'user', version: 2, ...limits, pub: {}, sub: {} })}
 ------END NATS USER JWT------

@@ -3,6 +3,8 @@ import { connect, createServer, type Server as NetServer, type Socket } from 'no
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach } from '@jest/globals';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as connectClient, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { type CliProcess, startCli } from '../../support/cli.ts';
 import { freePort, type Server, startServer, stopServers } from './start-server.ts';
 
@@ -25,7 +27,7 @@ export class NatsServer {
   static async start(folder: string, config = '', name = 'alone', port?: number): Promise<NatsServer> {
     const server = new NatsServer(folder, name, port ?? (await freePort()));
     mkdirSync(folder, { recursive: true });
-    writeFileSync(server.#file, server.#config(config));
+    server.configure(config);
     await server.start();
     return server;
   }
@@ -34,8 +36,19 @@ export class NatsServer {
     this.#server = await startServer('nats-server', ['-c', this.#file], /Server is ready/);
   }
 
+  async reload(): Promise<void> {
+    const { child, output } = this.#server as Server;
+    child.kill('SIGHUP');
+    while (!output().includes('Reloaded server configuration')) await delay(20);
+  }
+
   async kill(): Promise<void> {
     await this.#server?.stop('SIGKILL');
+  }
+
+  /** Takes effect with the next start or reload. */
+  configure(config: string): void {
+    writeFileSync(this.#file, this.#config(config));
   }
 
   get url(): string {
@@ -52,6 +65,23 @@ export class NatsServer {
       : `jetstream { store_dir: "${join(this.#folder, this.#name)}" }`;
     return `listen: 127.0.0.1:${this.port}\nserver_name: ${this.#name}\n${storage}\n${more}\n`;
   }
+}
+
+/** The payloads of the messages of a stream. */
+export async function storedMessages(
+  options: NodeConnectionOptions,
+  stream: string,
+): Promise<{ readonly subject: string; readonly text: string }[]> {
+  const client = await connectClient(options);
+  const { streams } = await jetstreamManager(client);
+  const { state } = await streams.info(stream);
+  const messages: { subject: string; text: string }[] = [];
+  for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
+    const message = await streams.getMessage(stream, { seq });
+    if (message !== null) messages.push({ subject: message.subject, text: message.string() });
+  }
+  await client.close();
+  return messages;
 }
 
 /** Three servers that replicate streams. */
