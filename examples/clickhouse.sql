@@ -10,6 +10,11 @@ CREATE TABLE IF NOT EXISTS access_log
     user_agent String,
     protocol String,
     user String,
+    ident String,
+    request String,
+    server_name String,
+    server_port UInt16,
+    rest String,
     line String
 )
 ENGINE = MergeTree

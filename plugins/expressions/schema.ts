@@ -9,16 +9,12 @@ export const fieldName = () =>
     message: 'the name of a field, with dots between the names of nested ones',
   });
 
-/**
- * A regular expression in a configuration.
- *
- * @param problemOf what else is wrong with one that is valid
- */
-export function regularExpression(problemOf: (source: string) => string | undefined = () => undefined) {
+/** A regular expression in a configuration. */
+export function regularExpression() {
   return z
     .string()
     .check((ctx) => {
-      const problem = expressionProblem(ctx.value) ?? problemOf(ctx.value);
+      const problem = expressionProblem(ctx.value);
       if (problem === undefined) return;
       const message = `a valid regular expression (${problem})`;
       ctx.issues.push({ code: 'custom', input: ctx.value, message, continue: true });

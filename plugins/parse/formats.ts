@@ -1,4 +1,4 @@
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** Parses a string of at most {@link MAX_LENGTH} characters; undefined if it is not in the format. */
 export type Parser = (text: string) => unknown;
@@ -111,31 +111,6 @@ function closingQuote(text: string, start: number): number {
   let at = text.indexOf('"', start);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
   return at;
-}
-
-const COMBINED =
-  /^(\S+) \S+ (\S+) \[([^\]]+)\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}) (\d+|-)(?: "([^"\\]*(?:\\.[^"\\]*)*)" "([^"\\]*(?:\\.[^"\\]*)*)")?(?: |$)/;
-const REQUEST = /^(\S+) (\S+)(?: (\S+))?$/;
-
-/** The access log of Apache and nginx, `common` included. What is `-` in it is left out. */
-export function parseCombined(text: string): Fields | undefined {
-  const match = COMBINED.exec(text);
-  if (match === null) return undefined;
-  const [, remote_addr, user, time, request = '', status, bytes, referer, user_agent] = match;
-  const [, method, path, protocol] = REQUEST.exec(request) ?? [];
-  const fields = {
-    remote_addr,
-    user,
-    time,
-    ...(method === undefined ? { request } : { method, path, protocol }),
-    status: Number(status),
-    bytes: bytes === '-' ? 0 : Number(bytes),
-    referer,
-    user_agent,
-  };
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== '-'),
-  );
 }
 
 const CRI = /^(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP])(?::\S*)? (.*)$/s;

@@ -8,7 +8,7 @@ import {
   PluginError,
   ProcessConfigBase,
 } from '../../src/sdk/index.ts';
-import { boundedExpression } from '../expressions/bounded-expression.ts';
+import { boundedExpression, expressionProblem } from '../expressions/bounded-expression.ts';
 import {
   fieldPath,
   getField,
@@ -17,46 +17,74 @@ import {
   withField,
   withoutField,
 } from '../expressions/fields.ts';
-import { fieldName, regularExpression } from '../expressions/schema.ts';
+import { fieldName } from '../expressions/schema.ts';
 import {
-  csvParser,
-  MAX_LENGTH,
-  type Parser,
-  parseCombined,
-  parseCri,
-  parseJson,
-  parseLogfmt,
-} from '../parse/formats.ts';
+  apacheParser,
+  combinedParser,
+  InvalidPattern,
+  ingressNginxParser,
+  nginxParser,
+  patternRisk,
+  vhostCombinedParser,
+} from '../parse/access-logs.ts';
+import { parseApacheError, parseNginxError } from '../parse/error-logs.ts';
+import { csvParser, MAX_LENGTH, type Parser, parseCri, parseJson, parseLogfmt } from '../parse/formats.ts';
 import { recogniseLevel, recogniseTimestamp } from '../parse/recognise.ts';
 
-const NO_GROUP = 'it has no named group, as in (?<status>[0-9]+)';
+const PARSERS = {
+  json: () => parseJson,
+  logfmt: () => parseLogfmt,
+  cri: () => parseCri,
+  combined: combinedParser,
+  vhost_combined: vhostCombinedParser,
+  ingress_nginx: ingressNginxParser,
+  nginx_error: () => parseNginxError,
+  apache_error: () => parseApacheError,
+} as const;
+
+/** Formats that `pattern` describes, and what it is. */
+const PATTERNS = {
+  regex: 'a valid regular expression with named groups, as in (?<status>[0-9]+)',
+  nginx: 'a `log_format` of nginx, as in `$remote_addr [$time_local] "$request" $status`',
+  apache: 'a `LogFormat` of Apache, as in `%h %t "%r" %>s`',
+} as const;
+
+const FORMATS = ['csv', ...Object.keys(PARSERS), ...Object.keys(PATTERNS)] as [
+  'csv',
+  ...(keyof typeof PARSERS | keyof typeof PATTERNS)[],
+];
 
 const schema = ProcessConfigBase.extend({
-  format: z.enum(['json', 'logfmt', 'regex', 'csv', 'combined', 'cri']).describe('The format of the string.'),
+  format: z.enum(FORMATS).describe('The format of the string.'),
   field: fieldName().default('line').describe('The field with the string. It is removed when it is parsed.'),
   into: fieldName().optional().describe('The field for what was parsed. Default: the fields of `data`.'),
   on_error: z.enum(['keep', 'drop', 'fail']).default('keep').describe('What becomes of other events.'),
-  pattern: regularExpression((source) => (/\(\?P?<\w/.test(source) ? undefined : NO_GROUP))
+  pattern: z
+    .string()
     .optional()
-    .describe('For `regex`: an expression with named groups.'),
+    .describe(
+      'For `regex`: an expression with named groups. For `nginx` and `apache`: the format as in the configuration of the server.',
+    ),
   columns: z.array(z.string().min(1)).min(1).optional().describe('For `csv`: a name for each column.'),
   delimiter: oneCharacter().optional().describe('For `csv`. Default: a comma.'),
   timestamp: fieldName().optional().describe('The parsed field that becomes the timestamp of the event.'),
   level: fieldName().optional().describe('The parsed field that becomes `level`, in one of six words.'),
 }).check((ctx) => {
   const { format, pattern, columns, delimiter } = ctx.value;
-  const requireField = (isRight: boolean, path: string, message: string) => {
-    if (!isRight) ctx.issues.push({ code: 'custom', input: ctx.value, path: [path], message });
+  const refuse = (path: string, message: string) =>
+    ctx.issues.push({ code: 'custom', input: ctx.value, path: [path], message });
+  const require = (path: string, value: unknown, formats: readonly string[]) => {
+    const isOfFormat = formats.includes(format);
+    if (isOfFormat && value === undefined) refuse(path, `missing; \`format: ${format}\` requires it`);
+    if (!isOfFormat && value !== undefined) {
+      refuse(path, `only ${formats.map((name) => `\`format: ${name}\``).join(', ')} has this field`);
+    }
   };
-  requireField(
-    format !== 'regex' || pattern !== undefined,
-    'pattern',
-    'missing; `format: regex` requires it',
-  );
-  requireField(format === 'regex' || pattern === undefined, 'pattern', 'only `format: regex` has this field');
-  requireField(format !== 'csv' || columns !== undefined, 'columns', 'missing; `format: csv` requires it');
-  requireField(format === 'csv' || columns === undefined, 'columns', 'only `format: csv` has this field');
-  requireField(format === 'csv' || delimiter === undefined, 'delimiter', 'only `format: csv` has this field');
+  require('pattern', pattern, Object.keys(PATTERNS));
+  require('columns', columns, ['csv']);
+  if (format !== 'csv') require('delimiter', delimiter, ['csv']);
+  const problem = pattern === undefined ? undefined : patternProblem(format, pattern);
+  if (problem !== undefined) refuse('pattern', problem);
 });
 type Settings = z.output<typeof schema>;
 
@@ -78,6 +106,10 @@ application:
     { given: { line: 'not JSON' }, gives: [{ line: 'not JSON' }] },
   ],
   schema,
+  checkConfig: ({ config: { format, pattern = '' } }) => {
+    const message = format === 'nginx' || format === 'apache' ? patternRisk(format, pattern) : undefined;
+    return message === undefined ? [] : [{ path: ['pattern'], severity: 'warning', message }];
+  },
   shownSettings: { format: '', field: '', into: '' },
   expectsWholeLines: ({ config }) => (config.format === 'cri' ? 'cri' : undefined),
   makesNumbers: ({ config }) => config.format === 'json',
@@ -126,12 +158,29 @@ const parsingOf = oncePerContext(({ config }: PipelineRunContext<Settings>) => {
 
 function makeParser({ format, pattern = '', columns = [], delimiter = ',' }: Settings): Parser {
   if (format === 'csv') return csvParser(columns, delimiter);
+  if (format === 'nginx') return nginxParser(pattern);
+  if (format === 'apache') return apacheParser(pattern);
+  if (format !== 'regex') return PARSERS[format]();
+  const find = boundedExpression(pattern);
+  return (text) => {
+    const groups = find(text)?.groups;
+    return groups && Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== undefined));
+  };
+}
+
+function patternProblem(format: string, pattern: string): string | undefined {
   if (format === 'regex') {
-    const find = boundedExpression(pattern);
-    return (text) => {
-      const groups = find(text)?.groups;
-      return groups && Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== undefined));
-    };
+    const problem =
+      expressionProblem(pattern) ?? (/\(\?P?<\w/.test(pattern) ? undefined : 'it has no named group');
+    return problem && `${PATTERNS.regex} (${problem})`;
   }
-  return { json: parseJson, logfmt: parseLogfmt, combined: parseCombined, cri: parseCri }[format];
+  if (format !== 'nginx' && format !== 'apache') return undefined;
+  try {
+    const make = format === 'nginx' ? nginxParser : apacheParser;
+    make(pattern);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidPattern) return `${PATTERNS[format]} (${error.message})`;
+    throw error;
+  }
 }
