@@ -1,6 +1,7 @@
 import { EMPTY, map, type Observable } from 'rxjs';
 import * as z from 'zod';
 import { AcknowledgedPositions } from '../../operators/files/follow/acknowledged-positions.ts';
+import { findLost } from '../../operators/files/follow/find-lost.ts';
 import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
 import { followFiles, type LineBatch, type Positions } from '../../operators/files/follow-files.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
@@ -158,6 +159,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     map((batch) => {
       const bytes = batch.endOffset - batch.startOffset;
       demand.emitted(batch.size, bytes);
+      positions.emitted(batch);
       ctx.stats.bytes(bytes);
       return toEvents(batch, () => {
         positions.acknowledge(batch);
@@ -167,6 +169,17 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     }),
     untilAborted(ctx.signal),
   );
+}
+
+/** The files that no longer have the lines that were emitted since the last commit of a pipeline with `exactly_once`. */
+export function lostSources({
+  config,
+  state,
+}: {
+  config: FileCollectConfig;
+  state: CollectorState;
+}): Promise<readonly string[]> {
+  return findLost(state, (path) => namesPath(config.paths, path));
 }
 
 /** Where the state has the paths that were followed last; the keys of positions are numbers. */

@@ -119,7 +119,7 @@ export function exactly({ ctx, ...events }: { ctx: Context } & ExactOutputEvents
   const file = new ExactFile(appender, { log: ctx.logger, ...events });
   const indent = pretty_print ? 2 : undefined;
   return {
-    restore: (marks) => file.restore(marks),
+    restore: (marks, lost) => file.restore(marks, lost),
     write: (events) =>
       defer(() => {
         const documents = events.map((event) => toJsonLine(event, indent));

@@ -13,15 +13,20 @@ export class OutputRecord {
   #marks: readonly OutputMark[];
   /** Nothing that was written is past the marks. What is there now is another program's, and the files may be gone. */
   #isComplete: boolean;
+  /** The collectors whose events are in the output now, and those of the run before. */
+  readonly #collectors: readonly string[];
+  readonly #lastCollectors: readonly string[];
   /** Whether the state has these marks, except for later commits. */
   #isKept = true;
 
   /** Complete and without marks if the pipeline has not delivered exactly once before, or not most recently. */
-  constructor(states: States) {
+  constructor(states: States, collectors: readonly string[]) {
     this.#states = states;
+    this.#collectors = collectors;
     const found = states(RECORD.scope).get(RECORD.key) as
-      | { marks?: unknown; isComplete?: unknown }
+      | { marks?: unknown; isComplete?: unknown; collectors?: unknown }
       | undefined;
+    this.#lastCollectors = Array.isArray(found?.collectors) ? found.collectors : collectors;
     const isKnown = Array.isArray(found?.marks);
     this.#marks = isKnown ? (found?.marks as OutputMark[]) : [];
     this.#isComplete = !isKnown || found?.isComplete === true;
@@ -37,6 +42,11 @@ export class OutputRecord {
 
   get isComplete(): boolean {
     return this.#isComplete;
+  }
+
+  /** The collectors of the run before that this one does not have: their events do not come again. */
+  get lostCollectors(): readonly string[] {
+    return this.#lastCollectors.filter((name) => !this.#collectors.includes(name));
   }
 
   /** Nothing is past the marks: it has been cut off, or all of it is committed. */
@@ -76,7 +86,11 @@ export class OutputRecord {
   /** Commits the record, and everything that was set before; false if that cannot be done now. */
   keep(): boolean {
     const state = this.#states(RECORD.scope);
-    state.set(RECORD.key, { marks: this.#marks, isComplete: this.#isComplete });
+    state.set(RECORD.key, {
+      marks: this.#marks,
+      isComplete: this.#isComplete,
+      collectors: this.#collectors,
+    });
     state.commit();
     return !state.isPending;
   }
@@ -95,6 +109,9 @@ export class StagedState implements CollectorState {
   readonly #kept: CollectorState;
   readonly #values: Map<string, StateValue>;
   readonly #changed = new Set<string>();
+  /** Keys that were noted since changes were taken: what was taken of them is out of date. */
+  readonly #noted = new Set<string>();
+  #hasNotes = false;
   readonly #onChange: () => void;
 
   constructor(kept: CollectorState, onChange: () => void) {
@@ -122,6 +139,21 @@ export class StagedState implements CollectorState {
     this.#onChange();
   }
 
+  note(key: string, value: StateValue | undefined): void {
+    if (value === undefined) this.#values.delete(key);
+    else this.#values.set(key, value);
+    setOrDelete(this.#kept, key, value);
+    this.#changed.delete(key);
+    this.#noted.add(key);
+    this.#hasNotes = true;
+  }
+
+  /** Commits what was noted. To be called ahead of each write. */
+  keepNotes(): void {
+    if (this.#hasNotes) this.#kept.commit();
+    this.#hasNotes = false;
+  }
+
   entries(): IterableIterator<[key: string, value: StateValue]> {
     return this.#values.entries();
   }
@@ -135,14 +167,17 @@ export class StagedState implements CollectorState {
   take(): StagedChanges {
     const changes = [...this.#changed].map((key) => [key, this.#values.get(key)] as const);
     this.#changed.clear();
+    this.#noted.clear();
     return changes;
   }
 
   /** Keeps changes that were taken. */
   keep(changes: StagedChanges): void {
-    for (const [key, value] of changes) {
-      if (value === undefined) this.#kept.delete(key);
-      else this.#kept.set(key, value);
-    }
+    for (const [key, value] of changes) if (!this.#noted.has(key)) setOrDelete(this.#kept, key, value);
   }
+}
+
+function setOrDelete(state: CollectorState, key: string, value: StateValue | undefined): void {
+  if (value === undefined) state.delete(key);
+  else state.set(key, value);
 }

@@ -1,6 +1,7 @@
 import {
   auditTime,
   concat,
+  concatMap,
   defer,
   EMPTY,
   exhaustMap,
@@ -25,6 +26,10 @@ interface ExactlyOnceOptions {
   readonly pipeline: string;
   /** What is remembered for this pipeline, by collector; its own record is beside that. */
   readonly state: (scope: string) => CollectorState;
+  /** The names of its collectors. */
+  readonly collectors: readonly string[];
+  /** The sources, of all collectors, of events that were emitted since the last commit and cannot be emitted again. */
+  readonly lostSources: () => Observable<readonly string[]>;
   /** The forwarder's output, which is to tell of these. */
   readonly output: (events: ExactOutputEvents) => ExactOutput;
   readonly random: () => number;
@@ -75,7 +80,7 @@ export class ExactlyOnce {
 
   constructor(options: ExactlyOnceOptions) {
     this.#options = options;
-    this.#record = new OutputRecord(options.state);
+    this.#record = new OutputRecord(options.state, options.collectors);
     this.#last = this.#record.isComplete ? this.#record.marks.at(-1) : undefined;
     this.#output = options.output({
       begun: (mark) => this.#begin(mark),
@@ -150,7 +155,11 @@ export class ExactlyOnce {
     const onRetry: AttemptPolicy['onRetry'] = (...what) => log.failed(...what);
     const onFailing: AttemptPolicy['onFailing'] = (isFailing) => log.failing(isFailing);
     const policy = { name, attempts: undefined, timeout: undefined, giveUpAfter, random, onRetry, onFailing };
-    return attempt(() => this.#output.restore(this.#record.marks), policy).pipe(
+    const { marks, lostCollectors } = this.#record;
+    const gone = lostCollectors.map((name) => `the collector ${name}, which the pipeline no longer has`);
+    const restore = () =>
+      this.#options.lostSources().pipe(concatMap((lost) => this.#output.restore(marks, [...lost, ...gone])));
+    return attempt(restore, policy).pipe(
       tap({
         complete: () => {
           log.delivered();
@@ -163,6 +172,7 @@ export class ExactlyOnce {
   #begin(mark: OutputMark): Observable<never> {
     this.#isWriting = true;
     this.#reportOther(mark);
+    for (const state of this.#staged.values()) state.keepNotes();
     if (this.#record.begin(mark)) return EMPTY;
     return throwError(
       () => new PluginError(`nothing is written to ${mark.path} while the state folder cannot be written to`),

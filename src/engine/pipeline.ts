@@ -6,6 +6,7 @@ import {
   EMPTY,
   filter,
   finalize,
+  from,
   identity,
   ignoreElements,
   type MonoTypeOperatorFunction,
@@ -348,6 +349,8 @@ class PipelineRun {
     const log = new RetryLog(`${shared.pipeline}: ${name}`, shared.logger);
     return new ExactlyOnce({
       state,
+      collectors: config.collect,
+      lostSources: () => this.#lostSources(state),
       output: (events) => exactly({ ctx, ...events }),
       random: shared.random,
       name,
@@ -357,6 +360,15 @@ class PipelineRun {
       logger: shared.logger,
       onCommit: probe?.committing && (() => probe.committing?.()),
     });
+  }
+
+  #lostSources(state: (collector: string) => CollectorState): Observable<readonly string[]> {
+    const { config, analytics } = this.#setup;
+    const asked = config.collect.map(async (name) => {
+      const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
+      return entry.loaded_plugin.lostSources?.({ config: entry as never, state: state(name) }) ?? [];
+    });
+    return from(Promise.all(asked)).pipe(map((lost) => lost.flat()));
   }
 
   /** Undefined unless the pipeline delivers exactly once to a forwarder that stores nothing twice. */

@@ -80,6 +80,11 @@ export interface CollectorState {
   readonly isPending: boolean;
   /** Commits now, instead of within some 5 ms. */
   commit(): void;
+  /**
+   * Only in a pipeline with `exactly_once`: sets a value, or deletes it, without waiting for the commit of the output. The
+   * change is kept before any event is written that is emitted from now on.
+   */
+  note?(key: string, value: StateValue | undefined): void;
 }
 
 /** Facts about the process that a pipeline runs in. */

@@ -1,7 +1,7 @@
 import { concatMap, from, Observable, type ObservableInput, of } from 'rxjs';
 import { pullFrom } from '../../operators/pull-from.ts';
 import type { Demand } from '../../operators/support/demand.ts';
-import type { Host, PipelineRunContext } from './context.ts';
+import type { CollectorState, Host, PipelineRunContext } from './context.ts';
 import type { EventBatch, LineEnvelope } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import type { WrittenFile } from './written-file.ts';
@@ -74,6 +74,12 @@ export interface CollectPlugin extends PluginBase {
    * `exactly_once` requires.
    */
   readonly resumes?: boolean;
+  /**
+   * Ours, optional, for `exactly_once`: called after a crash, before what is not committed is cut off the output. Resolves
+   * with the sources of events that were emitted since the last commit and cannot be emitted again, for the log. Default:
+   * there are none.
+   */
+  lostSources?(args: { config: never; state: CollectorState }): PromiseLike<readonly string[]>;
   /** True for a collector that emits `LineEvents`, which `workers` can take. */
   readonly emitsLines?: boolean;
   /**
@@ -294,8 +300,11 @@ export type OutputMark = {
 
 /** An output that can be cut back to what was committed, so that a pipeline can deliver exactly once. */
 export interface ExactOutput {
-  /** Cuts off what lies past these marks. Errors, permanently if it can never be done. Before anything is written. */
-  restore(marks: readonly OutputMark[]): Observable<never>;
+  /**
+   * Cuts off what lies past these marks. Errors, permanently if it can never be done. Before anything is written. With
+   * `lost` sources, whose events cannot come again, what is cut off is first copied to a file that the log names.
+   */
+  restore(marks: readonly OutputMark[], lost: readonly string[]): Observable<never>;
   /** Writes all events or none, in order, and emits the marks behind each of them, once. */
   write(events: readonly CollectedEvent[]): Observable<readonly OutputMark[]>;
   /** Forces what was written to the disk. */

@@ -89,8 +89,8 @@ export function tracedForwarder(plugin: ForwardPlugin, cutBack: (count: number) 
       const output = exactly(args);
       return {
         ...output,
-        restore: (marks) =>
-          output.restore(marks).pipe(
+        restore: (marks, lost) =>
+          output.restore(marks, lost).pipe(
             tap({
               complete: () => {
                 written = written.slice(0, committedEvents(written, marks[0]));

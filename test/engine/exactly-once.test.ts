@@ -34,11 +34,17 @@ function memoryState() {
 
 const event = (n: number) => ({ timestamp: '', data: { n } });
 const mark = (length: number, id = 'a'): OutputMark => ({ id, path: `/${id}`, length, head: '' });
-const record = (marks: OutputMark[], isComplete = false) => ({ marks, isComplete });
+const COLLECTORS = ['one', 'two'];
+const record = (marks: OutputMark[], isComplete = false, collectors = COLLECTORS) => ({
+  marks,
+  isComplete,
+  collectors,
+});
 
 /** Each event is one byte. `begin` tells of a file ahead of a write to it. */
-function setUp(memory = memoryState()) {
+function setUp(memory = memoryState(), { collectors = COLLECTORS, lost = [] as string[] } = {}) {
   const restored: (readonly OutputMark[])[] = [];
+  const restoredLost: (readonly string[])[] = [];
   const lines = recordingLogger();
   const output = {
     length: 0,
@@ -50,6 +56,8 @@ function setUp(memory = memoryState()) {
   };
   const exactly = new ExactlyOnce({
     state: memory.state,
+    collectors,
+    lostSources: () => of(lost),
     random: () => 0.5,
     name: 'cutting output back',
     giveUpAfter: undefined,
@@ -60,8 +68,9 @@ function setUp(memory = memoryState()) {
       output.begin = begun;
       output.removed = removed;
       return {
-        restore: (marks) => {
+        restore: (marks, lost) => {
           restored.push(marks);
+          restoredLost.push(lost);
           return output.restore();
         },
         write: (events) => of(events.map(() => mark(++output.length, output.file))),
@@ -77,7 +86,7 @@ function setUp(memory = memoryState()) {
     exactly.written(count, delivery);
     delivery.acknowledge(count, 'forwarded');
   };
-  return { exactly, memory, output, restored, open, write, lines };
+  return { exactly, memory, output, restored, restoredLost, open, write, lines };
 }
 
 describe('exactly once', () => {
@@ -325,6 +334,50 @@ describe('exactly once', () => {
       const third = setUp(memory);
       third.exactly.around(NEVER).subscribe();
       expect(third.restored).toEqual([]);
+    });
+  });
+
+  it('tells the output which sources cannot be read again, before it is cut back', () => {
+    marbles(() => {
+      const memory = memoryState();
+      setUp(memory).output.begin(mark(0)).subscribe();
+      const next = setUp(memory, { collectors: ['two', 'three'], lost: ['/in/a.log'] });
+      next.exactly.around(NEVER).subscribe();
+      expect(next.restoredLost).toEqual([
+        ['/in/a.log', 'the collector one, which the pipeline no longer has'],
+      ]);
+      // Until the output is cut back and written to again, it has events of the earlier collectors.
+      expect(memory.committed.at(-1)).toEqual({ 'exactly_once output': record([mark(0)]) });
+    });
+  });
+
+  it('keeps what a collector notes ahead of the write, and no commit that was under way undoes it', () => {
+    marbles(({ flush }) => {
+      const { exactly, memory, output, open } = setUp();
+      exactly.around(NEVER).subscribe();
+      const one = exactly.stateOf('one');
+      one.note?.('emitted', 1);
+      one.set('position', 1);
+      output.begin(mark(0)).subscribe();
+      expect(memory.committed.at(-1)).toEqual({
+        'exactly_once output': record([mark(0)]),
+        'one emitted': 1,
+        'one position': 1,
+      });
+      one.delete('emitted');
+      open('one', 0, 2).acknowledge(0, 'dropped');
+      const synced$ = new Subject<never>();
+      output.sync = () => synced$;
+      flush();
+      one.note?.('emitted', 2);
+      synced$.complete();
+      expect([one.get('emitted'), memory.committed.at(-1)]).toEqual([
+        2,
+        expect.objectContaining({ 'one emitted': 2, 'one position': 2 }),
+      ]);
+      one.note?.('emitted', undefined);
+      output.begin(mark(0)).subscribe();
+      expect(memory.committed.at(-1)).not.toHaveProperty('one emitted');
     });
   });
 

@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
+import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { concat, defer, from, type Observable, of } from 'rxjs';
 import { counted } from '../../support/counted.ts';
-import { closeFile, fileSystem, fsCall, isMissing, readAt } from '../../support/file-system.ts';
+import {
+  closeFile,
+  fileSystem,
+  fsCall,
+  isMissing,
+  readAt,
+  removeFile,
+  writeAll,
+} from '../../support/file-system.ts';
 import type { FileAppender } from './file-appender.ts';
 import type { OutputFile, OutputLog, OutputPlace } from './output-file.ts';
-import { openOutput, outputStatus } from './output-file.ts';
+import { openOutput, outputStatus, syncFolder } from './output-file.ts';
 import { writeError } from './write-error.ts';
 
 /** How far one file belongs to what is confirmed: JSON. */
@@ -46,9 +55,12 @@ export class ExactFile {
     appender.removed$.subscribe(options.removed);
   }
 
-  /** Cuts off what lies past the marks. Errors if that cannot be, as {@link cutBack} does. */
-  restore(marks: readonly FileMark[]): Observable<never> {
-    return this.#appender.aside(() => from(this.#cutAll(marks)));
+  /**
+   * Cuts off what lies past the marks. Errors if that cannot be, as {@link cutBack} does. With `lost` sources, of which
+   * lines may be there that do not come again, it is set aside first.
+   */
+  restore(marks: readonly FileMark[], lost: readonly string[] = []): Observable<never> {
+    return this.#appender.aside(() => from(this.#cutAll(marks, lost)));
   }
 
   /** Appends all of `texts` or none; emits the marks behind each of them, once. */
@@ -67,16 +79,26 @@ export class ExactFile {
     return this.#appender.sync();
   }
 
-  async #cutAll(marks: readonly FileMark[]): Promise<void> {
+  async #cutAll(marks: readonly FileMark[], lost: readonly string[]): Promise<void> {
+    const { log } = this.#options;
+    const gone = lost.length === 0 ? '' : namesOf(lost);
     for (const mark of marks) {
-      const cut = await cutBack(mark);
+      const { path } = mark;
+      const cut = await cutBack(mark, { setsAside: lost.length > 0 });
       if (cut === 'gone') {
-        this.#options.log.warn(
-          `${mark.path} is gone, of which nothing was confirmed; all that was in it is written again. If it was moved or compressed, delete that copy`,
+        log.warn(
+          lost.length === 0
+            ? `${path} is gone, of which nothing was confirmed; all that was in it is written again. If it was moved or compressed, delete that copy`
+            : `${path} is gone, of which nothing was confirmed. If it was moved or compressed, keep that copy: lines of ${gone} in it cannot be read again; all other lines in it are written again`,
         );
-      } else if (cut > 0) {
-        this.#options.log.warn(
-          `${mark.path}: what was not confirmed, ${counted(cut, 'byte')}, was cut off; it comes again`,
+      } else if (cut.bytes > 0) {
+        const what = `${path}: what was not confirmed, ${counted(cut.bytes, 'byte')}, was`;
+        log.warn(
+          cut.aside === undefined
+            ? `${what} cut off, and is written again: all of it can be read again from its sources`
+            : `${what} moved to ${cut.aside}: it has lines of ${gone}, which cannot be read again. Lines of other ` +
+                'sources in it are written again. Keep that file, or put the sources back as they were, uncompressed, ' +
+                'and then delete it',
         );
       }
     }
@@ -121,17 +143,37 @@ function headDigest(head: Uint8Array, length: number): string {
   return createHash('sha256').update(head.subarray(0, length)).digest('hex').slice(0, 16);
 }
 
+/** The most sources that a message names. */
+const MOST_NAMES = 3;
+
+function namesOf(lost: readonly string[]): string {
+  const more = lost.length - MOST_NAMES;
+  return `${lost.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${counted(more, 'other source')}` : ''}`;
+}
+
+interface CutOptions {
+  /** What is cut off is copied to a file of its own. */
+  readonly setsAside: boolean;
+}
+
+interface Cut {
+  /** Bytes that were cut off. */
+  readonly bytes: number;
+  /** The file that has them now. */
+  readonly aside?: string;
+}
+
 /**
  * Cuts off what lies past a mark, in the file that the mark was made of, wherever in its folder that is by now, or in a
- * copy of it that was put back at its path. Returns the number of bytes that were cut off, or that the file is gone of
- * which nothing was confirmed.
+ * copy of it that was put back at its path. Resolves with what was cut off, or that the file is gone of which nothing was
+ * confirmed.
  *
  * Rejects, permanently, if there is no such file, if it is shorter than the mark, or if it starts differently.
  */
-async function cutBack(mark: FileMark): Promise<number | 'gone'> {
+async function cutBack(mark: FileMark, options: CutOptions): Promise<Cut | 'gone'> {
   try {
     const path = (await findMarked(mark)) ?? (await findCopy(mark));
-    if (path !== undefined) return await cutFile(path, mark);
+    if (path !== undefined) return await cutFile(path, mark, options);
   } catch (error) {
     throw (error as { permanent?: boolean }).permanent === true
       ? error
@@ -161,7 +203,7 @@ async function findCopy({ path, length, head }: FileMark): Promise<string | unde
   return digest === head ? path : undefined;
 }
 
-function cutFile(path: string, mark: FileMark): Promise<number> {
+function cutFile(path: string, mark: FileMark, { setsAside }: CutOptions): Promise<Cut> {
   return withOutput(path, async ({ fd, size }) => {
     const { length, head } = mark;
     const digest = await digestOf(fd, length);
@@ -169,11 +211,51 @@ function cutFile(path: string, mark: FileMark): Promise<number> {
       throw refusal(mark, `it has ${counted(size, 'byte')}, of ${length} that were confirmed`);
     }
     if (digest !== head) throw refusal(mark, 'it no longer starts with the same bytes');
-    if (size === length) return 0;
+    if (size === length) return { bytes: 0 };
+    const aside = setsAside ? await copyAside(fd, { path, from: length, to: size }) : undefined;
     await fsCall((done) => fileSystem.ftruncate(fd, length, done));
     await fsCall((done) => fileSystem.fdatasync(fd, done));
-    return size - length;
+    return { bytes: size - length, ...(aside !== undefined && { aside }) };
   });
+}
+
+const ASIDE_FLAGS = fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL;
+const COPIED_BYTES = 256 * 1024;
+
+/** Copies a part of an open file to a new one beside it, which the disk has then. Returns the path of that. */
+async function copyAside(
+  fd: number,
+  { path, from, to }: { readonly path: string; readonly from: number; readonly to: number },
+): Promise<string> {
+  const { mode } = await fsCall<fs.Stats>((done) => fileSystem.fstat(fd, done));
+  const { aside, copy } = await createAside(path, mode & 0o777);
+  try {
+    for (let at = from; at < to; at += COPIED_BYTES) {
+      const bytes = await readAt(fd, at, Buffer.allocUnsafe(Math.min(COPIED_BYTES, to - at)));
+      const { error } = await writeAll(copy, bytes);
+      if (error !== undefined) throw error;
+    }
+    await fsCall((done) => fileSystem.fsync(copy, done));
+    await syncFolder(dirname(aside));
+    return aside;
+  } catch (error) {
+    await removeFile(aside);
+    throw error;
+  } finally {
+    await closeFile(copy);
+  }
+}
+
+async function createAside(path: string, mode: number): Promise<{ aside: string; copy: number }> {
+  for (let n = 1; ; n++) {
+    const aside = `${path}.uncommitted-${n}`;
+    try {
+      const copy = await fsCall<number>((done) => fileSystem.open(aside, ASIDE_FLAGS, mode, done));
+      return { aside, copy };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
 }
 
 async function withOutput<T>(

@@ -35,12 +35,37 @@ export type FilePosition = {
   readonly backfillEnd?: number;
 };
 
+/** How far the lines of one file were emitted, while some of them are not acknowledged: JSON. */
+export type Emitted = {
+  readonly path: string;
+  /** Bytes. */
+  readonly end: number;
+  /** The checksum of the bytes before `end`. */
+  readonly tail?: TailChecksum;
+  /** The file was truncated since: lines are among them that it no longer has. */
+  readonly isCutOff?: true;
+};
+
+const EMITTED = 'emitted ';
+
+/** The key of how far a file was emitted, beside that of its position. */
+export function emittedKey(id: FileId): string {
+  return `${EMITTED}${id}`;
+}
+
+/** The file of such a key; undefined for another one. */
+export function emittedFile(key: string): FileId | undefined {
+  return key.startsWith(EMITTED) ? (key.slice(EMITTED.length) as FileId) : undefined;
+}
+
 /** What positions are kept in, by file; a Map, or something that outlives the process. */
 interface PositionStore {
   get(id: string): unknown;
   set(id: string, position: FilePosition): void;
   delete(id: string): void;
   entries(): Iterable<[id: string, position: unknown]>;
+  /** Where `set` takes effect only when lines are delivered for good: this one takes effect before any of them is. */
+  note?(key: string, emitted: Emitted | undefined): void;
 }
 
 export interface AcknowledgedPositionsOptions {
@@ -83,6 +108,8 @@ export class AcknowledgedPositions implements Positions {
   readonly #leaving = new Map<FileId, StartPosition & { isDeleted?: boolean }>();
   /** The highest that was given. */
   #sequence: number;
+  /** How far files are emitted, and in how many batches that are not acknowledged. */
+  readonly #emitted = new Map<FileId, { emitted: Emitted; batches: number }>();
   /** The files with a position, by their inode alone: a device may have another number after a remount. */
   readonly #byInode = new Map<string, FileId[]>();
 
@@ -92,6 +119,12 @@ export class AcknowledgedPositions implements Positions {
     const isAnythingKnown = positions.length > 0;
     this.#sequence = positions.reduce((highest, [, { sequence = 0 }]) => Math.max(highest, sequence), 0);
     for (const [id] of positions) this.#index(id);
+    // Of an earlier run: those lines are emitted again.
+    for (const [key] of [...store.entries()]) {
+      if (emittedFile(key) === undefined) continue;
+      if (store.note === undefined) store.delete(key);
+      else store.note(key, undefined);
+    }
     const { backfill, wasFollowed = () => isAnythingKnown, isFollowed = () => true } = options;
     this.#backfill = backfill;
     this.#wasFollowed = wasFollowed;
@@ -145,9 +178,23 @@ export class AcknowledgedPositions implements Positions {
     this.#store.set(id, { ...known, ...(isHeadNew && { fingerprint }), ...(tail && { tail }) });
   }
 
+  /**
+   * Notes how far a file is emitted, in a store that can note it: so it is known after a crash whether the file still has
+   * the lines that may have been delivered. To be called before the lines are emitted.
+   */
+  emitted({ id, path, startOffset, endOffset: end, tail, isCutOff = false }: LineBatch): void {
+    if (this.#store.note === undefined) return;
+    const last = this.#emitted.get(id);
+    const wasCutOff = isCutOff || last?.emitted.isCutOff === true || startOffset < (last?.emitted.end ?? 0);
+    const emitted: Emitted = { path, end, ...(tail && { tail }), ...(wasCutOff && { isCutOff: true }) };
+    this.#emitted.set(id, { emitted, batches: (last?.batches ?? 0) + 1 });
+    this.#store.note(emittedKey(id), emitted);
+  }
+
   /** To be called in the order of emission, when nothing more has to be done for the lines. */
   acknowledge(batch: LineBatch): void {
     const { id, path, endOffset, fingerprint, backfill, isCutOff = false } = batch;
+    this.#forgetEmitted(id);
     const end = this.#leaving.get(id);
     const isAtEnd = end !== undefined && endOffset >= end.offset;
     if (isAtEnd) this.#leaving.delete(id);
@@ -184,6 +231,15 @@ export class AcknowledgedPositions implements Positions {
     const end = this.#leaving.get(id);
     if (end !== undefined) this.#leaving.set(id, { ...end, isDeleted: true });
     else if (this.#get(id)?.missingSince !== null) this.#delete(id);
+  }
+
+  #forgetEmitted(id: FileId): void {
+    const last = this.#emitted.get(id);
+    if (last === undefined) return;
+    last.batches--;
+    if (last.batches > 0) return;
+    this.#emitted.delete(id);
+    this.#store.delete(emittedKey(id));
   }
 
   /** The position of a file that was at the same path of another device, and forgets it there. */
@@ -250,12 +306,12 @@ export class AcknowledgedPositions implements Positions {
 }
 
 /** A checksum that cannot be one is none. */
-function startOf(position: FilePosition): StartPosition {
+export function startOf(position: FilePosition): StartPosition {
   const { offset, tail, backfillEnd = 0 } = position;
   return { ...position, backfillEnd, tail: tail && isPlausible(tail, offset) ? tail : undefined };
 }
 
-function inodeOf(id: FileId): string {
+export function inodeOf(id: FileId): string {
   return id.slice(id.indexOf(':') + 1);
 }
 
@@ -267,13 +323,13 @@ function canResume(position: FilePosition, { head, size }: FoundFile): boolean {
  * A file that cannot be read now is taken for the same, until it is opened. One that was read of, yet left no first
  * bytes to know it by, may be any.
  */
-function isSame({ fingerprint, offset }: FilePosition, head: Buffer | undefined): boolean {
+export function isSame({ fingerprint, offset }: FilePosition, head: Buffer | undefined): boolean {
   if (head === undefined) return true;
   return (fingerprint.length > 0 || offset === 0) && hasFingerprint(head, fingerprint);
 }
 
 /** The store may hold other things as well. */
-function isPosition(value: unknown): value is FilePosition {
+export function isPosition(value: unknown): value is FilePosition {
   if (typeof value !== 'object' || value === null) return false;
   const { offset, path, followedAt, fingerprint } = value as Partial<FilePosition>;
   const hasPaths = typeof path === 'string' && typeof followedAt === 'string';

@@ -139,6 +139,79 @@ describe('an output that can be cut back', () => {
     ]);
   });
 
+  describe('with sources that cannot be read again', () => {
+    const written = async () => {
+      const { write, appender } = exactFile();
+      const marks = await write('one\n', 'two\n', 'three\n');
+      appender.close();
+      return marks as readonly [FileMark, FileMark, FileMark];
+    };
+    const restore = async (mark: FileMark, lost = ['/in/a.log']) => {
+      const { file, log } = exactFile();
+      await done(file.restore([mark], lost));
+      return log.lines;
+    };
+
+    it('is cut back, and what is cut off is in a file that the log names', async () => {
+      const [one, two] = await written();
+      fs.chmodSync(path(), 0o600);
+      const lines = await restore(two);
+      expect(lines).toEqual([
+        expect.stringMatching(/6 bytes.*events\.uncommitted-1: it has lines of \/in\/a\.log/),
+      ]);
+      await restore(one);
+      expect([text(), text('out/events.uncommitted-1'), text('out/events.uncommitted-2')]).toEqual([
+        'one\n',
+        'three\n',
+        'two\n',
+      ]);
+      expect(fs.statSync(folder('out/events.uncommitted-1')).mode & 0o777).toBe(0o600);
+    });
+
+    it('sets nothing aside where nothing has to be cut off', async () => {
+      const [, , three] = await written();
+      expect(await restore(three)).toEqual([]);
+      expect(fs.readdirSync(folder('out'))).toEqual(['events']);
+    });
+
+    it('names three sources, and counts the others', async () => {
+      const [one] = await written();
+      const [line] = await restore(one, ['a', 'b', 'c', 'd', 'e']);
+      expect(line).toMatch(/it has lines of a, b, c and 2 other sources, which/);
+    });
+
+    it('stays as it is, and leaves no part of a copy, while it cannot be copied', async () => {
+      const [one] = await written();
+      const failing = jest.spyOn(fs, 'write').mockImplementationOnce(((...args: unknown[]) => {
+        const callback = args.at(-1) as (error: Error) => void;
+        callback(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
+      }) as never);
+      await expect(restore(one)).rejects.toThrow(/no space left/);
+      failing.mockRestore();
+      expect([text(), fs.readdirSync(folder('out'))]).toEqual(['one\ntwo\nthree\n', ['events']]);
+    });
+
+    it('does not follow a link in the place of the copy', async () => {
+      const [one] = await written();
+      fs.symlinkSync(folder('elsewhere'), folder('out/events.uncommitted-1'));
+      await restore(one);
+      expect([fs.existsSync(folder('elsewhere')), text('out/events.uncommitted-2')]).toEqual([
+        false,
+        'two\nthree\n',
+      ]);
+    });
+
+    it('says to keep a copy of an output that is gone', async () => {
+      const { begun, write, appender } = exactFile();
+      await write('one\n');
+      appender.close();
+      fs.rmSync(path());
+      expect(await restore(begun[0] as FileMark)).toEqual([
+        expect.stringMatching(/is gone.*keep that copy: lines of \/in\/a\.log in it cannot be read again/),
+      ]);
+    });
+  });
+
   it('starts over when another program truncates it', async () => {
     const { begun, write, appender } = exactFile();
     await write('one\n', 'two\n');
