@@ -2,11 +2,12 @@ import {
   catchError,
   concat,
   connect,
+  defaultIfEmpty,
   defer,
   EMPTY,
   filter,
   finalize,
-  from,
+  forkJoin,
   identity,
   ignoreElements,
   type MonoTypeOperatorFunction,
@@ -364,11 +365,14 @@ class PipelineRun {
 
   #lostSources(state: (collector: string) => CollectorState): Observable<readonly string[]> {
     const { config, analytics } = this.#setup;
-    const asked = config.collect.map(async (name) => {
+    const asked = config.collect.flatMap((name) => {
       const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
       return entry.loaded_plugin.lostSources?.({ config: entry as never, state: state(name) }) ?? [];
     });
-    return from(Promise.all(asked)).pipe(map((lost) => lost.flat()));
+    return forkJoin(asked).pipe(
+      map((lost) => lost.flat()),
+      defaultIfEmpty([]),
+    );
   }
 
   /** Undefined unless the pipeline delivers exactly once to a forwarder that stores nothing twice. */
