@@ -29,7 +29,9 @@ import {
 } from '../parse/access-logs.ts';
 import { parseApacheError, parseNginxError } from '../parse/error-logs.ts';
 import { csvParser, MAX_LENGTH, type Parser, parseCri, parseJson, parseLogfmt } from '../parse/formats.ts';
-import { recogniseLevel, recogniseTimestamp } from '../parse/recognise.ts';
+import { recogniseLevel } from '../parse/level.ts';
+import { timeZone } from '../parse/time-zone.ts';
+import { timeFormatProblem, timeReader } from '../parse/timestamp.ts';
 
 const PARSERS = {
   json: () => parseJson,
@@ -54,6 +56,29 @@ const FORMATS = ['csv', ...Object.keys(PARSERS), ...Object.keys(PATTERNS)] as [
   ...(keyof typeof PARSERS | keyof typeof PATTERNS)[],
 ];
 
+const timeFormat = () =>
+  z.string().check((ctx) => {
+    const problem = timeFormatProblem(ctx.value);
+    if (problem === undefined) return;
+    const message = `a format of a time, as in %d/%b/%Y:%H:%M:%S %z (${problem})`;
+    ctx.issues.push({ code: 'custom', input: ctx.value, message, continue: true });
+  });
+
+const timestampSettings = z.strictObject({
+  field: fieldName().describe('The parsed field with the time.'),
+  format: z
+    .union([z.array(timeFormat()).min(1), timeFormat().transform((format) => [format])])
+    .optional()
+    .describe('How it is written, with the directives of `strptime`. Default: the usual formats.'),
+  zone: z
+    .string()
+    .refine((name) => timeZone(name) !== undefined, {
+      message: 'a time zone, such as Europe/Berlin, +02:00, or local for that of this machine',
+    })
+    .optional()
+    .describe('The zone of times that name none. Default: UTC.'),
+});
+
 const schema = ProcessConfigBase.extend({
   format: z.enum(FORMATS).describe('The format of the string.'),
   field: fieldName().default('line').describe('The field with the string. It is removed when it is parsed.'),
@@ -67,7 +92,13 @@ const schema = ProcessConfigBase.extend({
     ),
   columns: z.array(z.string().min(1)).min(1).optional().describe('For `csv`: a name for each column.'),
   delimiter: oneCharacter().optional().describe('For `csv`. Default: a comma.'),
-  timestamp: fieldName().optional().describe('The parsed field that becomes the timestamp of the event.'),
+  timestamp: z
+    .union([
+      timestampSettings,
+      fieldName().transform((field): z.output<typeof timestampSettings> => ({ field })),
+    ])
+    .optional()
+    .describe('The parsed field that becomes the timestamp of the event, or how it is written.'),
   level: fieldName().optional().describe('The parsed field that becomes `level`, in one of six words.'),
 }).check((ctx) => {
   const { format, pattern, columns, delimiter } = ctx.value;
@@ -118,7 +149,7 @@ application:
    * passed on, dropped or failed on, as `on_error` says.
    */
   process: ({ ctx, event }) => {
-    const { source, into, timestamp, level, parser } = parsingOf(ctx);
+    const { source, into, timestamp, level, parser, unrecognised } = parsingOf(ctx);
     const { data } = event;
     const value = getField(data, source);
     const isParsable = typeof value === 'string' && value.length <= MAX_LENGTH;
@@ -136,25 +167,60 @@ application:
           ? replaceField(data, source, fields)
           : withField(withoutField(data, source), into, parsed),
     };
-    const time = timestamp && recogniseTimestamp(getField(fields, timestamp));
-    if (time) changed.timestamp = time;
-    const word = level && recogniseLevel(getField(fields, level));
-    if (word) changed.data = { ...changed.data, level: word };
+    if (timestamp !== undefined) {
+      const value = getField(fields, timestamp.path);
+      const time = timestamp.read(value, event.timestamp);
+      if (time !== undefined) changed.timestamp = time;
+      else if (value !== undefined) unrecognised('timestamp');
+    }
+    if (level !== undefined) {
+      const value = getField(fields, level);
+      const word = recogniseLevel(value);
+      if (word !== undefined) changed.data = { ...changed.data, level: word };
+      else if (value !== undefined) unrecognised('level');
+    }
     return [changed];
   },
 });
 
 /** What the configuration asks for, worked out once. */
-const parsingOf = oncePerContext(({ config }: PipelineRunContext<Settings>) => {
-  const pathOf = (name: string | undefined) => (name === undefined ? undefined : fieldPath(name));
+const parsingOf = oncePerContext((ctx: PipelineRunContext<Settings>) => {
+  const { config } = ctx;
+  const { field, into, timestamp, level } = config;
   return {
-    source: fieldPath(config.field),
-    into: pathOf(config.into),
-    timestamp: pathOf(config.timestamp),
-    level: pathOf(config.level),
+    source: fieldPath(field),
+    into: into === undefined ? undefined : fieldPath(into),
+    timestamp: timestamp && {
+      path: fieldPath(timestamp.field),
+      read: timeReader({ formats: timestamp.format, zone: timestamp.zone }),
+    },
+    level: level === undefined ? undefined : fieldPath(level),
     parser: makeParser(config),
+    unrecognised: unrecognisedCounter(ctx),
   };
 });
+
+/** Counts times and levels that are not recognised, and warns of the first one of each. */
+function unrecognisedCounter({ config, logger, metrics }: PipelineRunContext<Settings>) {
+  const counter = metrics.counter({
+    name: 'parse_unrecognised_total',
+    help: 'Parsed events whose time or level was not recognised.',
+    labels: ['field'],
+  });
+  const warned = new Set<string>();
+  return (field: 'timestamp' | 'level') => {
+    counter.inc(1, { field });
+    if (warned.has(field)) return;
+    warned.add(field);
+    logger.warn(
+      field === 'timestamp'
+        ? `the field \`${config.timestamp?.field}\` has a time that is not recognised, so the event keeps the time at which it ` +
+            'was read; set `timestamp.format`. Others are counted, and not logged'
+        : `the field \`${config.level}\` has a level that is not recognised, and keeps it; map it with a \`map\` processor. ` +
+            'Others are counted, and not logged',
+    );
+  };
+}
 
 function makeParser({ format, pattern = '', columns = [], delimiter = ',' }: Settings): Parser {
   if (format === 'csv') return csvParser(columns, delimiter);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { csvParser, parseCri, parseJson, parseLogfmt } from '../../../plugins/parse/formats.ts';
-import { recogniseLevel, recogniseTimestamp } from '../../../plugins/parse/recognise.ts';
 import parse from '../../../plugins/process/parse.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { serialise } from '../../../src/sdk/serialise.ts';
@@ -261,43 +260,4 @@ describe('the formats', () => {
     );
     fc.assert(fc.property(text, (any) => parsers.forEach((parser) => void parser(any))));
   });
-});
-
-describe('what is recognised', () => {
-  it.each([
-    ['2026-02-03T04:05:06Z', '2026-02-03T04:05:06.000Z'],
-    ['2026-02-03 04:05:06,789', '2026-02-03T04:05:06.789Z'],
-    ['2026-02-03T04:05:06.123456789+0100', '2026-02-03T03:05:06.123Z'],
-    ['10/Oct/2026:13:55:36 +0200', '2026-10-10T11:55:36.000Z'],
-    [1_770_000_000, '2026-02-02T02:40:00.000Z'],
-    [1_770_000_000.5, '2026-02-02T02:40:00.500Z'],
-    [1_770_000_000_123, '2026-02-02T02:40:00.123Z'],
-    ['1770000000123456', '2026-02-02T02:40:00.123Z'],
-    ['1770000000123456789', '2026-02-02T02:40:00.123Z'],
-    ['2026-11-23T12:00:00+02', '2026-11-23T10:00:00.000Z'],
-    ['2026-11-23 12:00:00 +0200', '2026-11-23T10:00:00.000Z'],
-    ['2026-11-23 12:00:00 UTC', '2026-11-23T12:00:00.000Z'],
-    ['20261123120000', '2026-11-23T12:00:00.000Z'],
-    [20261123120000, '2026-11-23T12:00:00.000Z'],
-    ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
-    ['2026-02-30T00:00:00Z', undefined],
-    ['31/Feb/2026:13:55:36 +0200', undefined],
-    [5, undefined],
-    ['4111111111111111', undefined],
-    ['20261301120000', undefined],
-    ['2026-13-03T04:05:06Z', undefined],
-    ['31/Foo/2026:13:55:36 +0200', undefined],
-    ['now', undefined],
-    [-1, undefined],
-    [Number.POSITIVE_INFINITY, undefined],
-    [null, undefined],
-  ])('the time %j', (value, expected) => expect(recogniseTimestamp(value)).toBe(expected));
-
-  it.each([
-    ['WARNING', 'warn'],
-    [50, 'error'],
-    ['emerg', 'fatal'],
-    ['constructor', undefined],
-    [{}, undefined],
-  ])('the level %j', (value, expected) => expect(recogniseLevel(value)).toBe(expected));
 });
