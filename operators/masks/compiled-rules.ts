@@ -5,7 +5,7 @@ import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
 import { afterEmpty } from './expression/unit-set.ts';
 import { type HeldLines, LineCursor } from './held-lines.ts';
-import { type MaskRule, RejectedMatches } from './mask-rule.ts';
+import { type MaskRule, placesOf, RejectedMatches } from './mask-rule.ts';
 import {
   type CandidateLine,
   type Finder,
@@ -73,7 +73,7 @@ export class CompiledRule {
   constructor(rule: MaskRule, number: number) {
     this.rule = rule;
     this.number = number;
-    this.#isWhole = rule.groups.length === 1 && rule.groups[0] === 0;
+    this.#isWhole = rule.groups.length === 1 && rule.groups[0] === 0 && rule.locate === undefined;
     this.isFixed = rule.accepts === undefined && rule.fixed !== undefined;
   }
 
@@ -233,7 +233,7 @@ export class CompiledRule {
       const { source, flags } = this.rule.expression;
       return new RegExp(source, `dg${flags}`);
     });
-    const { groups, accepts, replace, fixed } = this.rule;
+    const { accepts, locate, replace, fixed } = this.rule;
     let masked = '';
     let copied = 0;
     let next = 0;
@@ -250,11 +250,12 @@ export class CompiledRule {
       next = end === match.index ? afterEmpty(text, end, expression.unicode) : end;
       let hasReplaced = false;
       let isOpen = false;
-      for (const [start, to] of spansOf(match, groups)) {
-        if (start < copied || start === to) continue;
+      for (const { start, end: to, first } of placesOf(match, text, this.rule)) {
+        if (start < copied) continue;
         const value = text.slice(start, to);
         if (!this.isFixed) run.beforeCall();
-        const accepted = accepts?.(value, text, start) ?? true;
+        const accepted = accepts?.(value, text, start, first) ?? true;
+        if (locate !== undefined) next = Math.max(next, accepted === true ? to : (first?.end ?? to));
         if (accepted === 'search-inside') isOpen = true;
         if (accepted !== true) continue;
         hasReplaced = true;
@@ -275,14 +276,6 @@ export class CompiledRule {
     if (!this.#kept.has(name)) this.#kept.set(name, make());
     return this.#kept.get(name) as T;
   }
-}
-
-/** Where groups are, from the left to the right. */
-function spansOf(match: RegExpExecArray, groups: readonly number[]): [number, number][] {
-  return groups
-    .map((group) => match.indices?.[group])
-    .filter((span) => span !== undefined)
-    .sort(([a], [b]) => a - b);
 }
 
 /** Engines do so many steps in less than a second: each takes some nanoseconds. */

@@ -21,15 +21,47 @@ export interface MaskRule {
    */
   readonly keywords?: readonly string[];
   /**
+   * Where a value is of which the expression has found the start: see `literalAt`. Undefined there: it is empty. Absent: the
+   * group is the value. For rules that replace groups.
+   */
+  readonly locate?: ((text: string, start: number, end: number) => Place | undefined) | undefined;
+  /**
    * Whether a value that was found is replaced. Absent: always. With `'search-inside'` the value stays as well, and the search
    * goes on inside the match, at the next character behind its start: see {@link RejectedMatches}. With `false` it goes on at
    * the end of the match. An error is a failure of the mask.
+   *
+   * @param first the first part of the value, if `locate` knows of several
    */
-  readonly accepts?: (value: string, text: string, start: number) => boolean | 'search-inside';
+  readonly accepts?: (value: string, text: string, start: number, first?: Span) => boolean | 'search-inside';
   /** What replaces a value. */
   readonly replace: (value: string) => string;
   /** What `replace` returns, if that is the same for all values: then the rule can be applied faster. */
   readonly fixed?: string;
+}
+
+/** A part of a text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A value in a text. */
+export interface Place extends Span {
+  /** Its first part, if more is joined to it: `'Zebra'` of `'Zebra'"Lamp"`. */
+  readonly first?: Span | undefined;
+}
+
+/** The places of the values that a match has in some groups, from the left to the right. */
+export function placesOf(match: RegExpExecArray, text: string, { groups, locate }: MaskRule): Place[] {
+  const places: Place[] = [];
+  for (const group of groups) {
+    const span = match.indices?.[group];
+    if (span === undefined || span[0] === span[1]) continue;
+    const [start, end] = span;
+    const place = locate === undefined ? { start, end } : locate(text, start, end);
+    if (place !== undefined) places.push(place);
+  }
+  return places.sort((a, b) => a.start - b.start);
 }
 
 /**
@@ -53,26 +85,24 @@ function applyRule(text: string, rule: MaskRule): string {
   let masked = '';
   let end = 0;
   for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
-    const spans = rule.groups
-      .map((group) => match?.indices?.[group])
-      .filter((span) => span !== undefined)
-      .sort(([a], [b]) => a - b);
     let hasReplaced = false;
     let isOpen = false;
-    for (const [from, to] of spans) {
+    let behind = match.index + match[0].length;
+    for (const { start, end: to, first } of placesOf(match, text, rule)) {
       // A group inside another one is replaced with it.
-      if (from < end || from === to) continue;
-      const value = text.slice(from, to);
-      const accepted = rule.accepts?.(value, text, from) ?? true;
+      if (start < end) continue;
+      const value = text.slice(start, to);
+      const accepted = rule.accepts?.(value, text, start, first) ?? true;
+      if (rule.locate !== undefined) behind = Math.max(behind, accepted === true ? to : (first?.end ?? to));
       if (accepted === 'search-inside') isOpen = true;
       if (accepted !== true) continue;
       hasReplaced = true;
-      masked += text.slice(end, from) + rule.replace(value);
+      masked += text.slice(end, start) + rule.replace(value);
       end = to;
     }
-    const behind = match.index + match[0].length;
     if (isOpen && !hasReplaced) expression.lastIndex = rejected.searchFrom(match.index, behind);
     else if (match[0] === '') expression.lastIndex = afterEmpty(text, behind, expression.unicode);
+    else expression.lastIndex = behind;
   }
   return masked + text.slice(end);
 }

@@ -156,7 +156,7 @@ export function isToken(value: string, text: string, start: number): boolean {
 
 /** A name whose value in quotes is a secret, even one that someone chose. */
 const SURE_NAME =
-  /(?:(?:api|access|secret|private|encryption|signing)[_. -]?key|(?:access|auth|api|refresh|bot|login|oauth)[_. -]?token)\\{0,7}["'`]?\s{0,20}[:=]\s{0,20}\[?\s{0,2}\\{0,7}["'`]$/i;
+  /(?:(?:api|access|secret|private|encryption|signing)[_. -]?key|(?:access|auth|api|refresh|bot|login|oauth)[_. -]?token)(?:\\{0,7}["'`]){0,4}\s{0,20}[:=]\s{0,20}\[?\s{0,2}(?:\\{0,7}["'`]){1,4}$/i;
 
 /** A word with a number that is longer than those of hosts and workers, and is no time. */
 const isWordWithNumber = (value: string) =>

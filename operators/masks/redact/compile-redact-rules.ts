@@ -5,6 +5,7 @@ import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
 import type { Cost } from '../expression/cost.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
+import { literalAt } from './literal.ts';
 import type { Confidence, RedactRule, RuleCheck } from './redact-rule.ts';
 
 /** What is known of an expression before it is compiled. */
@@ -118,7 +119,7 @@ export function plainKey(key: string): string {
 }
 
 /** The key in front of a value: `key=`, `"key": "`, `\"key\": \"`, `--key `, `<key>`. */
-const KEY_BEFORE = /([\w.-]{1,100})[>"'\\]{0,4}\s{0,4}(?:[=:]|\s)\s{0,4}["'\\]{0,4}$|<([\w.-]{1,100})>$/;
+const KEY_BEFORE = /([\w.-]{1,100})[>"'\\]{0,16}\s{0,4}(?:[=:]|\s)\s{0,4}["'\\]{0,16}$|<([\w.-]{1,100})>$/;
 const LONGEST_KEY = 120;
 
 function keyFilter(allowedKeys: readonly string[]): (text: string, start: number) => boolean {
@@ -158,6 +159,17 @@ function compileRule(
   // Rules of one's own, and rules about people, mean what they say: ada@example.com may be someone.
   // A block is no placeholder because of a few characters in it.
   const isSecret = id.startsWith('secrets/') && rule.block === undefined;
+  const accepts = (value: string, text: string, start: number): boolean | 'search-inside' => {
+    const passes = !isRequired || check(value, text, start);
+    if (!passes && !searchesInside) return false;
+    const isAllowed =
+      !isMaskable(value, isSecret, text, start, isSecret && isKeyed) ||
+      isInMask(value, text, start) ||
+      expressions().allow.some((expression) => expression.test(value));
+    // A part of an allowed value is no secret either.
+    if (isAllowed) return false;
+    return passes || 'search-inside';
+  };
   return {
     name: id,
     get expression() {
@@ -169,17 +181,11 @@ function compileRule(
     },
     groups,
     ...(rule.keywords && { keywords: rule.keywords.map((keyword) => keyword.toLowerCase()) }),
-    accepts: (value, text, start) => {
-      const passes = !isRequired || check(value, text, start);
-      if (!passes && !searchesInside) return false;
-      const isAllowed =
-        !isMaskable(value, isSecret, text, start, isSecret && isKeyed) ||
-        isInMask(value, text, start) ||
-        expressions().allow.some((expression) => expression.test(value));
-      // A part of an allowed value is no secret either.
-      if (isAllowed) return false;
-      return passes || 'search-inside';
-    },
+    ...(rule.literal && { locate: literalAt }),
+    // What is joined to a value is masked with it, and can make a secret of it.
+    accepts: (value, text, start, first) =>
+      (first !== undefined && accepts(text.slice(first.start, first.end), text, first.start)) ||
+      accepts(value, text, start),
     replace: (value) => replace(value, id),
   };
 }

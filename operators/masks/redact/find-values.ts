@@ -45,8 +45,8 @@ export function findValues(
     const next = applyRulesInOrder(current, [
       {
         ...always,
-        accepts: (value, searched, start) => {
-          const accepted = rule.accepts?.(value, searched, start) ?? true;
+        accepts: (value, searched, start, first) => {
+          const accepted = rule.accepts?.(value, searched, start, first) ?? true;
           if (accepted !== true) return accepted;
           spans.push({ rule: nameOf(rule), start, end: start + value.length, length: 0 });
           return true;

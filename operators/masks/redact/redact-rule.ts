@@ -27,6 +27,11 @@ export interface RedactRule {
   readonly match: string;
   /** The group that is masked, or several of them. 0, the default, is the whole match. */
   readonly mask?: number | readonly number[] | undefined;
+  /**
+   * The groups are where values start. They end where a reader of JSON, CSV, code or a shell says: see `literalAt`. What is
+   * behind a quote ends with it, with escaped and doubled quotes, and with the strings that are joined to it.
+   */
+  readonly literal?: boolean | undefined;
   /** Only strings that contain one of these, in any case, are searched. Absent: all strings are. */
   readonly keywords?: readonly string[] | undefined;
   readonly check?: RuleCheck | undefined;
