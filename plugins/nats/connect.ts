@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type {
+  ConsumerConfig,
   ConsumerMessages,
   JetStreamClient,
   JetStreamManager,
   JsMsg,
   StreamConfig,
+  StreamInfo,
 } from '@nats-io/jetstream';
 import type { ConnectionOptions, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { catchError, defer, EMPTY, from, ignoreElements, map, Observable, takeUntil, timer } from 'rxjs';
 import { PluginError, safeReason } from '../../src/sdk/index.ts';
 import {
+  type ConsumerPosition,
   type ConsumerSettings,
   type LinkEvents,
   MessageTooLarge,
@@ -183,8 +186,13 @@ class ClientLink implements NatsLink {
     });
   }
 
-  consumer(stream: string, settings: ConsumerSettings, create: boolean): Observable<NatsConsumer> {
-    const { durable, start, ack_wait, max_ack_pending, filter_subject } = settings;
+  consumer(
+    stream: string,
+    settings: ConsumerSettings,
+    create: boolean,
+    last: ConsumerPosition | undefined,
+  ): Observable<NatsConsumer> {
+    const { durable, ack_wait, max_ack_pending, filter_subject } = settings;
     return call(`cannot use the consumer ${durable} of the stream ${stream}`, async () => {
       const known = await this.#found(CONSUMER_NOT_FOUND, () =>
         this.#manager.consumers.info(stream, durable),
@@ -194,18 +202,22 @@ class ClientLink implements NatsLink {
           `there is no consumer ${durable} of the stream ${stream}; create it, or set \`create: true\``,
         );
       }
+      const state = create ? await this.#streamInfo(stream, known !== undefined) : undefined;
+      const start = startOf(settings, last, state);
       const info =
         known ??
         (await this.#manager.consumers.add(stream, {
           durable_name: durable,
           ack_policy: 'explicit',
-          deliver_policy: start,
+          ...start,
           ack_wait: ack_wait * 1e9,
           max_ack_pending,
           ...(filter_subject && { filter_subject }),
         }));
       const consumer = await this.#jetstream.consumers.get(stream, durable);
+      const info$ = call(`cannot ask for the consumer ${durable}`, () => consumer.info());
       return {
+        createdAfter: known === undefined ? info.delivered.stream_seq : undefined,
         ackWait: (info.config.ack_wait ?? 30e9) / 1e6,
         pull: (messages, expires) =>
           new Observable<NatsMessage>((subscriber) => {
@@ -227,10 +239,16 @@ class ClientLink implements NatsLink {
               })
               .catch(fail);
           }),
-        pending: () =>
-          call(`cannot ask for the consumer ${durable}`, () => consumer.info()).pipe(
-            map(({ num_pending }) => num_pending),
-          ),
+        pending: () => info$.pipe(map(({ num_pending }) => num_pending)),
+        position: () =>
+          state === undefined
+            ? EMPTY
+            : info$.pipe(
+                map(({ ack_floor }) => ({
+                  streamCreated: state.created,
+                  acknowledged: ack_floor.stream_seq,
+                })),
+              ),
       };
     });
   }
@@ -247,6 +265,16 @@ class ClientLink implements NatsLink {
   close(): void {
     // Acknowledgements may wait in its buffer.
     void this.#connection.drain().catch(() => {});
+  }
+
+  /** Undefined if this user may not see the stream, or if it is `optional` and does not come. */
+  async #streamInfo(stream: string, optional: boolean): Promise<StreamInfo | undefined> {
+    try {
+      return await this.#manager.streams.info(stream);
+    } catch (error) {
+      if (optional || isForbidden(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Undefined if there is none, which the server says by a code. */
@@ -301,6 +329,24 @@ const CONSUMER_NOT_FOUND = 10014;
 const TOO_LARGE = 10054;
 /** Bytes that a stream needs for a message in addition to its subject, headers and payload. */
 const STORED_BYTES = { file: 34, memory: 16 };
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'PermissionViolationError' || isForbidden(error.cause));
+}
+
+/** Where a consumer starts that is created. */
+function startOf(
+  { start }: ConsumerSettings,
+  last: ConsumerPosition | undefined,
+  stream: StreamInfo | undefined,
+): Pick<ConsumerConfig, 'deliver_policy' | 'opt_start_seq'> {
+  if (last === undefined || stream === undefined) return { deliver_policy: start };
+  // The consumer was there before this stream, so that all messages of it are new.
+  if (last.streamCreated !== stream.created) return { deliver_policy: 'all' };
+  // A server that crashed may have lost the last messages of the stream.
+  const acknowledged = Math.min(last.acknowledged, stream.state.last_seq);
+  return { deliver_policy: 'by_start_sequence', opt_start_seq: acknowledged + 1 };
+}
 
 function streamConfig(settings: StreamSettings) {
   const { subjects, replicas, storage, retention, discard, max_age, max_bytes, duplicate_window } = settings;

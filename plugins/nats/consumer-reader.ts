@@ -1,4 +1,15 @@
-import { asapScheduler, asyncScheduler, concatMap, defer, interval, Subscription, timer } from 'rxjs';
+import {
+  asapScheduler,
+  asyncScheduler,
+  catchError,
+  concatMap,
+  defer,
+  EMPTY,
+  exhaustMap,
+  interval,
+  Subscription,
+  timer,
+} from 'rxjs';
 import { Fifo } from '../../operators/support/fifo.ts';
 import { LruMap } from '../../operators/support/lru-map.ts';
 import {
@@ -10,7 +21,7 @@ import {
   safeReason,
 } from '../../src/sdk/index.ts';
 import type { CollectorContext } from './collector-settings.ts';
-import type { NatsConsumer, NatsMessage, OpenLink } from './link.ts';
+import type { ConsumerPosition, NatsConsumer, NatsMessage, OpenLink } from './link.ts';
 import { MessageAnswers } from './message-answers.ts';
 import { readEvents } from './read-events.ts';
 import type { ConnectionSettings } from './settings.ts';
@@ -29,7 +40,9 @@ const ONCE_EXPIRES = 1000;
 const RETRY_WAIT = 1000;
 /** Milliseconds before more is asked for: messages that come together cost a quarter of the same one by one. */
 const GATHER = 100;
-/** Acknowledged messages that are known again, in case the acknowledgement was lost. */
+/** Milliseconds between two looks at how far the consumer has come. */
+const POSITION_INTERVAL = 2000;
+/** Acknowledged messages that are known again, in case the server does not know of the acknowledgement. */
 const KNOWN_MESSAGES = 10_000;
 /** Of a message that cannot be read, what the dead letter gets. */
 const SHOWN_BYTES = 64 * KIB;
@@ -93,6 +106,9 @@ export class ConsumerReader {
   /** The messages that are behind the last one may be asked for, however few they are. */
   #mayAskForRest = false;
   #takenAt = Number.NEGATIVE_INFINITY;
+  /** Where the consumer was when the server was last asked. */
+  #position: ConsumerPosition | undefined;
+  #watching: Subscription | undefined;
   /** Until the reader is stopped. */
   readonly #reading = new Subscription();
   /** Until the run is over: what is in flight still needs it. */
@@ -134,19 +150,44 @@ export class ConsumerReader {
     const window = Math.max(1, Math.floor(this.#ctx.demand.room));
     const max_ack_pending = this.#ctx.config.max_ack_pending ?? Math.min(window, 100_000);
     const settings = { durable, start, filter_subject, ack_wait, max_ack_pending };
+    const consumer$ = this.#link.link$.pipe(
+      concatMap((link) => link.consumer(stream, settings, create, this.#position)),
+    );
     this.#reading.add(
-      this.#link.link$.pipe(concatMap((link) => link.consumer(stream, settings, create))).subscribe({
+      consumer$.subscribe({
         next: (consumer) => {
           this.#consumer = consumer;
           this.#reportRecovery();
+          this.#reportCreated(consumer);
           this.#progress?.unsubscribe();
           this.#progress = interval(consumer.ackWait / 4).subscribe(() =>
             this.#reportProgress(consumer.ackWait),
           );
+          if (create) this.#watchPosition(consumer);
           this.#pump();
         },
         error: (error) => this.#retry(error),
       }),
+    );
+  }
+
+  /** A consumer that is deleted while it is read is created again where it was. */
+  #watchPosition(consumer: NatsConsumer): void {
+    this.#watching?.unsubscribe();
+    this.#watching = timer(0, POSITION_INTERVAL)
+      .pipe(exhaustMap(() => consumer.position().pipe(catchError(() => EMPTY))))
+      .subscribe((position) => {
+        this.#position = position;
+      });
+    this.#reading.add(this.#watching);
+  }
+
+  #reportCreated({ createdAfter }: NatsConsumer): void {
+    if (createdAfter === undefined || this.#position === undefined) return;
+    const { logger, pipeline, config } = this.#ctx;
+    logger.warn(
+      `${pipeline}: collector ${config.name}: the consumer ${config.durable} of the stream ${config.stream} was deleted; ` +
+        `it is created again, and reads the messages after ${createdAfter}`,
     );
   }
 
@@ -302,7 +343,8 @@ export class ConsumerReader {
       known.heardAt = asyncScheduler.now();
       return;
     }
-    if (message.deliveries > 1 && this.#acknowledged.has(key)) {
+    // Whatever the number of deliveries: a server that lost the state of the consumer counts from 1 again.
+    if (this.#acknowledged.has(key)) {
       message.ack();
       return;
     }

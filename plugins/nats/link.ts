@@ -40,8 +40,18 @@ export class MessageTooLarge extends PluginError {
 /** No stream takes the subject of a message: it may have been deleted. */
 export class NoStream extends PluginError {}
 
+/** How far a consumer has come. */
+export interface ConsumerPosition {
+  /** When the stream was created: one that is created again has other messages under the same numbers. */
+  readonly streamCreated: string;
+  /** The number in the stream up to which all messages are acknowledged. */
+  readonly acknowledged: number;
+}
+
 /** A consumer of a stream, as the server describes it. */
 export interface NatsConsumer {
+  /** Set if it was missing and has been created: it gives the messages after this one. */
+  readonly createdAfter: number | undefined;
   /** Milliseconds after which a message that is not acknowledged is delivered again. */
   readonly ackWait: number;
   /**
@@ -52,6 +62,8 @@ export interface NatsConsumer {
   pull(messages: number, expires: number): Observable<NatsMessage>;
   /** Emits how many messages have not been delivered to any worker yet. */
   pending(): Observable<number>;
+  /** Emits where the consumer is, or nothing if this user may not see the stream. */
+  position(): Observable<ConsumerPosition>;
 }
 
 export interface StreamSettings {
@@ -90,8 +102,16 @@ export interface NatsLink {
    * says how, and otherwise errors if there is none.
    */
   stream(name: string, create: StreamSettings | undefined): Observable<number>;
-  /** Emits the consumer. Creates it if `create`. */
-  consumer(stream: string, settings: ConsumerSettings, create: boolean): Observable<NatsConsumer>;
+  /**
+   * Emits the consumer. Creates it if `create`: where it was, if `last` is a position of it in this stream, and otherwise
+   * where the settings say.
+   */
+  consumer(
+    stream: string,
+    settings: ConsumerSettings,
+    create: boolean,
+    last: ConsumerPosition | undefined,
+  ): Observable<NatsConsumer>;
   /** Completes when the server has what was sent, and what it had sent has come. At once without a connection. */
   flush(): Observable<never>;
   /** Sends what is in its buffers, acknowledgements for example, and then closes the connection. */

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { byForm } from '../faults/support/form.ts';
 import { noSmallDisk, smallDisk } from '../support/small-disk.ts';
@@ -113,6 +114,100 @@ skipWithout('nats-server')('a fleet over NATS', () => {
       const tally = await endure(fleet, { 5: () => server.kill(), 9: () => server.start() });
       expect(tally).toMatchObject({ unique: LINES + 1, leaked: 0 });
       expect(tally.duplicates).toBeLessThanOrEqual(2 * 4000);
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'writes nothing twice with one worker, however often the server is killed',
+    async () => {
+      const server = await NatsServer.start(temp('nats'));
+      const fleet = new Fleet({ folder: temp('fleet'), agentServers: [server.url], collector: COLLECTOR });
+      await startAll(fleet, 1);
+      const killed = async () => {
+        await server.kill();
+        await server.start();
+      };
+      const kills = byForm({ short: 6, long: PARTS - 2 });
+      const faults = Array.from({ length: kills }, (_, n) => [n + 2, killed] as const);
+      const tally = await endure(fleet, Object.fromEntries(faults));
+      expect(tally).toEqual({ unique: LINES + 1, duplicates: 0, leaked: 0 });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'writes nothing twice when a crash of the server loses the state of the consumer',
+    async () => {
+      const server = await NatsServer.start(temp('nats'));
+      const fleet = new Fleet({ folder: temp('fleet'), agentServers: [server.url], collector: COLLECTOR });
+      await startAll(fleet, 1);
+      fleet.write(1000);
+      await fleet.delivered();
+      const state = temp('nats/alone/jetstream/$G/streams/LOGS/obs');
+      cpSync(state, temp('before'), { recursive: true });
+      const lose = async () => {
+        await server.kill();
+        rmSync(state, { recursive: true });
+        cpSync(temp('before'), state, { recursive: true });
+        await server.start();
+      };
+      const tally = await endure(fleet, { 5: lose, 15: lose });
+      expect(tally).toEqual({ unique: LINES + 1001, duplicates: 0, leaked: 0 });
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'writes nothing twice when the consumer is deleted, with everything that it had read still in the stream',
+    async () => {
+      const server = await NatsServer.start(temp('nats'));
+      const fleet = new Fleet({ folder: temp('fleet'), agentServers: [server.url], collector: COLLECTOR });
+      await startAll(fleet, 1);
+      const remove = () =>
+        manage(server, async ({ consumers }) => {
+          while ((await consumers.list('LOGS').next()).length === 0) await delay(20);
+          await consumers.delete('LOGS', 'workers');
+        });
+      const tally = await endure(fleet, { 5: remove, 9: remove, 15: remove });
+      expect(tally).toEqual({ unique: LINES + 1, duplicates: 0, leaked: 0 });
+      expect(fleet.log('worker-1')).toMatch(
+        /consumer workers of the stream LOGS was deleted; it is created again/,
+      );
+    },
+    TIMEOUT,
+  );
+
+  it.each([
+    ['is deleted', (server: NatsServer) => manage(server, ({ streams }) => streams.delete('LOGS'))],
+    [
+      'is lost with its store',
+      async (server: NatsServer) => {
+        await server.kill();
+        rmSync(temp('nats/alone'), { recursive: true });
+        await server.start();
+      },
+    ],
+  ])(
+    'creates a stream again that %s, and goes on',
+    async (_, lose) => {
+      const server = await NatsServer.start(temp('nats'));
+      const fleet = new Fleet({
+        folder: temp('fleet'),
+        agentServers: [server.url],
+        collector: COLLECTOR,
+      });
+      await startAll(fleet, 1);
+      for (let n = 0; n < 3; n++) {
+        fleet.write(500);
+        // Nothing is left in the stream that could be lost with it.
+        await fleet.delivered();
+        await lose(server);
+      }
+      fleet.write(500);
+      const tally = await fleet.delivered();
+      await fleet.stop();
+      expect(tally).toEqual({ unique: 2000, duplicates: 0, leaked: 0 });
     },
     TIMEOUT,
   );
@@ -263,9 +358,14 @@ skipWithout('nats-server')('a fleet over NATS', () => {
   );
 });
 
+async function manage(server: NatsServer, act: (manager: JetStreamManager) => unknown): Promise<void> {
+  const client = await connect({ servers: server.url });
+  await act(await jetstreamManager(client));
+  await client.close();
+}
+
 /** The number of the server that leads the stream. */
 async function leaderOf(servers: readonly NatsServer[]): Promise<number> {
-  const { jetstreamManager } = await import('@nats-io/jetstream');
   const client = await connect({ servers: servers.map(({ url }) => url) });
   const manager = await jetstreamManager(client);
   const { cluster } = await manager.streams.info('LOGS');

@@ -121,6 +121,19 @@ skipWithout('nats-server')('a fleet over NATS', () => {
     90_000,
   );
 
+  it('lets a worker read that may use consumers only', async () => {
+    const allowed = 'publish: ["$JS.API.CONSUMER.>", "$JS.ACK.>"], subscribe: ["_INBOX.>"]';
+    const users = `{ user: agent, password: a }, { user: worker, password: w, permissions: { ${allowed} } }`;
+    const nats = await NatsServer.start(temp('nats'), `authorization { users: [${users}] }`);
+    const fleet = new Fleet({
+      folder: temp('fleet'),
+      agentServers: [nats.url],
+      forwarder: 'auth: { user: agent, password: a }',
+      collector: 'auth: { user: worker, password: w }',
+    });
+    expect(await deliver(fleet, 1)).toEqual({ unique: LINES, duplicates: 0, leaked: 0 });
+  }, 90_000);
+
   it('says that the server refuses a login, and goes on when the secret is right', async () => {
     const nats = await NatsServer.start(temp('nats'), 'authorization { token: "s3cret-token" }');
     mkdirSync(temp('fleet'), { recursive: true });

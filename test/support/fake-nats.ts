@@ -1,5 +1,6 @@
 import { defer, EMPTY, ignoreElements, map, Observable, of, throwError, timer } from 'rxjs';
 import {
+  type ConsumerPosition,
   type ConsumerSettings,
   type LinkEvents,
   MessageTooLarge,
@@ -57,8 +58,16 @@ export class FakeNats {
   /** Messages that are pending when the server is asked, and that others have when they are requested. */
   takenByOthers = 0;
   readonly #ids = new Set<string>();
-  readonly #requests = new Set<{ left: number; give(message: NatsMessage): void; end(): void }>();
-  readonly #waiting: { sequence: number; deliveries: number }[] = [];
+  readonly #requests = new Set<{
+    left: number;
+    give(message: NatsMessage): void;
+    end(): void;
+    fail(): void;
+  }>();
+  #waiting: { sequence: number; deliveries: number }[] = [];
+  readonly #acknowledged = new Set<number>();
+  #hasConsumer = true;
+  #streamCreated = 1;
   #events: LinkEvents | undefined;
   readonly #open = new Map<number, { stop(): void }>();
 
@@ -74,8 +83,30 @@ export class FakeNats {
   /** A message of somebody else. */
   put(text: string, subject = 'logs.app'): void {
     this.stored.push({ subject, text, id: '' });
+    if (!this.#hasConsumer) return;
     this.#waiting.push({ sequence: this.stored.length, deliveries: 0 });
     this.#deliver();
+  }
+
+  /** The server has lost the state of the consumer: it delivers all messages after this one, and counts from 1 again. */
+  rewind(after: number): void {
+    for (const { stop } of this.#open.values()) stop();
+    this.#waiting = this.stored
+      .map((_, index) => ({ sequence: index + 1, deliveries: 0 }))
+      .filter(({ sequence }) => sequence > after);
+    this.#deliver();
+  }
+
+  /** The consumer is gone, and so is the stream if `stream`. Another one has the messages that are put from now on. */
+  deleteConsumer(stream = false): void {
+    if (stream) {
+      this.stored.length = 0;
+      this.#acknowledged.clear();
+      this.#streamCreated++;
+    }
+    this.#hasConsumer = false;
+    this.#waiting = [];
+    for (const request of this.#requests) request.fail();
   }
 
   /** The stream has a message with this id. */
@@ -117,7 +148,7 @@ export class FakeNats {
         if (create !== undefined) this.hasStream = true;
         return of(this.maxStream);
       },
-      consumer: (stream, settings, create) => of(this.#consumer(stream, settings, create)),
+      consumer: (stream, settings, create, last) => of(this.#consumer(stream, settings, create, last)),
       flush: () => {
         this.calls.push('flush');
         return EMPTY;
@@ -128,9 +159,29 @@ export class FakeNats {
     };
   }
 
-  #consumer(stream: string, { durable, max_ack_pending }: ConsumerSettings, create: boolean): NatsConsumer {
-    this.calls.push(`${create ? 'create' : 'use'} ${durable} of ${stream}, ${max_ack_pending} at most`);
+  #consumer(
+    stream: string,
+    { durable, max_ack_pending }: ConsumerSettings,
+    create: boolean,
+    last: ConsumerPosition | undefined,
+  ): NatsConsumer {
+    let createdAfter: number | undefined;
+    if (!this.#hasConsumer) {
+      createdAfter = last?.streamCreated === String(this.#streamCreated) ? last.acknowledged : 0;
+      this.#hasConsumer = true;
+      this.rewind(createdAfter);
+    }
+    const after = createdAfter === undefined ? '' : `, after ${createdAfter}`;
+    this.calls.push(
+      `${create ? 'create' : 'use'} ${durable} of ${stream}, ${max_ack_pending} at most${after}`,
+    );
     return {
+      createdAfter,
+      position: () => {
+        let acknowledged = 0;
+        while (this.#acknowledged.has(acknowledged + 1)) acknowledged++;
+        return of({ streamCreated: String(this.#streamCreated), acknowledged });
+      },
       ackWait: this.ackWait,
       pull: (messages, expires) =>
         new Observable((subscriber) => {
@@ -138,6 +189,7 @@ export class FakeNats {
             left: messages,
             give: (message: NatsMessage) => subscriber.next(message),
             end: () => subscriber.complete(),
+            fail: () => subscriber.error(new PluginError('consumer deleted')),
           };
           this.requests.push(messages);
           this.#requests.add(request);
@@ -190,8 +242,11 @@ export class FakeNats {
         deliveries,
         // As the server counts.
         pending: this.#waiting.filter((waiting) => waiting.deliveries === 0).length,
-        storedAt: String(sequence),
-        ack: () => answered('ack'),
+        storedAt: `${this.#streamCreated} ${sequence}`,
+        ack: () => {
+          this.#acknowledged.add(sequence);
+          answered('ack');
+        },
         term: () => answered('term'),
         nak: (delay) => {
           answered(`nak ${delay}`);

@@ -358,6 +358,74 @@ describe('a stop', () => {
   });
 });
 
+describe('a server that', () => {
+  const three = () => filled(message(1, 1), message(2, 3), message(4, 4));
+
+  it('has lost the state of the consumer delivers messages again as if for the first time: they are acknowledged only', () => {
+    const nats = three();
+    const { out } = run({
+      nats,
+      until: 60_000,
+      during: () => {
+        timer(3000).subscribe(() => nats.rewind(0));
+        timer(20_000).subscribe(() => nats.rewind(1));
+        timer(30_000).subscribe(() => nats.put(message(5, 5)));
+      },
+    });
+    expect(out).toEqual([1, 2, 3, 4, 5]);
+    expect(nats.answers.join(', ')).toBe('1 ack, 2 ack, 3 ack, 1 ack, 2 ack, 3 ack, 2 ack, 3 ack, 4 ack');
+  });
+
+  it('delivers a message that is in work as if for the first time gets one acknowledgement', () => {
+    const nats = three();
+    const { out } = run({
+      nats,
+      until: 60_000,
+      forward: () => timer(2000),
+      during: () => void timer(1000).subscribe(() => nats.rewind(0)),
+    });
+    expect(out).toEqual([1, 2, 3, 4]);
+  });
+
+  it('has deleted the consumer gives what comes after the last message that was acknowledged', () => {
+    const nats = three();
+    const { out } = run({
+      nats,
+      fields: { create: true, start: 'new' },
+      until: 60_000,
+      during: () => {
+        timer(5000).subscribe(() => {
+          nats.deleteConsumer();
+          nats.put(message(5, 6));
+        });
+      },
+    });
+    expect(out).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(nats.calls.filter((call) => call.startsWith('create'))).toEqual([
+      expect.not.stringContaining('after'),
+      expect.stringMatching(/, after 3$/),
+    ]);
+    expect(nats.answers.filter((answer) => answer === '1 ack')).toHaveLength(1);
+  });
+
+  it('has lost the stream gives all messages of the one that is created again', () => {
+    const nats = three();
+    const { out } = run({
+      nats,
+      fields: { create: true, start: 'new' },
+      until: 60_000,
+      during: () => {
+        timer(5000).subscribe(() => {
+          nats.deleteConsumer(true);
+          nats.put(message(5, 6));
+          nats.put(message(7, 7));
+        });
+      },
+    });
+    expect(out).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+});
+
 describe('a connection', () => {
   it('that cannot be opened is tried again', () => {
     const nats = filled(message(1, 2));
