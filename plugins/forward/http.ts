@@ -9,7 +9,6 @@ import {
   type FailedEvent,
   ForwardConfigBase,
   integer,
-  isFatal,
   isPermanent,
   oncePerContext,
   type PluginContext,
@@ -299,7 +298,6 @@ class Sender {
         failedEvents.push(...failure.failedEvents);
         retryAfter = longer(retryAfter, failure.retryAfter);
       } catch (error) {
-        if (isFatal(error)) throw error;
         lastError = error;
         if (error instanceof PluginError) retryAfter = longer(retryAfter, error.retryAfter);
         failedEvents.push(...failuresOf(part, error));

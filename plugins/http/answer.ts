@@ -38,8 +38,8 @@ export function isRefusal({ status, serverError }: Answer, statuses: RetryStatus
 
 /**
  * The error of an answer without success. One that is to be retried asks for the wait of `Retry-After`. One about the
- * body is permanent for a single event; for several it is left open which one is the cause. Any other one is fatal: every
- * event would be refused the same way, and none must be lost for it.
+ * body is permanent for a single event; for several it is left open which one is the cause. Any other one is fatal, because
+ * every event would fail the same way.
  *
  * @param server how messages name the server.
  */
@@ -99,8 +99,7 @@ export interface PartialFailure {
  *
  * @param server how messages name the server.
  * @throws PluginError for any other body: some events may have been refused, and must not be lost. An array that was cut
- * may be whole the next time. A body of another form is fatal, because the server would answer each batch like that: to
- * send it again without end would store its events without end.
+ * may be whole the next time. A body of another form is fatal, because the server may answer each batch like that.
  */
 export function refusedBy(
   { status, text, retryAfter }: Answer,

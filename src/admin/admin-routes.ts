@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { safeReason } from '../sdk/errors.ts';
+import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { isLoopback } from '../sdk/listen-address.ts';
 import type { Secret } from '../sdk/secret.ts';
 import type { AdminServerOptions } from './admin-server.ts';
@@ -11,13 +11,13 @@ import type { AdminServerOptions } from './admin-server.ts';
 /** Milliseconds: `for` of `/record`. */
 const LONGEST_RECORDING = 600_000;
 
-/** Answers requests for `/metrics`, `/health/live`, `/health/ready` and `/record`. */
+/** Answers requests for `/metrics`, `/health/live`, `/health/ready`, `/start` and `/record`. */
 export function adminListener(options: AdminServerOptions): RequestListener {
   return getRequestListener(routes(options).fetch, { overrideGlobalObjects: false });
 }
 
 function routes(options: AdminServerOptions): Hono {
-  const { metrics, health, logger } = options;
+  const { metrics, health, start, logger } = options;
   const app = new Hono();
   app.use(async (request, next) => refusal(request, options) ?? next());
   app.get('/metrics', async (request) => {
@@ -45,9 +45,21 @@ function routes(options: AdminServerOptions): Hono {
     };
     return request.json(body, isReady ? 200 : 503);
   });
+  app.post('/start', (request) => {
+    const name = request.req.query('pipeline');
+    if (name === undefined) return problem(request, 400, 'name a pipeline: /start?pipeline=NAME');
+    try {
+      const { pipeline, state } = start(name);
+      return request.json({ pipeline, state });
+    } catch (error) {
+      if (!(error instanceof MillraceError)) throw error;
+      return problem(request, error.code === 'MILLRACE_PIPELINE_UNKNOWN' ? 404 : 409, error.message);
+    }
+  });
+  app.get('/start', (request) => problem(request, 405, 'only POST is possible', { Allow: 'POST' }));
   app.get('/record', (request) => recording(request, options));
   app.notFound((request) =>
-    problem(request, 404, 'there are /metrics, /health/live, /health/ready and /record'),
+    problem(request, 404, 'there are /metrics, /health/live, /health/ready, /record and POST /start'),
   );
   app.onError((error, request) => {
     logger.error(`admin: a request failed: ${safeReason(error)}`);
@@ -115,7 +127,7 @@ function refusal(request: Context, { listen, token, hosts }: AdminServerOptions)
       'WWW-Authenticate': 'Bearer',
     });
   }
-  if (req.method !== 'GET' && req.method !== 'HEAD') {
+  if (req.method !== 'GET' && req.method !== 'HEAD' && !(req.method === 'POST' && req.path === '/start')) {
     return problem(request, 405, 'only GET is possible', { Allow: 'GET, HEAD' });
   }
   if (Number(header('content-length') ?? 0) > 0 || header('transfer-encoding') !== undefined) {

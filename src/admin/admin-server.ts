@@ -5,7 +5,7 @@ import type { Logger } from '../sdk/context.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import type { ListenAddress } from '../sdk/listen-address.ts';
 import type { Secret } from '../sdk/secret.ts';
-import type { PipelineHealth } from '../sdk/status.ts';
+import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Limits on what comes from outside. Requests with a body are refused. */
@@ -32,6 +32,13 @@ export type AnswerRecording = (
   { readonly status: 200; readonly text: string } | { readonly status: 404 | 409; readonly error: string }
 >;
 
+/**
+ * Starts a pipeline that has ended, and returns its status.
+ *
+ * @throws MillraceError if there is no such pipeline, or it cannot be started now
+ */
+export type StartPipeline = (pipeline: string) => PipelineStatus;
+
 export interface AdminServerOptions {
   readonly listen: ListenAddress;
   /** What requests must send; undefined only for a loopback address. */
@@ -41,12 +48,13 @@ export interface AdminServerOptions {
   readonly metrics: Metrics;
   readonly health: () => readonly PipelineHealth[];
   readonly record: AnswerRecording;
+  readonly start: StartPipeline;
   readonly logger: Logger;
 }
 
 /**
- * The server of `/metrics`, `/health/live`, `/health/ready` and `/record`. Only the last one shows content of events,
- * masked, and only to those who send a token.
+ * The server of `/metrics`, `/health/live`, `/health/ready`, `/start` and `/record`. Only the last one shows content of
+ * events, masked, and only to those who send a token.
  */
 export class AdminServer {
   readonly #server: Server;

@@ -4,7 +4,7 @@ import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { isLoopback, type ListenAddress } from '../sdk/listen-address.ts';
 import { Secret } from '../sdk/secret.ts';
-import type { AdminServer, AnswerRecording } from './admin-server.ts';
+import type { AdminServer, AnswerRecording, StartPipeline } from './admin-server.ts';
 import type { WatchedPipeline } from './engine-metrics.ts';
 
 /** The variable that holds the token for `--admin` without `admin.token`. */
@@ -19,6 +19,7 @@ interface AdminOptions {
   /** The pipelines that there are at the moment. */
   readonly pipelines: (stalledAfter: number) => readonly WatchedPipeline[];
   readonly record: AnswerRecording;
+  readonly start: StartPipeline;
 }
 
 /** The metrics and health of a process, served if the command line or the configuration asks for it. */
@@ -45,7 +46,7 @@ export class Admin {
     this.#stalledAfter = config?.stalled_after ?? STALLED_AFTER;
     const listen = this.#options.listen ?? config?.listen;
     if (listen === undefined || this.#server !== undefined) return;
-    const { logger, pipelines, record } = this.#options;
+    const { logger, pipelines, record, start } = this.#options;
     const token =
       config?.token ?? (process.env[TOKEN_VARIABLE] ? new Secret({ env: TOKEN_VARIABLE }) : undefined);
     checkToken(listen, token);
@@ -58,7 +59,9 @@ export class Admin {
     const metrics = new Metrics(watched);
     const health = () => watched().map((pipeline) => pipeline.health);
     const hosts = config?.hosts ?? [];
-    this.#server = await AdminServer.listen({ listen, token, hosts, metrics, health, record, logger });
+    this.#server = await AdminServer.listen({
+      ...{ listen, token, hosts, metrics, health, record, start, logger },
+    });
     this.metrics = metrics.of;
     this.records = token !== undefined;
     logger.info(

@@ -17,6 +17,7 @@ import {
 import type { WatchedPipeline } from '../admin/engine-metrics.ts';
 import type { Manager } from '../engine/manager.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
+import { MillraceError } from '../sdk/errors.ts';
 import { isFinal, type PipelineHealth, type PipelineStats, type PipelineStatus } from '../sdk/status.ts';
 import type { LiveSource } from './live-line.ts';
 import type { PipelineChanges } from './reload.ts';
@@ -106,13 +107,13 @@ export class Fleet implements LiveSource {
 
   /**
    * Stops and drains the pipelines that a new configuration changes, and starts each in the new Manager as soon as it
-   * has stopped. Emits and completes when all have been moved.
+   * has stopped, and those that have failed. Emits and completes when all have been moved.
    */
-  change(manager: Manager, { added, changed, removed }: PipelineChanges): Observable<void> {
+  change(manager: Manager, { added, changed, failed, removed }: PipelineChanges): Observable<void> {
     return defer(() => {
       this.#moves$.next(this.#moves$.value + 1);
       this.#follow(manager);
-      const restarted = [...added, ...changed].map((name) =>
+      const restarted = [...added, ...changed, ...failed].map((name) =>
         this.#stopOne(name).pipe(tap({ complete: () => this.#startIn(manager, name) })),
       );
       for (const name of removed) {
@@ -123,6 +124,27 @@ export class Fleet implements LiveSource {
         of(undefined),
       );
     }).pipe(finalize(() => this.#moves$.next(this.#moves$.value - 1)));
+  }
+
+  /**
+   * Starts a pipeline that has failed, completed or stopped, and returns its status. One that runs goes on.
+   *
+   * @throws MillraceError if there is no such pipeline, or it is being stopped
+   */
+  startAgain(name: string): PipelineStatus {
+    const member = this.#members.get(name);
+    if (member === undefined || member.isRemoved) {
+      const known = [...this.running().keys()].join(', ');
+      throw new MillraceError(
+        'MILLRACE_PIPELINE_UNKNOWN',
+        `this process runs no pipeline ${JSON.stringify(name)}; it runs ${known}`,
+      );
+    }
+    if (this.#isStopping) {
+      throw new MillraceError('MILLRACE_PIPELINE_STOPPING', 'the process is being stopped');
+    }
+    member.manager.start(name);
+    return member.manager.state(name) as PipelineStatus;
   }
 
   /** Stops all pipelines for good. Starts at once; the result emits when all have stopped. */

@@ -91,7 +91,7 @@ export class Reloader {
     return defer(() => this.#loadAgain()).pipe(
       concatMap((loaded) => {
         if (loaded === undefined) return EMPTY;
-        const changes = pipelineChanges(this.#fleet.running(), loaded.manager.config, loaded.names);
+        const changes = pipelineChanges(this.#fleet, loaded.manager.config, loaded.names);
         this.#options.logger.info(`configuration reloaded: ${changesText(changes)}`);
         if (Object.values(changes).every((names) => names.length === 0)) return EMPTY;
         this.#last = loaded;
@@ -116,7 +116,8 @@ export class Reloader {
 }
 
 function changesText(changes: PipelineChanges): string {
-  const parts = Object.entries(changes).flatMap(([how, names]: [string, readonly string[]]) =>
+  const { failed, ...others } = changes;
+  const parts = Object.entries({ ...others, 'started again': failed }).flatMap(([how, names]) =>
     names.length === 0 ? [] : `${counted(names.length, 'pipeline')} ${how} (${names.join(', ')})`,
   );
   return parts.length === 0 ? 'no pipeline has changed' : parts.join(', ');
@@ -126,6 +127,8 @@ function changesText(changes: PipelineChanges): string {
 export interface PipelineChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];
+  /** Those that are not changed and have failed: what made them fail may be over. */
+  readonly failed: readonly string[];
   readonly removed: readonly string[];
 }
 
@@ -133,11 +136,9 @@ export interface PipelineChanges {
  * Compares what each running pipeline is made of, its own settings, the entries that it uses and the host's, with what
  * `next` makes of it. `names` are the pipelines that are to run from now on.
  */
-function pipelineChanges(
-  running: ReadonlyMap<string, AnalyticsConfig>,
-  next: AnalyticsConfig,
-  names: readonly string[],
-): PipelineChanges {
+function pipelineChanges(fleet: Fleet, next: AnalyticsConfig, names: readonly string[]): PipelineChanges {
+  const running = fleet.running();
+  const states = fleet.states();
   const isChanged = (name: string) => {
     const config = running.get(name);
     return config !== undefined && !isDeepStrictEqual(partsOf(config, name), partsOf(next, name));
@@ -145,6 +146,7 @@ function pipelineChanges(
   return {
     added: names.filter((name) => !running.has(name)),
     changed: names.filter(isChanged),
+    failed: names.filter((name) => running.has(name) && !isChanged(name) && states[name]?.state === 'failed'),
     removed: [...running.keys()].filter((name) => !names.includes(name)),
   };
 }

@@ -45,6 +45,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     logger,
     pipelines: (stalledAfter) => fleet.watched(stalledAfter),
     record: (request) => recordings.answer(request),
+    start: (pipeline) => fleet.startAgain(pipeline),
   });
   const systemd = new SystemdNotifier(logger);
   const reloader = new Reloader(fleet, {

@@ -35,7 +35,7 @@ export interface AttemptPolicy {
   readonly attempts: number | undefined;
   /** Seconds for one attempt; undefined: no limit. */
   readonly timeout: number | undefined;
-  /** Milliseconds: a call that has failed for so long ends with a fatal error; undefined: never. */
+  /** With `once`, milliseconds: a call that has failed for so long ends the run. Undefined: it is made again without end. */
   readonly giveUpAfter: number | undefined;
   readonly random: () => number;
   readonly onRetry: (attempt: number, wait: number, error: unknown) => void;
@@ -122,6 +122,16 @@ export class Attempts {
   }
 }
 
+/**
+ * Whether the run fails with an error, in place of another attempt. One that says that every event would fail the same way
+ * is waited out like any other, because a token may be rotated or a table created meanwhile. Only with `once`, and without a
+ * limit on attempts, it fails the run, which is then started again some times.
+ */
+export function failsRun(error: unknown, { attempts, giveUpAfter }: AttemptPolicy): boolean {
+  const hasEnd = giveUpAfter !== undefined && attempts === undefined;
+  return isFatal(error) && (isPermanent(error) || hasEnd);
+}
+
 /** Makes a call, unless a pause holds it back. Creates no Observable for one that succeeds at once. */
 export function startCall(
   call: () => unknown,
@@ -165,11 +175,11 @@ export function repeatCall(
   }).pipe(tap({ complete: succeeded }), retry({ delay: afterFailure }));
 }
 
-/** Calls until it succeeds, with backoff between. Errors when the attempts are used up, or with a permanent error. */
+/** Calls until it succeeds, with backoff between. Errors when the attempts are used up, or with an error that is not retried. */
 export function attempt(call: () => unknown, policy: AttemptPolicy): Observable<never> {
   const attempts = new Attempts(policy);
   const afterFailure = (error: unknown) => {
-    const wait = isFatal(error) || isPermanent(error) ? undefined : attempts.next(error);
+    const wait = failsRun(error, policy) || isPermanent(error) ? undefined : attempts.next(error);
     return wait === undefined ? throwError(() => error) : longTimer(wait);
   };
   const started = startCall(call, policy);
@@ -192,11 +202,12 @@ function timeOut(seconds: number): Observable<never> {
   return longTimer(seconds * 1000).pipe(concatMap(() => throwError(() => new PluginError(message))));
 }
 
-/** Fatal: the run fails, and nothing that it could not deliver is acknowledged. */
+/** The run fails, no other one follows, and nothing that it could not deliver is acknowledged. */
 function gaveUp(name: string, attempts: number, ms: number, cause: unknown): MillraceError {
   const times = attempts === 1 ? 'once' : `${attempts} times`;
   const message = `${name} failed ${times} over ${elapsedText(ms)}, and this run gives up: ${safeReason(cause)}`;
-  return Object.assign(new MillraceError('MILLRACE_GAVE_UP', message, { cause }), { fatal: true });
+  const error = new MillraceError('MILLRACE_GAVE_UP', message, { cause });
+  return Object.assign(error, { fatal: true, permanent: true });
 }
 
 /**

@@ -12,7 +12,15 @@ import type { Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { PartlyFailedCall } from '../sdk/plugin.ts';
 import { unserialisableEvent } from '../sdk/serialise.ts';
-import { type AttemptPolicy, Attempts, Pause, RetryLog, repeatCall, startCall } from './attempts.ts';
+import {
+  type AttemptPolicy,
+  Attempts,
+  failsRun,
+  Pause,
+  RetryLog,
+  repeatCall,
+  startCall,
+} from './attempts.ts';
 import type { CallPlan } from './call-plan.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -89,7 +97,8 @@ const NO_MEMORY = Buffer.alloc(0);
 /**
  * Delivers every event to one forwarder and acknowledges it. `batching` says how events are gathered into calls. Without
  * it, events are delivered in order, one call at a time, while later ones wait in the queue of the stage; with
- * `ordered: false` all calls run at once. Emits nothing. The window bounds the queue. Errors with a fatal error.
+ * `ordered: false` all calls run at once. Emits nothing. The window bounds the queue. Errors
+ * with an error that fails the run.
  */
 export function forwardStage(options: ForwardStageOptions): OperatorFunction<Batch, never> {
   const { batching, planned, isWindowFull } = options;
@@ -293,7 +302,7 @@ class EventGroup {
   /** Emits when the call is to be made again for the events that are left, and completes when there are none. */
   afterFailure(error: unknown): Observable<unknown> {
     this.#callEnded('error', { cause: error });
-    if (isFatal(error)) throw error;
+    if (failsRun(error, this.#stage.policy)) throw error;
     const again$ = this.#afterUnserialisable(error) ?? this.#afterPartialFailure(error) ?? this.#retry(error);
     if (again$ === EMPTY) this.#attempts.end();
     return again$;
@@ -354,12 +363,13 @@ class EventGroup {
 
   #retry(error: unknown): Observable<unknown> {
     const { attempts: most } = this.#stage.policy;
-    const isSeveral = totalSize(this.#left) > 1;
+    // One event may be the cause, unless the error says that every event would fail the same way.
+    const isBisected = totalSize(this.#left) > 1 && most !== 1 && !isPermanent(error) && !isFatal(error);
     // The last attempt is kept for the halves of a group.
-    const limit = most !== undefined && isSeveral ? Math.max(1, most - 1) : most;
+    const limit = most !== undefined && isBisected ? most - 1 : most;
     const wait = isPermanent(error) ? undefined : this.#attempts.next(error, limit);
     if (wait !== undefined) return longTimer(wait);
-    if (isSeveral && most !== 1 && !isPermanent(error)) return this.#deliverHalves(error);
+    if (isBisected) return this.#deliverHalves(error);
     this.#planEnded();
     this.#giveUp(
       () => true,

@@ -32,7 +32,7 @@ export function pipelineHealth(
 /** What keeps a pipeline from running; undefined if it runs, is about to, or has ended as it should. */
 function problemOf({ state, since, failures, retryIn = 0, error }: PipelineStatus): string | undefined {
   if (state === 'failed')
-    return `failed at ${clockTime(since)} and is not started again: ${safeReason(error)}`;
+    return `failed at ${clockTime(since)} and is not started again by itself: ${safeReason(error)}`;
   if (state === 'stopped') return `was stopped at ${clockTime(since)}`;
   if (state === 'idle') return 'has not been started yet';
   if (state !== 'backing_off' || failures === 0) return undefined;

@@ -3,7 +3,7 @@ import { defaultHost } from '../host/standalone-host.ts';
 import { checkFunctions, checkOptions, refuseArgument } from '../sdk/checks/arguments.ts';
 import { formatPath, isMapping } from '../sdk/checks/problem.ts';
 import { loggerFor, withholderFor } from '../sdk/checks/shown-values.ts';
-import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
+import type { AnalyticsConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
 import { type Host, type Logger, silentLogger } from '../sdk/context.ts';
 import { isFatal, isPermanent, MillraceError } from '../sdk/errors.ts';
 import type { PluginMetrics } from '../sdk/metrics.ts';
@@ -49,7 +49,10 @@ export type MetricsOf = (pipeline: string, place: StagePlace, plugin: string) =>
 const STALLED_AFTER = 60;
 
 /** Backoff of restarts, as `restart` in docs/configuration.md describes it. Milliseconds. */
-const RESTART = { base: 1000, cap: 60_000, attempts: 5, healthyAfter: 10_000 };
+const RESTART = { base: 1000, cap: 60_000, healthyAfter: 10_000 };
+
+/** How often a run that failed is started again with `once`, unless the pipeline has `max_restarts`. */
+const MAX_RESTARTS_ONCE = 4;
 
 /**
  * Runs the pipelines of one configuration. All events of a pipeline flow through one Observable, to which the
@@ -104,14 +107,13 @@ export class Manager {
       const shared = { pipeline: name, logger, host, info, once, random, reopen$, shared_cache: {} };
       // Standard input cannot be read a second time.
       const endsForGood = once || pipeline.collect.every((collector) => readsStdin(config, collector));
-      const policy = {
+      const restart = {
         ...RESTART,
         random,
+        attempts: 1 + maxRestarts(pipeline, once),
         onComplete: pipeline.restart && !endsForGood,
-        // Without `once`, a fatal error may be fixed while the pipeline waits for its restart, unless it is permanent.
-        isFatal: (error: unknown) => isFatal(error) && (once || isPermanent(error)),
+        isFatal: (error: unknown) => isFatal(error) && isPermanent(error),
       };
-      const restart = pipeline.restart ? policy : { ...policy, attempts: 1 };
       this.#counters.set(name, counters);
       this.#runners.set(
         name,
@@ -220,6 +222,12 @@ export class Manager {
       `there is no pipeline ${name}; ${near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`}`,
     );
   }
+}
+
+/** How many runs in a row may fail and be followed by another one. */
+function maxRestarts({ restart, max_restarts }: PipelineConfig, once: boolean): number {
+  if (!restart) return 0;
+  return max_restarts ?? (once ? MAX_RESTARTS_ONCE : Number.POSITIVE_INFINITY);
 }
 
 /** Whether nothing is left to collect once this collector has completed. */

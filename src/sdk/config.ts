@@ -52,6 +52,7 @@ export const PipelineConfig = z.strictObject({
   forward: forwarderList(),
   enabled: z.boolean().default(true),
   restart: z.boolean().default(true),
+  max_restarts: integer().min(0).optional(),
   max_in_flight: integer().min(1).optional(),
   ordered: z.boolean().default(true),
   exactly_once: z.boolean().default(false),

@@ -140,8 +140,9 @@ export function isPermanent(error: unknown): boolean {
 }
 
 /**
- * Whether an error says that all others of this forwarder will fail the same way: `fatal: true` on any error object.
- * The run fails, and nothing is acknowledged.
+ * Whether an error says that every event of this forwarder would fail the same way: `fatal: true` on any error object. The
+ * events wait for another attempt, as after any other error, but a batch of them is not bisected. With `permanent: true`,
+ * another attempt would never succeed: the run fails, and the pipeline is not started again.
  *
  * @example
  * isFatal(Object.assign(new Error('there is no such table'), { fatal: true })); // true

@@ -104,7 +104,12 @@ const forwarderCall = () =>
         .union([z.boolean(), z.array(integer().min(1)).min(1)])
         .optional()
         .describe('Whether the failure is permanent, and not tried again; or those of `rejects` that are.'),
-      fatal: z.boolean().optional().describe('Whether the failure ends the run, as that of a full disk can.'),
+      fatal: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether every event would fail the same way, so that a run with `once` fails; with `permanent`, the pipeline fails.',
+        ),
       retry_after: duration()
         .optional()
         .describe('How long the pipeline waits before it calls the forwarder again, for any event.'),

@@ -40,7 +40,7 @@ export interface PlannedCall {
   readonly rejects?: readonly number[];
   /** The failure is permanent, or of the events of `rejects` these, counted from 1. Default: false. */
   readonly permanent?: boolean | readonly number[];
-  /** The failure ends the run. Default: false. */
+  /** Every event would fail the same way: see `fatal` in docs/plugins.md. Default: false. */
   readonly fatal?: boolean;
   /** How long the pipeline waits before it calls the forwarder again, for any event. Default: it does not wait. */
   readonly retryAfter?: Duration;

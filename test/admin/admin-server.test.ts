@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { AdminServer, type AdminServerOptions } from '../../src/admin/admin-server.ts';
 import { Metrics } from '../../src/admin/metrics.ts';
 import { silentLogger } from '../../src/sdk/context.ts';
+import { MillraceError } from '../../src/sdk/errors.ts';
 import { Secret } from '../../src/sdk/secret.ts';
 import type { PipelineHealth } from '../../src/sdk/status.ts';
 
@@ -20,6 +21,9 @@ async function serve(options: Partial<AdminServerOptions> = {}): Promise<URL> {
     hosts: [],
     metrics: new Metrics(() => []),
     health: () => [],
+    start: (pipeline) => {
+      throw new MillraceError('MILLRACE_PIPELINE_UNKNOWN', `there is no pipeline ${pipeline}`);
+    },
     record: async () => ({ status: 404, error: 'there is no such pipeline' }),
     logger: silentLogger,
     ...options,

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { type CliProcess, folderWith, startCli } from '../support/cli.ts';
@@ -176,6 +176,64 @@ describe('reload', () => {
     await eventually(() => expect(output(path).at(-1)).toBe('new <:ONE:>'));
     // A batch that is not acknowledged yet when its file is renamed moves to the new one.
     expect([...output(`${path}.1`), ...output(path)]).toEqual(['old <:ONE:>', 'new <:ONE:>']);
+    await ended(cli);
+  });
+});
+
+describe('a pipeline that has failed', () => {
+  const FAILS = `
+import { existsSync } from 'node:fs';
+import { CollectConfigBase, PluginError } from 'millrace/plugin';
+
+export const get_config_schema = () => CollectConfigBase;
+export async function* collect({ ctx }) {
+  if (existsSync('broken')) throw new PluginError('the source is gone');
+  yield { data: { line: 'works' } };
+  await new Promise((end) => ctx.signal.addEventListener('abort', end));
+}
+`;
+  const CONFIG = config('ONE', '  third: { collect: c, forward: out_c, max_restarts: 0 }')
+    .replace('processors:', '  c: { plugin: ./fails.mjs }\nprocessors:')
+    .replace('pipelines:', '  out_c: { plugin: disk, path: out, filename: c.jsonl }\npipelines:');
+
+  async function failing(args: readonly string[] = []) {
+    const cwd = folderWith({ 'p.yaml': CONFIG, 'a.log': '', 'b.log': '', broken: '', 'fails.mjs': FAILS });
+    const cli = await startCli(['run', 'p.yaml', '--no-state', ...args], { cwd });
+    await cli.shows('stderr', /second: running/);
+    await cli.shows('stderr', /third: failed: the source is gone/);
+    const repair = () => rmSync(join(cwd, 'broken'));
+    const works = () =>
+      eventually(() => expect(linesIn(readFileSync(join(cwd, 'out/c.jsonl'), 'utf8'))).toEqual(['works']));
+    return { cli, repair, works };
+  }
+
+  it('is started again by SIGHUP, and fails again if its cause is still there', async () => {
+    const { cli, repair, works } = await failing();
+    cli.kill('SIGHUP');
+    await cli.shows('stderr', /configuration reloaded: 1 pipeline started again \(third\)/);
+    await cli.shows('stderr', /third: failed[\s\S]*third: failed/);
+    repair();
+    cli.kill('SIGHUP');
+    await works();
+    const { stderr } = await ended(cli);
+    expect(stderr.match(/second: running/g)).toHaveLength(1);
+  });
+
+  it('is started again by POST /start', async () => {
+    const { cli, repair, works } = await failing(['--admin', '0']);
+    const [, url] = /metrics at (http:\S+)\/metrics/.exec(cli.stderr) ?? [];
+    const start = async (pipeline: string) => {
+      const answer = await fetch(`${url}/start?pipeline=${pipeline}`, { method: 'POST' });
+      return [answer.status, await answer.json()];
+    };
+    repair();
+    expect(await start('third')).toEqual([200, { pipeline: 'third', state: 'running' }]);
+    await works();
+    expect(await start('first')).toEqual([200, { pipeline: 'first', state: 'running' }]);
+    expect(await start('fourth')).toEqual([
+      404,
+      { error: 'this process runs no pipeline "fourth"; it runs first, second, third' },
+    ]);
     await ended(cli);
   });
 });

@@ -133,7 +133,7 @@ describe('the health of a pipeline', () => {
     expect(failed).toMatchObject({
       state: 'failed',
       isReady: false,
-      problems: ['failed at 00:00 UTC and is not started again: no such table'],
+      problems: ['failed at 00:00 UTC and is not started again by itself: no such table'],
     });
   });
 

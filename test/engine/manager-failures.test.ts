@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { asyncScheduler, concat, map, NEVER, of, take, throwError, timer } from 'rxjs';
 import type { Manager } from '../../src/engine/manager.ts';
+import { ForwardConfigBase } from '../../src/sdk/config.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
 import { EventBatch } from '../../src/sdk/event-batch.ts';
 import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
@@ -70,21 +71,79 @@ describe('a forwarder that fails', () => {
     expect(times).toEqual(['0 1', '0 2']);
   });
 
-  it('makes the run fail by an error that is fatal: nothing is dropped, and the collector keeps its place', () => {
-    for (const pipeline of [{}, { delivery: { attempts: 3 } }, { ordered: false }]) {
+  describe('with an error that is fatal', () => {
+    const fatalRun = (error: object, times: number, pipeline: TestPlugins['pipeline'] = {}, once = false) => {
       const acknowledged: string[] = [];
-      const { out, delivered } = flaky(1, Object.assign(new PluginError('no such table'), { fatal: true }));
-      const { manager, seen } = states({
-        collect: {
-          source: () => of(new EventBatch([event(1), event(2)], (outcome) => acknowledged.push(outcome))),
+      const { out, delivered, calls } = flaky(
+        times,
+        Object.assign(new PluginError('no such table'), { fatal: true, ...error }),
+      );
+      const { manager, seen } = states(
+        {
+          collect: {
+            source: () => {
+              const batch = new EventBatch([event(1), event(2)], (outcome) => acknowledged.push(outcome));
+              return once ? of(batch) : concat(of(batch), NEVER);
+            },
+          },
+          forward: { out },
+          pipeline,
+          options: { once },
         },
-        forward: { out },
-        pipeline,
-      });
-      expect(seen.at(-1)).toBe('0 failed');
-      expect({ acknowledged, delivered }).toEqual({ acknowledged: [], delivered: [] });
-      expect(manager.stats().main).toMatchObject({ dropped: {}, given_up: 2, in_flight: 0 });
-    }
+        (manager) => timer(HOUR).subscribe(() => manager.stop()),
+      );
+      return { acknowledged, delivered, calls: calls(), seen, stats: manager.stats().main };
+    };
+
+    it.each([[{}], [{ ordered: false }], [{ restart: true }], [{ delivery: { attempts: 60 } }]])(
+      'waits for as long as the forwarder fails, with %j',
+      (pipeline) => {
+        const { seen, acknowledged, delivered, stats } = fatalRun({}, 50, { restart: false, ...pipeline });
+        expect(seen).not.toContainEqual(expect.stringContaining('failed'));
+        expect(delivered).toEqual([1, 2]);
+        expect(acknowledged[0]).toBe('forwarded');
+        expect(stats).toMatchObject({ dropped: {}, retries: 50 });
+      },
+    );
+
+    it('does not wait if it is permanent: nothing is dropped, and the pipeline is not started again', () => {
+      for (const pipeline of [{}, { delivery: { attempts: 3 } }, { ordered: false }, { restart: true }]) {
+        const { seen, acknowledged, delivered, stats } = fatalRun({ permanent: true }, 1, pipeline);
+        expect(seen).toContain('0 failed');
+        expect({ acknowledged, delivered }).toEqual({ acknowledged: [], delivered: [] });
+        expect(stats).toMatchObject({ dropped: {}, given_up: 2, in_flight: 0 });
+      }
+    });
+
+    it('fails the run with once, at most five times in a row', () => {
+      const { seen, acknowledged, stats } = fatalRun({}, 10, { restart: true }, true);
+      expect(seen.filter((line) => line.endsWith('running'))).toHaveLength(5);
+      expect(seen.at(-1)).toBe('7500 failed');
+      expect(acknowledged).toEqual([]);
+      expect(stats).toMatchObject({ dropped: {}, in_flight: 0 });
+      expect(fatalRun({}, 4, { restart: true }, true).seen.at(-1)).toMatch(/completed$/);
+    });
+
+    it.each([true, false])(
+      'gives up after delivery.attempts, with once: %s, and bisects no batch',
+      (once) => {
+        let calls = 0;
+        const forward = () => {
+          calls++;
+          throw Object.assign(new PluginError('no such table'), { fatal: true });
+        };
+        const plugin = { get_config_schema: () => ForwardConfigBase, forward, forwardBatch: forward };
+        const { manager, seen } = states({
+          collect: { source: () => of(new EventBatch([1, 2, 3, 4].map(event))) },
+          forward: { out: plugin },
+          pipeline: { delivery: { attempts: 3 } },
+          options: { once },
+        });
+        expect(calls).toBe(3);
+        expect(seen.at(-1)).toMatch(/completed$/);
+        expect(manager.stats().main).toMatchObject({ dropped: { forwarder_failed: 4 } });
+      },
+    );
   });
 
   it('loses the event after delivery.attempts, and counts it', () => {

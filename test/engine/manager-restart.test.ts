@@ -11,30 +11,81 @@ const sink = { out: () => undefined };
 const failing = () => throwError(() => new PluginError('the source is gone'));
 
 describe('restart', () => {
-  it('starts a failing pipeline again with backoff, five failures at most, then it has failed', () => {
-    const { seen, logger, manager } = states({
-      collect: { source: () => concat(of(event(1)), failing()) },
-      forward: sink,
-      pipeline: { restart: true },
-    });
-    expect(seen).toEqual([
-      '0 idle',
-      '0 running',
-      '0 backing_off',
-      '500 running',
-      '500 backing_off',
-      '1500 running',
-      '1500 backing_off',
-      '3500 running',
-      '3500 backing_off',
-      '7500 running',
-      '7500 failed',
+  it.each([
+    ['with once', { once: true }, {}],
+    ['with `max_restarts: 4`', {}, { max_restarts: 4 }],
+    ['with both, by `max_restarts`', { once: true }, { max_restarts: 4 }],
+  ])(
+    'starts a failing pipeline again with backoff, five failures at most %s, then it has failed',
+    (_, options, pipeline) => {
+      const { seen, logger, manager } = states({
+        collect: { source: () => concat(of(event(1)), failing()) },
+        forward: sink,
+        pipeline: { restart: true, ...pipeline },
+        options,
+      });
+      expect(seen).toEqual([
+        '0 idle',
+        '0 running',
+        '0 backing_off',
+        '500 running',
+        '500 backing_off',
+        '1500 running',
+        '1500 backing_off',
+        '3500 running',
+        '3500 backing_off',
+        '7500 running',
+        '7500 failed',
+      ]);
+      expect(manager.stats().main?.collected).toBe(5);
+      expect(manager.states().main).toMatchObject({ state: 'failed', failures: 5 });
+      expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([
+        'error main: failed: the source is gone',
+      ]);
+    },
+  );
+
+  it('starts a failing pipeline again without limit, at most 60 s later', () => {
+    const { seen, logger, manager } = states(
+      { collect: { source: failing }, forward: sink, pipeline: { restart: true } },
+      (manager) => {
+        timer(2 * HOUR).subscribe(() => {
+          expect(manager.states().main).toMatchObject({ state: 'backing_off' });
+          manager.stop();
+        });
+      },
+    );
+    const starts = seen.filter((line) => line.endsWith('running')).map((line) => Number.parseInt(line, 10));
+    const waits = starts.slice(1).map((at, index) => at - (starts[index] as number));
+    // With 0.5 in place of random numbers, half of 1 s, 2 s, … 60 s.
+    expect(waits.slice(0, 8)).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+    expect(new Set(waits.slice(6))).toEqual(new Set([30_000]));
+    expect(starts.length).toBeGreaterThan(240);
+    expect(manager.states().main?.state).toBe('stopped');
+    expect(logger.lines).toContain(
+      'warn main: failed (200 in a row), starting again in 30.0 s: the source is gone',
+    );
+  });
+
+  it('starts a pipeline that has failed when it is asked to, and counts from the start', () => {
+    const { seen } = states(
+      { collect: { source: failing }, forward: sink, pipeline: { restart: true, max_restarts: 1 } },
+      (manager) => timer(HOUR).subscribe(() => manager.start('main')),
+    );
+    expect(seen.slice(-5)).toEqual([
+      '500 failed',
+      ...[`${HOUR} running`, `${HOUR} backing_off`, `${HOUR + 500} running`, `${HOUR + 500} failed`],
     ]);
-    expect(manager.stats().main?.collected).toBe(5);
-    expect(manager.states().main).toMatchObject({ state: 'failed', failures: 5 });
-    expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([
-      'error main: failed: the source is gone',
-    ]);
+  });
+
+  it('has one run with `max_restarts: 0`, unless it completes', () => {
+    const pipeline = { restart: true, max_restarts: 0 };
+    const { seen } = states({ collect: { source: failing }, forward: sink, pipeline });
+    expect(seen).toEqual(['0 idle', '0 running', '0 failed']);
+    const completing = states({ collect: { source: () => [event(1)] }, forward: sink, pipeline }, (manager) =>
+      timer(600).subscribe(() => manager.stop()),
+    );
+    expect(completing.seen.slice(0, 4)).toEqual(['0 idle', '0 running', '0 backing_off', '500 running']);
   });
 
   it('resets the failure count after a healthy run, over virtual days', () => {
@@ -43,7 +94,7 @@ describe('restart', () => {
       {
         collect: { source: () => defer(() => timer(++runs % 4 === 0 ? HOUR : 1).pipe(concatMap(failing))) },
         forward: sink,
-        pipeline: { restart: true },
+        pipeline: { restart: true, max_restarts: 4 },
       },
       (manager) =>
         timer(72 * HOUR)
@@ -88,8 +139,8 @@ describe('restart', () => {
   });
 
   it.each([
-    [true, false, '0 failed', 1],
-    [false, false, '7500 failed', 5],
+    [true, false, '7500 failed', 5],
+    [true, true, '0 failed', 1],
     [false, true, '0 failed', 1],
   ])('with once: %s and permanent: %s, ends after a fatal error: %s', (once, permanent, end, runs) => {
     const { seen } = states({

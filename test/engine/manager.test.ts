@@ -268,7 +268,7 @@ describe('starting and stopping at odd moments', () => {
 
   it('resets the failure count when it is started again', () => {
     const { manager } = states(
-      { collect: { source: failing }, forward: sink, pipeline: { restart: true } },
+      { collect: { source: failing }, forward: sink, pipeline: { restart: true, max_restarts: 4 } },
       (manager) => timer(HOUR).subscribe(() => manager.start('main')),
     );
     expect(manager.stats().main?.collected).toBe(0);

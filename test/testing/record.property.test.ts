@@ -41,7 +41,12 @@ it('a recording of random runs replays to the same outcome', async () => {
       fails: fc.constant(true),
       retryAfter: fc.constantFrom(20, 1500),
     }),
-    fc.record({ takes: fc.constant(5), fails: fc.constant(true), fatal: fc.constant(true) }),
+    fc.record({
+      takes: fc.constant(5),
+      fails: fc.constant(true),
+      fatal: fc.constant(true),
+      permanent: fc.boolean(),
+    }),
   );
   const settings = fc.record({
     max_in_flight: fc.constantFrom(1, 3, 1000),

@@ -20,6 +20,7 @@ interface Incident {
   /** Those of the second forwarder, if there is one. */
   readonly copyCalls?: readonly PlannedCall[];
   readonly until?: number;
+  readonly once?: boolean;
   /** When the recording starts, in a pipeline that has been running before. */
   readonly from?: number;
   readonly mostEvents?: number;
@@ -37,6 +38,7 @@ export async function recorded(
     calls = [],
     copyCalls = [],
     until,
+    once = false,
     from,
     mostEvents = 10_000,
     drainTimeout = 10,
@@ -76,7 +78,8 @@ export async function recorded(
     const switchable = new SwitchableProbe();
     switchable.target = isRunning ? undefined : recorder;
     const state = memoryStore();
-    const options = { host: testHost, random: () => 0.5, probe: () => switchable.probe, drainTimeout, state };
+    const probe = () => switchable.probe;
+    const options = { host: testHost, random: () => 0.5, probe, drainTimeout, state, once };
     const manager = new Manager(replaced, options);
     let stateAtEnd: 'running' | 'backing_off' | 'completed' | undefined;
     if (until !== undefined) {
@@ -107,7 +110,7 @@ export async function recorded(
     files: ['web.yaml'],
     startedAt: '2026-01-01T00:00:00.000Z',
     endedBy: live.stateAtEnd === undefined ? undefined : 'a test',
-    once: false,
+    once,
     drainTimeout,
     outcome: live,
     stateAtEnd: live.stateAtEnd ?? live.state,

@@ -289,8 +289,8 @@ function isLost({ isGone, isBusy, isMoved, fd }: FollowedFile): boolean {
   return isGone && fd === undefined && !isBusy && isMoved !== true;
 }
 
-/** Errors that waiting and trying again cannot fix. */
-const PERMANENT = new Set(['NOT_TEXT', 'NOT_A_FILE', 'NO_FILE', 'EACCES', 'EPERM']);
+/** What another run would find the same, unless the paths are others. */
+const PERMANENT = new Set(['NOT_TEXT', 'NOT_A_FILE', 'NO_FILE']);
 
 /** Stands for a path in the report of a shortage of descriptors, which is not the fault of one path. */
 const SHORTAGE = 'descriptors';
@@ -360,9 +360,9 @@ export class FollowProblems {
     const more = failures.length === 1 ? '' : `; nor ${counted(failures.length - 1, 'other')}`;
     const { code, syscall = 'read' } = error;
     const text = `cannot read ${path}: ${error.message}${more}`;
-    const fatal = failures.every(([, { code = '' }]) => PERMANENT.has(code));
+    const permanent = failures.every(([, { code = '' }]) => PERMANENT.has(code));
     // The path is one of the configuration: nothing of an event is in the message.
-    return Object.assign(new Error(text), { code, syscall, path, loggable: true, fatal });
+    return Object.assign(new Error(text), { code, syscall, path, loggable: true, permanent, fatal: permanent });
   }
 
   #missing(path: string, what: string): void {

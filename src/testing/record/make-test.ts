@@ -58,7 +58,7 @@ export function makeTest(
   );
   const runs = [...recording.collectors.values()].flat();
   const lastRun = Math.max(0, ...runs.map(({ startedAt }) => startedAt));
-  // A run fails with a collector, or with a fatal error of a forwarder. The wait for the next one may be shorter in the test.
+  // A run fails with a collector, or with an error of a forwarder. The wait for the next one may be shorter in the test.
   const calls = [...recording.calls.values()].flat();
   const ends = [...runs.map(({ end }) => end?.at), ...calls.map(({ endedAt }) => endedAt)];
   const failedAt = Math.max(0, ...ends.map((at = 0) => (at <= recording.endedAt ? at : 0)));
@@ -69,12 +69,14 @@ export function makeTest(
   const isComplete = [...recording.collectors.values()].every((each) => each.at(-1)?.end !== undefined);
   const isDefault = drainTimeout === undefined || drainTimeout === DEFAULT_DRAIN;
   const drain = isDefault ? {} : { drain_timeout: timeOf(drainTimeout * 1000) };
-  const isRestarted = config.pipelines[pipeline]?.restart === true && !once;
+  // With `once`, a run that ends is not started again, and a fatal error fails it.
+  const hasFatal = calls.some(({ failure }) => failure?.fatal);
+  const isLong = !once && (config.pipelines[pipeline]?.restart === true || hasFatal);
   return {
     pipeline,
     collect,
     ...(Object.keys(forward).length === 0 ? {} : { forward }),
-    ...(isRestarted ? { once: false } : {}),
+    ...(isLong ? { once: false } : {}),
     // A collector that did not complete would go on for ever.
     ...(endedBy === undefined && isComplete ? {} : { until: timeOf(until), ...drain }),
   };

@@ -111,6 +111,8 @@ export class Recorder implements PipelineProbe {
   readonly #startedNow = new Set<string>();
   /** Whether the recording shows why this run failed. */
   #hasFailed = false;
+  /** Fatal failures of calls that were not made again: one of them has failed the run. */
+  readonly #fatalFailures = new Set<RecordedFailure>();
   /** How often collectors have emitted, and calls have started or ended, and when last. */
   #acts = 0;
   #activeAt = 0;
@@ -171,10 +173,11 @@ export class Recorder implements PipelineProbe {
       .map((runs) => runs.at(-1))
       .find((run) => run?.end === undefined);
     // It failed on what is not in the recording, such as a commit. In the test, a collector fails in its place.
-    if (!this.#hasFailed && open !== undefined) {
+    if (!this.#hasFailed && this.#fatalFailures.size === 0 && open !== undefined) {
       open.end = { at: Math.max(open.startedAt, this.#activeAt), kind: 'failed' };
     }
     this.#hasFailed = false;
+    this.#fatalFailures.clear();
   }
 
   #startRun(name: string): void {
@@ -305,7 +308,6 @@ export class Recorder implements PipelineProbe {
       const seconds = retryAfterOf(cause);
       const retryAfter = seconds && seconds * 1000;
       const fatal = isFatal(cause);
-      if (fatal) this.#hasFailed = true;
       const isConcurrent = this.#acts > actsBefore;
       call.failure = {
         permanent,
@@ -316,6 +318,7 @@ export class Recorder implements PipelineProbe {
         retryAfter,
         wait: isUnfinished(cause) && !permanent ? 0 : undefined,
       };
+      if (fatal) this.#fatalFailures.add(call.failure);
       // Of a permanent failure, only events from before the recording can be tried again.
       if (permanent) isLeftOut();
       else this.#lastFailures.set(name, call.failure);
@@ -328,7 +331,9 @@ export class Recorder implements PipelineProbe {
   /** Comes after the failure of the call that is made again. */
   retried({ name }: StagePlace, _attempt: number, wait: number): void {
     const failure = this.#lastFailures.get(name);
-    if (failure !== undefined) failure.wait = wait;
+    if (failure === undefined) return;
+    failure.wait = wait;
+    this.#fatalFailures.delete(failure);
   }
 }
 

@@ -124,6 +124,7 @@ describe('followFiles, once', () => {
           code: 'NOT_TEXT',
           loggable: true,
           fatal: true,
+          permanent: true,
         });
         expect(lines).toEqual(['plain']);
         expect(messages).toEqual([

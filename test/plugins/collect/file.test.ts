@@ -90,6 +90,7 @@ describe('file collector', () => {
       await expect(failed).rejects.toMatchObject({
         message: expect.stringMatching(/no(ne: there is no| file matches).*`allow_missing: true`/),
         fatal: true,
+        permanent: true,
       });
       expect(emitted).toHaveBeenCalledTimes(1);
     },

@@ -236,7 +236,7 @@ describe('http: answers', () => {
     [404, 'URL answered 404 (Not Found); check `url`'],
     [301, 'URL answered 301 (Moved Permanently); redirects are not followed; set `url` to the new address'],
     [418, "URL answered 418 (I'm a Teapot)"],
-  ])('%i fails the run, because every event would be refused', async (code, message) => {
+  ])('%i is about the request, so every event would fail', async (code, message) => {
     expect(await answered(status(code, { location: 'http://127.0.0.1:1/' }))).toMatchObject({
       message,
       fatal: true,
@@ -304,7 +304,7 @@ describe('http: answers', () => {
   });
 
   it.each(['[200]', '{"a":1}', '[1,"x"]', '', '<multistatus/>'])(
-    '207 with %j fails the run, because it is not known which events the server took',
+    '207 with %j is about the request: it is not known which events the server took',
     async (body) => {
       expect(await answered(status(207, {}, body), 2)).toMatchObject({
         message: expect.stringMatching(

@@ -21,7 +21,7 @@ const CONFIG = {
 const COLLECT: StagePlace = { kind: 'collect', name: 'log' };
 const ARCHIVE: StagePlace = { kind: 'forward', name: 'archive' };
 const COPY: StagePlace = { kind: 'forward', name: 'copy' };
-const FATAL = { cause: Object.assign(new PluginError('gone'), { fatal: true }) };
+const FATAL = { cause: Object.assign(new PluginError('gone', { permanent: true }), { fatal: true }) };
 
 const event = (line: string): CollectedEvent => ({ timestamp: '', data: { line } });
 
@@ -93,7 +93,7 @@ describe('a fatal failure in the millisecond', () => {
     recorder.called(ARCHIVE, collect(recorder, 'a'), 1)(FATAL);
     recorder.endCollecting();
     const text = await replayed(atOneTime(recorder.recording), CONFIG, { archive: 0, copy: 0 });
-    expect(text).toContain('{ takes: 0s, fails: true, fatal: true }');
+    expect(text).toContain('{ takes: 0s, fails: true, permanent: true, fatal: true }');
   });
 });
 
@@ -121,6 +121,20 @@ function atOneTime(recording: Recording): Recording {
   );
   return { ...recording, calls: new Map(calls), collectors: new Map(collectors) };
 }
+
+it('a fatal failure after which the call is made again is not the end of a run', async () => {
+  const config = source({ restart: true, delivery: {} });
+  const { recording, differences, text, stats } = await recorded(await parseConfig(config), {
+    rows: [{ entries: [{ at: 0, value: 'a' }], end: { at: 9000, kind: 'failed' } }, lines('b')],
+    calls: [{ takes: 5, fails: true, fatal: true }],
+    until: 20_000,
+  });
+  expect(stats).toMatchObject({ forwarded: { archive: 2 }, retries: 1 });
+  const [log = []] = [...recording.collectors.values()];
+  expect(log.slice(0, 2).map(({ end }) => end?.kind)).toEqual(['failed', 'completed']);
+  expect(differences).toEqual([]);
+  expect(await findings(config, text)).toEqual([]);
+});
 
 describe('a run that fails on what is not recorded', () => {
   const ends = ({ collectors }: Recording) =>
@@ -174,7 +188,7 @@ it('calls that wait for the end of `retry_after` are recorded in the order in wh
     rows: { entries: [0, 500].map((at) => ({ at, value: 'a' })), end: { at: 501, kind: 'completed' } },
     calls: [
       { takes: 5, fails: true, retryAfter: 1500 },
-      { takes: 5, fails: true, fatal: true },
+      { takes: 5, fails: true, fatal: true, permanent: true },
     ],
   });
   expect(stats.given_up).toBe(2);
@@ -187,7 +201,7 @@ it('a call that succeeds at once is recorded in front of those that are still to
     rows: { entries: [0, 1, 2].map((at) => ({ at, value: 'a' })), end: { at: 3, kind: 'completed' } },
     calls: [
       { takes: 5, fails: true, retryAfter: 20 },
-      { takes: 5, fails: true, fatal: true },
+      { takes: 5, fails: true, fatal: true, permanent: true },
     ],
   });
   expect(stats.forwarded).toEqual({ archive: 1 });

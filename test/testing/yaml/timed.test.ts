@@ -49,9 +49,9 @@ describe('the calls of a forwarder', () => {
     expect(await messages(`${body}, expect: { archive: [c], dead_letters: 2, retries: 0 }`)).toEqual([]);
   });
 
-  it('that fail fatally end the run', async () => {
-    const body =
-      'collect: { log: [a] }, forward: { archive: { calls: [{ takes: 1s, fails: true, fatal: true }] } }';
+  it('that fail fatally and permanently end the pipeline', async () => {
+    const calls = '[{ takes: 1s, fails: true, fatal: true, permanent: true }]';
+    const body = `collect: { log: [a] }, forward: { archive: { calls: ${calls} } }`;
     expect(await messages(`${body}, expect: { archive: [], state: failed, ended_at: 1s }`)).toEqual([]);
   });
 
