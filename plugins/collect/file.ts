@@ -6,6 +6,7 @@ import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.
 import { followFiles, type LineBatch, type Positions } from '../../operators/files/follow-files.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
+  bytes,
   CollectConfigBase,
   type CollectorState,
   type ConfigProblem,
@@ -14,6 +15,7 @@ import {
   LineEvents,
   type PipelineRunContext,
   path,
+  seconds,
   type WrittenFile,
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
@@ -64,15 +66,12 @@ export const FileCollectConfig = CollectConfigBase.extend({
     .optional()
     .describe('Glob patterns of files that are not read. Default: compressed files.'),
   allow_missing: z.boolean().optional().describe('With `--once`: files may be missing. Default: false.'),
-  max_line_bytes: z
-    .number()
-    .int()
+  max_line_bytes: bytes()
     .min(LEAST_LINE_BYTES)
     .max(LONGEST_LINE_BYTES)
     .optional()
     .describe('A longer line is cut there, and its event is marked `truncated: true`. Default: 16 MiB.'),
-  flush_timeout: z
-    .number()
+  flush_timeout: seconds()
     .min(1)
     .nullable()
     .optional()

@@ -11,6 +11,7 @@ import {
   nearest,
   type PipelineRunContext,
   type PluginConfig,
+  seconds,
 } from '../../src/sdk/index.ts';
 
 export const description = 'Calls a function of the host at intervals and collects what it returns.';
@@ -30,7 +31,7 @@ export const usesState = false;
 
 /** docs/specification.md#27-collect-plugins-and-their-events. `interval` is in seconds; 0 or less means every millisecond. */
 export const HostExecConfig = CollectConfigBase.extend({
-  interval: z.number().default(5).describe('Seconds between two calls.'),
+  interval: seconds().default(5).describe('Seconds between two calls.'),
   fn: z.string().default('test.ping').describe('The function of the host to call.'),
   args: z.array(z.unknown()).default([]).describe('Its positional arguments.'),
   kwargs: z.record(z.string(), z.unknown()).default({}).describe('Its named arguments.'),

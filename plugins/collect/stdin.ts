@@ -7,6 +7,7 @@ import { BlockMemory, LineBlock } from '../../operators/files/follow/line-block.
 import { LineFramer } from '../../operators/files/follow/line-framer.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
+  bytes,
   CollectConfigBase,
   defineCollector,
   EventBatch,
@@ -32,9 +33,7 @@ const BLOCK_BYTES = 64 * KIB;
 const HEAD_BYTES = KIB;
 
 const schema = CollectConfigBase.extend({
-  max_line_bytes: z
-    .number()
-    .int()
+  max_line_bytes: bytes()
     .min(128 * KIB)
     .max(256 * MIB)
     .default(16 * MIB)

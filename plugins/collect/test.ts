@@ -1,5 +1,5 @@
 import { concatMap, filter, map, type Observable, repeat, take } from 'rxjs';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { longTimer } from '../../operators/long-timer.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
@@ -10,6 +10,7 @@ import {
   MAX_COUNT,
   type PipelineRunContext,
   type PluginConfig,
+  seconds,
 } from '../../src/sdk/index.ts';
 
 export const description = 'Generates events that are counted from 1. For tests.';
@@ -29,7 +30,7 @@ export const usesState = false;
 
 /** docs/specification.md#27-collect-plugins-and-their-events. `interval` is in seconds; without `count` it never stops. */
 export const TestCollectConfig = CollectConfigBase.extend({
-  interval: z.number().gt(0).default(0.1).describe('Seconds before each event.'),
+  interval: seconds().gt(0).default(0.1).describe('Seconds before each event.'),
   count: count().default(MAX_COUNT).describe('How many events are emitted.'),
 });
 export type TestCollectConfig = Readonly<z.output<typeof TestCollectConfig>>;

@@ -15,6 +15,7 @@ import {
   PluginError,
   type Secret,
   safeReason,
+  seconds,
   secret,
 } from '../../src/sdk/index.ts';
 import { errorOf, isRefusal, isSuccess, type PartialFailure, refusedBy } from '../http/answer.ts';
@@ -126,7 +127,7 @@ const schema = ForwardConfigBase.extend({
     .describe('What JSON holds: whole events, or the fields of `data` beside `timestamp`.'),
   compression: z.enum(['none', 'gzip']).default('none').describe('How bodies are compressed.'),
   ...batching({ events: 1000 }),
-  timeout: z.number().gt(0).default(30).describe('Seconds for a request, until its answer is complete.'),
+  timeout: seconds().gt(0).default(30).describe('Seconds for a request, until its answer is complete.'),
   retry_statuses: z
     .array(z.union([z.enum(['4xx', '5xx']), integer().min(300).max(599)]))
     .default([408, 425, 429, '5xx'])

@@ -3,6 +3,7 @@ import { catchError, concat, concatMap, defer, EMPTY, merge, type Observable, ta
 import * as z from 'zod';
 import {
   batching,
+  bytes,
   type CollectedEvent,
   type ConfigProblem,
   defineForwarder,
@@ -16,6 +17,7 @@ import {
   type PipelineRunContext,
   PluginError,
   safeReason,
+  seconds,
   serialise,
   toJsonLine,
 } from '../../src/sdk/index.ts';
@@ -39,8 +41,6 @@ import {
 } from '../nats/settings.ts';
 import { SharedLink } from '../nats/shared-link.ts';
 
-const seconds = () => z.number().gt(0);
-
 const streamFields = z.strictObject({
   subjects: z
     .array(subjectPattern())
@@ -59,9 +59,13 @@ const streamFields = z.strictObject({
     .describe(
       'A full stream refuses new messages, so that events wait (`new`), or removes its oldest (`old`).',
     ),
-  max_age: seconds().optional().describe('Seconds for which a message is kept. Default: without limit.'),
-  max_bytes: integer().min(1).optional().describe('Bytes of the stream at most. Default: without limit.'),
+  max_age: seconds()
+    .gt(0)
+    .optional()
+    .describe('Seconds for which a message is kept. Default: without limit.'),
+  max_bytes: bytes().min(1).optional().describe('Bytes of the stream at most. Default: without limit.'),
   duplicate_window: seconds()
+    .gt(0)
     .default(120)
     .describe(
       'Seconds for which the stream knows a message again. An outage that is longer can cause duplicates.',

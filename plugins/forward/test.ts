@@ -17,6 +17,7 @@ import {
   ForwardConfigBase,
   type PipelineRunContext,
   path,
+  seconds,
   serialise,
   toJson,
 } from '../../src/sdk/index.ts';
@@ -35,7 +36,7 @@ witness:
 export const shownSettings = { sleep: ' s', path: '', add_event_to_shared_cache: '' };
 
 const fields = ForwardConfigBase.extend({
-  sleep: z.number().default(0).describe('Seconds that each event takes.'),
+  sleep: seconds().default(0).describe('Seconds that each event takes.'),
   path: path().optional().describe('The file that gets a line for each event.'),
   message: z.string().optional().describe('What the line says.'),
   dump_event: z.boolean().default(false).describe('Whether the line has the event as JSON.'),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CollectConfigBase, integer, type PipelineRunContext } from '../../src/sdk/index.ts';
+import { bytes, CollectConfigBase, integer, type PipelineRunContext, seconds } from '../../src/sdk/index.ts';
 import { connectionFields, jetStreamName, subjectPattern } from './settings.ts';
 
 const KIB = 1024;
@@ -20,8 +20,7 @@ export const collectorSchema = CollectConfigBase.extend({
   filter_subject: subjectPattern()
     .optional()
     .describe('A consumer that is created gets only the messages of this subject.'),
-  ack_wait: z
-    .number()
+  ack_wait: seconds()
     .min(1)
     .default(30)
     .describe(
@@ -39,8 +38,7 @@ export const collectorSchema = CollectConfigBase.extend({
     .describe(
       'Deliveries of a message whose events fail, at most. The server counts all deliveries, also those to a worker that stopped and gave the message back.',
     ),
-  nak_delay: z
-    .number()
+  nak_delay: seconds()
     .gt(0)
     .default(5)
     .describe(
@@ -52,7 +50,7 @@ export const collectorSchema = CollectConfigBase.extend({
     .describe(
       'What the lines of a message are: events as a `nats` forwarder writes them, JSON objects, or text.',
     ),
-  max_message_bytes: integer()
+  max_message_bytes: bytes()
     .min(KIB)
     .default(8 * MIB)
     .describe('A larger message is not read.'),

@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import {
+  bytes,
   type CollectedEvent,
   defineProcessor,
   integer,
   type LineJoining,
   ProcessConfigBase,
+  seconds,
 } from '../../src/sdk/index.ts';
 import { boundedExpression } from '../expressions/bounded-expression.ts';
 import { regularExpression } from '../expressions/schema.ts';
@@ -42,13 +44,12 @@ const schema = ProcessConfigBase.extend({
     ),
   field: z.string().min(1).default('line').describe('The field with the line.'),
   lines: integer().min(2).max(10_000).default(500).describe('The most lines of an event.'),
-  bytes: integer()
+  bytes: bytes()
     .min(KIB)
     .max(16 * MIB)
     .default(MIB)
     .describe('The most bytes of an event.'),
-  seconds: z
-    .number()
+  seconds: seconds()
     .gt(0)
     .max(3600)
     .optional()

@@ -14,6 +14,7 @@ import {
   oneCharacter,
   ProcessConfigBase,
   path,
+  seconds,
 } from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
 import { redacting } from '../masks/redact.ts';
@@ -114,8 +115,7 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
       z.literal(false),
       z.strictObject({
         lines: integer().min(1).default(200).describe('The most lines of a block.'),
-        timeout: z
-          .number()
+        timeout: seconds()
           .gt(0)
           .default(5)
           .describe(

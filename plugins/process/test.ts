@@ -8,6 +8,7 @@ import {
   type PipelineRunContext,
   type PluginConfig,
   ProcessConfigBase,
+  seconds,
 } from '../../src/sdk/index.ts';
 
 export const description = 'Passes events on unchanged, late or followed by children if asked to. For tests.';
@@ -30,17 +31,16 @@ export const exampleEvents = [
 
 export const shownSettings = { delay: ' s', delay_range: ' s', child_events_count: '' };
 
-const seconds = () =>
-  z
-    .number()
+const atLeastZero = () =>
+  seconds()
     .refine((value) => value >= 0, { message: 'a number of at least 0' })
     .meta({ minimum: 0 });
 
 /** Bounds of a random delay, in seconds: docs/specification.md#28-process-plugins. */
 export const DelayRange = z
   .strictObject({
-    minimum: seconds().describe('The shortest delay, in seconds.'),
-    maximum: seconds().describe('The longest delay, in seconds.'),
+    minimum: atLeastZero().describe('The shortest delay, in seconds.'),
+    maximum: atLeastZero().describe('The longest delay, in seconds.'),
   })
   .refine(({ minimum, maximum }) => minimum <= maximum, {
     path: ['minimum'],
@@ -50,7 +50,7 @@ export type DelayRange = Readonly<z.output<typeof DelayRange>>;
 
 /** docs/specification.md#28-process-plugins. With both `delay` and `delay_range`, the range is used. */
 export const TestProcessConfig = ProcessConfigBase.extend({
-  delay: z.number().gt(0).optional().describe('Seconds by which each event is delayed.'),
+  delay: seconds().gt(0).optional().describe('Seconds by which each event is delayed.'),
   delay_range: DelayRange.nullable().default(null).describe('Draws a random delay for each event.'),
   child_events_count: count().optional().describe('How many child events follow each event.'),
 });

@@ -9,13 +9,24 @@ interface Substitution {
   readonly used: readonly UsedVariable[];
   /** Variables that are not set and have no default. */
   readonly missing: readonly string[];
+  /** What was left as it is and was probably meant as a reference, in words for a warning. */
+  readonly lookalikes: readonly string[];
 }
 
 // A name begins with a letter or `_`, so regular expressions such as `${1}` and `a{2}$` are left as they are.
 const REFERENCE = /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
+/**
+ * What looks like a reference in the notation of a shell or of another program, and is text here. Groups: a further `$`,
+ * spaces or a prefix, the name, and what follows it.
+ */
+const LOOKALIKE = /(\$?)\$\{(\{?\s*(?:env[:.])?)([A-Za-z_][A-Za-z0-9_]*)(\s*(?::?[-=?+])?)[^}]*\}/g;
+
+/** A variable as shells write it, where a whole value or a part of a path is meant. */
+const BARE_VARIABLE = /(?<![^/:=])\$([A-Z_][A-Z0-9_]+)(?![^/:])/g;
+
 /** What ends in no quote, escape or line, so that no scalar of YAML ends inside of it. */
-const WHOLE_REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}"'\\\r\n]*)?\}/g;
+const WHOLE_REFERENCE = /\$\{\s*(?:env[:.])?[A-Za-z_][A-Za-z0-9_]*\s*(?::?[-=?+][^}"'\\\r\n]*)?\}/g;
 
 /**
  * A text of the same length without the characters of references that mean something in YAML: the braces end a plain
@@ -53,7 +64,28 @@ export function substitute(text: string, env: Environment): Substitution {
       return value;
     },
   );
-  return { text: result, used, missing };
+  const unescaped = result.replace(LOOKALIKE, (whole, escaped: string) =>
+    escaped === '' ? whole : whole.slice(1),
+  );
+  return { text: unescaped, used, missing, lookalikes: lookalikesIn(text, env) };
+}
+
+/** Warnings about what looks like a reference. A default is not shown: it can be a secret. */
+function lookalikesIn(text: string, env: Environment): string[] {
+  const rest = text.replace(REFERENCE, '');
+  const braced = Array.from(rest.matchAll(LOOKALIKE), ([, escaped, , name = '', operator = '']) => {
+    if (escaped !== '') return [];
+    const meant = /[-=]/.test(operator) ? `\${${name}:-default}` : `\${${name}}`;
+    return [
+      `a reference to ${name} is not written as millrace reads it, so it is taken as text; write \`${meant}\`, or \`$$\{…}\` for the text itself`,
+    ];
+  });
+  const bare = Array.from(rest.matchAll(BARE_VARIABLE), ([, name = '']) =>
+    Object.hasOwn(env, name)
+      ? [`\`$${name}\` is taken as text; for the environment variable write \`\${${name}}\``]
+      : [],
+  );
+  return [...braced, ...bare].flat();
 }
 
 /** The environment variables that hold at a path of a file. */

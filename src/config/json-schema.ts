@@ -115,7 +115,9 @@ function modelSchema(schema: ConfigSchema): JsonSchema {
   return isMapping(result) ? result : {};
 }
 
-/** Where unknown keys are refused, private ones are allowed; a number may be an environment variable's. */
+/**
+ * Where unknown keys are refused, private ones are allowed; a number may be an environment variable's, or have a unit.
+ */
 function asWritten(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(asWritten);
   if (!isMapping(schema)) return schema;
@@ -123,7 +125,9 @@ function asWritten(schema: unknown): unknown {
   if (schema.additionalProperties === false) return { ...result, patternProperties: { '^_': {} } };
   const isText = !['number', 'integer', 'boolean'].includes(String(schema.type));
   if (isText) return result;
-  const { description, ...bare } = result;
-  const written = { anyOf: [bare, { type: 'string', pattern: '\\$\\{' }] };
+  const { description, unit, examples, ...bare } = result;
+  const pattern = unit === undefined ? '\\$\\{' : '\\$\\{|^\\s*\\d[\\d.\\s]*[a-zA-Z]';
+  const shown = examples === undefined ? {} : { examples };
+  const written = { ...shown, anyOf: [bare, { type: 'string', pattern }] };
   return description === undefined ? written : { description, ...written };
 }

@@ -44,6 +44,7 @@ export class MergedConfig {
       }
     }
     this.sections = sections;
+    for (const { warnings } of sources) this.#warnings.push(...warnings);
   }
 
   /** Whether the section is there, be it right or wrong. */

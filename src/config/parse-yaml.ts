@@ -19,6 +19,8 @@ const EMPTY = 'the file is empty; expected a configuration';
 
 /** The parser's reasons that do not lead to the problem. */
 const PLAINER_REASONS: Readonly<Record<string, string>> = {
+  'unknown escape sequence':
+    "unknown escape sequence: in double quotes, `\\` starts an escape. Write the value in single quotes, as in '\\d+'",
   'deficient indentation': 'too little indentation, or a quote or bracket above is not closed',
 };
 
@@ -52,7 +54,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
       refuse(documentOffset(text, events[second + 1]), 'a second document; expected one in each file');
       return undefined;
     }
-    const { root, problems } = compose(source, events, env);
+    const { root, problems, warnings } = compose(source, events, env);
     if (root.kind === 'scalar' && root.value === null) {
       log.addAt(file, undefined, [], EMPTY);
       return undefined;
@@ -64,7 +66,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
         return undefined;
       }
       for (const { offset, path, message } of problems) log.addAt(file, placeOf(offset), path, message);
-      return new YamlSource(file, baseDir, source, root);
+      return new YamlSource(file, baseDir, source, root, warnings);
     }
     const found = root.kind === 'sequence' ? 'a list' : 'a single value';
     log.addAt(
@@ -87,7 +89,7 @@ export function parseYamlSource(text: string, options: YamlOptions): YamlSource 
 function compose(source: SourceText, events: readonly Event[], env: Environment) {
   const composed = (env: EnvironmentAt) => {
     const composer = new YamlComposer(source, events, 1, env);
-    return { root: composer.compose(), problems: composer.problems };
+    return { root: composer.compose(), problems: composer.problems, warnings: composer.warnings };
   };
   const first = composed(() => env);
   const own = testEnvironments(nodeValue(first.root), env);

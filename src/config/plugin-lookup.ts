@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { nameListing } from '../sdk/checks/describe.ts';
 import { isMapping } from '../sdk/checks/problem.ts';
@@ -42,11 +43,20 @@ export async function loadPlugins(config: MergedConfig): Promise<PluginLookup> {
       if (typeof name !== 'string' || name === '' || config.isBroken(path)) continue;
       const { baseDir } = config.sourceOf(path);
       const isKnown = (await loadPlugin(kind, name)) !== undefined || kindsOf(name).length > 0;
-      if (baseDir === undefined || isKnown) continue;
+      // No plugin can have the name of a package that millrace itself depends on, and that is found for its sake.
+      if (baseDir === undefined || isKnown || isOwnDependency(name)) continue;
       modules.set(`${kind} ${entryName}`, await loadOne(kind, name, baseDir));
     }
   }
   return (kind, name, entryName) => modules.get(`${kind} ${entryName}`) ?? lookupKnown(kind, name, entryName);
+}
+
+/** Whether a package is one that millrace itself depends on. */
+function isOwnDependency(name: string): boolean {
+  const { dependencies, peerDependencies } = createRequire(import.meta.url)(
+    'millrace/package.json',
+  ) as Record<'dependencies' | 'peerDependencies', object>;
+  return Object.hasOwn(dependencies, name) || Object.hasOwn(peerDependencies, name);
 }
 
 async function loadOne(kind: PluginKind, name: string, baseDir: string): Promise<FoundPlugin> {

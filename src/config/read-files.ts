@@ -162,6 +162,7 @@ function testsOf(source: ConfigSource): ConfigSource {
     file: source.file,
     baseDir: source.baseDir,
     variables: [],
+    warnings: [],
     value: Object.hasOwn(source.value, 'tests') ? { tests: source.value.tests } : {},
     depth: (path) => (isTests(path) ? source.depth(path) : 0),
     place: (path, at) => source.place(path, at),

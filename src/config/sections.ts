@@ -20,7 +20,7 @@ const names: { readonly [K in SectionName]: Omit<Section, 'required'> } = {
   forwarders: { kind: 'forward', mergeDepth: 1, holds: 'a mapping of names to forwarders' },
   pipelines: { mergeDepth: 1, holds: 'a mapping of names to pipelines' },
   // Two levels, so that each file may bring beacons and functions of its own.
-  host_config: { mergeDepth: 2, holds: 'a mapping, which may be empty: {}' },
+  host_config: { mergeDepth: 2, holds: 'a mapping, which may be empty: add `host_config: {}`' },
   admin: { mergeDepth: 1, holds: 'a mapping with `listen`' },
   tests: { mergeDepth: 1, holds: 'a mapping of names to tests' },
 };

@@ -1,5 +1,5 @@
 import { describeValue } from '../sdk/checks/describe.ts';
-import { isMapping, type Path, valueAt } from '../sdk/checks/problem.ts';
+import { isMapping, type Path, type Problem, valueAt } from '../sdk/checks/problem.ts';
 import { type UsedVariable, withhold } from '../sdk/checks/shown-values.ts';
 import { printableLines, truncate } from '../sdk/printable.ts';
 import { type MappingNode, nodeValue, usedVariables, type YamlNode } from './yaml-node.ts';
@@ -59,6 +59,8 @@ export interface ConfigSource {
   readonly value: Record<string, unknown>;
   /** The environment variables whose values are in it. Those of tests do not count: no pipeline runs with them. */
   readonly variables: readonly UsedVariable[];
+  /** What is valid in it and probably not meant. */
+  readonly warnings: readonly Problem[];
   /** How many steps of the path exist here. */
   depth(path: Path): number;
   /** The place of the key or value at the path, or of the nearest one around it. */
@@ -79,6 +81,7 @@ export class ObjectSource implements ConfigSource {
   readonly baseDir = undefined;
   readonly value: Record<string, unknown>;
   readonly variables = [];
+  readonly warnings = [];
 
   constructor(name: string, value: Record<string, unknown>) {
     this.file = name;
@@ -117,10 +120,18 @@ export class YamlSource implements ConfigSource {
   readonly baseDir: string | undefined;
   readonly value: Record<string, unknown>;
   readonly variables: readonly UsedVariable[];
+  readonly warnings: readonly Problem[];
   readonly #text: SourceText;
   readonly #root: MappingNode;
 
-  constructor(file: string, baseDir: string | undefined, text: SourceText, root: MappingNode) {
+  constructor(
+    file: string,
+    baseDir: string | undefined,
+    text: SourceText,
+    root: MappingNode,
+    warnings: readonly Problem[] = [],
+  ) {
+    this.warnings = warnings;
     this.file = file;
     this.baseDir = baseDir;
     this.#text = text;

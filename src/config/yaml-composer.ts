@@ -9,7 +9,7 @@ import {
   type ScalarEvent,
   type SequenceEvent,
 } from 'js-yaml';
-import type { Path } from '../sdk/checks/problem.ts';
+import type { Path, Problem } from '../sdk/checks/problem.ts';
 import { type EnvironmentAt, substitute } from './environment.ts';
 import type { SourceText } from './source.ts';
 import {
@@ -45,6 +45,7 @@ export class UnreadableYaml extends Error {
 /** Makes nodes of the parser's events, with environment variables put into scalar values. */
 export class YamlComposer {
   readonly problems: YamlProblem[] = [];
+  readonly warnings: Problem[] = [];
   readonly #source: SourceText;
   readonly #events: readonly Event[];
   readonly #env: EnvironmentAt;
@@ -106,7 +107,8 @@ export class YamlComposer {
 
   #scalar(event: ScalarEvent, path: Path): ScalarNode {
     const written = getScalarValue(this.#source.text, event);
-    const { text, used, missing } = substitute(written, this.#env(path));
+    const { text, used, missing, lookalikes } = substitute(written, this.#env(path));
+    for (const message of lookalikes) this.warnings.push({ path, message, severity: 'warning' });
     const offset = scalarOffset(this.#source.text, event);
     const problemsBefore = this.problems.length;
     for (const name of missing) {

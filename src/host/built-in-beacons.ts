@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { type ObservableInput, of } from 'rxjs';
 import * as z from 'zod';
 import { loggable, MillraceError } from '../sdk/errors.ts';
-import { path } from '../sdk/schema-parts.ts';
+import { path, seconds } from '../sdk/schema-parts.ts';
 import {
   type DiskUsage,
   type NetworkCounters,
@@ -51,7 +51,7 @@ function defineBeacon<S extends BeaconSchema>(definition: Definition<S>): Beacon
 }
 
 /** The setting that every beacon has: seconds between two readings. */
-const interval = (seconds: number) => z.number().gt(0).default(seconds);
+const interval = (byDefault: number) => seconds().gt(0).default(byDefault);
 
 /** `loadavg/sample`: what `status.loadavg` returns. */
 const loadavg = defineBeacon({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { integer } from './schema-parts.ts';
+import { bytes as bytesField, integer, seconds as secondsField } from './schema-parts.ts';
 
 /** Marks the limits for other installed copies of millrace, whose classes are not these. */
 const BRAND = Symbol.for('millrace.BatchLimits');
@@ -58,9 +58,10 @@ export function batching(defaults: BatchingDefaults = {}): BatchingFields {
   const { events = MOST_BATCH_EVENTS, bytes, seconds = 0, concurrency = 1 } = defaults;
   const atLeast1 = (description: string) => integer().min(1).describe(description);
   const ofEvents = atLeast1('Events in a batch at most.');
-  const ofBytes = atLeast1('Bytes of a batch at most, of the events as JSON. A larger event is sent alone.');
-  const ofSeconds = z
-    .number()
+  const ofBytes = bytesField()
+    .min(1)
+    .describe('Bytes of a batch at most, of the events as JSON. A larger event is sent alone.');
+  const ofSeconds = secondsField()
     .min(0)
     .describe('Seconds that a batch waits for more events after its first one.');
   return {

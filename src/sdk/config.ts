@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { CollectedEvent } from './events.ts';
 import { isLoopback } from './listen-address.ts';
 import type { CollectPlugin, ForwardPlugin, LinesTest, Plugin, ProcessPlugin } from './plugin.ts';
-import { integer, listenAddress, nameList } from './schema-parts.ts';
+import { integer, listenAddress, nameList, seconds } from './schema-parts.ts';
 import { secret } from './secret.ts';
 
 import { testDefinition } from './tests-config.ts';
@@ -23,7 +23,7 @@ export type PluginConfigBase = Readonly<{ plugin: string }>;
 const DeliveryConfig = z.strictObject({
   attempts: integer().min(1).optional(),
   dead_letter: z.string().optional(),
-  timeout: z.number().gt(0).optional(),
+  timeout: seconds().gt(0).optional(),
 });
 
 /** Ours: what happens to events that come faster than the window takes them, from a source that cannot wait. */
@@ -118,8 +118,7 @@ export const AdminConfig = z
       .describe(
         'Names by which requests may address the server, beside IP addresses, `localhost` and that of `listen`.',
       ),
-    stalled_after: z
-      .number()
+    stalled_after: seconds()
       .gt(0)
       .default(60)
       .describe(

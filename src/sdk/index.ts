@@ -78,7 +78,7 @@ export type {
 } from './plugin.ts';
 export { oncePerContext } from './plugin.ts';
 export { printableJson } from './printable.ts';
-export { count, integer, MAX_COUNT, oneCharacter, path } from './schema-parts.ts';
+export { bytes, count, integer, MAX_COUNT, oneCharacter, path, seconds } from './schema-parts.ts';
 export { type Secret, type SecretOptions, type SecretSource, secret } from './secret.ts';
 export { serialise, toJson, toJsonLine } from './serialise.ts';
 export { WrittenEvents } from './written-events.ts';

@@ -16,6 +16,22 @@ export const integer = () =>
   z.number().refine(Number.isInteger, { message: 'a whole number', abort: true }).meta({ type: 'integer' });
 
 /**
+ * A number of seconds. A configuration can write it with units: `500ms`, `5s`, `1m30s`, `2h` or `1d`.
+ *
+ * @example
+ * seconds().gt(0).safeParse(0.5).success; // true
+ */
+export const seconds = () => z.number().meta({ unit: 'seconds', examples: ['5s'] });
+
+/**
+ * A whole number of bytes. A configuration can write it with a unit: `64KiB`, `1MiB` or `10MB`.
+ *
+ * @example
+ * bytes().min(1).safeParse(65_536).success; // true
+ */
+export const bytes = () => integer().meta({ unit: 'bytes', examples: ['1MiB'] });
+
+/**
  * A count above 0 and below {@link MAX_COUNT}, both exclusive.
  *
  * @example

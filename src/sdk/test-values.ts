@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DURATION } from './checks/quantities.ts';
 import { integer, oneCharacter } from './schema-parts.ts';
 
 /**
@@ -52,10 +53,6 @@ function reasonOf(text: string): string | undefined {
     return (error as Error).message.replace(/^Invalid regular expression: .*: /s, '');
   }
 }
-
-/** A number with its unit, or several from the largest unit to the smallest, as drawings write them: `1m3.003s`. */
-export const DURATION =
-  /^(?=\d)(?:\d+(?:\.\d+)?\s*d)?(?:\d+(?:\.\d+)?\s*h)?(?:\d+(?:\.\d+)?\s*m(?!s))?(?:\d+(?:\.\d+)?\s*s)?(?:\d+(?:\.\d+)?\s*ms)?$/;
 
 /** Elsewhere in a configuration plain numbers are seconds, so here they are refused; 0 is the same in all units. */
 export const duration = () =>

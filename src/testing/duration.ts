@@ -1,10 +1,8 @@
+import { MILLISECONDS, millisecondsIn } from '../sdk/checks/quantities.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import { DURATION } from '../sdk/test-values.ts';
 
 /** Milliseconds, or a number with a unit, or several: `250ms`, `3s`, `1.5m`, `1m3.003s`, `2h`, `1d`. */
 export type Duration = number | string;
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
  * A duration in milliseconds.
@@ -16,17 +14,10 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
  */
 export function toMilliseconds(duration: Duration): number {
   if (typeof duration === 'number' && duration >= 0) return duration;
-  const text = String(duration).trim();
-  if (!DURATION.test(text)) {
-    const message = `\`${duration}\` is not a duration; expected a number with a unit, such as 250ms, 3s, 1m30s, 2h or 1d`;
-    throw new MillraceError('MILLRACE_TEST_DURATION', message);
-  }
-  let sum = 0;
-  for (const [, digits, unit] of text.matchAll(/([\d.]+)\s*(ms|[smhd])/g)) {
-    sum += Number(digits) * (UNITS[unit as string] as number);
-  }
-  // 3.003 s is 3003 ms, and not 3002.9999999999995.
-  return Math.round(sum * 1e6) / 1e6;
+  const ms = millisecondsIn(String(duration));
+  if (ms !== undefined) return ms;
+  const message = `\`${duration}\` is not a duration; expected a number with a unit, such as 250ms, 3s, 1m30s, 2h or 1d`;
+  throw new MillraceError('MILLRACE_TEST_DURATION', message);
 }
 
 /**
@@ -38,7 +29,7 @@ export function toMilliseconds(duration: Duration): number {
  */
 export function durationText(ms: number): string {
   for (const unit of ['d', 'h', 'm', 's']) {
-    const amount = ms / (UNITS[unit] as number);
+    const amount = ms / (MILLISECONDS[unit] as number);
     if (amount >= 1 && Number.isInteger(amount * 10)) return `${amount}${unit}`;
   }
   return `${ms}ms`;

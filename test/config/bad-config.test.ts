@@ -93,7 +93,7 @@ describe('an entry', () => {
     [
       'collectors',
       '{plugin: test, interval: ▸abc}',
-      'collectors.x.interval: found the string "abc"; expected a number',
+      'collectors.x.interval: found the string "abc"; expected a number, such as `5s`',
     ],
     [
       'collectors',
@@ -133,7 +133,7 @@ describe('an entry', () => {
     [
       'processors',
       '{plugin: regex_mask, rules: {A: ▸1}}',
-      'processors.x.rules.A: found 1; expected a string',
+      "processors.x.rules.A: found 1; expected a string; write it in quotes: '1'",
     ],
     [
       'processors',
@@ -200,7 +200,9 @@ describe('an entry', () => {
 
   it('shortens a long value', async () => {
     const message = await refusedEntry('collectors', `{plugin: test, interval: ▸${'x'.repeat(500)}}`);
-    expect(message).toBe(`collectors.x.interval: found the string "${'x'.repeat(59)}…"; expected a number`);
+    expect(message).toBe(
+      `collectors.x.interval: found the string "${'x'.repeat(59)}…"; expected a number, such as \`5s\``,
+    );
   });
 });
 
@@ -266,7 +268,7 @@ host_config: {}
     [
       '{collect: [web, ▸3], forward: disk, restart: ▸"no"}',
       [
-        'pipelines.main.collect[1]: found 3; expected a string',
+        "pipelines.main.collect[1]: found 3; expected a string; write it in quotes: '3'",
         'pipelines.main.restart: found the string "no"; expected true or false',
       ],
     ],
@@ -314,7 +316,7 @@ describe('the whole configuration', () => {
         '<dir>/c.yaml:1:1: collectors: missing; expected a mapping of names to collectors',
         '<dir>/c.yaml:1:1: forwarders: missing; expected a mapping of names to forwarders',
         '<dir>/c.yaml:1:1: pipelines: missing; expected a mapping of names to pipelines',
-        '<dir>/c.yaml:1:1: host_config: missing; expected a mapping, which may be empty: {}',
+        '<dir>/c.yaml:1:1: host_config: missing; expected a mapping, which may be empty: add `host_config: {}`',
       ].join('\n'),
     );
   });
@@ -330,7 +332,7 @@ describe('the whole configuration', () => {
 <dir>/c.yaml:2:1: forwarders: found nothing (null); expected a mapping of names to forwarders
     2 | forwarders:
       | ^
-<dir>/c.yaml:4:14: host_config: found 1; expected a mapping, which may be empty: {}
+<dir>/c.yaml:4:14: host_config: found 1; expected a mapping, which may be empty: add \`host_config: {}\`
     4 | host_config: 1
       |              ^`);
   });

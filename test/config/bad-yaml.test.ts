@@ -263,3 +263,46 @@ host_config: {text: "1"}
     );
   });
 });
+
+describe('values that YAML reads as something else', () => {
+  const withRules = (rules: string) => `
+collectors: {a: {plugin: test}}
+processors: {m: {plugin: regex_mask, rules: ${rules}}}
+forwarders: {d: {plugin: disk, path: out, filename: a.jsonl, file_mode: 0640}}
+pipelines: {main: {collect: a, process: m, forward: d}}
+host_config: {}
+`;
+
+  it('an escape in double quotes: the message says to write single quotes', async () => {
+    expect(await refusal(withRules('{A: "\\d+"}'))).toContain(
+      "Write the value in single quotes, as in '\\d+'",
+    );
+  });
+
+  it('a mode that is a number: the message says to write quotes', async () => {
+    expect(await refusal(withRules("{A: '\\d+'}"))).toContain(
+      "forwarders.d.file_mode: found 0640; expected a string; write it in quotes: '0640'",
+    );
+  });
+
+  it('a variable that holds digits: the message says to quote the reference', async () => {
+    const text = withRules("{A: '\\d+'}").replace('filename: a.jsonl, file_mode: 0640', 'filename: ${NAME}');
+    expect(await refusal(text, { env: { NAME: '007' } })).toContain(
+      "forwarders.d.filename: found the value of ${NAME}; expected a string; write it in quotes: '${NAME}'",
+    );
+  });
+
+  it('an empty name of a rule or header says what is expected', async () => {
+    const text = withRules("{A: '\\d+'}").replace(
+      'plugin: disk',
+      "plugin: http, url: 'http://h/', headers: {'': x}",
+    );
+    expect(await refusal(text)).toContain('found the name ``; expected a name of a header');
+  });
+
+  it('a package that millrace depends on is no plugin', async () => {
+    const message = await refusal(withRules("{A: '\\d+'}").replace('plugin: test', 'plugin: tail'));
+    expect(message).toContain('unknown collect plugin `tail`; there are `beacons`');
+    expect(message).not.toContain('module');
+  });
+});

@@ -19,6 +19,36 @@ describe('substitute', () => {
     expect(substitute(text, env)).toMatchObject({ text: result, missing: [] });
   });
 
+  it.each([
+    ['${A-s3cret}', '${A:-default}'],
+    ['${A:=s3cret}', '${A:-default}'],
+    ['${A:?s3cret}', '${A}'],
+    ['${A:+s3cret}', '${A}'],
+    ['${ A }', '${A}'],
+    ['${env:A}', '${A}'],
+    ['${env.A}', '${A}'],
+    ['${{ A }}', '${A}'],
+  ])('%s stays, and is warned of', (written, meant) => {
+    const { text, missing, lookalikes } = substitute(`x ${written}`, { A: 'a' });
+    expect({ text, missing }).toEqual({ text: `x ${written}`, missing: [] });
+    expect(lookalikes).toHaveLength(1);
+    expect(lookalikes[0]).toContain(`write \`${meant}\``);
+    expect(lookalikes[0]).not.toContain('s3cret');
+    expect(substitute(`x $${written}`, { A: 'a' })).toMatchObject({ text: `x ${written}`, lookalikes: [] });
+  });
+
+  it.each(['$HOME', '$HOME/log', 'file:$HOME', '/a/$HOME/b'])('%s is warned of if it is set', (text) => {
+    expect(substitute(text, { HOME: '/root' }).lookalikes).toHaveLength(1);
+    expect(substitute(text, {}).lookalikes).toEqual([]);
+  });
+
+  it.each(['^\\$HOME$', 'a$', 'US$HOME', '${1}', 'a{2}${1}', '${}', '$(HOME)'])(
+    '%s is not warned of',
+    (text) => {
+      expect(substitute(text, { HOME: '/root' })).toMatchObject({ text, lookalikes: [] });
+    },
+  );
+
   it('does not take inherited properties for variables', () => {
     expect(substitute('${constructor}', {}).missing).toEqual(['constructor']);
   });
@@ -28,6 +58,7 @@ describe('withPlainReferences', () => {
   it.each([
     ['{ a: ${A}, b: [${B:-x, [y] #z}] }', '{ a: xxxx, b: [xxxxxxxxxxxxxxx] }'],
     ['$${A} ${1} $A ${A', '$xxxx ${1} $A ${A'],
+    ['{ a: ${ A }, b: [${A-x}, ${env:A}] }', '{ a: xxxxxx, b: [xxxxxx, xxxxxxxx] }'],
     // What may be the ends of two scalars stays as it is.
     [`["\${A:-", "}"] ['\${A:-', '}'] "\${A:-\\n}"`, `["\${A:-", "}"] ['\${A:-', '}'] "\${A:-\\n}"`],
     ['${A:-\n}', '${A:-\n}'],
@@ -162,7 +193,9 @@ host_config: {}
     const message = await refusal(text, { env });
     expect(message.split('\n').filter((line) => line.startsWith('<dir>'))).toHaveLength(7);
     expect(message).not.toContain('hunter2');
-    expect(message).toContain('collectors.a.interval: found the value of ${TOKEN}; expected a number\n');
+    expect(message).toContain(
+      'collectors.a.interval: found the value of ${TOKEN}; expected a number, such as `5s`\n',
+    );
     expect(message).toContain('collectors.c.plugin: the module `./${TOKEN}.mjs` does not exist');
     expect(message).toContain('pipelines.main.collect: unknown collector `${TOKEN}`');
     expect(message).toContain('pipelines.main.forward[0]: unknown forwarder `x${TOKEN}`');

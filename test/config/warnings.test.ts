@@ -41,6 +41,23 @@ host_config: {}
     ]);
   });
 
+  it('is warned of what looks like a reference to an environment variable, without its default', async () => {
+    const text = `
+collectors: {a: {plugin: file, paths: ['\${LOGS-/var/s3cret}', '$LOGS/a.log']}}
+forwarders: {out: {plugin: noop}}
+pipelines: {main: {collect: a, forward: out}}
+host_config: {}
+`;
+    const found = await warnings(text, { env: { LOGS: '/logs' } });
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^c\.yaml:2:40: collectors\.a\.paths\[0\]: a reference to LOGS .* write `\$\{LOGS:-default\}`/,
+      ),
+      expect.stringMatching(/^c\.yaml:2:63: collectors\.a\.paths\[1\]: `\$LOGS` is taken as text/),
+    ]);
+    expect(found.join()).not.toContain('s3cret');
+  });
+
   it('has none if all is used, if only by a pipeline that is disabled', async () => {
     const text = `
 collectors: {a: {plugin: test}}

@@ -167,7 +167,7 @@ describe('defaultHost', () => {
   it('throws all problems at once', () => {
     expect(() => defaultHost({ id: 7, beacons: { loadavgg: {}, memusage: { interval: 0 } } })).toThrow(
       [
-        'host_config.id: found 7; expected a string',
+        "host_config.id: found 7; expected a string; write it in quotes: '7'",
         'host_config.beacons.loadavgg: unknown beacon `loadavgg`; there are `loadavg`, `memusage`, `diskusage`, `network`, `process`, `file_watch`; did you mean `loadavg`?',
         'host_config.beacons.memusage.interval: found 0; expected a number greater than 0',
       ].join('\n'),

@@ -122,8 +122,8 @@ describe('createStandaloneHost', () => {
     );
     expect(lines).toEqual([
       'id | found the string ""; expected at least 1 character',
-      'role | found 3; expected a string',
-      'functions.number | found 3; expected a string',
+      "role | found 3; expected a string; write it in quotes: '3'",
+      "functions.number | found 3; expected a string; write it in quotes: '3'",
       'beacons.loadavgg | unknown beacon `loadavgg`; there are `loadavg`, `memusage`, `diskusage`, `network`, `process`, `file_watch` | loadavg',
       'beacons.loadavg.intervall | unknown key `intervall` | interval',
       'beacons.memusage.interval | found 0; expected a number greater than 0',

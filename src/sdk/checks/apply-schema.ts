@@ -3,6 +3,7 @@ import { nearest } from '../nearest.ts';
 import type { ConfigSchema, ConfigSchemaIssue } from '../plugin.ts';
 import { either, formatNumber } from './describe.ts';
 import { isMapping, type Path, type Problem, valueAt } from './problem.ts';
+import { hasQuantities, withoutUnits } from './quantities.ts';
 
 /** An issue as zod gives it; only `message` and `path` are sure to be there. */
 export interface Issue extends ConfigSchemaIssue {
@@ -19,7 +20,8 @@ type SchemaResult =
  */
 export function applySchema(schema: ConfigSchema, input: Readonly<Record<string, unknown>>): SchemaResult {
   const isPrivate = ([key]: [string, unknown]) => key.startsWith('_') && key !== '__proto__';
-  let value: unknown = Object.fromEntries(Object.entries(input).filter((entry) => !isPrivate(entry)));
+  const written = Object.fromEntries(Object.entries(input).filter((entry) => !isPrivate(entry)));
+  let value: unknown = hasQuantities(written) ? inPlainNumbers(schema, written) : written;
   for (;;) {
     // For the few objects of a configuration, zod would take longer to compile a check than to go without.
     const result = schema.safeParse(value, { jitless: true });
@@ -29,6 +31,12 @@ export function applySchema(schema: ConfigSchema, input: Readonly<Record<string,
     if (unknown.length === 0) return { success: false, issues };
     for (const path of unknown) value = without(value, path);
   }
+}
+
+/** A model in which quantities with units, such as `5s`, are the numbers that the schema takes. */
+function inPlainNumbers(schema: ConfigSchema, model: unknown): unknown {
+  const json = '_zod' in schema ? jsonSchemaOf(schema) : undefined;
+  return withoutUnits(model, (path) => schemasAt(json, path).find(({ unit }) => unit !== undefined)?.unit);
 }
 
 function unknownPrivateKeys(issues: readonly Issue[], prefix: Path): Path[] {
@@ -110,7 +118,7 @@ function yamlText(value: unknown): string {
       .map(([key, item]) => `${key}: ${yamlText(item)}`)
       .join(', ')} }`;
   }
-  const isPlain = typeof value !== 'string' || /^[A-Za-z0-9][\w ./-]*$/.test(value);
+  const isPlain = typeof value !== 'string' || /^(?![\d.]+$)[A-Za-z0-9][\w ./-]*$/.test(value);
   return isPlain ? String(value) : `'${value}'`;
 }
 
@@ -170,13 +178,25 @@ export function explainIssue(issue: Issue, context: ExplainContext, base: Path =
   const values = issue.code === 'invalid_value' && Array.isArray(issue.values) ? issue.values : [];
   const suggestion = typeof value === 'string' ? nearest(value, values.map(String)) : undefined;
   const isOfAnotherForm = ['invalid_type', 'invalid_union', 'invalid_value'].includes(String(issue.code));
-  const isExplained = !isOfAnotherForm || suggestion !== undefined || wanted.includes('such as');
+  const isExplained = !isOfAnotherForm || suggestion !== undefined || /such as|a finite number/.test(wanted);
   const given = isExplained ? undefined : context.example?.(path);
   const example = single === undefined ? given : `[${single}]`;
-  const hint = example === undefined ? '' : `, such as \`${example}\``;
+  const hint = example === undefined ? quotingHint(value, wanted, found) : `, such as \`${example}\``;
   const message = `found ${found}; expected ${wanted}${hint}`;
   const foreign = issue.code === 'custom';
   return [{ path: here, message, foreign, suggestion }];
+}
+
+/** YAML reads a number, `true` and `null` as such unless they are in quotes. */
+function quotingHint(value: unknown, wanted: string, found: string): string {
+  const isText = typeof value === 'string';
+  if (wanted === 'a string' && (typeof value === 'number' || typeof value === 'boolean')) {
+    const [, variable] = /^the value of (\$\{\w+\})$/.exec(found) ?? [];
+    return `; write it in quotes: '${variable ?? found}'`;
+  }
+  const isUnquoted = wanted === 'a number' ? /^-?\d+(?:\.\d+)?$/ : /^(?:true|false)$/;
+  const takesNoQuotes = wanted === 'a number' || wanted === 'true or false';
+  return isText && takesNoQuotes && isUnquoted.test(value) ? '; write it without quotes' : '';
 }
 
 function explainUnknownKeys(issue: Issue, context: ExplainContext, path: Path): Problem[] {
@@ -226,7 +246,7 @@ function wantedBy(issue: Issue, value: unknown): string | undefined {
     case 'invalid_union':
       return wantedByUnion(issue, value);
     case 'invalid_key':
-      return Array.isArray(issue.issues) ? either(wantedByAll(issue.issues, value)) : issue.message;
+      return (Array.isArray(issue.issues) && either(wantedByAll(issue.issues, value))) || issue.message;
     case 'too_small':
       return bound(issue, issue.minimum, issue.inclusive === false ? 'greater than' : 'at least');
     case 'too_big':

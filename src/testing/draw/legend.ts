@@ -73,7 +73,7 @@ export function signsOf({ rows }: Trace): Sign[] {
   const addDrops = (isMeant: boolean, what: string) => {
     const words = reasons
       .filter((reason) => isMeantDrop(reason) === isMeant)
-      .map((reason) => `${REASON_WORDS[reason]}: ${reason}`);
+      .map((reason) => (REASON_WORDS[reason] === reason ? reason : `${REASON_WORDS[reason]}: ${reason}`));
     if (words.length > 0) signs.push({ kind: 'drop', isMeant, meaning: `${what} (${words.join(', ')})` });
   };
   add('retry', 'an attempt failed; the next one after the time below');
