@@ -362,7 +362,14 @@ export class FollowProblems {
     const text = `cannot read ${path}: ${error.message}${more}`;
     const permanent = failures.every(([, { code = '' }]) => PERMANENT.has(code));
     // The path is one of the configuration: nothing of an event is in the message.
-    return Object.assign(new Error(text), { code, syscall, path, loggable: true, permanent, fatal: permanent });
+    return Object.assign(new Error(text), {
+      code,
+      syscall,
+      path,
+      loggable: true,
+      permanent,
+      fatal: permanent,
+    });
   }
 
   #missing(path: string, what: string): void {
