@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { type CliProcess, folderWith, startCli } from '../support/cli.ts';
+import { folderWith, startCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** More than the pipe and the buffers of both processes hold. */
@@ -30,19 +28,9 @@ async function readLate(args: readonly string[], cwd: string, name: 'stdout' | '
   const stream = cli.child[name] as Readable;
   stream.pause();
   await eventually(() => stream.readableLength > 0);
-  await idle(cli);
+  await cli.isIdle();
   stream.resume();
   return cli.ended();
-}
-
-/** Resolves when the process has ended, or has used no processor time for far longer than a turn takes. */
-async function idle({ child }: CliProcess): Promise<void> {
-  const used = () => readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(' ').slice(13, 15).join(' ');
-  let before = '';
-  while (child.exitCode === null && used() !== before) {
-    before = used();
-    await delay(250);
-  }
 }
 
 describe('a reader that is slow', () => {

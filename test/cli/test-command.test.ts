@@ -293,7 +293,7 @@ export const process = ({ event }) => [event];\n`,
     });
     await cli.shows('stderr', /watching/);
     utimesSync(join(cwd, 'junit.xml'), 1, 1);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await cli.isIdle();
     expect(cli.stdout.match(/2 passed/g)).toHaveLength(1);
     cli.kill('SIGINT');
     await cli.ended();

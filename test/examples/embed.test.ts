@@ -6,7 +6,7 @@ const node = (...args: string[]) => startProcess(process.execPath, args).ended()
 const rows = (text: string) => text.trimEnd().split('\n');
 
 // They import millrace by its name, as programs of others do: what is built, not what is written here.
-beforeAll(upToDateBuild, 120_000);
+beforeAll(upToDateBuild);
 
 describe('examples/embed', () => {
   it('app.mjs masks an event stream of its own, and drops what cannot be masked', async () => {

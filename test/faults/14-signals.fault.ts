@@ -35,12 +35,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s during a backlog', (signal) =>
       const child = await trial.run();
       await works(trial);
       await delay(trial.oracle.between(0, 100));
-      const begun = performance.now();
       const { code, stderr } = await kill(child, signal);
       expect(code).toBe(0);
       expect(stderr).toMatch(new RegExp(`${signal}: stopping.*[^]*^main {2}stopped after`, 'm'));
-      // The deadline for the drain is 10 s, and a forwarder takes 200 ms: this is far from both.
-      expect(performance.now() - begun).toBeLessThan(10_000);
+      expect(stderr).not.toContain('given up');
     }
     expect(trial.delivered).toBeLessThan(trial.oracle.written);
     trial.write('late.mjs', LATE_FORWARDER);

@@ -247,7 +247,7 @@ host_config: {}
       appendFileSync(join(cwd, 'in.log'), 'a line\n'.repeat(1000));
       written += 1000;
       return cli.stderr.includes('processor numbers');
-    }, 30_000);
+    });
     const seen = () => readFileSync(join(cwd, 'out.jsonl'), 'utf8').trimEnd().split('\n');
     await eventually(() => seen().length >= written);
     cli.kill('SIGTERM');

@@ -2,12 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 import { ROOT, upToDateBuild } from '../support/build.ts';
 import { folderWith } from '../support/cli.ts';
-
-jest.setTimeout(120_000);
 
 const DIST = join(ROOT, 'dist');
 const ENTRIES = ['src/index.js', 'src/testing/index.js', 'operators/index.js', 'operators/node.js'];

@@ -1,13 +1,11 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/build.ts';
 import { folderWith, startProcess } from '../support/cli.ts';
 import * as programs from './programs.ts';
 import { newFolder, type Packed, Project, pack, packWorkspace } from './stranger.ts';
-
-jest.setTimeout(120_000);
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 /** What a program may import: `millrace`, `millrace/operators`, … */

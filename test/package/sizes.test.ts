@@ -1,9 +1,8 @@
 import { brotliCompressSync } from 'node:zlib';
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
 import { ROOT, upToDateBuild } from '../support/build.ts';
 
-jest.setTimeout(120_000);
 beforeAll(upToDateBuild);
 
 /** The bytes that a page loads for one operator of the package, minified and compressed by brotli (quality 11), without RxJS. */

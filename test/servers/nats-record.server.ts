@@ -42,5 +42,5 @@ skipWithout('nats-server')('a recording of a pipeline that delivers exactly once
     expect(recorded.stdout + recorded.stderr).not.toContain(SECRET);
     writeFileSync(join(cwd, 'incident.test.yaml'), recorded.stdout);
     expect(await runCli(['test', 'incident.test.yaml'], { cwd })).toMatchObject({ code: 0 });
-  }, 60_000);
+  });
 });

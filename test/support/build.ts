@@ -21,7 +21,7 @@ const BIN = join(DIST, 'src/cli/bin.js');
 /** As old as the sources that dist was last built from. */
 const STAMP = join(DIST, '.built');
 const LOCK = join(ROOT, 'node_modules/.millrace-build-lock');
-const LOCK_EXPIRES_MS = 120_000;
+const LOCK_EXPIRES_MS = 600_000;
 
 let built: Promise<string> | undefined;
 

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach } from '@jest/globals';
 import { ROOT, upToDateBuild } from './build.ts';
 import { LoadedCli } from './loaded-cli.ts';
@@ -54,6 +55,24 @@ export class CliProcess {
 
   ended(): Promise<CliResult> {
     return this.#ended;
+  }
+
+  /**
+   * Resolves when the process has ended, or has slept through a quarter of a second without using the processor: what it
+   * had to do is done. A process that waits for the processor on a busy machine does not sleep.
+   */
+  async isIdle(): Promise<void> {
+    const look = () => {
+      const stat = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8');
+      const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return { state, used: fields.slice(10, 12).join() };
+    };
+    for (let before = ''; this.child.exitCode === null; ) {
+      const { state, used } = look();
+      if (state === 'S' && used === before) return;
+      before = used;
+      await delay(250);
+    }
   }
 
   /** Waits until a stream shows what is looked for; fails at once if the process ends before it does. */

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Waits until `check` returns without throwing (or returns other than false); rethrows its error after `ms`. A busy machine
- * may need seconds for what else takes milliseconds, so the limit is only for what never comes.
+ * may need a minute for what otherwise takes a second, so the limit is only for what never comes.
  */
-export async function eventually(check: () => unknown, ms = 30_000): Promise<void> {
+export async function eventually(check: () => unknown, ms = 300_000): Promise<void> {
   const end = performance.now() + ms;
   for (;;) {
     try {

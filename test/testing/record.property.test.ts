@@ -5,7 +5,7 @@ import type { CollectorRow } from '../../src/testing/stand-in-collector.ts';
 import { longRuns } from '../support/expressions.ts';
 import { findings, recorded, source } from './recorded.ts';
 
-jest.setTimeout(longRuns(120_000));
+jest.setTimeout(longRuns(600_000));
 
 it('a recording of random runs replays to the same outcome', async () => {
   const value = fc.oneof(

@@ -14,7 +14,7 @@ const isRoot = process.getuid?.() === 0;
 /** Root may read everything: without these rights it is as any other user. */
 const UNPRIVILEGED = ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'];
 /** Milliseconds without a line after which those that are missing count as lost. */
-const STUCK = 15_000;
+const STUCK = 150_000;
 /** Milliseconds that a rotation waits for what it rotates to be read. */
 const HASTE = 1500;
 /** Longer than `exactly_once` takes to commit, however busy the machine is. */

@@ -11,10 +11,10 @@ import { byForm } from './form.ts';
 import { KEY_RULE, Oracle, type Places, type Verdict } from './oracle.ts';
 
 // Longer than jest.config.ts allows: each test is many runs of a process.
-jest.setTimeout(byForm({ short: 120_000, long: 30 * 60_000 }));
+jest.setTimeout(byForm({ short: 600_000, long: 30 * 60_000 }));
 
 /** How long a condition may take on a machine that is busy, in milliseconds. After a long outage, forwarders wait up to 60 s. */
-export const PATIENCE = byForm({ short: 30_000, long: 90_000 });
+export const PATIENCE = byForm({ short: 300_000, long: 300_000 });
 
 /** The mask of every pipeline of the suite; an entry of `processors`. */
 export const MASK = `mask: { plugin: regex_mask, rules: { KEY: '${KEY_RULE}' } }`;

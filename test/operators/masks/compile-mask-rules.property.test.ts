@@ -6,7 +6,7 @@ import { neededPart } from '../../../operators/masks/expression/needed-part.ts';
 import { applyRulesInOrder, type MaskRule } from '../../../operators/masks/mask-rule.ts';
 import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
 
-jest.setTimeout(longRuns(60_000));
+jest.setTimeout(longRuns(600_000));
 
 const isCheap = (source: string, flags: string): boolean => {
   const { ambiguity, degree, factor } = costOf(new RegExp(source, flags));

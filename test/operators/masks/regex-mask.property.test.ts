@@ -101,7 +101,7 @@ const isSafe = (source: string): boolean => {
   }
 };
 
-jest.setTimeout(longRuns(20_000));
+jest.setTimeout(longRuns(600_000));
 
 /** The documentation shows one that is refused. */
 const isAccepted = (rules: Rules): boolean =>

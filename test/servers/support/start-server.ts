@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe } from '@jest/globals';
 
 /** How long a server may take to start on a busy machine, in milliseconds. */
-const PATIENCE = 60_000;
+const PATIENCE = 300_000;
 /** How long it may take to stop before it is killed. */
-const STOP_PATIENCE = 10_000;
+const STOP_PATIENCE = 60_000;
 
 /** A server that runs for the tests of a file, and is stopped after them. */
 export interface Server {

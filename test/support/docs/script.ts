@@ -10,7 +10,7 @@ export interface ScriptResult {
   readonly output: string;
 }
 
-const TIMEOUT_MS = 45_000;
+const TIMEOUT_MS = 450_000;
 
 /** Makes a folder with the command `millrace`. A shell function would not do: `timeout millrace` runs a file. */
 async function commandFolder(cwd: string): Promise<string> {

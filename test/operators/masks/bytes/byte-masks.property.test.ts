@@ -8,7 +8,7 @@ import { type Drawn, expressions, longRuns, textsNear } from '../../../support/e
 import { nearMatches } from '../../../support/near-matches.ts';
 import { projectRules } from '../../../support/project-rules.ts';
 
-jest.setTimeout(longRuns(60_000));
+jest.setTimeout(longRuns(600_000));
 
 interface DrawnRule extends Drawn {
   readonly expression: RegExp;

@@ -7,7 +7,7 @@ import { loadPack, packNames } from '../../../../plugins/packs/load-packs.ts';
 import { fill, Random } from '../../../redaction/templates.ts';
 import { expressions, longRuns, textsNear } from '../../../support/expressions.ts';
 
-jest.setTimeout(longRuns(60_000));
+jest.setTimeout(longRuns(600_000));
 
 const NAMES =
   '(?:user|admin|root|operator|password|passphrase|passcode|secret|token|credential|certificate|api_key|access_key|session|cookie)';

@@ -7,7 +7,7 @@ import { type Finder, LiteralIndex } from '../../../../operators/masks/search/fi
 import { planSearch, waysToFind, waysToFindInLines } from '../../../../operators/masks/search/plan.ts';
 import { expressions, longRuns, textsNear } from '../../../support/expressions.ts';
 
-jest.setTimeout(longRuns(60_000));
+jest.setTimeout(longRuns(600_000));
 
 /** All matches that are not empty, as the engine finds them without any plan. */
 function plainly(expression: RegExp, text: string): string {
