@@ -57,12 +57,8 @@ export class FileHead {
     return true;
   }
 
-  /**
-   * `chunk` was read at `position`; it is copied, as far as it adds something. What is read first, at position 0, is what
-   * the file starts with, whatever it started with when it was found.
-   */
+  /** `chunk` was read at `position`; it is copied, as far as it adds something. */
   add(chunk: Buffer, position: number): void {
-    if (position === 0 && !this.#agreesWith(chunk)) this.clear();
     const known = this.#bytes.length;
     if (known >= HEAD_BYTES || position > known) return;
     const rest = chunk.subarray(known - position, HEAD_BYTES - position);
@@ -70,7 +66,8 @@ export class FileHead {
     this.#become(Buffer.concat([this.#bytes, rest]));
   }
 
-  #agreesWith(chunk: Buffer): boolean {
+  /** Whether a file that starts with `chunk` can be this one, as far as the chunk reaches. */
+  agreesWith(chunk: Buffer): boolean {
     const length = Math.min(chunk.length, this.#bytes.length);
     return chunk.compare(this.#bytes, 0, length, 0, length) === 0;
   }
@@ -207,9 +204,10 @@ export function isPlausible({ from, crc }: TailChecksum, offset: number): boolea
   return Number.isInteger(from) && Number.isInteger(crc) && from < offset && offset - from < 3 * STRETCH;
 }
 
-/** The checksum of `bytes`, which end at `offset`; undefined if there are none. */
+/** The checksum of the last 8 KiB of `bytes`, which end at `offset`; undefined if there are none. */
 export function checksumOf(bytes: Buffer, offset: number): TailChecksum | undefined {
-  return bytes.length === 0 ? undefined : { from: offset - bytes.length, crc: crc32(bytes) };
+  const tail = bytes.subarray(-STRETCH);
+  return tail.length === 0 ? undefined : { from: offset - tail.length, crc: crc32(tail) };
 }
 
 /** Whether `bytes` are those of the checksum. */
@@ -257,39 +255,5 @@ export class TailDigest {
     this.#crc = this.#nextCrc;
     this.#nextFrom = this.#at;
     this.#nextCrc = 0;
-  }
-}
-
-/** Bytes: log lines differ in them, at least in their times. */
-export const OVERLAP_BYTES = 64;
-
-/**
- * The last bytes that were read of one file. They are read again with the next ones: if they are others by then, the
- * file was truncated meanwhile and has grown past where it was, which its size does not show.
- */
-export class Overlap {
-  readonly #bytes = Buffer.alloc(OVERLAP_BYTES);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Whether what was read, from `length` bytes before the offset, starts with the same bytes as before. */
-  matches(read: Buffer): boolean {
-    return read.length >= this.#length && this.#bytes.compare(read, 0, this.#length, 0, this.#length) === 0;
-  }
-
-  /** `chunk` was read behind the bytes that are known. */
-  add(chunk: Buffer): void {
-    const kept = Math.min(this.#length, Math.max(0, OVERLAP_BYTES - chunk.length));
-    this.#bytes.copyWithin(0, this.#length - kept, this.#length);
-    const added = chunk.subarray(-OVERLAP_BYTES);
-    added.copy(this.#bytes, kept);
-    this.#length = kept + added.length;
-  }
-
-  clear(): void {
-    this.#length = 0;
   }
 }

@@ -2,7 +2,7 @@ import { counted } from '../../support/counted.ts';
 import { closeFile } from '../../support/file-system.ts';
 import { LruMap } from '../../support/lru-map.ts';
 import { ChangeWatches } from './change-watches.ts';
-import { FileHead, type Fingerprint, Overlap, type TailChecksum } from './file-fingerprint.ts';
+import { checksumOf, FileHead, type Fingerprint, matchesChecksum, type TailChecksum } from './file-fingerprint.ts';
 import type { FileChange, FileId, FileStatus, OpenFile } from './file-system.ts';
 import type { FoundStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';
@@ -307,7 +307,11 @@ export class FollowedFile {
   readonly id: FileId;
   readonly lines: LineFramer;
   readonly head: FileHead;
-  readonly overlap = new Overlap();
+  /**
+   * The checksum of the last bytes that were read, up to `lines.readOffset`. They are read again with the next ones: if they
+   * are others by then, the file was truncated meanwhile and has grown past where it was, which its size does not show.
+   */
+  readTail: TailChecksum | undefined;
   path: string;
   /** Bytes, as last seen. */
   size: number;
@@ -399,29 +403,24 @@ export class FollowedFile {
     return this.head.nonTextFormat !== undefined && this.refusedAt !== this.modified;
   }
 
-  /**
-   * The file was opened and starts with `head`. False if it no longer holds what was read of it. If nothing of it was
-   * read in this run, a different file is read from its start.
-   */
-  recognise(head: Buffer): boolean {
-    if (this.head.accept(head)) return true;
-    if (this.overlap.length > 0) return false;
-    this.restart();
-    return this.head.accept(head);
+  /** Whether a chunk that was read, and the bytes before it, are of the file that was found and read until now. */
+  agreesWith({ bytes, start }: { readonly bytes: Buffer; readonly start: number }): boolean {
+    const known = bytes.subarray(0, this.lines.readOffset - start);
+    if (this.readTail !== undefined) return matchesChecksum(known, this.readTail);
+    return start > 0 || this.head.agreesWith(bytes);
   }
 
   /** The bytes before the start are as they were. */
   begin({ offset, isInLine, before }: FoundStart): void {
     this.start = undefined;
     this.#isInLine = isInLine;
-    this.overlap.add(before);
+    this.readTail = checksumOf(before, offset);
     this.lines.startAt(offset, before, { isInLine });
   }
 
   /** `chunk` was read at the end of what was read before. */
   feed(chunk: Buffer): void {
     this.quietPolls = 0;
-    this.overlap.add(chunk);
     this.lines.feed(chunk);
   }
 
@@ -429,7 +428,7 @@ export class FollowedFile {
   refuse(): void {
     this.refusedAt = this.modified;
     this.lines.restart();
-    this.overlap.clear();
+    this.readTail = undefined;
   }
 
   /** Starts over after a truncation. */
@@ -437,7 +436,7 @@ export class FollowedFile {
     this.restarts++;
     this.lines.restart();
     this.head.clear();
-    this.overlap.clear();
+    this.readTail = undefined;
     this.backfillEnd = 0;
     this.start = undefined;
     this.#oldEnd = 0;

@@ -1,6 +1,6 @@
 import type fs from 'node:fs';
 import { closeFile, fileSystem, fsCall, isMissing } from '../../support/file-system.ts';
-import { type NonTextFormat, OVERLAP_BYTES } from './file-fingerprint.ts';
+import { checksumOf, type NonTextFormat, STRETCH } from './file-fingerprint.ts';
 import { isShortage, openFile } from './file-system.ts';
 import { findStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';
@@ -354,7 +354,7 @@ export class ChunkReader {
       throw movedError(file);
     }
     this.#descriptors.attach(file, opened.fd);
-    if (!file.recognise(opened.head)) return undefined;
+    if (!file.head.accept(opened.head)) return undefined;
     this.#recognised(file);
     return opened.fd;
   }
@@ -395,25 +395,30 @@ export class ChunkReader {
   #take(file: FollowedFile, { start, length }: Span, count: number): Buffer | 'truncated' | 'replaced' {
     this.#wasFull = count === length;
     const read = this.#buffer.subarray(0, count);
-    const overlap = file.overlap.length;
-    if (count < overlap) return 'truncated';
-    if (!file.overlap.matches(read)) return 'replaced';
-    const chunk = read.subarray(overlap);
-    file.head.add(chunk, start + overlap);
+    const known = file.lines.readOffset - start;
+    if (count < known) return 'truncated';
+    if (!file.agreesWith({ bytes: read, start })) return 'replaced';
+    const chunk = read.subarray(known);
+    file.head.add(chunk, start + known);
     const { nonTextFormat } = file.head;
-    if (nonTextFormat === undefined) return chunk;
+    if (nonTextFormat === undefined) {
+      if (chunk.length > 0) file.readTail = checksumOf(read, start + count);
+      return chunk;
+    }
     file.refuse();
     throw notTextError(file, nonTextFormat);
   }
 
-  #spanOf({ lines, backfillEnd, overlap, predecessor, readableEnd }: FollowedFile): Span {
+  /** What is read next, with the bytes before it that are to be compared. */
+  #spanOf({ lines, backfillEnd, readTail, predecessor, readableEnd }: FollowedFile): Span {
     const position = lines.readOffset;
+    const start = readTail?.from ?? position;
     // No chunk lies across the end of what was there at the start, so no batch does.
     const upTo = position < backfillEnd ? backfillEnd : Infinity;
     const end = predecessor === undefined ? upTo : Math.min(upTo, readableEnd);
     return {
-      start: position - overlap.length,
-      length: overlap.length + Math.min(this.#settings.chunkBytes, Math.max(0, end - position)),
+      start,
+      length: position - start + Math.min(this.#settings.chunkBytes, Math.max(0, end - position)),
     };
   }
 
@@ -423,7 +428,7 @@ export class ChunkReader {
   }
 
   get #memoryBytes(): number {
-    return OVERLAP_BYTES + this.#settings.chunkBytes;
+    return STRETCH + this.#settings.chunkBytes;
   }
 }
 

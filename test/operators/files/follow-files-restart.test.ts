@@ -7,7 +7,7 @@ import {
   type AcknowledgedPositionsOptions,
   type FilePosition,
 } from '../../../operators/files/follow/acknowledged-positions.ts';
-import { fingerprintOf } from '../../../operators/files/follow/file-fingerprint.ts';
+import { fingerprintOf, HEAD_BYTES } from '../../../operators/files/follow/file-fingerprint.ts';
 import type { FileId } from '../../../operators/files/follow/file-system.ts';
 import type { FollowSettings } from '../../../operators/files/follow-files.ts';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
@@ -75,7 +75,7 @@ function readsBehind(bytes: number): () => boolean {
     const [, , , length, at] = args;
     const done = args.pop() as (...results: unknown[]) => void;
     read(...args, (...results: unknown[]) => {
-      if (Number(at) === 0) hasStarted = true;
+      if (Number(at) === 0 && Number(length) === HEAD_BYTES) hasStarted = true;
       else if (hasStarted && Number(at) + Number(length) > bytes) hasRead = true;
       done(...results);
     });
