@@ -1,6 +1,6 @@
 import { asyncScheduler, finalize, merge, type Observable, Subject, type Subscription } from 'rxjs';
 import type { Demand } from '../operators/support/demand.ts';
-import type { CollectorState } from '../src/sdk/index.ts';
+import type { BatchingDemand, CollectorState } from '../src/sdk/index.ts';
 
 /** Events. What works on them is not compiled yet, and the first one should not wait for many others. */
 const FIRST_WINDOW = 32;
@@ -25,7 +25,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
  *
  * The second and third for {@link PATIENCE_MS} at most: a processor may gather events, and acknowledge none before it has enough.
  */
-export class BatchDemand implements Demand {
+export class BatchDemand implements BatchingDemand {
   readonly #demand: Demand;
   readonly #state: CollectorState;
   readonly #batch: number;

@@ -8,6 +8,7 @@ import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   bytes,
   CollectConfigBase,
+  type CollectedEvent,
   type CollectorState,
   type ConfigProblem,
   EventBatch,
@@ -16,9 +17,11 @@ import {
   type PipelineRunContext,
   path,
   seconds,
+  type SourceText,
   type WrittenFile,
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
+import { eventsOfText as linesOfText } from '../events-of-text.ts';
 import { excludedBy, NamedFiles, namesPath } from '../named-files.ts';
 
 export const description = 'Reads the lines of files, and follows them as they grow and are rotated.';
@@ -41,6 +44,21 @@ export const resumes = true;
 export const emitsLines = true;
 
 export const usesFileSystem = true;
+
+/** Lines of no file in particular are of the first one. */
+export function eventsOfText({
+  config,
+  text,
+  source = config.paths[0] ?? '',
+  wasThere,
+}: { config: FileCollectConfig } & SourceText): readonly CollectedEvent[] {
+  const { max_line_bytes: maxLineBytes = MOST_LINE_BYTES, skip_empty_lines: skipEmptyLines = false } = config;
+  return linesOfText(text, { source, backfill: wasThere && config.backfill, maxLineBytes, skipEmptyLines });
+}
+
+export function batchDemand({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): BatchDemand {
+  return new BatchDemand(ctx.demand, ctx.state, BATCH_LINES);
+}
 
 /** Above what is taken off the end of a line that is cut. */
 const LEAST_LINE_BYTES = 2 * UNSURE_CHARACTERS;
@@ -133,7 +151,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     wasFollowed: wasFollowed(state),
     isFollowed: (path) => namesPath(paths, path),
   });
-  const demand = new BatchDemand(ctx.demand, state, BATCH_LINES);
+  const demand = batchDemand({ ctx });
   return followFiles(paths, {
     demand,
     isExcluded: excludedBy(exclude),

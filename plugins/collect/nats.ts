@@ -5,6 +5,7 @@ import { collectorSchema } from '../nats/collector-settings.ts';
 import { connectNats } from '../nats/connect.ts';
 import { ConsumerReader } from '../nats/consumer-reader.ts';
 import type { OpenLink } from '../nats/link.ts';
+import { nakDelay } from '../nats/message-answers.ts';
 import type { ConnectionSettings } from '../nats/settings.ts';
 
 /** The plugin, with another client for tests. */
@@ -24,6 +25,11 @@ fleet:
     usesState: false,
     heedsDemand: true,
     redelivers: true,
+    redelivery: ({ config }) => ({
+      afterFailure: (deliveries) =>
+        deliveries < config.max_deliver ? nakDelay(config, deliveries) : undefined,
+      afterSilence: config.ack_wait * 1000,
+    }),
     /**
      * Emits a batch for each message, and acknowledges the message when its last event is. A message whose events failed
      * is delivered again after `nak_delay`, `max_deliver` times at most. One that cannot be read is delivered again until a

@@ -18,6 +18,7 @@ import {
   safeReason,
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
+import { eventsOfText } from '../events-of-text.ts';
 
 /** `source` of the events, and how logs name where a line lies. */
 const SOURCE = 'stdin';
@@ -53,6 +54,12 @@ piped:
   heedsDemand: true,
   emitsLines: true,
   readsStdin: true,
+  eventsOfText: ({ config, text, source = SOURCE }) =>
+    eventsOfText(text, {
+      ...{ source, backfill: false },
+      ...{ maxLineBytes: config.max_line_bytes, skipEmptyLines: config.skip_empty_lines },
+    }),
+  batchDemand: ({ ctx }) => new BatchDemand(ctx.demand, ctx.state, BATCH_LINES),
   /**
    * Emits one event for each line, in batches, and completes at the end of the input. The input is paused while there
    * is no room in the window. A run that follows a failed one first emits what that one had in flight: standard input

@@ -64,7 +64,8 @@ export class CelExpression {
 
   /** The same for an event of which only the line is known. */
   ofLine(line: string): unknown {
-    if (this.ofLines !== undefined) return this.ofLines(line)(0) > 0;
+    // Lines that were joined to one are not lines of a text.
+    if (this.ofLines !== undefined && !line.includes('\n')) return this.ofLines(line)(0) > 0;
     this.#lineScope.data.line = line;
     return this.#run(this.#lineScope);
   }

@@ -55,5 +55,5 @@ export const collectorSchema = CollectConfigBase.extend({
     .default(8 * MIB)
     .describe('A larger message is not read.'),
 });
-type CollectorConfig = Readonly<z.output<typeof collectorSchema>>;
+export type CollectorConfig = Readonly<z.output<typeof collectorSchema>>;
 export type CollectorContext = PipelineRunContext<CollectorConfig & { readonly name: string }>;

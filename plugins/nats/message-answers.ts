@@ -1,9 +1,14 @@
 import type { Outcome, PluginError } from '../../src/sdk/index.ts';
-import type { CollectorContext } from './collector-settings.ts';
+import type { CollectorConfig, CollectorContext } from './collector-settings.ts';
 import type { NatsMessage } from './link.ts';
 
-/** Milliseconds. The wait before a failed message comes again doubles with each delivery. */
+/** Milliseconds. */
 const LONGEST_NAK = 300_000;
+
+/** Milliseconds before a message that failed comes again. They double with each delivery. */
+export function nakDelay({ nak_delay }: Pick<CollectorConfig, 'nak_delay'>, deliveries: number): number {
+  return Math.min(nak_delay * 1000 * 2 ** (deliveries - 1), LONGEST_NAK);
+}
 
 const isPowerOfTen = (count: number) => /^10*$/.test(String(count));
 
@@ -19,14 +24,14 @@ export class MessageAnswers {
 
   /** `refusal` is why the message could not be read. Returns whether it was acknowledged. */
   answer(message: NatsMessage, refusal: PluginError | undefined, outcome: Outcome): boolean {
-    const { max_deliver, nak_delay } = this.#ctx.config;
-    const wait = Math.min(nak_delay * 1000 * 2 ** (message.deliveries - 1), LONGEST_NAK);
+    const { config } = this.#ctx;
+    const wait = nakDelay(config, message.deliveries);
     if (refusal !== undefined) {
       this.#answerRefused(message, refusal, outcome, wait);
     } else if (outcome !== 'failed') {
       message.ack();
       return true;
-    } else if (message.deliveries >= max_deliver) {
+    } else if (message.deliveries >= config.max_deliver) {
       this.#reportTerm(message);
       message.term();
     } else {

@@ -56,6 +56,7 @@ export type {
 } from './metrics.ts';
 export { nearest } from './nearest.ts';
 export type {
+  BatchingDemand,
   CallId,
   CollectPlugin,
   ConfigProblem,
@@ -74,7 +75,9 @@ export type {
   Plugin,
   PluginKind,
   ProcessPlugin,
+  Redelivery,
   Returned,
+  SourceText,
 } from './plugin.ts';
 export { oncePerContext } from './plugin.ts';
 export { printableJson } from './printable.ts';

@@ -69,6 +69,8 @@ export interface CollectPlugin extends PluginBase {
   readonly heedsDemand?: boolean;
   /** True for a collector that gets again what it did not acknowledge, by other means than `ctx.state`: from a broker. */
   readonly redelivers?: boolean;
+  /** Ours, optional, with `redelivers`: when that comes again. Tests in virtual time predict it. */
+  redelivery?(args: { config: never }): Redelivery;
   /**
    * True for a collector that continues exactly where `ctx.state` says that the last run ended, in the same order, as
    * `exactly_once` requires.
@@ -87,8 +89,43 @@ export interface CollectPlugin extends PluginBase {
    * pipeline without other collectors completes when it ends, also with `restart: true`.
    */
   readonly readsStdin?: boolean;
+  /**
+   * Ours, optional: the events that it makes of text in its source. Tests in virtual time, which replace it, emit them.
+   */
+  eventsOfText?(args: { config: never } & SourceText): readonly CollectedEvent[];
+  /**
+   * Ours, optional: the demand of its pipeline as it divides it into batches. Tests in virtual time divide what they emit in
+   * its place in the same way.
+   */
+  batchDemand?(args: { ctx: PipelineRunContext<never> }): BatchingDemand;
   /** Ours, optional: whether it reads a file that is written. What a pipeline writes must not come back to it. */
   reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
+}
+
+/** Text that a test puts into the source of a collector. */
+export interface SourceText {
+  /** Without the newline at its end. */
+  readonly text: string;
+  /** What the test says where it comes from, such as the path of a file. */
+  readonly source: string | undefined;
+  /** Whether it was there when the pipeline first started. */
+  readonly wasThere: boolean;
+}
+
+/** How much a collector that emits batches may emit now, by what it has emitted and what of that is acknowledged. */
+export interface BatchingDemand extends Demand {
+  /** These were emitted as a batch. */
+  emitted(events: number): void;
+  /** These were acknowledged, and that was noted in the state. */
+  acknowledged(events: number): void;
+}
+
+/** When a broker delivers events again. */
+export interface Redelivery {
+  /** Milliseconds until events that failed come again after so many deliveries; undefined: never. */
+  afterFailure(deliveries: number): number | undefined;
+  /** Milliseconds until events come again about which the broker hears nothing, because the run that had them has failed. */
+  readonly afterSilence: number;
 }
 
 /** What a processor does to the lines of events that have all else in common. */

@@ -216,10 +216,11 @@ export class PipelineTest {
     const jitter = jitterOf(this.#options);
     return {
       ...this.#config,
-      collectors: replacePlugins(this.#config.collectors, ({ name, loaded_plugin }) => {
+      collectors: replacePlugins(this.#config.collectors, (entry) => {
+        const { name, loaded_plugin } = entry;
         const given = ownOf(collect, name) ?? (isReal(loaded_plugin) ? 'keep' : { marbles: '|' });
         if (given === 'keep') return undefined;
-        return standInCollector(loaded_plugin, {
+        return standInCollector(entry, {
           rows: rowsOf(given),
           isOnePerRun: isOnePerRun(given),
           makeEvent: ({ value, letter }, position) => {

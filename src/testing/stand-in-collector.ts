@@ -1,8 +1,12 @@
 import { asyncScheduler, Observable, Subscription } from 'rxjs';
-import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
-import { EventBatch } from '../sdk/event-batch.ts';
+import { isoNow } from '../../operators/support/clock.ts';
+import { isMapping } from '../sdk/checks/problem.ts';
+import type { PluginConfig } from '../sdk/config.ts';
+import type { PipelineRunContext } from '../sdk/context.ts';
+import { EventBatch, isEvent, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import type { CollectPlugin, ConfigSchema } from '../sdk/plugin.ts';
+import type { BatchingDemand, CollectPlugin, ConfigSchema } from '../sdk/plugin.ts';
+import { type Item, ReadOnce, type Unread, UnreadLog, UnreadMessages } from './unread.ts';
 
 /** Configurations were checked against the real plugin's schema before it was replaced. */
 export const anything = (): ConfigSchema => ({ safeParse: (data) => ({ success: true, data }) });
@@ -27,7 +31,7 @@ interface StandInCollectorOptions {
   readonly rows: readonly CollectorRow[];
   /** Whether each run sees a row of its own; one beyond the last completes at once. Default: all see the first one. */
   readonly isOnePerRun?: boolean;
-  /** @param position in all that it emits, from 0; the same for what it emits again after a restart */
+  /** @param position in all that it emits, from 0; the same for what it emits again */
   readonly makeEvent: (value: TimedValue, position: number) => CollectedEvent;
   /** The error of `#`. */
   readonly failure: (run: number) => unknown;
@@ -36,44 +40,39 @@ interface StandInCollectorOptions {
   readonly jitter: () => number;
 }
 
-/** Lines that a collector of lines emits in one batch, at most. */
-const BATCH_EVENTS = 1024;
-
-/** An event that waits to be collected, from a time on. */
-interface Item {
-  readonly due: number;
-  readonly timed: TimedValue;
-}
+/** Events that a collector emits in one batch, at most. */
+const BATCH_EVENTS = 4096;
 
 /**
- * Emits the events of marbles as the collector that it stands in for would: one that heeds `ctx.demand` lets events wait
- * for room, another one emits them when they are due. After a restart, a collector with checkpoints goes on behind what was
- * acknowledged, and another one starts its marbles again.
+ * Emits the events of marbles as the collector that it stands in for would: lines with their source, in batches that are
+ * divided as its own are. One that heeds `ctx.demand` lets events wait for room, another one emits them when they are due.
+ * After a restart, a collector with checkpoints goes on behind what was acknowledged, and another one starts its marbles
+ * again. What failed comes again from a broker.
  */
 export function standInCollector(
-  plugin: CollectPlugin,
+  entry: PluginConfig<CollectPlugin>,
   { rows, isOnePerRun = false, makeEvent, failure, onEnd, jitter }: StandInCollectorOptions,
 ): CollectPlugin {
+  const plugin = entry.loaded_plugin;
+  const config = entry as never;
   const waits = heedsDemand(plugin);
-  const resumes = resumesAfterRestart(plugin);
-  /** All that there has been to collect; the position in it is kept where the real collector keeps its own. */
-  const log: Item[] = [];
+  const unread = unreadOf(plugin, config);
   let runs = 0;
-  let emitted = 0;
 
   return {
     get_config_schema: anything,
     readsStdin: plugin.readsStdin === true,
-    collect: ({ ctx }: { ctx: PipelineRunContext }) =>
+    collect: ({ ctx }: { ctx: PipelineRunContext<never> }) =>
       new Observable<CollectedEvent | EventBatch>((subscriber) => {
         const run = runs++;
         const start = asyncScheduler.now();
         const row = (isOnePerRun ? rows[run] : rows[0]) ?? NO_EVENTS;
-        const isNew = !resumes || run === 0 || isOnePerRun;
-        const items = resumes ? log : [];
-        if (isNew) addItems(items, row, start, jitter);
+        const isNew = !unread.isKept || run === 0 || isOnePerRun;
+        const toEvents = (timed: TimedValue) => valuesOf(plugin, config, timed, run === 0 && timed.at === 0);
+        unread.start(ctx, isNew ? itemsOf(row, start, jitter, toEvents) : []);
+        const demand: Partial<BatchingDemand> & Pick<BatchingDemand, 'room' | 'room$'> =
+          plugin.batchDemand?.({ ctx }) ?? ctx.demand;
         const endLater = jitter();
-        let next = resumes ? positionOf(ctx.state) : 0;
         let timer = Subscription.EMPTY;
         let isRunning = false;
 
@@ -85,25 +84,42 @@ export function standInCollector(
           }
         };
 
-        /** Emits what is due and has room. Returns when to go on; undefined if that is for the room to say. */
+        const acknowledged = (items: readonly Item[], events: number, outcome: Outcome) => {
+          if (!unread.acknowledge(items, outcome)) return;
+          demand.acknowledged?.(events);
+          // Not now: the room is not free yet.
+          if (unread.isWaitingFor) subscriber.add(asyncScheduler.schedule(go));
+        };
+
+        /** Emits what is due and has room. Returns when to go on; undefined if that is for something else to say. */
         const emitDue = (): number | undefined => {
           while (!subscriber.closed) {
             const now = asyncScheduler.now();
-            const item = items[next];
-            if (item === undefined) return endsAt(row, start + endLater, isNew);
-            if (item.due > now) return item.due;
-            if (waits && ctx.demand.room === 0) return undefined;
-            if (!resumes) {
-              next++;
-              subscriber.next(makeEvent(item.timed, emitted++));
-              continue;
+            const first = unread.next;
+            if (first === undefined) {
+              return unread.isWaitingFor ? undefined : endsAt(row, start + endLater, isNew);
             }
-            const most = waits ? Math.min(BATCH_EVENTS, ctx.demand.room) : 1;
-            const from = next;
-            while (next < items.length && next - from < most && (items[next] as Item).due <= now) next++;
-            const events = items.slice(from, next).map(({ timed }, index) => makeEvent(timed, from + index));
-            const position = next;
-            subscriber.next(new EventBatch(events, () => ctx.state.set(POSITION, position)));
+            if (first.due > now) return first.due;
+            const { room } = demand;
+            if (waits && room === 0) return undefined;
+            const most = waits ? Math.min(BATCH_EVENTS, room) : 1;
+            const items = [unread.shift()];
+            let { batchKey } = first;
+            for (let next = unread.next; unread.isInBatches && items.length < most; next = unread.next) {
+              batchKey ??= next?.batchKey;
+              if (next === undefined || next.due > now || (next.batchKey ?? batchKey) !== batchKey) break;
+              items.push(unread.shift());
+            }
+            const events = items.flatMap(({ timed, position }) =>
+              timed === undefined ? [] : makeEvent(stamped(timed), position),
+            );
+            if (events.length === 0) continue;
+            demand.emitted?.(events.length);
+            if (unread.isKept) {
+              subscriber.next(
+                new EventBatch(events, (outcome) => acknowledged(items, events.length, outcome)),
+              );
+            } else subscriber.next(events[0] as CollectedEvent);
           }
           return undefined;
         };
@@ -116,39 +132,92 @@ export function standInCollector(
           const at = emitDue();
           if (at !== undefined && !subscriber.closed) {
             const wait = Math.max(0, at - asyncScheduler.now());
-            if (next >= items.length && wait === 0) end();
+            if (unread.next === undefined && wait === 0) end();
             else timer = asyncScheduler.schedule(go, wait);
           }
           isRunning = false;
         };
 
         subscriber.add(() => timer.unsubscribe());
-        if (waits) subscriber.add(ctx.demand.room$.subscribe(go));
+        if (waits) {
+          // Which of several collectors takes room that is free again is not guaranteed.
+          const goLater = () => {
+            const wait = jitter();
+            if (wait === 0) go();
+            else subscriber.add(asyncScheduler.schedule(go, wait));
+          };
+          subscriber.add(demand.room$.subscribe(goLater));
+        }
         go();
       }),
   };
 }
 
+/** What a collector has to emit, by what it does after a restart. */
+function unreadOf(plugin: CollectPlugin, config: never): Unread {
+  const redelivery = plugin.redelivers === true ? plugin.redelivery?.({ config }) : undefined;
+  if (redelivery !== undefined) return new UnreadMessages(redelivery);
+  return resumesAfterRestart(plugin) ? new UnreadLog() : new ReadOnce();
+}
+
 /** The order of the events of a collector is its own: only others can come between them. */
-function addItems(items: Item[], { entries }: CollectorRow, start: number, jitter: () => number): void {
+function* itemsOf(
+  { entries }: CollectorRow,
+  start: number,
+  jitter: () => number,
+  toEvents: (timed: TimedValue) => readonly TimedValue[],
+): Generator<Omit<Item, 'position'>> {
   let due = 0;
   let last: number | undefined;
   for (const timed of entries) {
     if (timed.at !== last) due = Math.max(due, start + timed.at + jitter());
     last = timed.at;
-    items.push({ due, timed });
+    const values = toEvents(timed);
+    for (const value of values) yield { due, timed: value, batchKey: batchKeyOf(value) };
+    if (values.length === 0) yield { due, timed: undefined, batchKey: undefined };
   }
+}
+
+/** An event that was made of text, to be stamped when it is emitted. */
+const UNSTAMPED = Symbol('unstamped');
+
+/** What a collector makes of a value: of text, the events that it makes of text. */
+function valuesOf(
+  { eventsOfText }: CollectPlugin,
+  config: never,
+  timed: TimedValue,
+  wasThere: boolean,
+): readonly TimedValue[] {
+  const text = textOf(timed.value);
+  if (eventsOfText === undefined || text === undefined) return [timed];
+  const events = eventsOfText({ config, ...text, wasThere });
+  return events.map((event) => ({ ...timed, value: event, [UNSTAMPED]: true }));
+}
+
+/** `'GET /'`, or `{ line: 'GET /', source: '/var/log/web.log' }`. */
+function textOf(value: unknown): { readonly text: string; readonly source: string | undefined } | undefined {
+  if (typeof value === 'string') return { text: value, source: undefined };
+  if (!isMapping(value) || isEvent(value)) return undefined;
+  const { line, source, ...others } = value;
+  const isText = typeof line === 'string' && Object.keys(others).length === 0;
+  return isText && (source === undefined || typeof source === 'string') ? { text: line, source } : undefined;
+}
+
+function stamped(timed: TimedValue & { readonly [UNSTAMPED]?: true }): TimedValue {
+  if (timed[UNSTAMPED] === undefined) return timed;
+  return { ...timed, value: { ...(timed.value as CollectedEvent), timestamp: isoNow() } };
+}
+
+/** A batch of lines is of one file, and a line that is cut is a batch of its own. */
+function batchKeyOf({ value, [UNSTAMPED]: isText }: TimedValue & { readonly [UNSTAMPED]?: true }): unknown {
+  if (isText === undefined) return undefined;
+  const { data, truncated } = value as CollectedEvent & { readonly truncated?: true };
+  return truncated === true ? value : data.source;
 }
 
 /** Whether a run goes on behind what was acknowledged in the one before. */
 export function resumesAfterRestart({ usesState, readsStdin, redelivers }: CollectPlugin): boolean {
   return usesState !== false || readsStdin === true || redelivers === true;
-}
-
-const POSITION = 'position';
-
-function positionOf(state: CollectorState): number {
-  return (state.get(POSITION) as number | undefined) ?? 0;
 }
 
 const NO_EVENTS: CollectorRow = { entries: [], end: { at: 0, kind: 'completed' } };

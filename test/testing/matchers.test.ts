@@ -45,7 +45,8 @@ Received: a-(dc) 5s d
 At 2ms, the first event that differs (- expected b, + received d):
   {
 -   "line": "k-1"
-+   "line": "<:KEY:>"
++   "line": "<:KEY:>",
++   "source": "/var/log/web.log"
   }`,
     );
   });

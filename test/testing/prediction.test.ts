@@ -108,6 +108,60 @@ describe('a stand-in of a collector', () => {
   });
 });
 
+describe('a stand-in of `nats`', () => {
+  const fleet = (fields: object = {}) => ({
+    collectors: {
+      fleet: { plugin: 'nats', servers: 'localhost', stream: 'LOGS', durable: 'w', ...fields },
+      api: { plugin: 'beacons', beacons: ['*'] },
+    },
+  });
+  const settings = { collect: 'fleet', delivery: { attempts: 1 } };
+
+  it.each([
+    [{ max_deliver: 3, nak_delay: 2 }, {}, 3, [0, 2000, 6000]],
+    [{ max_deliver: 1 }, {}, 1, [0]],
+    [{}, {}, 5, [0, 5000, 15_000, 35_000, 75_000]],
+    [{}, { dead_letter: 'archive' }, 0, []],
+  ])('delivers what failed again: %j, %j', async (fields, delivery, drops, times) => {
+    const made = await run(
+      { ...settings, forward: 'single', delivery: { attempts: 1, ...delivery } },
+      { collect: { fleet: { marbles: '(a|)' } }, forward: { single: { fails: 'always', permanent: true } } },
+      fleet(fields),
+    );
+    expect(made.dropped.map(({ at }) => at)).toEqual(times);
+    expect(made.stats).toMatchObject({ dropped: drops === 0 ? {} : { forwarder_failed: drops } });
+    expect(made.state).toBe('completed');
+  });
+
+  it('delivers only what failed again, until it succeeds', async () => {
+    const made = await run(
+      settings,
+      { collect: { fleet: { marbles: 'ab 1s c|' } }, forward: { archive: { fails: 2 } } },
+      fleet({ nak_delay: 10 }),
+    );
+    expect(made.forwarded('archive')).toEqual(marbles('1002ms c 8997ms ab'));
+    expect(made.stats).toMatchObject({ dropped: { forwarder_failed: 2 } });
+  });
+
+  it.each([
+    ['at once', 0, 20_000],
+    ['after a time', 7, 20_000],
+    ['after longer than the half of `ack_wait`', 11, 30_000],
+  ])('delivers what a run that failed had in flight again after `ack_wait`: %s', async (_, takes, at) => {
+    const made = await run(
+      { collect: 'fleet' },
+      {
+        collect: { fleet: { marbles: 'a' } },
+        forward: { archive: { calls: [{ takes: `${takes}s`, fails: true, fatal: true }] } },
+        ...{ once: false, until: '2m' },
+      },
+      fleet({ ack_wait: 20 }),
+    );
+    expect(made.forwarded('archive').map((event) => event.at)).toEqual([at]);
+    expect(made.stats).toMatchObject({ collected: 2, dropped: {} });
+  });
+});
+
 describe('a stand-in of a forwarder', () => {
   const ten = { collect: { web: { marbles: '(abcdefghij|)' } } };
 

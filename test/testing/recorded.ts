@@ -49,8 +49,8 @@ export async function recorded(
   const live = VirtualTime.run(() => {
     const replaced = {
       ...config,
-      collectors: replacePlugins(config.collectors, ({ loaded_plugin }) =>
-        standInCollector(loaded_plugin, {
+      collectors: replacePlugins(config.collectors, (entry) =>
+        standInCollector(entry, {
           rows: [rows].flat(),
           isOnePerRun: Array.isArray(rows),
           makeEvent: ({ value }) => toEvent(value),

@@ -18,17 +18,18 @@ const config = (pipeline: object = {}, processor: object = { plugin: 'test', del
 
 describe('stepPipeline', () => {
   it('tells everything as of now, forwards and backwards', async () => {
+    const a = { line: 'one', source: '/var/log/web.log' };
     const run = await stepPipeline(config(), {
       collect: { web: { marbles: 'a 9999ms b|', values: { a: 'one', b: 'two' } } },
     });
     expect({ now: run.now, state: run.state, left: run.left('web') }).toEqual({
       now: 0,
       state: 'running',
-      left: marbles('a', { a: 'one' }),
+      left: marbles('a', { a }),
     });
     expect(run.forwarded('archive')).toEqual([]);
     run.advance('2s');
-    expect(run.forwarded('archive')).toEqual(marbles('2s a', { a: 'one' }));
+    expect(run.forwarded('archive')).toEqual(marbles('2s a', { a }));
     run.advance('1h');
     expect({ now: run.now, state: run.state }).toEqual({ now: 12_000, state: 'completed' });
     run.goTo('11s');

@@ -34,7 +34,12 @@ describe('testPipeline', () => {
         web: { marbles: 'a-b 5s c|', values: { a: 'one', b: 'user k-123', c: { n: 3, key: 'k-9' } } },
       },
     });
-    const expected = { a: 'one', b: 'user <:KEY:>', c: { n: 3, key: '<:KEY:>' } };
+    const source = '/var/log/web.log';
+    const expected = {
+      a: { line: 'one', source },
+      b: { line: 'user <:KEY:>', source },
+      c: { n: 3, key: '<:KEY:>' },
+    };
     expect(run.forwarded('archive')).toEqual(marbles('a-b 5s c', expected));
     expect(run.forwarded('live')).toEqual(run.forwarded('archive'));
     expect(run.state).toBe('completed');

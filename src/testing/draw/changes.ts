@@ -58,13 +58,13 @@ export function changesText(changes: readonly FieldChange[]): string {
   );
 }
 
-/** The fields of an event, for a legend. */
-export function eventText(event: CollectedEvent): string {
-  return listed(
-    Object.entries(fieldsOf(event)).map(
-      ([name, value]) => `${printable(name)}: ${valueText(value, LONGEST)}`,
-    ),
-  );
+/** The fields of an event, for a legend. Of a line, its file only if there are several. */
+export function eventText(event: CollectedEvent, hasSeveralSources: boolean): string {
+  const isLine = typeof event.data.line === 'string';
+  const isUsual = (name: string, value: unknown) =>
+    isLine && ((name === 'source' && !hasSeveralSources) || (name === 'event.backfill' && value === false));
+  const fields = Object.entries(fieldsOf(event)).filter((field) => !isUsual(...field));
+  return listed(fields.map(([name, value]) => `${printable(name)}: ${valueText(value, LONGEST)}`));
 }
 
 function listed(parts: readonly string[]): string {

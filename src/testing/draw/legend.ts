@@ -24,6 +24,11 @@ const MOST_NAMES = 6;
 
 /** What the events hold and what the stages made of them; the same change to several events is one line. */
 export function legendOf(variants: Variants, drawn: ReadonlySet<string>): Legend {
+  const sources = new Set(variants.all.flatMap(({ event }) => event.data.source ?? []));
+  const describe = ({ event, before }: Variant) =>
+    before === undefined
+      ? eventText(event, sources.size > 1)
+      : changesText(changesBetween(before.event, event));
   const telling = variants.all.filter((variant) => variant.letter !== NO_LETTER && !isPlain(variant));
   const all = [...groupBy(telling, (variant) => `${variant.stage}\n${describe(variant)}`).values()];
   const shown = all.filter((group) => group.some(({ name }) => drawn.has(name)));
@@ -43,10 +48,6 @@ export function legendOf(variants: Variants, drawn: ReadonlySet<string>): Legend
     more:
       variants.all.filter((variant) => !isPlain(variant)).length - groups.slice(0, MOST_LINES).flat().length,
   };
-}
-
-function describe({ event, before }: Variant): string {
-  return before === undefined ? eventText(event) : changesText(changesBetween(before.event, event));
 }
 
 /** A letter that the test gave no value stands for itself. */

@@ -122,11 +122,14 @@ describe('filter', () => {
       fc.oneof(...[line, asciiLine].map((one) => fc.array(one, { minLength: 1, maxLength: 20 }))),
       condition,
       fc.constantFrom('keep', 'drop'),
-      fc.boolean(),
-      (lines, source, way, asBytes) => {
+      fc.constantFrom('as bytes', 'as text', 'joined'),
+      (lines, source, way, form) => {
         const { ctx } = processContext({ [way]: source });
+        const asBytes = form === 'as bytes';
         // One `\r` before the line end belongs to the line end.
-        const whole = lines.map((text) => text.replace(/\r+$/, ''));
+        const single = lines.map((text) => text.replace(/\r+$/, ''));
+        // What `multiline` makes of several lines is one with LF in it.
+        const whole = form === 'joined' ? [single.slice(0, 3).join('\n'), ...single.slice(3)] : single;
         const block = new LineBlock(Buffer.from(`${whole.join('\n')}\n`), whole.length);
         const events = asBytes ? new LineEvents(block, ENVELOPE) : LineEvents.of(whole, ENVELOPE);
         let failed = 0;

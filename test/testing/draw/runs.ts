@@ -127,7 +127,10 @@ export const traces = {
       {},
       {
         collect: {
-          web: { marbles: 'a<&|', values: { a: 'k-1<&"\n\u001b[31m\u202e', '<': ']]>', '&': '日本' } },
+          web: {
+            marbles: 'a<&|',
+            values: { a: { data: { line: 'k-1<&"\n\u001b[31m\u202e' } }, '<': ']]>', '&': '日本' },
+          },
         },
       },
       { processors: { secrets: { plugin: 'regex_mask', rules: { '<&"': 'k-[0-9]+<&"\n?' } } } },

@@ -327,6 +327,8 @@ describe('the details of a finding', () => {
 
   it('are what was dropped', async () => {
     const [result] = await resultsOf(WITHOUT_DEAD_LETTER, `${DROPPING}, expect: { dropped: none }`);
-    expect(result?.findings[0]?.details).toBe('  0  by archive, forwarder_failed: {"line":"<:KEY:>"}');
+    expect(result?.findings[0]?.details).toBe(
+      '  0  by archive, forwarder_failed: {"line":"<:KEY:>","source":"/nowhere/web.log"}',
+    );
   });
 });

@@ -174,19 +174,23 @@ describe('snapshots', () => {
       {
         path: 'expect.archive.snapshot',
         message: 'there is no snapshot yet; `millrace test --update` writes it',
-        details: '+ 0  {"line":"one"}\n+ 1.001s  {"line":"<:KEY:>"}',
+        details:
+          '+ 0  {"line":"one","source":"/nowhere/web.log"}\n+ 1.001s  {"line":"<:KEY:>","source":"/nowhere/web.log"}',
       },
     ]);
     expect(await findings(true)).toEqual([]);
     expect(readFileSync(join(folder, 'c.snapshot'), 'utf8')).toBe(
       '# Written by `millrace test --update`. Review its changes like those of code.\n\n' +
-        '"t: archive"\n  0  {"line":"one"}\n  1.001s  {"line":"<:KEY:>"}\n',
+        '"t: archive"\n  0  {"line":"one","source":"/nowhere/web.log"}\n  1.001s  {"line":"<:KEY:>","source":"/nowhere/web.log"}\n',
     );
     expect(await findings()).toEqual([]);
 
     writeFileSync(file, TEST('two'));
     expect(await findings()).toMatchObject([
-      { details: '  0  {"line":"one"}\n- 1.001s  {"line":"<:KEY:>"}\n+ 1.001s  {"line":"two"}' },
+      {
+        details:
+          '  0  {"line":"one","source":"/nowhere/web.log"}\n- 1.001s  {"line":"<:KEY:>","source":"/nowhere/web.log"}\n+ 1.001s  {"line":"two","source":"/nowhere/web.log"}',
+      },
     ]);
 
     writeFileSync(file, TEST('two', '"# of \\"events\\""'));

@@ -58,14 +58,14 @@ describe('laws', () => {
   describe('nothing_lost', () => {
     it('finds a processor that swallows events', async () => {
       expect(await found('nothing_lost', { broken: "event.data.line === 'two' ? [] : [event]" })).toEqual([
-        'expect.laws[0]: no event is lost: 1 event was lost; if broken may drop events on purpose, its plugin has to declare `filters = true`\n  1.001s  by broken, filtered: {"line":"two"}',
+        'expect.laws[0]: no event is lost: 1 event was lost; if broken may drop events on purpose, its plugin has to declare `filters = true`\n  1.001s  by broken, filtered: {"line":"two","source":"/nowhere/web.log"}',
       ]);
     });
 
     it('finds one that fails, unless there is a dead letter', async () => {
       const broken = "{ if (event.data.line === 'two') throw new Error('no'); return [event]; }";
       const [first] = await found('nothing_lost', { broken });
-      expect(first).toContain('by broken, processor_failed: {"line":"two"}');
+      expect(first).toContain('by broken, processor_failed: {"line":"two","source":"/nowhere/web.log"}');
       const pipeline = 'delivery: { dead_letter: letters }';
       expect(await found('nothing_lost', { broken, pipeline })).toEqual([]);
     });
@@ -75,7 +75,7 @@ describe('laws', () => {
         pipeline: 'delivery: { attempts: 1 }',
         forward: '{ archive: { fails: 1 } }',
       });
-      expect(given).toContain('by archive, forwarder_failed: {"line":"one"}');
+      expect(given).toContain('by archive, forwarder_failed: {"line":"one","source":"/nowhere/web.log"}');
       const [open] = await found('nothing_lost', { forward: '{ archive: { fails: always } }' });
       expect(open).toBe(
         'expect.laws[0]: no event is lost: 3 events had not been delivered when the test gave up',
@@ -92,9 +92,9 @@ describe('laws', () => {
     it('finds a processor that copies events', async () => {
       expect(await found('nothing_twice', { broken: '[event, { ...event }]' })).toEqual([
         `expect.laws[0]: no forwarder delivers an event twice: archive delivered 3 events again
-  0 and 0  {"line":"one"}
-  1.001s and 1.001s  {"line":"two"}
-  2.002s and 2.002s  {"line":"three"}`,
+  0 and 0  {"line":"one","source":"/nowhere/web.log"}
+  1.001s and 1.001s  {"line":"two","source":"/nowhere/web.log"}
+  2.002s and 2.002s  {"line":"three","source":"/nowhere/web.log"}`,
       ]);
     });
 
@@ -115,7 +115,7 @@ describe('laws', () => {
       const [first] = await found('order', { broken: held });
       expect(first).toBe(
         `expect.laws[0]: forwarders deliver the events of a collector in their order: archive delivered 1 event behind later ones
-  1.001s  {"line":"one"} behind {"line":"two"}`,
+  1.001s  {"line":"one","source":"/nowhere/web.log"} behind {"line":"two","source":"/nowhere/web.log"}`,
       );
     });
 
