@@ -8,7 +8,7 @@ import { Fifo } from '../../operators/support/fifo.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, MillraceError } from '../sdk/errors.ts';
-import { EventBatch, isEvent, isEventBatch, isLazy, LineEvents } from '../sdk/event-batch.ts';
+import { EventBatch, isEvent, isEventBatch, isLazy, LineEvents, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { isAsync, isIterable, toObservable } from '../sdk/plugin.ts';
 import { WrittenEvents } from '../sdk/written-events.ts';
@@ -29,7 +29,7 @@ interface CollectStageOptions {
   /** See what was emitted, what was admitted, and what was acknowledged; for tests, pictures and recordings. */
   readonly onCollected?: ((unit: EventBatch) => void) | undefined;
   readonly onAdmitted?: ((unit: EventBatch, delivery: Delivery) => void) | undefined;
-  readonly onAcknowledged?: ((unit: EventBatch) => void) | undefined;
+  readonly onAcknowledged?: ((unit: EventBatch, outcome: Outcome) => void) | undefined;
   /** The queue that acknowledges what this collector emits. Default: one of its own. */
   readonly makeQueue?: ((release: (events: number) => void) => Pick<AckQueue, 'open'>) | undefined;
 }
@@ -67,7 +67,7 @@ export function collectStage({
         const delivery = queue.open(size, (outcome) => {
           counters.acknowledged(entry, size, outcome, openedAt);
           // Before the collector is told, which may then use the memory of lines again.
-          onAcknowledged?.(unit);
+          onAcknowledged?.(unit, outcome);
           acknowledge?.(outcome);
         });
         delivery.origin = origin;

@@ -188,7 +188,9 @@ class PipelineRun {
         onCollected: this.#watchCollected(place),
         onAdmitted:
           probe?.admitted && ((unit, delivery) => probe.admitted?.(place, () => unit.events, delivery)),
-        onAcknowledged: probe?.acknowledged && ((unit) => probe.acknowledged?.(place, () => unit.events)),
+        onAcknowledged:
+          probe?.acknowledged &&
+          ((unit, outcome) => probe.acknowledged?.(place, () => unit.events, outcome)),
       }),
       tap((batch) => this.#truncated.note(batch)),
       this.#watch(place),

@@ -1,4 +1,5 @@
 import type { PipelineRunContext } from '../sdk/context.ts';
+import type { Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason } from '../sdk/status.ts';
 
@@ -49,8 +50,8 @@ export interface PipelineProbe {
   left?(place: StagePlace, events: readonly CollectedEvent[]): void;
   /** Events went no further. Values that are not events are left out. */
   dropped?(place: StagePlace, reason: DropReason, events: readonly CollectedEvent[]): void;
-  /** Everything that came of these events of a collector was delivered, dropped or dead-lettered. */
-  acknowledged?(place: StagePlace, events: () => readonly CollectedEvent[]): void;
+  /** Everything that came of these events of a collector was delivered, dropped or dead-lettered: the worst of it is `outcome`. */
+  acknowledged?(place: StagePlace, events: () => readonly CollectedEvent[], outcome: Outcome): void;
   /**
    * A pipeline that delivers exactly once commits what was acknowledged before. What is returned is called when that is
    * committed. If a run fails, its collectors emit again what was not.

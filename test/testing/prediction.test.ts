@@ -1,6 +1,6 @@
 import { setTimeout as importedTimeout } from 'node:timers';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { asapScheduler, interval, map, Observable, observeOn, of, take } from 'rxjs';
+import { asapScheduler, interval, map, Observable, observeOn, of, take, timer } from 'rxjs';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import {
   batching,
@@ -147,15 +147,15 @@ describe('a stand-in of `nats`', () => {
     ['at once', 0, 20_000],
     ['after a time', 7, 20_000],
     ['after longer than the half of `ack_wait`', 11, 30_000],
-  ])('delivers what a run that failed had in flight again after `ack_wait`: %s', async (_, takes, at) => {
+  ])('delivers what a run that failed had in flight again after `ack_wait`: %s', async (_, seconds, at) => {
+    let calls = 0;
+    const process: ProcessPlugin['process'] = ({ event }) =>
+      ++calls > 1 ? event : timer(seconds * 1000).pipe(map(() => 'no event' as never));
+    plugin('process', 'once-wrong', defineProcessor({ process }));
     const made = await run(
-      { collect: 'fleet' },
-      {
-        collect: { fleet: { marbles: 'a' } },
-        forward: { archive: { calls: [{ takes: `${takes}s`, fails: true, fatal: true }] } },
-        ...{ once: false, until: '2m' },
-      },
-      fleet({ ack_wait: 20 }),
+      { collect: 'fleet', process: 'wrong' },
+      { collect: { fleet: { marbles: 'a' } }, once: false, until: '2m' },
+      { ...fleet({ ack_wait: 20 }), processors: { wrong: { plugin: 'once-wrong' } } },
     );
     expect(made.forwarded('archive').map((event) => event.at)).toEqual([at]);
     expect(made.stats).toMatchObject({ collected: 2, dropped: {} });

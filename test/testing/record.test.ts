@@ -42,6 +42,25 @@ describe('a recording', () => {
     expect(delivered.length).toBe((test.expect.archive as unknown[]).length);
   });
 
+  it('has no event twice that a broker delivered again', async () => {
+    const config = {
+      ...source({ collect: 'log', delivery: { attempts: 1 } }),
+      collectors: {
+        log: { plugin: 'nats', servers: 'localhost', stream: 'LOGS', durable: 'w', max_deliver: 3 },
+      },
+    };
+    const calls: PlannedCall[] = [{}, { fails: true, count: 2 }, {}, { fails: true, count: 2 }];
+    const { stats, text, test, differences } = await recorded(await parseConfig(config), {
+      rows: lines('one', 'two', 'three'),
+      calls,
+      once: true,
+    });
+    expect(stats).toMatchObject({ collected: 6, dropped: { forwarder_failed: 4 } });
+    expect(differences).toEqual([]);
+    expect(test.collect.log?.events.map(({ value }) => lineOf(value))).toEqual(['one', 'two', 'three']);
+    expect(await findings(await parseConfig(config), text)).toEqual([]);
+  });
+
   it('of a pipeline that delivers exactly once has no event twice that it had not committed', async () => {
     const config = {
       ...source({ exactly_once: true, restart: true, delivery: { dead_letter: 'letters' } }),

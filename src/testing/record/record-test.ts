@@ -40,6 +40,11 @@ export function recorderFor({ config, pipeline, ...limits }: RecordSource): Reco
       const plugin = config.collectors[name]?.loaded_plugin;
       return plugin !== undefined && resumesAfterRestart(plugin);
     },
+    comesAgain: (name, deliveries) => {
+      const entry = config.collectors[name];
+      const redelivery = entry?.loaded_plugin.redelivery?.({ config: entry as never });
+      return redelivery?.afterFailure(deliveries) !== undefined;
+    },
   });
 }
 

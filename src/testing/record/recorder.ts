@@ -9,6 +9,7 @@ import {
   retryAfterOf,
   safeReason,
 } from '../../sdk/errors.ts';
+import type { Outcome } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { toJson } from '../../sdk/serialise.ts';
 
@@ -77,6 +78,8 @@ interface RecorderOptions {
   readonly isRunning: boolean;
   /** Whether a collector emits what was not acknowledged again after a restart. */
   readonly redelivers: (collector: string) => boolean;
+  /** Whether events that failed come again after so many deliveries. */
+  readonly comesAgain: (collector: string, deliveries: number) => boolean;
   /** Whether the pipeline goes on from its last commit after a restart, instead of from what was acknowledged. */
   readonly commits: boolean;
   readonly mostEvents: number;
@@ -105,6 +108,8 @@ export class Recorder implements PipelineProbe {
   readonly #uncommitted = new Map<string, Set<CollectedEvent>>();
   /** Events, as JSON, that a collector emits again after a restart: how many times each. */
   readonly #expectedAgain = new Map<string, Map<string, number>>();
+  /** How often events, as JSON, have failed, by collector. */
+  readonly #failures = new Map<string, Map<string, number>>();
   /** The roots of recorded events. */
   readonly #recordedRoots = new WeakSet<object>();
   /** Collectors that this run of the pipeline has started. */
@@ -226,13 +231,27 @@ export class Recorder implements PipelineProbe {
     if (this.#endedAt === undefined) this.#leftOut.refused++;
   }
 
-  acknowledged({ name }: StagePlace, events: () => readonly CollectedEvent[]): void {
+  acknowledged({ name }: StagePlace, events: () => readonly CollectedEvent[], outcome: Outcome): void {
     const pending = this.#pending.get(name);
     if (pending === undefined || pending.size === 0) return;
     const uncommitted = this.#options.commits ? this.#uncommitted.get(name) : undefined;
     for (const event of events()) {
-      if (pending.delete(event)) uncommitted?.add(event);
+      if (!pending.delete(event)) continue;
+      if (outcome === 'failed') this.#failed(name, event);
+      uncommitted?.add(event);
     }
+  }
+
+  /** The stand-in of its collector emits it again, as the collector does. */
+  #failed(name: string, event: CollectedEvent): void {
+    const key = keyOf(event);
+    const failures = this.#failures.get(name) ?? new Map<string, number>();
+    this.#failures.set(name, failures);
+    add(failures, key, 1);
+    if (!this.#options.comesAgain(name, failures.get(key) ?? 0)) return;
+    const again = this.#expectedAgain.get(name) ?? new Map<string, number>();
+    this.#expectedAgain.set(name, again);
+    add(again, key, 1);
   }
 
   committing(): () => void {
