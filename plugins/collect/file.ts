@@ -16,8 +16,8 @@ import {
   LineEvents,
   type PipelineRunContext,
   path,
-  seconds,
   type SourceText,
+  seconds,
   type WrittenFile,
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';

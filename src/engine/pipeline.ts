@@ -189,8 +189,7 @@ class PipelineRun {
         onAdmitted:
           probe?.admitted && ((unit, delivery) => probe.admitted?.(place, () => unit.events, delivery)),
         onAcknowledged:
-          probe?.acknowledged &&
-          ((unit, outcome) => probe.acknowledged?.(place, () => unit.events, outcome)),
+          probe?.acknowledged && ((unit, outcome) => probe.acknowledged?.(place, () => unit.events, outcome)),
       }),
       tap((batch) => this.#truncated.note(batch)),
       this.#watch(place),

@@ -75,6 +75,7 @@ export function standInCollector(
         const endLater = jitter();
         let timer = Subscription.EMPTY;
         let isRunning = false;
+        let isWaitingForRoom = false;
 
         const end = () => {
           if (row.end?.kind === 'failed') subscriber.error(failure(run));
@@ -101,7 +102,8 @@ export function standInCollector(
             }
             if (first.due > now) return first.due;
             const { room } = demand;
-            if (waits && room === 0) return undefined;
+            isWaitingForRoom = waits && room === 0;
+            if (isWaitingForRoom) return undefined;
             const most = waits ? Math.min(BATCH_EVENTS, room) : 1;
             const items = [unread.shift()];
             let { batchKey } = first;
@@ -140,9 +142,9 @@ export function standInCollector(
 
         subscriber.add(() => timer.unsubscribe());
         if (waits) {
-          // Which of several collectors takes room that is free again is not guaranteed.
           const goLater = () => {
-            const wait = jitter();
+            // Which of several collectors takes room that is free again is not guaranteed.
+            const wait = isWaitingForRoom ? jitter() : 0;
             if (wait === 0) go();
             else subscriber.add(asyncScheduler.schedule(go, wait));
           };

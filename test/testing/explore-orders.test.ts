@@ -76,6 +76,30 @@ describe('exploreOrders', () => {
     expect(found?.failed.findings[0]?.message).toContain('the run took longer than it may in real time');
   });
 
+  it('varies which of two collectors gets room that is free again', async () => {
+    const config = `collectors:
+  log: { plugin: file, paths: [/nowhere/a.log] }
+  other: { plugin: file, paths: [/nowhere/b.log] }
+forwarders: { archive: { plugin: noop } }
+pipelines: { web: { collect: [log, other], forward: archive, max_in_flight: 1 } }
+host_config: {}
+tests:
+  t:
+    collect: { log: { marbles: '(abc)|' }, other: { marbles: '1ms (de)|' } }
+    forward: { archive: { takes: 1s } }
+    expect: { archive: { in_order: [{ value: a }, { value: b }, { value: d }] } }
+`;
+    const suites = await load({ 'c.yaml': config });
+    const tests = suites.flatMap(({ tests }) => tests);
+    const seeds = SEEDS.slice(0, 20);
+    const passed = await run(suites);
+    expect(passed.flatMap(({ findings }) => findings)).toEqual([]);
+    const [found] = await exploreOrders(tests, passed, seeds);
+    const values = found?.failed.run?.forwarded('archive').map(({ data }) => data.value) as string[];
+    expect(values).toHaveLength(5);
+    expect(values.filter((value) => value < 'd')).toEqual(['a', 'b', 'c']);
+  });
+
   it('moves things by no more than it is told', async () => {
     const body =
       "collect: { log: { marbles: 'a 1s b|' } }, expect: { archive: { times: [0s, 1001ms], within: 5ms } }";
