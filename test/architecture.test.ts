@@ -66,11 +66,6 @@ const EXCUSED_CLOCKS: readonly { file: string; code: string; why: string }[] = [
     why: 'lets standard output drain before the process exits; no pipeline runs any more',
   },
   {
-    file: 'src/admin/admin-routes.ts',
-    code: 'setTimeout(',
-    why: 'how long the connection of a request may be idle; no timer',
-  },
-  {
     file: 'operators/support/clock.ts',
     code: 'performance.now',
     why: 'a clock that cannot be set, which RxJS has for animations only; in virtual time it is not read',

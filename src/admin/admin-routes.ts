@@ -1,40 +1,59 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { isLoopback } from '../sdk/listen-address.ts';
 import type { Secret } from '../sdk/secret.ts';
+import type { PipelineHealth } from '../sdk/status.ts';
 import type { AdminServerOptions } from './admin-server.ts';
+import type { Connections } from './connections.ts';
+import type { RequestStream } from './request-stream.ts';
 
 /** Milliseconds: `for` of `/record`. */
 const LONGEST_RECORDING = 600_000;
 
 /** Answers requests for `/metrics`, `/health/live`, `/health/ready`, `/start` and `/record`. */
-export function adminListener(options: AdminServerOptions): RequestListener {
-  return getRequestListener(routes(options).fetch, { overrideGlobalObjects: false });
+export function adminListener(options: AdminServerOptions, connections: Connections): RequestListener {
+  return getRequestListener(routes(options, connections).fetch, { overrideGlobalObjects: false });
 }
 
-function routes(options: AdminServerOptions): Hono {
+function routes(options: AdminServerOptions, connections: Connections): Hono {
   const { metrics, health, start, logger } = options;
   const app = new Hono();
-  app.use(async (request, next) => refusal(request, options) ?? next());
+  app.use(async (request, next) => {
+    connections.setUse(streamOf(request), 'unknown');
+    return next();
+  });
+  app.get('/health/live', (request) => request.json({ status: 'live' }));
+  app.get('/health/ready', async (request, next) => {
+    // The probes of Kubernetes have no token.
+    if (options.token === undefined || request.req.header('authorization') !== undefined) return next();
+    const isReady = isAllReady(health());
+    return request.json({ status: statusText(isReady) }, isReady ? 200 : 503);
+  });
+  app.use(async (request, next) => {
+    const refused = refusal(request, options);
+    if (refused !== undefined) return refused;
+    connections.setUse(streamOf(request), 'admitted');
+    return next();
+  });
   app.get('/metrics', async (request) => {
     // A scrape starts the measurement of the event loop anew, so a HEAD must not be one.
     const body = request.req.method === 'HEAD' ? '' : await metrics.text();
     return request.body(body, 200, { 'Content-Type': metrics.contentType });
   });
-  app.get('/health/live', (request) => request.json({ status: 'live' }));
   app.get('/health/ready', (request) => {
     const pipelines = health();
-    const isStarted = pipelines.length > 0;
-    const isReady = isStarted && pipelines.every((pipeline) => pipeline.isReady);
-    const reasons = isStarted
-      ? pipelines.flatMap(({ pipeline, problems }) => problems.map((problem) => `${pipeline}: ${problem}`))
-      : ['no pipeline has been started yet'];
+    const isReady = isAllReady(pipelines);
+    const reasons =
+      pipelines.length > 0
+        ? pipelines.flatMap(({ pipeline, problems }) => problems.map((problem) => `${pipeline}: ${problem}`))
+        : ['no pipeline has been started yet'];
     const body = {
-      status: isReady ? 'ready' : 'not ready',
+      status: statusText(isReady),
       reasons,
       pipelines: pipelines.map(({ pipeline, state, isReady, problems }) => ({
         pipeline,
@@ -57,7 +76,7 @@ function routes(options: AdminServerOptions): Hono {
     }
   });
   app.get('/start', (request) => problem(request, 405, 'only POST is possible', { Allow: 'POST' }));
-  app.get('/record', (request) => recording(request, options));
+  app.get('/record', (request) => recording(request, options, connections));
   app.notFound((request) =>
     problem(request, 404, 'there are /metrics, /health/live, /health/ready, /record and POST /start'),
   );
@@ -68,7 +87,20 @@ function routes(options: AdminServerOptions): Hono {
   return app;
 }
 
-async function recording(request: Context, { token, record }: AdminServerOptions): Promise<Response> {
+function isAllReady(pipelines: readonly PipelineHealth[]): boolean {
+  return pipelines.length > 0 && pipelines.every(({ isReady }) => isReady);
+}
+
+const statusText = (isReady: boolean) => (isReady ? 'ready' : 'not ready');
+
+const streamOf = (request: Context) =>
+  (request.env as HttpBindings).incoming.socket as Duplex as RequestStream;
+
+async function recording(
+  request: Context,
+  { token, record }: AdminServerOptions,
+  connections: Connections,
+): Promise<Response> {
   // Other users of this machine may see metrics, but not events.
   if (token === undefined) {
     const message = 'recordings show events, so they need a token: set `admin.token` or MILLRACE_ADMIN_TOKEN';
@@ -81,15 +113,14 @@ async function recording(request: Context, { token, record }: AdminServerOptions
     return problem(request, 400, '`for` is how long to record: 1s to 600s, or 1m to 10m');
   }
   if (request.req.method === 'HEAD') return problem(request, 405, 'only GET is possible', { Allow: 'GET' });
-  const { incoming } = request.env as HttpBindings;
-  // Nothing is sent until the recording has ended.
-  const { timeout = 0 } = incoming.socket;
-  incoming.socket.setTimeout(0);
+  const stream = streamOf(request);
   const gone = new AbortController();
-  incoming.socket.once('close', () => gone.abort());
+  stream.once('close', () => gone.abort());
+  stream.watchClient();
+  connections.setUse(stream, 'recording');
   const { signal } = gone;
   const answer = await record({ pipeline: pipeline ?? '', forMs, forText: duration, signal });
-  incoming.socket.setTimeout(timeout);
+  connections.setUse(stream, 'admitted');
   if (answer.status !== 200) return problem(request, answer.status, answer.error);
   return request.body(answer.text, 200, {
     'Content-Type': 'application/yaml; charset=utf-8',

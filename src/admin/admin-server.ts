@@ -1,19 +1,18 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { isIP } from 'node:net';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer, isIP, type Server } from 'node:net';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import type { ListenAddress } from '../sdk/listen-address.ts';
 import type { Secret } from '../sdk/secret.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
+import { Connections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
+import { RequestStream } from './request-stream.ts';
 
-/** Limits on what comes from outside. Requests with a body are refused. */
-const MOST_CONNECTIONS = 64;
-const MOST_HEADER_BYTES = 8192;
-const HEADERS_MS = 5000;
-const REQUEST_MS = 10_000;
-const IDLE_MS = 30_000;
+/** Limits on what comes from outside. Each connection has one request, without a body. */
+const CONNECTIONS = { most: 128, requestMs: 5000, answerMs: 30_000 };
+const MOST_HEAD_BYTES = 8192;
 
 /** What `/record` is asked for. */
 export interface RecordRequest {
@@ -58,10 +57,12 @@ export interface AdminServerOptions {
  */
 export class AdminServer {
   readonly #server: Server;
+  readonly #connections: Connections;
   readonly address: string;
 
-  private constructor(server: Server, { host }: ListenAddress) {
+  private constructor(server: Server, connections: Connections, { host }: ListenAddress) {
     this.#server = server;
+    this.#connections = connections;
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     this.address = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
@@ -70,17 +71,13 @@ export class AdminServer {
   /** @throws MillraceError if the address cannot be listened on */
   static async listen(options: AdminServerOptions): Promise<AdminServer> {
     const { listen, logger } = options;
-    const server = createServer(
-      {
-        maxHeaderSize: MOST_HEADER_BYTES,
-        headersTimeout: HEADERS_MS,
-        requestTimeout: REQUEST_MS,
-        keepAliveTimeout: IDLE_MS,
-      },
-      answerOnceLoaded(options),
-    );
-    server.maxConnections = MOST_CONNECTIONS;
-    server.timeout = IDLE_MS;
+    const connections = new Connections(CONNECTIONS);
+    const http = createHttpServer({ maxHeaderSize: MOST_HEAD_BYTES }, answerOnceLoaded(options, connections));
+    const server = createServer((socket) => {
+      const stream = new RequestStream(socket);
+      connections.add(stream);
+      stream.passTo(http, MOST_HEAD_BYTES);
+    });
     server.listen({ host: listen.host, port: listen.port });
     try {
       await once(server, 'listening');
@@ -94,20 +91,21 @@ export class AdminServer {
     server.on('error', (error) => logger.error(`admin: ${safeReason(error)}`));
     // Pipelines decide how long the process lives.
     server.unref();
-    return new AdminServer(server, listen);
+    return new AdminServer(server, connections, listen);
   }
 
   close(): void {
     this.#server.close();
-    this.#server.closeAllConnections();
+    this.#connections.closeAll();
   }
 }
 
 /** Loads what answers requests with the first one: a run that is never asked does not pay for it. */
-function answerOnceLoaded(options: AdminServerOptions): RequestListener {
+function answerOnceLoaded(options: AdminServerOptions, connections: Connections): RequestListener {
   let answer: Promise<RequestListener> | undefined;
   return (request, response) => {
-    answer ??= import('./admin-routes.ts').then(({ adminListener }) => adminListener(options));
+    response.setHeader('Connection', 'close');
+    answer ??= import('./admin-routes.ts').then(({ adminListener }) => adminListener(options, connections));
     answer
       .then((listener) => listener(request, response))
       .catch((error) => {

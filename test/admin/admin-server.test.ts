@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { AdminServer, type AdminServerOptions } from '../../src/admin/admin-server.ts';
 import { Metrics } from '../../src/admin/metrics.ts';
@@ -151,8 +152,7 @@ describe('the server', () => {
   it('admits only who knows the token, where there is one', async () => {
     const url = await serve({ token: new Secret('t0ken-of-the-admin') });
     const statusFor = async (authorization?: string) =>
-      (await ask(url, '/health/live', authorization === undefined ? {} : { headers: { authorization } }))
-        .status;
+      (await ask(url, '/metrics', authorization === undefined ? {} : { headers: { authorization } })).status;
     expect(await statusFor()).toBe(401);
     expect(await statusFor('Bearer wrong')).toBe(401);
     expect(await statusFor('Basic t0ken-of-the-admin')).toBe(401);
@@ -189,6 +189,140 @@ describe('the server', () => {
     await expect(serve({ listen: { host: '127.0.0.1', port: Number(port) } })).rejects.toThrow(
       /^admin: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*; choose another address/,
     );
+  });
+});
+
+describe('with a token', () => {
+  const token = new Secret('t0ken-of-the-admin');
+  const headers = { authorization: 'Bearer t0ken-of-the-admin' };
+
+  it('liveness needs none, and shows nothing', async () => {
+    const url = await serve({ token, health: () => [failing] });
+    const live = { status: 200, body: '{"status":"live"}' };
+    expect(await ask(url, '/health/live')).toEqual(live);
+    expect(await ask(url, '/health/live', { headers: { authorization: 'Bearer wrong' } })).toEqual(live);
+    expect(await ask(url, '/health/live', { headers: { host: 'millrace.svc.cluster.local' } })).toEqual(live);
+    expect((await ask(url, '/health/live', { method: 'HEAD' })).status).toBe(200);
+    for (const method of ['POST', 'DELETE']) {
+      expect((await ask(url, '/health/live', { method })).status).toBe(401);
+    }
+    for (const path of [
+      '/health/live/',
+      '/health/live/x',
+      '/health',
+      '/%68ealth/liv',
+      '/start?pipeline=main',
+    ]) {
+      expect((await ask(url, path)).status).toBe(401);
+    }
+  });
+
+  it('readiness needs one only for the reasons', async () => {
+    let pipelines = [failing];
+    const url = await serve({ token, health: () => pipelines });
+    expect(await ask(url, '/health/ready')).toEqual({ status: 503, body: '{"status":"not ready"}' });
+    expect((await ask(url, '/health/ready', { headers })).body).toContain('no space left');
+    expect(await ask(url, '/health/ready', { headers: { authorization: 'Bearer wrong' } })).toMatchObject({
+      status: 401,
+    });
+    pipelines = [well];
+    expect(await ask(url, '/health/ready')).toEqual({ status: 200, body: '{"status":"ready"}' });
+    pipelines = [];
+    expect(await ask(url, '/health/ready')).toEqual({ status: 503, body: '{"status":"not ready"}' });
+  });
+});
+
+describe('POST /start', () => {
+  const start: AdminServerOptions['start'] = (pipeline) => {
+    if (pipeline === 'main') return { pipeline, state: 'running', since: '', failures: 0 };
+    throw new MillraceError('MILLRACE_PIPELINE_UNKNOWN', 'there is no such pipeline');
+  };
+
+  it('starts the pipeline that is named', async () => {
+    const url = await serve({ start });
+    const post = (path: string, headers = {}) => ask(url, path, { method: 'POST', headers });
+    expect(await post('/start?pipeline=main')).toEqual({
+      status: 200,
+      body: '{"pipeline":"main","state":"running"}',
+    });
+    expect(await post('/start?pipeline=other')).toMatchObject({ status: 404 });
+    expect((await post('/start')).status).toBe(400);
+    expect((await post('/start?pipeline=main', { origin: 'http://evil.example' })).status).toBe(403);
+    expect((await ask(url, '/start?pipeline=main')).status).toBe(405);
+    expect((await ask(url, '/start?pipeline=main', { method: 'PUT' })).status).toBe(405);
+  });
+});
+
+const closing = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
+
+describe('clients that mean no good', () => {
+  const connected = async ({ hostname, port }: URL, text = ''): Promise<Socket> => {
+    const socket = connect(Number(port), hostname).on('error', () => {});
+    ends.push(() => socket.destroy());
+    await once(socket, 'connect');
+    socket.write(text);
+    return socket;
+  };
+  const ends: (() => void)[] = [];
+  afterEach(() => {
+    for (const end of ends.splice(0)) end();
+  });
+
+  it.each([
+    ['at once', (get: string) => [get.repeat(1000)]],
+    ['one after the other', (get: string) => Array.from({ length: 50 }, () => get)],
+  ])('that send many requests %s, and read nothing, get one answer', async (_, writes) => {
+    let asked = 0;
+    const health = () => {
+      asked++;
+      return [well];
+    };
+    const url = await serve({ health });
+    const sockets = await Promise.all([1, 2, 3, 4].map(() => connected(url)));
+    const get = `GET /health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const closed = sockets.map((socket) => closing(socket));
+    for (const socket of sockets) {
+      for (const text of writes(get)) socket.write(text);
+      socket.resume();
+    }
+    await Promise.all(closed);
+    expect(asked).toBeLessThanOrEqual(sockets.length);
+    expect((await ask(url, '/health/live')).status).toBe(200);
+  });
+
+  it.each([
+    ['send nothing', ''],
+    ['send a request slowly', 'GET /health/live HTTP/1.1\r\nHost: '],
+    ['do not read', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ])('that %s do not keep the health check from its answer, however many they are', async (_, text) => {
+    const url = await serve();
+    for (let n = 0; n < 300; n++) (await connected(url, text)).pause();
+    for (let n = 0; n < 10; n++) {
+      expect(await ask(url, '/health/live')).toEqual({ status: 200, body: '{"status":"live"}' });
+    }
+  });
+
+  it('are disconnected soon if they send slowly or nothing', async () => {
+    const url = await serve();
+    const from = performance.now();
+    const silent = await connected(url);
+    const slow = await connected(url, 'GET /health/live HTTP/1.1\r\n');
+    const drip = setInterval(() => slow.write('x'), 300);
+    ends.push(() => clearInterval(drip));
+    await Promise.all([silent, slow].map((socket) => closing(socket.resume())));
+    // After 5 s; Node.js would look for them 30 s later.
+    expect(performance.now() - from).toBeLessThan(20_000);
+  }, 60_000);
+
+  it('keep their connection for one answer alone', async () => {
+    const url = await serve();
+    const socket = await connected(url, 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    let answer = '';
+    socket.on('data', (data) => {
+      answer += data;
+    });
+    await closing(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*connection: close\r\n[\s\S]*\{"status":"live"\}$/i);
   });
 });
 

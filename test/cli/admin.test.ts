@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { ROOT } from '../support/build.ts';
 import { type CliOptions, folderWith, runCli, startCli } from '../support/cli.ts';
 
 const config = (admin = '') => `
@@ -48,6 +50,24 @@ describe('run --admin', () => {
     cli.kill('SIGTERM');
     const { stderr } = await cli.ended();
     expect(stderr).not.toContain('the-token');
+  });
+
+  it.each([
+    ['the Dockerfile', /^HEALTHCHECK .* CMD (\[.*\])$/m, 'deploy/docker/Dockerfile'],
+    ['docs/deployment.md', /exec: \{ command: \[node, -e, (".*")\] \}/, 'docs/deployment.md'],
+  ])('answers the health check of %s without the token', async (_, pattern, file) => {
+    const { cli, url } = await started([], 'admin: { listen: 0, token: { env: TOKEN } }', {
+      env: { TOKEN: 'the-token' },
+    });
+    const [, command = ''] = pattern.exec(readFileSync(join(ROOT, file), 'utf8')) ?? [];
+    const script = [JSON.parse(command)].flat().at(-1);
+    expect(script).toContain('http://127.0.0.1:9464/health/live');
+    const check = (address: string) =>
+      spawnSync(process.execPath, ['-e', script.replace('http://127.0.0.1:9464', address)]).status;
+    expect(check(url)).toBe(0);
+    cli.kill('SIGTERM');
+    await cli.ended();
+    expect(check(url)).toBe(1);
   });
 
   it('serves nothing unless it is asked to', async () => {
