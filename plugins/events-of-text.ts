@@ -1,4 +1,4 @@
-import { LineFramer } from '../operators/files/follow/line-framer.ts';
+import { LineBlock } from '../operators/files/follow/line-block.ts';
 import { type CollectedEvent, isoNow, LineEvents } from '../src/sdk/index.ts';
 
 interface TextSettings {
@@ -8,22 +8,18 @@ interface TextSettings {
   readonly skipEmptyLines: boolean;
 }
 
-/** The start of a file may have a byte order mark, or NULs that are no part of a line. */
-const BEHIND_THE_START = 1;
+const TERMINATOR = Buffer.from('\n');
 
 /** The events of text that is followed by a newline, as a collector of lines makes them of the bytes of its source. */
 export function eventsOfText(
   text: string,
   { source, backfill, maxLineBytes, skipEmptyLines }: TextSettings,
 ): CollectedEvent[] {
-  const framer = new LineFramer(BEHIND_THE_START, { maxLineBytes });
-  framer.feed(Buffer.from(`${text}\n`));
-  const events: CollectedEvent[] = [];
-  while (framer.hasLines) {
-    const all = framer.take(1);
-    const { isTruncated } = framer;
+  return text.split('\n').flatMap((line): readonly CollectedEvent[] => {
+    const bytes = Buffer.from(line);
+    const isTruncated = bytes.length > maxLineBytes;
+    const block = new LineBlock(Buffer.concat([bytes.subarray(0, maxLineBytes), TERMINATOR]), 1);
     const envelope = { timestamp: isoNow(), source, backfill, isTruncated };
-    events.push(...new LineEvents(skipEmptyLines ? all.withoutEmpty : all, envelope).events);
-  }
-  return events;
+    return new LineEvents(skipEmptyLines ? block.withoutEmpty : block, envelope).events;
+  });
 }

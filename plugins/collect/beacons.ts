@@ -25,6 +25,8 @@ export const shownSettings = { beacons: '' };
 
 export const usesState = false;
 
+export const heedsDemand = false;
+
 /** docs/specification.md#27-collect-plugins-and-their-events. `beacons` are glob patterns over beacon names. */
 export const BeaconsConfig = CollectConfigBase.extend({
   beacons: z.array(z.string()).describe('Names of beacons, or glob patterns of names.'),

@@ -75,6 +75,9 @@ function textReport(drawsAll: boolean): TestReport {
       if (isNewFile) process.stdout.write(`${colours.bold(printable(result.file))}\n`);
       before = result;
       process.stdout.write(resultLine(result, colours));
+      for (const assumption of result.run?.assumptions ?? []) {
+        process.stdout.write(`${INDENT}${colours.yellow('!')} ${printable(assumption)}\n`);
+      }
       if (!result.isPassed) process.stdout.write(`\n${indented(failureText(result))}\n`);
       if (isDrawn(result)) process.stdout.write(`\n${drawing(result)}`);
     },
@@ -244,13 +247,16 @@ function annotations(results: readonly TestResult[], { coverage, mutation }: Tes
       return line('error', name, { ...finding.place, message: `${headline(finding)}${details}` });
     }),
   );
+  const assumptions = results.flatMap(({ name, place, run }) =>
+    (run?.assumptions ?? []).map((message) => line('warning', name, { ...place, message })),
+  );
   const gaps = [
     ...coverageGaps(coverage ?? []).map((gap) => line('warning', 'not covered', gap)),
     ...(mutation === undefined ? [] : mutationGaps(mutation)).map((gap) =>
       line('warning', 'not noticed', gap),
     ),
   ];
-  return [...failures, ...gaps].join('');
+  return [...failures, ...assumptions, ...gaps].join('');
 }
 
 const data = (text: string) =>
@@ -269,6 +275,7 @@ function jsonText(results: readonly TestResult[], { coverage, mutation, orders }
       ...(generated === undefined
         ? {}
         : { runs: generated.runs, seed: generated.seed, smallest: generated.smallest?.yaml }),
+      warnings: run?.assumptions ?? [],
       failures: findings.map(({ place: at, path, kind = 'assertion', message, details }) => ({
         ...{ file: at.file, line: at.line, column: at.column, path, kind, message, details },
       })),

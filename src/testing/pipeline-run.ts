@@ -34,6 +34,11 @@ export class PipelineRun {
   readonly failures: readonly PluginFailure[];
   readonly disk: DiskRecord;
   readonly maskingRules: MaskingRules;
+  /**
+   * What the result rests on, because a plugin of a collector does not say how it behaves: a run may be another. One
+   * sentence each.
+   */
+  readonly assumptions: readonly string[];
 
   constructor(
     trace: Trace,
@@ -42,6 +47,7 @@ export class PipelineRun {
     failures: readonly PluginFailure[] = [],
     disk: DiskRecord = { contents: new Map(), calls: [] },
     maskingRules: MaskingRules = new Map(),
+    assumptions: readonly string[] = [],
   ) {
     this.trace = trace;
     this.stats = stats;
@@ -49,6 +55,7 @@ export class PipelineRun {
     this.failures = failures;
     this.disk = disk;
     this.maskingRules = maskingRules;
+    this.assumptions = assumptions;
   }
 
   /** What each virtual file holds at the end, by its path. */
@@ -130,6 +137,8 @@ export function joinedRun(runs: readonly PipelineRun[]): PipelineRun {
     runs.flatMap(({ log }) => log),
     runs.flatMap(({ failures }) => failures),
     last.disk,
+    last.maskingRules,
+    runs.flatMap(({ assumptions }) => assumptions),
   );
 }
 

@@ -62,6 +62,7 @@ export class PipelineTest {
   /** Processors that tried to change an event, with the error. */
   readonly #changed = new Map<string, unknown>();
   readonly #log: string[] = [];
+  readonly #assumptions = new Set<string>();
   readonly #states: Trace['states'][number][] = [];
   readonly #random: () => number;
   /** Of each process in which it ran. */
@@ -167,7 +168,8 @@ export class PipelineTest {
 
   /** All that happens at a time has happened. */
   passed(at: number): void {
-    this.#steps?.record(at, this.#stats(), this.#log.length);
+    const marks = this.#recorder.marks + this.#states.length;
+    this.#steps?.record(at, this.#stats(), this.#log.length, marks);
   }
 
   /** What it did in all processes, and what became of the files that it shared with others. */
@@ -185,7 +187,7 @@ export class PipelineTest {
     }
     const { rows, failures } = this.#recorder;
     const trace = { pipeline: this.#name, rows, states: this.#states, ...more };
-    return new PipelineRun(trace, stats, this.#log, failures, disk, rules);
+    return new PipelineRun(trace, stats, this.#log, failures, disk, rules, [...this.#assumptions]);
   }
 
   #stats(): PipelineRun['stats'] {
@@ -234,6 +236,7 @@ export class PipelineTest {
           failure: (run) => failureOf(given, run),
           onEnd: () => this.#recorder.ended({ kind: 'collect', name }),
           jitter,
+          onAssumed: (what) => this.#assumptions.add(`collector ${name} (${entry.plugin}): ${what}`),
         });
       }),
       processors: replacePlugins(this.#config.processors, ({ name, loaded_plugin }) =>

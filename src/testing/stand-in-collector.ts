@@ -38,7 +38,14 @@ interface StandInCollectorOptions {
   readonly onEnd: () => void;
   /** By how much later than it should something happens: milliseconds. */
   readonly jitter: () => number;
+  /** Told of what its plugin does not say, when it makes a difference. */
+  readonly onAssumed?: (what: string) => void;
 }
+
+const ASSUMED_TO_RESUME =
+  'the test assumes that it goes on behind what was acknowledged, because its plugin does not say whether it uses ctx.state; export `usesState = false` if it starts again, or `usesState = true`';
+const ASSUMED_TO_OVERFLOW =
+  'the test assumes that it cannot wait for room, because its plugin does not say so; export `heedsDemand = true` if it returns an iterable, or emits at most `ctx.demand.room` events, or `heedsDemand = false`';
 
 /** Events that a collector emits in one batch, at most. */
 const BATCH_EVENTS = 4096;
@@ -51,7 +58,7 @@ const BATCH_EVENTS = 4096;
  */
 export function standInCollector(
   entry: PluginConfig<CollectPlugin>,
-  { rows, isOnePerRun = false, makeEvent, failure, onEnd, jitter }: StandInCollectorOptions,
+  { rows, isOnePerRun = false, makeEvent, failure, onEnd, jitter, onAssumed }: StandInCollectorOptions,
 ): CollectPlugin {
   const plugin = entry.loaded_plugin;
   const config = entry as never;
@@ -65,6 +72,7 @@ export function standInCollector(
     collect: ({ ctx }: { ctx: PipelineRunContext<never> }) =>
       new Observable<CollectedEvent | EventBatch>((subscriber) => {
         const run = runs++;
+        if (run > 0 && isSilent(plugin)) onAssumed?.(ASSUMED_TO_RESUME);
         const start = asyncScheduler.now();
         const row = (isOnePerRun ? rows[run] : rows[0]) ?? NO_EVENTS;
         const isNew = !unread.isKept || run === 0 || isOnePerRun;
@@ -104,6 +112,7 @@ export function standInCollector(
             const { room } = demand;
             isWaitingForRoom = waits && room === 0;
             if (isWaitingForRoom) return undefined;
+            if (room === 0 && plugin.heedsDemand === undefined) onAssumed?.(ASSUMED_TO_OVERFLOW);
             const most = waits ? Math.min(BATCH_EVENTS, room) : 1;
             const items = [unread.shift()];
             let { batchKey } = first;
@@ -222,6 +231,11 @@ export function resumesAfterRestart({ usesState, readsStdin, redelivers }: Colle
   return usesState !== false || readsStdin === true || redelivers === true;
 }
 
+/** Whether a plugin leaves open what it does after a restart. */
+function isSilent({ usesState, readsStdin, redelivers, resumes }: CollectPlugin): boolean {
+  return [usesState, readsStdin, redelivers, resumes].every((says) => says === undefined);
+}
+
 const NO_EVENTS: CollectorRow = { entries: [], end: { at: 0, kind: 'completed' } };
 
 /** A row that goes on after a restart ends with its last event; where it fails, it does so after the same time as before. */
@@ -231,6 +245,6 @@ function endsAt({ end }: CollectorRow, start: number, isNew: boolean): number | 
 }
 
 /** Iterables are pulled when there is room, so that a generator cannot but wait. */
-function heedsDemand({ heedsDemand, collect }: CollectPlugin): boolean {
+export function heedsDemand({ heedsDemand, collect }: CollectPlugin): boolean {
   return heedsDemand ?? /^(?:Async)?GeneratorFunction$/.test(collect.constructor.name);
 }

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import type { PipelineStats } from '../sdk/status.ts';
 import { type Duration, durationText, toMilliseconds } from './duration.ts';
@@ -14,6 +14,8 @@ interface Instant {
   readonly stats: PipelineStats;
   /** Lines of the log so far. */
   readonly logged: number;
+  /** Marks of the trace so far, and changes of the state. */
+  readonly marks: number;
   readonly caches: Caches;
 }
 
@@ -46,11 +48,13 @@ export class InstantRecorder {
   }
 
   /** All that happens at a time has happened. */
-  record(at: number, stats: PipelineStats, logged: number): void {
+  record(at: number, stats: PipelineStats, logged: number, marks: number): void {
+    const { at: _, ...last } = this.instants.at(-1) ?? { at: undefined };
+    const instant = { stats, logged, marks, caches: this.#caches() };
+    // A timer that only looks whether there is something to do is none.
+    if (isDeepStrictEqual(instant, last)) return;
     if (this.instants.at(-1)?.at === at) this.instants.pop();
-    if (this.instants.length < MOST_INSTANTS) {
-      this.instants.push({ at, stats, logged, caches: this.#caches() });
-    }
+    if (this.instants.length < MOST_INSTANTS) this.instants.push({ at, ...instant });
   }
 
   /** Caches are copied only if they have changed: most plugins have none. */
@@ -95,7 +99,15 @@ export class SteppedRun extends PipelineRun {
   #now!: number;
 
   constructor(whole: PipelineRun, instants: readonly Instant[]) {
-    super(whole.trace, whole.stats, whole.log, whole.failures, whole.disk);
+    super(
+      whole.trace,
+      whole.stats,
+      whole.log,
+      whole.failures,
+      whole.disk,
+      whole.maskingRules,
+      whole.assumptions,
+    );
     this.#whole = whole;
     this.#instants = instants;
     this.#moveTo(0);

@@ -154,6 +154,7 @@ export class TraceRecorder implements PipelineProbe {
   readonly #batches = new Map<string, WeakMap<CollectedEvent, number>>();
   readonly #flight: FlightCounter;
   #calls = 0;
+  #markCount = 0;
   /** Nothing is written down, because the process was killed, or the run was given up. */
   isPaused = false;
   /** Gets the context of each plugin. */
@@ -172,6 +173,11 @@ export class TraceRecorder implements PipelineProbe {
 
   get flight(): readonly FlightLevel[] {
     return this.#flight.levels;
+  }
+
+  /** How many marks there are in all rows, those that were cut off again included. */
+  get marks(): number {
+    return this.#markCount;
   }
 
   get rows(): TraceRow[] {
@@ -285,6 +291,7 @@ export class TraceRecorder implements PipelineProbe {
       this.#marks.set(place, marks);
     }
     marks.push(mark);
+    this.#markCount++;
   }
 }
 

@@ -136,7 +136,7 @@ describe('the playground', () => {
       const fact = async (name) => (await texts('#facts dd'))[(await facts())[name]];
       expect([await fact('in flight'), await fact('waiting for room')]).toEqual(['1', '0']);
       await page.keyboard.press('ArrowRight');
-      expect(await text('#happened')).toContain("archive: a { line: 'one' }");
+      expect(await text('#happened')).toContain("archive: a { line: 'one', source: 'web.log' }");
       await page.focus('#back');
       await page.keyboard.press('Enter');
       expect(await fact('delivered by archive')).toBeUndefined();

@@ -5,6 +5,7 @@ import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import {
   batching,
   CollectConfigBase,
+  type CollectPlugin,
   defineCollector,
   defineForwarder,
   defineProcessor,
@@ -12,6 +13,7 @@ import {
   type ProcessPlugin,
 } from '../../src/sdk/index.ts';
 import { marbles, type TestPipelineOptions, testPipeline } from '../../src/testing/index.ts';
+import { allBuiltinPlugins } from '../support/built-in-plugins.ts';
 
 const registered: (() => void)[] = [];
 afterEach(() => {
@@ -105,6 +107,48 @@ describe('a stand-in of a collector', () => {
     expect(state).toBe('stopped');
     expect(dropped).toEqual([]);
     expect(made.stats).toMatchObject({ forwarded: { archive: 3 }, given_up: 0, in_flight: 0 });
+  });
+});
+
+describe('a plugin that does not say how it behaves', () => {
+  const assumed = async (definition: object, restarts: boolean) => {
+    plugin('collect', 'silent', defineCollector({ collect: () => [], ...definition }));
+    const { assumptions } = await run(
+      { ...narrow, collect: ['silent', 'bus'], ...(restarts ? { max_in_flight: 100 } : {}) },
+      {
+        collect: {
+          silent: { marbles: '(abcdefgh)' },
+          bus: { marbles: restarts ? ['1m #', '|'] : '|' },
+        },
+        forward: { archive: { takes: '50ms' } },
+        until: '10m',
+      },
+      { collectors: { ...config().collectors, silent: { plugin: 'silent' } } },
+    );
+    return assumptions.map((text) => text.replace(/, because.*/, ''));
+  };
+  const resumes = 'collector silent (silent): the test assumes that it goes on behind what was acknowledged';
+  const overflows = 'collector silent (silent): the test assumes that it cannot wait for room';
+
+  it.each([
+    [{}, [overflows], [resumes]],
+    [{ usesState: false }, [overflows], []],
+    [{ usesState: true, heedsDemand: false }, [], []],
+    [{ resumes: true, heedsDemand: true }, [], []],
+    [{ *collect() {} }, [], [resumes]],
+  ])('is named where the result rests on it: %j', async (definition, whereFull, afterRestart) => {
+    expect(await assumed(definition, false)).toEqual(whereFull);
+    registered.pop()?.();
+    expect(await assumed(definition, true)).toEqual(afterRestart);
+  });
+
+  it('is none of the built-in ones', async () => {
+    const builtin = await allBuiltinPlugins();
+    for (const { kind, plugin } of builtin) {
+      if (kind !== 'collect') continue;
+      const { heedsDemand, usesState, resumes } = plugin as CollectPlugin;
+      expect([heedsDemand, usesState ?? resumes]).not.toContain(undefined);
+    }
   });
 });
 

@@ -19,10 +19,15 @@ function scenario(seed: number) {
   const isOneFile = pick(true, false);
   const hasTimes = pick(true, false);
   let at = 0;
+  const long = `k${'x'.repeat(pick(131_071, 131_072, 200_000))}`;
   const lines: Line[] = Array.from({ length: pick(1, 5, 20, 80) }, (_, index) => {
     if (hasTimes) at += pick(0, 0, 1, 700, 3000);
     const source = isOneFile ? A : hasTimes ? pick(A, B) : index % 2 === 0 ? A : B;
-    return { at, source, text: pick(`${index}`, ` ${index}`, `  ${index}`, '', `${index}\r`) };
+    return {
+      at,
+      source,
+      text: pick(`${index}`, ` ${index}`, `  ${index}`, '', `${index}\r`, '\r', `ä\ud800`, long),
+    };
   });
   // Lines that are there at the same time are read file by file.
   lines.sort((a, b) => a.at - b.at || (a.source < b.source ? -1 : a.source > b.source ? 1 : 0));
@@ -30,7 +35,7 @@ function scenario(seed: number) {
   const skip_empty_lines = pick(true, false);
   const collectors = hasTwoCollectors
     ? {
-        a: { plugin: 'file', paths: [A], backfill: true, skip_empty_lines },
+        a: { plugin: 'file', paths: [A], backfill: true, skip_empty_lines, max_line_bytes: 131_072 },
         b: { plugin: 'file', paths: [B], backfill: true },
       }
     : { a: { plugin: 'file', paths: [A, B], backfill: true, skip_empty_lines } };

@@ -17,6 +17,18 @@ const numbers = (acknowledge: (ctx: Ctx, n: number) => void, first: (ctx: Ctx) =
 /** Collectors that lose or repeat events after a restart. */
 export const BAD_STATE: readonly Bad[] = [
   [
+    'no state, and no word of it',
+    'collect',
+    { ...collector(() => from(NUMBERS.map(event))), usesState: undefined },
+    [/✗ state: .*\n.*it does not use ctx\.state and does not say so, .*; export usesState = false/],
+  ],
+  [
+    'an iterable of a function that is no generator, and no word of it',
+    'collect',
+    { ...collector(() => NUMBERS.map(event)), heedsDemand: undefined },
+    [/✗ demand: .*\n.*it waits for room and does not say so, .*; export heedsDemand = true/],
+  ],
+  [
     'a state that is read and never set',
     'collect',
     numbers(() => {}),

@@ -1,6 +1,8 @@
 import { asyncScheduler } from 'rxjs';
 import { InFlightWindow } from '../../../../operators/in-flight-window.ts';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
+import type { CollectPlugin } from '../../../sdk/plugin.ts';
+import { heedsDemand } from '../../stand-in-collector.ts';
 import { type Check, demand } from '../check.ts';
 import { collected, observe } from '../observe.ts';
 import type { Subject } from '../subject.ts';
@@ -27,6 +29,10 @@ export const DEMAND_CHECKS: readonly Check[] = [
       demand(
         Math.min(free.count, ENOUGH) <= tight.count,
         `it emitted ${tight.count} events where ${free.count} were to come, and there was room again after each; listen to ctx.demand.room$, which emits when there is`,
+      );
+      demand(
+        heedsDemand(subject.plugin as CollectPlugin),
+        'it waits for room and does not say so, so tests in virtual time would predict that it overflows the buffer; export heedsDemand = true',
       );
       return undefined;
     },

@@ -71,6 +71,10 @@ async function restart(subject: Subject, run: Run) {
   const first = await emittedWith(subject, ctx, state, run);
   const events = first.flat();
   let note: string | undefined;
+  demand(
+    state.isUsed || (subject.plugin as CollectPlugin).usesState !== undefined,
+    'it does not use ctx.state and does not say so, so tests in virtual time would predict that it goes on after a restart; export usesState = false',
+  );
   if (!state.isUsed) note = 'it does not use ctx.state; say so: export const usesState = false';
   else if (events.length === 0) note = 'it emitted nothing; give `config` with which it emits something';
   else if (new Set(events).size < events.length)
