@@ -1,9 +1,10 @@
 import { EMPTY, map, type Observable } from 'rxjs';
 import * as z from 'zod';
-import { AcknowledgedPositions } from '../../operators/files/follow/acknowledged-positions.ts';
+import { AcknowledgedPositions, type GoneFile } from '../../operators/files/follow/acknowledged-positions.ts';
 import { findLost } from '../../operators/files/follow/find-lost.ts';
 import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
 import { followFiles, type LineBatch, type Positions } from '../../operators/files/follow-files.ts';
+import { counted } from '../../operators/support/counted.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   bytes,
@@ -150,6 +151,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     backfill,
     wasFollowed: wasFollowed(state),
     isFollowed: (path) => namesPath(paths, path),
+    onGone: (files) => reportGone(files, ctx),
   });
   const demand = batchDemand({ ctx });
   return followFiles(paths, {
@@ -171,6 +173,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     log: ctx.logger,
     onBacklog: (bytes) => ctx.stats.backlog(bytes),
     onGap: (bytes) => ctx.stats.lost(bytes),
+    onLostFile: () => ctx.stats.lostFile(),
     onTruncation: () => ctx.stats.truncated(),
   }).pipe(
     map((batch) => {
@@ -199,6 +202,37 @@ export function lostSources({
   return findLost(state, (path) => namesPath(config.paths, path));
 }
 
+/** The most files that one message names. */
+const MOST_NAMES = 5;
+
+/** Files that are gone since an earlier run: each that was not read as far as it was seen is reported. */
+function reportGone(
+  files: readonly GoneFile[],
+  { logger, stats, pipeline }: PipelineRunContext<FileCollectConfig>,
+): void {
+  for (const { path, offset, unread: bytes, isReplaced } of files) {
+    if (isReplaced) stats.truncated();
+    if (bytes === 0) continue;
+    stats.lost(bytes);
+    stats.lostFile();
+    logger.warn(
+      `${pipeline}: ${path} ${isReplaced ? 'was truncated or replaced' : 'is gone'} since an earlier run: after ` +
+        `${counted(offset, 'byte')} that were read, at least ${counted(bytes, 'byte')} were not. If the file was ` +
+        'compressed, copied or moved, its lines are there',
+      { path, bytes },
+    );
+  }
+  const read = files.filter(({ unread }) => unread === 0);
+  if (read.length === 0) return;
+  const names = read.slice(0, MOST_NAMES).map(({ path }) => path);
+  const more = read.length > MOST_NAMES ? ` and ${read.length - MOST_NAMES} more` : '';
+  logger.info(
+    `${pipeline}: gone, truncated or replaced since an earlier run, which had read all that it had seen: ` +
+      `${names.join(', ')}${more}. Lines that were written to ${read.length === 1 ? 'it' : 'them'} since were not read`,
+    { files: read.length },
+  );
+}
+
 /** Where the state has the paths that were followed last; the keys of positions are numbers. */
 const PATHS = 'paths';
 
@@ -218,8 +252,9 @@ function noting(positions: AcknowledgedPositions, note: () => void): Positions {
     forget: (id, end) => positions.forget(id, end),
     deleted: (id) => positions.deleted(id),
     known: () => positions.known(),
-    found: (isThere) => {
-      positions.found(isThere);
+    seen: (id, size) => positions.seen(id, size),
+    found: (isThere, mayBeThere) => {
+      positions.found(isThere, mayBeThere);
       note();
     },
   };

@@ -197,6 +197,13 @@ export const ENGINE_METRICS: readonly EngineMetric[] = [
     read: ofEntries(['collect'], ({ lostBytes }) => lostBytes),
   },
   {
+    name: 'millrace_lost_files_total',
+    type: 'counter',
+    help: 'Files of a collector that were gone before they were read to their ends.',
+    labels: ENTRY,
+    read: ofEntries(['collect'], ({ lostFiles }) => lostFiles),
+  },
+  {
     name: 'millrace_file_truncations_total',
     type: 'counter',
     help: 'Files of a collector that were truncated, each of which may have lost lines.',

@@ -207,6 +207,7 @@ function addStats(before: PipelineStats | undefined, since: PipelineStats): Pipe
     retries: before.retries + since.retries,
     given_up: before.given_up + since.given_up,
     lost_bytes: before.lost_bytes + since.lost_bytes,
+    lost_files: before.lost_files + since.lost_files,
     joined: before.joined + since.joined,
     truncations: before.truncations + since.truncations,
   };

@@ -175,6 +175,12 @@ function summaryRows({ stats, elapsedMs, masks, forwarders }: PipelineResult): R
   if (stats.in_flight > 0) rows.push(['  in flight', count(stats.in_flight), 'not delivered when it ended']);
   if (stats.lost_bytes > 0)
     rows.push(['  lost', count(stats.lost_bytes), 'bytes at least, gone before they were read']);
+  if (stats.lost_files > 0)
+    rows.push([
+      '  lost',
+      count(stats.lost_files),
+      'files that were gone before they were read to their ends',
+    ]);
   if (stats.truncations > 0)
     rows.push(['  truncated', count(stats.truncations), 'times: lines written just before may be lost']);
   return rows;

@@ -470,6 +470,9 @@ class PipelineRun {
         lost: (bytes) => {
           entry.lostBytes += bytes;
         },
+        lostFile: () => {
+          entry.lostFiles++;
+        },
         truncated: () => {
           entry.truncations++;
         },

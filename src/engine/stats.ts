@@ -68,6 +68,7 @@ export class EntryCounters {
   /** Messages that a collector knows of and has not received. */
   lagMessages: number | undefined;
   lostBytes = 0;
+  lostFiles = 0;
   truncations = 0;
   /** Events that became a part of another one. */
   joined = 0;
@@ -204,6 +205,7 @@ export class PipelineCounters {
       in_flight: this.inFlight,
       backlog_bytes: backlogs.length === 0 ? undefined : backlogs.reduce((total, bytes) => total + bytes, 0),
       lost_bytes: this.#sum(({ lostBytes }) => lostBytes),
+      lost_files: this.#sum(({ lostFiles }) => lostFiles),
       truncations: this.#sum(({ truncations }) => truncations),
     };
   }

@@ -51,6 +51,8 @@ export interface PluginStats {
   pending(messages: number): void;
   /** So many bytes more are gone that this collector knew of and has not read. */
   lost(bytes: number): void;
+  /** A file was gone before it was read to its end. `lost` is told how much was not read, as far as that is known. */
+  lostFile(): void;
   /** A file was truncated: an unknown number of lines may be lost with it. */
   truncated(): void;
 }

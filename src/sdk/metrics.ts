@@ -72,5 +72,6 @@ export const silentStats: PluginStats = {
   backlog: ignore,
   pending: ignore,
   lost: ignore,
+  lostFile: ignore,
   truncated: ignore,
 };

@@ -79,6 +79,8 @@ export interface PipelineStats {
    * early. What was written between two looks at such a file is not among them.
    */
   readonly lost_bytes: number;
+  /** Files that were gone before they were read to their ends, as far as that is known. */
+  readonly lost_files: number;
   /** How often files were truncated: an unknown number of lines may be lost each time. */
   readonly truncations: number;
 }

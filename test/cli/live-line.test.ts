@@ -14,6 +14,7 @@ const stats = (collected: number, backlog_bytes?: number): PipelineStats => ({
   in_flight: 2,
   backlog_bytes,
   lost_bytes: 0,
+  lost_files: 0,
   truncations: 0,
   joined: 0,
 });

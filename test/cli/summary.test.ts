@@ -16,6 +16,7 @@ const stats = (some: Partial<PipelineStats> = {}): PipelineStats => ({
   in_flight: 0,
   backlog_bytes: undefined,
   lost_bytes: 0,
+  lost_files: 0,
   truncations: 0,
   joined: 0,
   ...some,

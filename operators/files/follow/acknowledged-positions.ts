@@ -33,7 +33,23 @@ export type FilePosition = {
   readonly mayBeInLine?: true;
   /** Lines that end at or before this offset were there when the file was first followed; none without it. */
   readonly backfillEnd?: number;
+  /** Bytes in the file when it was last seen, if they are more than `offset`. */
+  readonly size?: number;
+  /** It is missing, and was not reported, because it may be in a folder that cannot be listed now. */
+  readonly isUnsure?: true;
 };
+
+/** A file of an earlier run that is not there any more, or no longer holds what was read of it. */
+export interface GoneFile {
+  /** Where it was seen last. */
+  readonly path: string;
+  /** Bytes that were acknowledged. */
+  readonly offset: number;
+  /** Bytes that it had more when it was last seen; what was written since is not known. */
+  readonly unread: number;
+  /** Its identity is that of a file with other content: it was truncated, or deleted and its inode used again. */
+  readonly isReplaced: boolean;
+}
 
 /** How far the lines of one file were emitted, while some of them are not acknowledged: JSON. */
 export type Emitted = {
@@ -78,6 +94,8 @@ export interface AcknowledgedPositionsOptions {
   readonly wasFollowed?: (path: string) => boolean;
   /** Whether a file of this path would be followed now: no other is looked for if it was renamed. Default: yes. */
   readonly isFollowed?: (path: string) => boolean;
+  /** Called once for each file of an earlier run that is found to be gone or replaced. */
+  readonly onGone?: (files: readonly GoneFile[]) => void;
 }
 
 /** Milliseconds that the position of a file is kept for that is not there: a mount may be late, an archive restored. */
@@ -104,6 +122,7 @@ export class AcknowledgedPositions implements Positions {
   readonly #backfill: boolean;
   readonly #wasFollowed: (path: string) => boolean;
   readonly #isFollowed: (path: string) => boolean;
+  readonly #onGone: (files: readonly GoneFile[]) => void;
   /** Files that are gone, and where they end, while their last lines are not acknowledged. */
   readonly #leaving = new Map<FileId, StartPosition & { isDeleted?: boolean }>();
   /** The highest that was given. */
@@ -126,6 +145,7 @@ export class AcknowledgedPositions implements Positions {
       else store.note(key, undefined);
     }
     const { backfill, wasFollowed = () => isAnythingKnown, isFollowed = () => true } = options;
+    this.#onGone = options.onGone ?? (() => {});
     this.#backfill = backfill;
     this.#wasFollowed = wasFollowed;
     this.#isFollowed = isFollowed;
@@ -136,17 +156,21 @@ export class AcknowledgedPositions implements Positions {
     const position = this.#get(id);
     const end = this.#leaving.get(id);
     this.#leaving.delete(id);
-    const known = position !== undefined && canResume(position, file) ? position : this.#takeRemounted(file);
+    const isKnown = position !== undefined;
+    const known = isKnown && canResume(position, file) ? position : this.#takeRemounted(file);
     if (known !== undefined) {
       const followedAt = this.#isFollowed(path) ? path : known.followedAt;
-      this.#store.set(id, { ...known, path, followedAt, missingSince: null });
-      if (position === undefined) this.#index(id);
+      const { size: _, isUnsure: __, ...position } = known;
+      const seen = sizeBeyond(known.offset, size);
+      this.#store.set(id, { ...position, ...seen, path, followedAt, missingSince: null });
+      if (!isKnown) this.#index(id);
       const { backfillEnd = 0 } = known;
       // What is not acknowledged yet is under way, and must not come twice.
       if (end !== undefined && end.offset <= size)
         return { ...end, fingerprint: known.fingerprint, backfillEnd };
       return startOf(known);
     }
+    if (isKnown) this.#reportGone([position], { isReplaced: true });
     // A file of that identity with other content has been truncated or replaced: all of it is new.
     const isNew = !file.existed || position !== undefined || this.#backfill || this.#wasFollowed(path);
     const wasThere = file.existed && position === undefined && !this.#wasFollowed(path);
@@ -159,6 +183,7 @@ export class AcknowledgedPositions implements Positions {
     if (position === undefined) this.#index(id);
     this.#store.set(id, {
       ...start,
+      ...sizeBeyond(start.offset, size),
       path,
       followedAt: path,
       fingerprint: fingerprintOf(head ?? Buffer.alloc(0)),
@@ -216,7 +241,16 @@ export class AcknowledgedPositions implements Positions {
       missingSince: known?.missingSince ?? null,
       ...(tail && { tail }),
       ...(backfill && known?.backfillEnd && { backfillEnd: known.backfillEnd }),
+      ...sizeBeyond(isCutOff ? 0 : endOffset, known?.size),
     });
+  }
+
+  /** Keeps how long a file is that is not read to its end. */
+  seen(id: FileId, size: number): void {
+    const known = this.#get(id);
+    if (known !== undefined && size > known.offset && size !== known.size) {
+      this.#store.set(id, { ...known, size });
+    }
   }
 
   /** Its position is kept as long as between two runs: the folder may be mounted again, or get its name back. */
@@ -269,28 +303,47 @@ export class AcknowledgedPositions implements Positions {
 
   *known(): Iterable<KnownFile> {
     for (const [id, position] of this.#positions()) {
-      const { followedAt, sequence = 0 } = position;
-      // Earlier versions took the name that a file got by rotation for the one where it was followed.
-      const path = [followedAt, nameBeforeRotation(followedAt)].find((name) => this.#isFollowed(name));
+      const { sequence = 0 } = position;
+      const path = this.#placeOf(position);
       if (path === undefined) continue;
       yield { id, path, sequence, isSame: (head) => isSame(position, head), start: startOf(position) };
     }
   }
 
   /** All files that there are were found: the others are missing, and forgotten if they have been for 7 days. */
-  found(isThere: (id: FileId) => boolean): void {
+  found(isThere: (id: FileId) => boolean, mayBeThere: (id: FileId) => boolean = () => false): void {
     const now = asyncScheduler.now();
     const missing: [id: FileId, since: number][] = [];
+    const gone: FilePosition[] = [];
     for (const [id, position] of [...this.#positions()]) {
       if (isThere(id) || this.#leaving.has(id)) continue;
       const missingSince = position.missingSince ?? now;
       missing.push([id, missingSince]);
-      if (position.missingSince === null) this.#store.set(id, { ...position, missingSince });
+      if (position.missingSince !== null && !position.isUnsure) continue;
+      const isUnsure = mayBeThere(id);
+      const { isUnsure: _, ...others } = position;
+      this.#store.set(id, { ...others, missingSince, ...(isUnsure && { isUnsure }) });
+      if (!isUnsure) gone.push(position);
     }
+    this.#reportGone(gone, { isReplaced: false });
     missing.sort(([, one], [, other]) => other - one);
     for (const [i, [id, since]] of missing.entries()) {
       if (i >= MOST_MISSING || now - since > KEPT_FOR) this.#delete(id);
     }
+  }
+
+  /** Leaves out those that would not be followed now. */
+  #reportGone(positions: readonly FilePosition[], { isReplaced }: Pick<GoneFile, 'isReplaced'>): void {
+    const gone = positions
+      .filter((position) => this.#placeOf(position) !== undefined)
+      .map(({ path, offset, size = offset }) => ({ path, offset, unread: size - offset, isReplaced }));
+    if (gone.length > 0) this.#onGone(gone);
+  }
+
+  /** Where a file was followed, if a file there would be followed now. */
+  #placeOf({ followedAt }: FilePosition): string | undefined {
+    // Earlier versions took the name that a file got by rotation for the one where it was followed.
+    return [followedAt, nameBeforeRotation(followedAt)].find((name) => this.#isFollowed(name));
   }
 
   #get(id: FileId): FilePosition | undefined {
@@ -303,6 +356,10 @@ export class AcknowledgedPositions implements Positions {
       if (isPosition(position)) yield [id as FileId, position];
     }
   }
+}
+
+function sizeBeyond(offset: number, size = 0): Pick<FilePosition, 'size'> {
+  return size > offset ? { size } : {};
 }
 
 /** A checksum that cannot be one is none. */

@@ -15,6 +15,8 @@ import { earlierFiles, findMoved } from './renamed-files.ts';
 const SHORTAGE_MS = 250;
 /** Polls between two searches for files of earlier runs that could not be opened before. */
 const EARLIER_POLLS = 5;
+/** Polls between two notes of how long files are that are not read to their ends. */
+const SIZE_POLLS = 5;
 /** Milliseconds between two clean-ups of the positions of files that are gone. */
 const HOUR_MS = 3600_000;
 
@@ -69,7 +71,7 @@ export class FollowSession {
   }
 
   start(): void {
-    const { once, pollMs, positions, scheduler, demand } = this.#settings;
+    const { once, pollMs, scheduler, demand } = this.#settings;
     const polls = timer(0, pollMs, scheduler).pipe(
       takeWhile(() => !once || !this.#files.hasBegun),
       exhaustMap((poll) => this.#poll(poll)),
@@ -78,7 +80,7 @@ export class FollowSession {
     this.#subscriptions.add(demand.room$.subscribe(() => this.#pump.run()));
     if (once) return;
     const hours = timer(HOUR_MS, HOUR_MS, scheduler);
-    this.#subscriptions.add(hours.subscribe(() => positions.found?.((id) => this.#files.has(id))));
+    this.#subscriptions.add(hours.subscribe(() => this.#reportFound()));
   }
 
   close(): void {
@@ -93,7 +95,9 @@ export class FollowSession {
     if (poll === 0) this.#earlier = [...(this.#settings.positions.known?.() ?? [])];
     if (poll % EARLIER_POLLS === 0) await this.#findEarlier();
     const { seen, isComplete } = await this.#scanner.scan();
-    if (!this.#subscriptions.closed) this.#scanned(seen, isComplete);
+    if (this.#subscriptions.closed) return;
+    this.#scanned(seen, isComplete);
+    if (poll % SIZE_POLLS === 0) this.#noteSizes();
   }
 
   async #findEarlier(): Promise<void> {
@@ -119,9 +123,9 @@ export class FollowSession {
 
   #scanned(seen: Seen, isComplete: boolean): void {
     this.#files.prune(seen);
-    const { once, positions } = this.#settings;
+    const { once } = this.#settings;
     if (!this.#files.hasBegun && isComplete && !this.#isShort) {
-      positions.found?.((id) => this.#files.has(id));
+      this.#reportFound();
       this.#logFollowed();
       this.#files.hasBegun = true;
     }
@@ -131,6 +135,21 @@ export class FollowSession {
     }
     this.#reportBacklog();
     this.#completeIfDone();
+  }
+
+  #reportFound(): void {
+    const later = new Set(this.#earlier.map(({ id }) => id));
+    this.#settings.positions.found?.(
+      (id) => this.#files.has(id),
+      (id) => later.has(id),
+    );
+  }
+
+  /** What becomes of a file that is gone by the next run is known only from its position. */
+  #noteSizes(): void {
+    for (const { id, size, unread } of this.#files.all) {
+      if (unread > 0) this.#settings.positions.seen?.(id, size);
+    }
   }
 
   #logFollowed(): void {
@@ -196,10 +215,11 @@ export class FollowSession {
 
   #forget(file: FollowedFile): void {
     const { id, path, lines, unread: bytes } = file;
-    const { log, onGap, positions } = this.#settings;
+    const { log, onGap, onLostFile, positions } = this.#settings;
     // If it is there and cannot be read, that was reported.
     if (bytes > 0 && file.isGone) {
       onGap(bytes);
+      onLostFile();
       log.warn(`${path} went away before it was read to its end`, { path, bytes });
     }
     this.#files.remove(file);

@@ -36,8 +36,13 @@ export interface Positions {
   deleted?(id: FileId): void;
   /** The files of before: those that are renamed by now, in the same folder, are read to their end first. */
   known?(): Iterable<KnownFile>;
-  /** All files that are there were found: when following starts, and once an hour. */
-  found?(isThere: (id: FileId) => boolean): void;
+  /** A file that is not read to its end has this size, in bytes: every few seconds. */
+  seen?(id: FileId, size: number): void;
+  /**
+   * All files that are there were found: when following starts, and once an hour. `mayBeThere`: one may be in a folder that
+   * cannot be listed now.
+   */
+  found?(isThere: (id: FileId) => boolean, mayBeThere: (id: FileId) => boolean): void;
 }
 
 /** Where followed files report to; any logger fits. Never given content. */
@@ -64,6 +69,8 @@ export interface FollowSettings {
   readonly onBacklog: (bytes: number) => void;
   /** Told the bytes that are known to be lost: a file was truncated, or went away, before they were read. */
   readonly onGap: (bytes: number) => void;
+  /** Told each time that a file went away before it was read to its end, which `onGap` is told the bytes of. */
+  readonly onLostFile: () => void;
   /** Told each time that a file was truncated: an unknown number of lines may be lost with it. */
   readonly onTruncation: () => void;
   /** The most lines of a batch. Default: 512. */

@@ -2,7 +2,13 @@ import { counted } from '../../support/counted.ts';
 import { closeFile } from '../../support/file-system.ts';
 import { LruMap } from '../../support/lru-map.ts';
 import { ChangeWatches } from './change-watches.ts';
-import { checksumOf, FileHead, type Fingerprint, matchesChecksum, type TailChecksum } from './file-fingerprint.ts';
+import {
+  checksumOf,
+  FileHead,
+  type Fingerprint,
+  matchesChecksum,
+  type TailChecksum,
+} from './file-fingerprint.ts';
 import type { FileChange, FileId, FileStatus, OpenFile } from './file-system.ts';
 import type { FoundStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';

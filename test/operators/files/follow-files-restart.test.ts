@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler } from 'rxjs';
 import {
   AcknowledgedPositions,
   type AcknowledgedPositionsOptions,
   type FilePosition,
+  type GoneFile,
 } from '../../../operators/files/follow/acknowledged-positions.ts';
 import { fingerprintOf, HEAD_BYTES } from '../../../operators/files/follow/file-fingerprint.ts';
 import type { FileId } from '../../../operators/files/follow/file-system.ts';
@@ -33,13 +34,14 @@ function run(
   each = () => {},
 ) {
   store = new Map(JSON.parse(JSON.stringify([...store])));
-  const { backfill = true, isFollowed, wasFollowed, acknowledges = () => true, ...rest } = options;
+  const { backfill = true, isFollowed, wasFollowed, onGone, acknowledges = () => true, ...rest } = options;
   let truncations = 0;
   const onTruncation = () => truncations++;
   const positions = new AcknowledgedPositions(store, {
     backfill,
     ...(isFollowed && { isFollowed }),
     ...(wasFollowed && { wasFollowed }),
+    ...(onGone && { onGone }),
   });
   let isAcknowledging = true;
   const run = followers.follow(paths.map(folder), { onTruncation, ...rest, positions }, (batch) => {
@@ -651,6 +653,94 @@ describe('followFiles, across a restart', () => {
     fs.mkdirSync(folder('archive'));
     rename('b', 'archive/b');
     await eventually(() => expect([offsets(), openFiles(folder())]).toEqual([[3], 0]));
+  });
+
+  describe('reports files of an earlier run', () => {
+    const gone: GoneFile[] = [];
+    const onGone = (files: readonly GoneFile[]) => gone.push(...files);
+    const others = (settings: Parameters<typeof run>[1] = {}) => run(['a*'], { onGone, ...settings });
+    const report = (name: string, offset: number, unread: number, isReplaced = false) => ({
+      path: folder(name),
+      offset,
+      unread,
+      isReplaced,
+    });
+    const idOf = (name: string) => {
+      const { dev, ino } = fs.statSync(folder(name), { bigint: true });
+      return `${dev}:${ino}`;
+    };
+    beforeEach(() => void gone.splice(0));
+
+    /** Reads `a`, of which the pipeline takes some lines, until the position knows how long the file is. */
+    async function stuckAt(taken: number) {
+      append('a', 'line0\n');
+      const acknowledges = (line: string) => Number(line.slice(4)) < taken;
+      // One chunk waits, and the rest of the file is not read.
+      const demand = new InFlightWindow(20);
+      const { stop } = run(['a*'], { acknowledges, batchLines: 1, chunkBytes: 64, demand }, () =>
+        demand.take(1),
+      );
+      append('a', Array.from({ length: 100 }, (_, n) => `line${n + 1}\n`).join(''));
+      const { size } = fs.statSync(folder('a'));
+      await eventually(() => expect(store.get(idOf('a'))).toMatchObject({ size }));
+      stop();
+      const { offset } = store.get(idOf('a')) as FilePosition;
+      return { offset, unread: size - offset };
+    }
+
+    it.each([0, 10])('that were rotated away with %d of their lines acknowledged', async (taken) => {
+      const { offset, unread } = await stuckAt(taken);
+      // Made first: it must not get the inode of the other one.
+      append('a2', 'new\n');
+      fs.rmSync(folder('a'));
+      const { lines, stop } = others();
+      await eventually(() => expect([lines(), gone]).toEqual([['new'], [report('a', offset, unread)]]));
+      stop();
+      const again = others();
+      append('a2', 'newer\n');
+      await eventually(() => expect(again.lines()).toEqual(['newer']));
+      expect(gone.length).toBe(1);
+    });
+
+    it('that were truncated between the runs', async () => {
+      const { offset, unread } = await stuckAt(10);
+      fs.truncateSync(folder('a'));
+      append('a', 'new\n');
+      const { lines } = others();
+      await eventually(() => expect([lines(), gone]).toEqual([['new'], [report('a', offset, unread, true)]]));
+    });
+
+    it('that had been read, with nothing known to be missing', async () => {
+      append('a', '1\n');
+      await read(['a'], ['1']);
+      fs.rmSync(folder('a'));
+      others();
+      await eventually(() => expect(gone).toEqual([report('a', 2, 0)]));
+    });
+
+    it.each<[what: string, change: () => void]>([
+      ['are as they were', () => {}],
+      ['were renamed', () => fs.renameSync(folder('a'), folder('a.1'))],
+      ['were renamed to what is not followed', () => fs.renameSync(folder('a'), folder('b'))],
+    ])('but not if they %s', async (_, change) => {
+      append('a', '1\n');
+      await read(['a'], ['1']);
+      change();
+      append('a2', '2\n');
+      const { lines } = others();
+      await eventually(() => expect(lines()).toEqual(['2']));
+      expect(gone).toEqual([]);
+    });
+
+    it('but not if they would not be followed any more', async () => {
+      append('a', '1\n');
+      await read(['a'], ['1']);
+      fs.rmSync(folder('a'));
+      append('a2', '2\n');
+      const { lines } = others({ isFollowed: (path) => path === folder('a2') });
+      await eventually(() => expect(lines()).toEqual(['2']));
+      expect(gone).toEqual([]);
+    });
   });
 
   it('keeps nothing of files that are deleted, whose inodes are used again and again', () => {
