@@ -46,38 +46,6 @@ function largestNumber(value: unknown, depth: number): number | undefined {
   return largest;
 }
 
-const PAIR = /\s*([^\s="]+)=(?:"([^"\\]*(?:\\.[^"\\]*)*)"|([^\s"]*))(?=\s|$)/sy;
-/** A longer line would become an event with millions of fields. */
-const MOST_PAIRS = 1000;
-
-/**
- * `level=info msg="it works"`: all values are strings. A line with a word that has no `=` is not logfmt: it may be part of
- * a sentence, and would become a key of the event.
- */
-export function parseLogfmt(text: string): Fields | undefined {
-  const fields: [string, string][] = [];
-  const end = text.trimEnd().length;
-  PAIR.lastIndex = 0;
-  while (PAIR.lastIndex < end) {
-    const match = PAIR.exec(text);
-    if (match === null || fields.length === MOST_PAIRS) return undefined;
-    const [, key = '', quoted, bare = ''] = match;
-    fields.push([key, quoted === undefined ? bare : unescaped(quoted)]);
-  }
-  return fields.length === 0 ? undefined : Object.fromEntries(fields);
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
-
-function unescaped(text: string): string {
-  // Without groups: for millions of escapes, they take eight times as long.
-  return text.replace(/\\(?:u[0-9a-fA-F]{4}|.)/gs, (sequence) => {
-    if (sequence.length === 6) return String.fromCharCode(Number.parseInt(sequence.slice(2), 16));
-    const character = sequence.slice(1);
-    return ESCAPES[character] ?? character;
-  });
-}
-
 /** One line of CSV as in RFC 4180, with a name for each column. */
 export function csvParser(columns: readonly string[], delimiter: string): Parser {
   return (text) => {

@@ -15,8 +15,9 @@ const BY_NAME = new Map(
 
 /** Characters. */
 const LONGEST = 64;
-const ESCAPE = '\u001b';
-const COLOUR = new RegExp(String.raw`${ESCAPE}\[[\d;]*m`, 'g');
+export const ESCAPE = '\u001b';
+/** Of terminals. */
+export const COLOUR = new RegExp(String.raw`${ESCAPE}\[[\d;]*m`, 'g');
 /** Spaces, and brackets or a colon around the word. */
 const AROUND = /^[\s[(<]+|[\s\])>:]+$/g;
 /** `debug1`, `trace8`, `INFO2`. */

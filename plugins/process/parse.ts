@@ -28,14 +28,14 @@ import {
   vhostCombinedParser,
 } from '../parse/access-logs.ts';
 import { parseApacheError, parseNginxError } from '../parse/error-logs.ts';
-import { csvParser, MAX_LENGTH, type Parser, parseCri, parseJson, parseLogfmt } from '../parse/formats.ts';
+import { csvParser, MAX_LENGTH, type Parser, parseCri, parseJson } from '../parse/formats.ts';
 import { recogniseLevel } from '../parse/level.ts';
+import { logfmtParser } from '../parse/logfmt.ts';
 import { timeZone } from '../parse/time-zone.ts';
 import { timeFormatProblem, timeReader } from '../parse/timestamp.ts';
 
 const PARSERS = {
   json: () => parseJson,
-  logfmt: () => parseLogfmt,
   cri: () => parseCri,
   combined: combinedParser,
   vhost_combined: vhostCombinedParser,
@@ -51,8 +51,9 @@ const PATTERNS = {
   apache: 'a `LogFormat` of Apache, as in `%h %t "%r" %>s`',
 } as const;
 
-const FORMATS = ['csv', ...Object.keys(PARSERS), ...Object.keys(PATTERNS)] as [
+const FORMATS = ['csv', 'logfmt', ...Object.keys(PARSERS), ...Object.keys(PATTERNS)] as [
   'csv',
+  'logfmt',
   ...(keyof typeof PARSERS | keyof typeof PATTERNS)[],
 ];
 
@@ -91,7 +92,9 @@ const schema = ProcessConfigBase.extend({
       'For `regex`: an expression with named groups. For `nginx` and `apache`: the format as in the configuration of the server.',
     ),
   columns: z.array(z.string().min(1)).min(1).optional().describe('For `csv`: a name for each column.'),
-  delimiter: oneCharacter().optional().describe('For `csv`. Default: a comma.'),
+  delimiter: oneCharacter()
+    .optional()
+    .describe('Between columns or pairs. Default: a comma for `csv`, white space for `logfmt`.'),
   timestamp: z
     .union([
       timestampSettings,
@@ -113,7 +116,13 @@ const schema = ProcessConfigBase.extend({
   };
   require('pattern', pattern, Object.keys(PATTERNS));
   require('columns', columns, ['csv']);
-  if (format !== 'csv') require('delimiter', delimiter, ['csv']);
+  const isDelimited = format === 'csv' || format === 'logfmt';
+  if (!isDelimited && delimiter !== undefined) {
+    refuse('delimiter', 'only `format: csv` and `format: logfmt` have this field');
+  }
+  if (format === 'logfmt' && delimiter !== undefined && /["'=]/.test(delimiter)) {
+    refuse('delimiter', 'a character other than quotes and `=`');
+  }
   const problem = pattern === undefined ? undefined : patternProblem(format, pattern);
   if (problem !== undefined) refuse('pattern', problem);
 });
@@ -156,6 +165,7 @@ application:
     const parsed = isParsable ? parser(value) : undefined;
     if (parsed === undefined || (into === undefined && !isFields(parsed))) {
       const { on_error, field, format } = ctx.config;
+      unrecognised('format');
       if (on_error === 'fail') throw new PluginError(`the field \`${field}\` cannot be parsed as ${format}`);
       return on_error === 'keep' ? [event] : [];
     }
@@ -200,20 +210,21 @@ const parsingOf = oncePerContext((ctx: PipelineRunContext<Settings>) => {
   };
 });
 
-/** Counts times and levels that are not recognised, and warns of the first one of each. */
+/** Counts what is not recognised, and warns of the first time and of the first level. */
 function unrecognisedCounter({ config, logger, metrics }: PipelineRunContext<Settings>) {
   const counter = metrics.counter({
     name: 'parse_unrecognised_total',
-    help: 'Parsed events whose time or level was not recognised.',
-    labels: ['field'],
+    help: 'Events whose string was not in the format, or whose time or level was not recognised.',
+    labels: ['what'],
   });
   const warned = new Set<string>();
-  return (field: 'timestamp' | 'level') => {
-    counter.inc(1, { field });
-    if (warned.has(field)) return;
-    warned.add(field);
+  return (what: 'format' | 'timestamp' | 'level') => {
+    counter.inc(1, { what });
+    // Of mixed logs, `on_error` says what becomes of the other lines.
+    if (what === 'format' || warned.has(what)) return;
+    warned.add(what);
     logger.warn(
-      field === 'timestamp'
+      what === 'timestamp'
         ? `the field \`${config.timestamp?.field}\` has a time that is not recognised, so the event keeps the time at which it ` +
             'was read; set `timestamp.format`. Others are counted, and not logged'
         : `the field \`${config.level}\` has a level that is not recognised, and keeps it; map it with a \`map\` processor. ` +
@@ -222,8 +233,9 @@ function unrecognisedCounter({ config, logger, metrics }: PipelineRunContext<Set
   };
 }
 
-function makeParser({ format, pattern = '', columns = [], delimiter = ',' }: Settings): Parser {
-  if (format === 'csv') return csvParser(columns, delimiter);
+function makeParser({ format, pattern = '', columns = [], delimiter }: Settings): Parser {
+  if (format === 'csv') return csvParser(columns, delimiter ?? ',');
+  if (format === 'logfmt') return logfmtParser(delimiter);
   if (format === 'nginx') return nginxParser(pattern);
   if (format === 'apache') return apacheParser(pattern);
   if (format !== 'regex') return PARSERS[format]();

@@ -226,9 +226,9 @@ describe('what is not recognised', () => {
     ]);
     expect(warnings.join()).not.toMatch(/hunter|secret/);
     expect(counted).toEqual([
-      [1, { field: 'timestamp' }],
-      [1, { field: 'level' }],
-      [1, { field: 'timestamp' }],
+      [1, { what: 'timestamp' }],
+      [1, { what: 'level' }],
+      [1, { what: 'timestamp' }],
     ]);
   });
 });
