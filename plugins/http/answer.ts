@@ -28,11 +28,15 @@ const HINTS: Readonly<Record<number, string>> = {
   413: 'the event alone is too large for the server',
 };
 
-export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
+const isOk = (status: number): boolean => status >= 200 && status < 300;
+
+/** Whether the server has taken the body: a server may find an error after it has sent a status of success. */
+export const isSuccess = ({ status, serverError }: Answer): boolean =>
+  isOk(status) && serverError === undefined;
 
 /** Whether the server refuses the body, so that an event in it may be the cause, and would refuse it again. */
 export function isRefusal({ status, serverError }: Answer, statuses: RetryStatuses): boolean {
-  if (status >= 500 && isRowError(serverError)) return true;
+  if ((status >= 500 || isOk(status)) && isRowError(serverError)) return true;
   return !isRetried(status, statuses) && (ABOUT_EVENTS.has(status) || status >= 500);
 }
 
@@ -56,7 +60,7 @@ export function errorOf(
     if (count > 1) return new PluginError(`${answered} to a batch of ${count} events`);
     return new PluginError(status === 413 ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
   }
-  if (isRetried(status, statuses)) {
+  if (isRetried(status, statuses) || isOk(status)) {
     return new PluginError(answered, { retryAfter: secondsUntil(retryAfter) });
   }
   const isRedirect = status >= 300 && status < 400;

@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { longTimer } from '../../operators/long-timer.ts';
 import { PluginError, type Secret, safeReason } from '../../src/sdk/index.ts';
@@ -39,8 +41,10 @@ export interface HttpProxy {
   readonly password?: Secret | undefined;
 }
 
-/** What is read of an answer, in bytes: a longer body costs the connection, not memory. */
-const MOST_ANSWER = 65_536;
+/** What is kept of an answer, in bytes, from its start and from its end. */
+const MOST_KEPT = 65_536;
+/** What is read of it: a longer body costs the connection. */
+const MOST_READ = 16 * 1024 * 1024;
 
 /** How undici says it; it has no property for the status. */
 const REFUSED_TUNNEL = /^Proxy response \((\d{3})\) !== 200/;
@@ -93,12 +97,14 @@ export class HttpClient {
         ...{ origin: this.#origin, path: this.#path, method: method as Dispatcher.HttpMethod },
         ...{ headers, body, signal: request.signal },
       });
-      const text = await textOf(response.body);
-      const header = (name: string) => [response.headers[name]].flat()[0];
+      const header = (name: string, of = response.headers) => [of[name]].flat()[0];
+      const { text, end } = await textOf(decoded(response.body, header('content-encoding')));
       const retryAfter = header('retry-after');
-      const exceptionCode = header('x-clickhouse-exception-code');
-      const isClickHouse = header('x-clickhouse-server-display-name') !== undefined;
-      const serverError = clickHouseError({ exceptionCode, isClickHouse, text });
+      const code = 'x-clickhouse-exception-code';
+      // Trailers are known when the body has ended.
+      const exceptionCode = header(code) ?? header(code, response.trailers as typeof response.headers);
+      const isClickHouse = Object.keys(response.headers).some((name) => name.startsWith('x-clickhouse-'));
+      const serverError = clickHouseError({ exceptionCode, isClickHouse, text: text + end });
       return { status: response.statusCode, retryAfter, text, serverError };
     } catch (error) {
       if (isLate) throw new PluginError(`${this.#origin} did not answer within ${timeout} s`);
@@ -189,14 +195,42 @@ function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: NonNu
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** The body up to {@link MOST_ANSWER}. A longer one is not waited for. */
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+/** The body without its compression. One that ends too early fails, as one without compression does. */
+async function* decoded(body: Readable, encoding = 'identity'): AsyncIterable<Buffer> {
+  const decoder = DECODERS[encoding.trim().toLowerCase()]?.();
+  if (decoder === undefined) {
+    yield* body;
+    return;
+  }
+  // The loop over the decoder gets the error.
+  pipeline(body, decoder, () => {});
+  try {
+    yield* decoder;
+  } catch (cause) {
+    if (body.errored !== null && body.errored === cause) throw cause;
+    // No body at all, of which some servers say that it is compressed.
+    if (decoder.bytesWritten === 0) return;
+    throw new PluginError('its answer cannot be decompressed', { cause });
+  }
+}
+
+const DECODERS: Readonly<Record<string, () => Transform & { readonly bytesWritten: number }>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** The first part of a body, and the last one of what follows it. One that goes on and on is not waited for. */
+async function textOf(body: AsyncIterable<Buffer>): Promise<{ readonly text: string; readonly end: string }> {
   const chunks: Buffer[] = [];
+  let end = Buffer.alloc(0);
   let length = 0;
   for await (const chunk of body) {
-    chunks.push(chunk);
+    if (length <= MOST_KEPT) chunks.push(chunk);
+    else end = Buffer.concat([end, chunk]).subarray(-MOST_KEPT);
     length += chunk.length;
-    if (length > MOST_ANSWER) break;
+    if (length > MOST_READ) break;
   }
-  return Buffer.concat(chunks).toString();
+  return { text: Buffer.concat(chunks).toString(), end: end.toString() };
 }

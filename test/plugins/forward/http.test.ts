@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, lastValueFrom, type Observable, toArray } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
@@ -299,8 +300,120 @@ describe('http: answers', () => {
       'URL answered 500 (Internal Server Error; ClickHouse error 252, TOO_MANY_PARTS)',
       'URL answered 404 (Not Found; ClickHouse error 60, UNKNOWN_TABLE); create the table, or check `url`',
       'URL answered 500 (Internal Server Error; ClickHouse error 7777)',
-      ...Array.from({ length: 3 }, () => 'URL answered 500 (Internal Server Error)'),
+      'URL answered 500 (Internal Server Error; a ClickHouse error without a number)',
+      'URL answered 500 (Internal Server Error; ClickHouse error 27, CANNOT_PARSE_INPUT_ASSERTION_FAILED) to a batch of 2 events',
+      'URL answered 500 (Internal Server Error)',
     ]);
+  });
+
+  describe('of success that tell of an exception of ClickHouse', () => {
+    const summary = { 'x-clickhouse-summary': '{"written_rows":"2"}' };
+    const exception = 'Code: 241. DB::Exception: Memory limit exceeded: hunter2. (MEMORY_LIMIT_EXCEEDED)';
+    const old = 'Code: 241, e.displayText() = DB::Exception: hunter2, e.what() = DB::Exception';
+    const inTrailer: Answerer = (_, response) => {
+      response.writeHead(200, { trailer: 'X-ClickHouse-Exception-Code' });
+      response.addTrailers({ 'x-clickhouse-exception-code': '241' });
+      response.end('ok');
+    };
+    const compressed =
+      (encoding: string, compress: (body: string) => Buffer, body = exception): Answerer =>
+      (_, response) =>
+        response.writeHead(200, { 'content-encoding': encoding }).end(compress(body));
+    const found = 'URL answered 200 (OK; ClickHouse error 241, MEMORY_LIMIT_EXCEEDED)';
+
+    it.each<[string, Answerer]>([
+      ['in the header', status(200, { 'x-clickhouse-exception-code': '241' })],
+      ['in the header, beside a body', status(200, { 'x-clickhouse-exception-code': '241' }, 'ok')],
+      ['in a trailer', inTrailer],
+      ['as the body', status(200, {}, exception)],
+      ['as the body of an old version', status(200, {}, old)],
+      ['at the end of the body', status(200, summary, `{"a":1}\n${exception}\n`)],
+      ['at the end of a long body', status(200, summary, `${'row\n'.repeat(100_000)}${exception}\n`)],
+      [
+        'between marks',
+        status(200, summary, `x\r\n__exception__\r\nabc\r\n${exception}\r\n80 abc\r\n__exception__\r\n`),
+      ],
+      ['within JSON', status(200, summary, JSON.stringify({ exception }))],
+      ['compressed by gzip', compressed('gzip', gzipSync)],
+      ['compressed by deflate', compressed('deflate', deflateSync)],
+      ['compressed by br', compressed('br', brotliCompressSync)],
+    ])('%s are retried', async (_, answer) => {
+      expect(await answered(answer)).toMatchObject({ ...retried, message: found });
+    });
+
+    it.each(['209', '999', '241', 'hunter2', ''])('are retried with the code %j', async (code) => {
+      const error = await answered(status(200, { 'x-clickhouse-exception-code': code }));
+      expect(error).toMatchObject(retried);
+      expect(error.message).not.toContain('hunter2');
+    });
+
+    it.each(['27', '117', '53', '131', '469'])('are refusals of a row with the code %s', async (code) => {
+      const refused = status(200, { 'x-clickhouse-exception-code': code });
+      expect((await answered(refused)).message).toMatch(/ to a batch of 2 events$/);
+      expect(await answered(refused, 1)).toMatchObject({ permanent: true });
+      const answer: Answerer = ({ body }, response) =>
+        (body.includes('line 1') ? refused : status(200))({} as never, response, {} as never);
+      expect(await answered(answer, 4, { split_refused: true })).toMatchObject({
+        failedEvents: [{ index: 1, permanent: true }],
+      });
+    });
+
+    it.each<[string, Answerer]>([
+      ['no body', status(200, summary)],
+      ['the code 0', status(200, { ...summary, 'x-clickhouse-exception-code': '0' })],
+      ['a 204', status(204)],
+      ['a body of another server', status(200, {}, 'Status Code: 200')],
+      ['events of another server', status(201, {}, JSON.stringify([{ line: exception }]))],
+      ['a body that is compressed', compressed('gzip', gzipSync, '{"accepted":2}')],
+      ['an empty body that is called compressed', status(200, { 'content-encoding': 'gzip' })],
+      ['a body of an unknown compression', status(200, { 'content-encoding': 'lz4' }, '\u0001')],
+    ])('are no others: %s', async (_, answer) => {
+      const sink = await sinkOf(answer);
+      await sendTo(contextOf({ url: sink.url }), events(2));
+    });
+  });
+
+  it.each<[string, Answerer]>([
+    [
+      'before its Content-Length',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': '10' }).write('half');
+        setImmediate(() => response.destroy());
+      },
+    ],
+    [
+      'between two chunks',
+      (_, response) => {
+        response.writeHead(200).write('half');
+        setImmediate(() => response.destroy());
+      },
+    ],
+    [
+      'in its head',
+      (_, response) => {
+        response.socket?.end('HTTP/1.1 200 OK\r\nContent-Le');
+      },
+    ],
+    [
+      'in its compression',
+      (_, response) => {
+        response
+          .writeHead(200, { 'content-encoding': 'gzip' })
+          .end(gzipSync('{"accepted":2}').subarray(0, -9));
+      },
+    ],
+    [
+      'before its compression',
+      (_, response) => {
+        response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '10' }).flushHeaders();
+        setImmediate(() => response.destroy());
+      },
+    ],
+  ])('that are cut %s are retried', async (_, answer) => {
+    expect(await answered(answer)).toMatchObject({
+      ...retried,
+      message: expect.stringMatching(/^cannot deliver to URL: /),
+    });
   });
 
   it.each(['[200]', '{"a":1}', '[1,"x"]', '', '<multistatus/>'])(
