@@ -21,10 +21,10 @@ export interface MaskRule {
    */
   readonly keywords?: readonly string[];
   /**
-   * Where a value is of which the expression has found the start: see `literalAt`. Undefined there: it is empty. Absent: the
-   * group is the value. For rules that replace groups.
+   * Where the values are that a group leads to: it is the start of a value, or a name. Absent: the group is the value. For
+   * rules that replace groups.
    */
-  readonly locate?: ((text: string, start: number, end: number) => Place | undefined) | undefined;
+  readonly locate?: ((text: string, start: number, end: number) => readonly Place[]) | undefined;
   /**
    * Whether a value that was found is replaced. Absent: always. With `'search-inside'` the value stays as well, and the search
    * goes on inside the match, at the next character behind its start: see {@link RejectedMatches}. With `false` it goes on at
@@ -58,8 +58,7 @@ export function placesOf(match: RegExpExecArray, text: string, { groups, locate 
     const span = match.indices?.[group];
     if (span === undefined || span[0] === span[1]) continue;
     const [start, end] = span;
-    const place = locate === undefined ? { start, end } : locate(text, start, end);
-    if (place !== undefined) places.push(place);
+    places.push(...(locate === undefined ? [{ start, end }] : locate(text, start, end)));
   }
   return places.sort((a, b) => a.start - b.start);
 }

@@ -6,6 +6,7 @@ import type { Cost } from '../expression/cost.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
 import { literalAt } from './literal.ts';
+import { VALUE_KEY_IN_TEXT, valuesBelow, valuesBeside } from './object-fields.ts';
 import type { Confidence, RedactRule, RuleCheck } from './redact-rule.ts';
 
 /** What is known of an expression before it is compiled. */
@@ -147,7 +148,10 @@ function compileRule(
   }));
   const groups = [rule.mask ?? 0].flat();
   const known = knownExpressions.get(rule.match);
-  const part = lazily(() => known?.part && new RegExp(known.part.source, known.part.flags));
+  const part = lazily(() => {
+    if (rule.value === 'beside') return VALUE_KEY_IN_TEXT;
+    return known?.part && new RegExp(known.part.source, known.part.flags);
+  });
   if (known === undefined) {
     const last = groupsIn(expressions().match);
     const missing = groups.find((group) => group > last);
@@ -181,7 +185,7 @@ function compileRule(
     },
     groups,
     ...(rule.keywords && { keywords: rule.keywords.map((keyword) => keyword.toLowerCase()) }),
-    ...(rule.literal && { locate: literalAt }),
+    ...(rule.value && { locate: LOCATE[rule.value] }),
     // What is joined to a value is masked with it, and can make a secret of it.
     accepts: (value, text, start, first) =>
       (first !== undefined && accepts(text.slice(first.start, first.end), text, first.start)) ||
@@ -189,6 +193,15 @@ function compileRule(
     replace: (value) => replace(value, id),
   };
 }
+
+const LOCATE: Readonly<Record<NonNullable<RedactRule['value']>, NonNullable<MaskRule['locate']>>> = {
+  literal: (text, start, end) => {
+    const place = literalAt(text, start, end);
+    return place === undefined ? [] : [place];
+  },
+  beside: valuesBeside,
+  below: valuesBelow,
+};
 
 /** Calls a function once, when its result is first needed. */
 function lazily<T extends object | undefined>(make: () => T): () => T {

@@ -1,4 +1,5 @@
 import type { Field, Names } from '../mask-strings.ts';
+import { canName, valueKeysOf } from './object-fields.ts';
 import { Renderer } from './rendered-text.ts';
 
 /*
@@ -15,7 +16,6 @@ export interface FieldContext {
 /** Characters, counted from the end: what a key says of its value comes last. */
 const LONGEST_KEY = 100;
 
-const VALUES = ['value', 'Value', 'VALUE', 'val'] as const;
 /** An object of more names is no pair of a name and a value. */
 const MOST_NAMES = 8;
 
@@ -26,6 +26,8 @@ const MOST_KNOWN = 1000;
 export class FieldContexts {
   readonly #mentions: (text: string) => boolean;
   readonly #known = new Map<string, FieldContext | 'none'>();
+  /** Whether keys have a keyword of a rule. */
+  readonly #names = new Map<string, boolean>();
 
   /** @param mentions whether a text has a keyword of a rule */
   constructor(mentions: (text: string) => boolean) {
@@ -52,9 +54,34 @@ export class FieldContexts {
     // The fields of every event are in `data`, which says nothing of them.
     const outer = within === undefined || isDataOfEvent(within) ? '' : within.key;
     const outers = within?.names;
-    if (names === undefined && outers === undefined) return [this.of(key, outer, quote)];
+    const above = within?.within && this.#above(within.within, outer, key, quote);
+    if (names === undefined && outers === undefined && above === undefined)
+      return [this.of(key, outer, quote)];
     const inner = [...(names ?? []), key];
-    return [...(outers ?? []), outer].flatMap((outer) => inner.map((name) => this.of(name, outer, quote)));
+    const found = [...(outers ?? []), outer].flatMap((outer) =>
+      inner.map((name) => this.of(name, outer, quote)),
+    );
+    return above === undefined ? found : [...found, above];
+  }
+
+  /** A field in an object that is further inside of a field with the name of a secret. */
+  #above(field: Field, outer: string, key: string, quote: '"' | ''): FieldContext | undefined {
+    for (let above: Field | undefined = field; above && !isDataOfEvent(above); above = above.within) {
+      if (!this.#isNameOfSecret(above.key)) continue;
+      const inner = `${written(endOf(outer))}: {${written(endOf(key))}: ${quote}`;
+      return { before: `${written(endOf(above.key))}: {${inner}`, after: quote || '}' };
+    }
+    return undefined;
+  }
+
+  #isNameOfSecret(key: string): boolean {
+    let is = this.#names.get(key);
+    if (is === undefined) {
+      is = this.#mentions(written(endOf(key)));
+      if (this.#names.size >= MOST_KNOWN) this.#names.clear();
+      this.#names.set(key, is);
+    }
+    return is;
   }
 
   /** The item behind another one: `"--password", "…"`. */
@@ -86,7 +113,7 @@ export function namesBesideFields(
   object: Readonly<Record<string, unknown>>,
   contexts: FieldContexts,
 ): Names | undefined {
-  const values = VALUES.filter((key) => object[key] !== undefined);
+  const values = valueKeysOf(Object.keys(object));
   const isJwk = typeof object.kty === 'string';
   if (values.length === 0 && !isJwk) return undefined;
   const found = new Map<string, readonly string[]>();
@@ -96,7 +123,7 @@ export function namesBesideFields(
       .filter((key) => key !== value)
       .map((key) => object[key])
       .filter((text): text is string => typeof text === 'string')
-      .filter((text) => contexts.of(text, '', '"') !== undefined);
+      .filter((text) => canName(text, value) && contexts.of(text, '', '"') !== undefined);
     if (names.length > 0) found.set(value, names.slice(0, MOST_NAMES));
   }
   return found.size === 0 ? undefined : found;

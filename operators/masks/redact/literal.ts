@@ -6,7 +6,7 @@
 import type { Place, Span } from '../mask-rule.ts';
 
 /** How a string is quoted: by `"`, by `\"` within a string of JSON (depth 1), by `""` within a field of CSV (count 2). */
-interface Quote {
+export interface Quote {
   readonly character: string;
   /** Backslashes in front of each quote. */
   readonly depth: number;
@@ -15,7 +15,7 @@ interface Quote {
 }
 
 /** Where a string ends: at its closing quote, or where what is around it ends. */
-interface Closing {
+export interface Closing {
   readonly start: number;
   /** Behind its quote. */
   readonly end: number;
@@ -82,13 +82,14 @@ const placeOf = (span: Span, first: Span): Place => (span.end === first.end ? sp
 const isQuote = (character: string | undefined): boolean =>
   character === '"' || character === "'" || character === '`';
 
-function backslashesBefore(text: string, at: number, most = Number.POSITIVE_INFINITY): number {
+export function backslashesBefore(text: string, at: number, most = Number.POSITIVE_INFINITY): number {
   let count = 0;
   while (count < most && text[at - count - 1] === '\\') count++;
   return count;
 }
 
-const written = ({ character, depth }: Quote) => '\\'.repeat(depth) + character;
+/** One of the quotes. */
+export const written = ({ character, depth }: Quote) => '\\'.repeat(depth) + character;
 
 /** The quote whose first character is in front of a place, and where its content starts. */
 function openingQuote(text: string, at: number): { readonly quote: Quote; readonly from: number } {
@@ -109,7 +110,7 @@ function repeated(text: string, at: number, part: string): number {
  * A quote with more backslashes than the opening one is a part of the value, and one with fewer ends what is around it.
  * Twice the opening quote is a part of the value as well, if there is a closing quote behind it.
  */
-function closingQuote(text: string, from: number, quote: Quote): Closing {
+export function closingQuote(text: string, from: number, quote: Quote): Closing {
   const { character, depth, count } = quote;
   const one = written(quote);
   const period = 2 * one.length;

@@ -28,10 +28,14 @@ export interface RedactRule {
   /** The group that is masked, or several of them. 0, the default, is the whole match. */
   readonly mask?: number | readonly number[] | undefined;
   /**
-   * The groups are where values start. They end where a reader of JSON, CSV, code or a shell says: see `literalAt`. What is
-   * behind a quote ends with it, with escaped and doubled quotes, and with the strings that are joined to it.
+   * Where the values are that the groups lead to. Absent: the groups are the values.
+   *
+   * - `literal`: a group is the start of a value, which ends where a reader of JSON, CSV, code or a shell says. What is behind a
+   *   quote ends with it, with escaped and doubled quotes, and with the strings that are joined to it.
+   * - `beside`: a group is the quote behind a string of JSON that names something, and its value is in a field beside it.
+   * - `below`: a group is the bracket of an object or array of JSON, and its strings are the values.
    */
-  readonly literal?: boolean | undefined;
+  readonly value?: 'literal' | 'beside' | 'below' | undefined;
   /** Only strings that contain one of these, in any case, are searched. Absent: all strings are. */
   readonly keywords?: readonly string[] | undefined;
   readonly check?: RuleCheck | undefined;

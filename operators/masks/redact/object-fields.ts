@@ -1,0 +1,218 @@
+import type { Place } from '../mask-rule.ts';
+import { backslashesBefore, closingQuote, type Quote, written } from './literal.ts';
+
+/*
+ * Values that have no key of their own with the name of a secret: it is in a field beside them, or around the object that
+ * they are in. The same holds for fields of events, which `field-context.ts` looks at.
+ */
+
+/** Names of fields that have the value of what another field names: `value`, `ParameterValue`, `new_value`, `v`, `after`. */
+const VALUE_KEY =
+  /^(?:[vV]|[\w.:-]*[vV](?:alue|ALUE)s?|(?:[\w.:-]*[_.:-])?(?:vals?|VALS?)|[\w.:-]*[a-z]Vals?|(?:[\w.:-]*[vV]alue)?(?:String|Text|Plain))$/;
+/** Those of a change, as an audit logs it. */
+const CHANGE_KEY = /^(?:old|new|before|after|previous|current)$/i;
+/** What a text has in which there is such a field. */
+export const VALUE_KEY_IN_TEXT =
+  /["'\\](?<=(?:v|vals?|values?|string|text|plain|old|new|before|after|previous|current|to).)["'\\]{0,15}\s{0,5}(?::|=>)/i;
+/** A change from one value to another, if both are there. */
+const FROM_OR_TO = /^(?:from|to)$/;
+
+type KindOfKey = 'value' | 'change' | 'end' | undefined;
+const MOST_KNOWN = 1000;
+/** Keys of events come again and again. */
+const known = new Map<string, KindOfKey | 'other'>();
+
+function kindOf(key: string): KindOfKey {
+  let kind = known.get(key);
+  if (kind === undefined) {
+    kind = VALUE_KEY.test(key)
+      ? 'value'
+      : CHANGE_KEY.test(key)
+        ? 'change'
+        : FROM_OR_TO.test(key)
+          ? 'end'
+          : 'other';
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(key, kind);
+  }
+  return kind === 'other' ? undefined : kind;
+}
+
+const NO_KEYS: readonly string[] = [];
+
+/** Those of the keys of an object that have the value of what another field of it names. */
+export function valueKeysOf(keys: readonly string[]): readonly string[] {
+  let found: string[] | undefined;
+  let ends = 0;
+  for (const key of keys) {
+    const kind = kindOf(key);
+    if (kind === undefined) continue;
+    found ??= [];
+    found.push(key);
+    if (kind === 'end') ends++;
+  }
+  if (found === undefined) return NO_KEYS;
+  return ends === 1 ? found.filter((key) => kindOf(key) !== 'end') : found;
+}
+
+/** Names of what is no secret in an object that has the name of one. */
+const PUBLIC_KEY =
+  /(?:^|_|[a-z](?=[A-Z]))(?:id|[uU]u?id|[nN]ame(?:space)?|[uU]ser(?:[nN]ame)?|[eE]?[mM]ail|[tT]ype|[kK]ind|[uU]r[li]|[pP]ath|[hH]ost|[vV]ersion|[aA]t|[tT]ime(?:stamp)?|[dD]ate|[eE]xpir\w*|[cC]reated|[uU]pdated|[sS]copes?|[rR]oles?|[rR]egion|[aA]rn|[rR]ef|[mM]essage|[dD]escription|[lL]abel|[tT]itle|[aA]lg(?:orithm)?|[sS]tatus|[hH]int|ID|NAME|TYPE)$/;
+
+/** Characters of an object around a place, and values in it, that are looked at. */
+const LONGEST_BEFORE = 4000;
+const LONGEST_OBJECT = 16_000;
+
+interface ObjectField {
+  readonly key: string;
+  /** Its string, or the strings in its object or array, without those of public keys. */
+  readonly values: Place[];
+}
+
+/** A name, rather than a sentence. What changes is a field, not a path such as `refs/heads/session`. */
+const NAME = /^[\w./:$-]{1,100}(?: [\w./:$-]{1,30}){0,2}$/;
+const NAME_OF_FIELD = /^[\w.:$-]{1,100}(?: [\w.:$-]{1,30}){0,2}$/;
+
+/** Whether a string can name what the field with a key of {@link valueKeysOf} has. */
+export const canName = (name: string, key: string): boolean =>
+  kindOf(key) === 'value' || NAME_OF_FIELD.test(name);
+
+/**
+ * The values of the object whose field at a place has a name: all spellings of names and values, in any order.
+ *
+ * @param start of the quote behind the name
+ */
+export function valuesBeside(text: string, start: number, end: number): readonly Place[] {
+  const quote = quoteBefore(text, end);
+  if (quote === undefined) return [];
+  const opening = openingBraceBefore(text, end, quote);
+  if (opening === undefined) return [];
+  const { fields } = objectAt(text, opening, quote);
+  const own = fields.find(({ values }) => values.some((value) => value.end === start));
+  const place = own?.values.find((value) => value.end === start);
+  const name = place && text.slice(place.start, place.end);
+  if (name === undefined || !NAME.test(name)) return [];
+  const keys = valueKeysOf(fields.map(({ key }) => key)).filter((key) => canName(name, key));
+  return fields.filter((field) => field !== own && keys.includes(field.key)).flatMap(({ values }) => values);
+}
+
+/**
+ * The strings in an object or array.
+ *
+ * @param start of its bracket, in front of which its key stands
+ */
+export function valuesBelow(text: string, start: number): readonly Place[] {
+  let at = start;
+  while (/[\s:=>]/.test(text[at - 1] ?? '')) at--;
+  const quote = quoteBefore(text, at);
+  if (quote === undefined) return [];
+  const { fields } = objectAt(text, start, quote);
+  return fields.filter(({ key }) => !PUBLIC_KEY.test(key)).flatMap(({ values }) => values);
+}
+
+/** The object that was read last: rules ask about the same one again and again. */
+let last: { text: string; start: number; end: number; fields: readonly ObjectField[] } | undefined;
+
+/** The fields of the object, or array, that starts at a place. */
+function objectAt(text: string, start: number, quote: Quote): { readonly fields: readonly ObjectField[] } {
+  if (last?.text === text && last.start === start) return last;
+  const fields: ObjectField[] = [];
+  const limit = Math.min(text.length, start + LONGEST_OBJECT);
+  const mark = written(quote).repeat(quote.count);
+  let values: Place[] = [];
+  let depth = 0;
+  let isPublic = false;
+  let at = start;
+  for (; at < limit; at++) {
+    const character = text[at] as string;
+    if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') {
+      if (--depth <= 0) break;
+    } else if (text.startsWith(mark, at)) {
+      const from = at + mark.length;
+      const closing = text.startsWith(mark, from)
+        ? { start: from, end: from + mark.length, isClosed: true }
+        : closingQuote(text, from, quote);
+      at = closing.end - 1;
+      const isKey = /^\s{0,5}(?::|=>)/.test(text.slice(closing.end, closing.end + 8));
+      if (isKey) {
+        const key = text.slice(from, closing.start);
+        isPublic = PUBLIC_KEY.test(key);
+        if (depth === 1) {
+          values = [];
+          fields.push({ key, values });
+        }
+      } else if (closing.start > from) {
+        if (fields.length === 0) fields.push({ key: '', values });
+        if (!isPublic || depth === 1) values.push({ start: from, end: closing.start });
+      }
+      if (!closing.isClosed) break;
+    }
+  }
+  last = { text, start, end: at, fields };
+  return last;
+}
+
+/** Where the object starts that has a field at a place. */
+function openingBraceBefore(text: string, before: number, quote: Quote): number | undefined {
+  const { character } = quote;
+  const one = written(quote);
+  const lowest = Math.max(0, before - LONGEST_BEFORE);
+  let depth = 0;
+  for (let at = before - 1; at >= lowest; at--) {
+    if (text[at] === character) {
+      // The string that ends here: back to its opening quote, unless it is empty.
+      const end = runBefore(text, at + 1, one);
+      if (end.count < 2 * quote.count) at = openingOf(text, end.start, quote);
+      else at = end.start;
+    } else if (text[at] === '}' || text[at] === ']') depth++;
+    else if (text[at] === '{' || text[at] === '[') {
+      if (depth === 0) return text[at] === '{' ? at : undefined;
+      depth--;
+    }
+  }
+  return undefined;
+}
+
+const MOST_BACKSLASHES = 7;
+
+/** The quote in front of a place. */
+function quoteBefore(text: string, at: number): Quote | undefined {
+  const character = text[at - 1];
+  if (character !== '"' && character !== "'") return undefined;
+  const one: Quote = {
+    character,
+    depth: Math.min(backslashesBefore(text, at - 1), MOST_BACKSLASHES),
+    count: 1,
+  };
+  return { ...one, count: runBefore(text, at, written(one)).count };
+}
+
+/** How often a quote stands in front of a place, and where it stands first. */
+function runBefore(
+  text: string,
+  end: number,
+  one: string,
+): { readonly start: number; readonly count: number } {
+  let count = 0;
+  let start = end;
+  for (; text.startsWith(one, start - one.length) && start >= one.length; start -= one.length) count++;
+  return { start, count };
+}
+
+/** Where the string starts that ends in front of a place. */
+function openingOf(text: string, end: number, { character, depth, count }: Quote): number {
+  const one = '\\'.repeat(depth) + character;
+  const lowest = Math.max(0, end - LONGEST_BEFORE);
+  for (
+    let at = text.lastIndexOf(character, end - 1);
+    at >= lowest;
+    at = text.lastIndexOf(character, at - 1)
+  ) {
+    if (backslashesBefore(text, at) % (2 * one.length) !== depth) continue;
+    const run = runBefore(text, at + 1, one);
+    if (run.count !== 2 * count) return run.start;
+    at = run.start;
+  }
+  return lowest;
+}
