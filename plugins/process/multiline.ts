@@ -11,14 +11,8 @@ import {
 import { boundedExpression } from '../expressions/bounded-expression.ts';
 import { regularExpression } from '../expressions/schema.ts';
 import { CONTAINER_FORMATS, type ContainerFormatName } from '../multiline/container-lines.ts';
-import {
-  beginTrace,
-  continueTrace,
-  PRESETS,
-  type PresetName,
-  type TraceState,
-  traceFinder,
-} from '../multiline/presets.ts';
+import { PRESETS, type PresetName } from '../multiline/presets.ts';
+import { type TraceState, traceRecognizer } from '../multiline/traces.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -42,6 +36,11 @@ const schema = ProcessConfigBase.extend({
     .describe(
       'Joins the stack traces of these languages, or the parts of long lines of containers; others stay alone.',
     ),
+  lead: integer()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe('Lines of the log before a stack trace that belong to it, such as the one that announces it.'),
   field: z.string().min(1).default('line').describe('The field with the line.'),
   lines: integer().min(2).max(10_000).default(500).describe('The most lines of an event.'),
   bytes: bytes()
@@ -57,10 +56,12 @@ const schema = ProcessConfigBase.extend({
       'Seconds after its first line at which an event leaves, whatever may follow. Default: 1, for `cri` and `docker` 60.',
     ),
 }).check((ctx) => {
-  const { start, continue: continued, preset } = ctx.value;
-  if ([start, continued, preset].filter((value) => value !== undefined).length === 1) return;
-  const message = 'expected exactly one of `start`, `continue` and `preset`';
-  ctx.issues.push({ code: 'custom', input: ctx.value, message });
+  const { start, continue: continued, preset, lead } = ctx.value;
+  const fail = (message: string) => ctx.issues.push({ code: 'custom', input: ctx.value, message });
+  if ([start, continued, preset].filter((value) => value !== undefined).length !== 1)
+    fail('expected exactly one of `start`, `continue` and `preset`');
+  else if (lead > 0 && !Array.isArray(preset))
+    fail('`lead` is for stack traces: expected a `preset` of a language with it');
 });
 type Settings = z.output<typeof schema>;
 
@@ -103,13 +104,14 @@ function joiningOf({ field, lines, bytes, seconds, ...config }: Settings): LineJ
   };
 }
 
-type Matching = Pick<LineJoining, 'begin' | 'next' | 'mayBegin' | 'streamOf' | 'isComplete' | 'join'>;
+type Matching = Omit<LineJoining, 'lineOf' | 'withLine' | 'readsLines' | 'maxLines' | 'maxBytes' | 'seconds'>;
 
 function matching({
   start,
   continue: continued,
   preset,
-}: Pick<Settings, 'start' | 'continue' | 'preset'>): Matching {
+  lead,
+}: Pick<Settings, 'start' | 'continue' | 'preset' | 'lead'>): Matching {
   if (typeof preset === 'string') {
     const { partOf, mayHaveParts, streamOf, join } = CONTAINER_FORMATS[preset];
     return {
@@ -122,10 +124,13 @@ function matching({
     };
   }
   if (preset !== undefined) {
+    const traces = traceRecognizer({ presets: preset, hasLead: lead > 0 });
     return {
-      begin: (line) => beginTrace(preset, line),
-      next: (state, line) => continueTrace(state as TraceState, line),
-      mayBegin: traceFinder(preset),
+      begin: traces.begin,
+      next: (state, line) => traces.next(state as TraceState, line),
+      isPending: (state) => traces.isPending(state as TraceState),
+      keepsPending: (state, line) => traces.keepsPending(state as TraceState, line),
+      mayBegin: traces.mayBegin,
     };
   }
   const find = boundedExpression(start ?? continued ?? '');

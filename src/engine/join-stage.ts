@@ -22,11 +22,25 @@ interface JoinStageOptions {
 /** Events that a joined one is made of, and that are acknowledged when it is. */
 type Parts = readonly (readonly [delivery: Delivery, events: number])[];
 
+/** A line, and where it came from. */
+interface Line {
+  readonly line: string;
+  /** The event of the line, or what it has in common with the other lines of its batch. */
+  readonly from: LineEnvelope | CollectedEvent;
+  readonly delivery: Delivery;
+  /** The part of a batch that it came in; undefined if it came as an event. */
+  readonly runs: Runs | undefined;
+  /** When it came, in milliseconds, if it had to wait. */
+  since?: number;
+}
+
 /** Lines that will leave as one event. */
 interface Group {
   /** What the event has in common with the first line. */
   readonly first: LineEnvelope | CollectedEvent;
   readonly lines: string[];
+  /** Lines that came after those, and belong to them only if a later line says so. */
+  readonly pending: Line[];
   bytes: number;
   state: unknown;
   /** When its time limit started to run, in milliseconds. */
@@ -114,41 +128,27 @@ class Joiner {
     const streamOfLine = line === undefined ? undefined : joining.streamOf?.(line);
     const key = keyOf(source, streamOfLine ?? event.data.stream);
     if (line === undefined) {
-      this.#complete(key);
+      while (this.#groups.has(key)) this.#complete(key);
       this.#emit([event], [[delivery, 1]]);
       return;
     }
-    try {
-      if (this.#continue(key, line, delivery)) return;
-      if (!this.#begin(key, line, event, delivery)) this.#emit([event], [[delivery, 1]]);
-    } catch (error) {
-      this.#options.onFailure(event, delivery, error);
-    }
+    this.#place(key, { line, from: event, delivery, runs: undefined });
   }
 
   /** The same for lines. Those that stand alone stay as they are, in bytes if they are bytes. */
   #takeLines(events: LineEvents, delivery: Delivery): void {
     const { source } = events.envelope;
     const { text } = events.texts;
-    const { mayBegin, streamOf } = this.#options.joining;
+    const { mayBegin } = this.#options.joining;
     if (!this.#hasGroupOf(source) && text !== undefined && mayBegin?.(text) === false) {
       this.#emitLines(events, [[delivery, events.size]]);
       return;
     }
     const runs = new Runs(events, delivery, this.#options.joining);
-    const lines = text?.split('\n') ?? events.texts.lines;
-    for (let index = 0; index < lines.length; index++) {
-      const line = lines[index] as string;
-      try {
-        const key = keyOf(source, streamOf?.(line));
-        if (this.#continue(key, line, delivery, runs)) continue;
-        if (!this.#begin(key, line, events.envelope, delivery, runs)) runs.addSingle(line);
-      } catch (error) {
-        runs.skip(line);
-        this.#options.onFailure(events.events[index] as CollectedEvent, delivery, error);
-      }
+    for (const line of text?.split('\n') ?? events.texts.lines) {
+      this.#place(undefined, { line, from: events.envelope, delivery, runs }, runs);
     }
-    for (const [part, parts] of runs.taken()) this.#emitLines(part, parts);
+    this.#emitRuns(runs);
   }
 
   #hasGroupOf(source: string): boolean {
@@ -158,56 +158,84 @@ class Joiner {
     return false;
   }
 
-  /** Whether a line belongs to the open group of its source and stream. If not, that group is complete. */
-  #continue(key: string, line: string, delivery: Delivery, runs?: Runs): boolean {
-    const group = this.#groups.get(key);
-    if (group === undefined) return false;
+  /**
+   * Puts a line where it belongs: into the open group of its source and stream, into one that it begins, or out as it is.
+   * `runs`: the lines of the batch that is being taken, if it has lines.
+   */
+  #place(key: string | undefined, entry: Line, runs?: Runs): void {
+    try {
+      const ofStream =
+        key ?? keyOf((entry.from as LineEnvelope).source, this.#options.joining.streamOf?.(entry.line));
+      // The lines that a group lets go may begin another one, to which this line may belong.
+      for (let group = this.#groups.get(ofStream); group; group = this.#groups.get(ofStream)) {
+        if (this.#continue(ofStream, group, entry, runs)) return;
+      }
+      if (!this.#begin(ofStream, entry)) this.#emitAlone(entry, runs);
+    } catch (error) {
+      if (entry.runs === runs) runs?.skip(entry.line);
+      this.#options.onFailure(eventOf(entry), entry.delivery, error);
+    }
+  }
+
+  /** Whether a line belongs to a group. If not, that group is complete. */
+  #continue(key: string, group: Group, entry: Line, runs?: Runs): boolean {
     const { joining } = this.#options;
+    const { line } = entry;
     const bytes = Buffer.byteLength(line) + 1;
     let state: unknown;
     try {
       state = group.bytes + bytes > joining.maxBytes ? undefined : joining.next(group.state, line);
     } finally {
-      if (state === undefined) this.#complete(key, runs);
+      if (state === undefined) this.#complete(key, runs, line);
     }
     if (state === undefined) return false;
     group.state = state;
-    group.lines.push(line);
     group.bytes += bytes;
-    const last = group.parts.at(-1) as [Delivery, number];
-    if (last[0] === delivery) last[1]++;
-    else group.parts.push([delivery, 1]);
-    if (group.runs !== runs) {
-      group.runs = runs;
-      group.linesOfRuns = 0;
-    }
-    group.linesOfRuns++;
-    if (group.lines.length >= joining.maxLines || joining.isComplete?.(state)) this.#complete(key, runs);
+    group.pending.push(entry);
+    if (joining.isPending?.(state)) entry.since ??= this.#now();
+    else keepPending(group);
+    const lines = group.lines.length + group.pending.length;
+    if (lines >= joining.maxLines || joining.isComplete?.(state)) this.#complete(key, runs);
     return true;
   }
 
   /** Whether a line is held, because others may follow that belong to it. */
-  #begin(
-    key: string,
-    line: string,
-    first: Group['first'],
-    delivery: Delivery,
-    runs?: Runs | undefined,
-  ): boolean {
+  #begin(key: string, { line, from, delivery, runs, since = this.#now() }: Line): boolean {
     const { joining } = this.#options;
     const state = joining.maxLines > 1 ? joining.begin(line) : undefined;
     if (state === undefined) return false;
     const bytes = Buffer.byteLength(line);
-    const since = this.#now();
     const parts: Group['parts'] = [[delivery, 1]];
-    this.#groups.set(key, { first, lines: [line], bytes, state, since, parts, runs, linesOfRuns: 1 });
+    this.#groups.set(key, {
+      first: from,
+      lines: [line],
+      pending: [],
+      bytes,
+      state,
+      since,
+      parts,
+      runs,
+      linesOfRuns: 1,
+    });
     return true;
   }
 
-  #complete(key: string, runs?: Runs): void {
+  /** `next`: the line that came after it and does not belong to it. */
+  #complete(key: string, runs?: Runs, next?: string): void {
     const group = this.#groups.get(key);
     if (group === undefined) return;
     this.#groups.delete(key);
+    if (
+      next !== undefined &&
+      group.pending.length > 0 &&
+      this.#options.joining.keepsPending?.(group.state, next)
+    )
+      keepPending(group);
+    this.#emitGroup(group, runs);
+    for (const entry of group.pending) this.#place(key, entry, runs);
+  }
+
+  #emitGroup(group: Group, runs?: Runs): void {
     const { first, lines, parts } = group;
     this.#options.onJoined(lines.length - 1);
     // A processor that yields in turns emits a batch in several parts, so the delivery does not say where lines came from.
@@ -217,8 +245,7 @@ class Joiner {
       else runs.addJoined(lines);
       return;
     }
-    // What came of this batch before it has to leave before it.
-    for (const [part, ofPart] of runs?.taken() ?? []) this.#emitLines(part, ofPart);
+    this.#emitRuns(runs);
     runs?.skip(...lines.slice(lines.length - linesOfRuns));
     const line = joinedBy(this.#options.joining, lines);
     if ('data' in first) {
@@ -228,8 +255,23 @@ class Joiner {
     }
   }
 
+  #emitAlone({ line, from, delivery, runs: ofLine }: Line, runs?: Runs): void {
+    if (ofLine !== undefined && ofLine === runs) {
+      runs.addSingle(line);
+      return;
+    }
+    this.#emitRuns(runs);
+    if ('data' in from) this.#emit([from], [[delivery, 1]]);
+    else this.#emitLines(LineEvents.of([line], from), [[delivery, 1]]);
+  }
+
+  /** What came of this batch before has to leave before what comes now. */
+  #emitRuns(runs: Runs | undefined): void {
+    for (const [part, parts] of runs?.taken() ?? []) this.#emitLines(part, parts);
+  }
+
   #completeAll(): void {
-    for (const key of [...this.#groups.keys()]) this.#complete(key);
+    while (this.#groups.size > 0) this.#complete(this.#groups.keys().next().value as string);
   }
 
   #emit(events: readonly CollectedEvent[], parts: Parts): void {
@@ -362,6 +404,24 @@ class Runs {
     }
   }
 }
+
+/** The lines that waited for a later one belong to the group. */
+function keepPending(group: Group): void {
+  for (const { line, delivery, runs } of group.pending.splice(0)) {
+    group.lines.push(line);
+    const last = group.parts.at(-1) as [Delivery, number];
+    if (last[0] === delivery) last[1]++;
+    else group.parts.push([delivery, 1]);
+    if (group.runs !== runs) {
+      group.runs = runs;
+      group.linesOfRuns = 0;
+    }
+    group.linesOfRuns++;
+  }
+}
+
+const eventOf = ({ line, from }: Line) =>
+  'data' in from ? from : (LineEvents.of([line], from).events[0] as CollectedEvent);
 
 function joinedBy({ join }: LineJoining, lines: readonly string[]): string {
   return join === undefined ? lines.join('\n') : join(lines);

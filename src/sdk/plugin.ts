@@ -182,6 +182,14 @@ export interface LineJoining {
   next(state: unknown, line: string): unknown;
   /** Whether an event whose last line has this state leaves at once. Default: it waits for further lines. */
   readonly isComplete?: (state: unknown) => boolean;
+  /**
+   * Whether a line with this state belongs to the lines before it only if a later line says so, by a state for which this
+   * is false. If none does, the lines that wait for it are looked at again, from the first one, as if they came then.
+   * Default: every line with a state belongs to those before it.
+   */
+  readonly isPending?: (state: unknown) => boolean;
+  /** Whether the lines that wait in this state belong to those before them when this line follows, which does not. */
+  readonly keepsPending?: (state: unknown, line: string) => boolean;
   /** One line of several. Default: they are joined by LF. */
   readonly join?: (lines: readonly string[]) => string;
   /** The stream of a line, if the line tells it: lines of other streams may lie between those of one event. */

@@ -198,6 +198,45 @@ describe('lines that are joined', () => {
     });
   });
 
+  it('wait for one that says whether they belong to the lines before them', () => {
+    inVirtualTime(() => {
+      const { emit, lines, acknowledged, end } = stage({ settings: { preset: 'java' } });
+      emit('first', ['a.BException: one', 'two']);
+      emit('second', ['three', '\tat a.B.c(B.java:1)', 'a.BException: four', 'five']);
+      expect(lines()).toEqual(['a.BException: one\ntwo\nthree\n\tat a.B.c(B.java:1)']);
+      emit('third', ['six', '2026-01-01 INFO seven']);
+      expect(lines().slice(1)).toEqual(['a.BException: four', 'five', 'six', '2026-01-01 INFO seven']);
+      expect(acknowledged).toEqual(['first', 'second', 'third']);
+      end();
+    });
+  });
+
+  it('begin an event of their own after they have waited in vain, in their time', () => {
+    inVirtualTime((at) => {
+      const { emit, left, acknowledged } = stage({ settings: { preset: 'java' } });
+      emit('first', ['a.BException: one']);
+      at(600, () => emit('second', ['two', 'a.b.C: three', 'four']));
+      at(1200, () => emit('third', ['\tat a.B.c(B.java:1)']));
+      at(9999, () => {
+        expect(left).toMatchObject([
+          { line: 'a.BException: one', at: 1000 },
+          { line: 'two', at: 1000 },
+          { line: 'a.b.C: three\nfour\n\tat a.B.c(B.java:1)', at: 1600 },
+        ]);
+        expect(acknowledged).toEqual(['first', 'second', 'third']);
+      });
+    });
+  });
+
+  it('leave at once, one after the other, when the window is full of lines that wait', () => {
+    inVirtualTime(() => {
+      const { emit, lines, acknowledged } = stage({ settings: { preset: 'java' }, isWindowFull: () => true });
+      emit('first', ['a.BException: one', 'two', 'three']);
+      expect(lines()).toEqual(['a.BException: one', 'two', 'three']);
+      expect(acknowledged).toEqual(['first']);
+    });
+  });
+
   it('are the same as bytes, as text and as events, in every order of batches', () => {
     const line = fc.constantFrom(
       'one',
@@ -208,6 +247,12 @@ describe('lines that are joined', () => {
       'Error: x',
       '    at f',
       'Traceback (most recent call last):',
+      'ValueError: x',
+      'Timeout: x',
+      'java.io.IOException: x',
+      "thread 'main' panicked at a.rs:1:2:",
+      'Caused by: x',
+      '2026-01-01 INFO x',
       '2026-01-01T00:00:00Z stdout P one',
       '2026-01-01T00:00:00Z stderr P two',
       '2026-01-01T00:00:00Z stdout F three',
@@ -217,13 +262,15 @@ describe('lines that are joined', () => {
       { continue: '^\\s' },
       { preset: 'node' },
       { preset: ['python'] },
+      { preset: ['rust', 'java', 'php', 'ruby'] },
+      { preset: ['node', 'go'], lead: 1 },
     );
     const batch = fc.record({
       lines: fc.array(line, { minLength: 1, maxLength: 30 }),
       cut: fc.nat({ max: 29 }),
     });
     const batches = fc.array(batch, { maxLength: 5 });
-    const property = fc.property(batches, settings, fc.integer({ min: 2, max: 4 }), (all, which, most) => {
+    const property = fc.property(batches, settings, fc.integer({ min: 2, max: 6 }), (all, which, most) => {
       const results = (['bytes', 'text', 'events'] as const).map((form) => {
         let result: unknown;
         inVirtualTime(() => {
@@ -239,6 +286,6 @@ describe('lines that are joined', () => {
       expect(results[0]).toEqual(results[2]);
       expect(results[1]).toEqual(results[2]);
     });
-    fc.assert(property, { numRuns: 300 });
+    fc.assert(property, { numRuns: 500 });
   });
 });
