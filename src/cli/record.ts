@@ -61,7 +61,7 @@ export async function record(args: readonly string[], options: RecordOptions): P
       logger,
       once,
       drainTimeout,
-      state: await state.storeFor(config, [name]),
+      state: await state.storeFor(config, [name], given),
       probe: (pipeline) => (pipeline === name ? recorder : undefined),
     });
     const times = new RunTimes(manager.states$);

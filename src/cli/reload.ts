@@ -64,7 +64,8 @@ export class Reloader {
   async load(): Promise<Loaded> {
     const { files, pipelines, state, admin, logger, probe, manager: options } = this.#options;
     const { once = false } = options;
-    const loaded = await loadConfig(await configFiles(files), { once, logger, ...FOR_A_RUN });
+    const given = await configFiles(files);
+    const loaded = await loadConfig(given, { once, logger, ...FOR_A_RUN });
     const { config, host: newHost, warnings } = loaded;
     for (const warning of warnings) logger.warn(problemLine(warning));
     const names = selectPipelines(config, pipelines, files);
@@ -72,7 +73,7 @@ export class Reloader {
     // Pipelines that keep running get the events of the last host, and so must those that are started beside them.
     const isSameHost = isDeepStrictEqual(last?.manager.config.host_config, config.host_config);
     const host = isSameHost && last !== undefined ? last.host : newHost;
-    const store = await state.storeFor(config, names);
+    const store = await state.storeFor(config, names, given);
     await admin.open(config.admin);
     const { metrics } = admin;
     const watched = admin.records ? { probe } : {};

@@ -28,6 +28,70 @@ describe('the state folder of millrace run', () => {
     );
   });
 
+  describe('that another configuration has used for a pipeline of the same name', () => {
+    const WARNING = /web: resuming from checkpoints that \S*\/p\.yaml saved in a run of \d{4}-/;
+    const args = (file: string, ...more: string[]) => [
+      'run',
+      file,
+      '--once',
+      '--state-dir',
+      'state',
+      ...more,
+    ];
+
+    it('is resumed from, with a warning, once', async () => {
+      const copy = TAIL.replace('stdout', 'noop');
+      const cwd = folderWith({ 'p.yaml': TAIL, 'copy.yaml': copy, 'in.log': 'one\n' });
+      expect((await runCli(args('p.yaml'), { cwd })).stderr).not.toMatch(/resuming from/);
+      const second = await runCli(args('copy.yaml'), { cwd });
+      expect([second.code, second.stderr]).toEqual([0, expect.stringMatching(WARNING)]);
+      expect((await runCli(args('copy.yaml'), { cwd })).stderr).not.toMatch(/resuming from/);
+      expect((await runCli(args('p.yaml'), { cwd })).stderr).toMatch(/resuming from .*\/copy\.yaml saved/);
+    });
+
+    it.each<[what: string, change: (cwd: string) => string[]]>([
+      [
+        'edited',
+        (cwd) => {
+          writeFileSync(join(cwd, 'p.yaml'), TAIL.replace('stdout', 'noop'));
+          return args('p.yaml');
+        },
+      ],
+      ['named by its absolute path', (cwd) => args(join(cwd, 'p.yaml'))],
+      [
+        'one of several files',
+        (cwd) => {
+          writeFileSync(join(cwd, 'more.yaml'), 'processors: {}\n');
+          return args('p.yaml', 'more.yaml');
+        },
+      ],
+    ])('is resumed from without a word by the same one that was %s', async (_, change) => {
+      const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
+      await runCli(args('p.yaml'), { cwd });
+      const { code, stderr } = await runCli(change(cwd), { cwd });
+      expect([code, stderr]).toEqual([0, expect.not.stringMatching(/resuming from/)]);
+    });
+
+    it('is nothing to warn of for a pipeline of another name, or in another folder', async () => {
+      const other = TAIL.replace('web:', 'other:');
+      const cwd = folderWith({ 'p.yaml': TAIL, 'other.yaml': other, 'copy.yaml': TAIL, 'in.log': 'one\n' });
+      await runCli(args('p.yaml'), { cwd });
+      for (const run of [args('other.yaml'), ['run', 'copy.yaml', '--once', '--state-dir', 'state2']]) {
+        const { stdout, stderr } = await runCli(run, { cwd });
+        expect([linesOf(stdout), stderr]).toEqual([['one'], expect.not.stringMatching(/resuming from/)]);
+      }
+    });
+
+    it('is resumed from, with a warning, by one that was moved', async () => {
+      const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
+      await runCli(args('p.yaml'), { cwd });
+      renameSync(join(cwd, 'p.yaml'), join(cwd, 'moved.yaml'));
+      appendFileSync(join(cwd, 'in.log'), 'two\n');
+      const { stdout, stderr } = await runCli(args('moved.yaml'), { cwd });
+      expect([linesOf(stdout), stderr]).toEqual([['two'], expect.stringMatching(WARNING)]);
+    });
+  });
+
   it('says the same after runs that were killed before they had read anything', async () => {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\ntwo\n' });
     const args = ['run', 'p.yaml', '--state-dir', 'state'];
