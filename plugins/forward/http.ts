@@ -19,7 +19,7 @@ import {
   secret,
 } from '../../src/sdk/index.ts';
 import { errorOf, isRefusal, isSuccess, type PartialFailure, refusedBy } from '../http/answer.ts';
-import { HttpClient, type HttpProxy } from '../http/client.ts';
+import { HEADER_VALUE_FORM, HttpClient, type HttpProxy, isHeaderValue } from '../http/client.ts';
 import {
   bodyOf,
   CONTENT_TYPES,
@@ -60,6 +60,14 @@ const headerName = () =>
       message: 'another header: millrace sets this one itself',
     });
 
+/** The server takes all after the first colon for the password. */
+const userName = () =>
+  z
+    .string()
+    .min(1)
+    .refine((name) => !name.includes(':'), { message: 'a user name without a colon' })
+    .describe('The user name.');
+
 const pem = (description: string, options?: { mayBeLiteral: boolean }) =>
   secret(options)
     .refine((value: Secret) => !value.isLiteral || value.read().includes('-----BEGIN'), {
@@ -72,7 +80,7 @@ const auth = z
     bearer: secret().describe('A token, sent as `Authorization: Bearer …`.').optional(),
     basic: z
       .strictObject({
-        username: z.string().min(1).describe('The user name.'),
+        username: userName(),
         password: secret().describe('The password.'),
       })
       .describe('Sent as `Authorization: Basic …`.')
@@ -105,7 +113,7 @@ const PROXY_HINT = 'set `proxy.username` and `proxy.password`';
 const proxy = z
   .strictObject({
     url: httpUrl(PROXY_HINT).describe('The URL of the proxy.'),
-    username: z.string().min(1).describe('The user name.'),
+    username: userName(),
     password: secret().describe('The password.'),
   })
   .transform((settings): HttpProxy => settings);
@@ -161,7 +169,7 @@ clickhouse:
   shownSettings: { method: '', format: '', payload: '', compression: '', timeout: ' s', concurrency: '' },
 
   checkConfig({ config }) {
-    return warnings(config as Config);
+    return [...wrongHeaders(config as Config), ...warnings(config as Config)];
   },
 
   forward({ ctx, event }) {
@@ -178,6 +186,20 @@ clickhouse:
     return (bytes: Buffer) => send(ctx, () => documentsIn(bytes));
   },
 });
+
+/** Values that no header can have: those of the configuration and the environment, and those of files as they are now. */
+function wrongHeaders({ headers, auth }: Config): ConfigProblem[] {
+  const values: [path: readonly string[], value: Secret | undefined][] = [
+    ...Object.entries(headers).map(([name, value]) => [['headers', name], value] as [string[], Secret]),
+    [['auth', 'bearer'], auth?.bearer],
+    [['auth', 'header', 'value'], auth?.header?.value],
+  ];
+  return values.flatMap(([path, value]) => {
+    // One that cannot be read is reported with all other secrets.
+    if (value === undefined || value.problem() !== undefined || isHeaderValue(value.read())) return [];
+    return [{ path, message: `it is the value of a header, so it needs ${HEADER_VALUE_FORM}` }];
+  });
+}
 
 function warnings({ url, auth, tls }: Config): ConfigProblem[] {
   const problems: ConfigProblem[] = [];

@@ -50,6 +50,11 @@ const MOST_READ = 16 * 1024 * 1024;
 const REFUSED_TUNNEL = /^Proxy response \((\d{3})\) !== 200/;
 
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** What a value of a header consists of, for messages. */
+export const HEADER_VALUE_FORM =
+  'characters of Latin-1 without line breaks and other control characters; a file may have one line break at its end';
+
+export const isHeaderValue = (value: string): boolean => HEADER_VALUE.test(value);
 
 /** Sends requests to one URL, over connections that stay open in between. */
 export class HttpClient {
@@ -143,10 +148,10 @@ export class HttpClient {
     if (auth?.bearer !== undefined) all.authorization = `Bearer ${auth.bearer.read()}`;
     if (auth?.basic !== undefined) all.authorization = basic(auth.basic.username, auth.basic.password);
     if (auth?.header !== undefined) all[auth.header.name.toLowerCase()] = auth.header.value.read();
-    const wrong = Object.keys(all).find((name) => !HEADER_VALUE.test(all[name] ?? ''));
+    const wrong = Object.keys(all).find((name) => !isHeaderValue(all[name] ?? ''));
     if (wrong === undefined) return all;
     const error = new PluginError(
-      `the value of the header \`${wrong}\` has characters that no header may have`,
+      `the value of the header \`${wrong}\` has characters that no header may have; it needs ${HEADER_VALUE_FORM}`,
     );
     throw Object.assign(error, { fatal: true });
   }
