@@ -83,9 +83,11 @@ export class CelExpression {
     if (error instanceof PluginError) return error.message;
     const { code, range } = error as { code?: unknown; range?: { start: number; end: number } };
     const part = range === undefined ? '' : ` in \`${this.#source.slice(range.start, range.end)}\``;
-    return code === 'no_such_key'
-      ? `a field${part} is missing; use has(…), or .?field.orValue(…)`
-      : `${String(code ?? 'evaluation_error').replaceAll('_', ' ')}${part}`;
+    if (code === 'no_such_key') return `a field${part} is missing; use has(…), or .?field.orValue(…)`;
+    // A string of digits is no number for CEL, and has another order.
+    const hint =
+      code === 'no_such_overload' ? '; convert values of another type, as in int(…) or string(…)' : '';
+    return `${String(code ?? 'evaluation_error').replaceAll('_', ' ')}${part}${hint}`;
   }
 }
 
@@ -104,6 +106,9 @@ function environment(CelEnvironment: typeof Environment): Environment {
     .registerVariable('timestamp', 'google.protobuf.Timestamp')
     .registerVariable('tag', 'string')
     .registerFunction('string(google.protobuf.Timestamp): string', (date: Date) => date.toISOString())
+    .registerFunction('string.replace(string, string): string', (text: string, old: string, by: string) =>
+      text.replaceAll(old, () => by),
+    )
     .registerFunction(`string.${MATCHES}(string): bool`, matches);
   // Numbers in JSON are doubles, and `data.count + 1` has an int: CEL itself would refuse to add them.
   const operators: Record<string, (a: number, b: number) => number> = {
@@ -113,10 +118,21 @@ function environment(CelEnvironment: typeof Environment): Environment {
     '/': (a, b) => a / b,
   };
   for (const [sign, work] of Object.entries(operators)) {
-    env.registerOperator(`double ${sign} int`, (a: number, b: bigint) => work(a, Number(b)));
-    env.registerOperator(`int ${sign} double`, (a: bigint, b: number) => work(Number(a), b));
+    env.registerOperator(`double ${sign} int`, (a: number, b: bigint) => work(a, exactly(b)));
+    env.registerOperator(`int ${sign} double`, (a: bigint, b: number) => work(exactly(a), b));
   }
   return env;
+}
+
+/** @throws PluginError for a whole number that a number of JSON cannot hold */
+function exactly(value: bigint): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) {
+    throw new PluginError(
+      'a whole number beyond 2^53 is not exact with a number of an event; write int(…) around that',
+    );
+  }
+  return number;
 }
 
 function replaceMatches(node: ASTNode): void {
@@ -241,6 +257,10 @@ function visit(node: ASTNode, see: (node: ASTNode) => void): void {
   }
 }
 
+const STRING_METHODS =
+  'contains, startsWith, endsWith, matches, replace, split, substring, indexOf, lastIndexOf, lowerAscii, upperAscii, trim ' +
+  'and size';
+
 function describe(error: unknown, source: string): string {
   const { code, summary, message, range } = error as {
     code?: string;
@@ -249,12 +269,17 @@ function describe(error: unknown, source: string): string {
     range?: { start: number };
   };
   const isUnknown = code === 'unknown_variable';
+  const keyword = range !== undefined && /^\.(in|true|false|null)\b/.exec(source.slice(range.start - 1))?.[1];
   const isAssigned = code === 'unexpected_character' && range !== undefined && source[range.start] === '=';
   const hint = isUnknown
     ? `; there are ${VARIABLES.join(', ')}, and a field of an event is data.NAME`
     : isAssigned
       ? '; to compare, write =='
-      : '';
+      : keyword
+        ? `; a field of this name is data["${keyword}"]`
+        : code === 'no_matching_overload'
+          ? `; the methods of strings are ${STRING_METHODS}`
+          : '';
   return `${summary ?? message}${at(range)}${hint}`;
 }
 

@@ -57,16 +57,15 @@ tidy:
   runsInWorkers: false,
   /**
    * Emits the event with other fields in its data. Expressions see the event as it came in; then fields are renamed,
-   * removed and kept, in this order. Fails on an event for which an expression cannot be evaluated.
+   * all at once, removed and kept, in this order. Fails on an event for which an expression cannot be evaluated.
    */
   process: ({ ctx, event }) => {
     const { set, rename, remove, keep } = stepsOf(ctx);
     let { data } = event;
-    for (const [path, expression] of set) data = withField(data, path, toJsonValue(expression.of(event)));
-    for (const [from, to] of rename) {
-      const value = getField(data, from);
-      if (value !== undefined) data = withField(withoutField(data, from), to, value);
+    for (const [path, expression] of set) {
+      data = withField(data, path, toJsonValue(expression.of(event), path.join('.')));
     }
+    data = renamed(data, rename);
     for (const path of remove) data = withoutAny(data, path);
     return [{ ...event, data: keep === undefined ? data : onlyFields(data, keep) }];
   },
@@ -88,6 +87,16 @@ const stepsOf = oncePerContext((ctx: PipelineRunContext<Settings>): Steps => {
     keep: keep?.map(fieldPath),
   };
 });
+
+/** All at once, so that two fields can change places. */
+function renamed(data: Fields, renames: Steps['rename']): Fields {
+  const moved = renames.flatMap(([from, to]) => {
+    const value = getField(data, from);
+    return value === undefined ? [] : [{ from, to, value }];
+  });
+  const rest = moved.reduce((fields, { from }) => withoutField(fields, from), data);
+  return moved.reduce((fields, { to, value }) => withField(fields, to, value), rest);
+}
 
 /** Both `user.password` and `password` in `user`, if an event has both. */
 function withoutAny(data: Fields, path: FieldPath): Fields {

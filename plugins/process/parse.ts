@@ -116,6 +116,9 @@ const schema = ProcessConfigBase.extend({
   };
   require('pattern', pattern, Object.keys(PATTERNS));
   require('columns', columns, ['csv']);
+  const twice = columns?.find((column, index) => columns.indexOf(column) < index);
+  if (twice !== undefined)
+    refuse('columns', `a name of its own for each column; \`${twice}\` is there twice`);
   const isDelimited = format === 'csv' || format === 'logfmt';
   if (!isDelimited && delimiter !== undefined) {
     refuse('delimiter', 'only `format: csv` and `format: logfmt` have this field');

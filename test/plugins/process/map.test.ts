@@ -41,6 +41,14 @@ describe('map', () => {
     [{ set: { m: '{"k": data.n, "l": {"x": 1u}}' } }, { n: 1 }, { n: 1, m: { k: 1, l: { x: 1 } } }],
     [{ set: { m: 'data.o' } }, { o: { k: [null] } }, { o: { k: [null] }, m: { k: [null] } }],
     [{ rename: { line: 'message', nothing: 'x' } }, { line: 'a', n: 1 }, { message: 'a', n: 1 }],
+    [{ rename: { a: 'b', b: 'a' } }, { a: 1, b: 2 }, { a: 2, b: 1 }],
+    [{ rename: { a: 'b', b: 'c', c: 'a' } }, { a: 1, b: 2, c: 3 }, { b: 1, c: 2, a: 3 }],
+    [{ rename: { a: 'b', b: 'c' } }, { a: 1 }, { b: 1 }],
+    [{ rename: { a: 'b' } }, { a: 1, b: 2 }, { b: 1 }],
+    [{ rename: { 'a.x': 'b.y', 'b.y': 'a.x' } }, { a: { x: 1 }, b: { y: 2 } }, { a: { x: 2 }, b: { y: 1 } }],
+    [{ rename: { a: 'a.b' } }, { a: 1 }, { a: { b: 1 } }],
+    [{ set: { n: 'data.s.replace("x", "$&y")' } }, { s: 'axbx' }, { s: 'axbx', n: 'a$&yb$&y' }],
+    [{ set: { n: 'data["in"]' } }, { in: 1 }, { in: 1, n: 1 }],
     [{ rename: { 'a.b': 'c' } }, { a: { b: 1, d: 2 } }, { a: { d: 2 }, c: 1 }],
     [{ remove: ['a', 'b.c', 'x.y'] }, { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3 } }],
     [
@@ -61,6 +69,26 @@ describe('map', () => {
     expect(() => mapped({ set: { n: 'int(data.s)' } }, { s: 'hunter2' })).toThrow(
       /^(?!.*hunter2).*`int\(data\.s\)`/,
     );
+  });
+
+  it.each([
+    ['data.a / 0', /`n` gave no finite number/],
+    ['data.b / data.b', /`n` gave no finite number/],
+    ['[{"x": data.a / data.b}]', /`n` gave no finite number/],
+    ['duration("1h")', /`n` gave a value that JSON cannot show; of a duration/],
+    ['data.a + 9007199254740993', /beyond 2\^53 is not exact/],
+    ['data.s > 5', /convert values of another type, as in int\(…\)/],
+  ])('fails rather than give a wrong value: %s', (source, message) => {
+    expect(() => mapped({ set: { n: source } }, { a: 1, b: 0, s: 'hunter2' })).toThrow(message);
+    expect(() => mapped({ set: { n: source } }, { a: 1, b: 0, s: 'hunter2' })).toThrow(/^(?!.*hunter2)/);
+  });
+
+  it.each([
+    ['data.in', /data\["in"\]/],
+    ['data.a.null == 1', /data\["null"\]/],
+    ['data.s.charAt(1)', /the methods of strings are contains, .*replace/],
+  ])('says what to write instead of %s', (source, message) => {
+    expect(JSON.stringify(parsed({ set: { n: source } })).replaceAll('\\', '')).toMatch(message);
   });
 
   it.each([

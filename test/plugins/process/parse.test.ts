@@ -50,6 +50,7 @@ describe('parse', () => {
     ],
     [{ format: 'csv', columns: ['a', 'b', 'c'] }, 'x,"y ""z"", w",', { a: 'x', b: 'y "z", w', c: '' }],
     [{ format: 'csv', columns: ['a', 'b'], delimiter: ';' }, '1;2,3', { a: '1', b: '2,3' }],
+    [{ format: 'csv', columns: ['a', 'b'] }, '"two\nlines",C:\\x', { a: 'two\nlines', b: 'C:\\x' }],
     [
       { format: 'combined' },
       COMBINED,
@@ -199,6 +200,7 @@ describe('parse', () => {
     [{ format: 'json', pattern: '(?<a>x)' }, ['pattern']],
     [{ format: 'csv' }, ['columns']],
     [{ format: 'csv', columns: [] }, ['columns']],
+    [{ format: 'csv', columns: ['a', 'b', 'a'] }, ['columns']],
     [{ format: 'json', delimiter: ';' }, ['delimiter']],
     [{ format: 'json', into: '__proto__.x' }, ['into']],
   ])('refuses %j', (settings, path) => {
