@@ -1,3 +1,5 @@
+import { nodeVersionProblem } from './node-version.ts';
+
 export { packNames, packRules } from '../plugins/packs/load-packs.ts';
 export { ConfigError, type LocatedProblem } from './config/config-error.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
@@ -63,3 +65,6 @@ export type * from './sdk/status.ts';
 export type { WrittenFile } from './sdk/written-file.ts';
 export { openState, readState } from './state/open-state.ts';
 export type { StateStore } from './state/state-store.ts';
+
+const problem = nodeVersionProblem(process.versions.node);
+if (problem !== undefined) throw new Error(`millrace cannot be loaded: ${problem}`);

@@ -10,7 +10,7 @@ import { importedPath, importsOf, sourceFiles, withoutComments } from './support
 const LAYERS = {
   operators: { files: ['operators/'], imports: [] },
   /** What a plugin may use: `millrace/plugin`. */
-  sdk: { files: ['src/sdk/', 'src/version.ts'], imports: ['operators'] },
+  sdk: { files: ['src/sdk/', 'src/version.ts', 'src/node-version.ts'], imports: ['operators'] },
   /** What ours can do, anyone's can: see the next test. */
   plugins: { files: ['plugins/'], imports: ['operators', 'sdk'] },
   /** Threads load built-in masks without their schemas, and other processors from their modules. */

@@ -1,8 +1,11 @@
 import { dirname } from 'node:path';
-import { crc32 } from 'node:zlib';
+import zlib from 'node:zlib';
 import { syncFolder } from '../../operators/files/append/output-file.ts';
 import { fileSystem, fsCall } from '../../operators/support/file-system.ts';
 import type { StateValue } from '../sdk/context.ts';
+
+// Not a named import, which would keep an older Node.js from loading the module that names the required version.
+const { crc32 } = zlib;
 
 /** The version of what is written below, and the latest that is read. A later one is refused, never rewritten. */
 export const FORMAT = 2;

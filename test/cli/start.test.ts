@@ -65,7 +65,12 @@ host_config: {}
 describe('what is loaded', () => {
   it('by --version: nothing but what tells it', async () => {
     const { sources, packages } = await loadedBy('--version');
-    expect(sources.sort()).toEqual(['src/cli/bin.ts', 'src/version.ts']);
+    expect(sources.sort()).toEqual([
+      'src/cli/bin.ts',
+      'src/cli/start.ts',
+      'src/node-version.ts',
+      'src/version.ts',
+    ]);
     expect(packages).toEqual([]);
   });
 

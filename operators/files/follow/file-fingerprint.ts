@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import zlib from 'node:zlib';
+
+// Not a named import, which would keep an older Node.js from loading the module that names the required version.
+const { crc32 } = zlib;
 
 /** Bytes at the start of a file that tell it from another one with the same device and inode. */
 export const HEAD_BYTES = 1024;
