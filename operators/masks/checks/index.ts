@@ -22,6 +22,7 @@ import {
   hasRandomCookie,
   hasToken,
   isBasicCredentials,
+  isCredentials,
   isFlagValue,
   isPassword,
   isProsePassword,
@@ -43,6 +44,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   card: isCardNumber,
   cookies: hasRandomCookie,
   crc32: hasCrc32Suffix,
+  credentials: isCredentials,
   de_tax_id: isGermanTaxId,
   es_dni: isSpanishDni,
   flag_value: isFlagValue,
@@ -75,6 +77,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
 export const CHECKS_OF_KEYED_VALUES: ReadonlySet<string> = new Set([
   'basic_credentials',
   'cookies',
+  'credentials',
   'flag_value',
   'password',
   'password_list',

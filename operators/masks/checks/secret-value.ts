@@ -148,11 +148,32 @@ export function isSecret(value: string, text: string, start: number): boolean {
 export function isToken(value: string, text: string, start: number): boolean {
   if (value.length < 6 || isOrdinary(value, text, start) || isIdInName(value, text, start)) return false;
   if (value.length >= 8 && (isRandom(value) || isWordWithNumber(value))) return true;
+  if (ONE_WORD.test(value) && NAME_OF_TOKEN.test(text.slice(Math.max(0, start - 80), start))) return true;
   const isSure = isQuote(text[start - 1]) && SURE_NAME.test(text.slice(Math.max(0, start - 80), start));
   return (
     isSure && /\d/.test(value) && hasMixture(value) && !NUMBER_LIKE.test(value) && !isResourceName(value)
   );
 }
+
+/** A value that is one word, of digits and letters that are not a word with a number behind it. */
+const ONE_WORD = /^(?![A-Za-z]+\d{1,6}$)(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}$/;
+/** The name of a token, its separator, and the quote of its value. */
+const NAME_OF_TOKEN =
+  /(?:token|bearer|jwt|(?:api|access|secret|private)[_. -]?key)(?:["'`\\]{1,16})?\s{0,3}[:=]\s{0,3}\[?\s?["'`\\]{0,16}$/i;
+
+/**
+ * What a header for authorization has behind its scheme, whatever it looks like. A sentence about it goes on in words:
+ * `Bearer authentication failed`.
+ */
+export function isCredentials(value: string, text: string, start: number): boolean {
+  if (value.length < 8 || NUMBER_LIKE.test(value)) return false;
+  if (/\d/.test(value) && !/^[a-z]+(?:[-_][a-z]+)*[-_]?\d{1,2}$/i.test(value)) return true;
+  const isInHeader = HEADER.test(text.slice(Math.max(0, start - 80), start));
+  const isInSentence = /^[.,]?\s+\p{L}/u.test(text.slice(start + value.length, start + value.length + 8));
+  return isInHeader ? !isInSentence : /^[A-Za-z]{18,}$/.test(value) || isToken(value, text, start);
+}
+
+const HEADER = /authorization["'`\\]{0,16}\]?\s{0,3}(?:=>|[:=,])[^:=]{0,40}$/i;
 
 /** A name whose value in quotes is a secret, even one that someone chose. */
 const SURE_NAME =
