@@ -7,7 +7,8 @@ import type { Documents } from './documents.ts';
 /** What a server has answered. */
 export interface Answer {
   readonly status: number;
-  readonly retryAfter: string | undefined;
+  /** Seconds until the next request, if the server asks for them. */
+  readonly retryAfter: number | undefined;
   /** The first part of the body. It may quote events. */
   readonly text: string;
   /** The error that the server names beside the status. It quotes nothing of an event. */
@@ -61,7 +62,7 @@ export function errorOf(
     return new PluginError(status === 413 ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
   }
   if (isRetried(status, statuses) || isOk(status)) {
-    return new PluginError(answered, { retryAfter: secondsUntil(retryAfter) });
+    return new PluginError(answered, { retryAfter });
   }
   const isRedirect = status >= 300 && status < 400;
   const isMissing = status === 404 && serverError !== undefined;
@@ -80,14 +81,20 @@ function isRetried(status: number, statuses: RetryStatuses): boolean {
   );
 }
 
-/** Of `Retry-After`, which is a number of seconds or a date; undefined if it is neither, or not in the future. */
-export function secondsUntil(retryAfter: string | undefined): number | undefined {
+/** A date of HTTP. `Date.parse` takes many other texts for dates, such as -5. */
+const DATE = /^\w{3,9}, .* GMT\s*$/;
+
+/**
+ * The wait that an answer asks for by `Retry-After`, which is a number of seconds or a date; undefined if it is neither, or
+ * not in the future. A date counts from the `Date` of the same answer, because the clock of this machine may be wrong.
+ */
+export function secondsUntil(retryAfter: string | undefined, date?: string): number | undefined {
   if (retryAfter === undefined) return undefined;
   const isNumber = /^\s*\d+\s*$/.test(retryAfter);
-  // `Date.parse` takes many other texts for dates, such as -5.
-  const isDate = /^\w{3,9}, .* GMT\s*$/.test(retryAfter);
-  if (!isNumber && !isDate) return undefined;
-  const seconds = isNumber ? Number(retryAfter) : (Date.parse(retryAfter) - asyncScheduler.now()) / 1000;
+  if (!isNumber && !DATE.test(retryAfter)) return undefined;
+  const answeredAt = date !== undefined && DATE.test(date) ? Date.parse(date) : Number.NaN;
+  const now = Number.isNaN(answeredAt) ? asyncScheduler.now() : answeredAt;
+  const seconds = isNumber ? Number(retryAfter) : (Date.parse(retryAfter) - now) / 1000;
   return seconds > 0 ? seconds : undefined;
 }
 
@@ -125,7 +132,7 @@ export function refusedBy(
     const reason = `the server answered ${own} for the event`;
     return [{ index: first + index, reason, permanent: !isRetried(own, statuses) }];
   });
-  return { failedEvents, retryAfter: secondsUntil(retryAfter) };
+  return { failedEvents, retryAfter };
 }
 
 function parse(text: string): unknown {

@@ -5,7 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { longTimer } from '../../operators/long-timer.ts';
 import { PluginError, type Secret, safeReason } from '../../src/sdk/index.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, secondsUntil } from './answer.ts';
 import { clickHouseError } from './clickhouse-errors.ts';
 
 /** How a server is reached. Secrets are read for each request, so that rotated ones are used. */
@@ -104,7 +104,7 @@ export class HttpClient {
       });
       const header = (name: string, of = response.headers) => [of[name]].flat()[0];
       const { text, end } = await textOf(decoded(response.body, header('content-encoding')));
-      const retryAfter = header('retry-after');
+      const retryAfter = secondsUntil(header('retry-after'), header('date'));
       const code = 'x-clickhouse-exception-code';
       // Trailers are known when the body has ended.
       const exceptionCode = header(code) ?? header(code, response.trailers as typeof response.headers);

@@ -221,6 +221,68 @@ describe('http: answers', () => {
     scheduler.run(() => expect(secondsUntil(text)).toBe(seconds));
   });
 
+  it.each([
+    [
+      'a day behind',
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+      'Fri, 02 Jan 1970 00:00:00 GMT',
+      'Fri, 02 Jan 1970 00:00:02 GMT',
+      2,
+    ],
+    [
+      'a day ahead',
+      'Fri, 02 Jan 1970 00:00:00 GMT',
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+      'Thu, 01 Jan 1970 00:01:30 GMT',
+      90,
+    ],
+    [
+      'right, with a date in the past',
+      'Fri, 02 Jan 1970 00:00:00 GMT',
+      'Fri, 02 Jan 1970 00:00:00 GMT',
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+      undefined,
+    ],
+    [
+      'the only one, without a Date',
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+      undefined,
+      'Thu, 01 Jan 1970 00:00:07 GMT',
+      7,
+    ],
+    [
+      'the only one, with a Date that is none',
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+      'now',
+      'Thu, 01 Jan 1970 00:00:07 GMT',
+      7,
+    ],
+    [
+      'the only one, with a Date that cannot be',
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+      'Thu, 99 Foo 1970 GMT',
+      'Thu, 01 Jan 1970 00:00:07 GMT',
+      7,
+    ],
+  ])(
+    'a date of Retry-After counts from that of the answer, where the clock here is %s',
+    (_, now, date, retryAfter, seconds) => {
+      jest.spyOn(asyncScheduler, 'now').mockReturnValue(Date.parse(now));
+      try {
+        expect(secondsUntil(retryAfter, date)).toBe(seconds);
+        expect(secondsUntil('5', date)).toBe(5);
+      } finally {
+        jest.restoreAllMocks();
+      }
+    },
+  );
+
+  it('Retry-After is read with the Date of the answer', async () => {
+    const headers = { date: 'Thu, 01 Jan 1970 00:00:00 GMT', 'retry-after': 'Thu, 01 Jan 1970 00:00:03 GMT' };
+    expect(await answered(status(503, headers))).toMatchObject({ ...retried, retryAfter: 3 });
+    expect(await answered(status(207, headers, '[200,503]'))).toMatchObject({ retryAfter: 3 });
+  });
+
   it('400 leaves it open which event of several is the cause, and is permanent for one', async () => {
     expect(await answered(status(400), 3)).toMatchObject({
       ...retried,
