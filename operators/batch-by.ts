@@ -47,7 +47,8 @@ const CHECKS: Checks<BatchOptions<never>> = {
  * Errors: what `sizeOf` throws, and a RangeError if it returns no number of at least 0, after the values before it.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
- * @throws RangeError without any bound, or if `count` is not an integer of at least 1, or `bytes` or `within` is
+ * @throws TypeError without any bound.
+ * @throws RangeError if `count` is not an integer of at least 1, or `bytes` or `within` is
  * not above 0.
  *
  * @example
@@ -59,7 +60,7 @@ export function batchBy<T>(options: BatchOptions<T>): OperatorFunction<T, T[]> {
   checkOptions('batchBy', options, CHECKS);
   const { count, bytes, within, sizeOf = byteLength, scheduler } = options;
   if (count === undefined && bytes === undefined && within === undefined) {
-    throw new RangeError('batchBy: it needs a bound: count, bytes or within');
+    throw new TypeError('batchBy: it needs a bound: count, bytes or within');
   }
   return (source) =>
     new Observable<T[]>((subscriber) => {

@@ -61,7 +61,7 @@ export function dedupe<T>(options: DedupeOptions<T>): MonoTypeOperatorFunction<T
   const {
     key = (value) => value,
     within,
-    sliding = false,
+    sliding,
     maxKeys = DEFAULT_MAX_KEYS,
     onDuplicate,
     scheduler,

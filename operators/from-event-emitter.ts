@@ -1,5 +1,15 @@
 import { Observable } from 'rxjs';
-import { type Check, type Checks, COUNT, checkOptions, FUNCTION, TEXT } from './support/check-options.ts';
+import {
+  type Check,
+  type Checks,
+  COUNT,
+  checkOptions,
+  checkValue,
+  DEMAND,
+  FUNCTION,
+  hasMethods,
+  TEXT,
+} from './support/check-options.ts';
 import type { Demand } from './support/demand.ts';
 import { Fifo } from './support/fifo.ts';
 
@@ -20,6 +30,8 @@ export interface FromEventEmitterOptions<T> {
   readonly end?: string | undefined;
 }
 
+const EMITTER: Check = (value) => hasMethods(value, 'on', 'off') || 'an EventEmitter';
+const NAME: Check = (value) => TEXT(value) === true || typeof value === 'symbol' || 'the name of an event';
 const DROP: Check = (value) => value === 'newest' || value === 'oldest' || "'newest' or 'oldest'";
 const CHECKS: Checks<FromEventEmitterOptions<never>> = {
   buffer: COUNT,
@@ -36,7 +48,7 @@ const CHECKS: Checks<FromEventEmitterOptions<never>> = {
  *
  * Errors: the argument of an `error` event, after the values that wait; what `onDrop` throws, at once.
  *
- * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws TypeError for an argument or an option of the wrong type, and for an option that is unknown.
  * @throws RangeError if `buffer` is not an integer of at least 1.
  *
  * @example
@@ -60,6 +72,9 @@ export function fromEventEmitter<T>(
   demand: Demand,
   options: FromEventEmitterOptions<T> = {},
 ): Observable<T> {
+  checkValue('fromEventEmitter', 'emitter', emitter, EMITTER);
+  checkValue('fromEventEmitter', 'event', event, NAME);
+  checkValue('fromEventEmitter', 'demand', demand, DEMAND);
   checkOptions('fromEventEmitter', options, CHECKS);
   const { buffer = 1000, drop = 'newest', onDrop, end } = options;
   return new Observable<T>((subscriber) => {

@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 import { Observable } from 'rxjs';
+import { type Check, checkValue, DEMAND, hasMethods } from './support/check-options.ts';
 import type { Demand } from './support/demand.ts';
+
+const STREAM: Check = (value) => hasMethods(value, 'read', 'on', 'destroy') || 'a readable stream of Node';
 
 /**
  * The chunks of a readable stream of Node, or its objects, by demand. What has no room stays in the buffer of
@@ -12,6 +15,8 @@ import type { Demand } from './support/demand.ts';
  *
  * Errors: that of the stream; one that says so if it was destroyed before its end.
  *
+ * @throws TypeError for an argument of the wrong type.
+ *
  * @example
  * const window = new InFlightWindow(2);
  * const pulled = [];
@@ -20,6 +25,8 @@ import type { Demand } from './support/demand.ts';
  * await firstValueFrom(row$.pipe(tap(() => window.take(1)), take(2), toArray())); // ['a', 'b']
  */
 export function fromNodeStream<T>(stream: Readable, demand: Demand): Observable<T> {
+  checkValue('fromNodeStream', 'stream', stream, STREAM);
+  checkValue('fromNodeStream', 'demand', demand, DEMAND);
   return new Observable<T>((subscriber) => {
     let isReading = false;
     const read = () => {

@@ -27,7 +27,7 @@ const CHECKS: Checks<GatherMapOptions<never>> = {
  * Errors: an error of the source, of an inner source or thrown by `project` or `weigh` ends the stream at once; so
  * does a weight that is not a finite number of at least 0.
  *
- * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws TypeError for an argument or an option of the wrong type, and for an option that is unknown.
  * @throws RangeError if `maxWeight` is not at least 0.
  *
  * @example
@@ -39,6 +39,7 @@ export function gatherMap<T, O extends ObservableInput<unknown>>(
   options: GatherMapOptions<T> = {},
 ): OperatorFunction<T, ObservedValueOf<O>> {
   type R = ObservedValueOf<O>;
+  checkValue('gatherMap', 'project', project, FUNCTION);
   checkOptions('gatherMap', options, CHECKS);
   const { weigh = () => 1, maxWeight = Number.POSITIVE_INFINITY } = options;
   return (source) =>

@@ -8,7 +8,17 @@ import {
 } from 'rxjs';
 import type { InFlightWindow } from './in-flight-window.ts';
 import { mapInOrder } from './ordered-map.ts';
-import { BOOLEAN, type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './support/check-options.ts';
+import {
+  BOOLEAN,
+  type Check,
+  type Checks,
+  checkOptions,
+  checkValue,
+  DEMAND,
+  FROM_0,
+  FUNCTION,
+  hasMethods,
+} from './support/check-options.ts';
 
 export interface InFlightOptions<T> {
   /** Whether results leave in the order in which their values came in. Default: true. */
@@ -17,6 +27,8 @@ export interface InFlightOptions<T> {
   readonly weigh?: ((value: T) => number) | undefined;
 }
 
+const WINDOW: Check = (value) =>
+  (hasMethods(value, 'take', 'release') && DEMAND(value) === true) || 'an InFlightWindow';
 const CHECKS: Checks<InFlightOptions<never>> = { ordered: BOOLEAN, weigh: FUNCTION };
 
 /**
@@ -33,7 +45,7 @@ const CHECKS: Checks<InFlightOptions<never>> = { ordered: BOOLEAN, weigh: FUNCTI
  * Errors: an error of the source, of an inner source, or thrown by `project` or `weigh`, at once; and a weight that
  * is not a finite number of at least 0.
  *
- * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws TypeError for an argument or an option of the wrong type, and for an option that is unknown.
  *
  * @example
  * const rows = ['a', 'b', 'c', 'd'];
@@ -46,6 +58,8 @@ export function inFlight<T, O extends ObservableInput<unknown>>(
   project: (value: T, index: number) => O,
   options: InFlightOptions<T> = {},
 ): OperatorFunction<T, ObservedValueOf<O>> {
+  checkValue('inFlight', 'window', window, WINDOW);
+  checkValue('inFlight', 'project', project, FUNCTION);
   checkOptions('inFlight', options, CHECKS);
   const { ordered, weigh } = options;
   return (source) =>

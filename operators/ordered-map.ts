@@ -21,9 +21,11 @@ interface Slot<T, R> {
  * Maps each value to any number of results, several at a time, in the order of the source.
  *
  * `project` may return an array, which costs no inner Observable, or any ObservableInput. Unlike `mergeMap` with
- * a limit (rxjs#7334) it loses nothing when inner sources complete synchronously, and unlike `concatMap` it does
- * not wait for one value before it starts the next. Values beyond `concurrency` wait in memory: bound them with
- * an {@link InFlightWindow} where the source can be made to wait.
+ * a limit (rxjs#7334) it loses no value of the source when inner sources complete synchronously, and unlike `concatMap`
+ * it does not wait for one value before it starts the next. Values beyond `concurrency` wait in memory: bound them with
+ * an {@link InFlightWindow} where the source can be made to wait. An inner source is subscribed to when its turn comes:
+ * what a hot one, such as a group of `groupBy`, emits before that is lost, as in `mergeMap` and `concatMap`. Without a
+ * limit, each is subscribed to at once.
  *
  * With a limit, the next inner source starts when one before it has completed and its teardown has run.
  *

@@ -8,7 +8,14 @@ import {
   type SchedulerLike,
 } from 'rxjs';
 import { longTimer } from './long-timer.ts';
-import { type Checks, checkRequired, FINITE, SCHEDULER } from './support/check-options.ts';
+import {
+  type Checks,
+  checkRequired,
+  checkValue,
+  FINITE,
+  FUNCTION,
+  SCHEDULER,
+} from './support/check-options.ts';
 
 export interface PollOptions {
   /** Milliseconds from one call to the next. Below 1, which no timer keeps, it counts as 1. */
@@ -29,7 +36,7 @@ const CHECKS: Checks<PollOptions> = { interval: FINITE, scheduler: SCHEDULER };
  * Use it instead of `interval` with `exhaustMap` when the first call is to be at once and its calls must not
  * overlap.
  *
- * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws TypeError for an argument or an option of the wrong type, and for an option that is unknown.
  * @throws RangeError if `interval` is not a finite number.
  *
  * @example
@@ -39,6 +46,7 @@ export function poll<O extends ObservableInput<unknown>>(
   fn: () => O,
   options: PollOptions,
 ): Observable<ObservedValueOf<O>> {
+  checkValue('poll', 'fn', fn, FUNCTION);
   checkRequired('poll', options, CHECKS, ['interval']);
   const { interval, scheduler } = options;
   const tick$ = concat(longTimer(0, scheduler), longTimer(Math.max(1, interval), scheduler).pipe(repeat()));

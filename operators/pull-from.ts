@@ -5,7 +5,14 @@ import {
   type SchedulerLike,
   type Subscription,
 } from 'rxjs';
-import { type Checks, checkOptions, SCHEDULER } from './support/check-options.ts';
+import {
+  type Check,
+  type Checks,
+  checkOptions,
+  checkValue,
+  DEMAND,
+  SCHEDULER,
+} from './support/check-options.ts';
 import type { Demand } from './support/demand.ts';
 
 export interface PullOptions {
@@ -13,6 +20,10 @@ export interface PullOptions {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
+const ITERABLE: Check = (value) =>
+  typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function' ||
+  typeof (value as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === 'function' ||
+  'an iterable or async iterable';
 const CHECKS: Checks<PullOptions> = { scheduler: SCHEDULER };
 
 /** Values pulled in one go before other work of the process gets its turn: an endless iterable must not starve it. */
@@ -27,7 +38,7 @@ const SLICE = 16_384;
  *
  * Errors: what the iterator throws or rejects with.
  *
- * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws TypeError for an argument or an option of the wrong type, and for an option that is unknown.
  *
  * @example
  * const window = new InFlightWindow(2);
@@ -46,6 +57,8 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
   options: PullOptions = {},
 ): Observable<ObservedValueOf<I>> {
   type T = ObservedValueOf<I>;
+  checkValue('pullFrom', 'iterable', iterable, ITERABLE);
+  checkValue('pullFrom', 'demand', demand, DEMAND);
   checkOptions('pullFrom', options, CHECKS);
   const { scheduler = asyncScheduler } = options;
   return new Observable<T>((subscriber) => {

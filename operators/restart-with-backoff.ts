@@ -11,6 +11,7 @@ import { type Backoff, backoffDelay } from './backoff.ts';
 import { longTimer } from './long-timer.ts';
 import {
   BOOLEAN,
+  type Check,
   type Checks,
   COUNT_OR_INFINITY,
   checkOptions,
@@ -25,7 +26,7 @@ import { steadyClock } from './support/clock.ts';
 export interface RestartPolicy extends Backoff {
   /** Consecutive failures at most: the last one is passed on. `Infinity`: none is. */
   readonly attempts: number;
-  /** Milliseconds: a run that stayed up this long was healthy, and the count of failures starts over. */
+  /** Milliseconds: a run that stayed up this long was healthy, and the count of failures starts over. `Infinity`: none is. */
   readonly healthyAfter: number;
   /** Whether a run that completed is started again as well. */
   readonly onComplete: boolean;
@@ -49,11 +50,14 @@ export interface RestartObserver {
     | undefined;
 }
 
+const FROM_0_OR_INFINITY: Check = (value) =>
+  value === Infinity || FROM_0(value) === true || 'a number of at least 0, or Infinity';
+
 export const POLICY_CHECKS: Checks<RestartPolicy> = {
   base: FROM_0,
   cap: FROM_0,
   attempts: COUNT_OR_INFINITY,
-  healthyAfter: FROM_0,
+  healthyAfter: FROM_0_OR_INFINITY,
   onComplete: BOOLEAN,
   isFatal: FUNCTION,
   waitFrom: FUNCTION,
@@ -76,8 +80,8 @@ const OBSERVER_CHECKS: Checks<RestartObserver> = { onStart: FUNCTION, onWait: FU
  * at once.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
- * @throws RangeError if `attempts` is neither an integer of at least 1 nor `Infinity`, or `base`, `cap` or
- * `healthyAfter` is not a finite number of at least 0.
+ * @throws RangeError if `attempts` is neither an integer of at least 1 nor `Infinity`, `base` or `cap` is not
+ * a finite number of at least 0, or `healthyAfter` is neither that nor `Infinity`.
  *
  * @example
  * let runs = 0;

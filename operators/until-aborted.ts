@@ -1,10 +1,16 @@
 import { defer, EMPTY, fromEvent, type MonoTypeOperatorFunction, takeUntil } from 'rxjs';
+import { type Check, checkValue, hasMethods } from './support/check-options.ts';
+
+const SIGNAL: Check = (value) =>
+  hasMethods(value, 'addEventListener', 'removeEventListener') || 'an AbortSignal';
 
 /**
  * Completes, and unsubscribes from the source, when `signal` is aborted. A signal that is aborted already never
  * subscribes.
  *
  * Use it instead of `takeUntil` when an `AbortSignal` says when to stop.
+ *
+ * @throws TypeError if `signal` is none.
  *
  * @example
  * const stop = new AbortController();
@@ -13,6 +19,7 @@ import { defer, EMPTY, fromEvent, type MonoTypeOperatorFunction, takeUntil } fro
  * interval(1000).pipe(untilAborted(stop.signal)); // nothing
  */
 export function untilAborted<T>(signal: AbortSignal): MonoTypeOperatorFunction<T> {
+  checkValue('untilAborted', 'signal', signal, SIGNAL);
   return (source) =>
     defer(() => (signal.aborted ? EMPTY : source.pipe(takeUntil(fromEvent(signal, 'abort')))));
 }

@@ -7,12 +7,12 @@ import {
   COUNT,
   COUNT_OR_INFINITY,
   checkOptions,
+  DEMAND,
   FUNCTION,
   hasMethods,
   type Optional,
   SCHEDULER,
 } from '../support/check-options.ts';
-import type { Demand } from '../support/demand.ts';
 import { FollowSession } from './follow/follow-session.ts';
 import type { FollowSettings, Positions } from './follow/follow-settings.ts';
 import type { LineBatch } from './follow/line-block.ts';
@@ -70,8 +70,7 @@ const DEFAULTS: Omit<FollowSettings, 'memory'> = {
 const POLLS: Check = (value) =>
   value === 0 || COUNT_OR_INFINITY(value) === true || 'an integer of at least 0, or Infinity';
 const CHECKS: Checks<FollowSettings> = {
-  demand: (value) =>
-    typeof (value as Partial<Demand> | null)?.room === 'number' || 'a Demand, such as an InFlightWindow',
+  demand: DEMAND,
   positions: (value) => hasMethods(value, 'startAt', 'forget') || 'Positions, such as AcknowledgedPositions',
   isExcluded: FUNCTION,
   allowMissing: BOOLEAN,

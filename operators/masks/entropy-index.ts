@@ -1,3 +1,5 @@
+import { checkValue, NOT_EMPTY } from '../support/check-options.ts';
+
 const TABLE = 1024;
 /** c·ln c for the counts that occur; 0·ln 0 = 0. */
 const C_LN_C = Float64Array.from({ length: TABLE }, (_, c) => (c === 0 ? 0 : c * Math.log(c)));
@@ -26,10 +28,9 @@ export class EntropyMeter {
   #reached = new Int32Array(TABLE);
   readonly #size: number;
 
-  /** @throws RangeError if the alphabet is empty. */
+  /** @param alphabet has at least one character */
   constructor(alphabet: string) {
     const characters = [...new Set(alphabet)];
-    if (characters.length === 0) throw new RangeError('alphabet must have at least 1 character');
     this.#size = characters.length;
     this.#counts = new Int32Array(this.#size + 1);
     // ASCII first: then its slots fit into a byte, however large the alphabet.
@@ -133,12 +134,13 @@ export class EntropyMeter {
  * entropy of a token of that length whose characters are spread over the alphabet as evenly as they can be.
  * Characters are code points. 0 where Hmax is 0: a token of less than two characters, an alphabet of one.
  *
- * @throws RangeError if the alphabet is empty.
+ * @throws TypeError if the alphabet is empty.
  *
  * @example
  * entropyIndex('aaaa', 'abcd'); // 0
  * entropyIndex('abcd', 'abcd'); // 1
  */
 export function entropyIndex(token: string, alphabet: string): number {
+  checkValue('entropyIndex', 'alphabet', alphabet, NOT_EMPTY);
   return new EntropyMeter(alphabet).index(token);
 }

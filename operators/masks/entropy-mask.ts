@@ -1,15 +1,19 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { type Check, type Checks, checkOptions, FUNCTION, TEXT, UNIT } from '../support/check-options.ts';
+import {
+  type Check,
+  type Checks,
+  checkOptions,
+  FUNCTION,
+  NOT_EMPTY,
+  ONE_CHARACTER,
+  TEXT,
+  UNIT,
+} from '../support/check-options.ts';
 import { EntropyMeter } from './entropy-index.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
 import { type Masker, maskerOf } from './mask-strings.ts';
 import type { Masked } from './masked.ts';
-import {
-  assertOneCharacter,
-  REPLACEMENT_CHECKS,
-  Replacement,
-  type ReplacementOptions,
-} from './replacement.ts';
+import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from './replacement.ts';
 
 export { entropyIndex } from './entropy-index.ts';
 
@@ -45,12 +49,12 @@ const CHECKS: Checks<Omit<EntropyMaskOptions, keyof ReplacementOptions>> = {
   mask_str: TEXT,
   h_threshold: UNIT,
   length_threshold: LENGTH,
-  delimeter: TEXT,
+  delimeter: ONE_CHARACTER,
   maskStr: TEXT,
   hThreshold: UNIT,
   lengthThreshold: LENGTH,
-  delimiter: TEXT,
-  alphabet: TEXT,
+  delimiter: ONE_CHARACTER,
+  alphabet: NOT_EMPTY,
   onMask: FUNCTION,
 };
 
@@ -59,8 +63,8 @@ const CHECKS: Checks<Omit<EntropyMaskOptions, keyof ReplacementOptions>> = {
  * {@link entropyIndex} of at least `h_threshold`. Only the token is replaced; delimiters stay as they are.
  * Works on a text, or on all text of an event: see `maskEvent`.
  *
- * @throws RangeError for an option out of its bounds, naming it.
- * @throws TypeError for an option that is unknown or of the wrong type.
+ * @throws TypeError for an option that is unknown or of the wrong type, or a text of the wrong length.
+ * @throws RangeError for a number out of its bounds, naming the option.
  *
  * @example
  * const mask = entropyMasker({ h_threshold: 0.8 });
@@ -81,7 +85,6 @@ export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
     alphabet = DEFAULT_ALPHABET,
     onMask,
   } = options;
-  assertOneCharacter('delimeter', delimeter);
   const meter = new EntropyMeter(alphabet);
   const replacement = new Replacement(mask_str, options);
   const isRandom = (text: string, start: number, end: number) =>

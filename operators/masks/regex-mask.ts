@@ -30,7 +30,7 @@ export async function loadPlannedSearch(): Promise<void> {
  *
  * @throws ExpressionError for a rule that is no regular expression, naming the rule.
  * @throws TypeError for an option that is unknown or of the wrong type, and for rules that are not strings.
- * @throws RangeError if `mask_char` is not exactly one character.
+ * @throws TypeError if `mask_char` is not exactly one character.
  *
  * @example
  * const mask = regexMasker({ rules: { PIN: '[0-9]{4}' } });

@@ -1,4 +1,4 @@
-import { type Checks, TEXT } from '../support/check-options.ts';
+import { type Checks, ONE_CHARACTER, TEXT } from '../support/check-options.ts';
 
 /** What stands in place of masked text. */
 export interface ReplacementOptions {
@@ -17,19 +17,15 @@ export interface ReplacementOptions {
 }
 
 export const REPLACEMENT_CHECKS: Checks<ReplacementOptions> = {
-  mask_char: TEXT,
+  mask_char: ONE_CHARACTER,
   mask_prefix: TEXT,
   mask_suffix: TEXT,
-  maskChar: TEXT,
+  maskChar: ONE_CHARACTER,
   maskPrefix: TEXT,
   maskSuffix: TEXT,
 };
 
-/**
- * The text that replaces a masked one: fixed, or made to its length.
- *
- * @throws RangeError if `mask_char` is not exactly one character.
- */
+/** The text that replaces a masked one: fixed, or made to its length. */
 export class Replacement {
   readonly #fixed: string;
   readonly #character: string | undefined;
@@ -40,7 +36,6 @@ export class Replacement {
       mask_prefix = options.maskPrefix ?? '<:',
       mask_suffix = options.maskSuffix ?? ':>',
     } = options;
-    if (mask_char !== undefined) assertOneCharacter('mask_char', mask_char);
     this.#character = mask_char;
     this.#fixed = mask_prefix + name + mask_suffix;
   }
@@ -60,13 +55,6 @@ export class Replacement {
     return this.#character === undefined
       ? this.#fixed
       : this.#character.repeat(codePoints(text.slice(start, end)));
-  }
-}
-
-/** @throws RangeError naming the option, if `text` is not one Unicode code point. */
-export function assertOneCharacter(option: string, text: string): void {
-  if (text === '' || codePoints(text) !== 1) {
-    throw new RangeError(`${option} must be exactly 1 character`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
+import type { Demand } from './demand.ts';
 
 /** Gives `true` for what an option may be, otherwise what was expected: it stands behind "must be" in the message. */
 export type Check = (value: unknown) => true | string;
@@ -25,11 +26,20 @@ export const UNIT: Check = (value) =>
   (Number.isFinite(value) && (value as number) >= 0 && (value as number) <= 1) || 'a number in [0, 1]';
 export const BOOLEAN: Check = (value) => typeof value === 'boolean' || 'true or false';
 export const TEXT: Check = (value) => typeof value === 'string' || 'a string';
+export const NOT_EMPTY: Check = (value) =>
+  (typeof value === 'string' && value !== '') || 'a string of at least one character';
+export const ONE_CHARACTER: Check = (value) =>
+  (typeof value === 'string' && [...value].length === 1) || 'a string of exactly one character';
 export const FUNCTION: Check = (value) => typeof value === 'function' || 'a function';
 /** Not a Map or an array, whose contents would not be seen. */
-const OBJECT: Check = (value) => Object.prototype.toString.call(value) === '[object Object]' || 'an object';
+const OBJECT: Check = (value) => ({}).toString.call(value) === '[object Object]' || 'an object';
 export const SCHEDULER: Check = (value) =>
   typeof (value as SchedulerLike | null)?.schedule === 'function' || 'a scheduler of RxJS';
+
+export const DEMAND: Check = (value) =>
+  (typeof (value as Partial<Demand> | null)?.room === 'number' &&
+    hasMethods((value as Partial<Demand>).room$, 'subscribe')) ||
+  'a Demand, such as an InFlightWindow';
 
 export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   return names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function');
@@ -68,14 +78,19 @@ export function checkRequired<Options extends object>(
   for (const name of required) checkValue(operator, name, options[name], checks[name]);
 }
 
-/** @throws as {@link checkOptions} does, unless `value` passes the check. */
+/**
+ * The rule of all operators: a RangeError for a number where another number is expected, a TypeError for everything else,
+ * also where nothing is given.
+ *
+ * @throws TypeError or RangeError unless `value` passes the check
+ */
 export function checkValue(operator: string, name: string, value: unknown, check: Check): void {
   const expected = check(value);
   if (expected === true) return;
   const type = typeof value;
   const shown =
     Object(value) === value ? `a value of type ${type}` : type === 'string' ? `'${value}'` : value;
-  throw new (type === 'number' ? RangeError : TypeError)(
+  throw new (type === 'number' && /integer|number/.test(expected) ? RangeError : TypeError)(
     `${operator}: ${name} must be ${expected}, not ${shown}`,
   );
 }

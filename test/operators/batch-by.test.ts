@@ -151,11 +151,14 @@ describe('batchBy', () => {
   });
 
   it.each([
-    [{}, 'batchBy: it needs a bound: count, bytes or within'],
     [{ count: 0 }, 'batchBy: count must be an integer of at least 1, not 0'],
     [{ bytes: 0 }, 'batchBy: bytes must be a finite number above 0, not 0'],
     [{ within: -1 }, 'batchBy: within must be a finite number above 0, not -1'],
   ])('refuses %p', (options, message) => {
     expect(() => batchBy(options)).toThrow(new RangeError(message));
+  });
+
+  it('needs a bound', () => {
+    expect(() => batchBy({})).toThrow(new TypeError('batchBy: it needs a bound: count, bytes or within'));
   });
 });

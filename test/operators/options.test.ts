@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { type OperatorFunction, of } from 'rxjs';
 import * as operators from '../../operators/index.ts';
-import { FileAppender, followFiles, NumberedFiles } from '../../operators/node.ts';
+import { FileAppender, followFiles, fromNodeStream, NumberedFiles } from '../../operators/node.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const folder = tempFolder();
@@ -97,10 +97,98 @@ describe.each(TAKERS)('the options of %s', (name, take, needed, numbers) => {
       expect(give(take, { ...needed, [number]: value })).toThrow(`, not ${value}`);
     }
     expect(give(take, { ...needed, [number]: '1' })).toThrow(TypeError);
-    if (['maxWeight', 'concurrency', 'attempts'].includes(number)) return;
+    if (['maxWeight', 'concurrency', 'attempts', 'healthyAfter'].includes(number)) return;
     expect(give(take, { ...needed, [number]: Number.POSITIVE_INFINITY })).toThrow(', not Infinity');
   }
 });
+
+describe('the error for what is wrong', () => {
+  /** Values of every type; a check lets those pass that the option may be. */
+  const VALUES = [0.5, -7, Number.NaN, 1e9, 5n, true, 'text', '', null, {}, [], Symbol.iterator, () => 1];
+  const OTHER_NUMBERS = ['mode', 'quietPolls', 'flushPolls', 'maxOpenFiles'];
+  const given = (name: string, value: unknown) => `${name}: ${typeof value} ${String(JSON.stringify(value))}`;
+
+  it.each(TAKERS)(
+    'is a RangeError for a number where another one is expected, otherwise a TypeError: %s',
+    (name, take, needed, numbers) => {
+      const names = new Set(
+        (/it has (.*)$/.exec(messageOf(give(take, { ...needed, zzz: 1 }))) ?? ['', ''])[1]?.split(', '),
+      );
+      expect(names.size).toBeGreaterThan(0);
+      const wrong: string[] = [];
+      for (const option of names) {
+        for (const value of VALUES) {
+          if (typeof value === 'symbol') continue;
+          const error = errorOf(give(take, { ...needed, [option]: value }));
+          if (error === undefined || error.name === 'ExpressionError') continue;
+          const isRange = typeof value === 'number' && [...numbers, ...OTHER_NUMBERS].includes(option);
+          if (error instanceof RangeError !== isRange || !(isRange || error instanceof TypeError)) {
+            wrong.push(`${given(option, value)} → ${error}`);
+          }
+        }
+      }
+      expect(wrong).toEqual([]);
+      expect(errorOf(give(take, 5))).toBeInstanceOf(TypeError);
+      expect(name).not.toBe('');
+    },
+  );
+
+  it.each<[string, () => unknown]>([
+    ['batchBy', () => operators.batchBy({})],
+    ['dedupe', () => operators.dedupe({} as never)],
+    ['regexMasker', () => operators.regexMasker({ rules: {}, mask_char: 'ab' })],
+    ['entropyMasker', () => operators.entropyMasker({ delimeter: '' })],
+    ['entropyMasker', () => operators.entropyMasker({ alphabet: '' })],
+    ['entropyIndex', () => operators.entropyIndex('a', '')],
+  ])('is a TypeError for what is missing, and for a text of the wrong length: %s', (name, attempt) => {
+    expect(attempt).toThrow(TypeError);
+    expect(attempt).toThrow(`${name}: `);
+  });
+
+  const window = new operators.InFlightWindow(1);
+  it.each<[string, string, (value: never) => unknown]>([
+    ['inFlight', 'window must be an InFlightWindow', (v) => operators.inFlight(v, of)],
+    ['inFlight', 'project must be a function', (v) => operators.inFlight(window, v)],
+    ['gatherMap', 'project must be a function', (v) => operators.gatherMap(v)],
+    ['poll', 'fn must be a function', (v) => operators.poll(v, { interval: 1 })],
+    ['pullFrom', 'iterable must be an iterable or async iterable', (v) => operators.pullFrom(v, window)],
+    ['pullFrom', 'demand must be a Demand', (v) => operators.pullFrom([], v)],
+    [
+      'fromEventEmitter',
+      'emitter must be an EventEmitter',
+      (v) => operators.fromEventEmitter(v, 'a', window),
+    ],
+    [
+      'fromEventEmitter',
+      'demand must be a Demand',
+      (v) => operators.fromEventEmitter(new EventEmitter(), 'a', v),
+    ],
+    ['fromNodeStream', 'stream must be a readable stream', (v) => fromNodeStream(v, window)],
+    ['untilAborted', 'signal must be an AbortSignal', (v) => operators.untilAborted(v)],
+    ['longTimer', 'ms must be a number of milliseconds', (v) => operators.longTimer(v)],
+  ])('is a TypeError that names the argument: %s, %s', (name, message, take) => {
+    for (const value of [undefined, null, 5n, {}, true]) {
+      expect(() => take(value as never)).toThrow(TypeError);
+      expect(() => take(value as never)).toThrow(`${name}: ${message}`);
+    }
+  });
+
+  it('is none for a run that is never healthy', () => {
+    operators.restartWithBackoff({ ...policy, healthyAfter: Number.POSITIVE_INFINITY });
+    operators.retryWithBackoff({ healthyAfter: Number.POSITIVE_INFINITY });
+  });
+});
+
+function errorOf(attempt: () => unknown): Error | undefined {
+  try {
+    attempt();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+const messageOf = (attempt: () => unknown) => errorOf(attempt)?.message ?? '';
 
 describe('a refused option', () => {
   it('is answered with all options that there are', () => {

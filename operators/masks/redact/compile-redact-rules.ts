@@ -71,7 +71,7 @@ export function valueFilter(
  * Compiles rules for the engine, in the order in which they are applied: blocks come first, because a rule that takes a
  * part of a block would hide its start.
  *
- * @throws ExpressionError for a rule that is no regular expression, RangeError for an unknown check or group.
+ * @throws ExpressionError for a rule that is no regular expression, TypeError for an unknown check or group.
  */
 export function compileRedactRules(
   rules: Readonly<Record<string, string | RedactRule>>,
@@ -233,7 +233,7 @@ function compileCheck(
   }
   if (!Object.hasOwn(CHECKS, rule.name)) {
     const known = Object.keys(CHECKS).join(', ');
-    throw new RangeError(
+    throw new TypeError(
       `the rule "${id}" has the check "${rule.name}", which does not exist; checks: ${known}`,
     );
   }

@@ -58,7 +58,7 @@ const CHECKS: Checks<RedactOptions> = {
  *
  * @throws ExpressionError for a rule that is no regular expression, naming the rule.
  * @throws TypeError for an option that is unknown or of the wrong type.
- * @throws RangeError for a check or an option that does not exist.
+ * @throws TypeError for a check or an option that does not exist.
  *
  * @example
  * const mask = redactor({ rules: { PIN: { match: 'pin[=": ]+([0-9]{4})', mask: 1, keywords: ['pin'] } } });

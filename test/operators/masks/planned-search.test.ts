@@ -42,6 +42,6 @@ describe('regexMasker, until its planned search is loaded and after it', () => {
 
   it('refuses what is wrong at once', () => {
     expect(() => fresh.regexMasker({ rules: { BAD: '(' } })).toThrow('rule "BAD"');
-    expect(() => fresh.regexMasker({ rules: { A: 'a' }, mask_char: '**' })).toThrow(RangeError);
+    expect(() => fresh.regexMasker({ rules: { A: 'a' }, mask_char: '**' })).toThrow(TypeError);
   });
 });
