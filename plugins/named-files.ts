@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
-import { isGlob } from '../operators/files/follow/expand-paths.ts';
+import { GLOB_OPTIONS, isGlob, toPicomatch } from '../operators/files/follow/glob-pattern.ts';
 import { fileId, folderId, type WrittenFile } from '../src/sdk/index.ts';
 
 /** A pattern for all of a file system would hold back the start. */
@@ -85,24 +85,33 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 function matcher(pattern: string): (path: string) => boolean {
-  return isGlob(pattern) ? picomatch(pattern) : (path) => path === pattern;
+  return isGlob(pattern) ? globMatcher(pattern, { dot: false }) : (path) => path === pattern;
 }
 
 function split(pattern: string): { base: string; rest: string } {
   if (!isGlob(pattern)) return { base: dirname(pattern), rest: basename(pattern) };
-  const { base, glob } = picomatch.scan(pattern);
-  return { base, rest: glob };
+  const parts = pattern.split('/');
+  const first = parts.findIndex((_, index) => isGlob(parts.slice(0, index + 1).join('/')));
+  return {
+    base: parts.slice(0, first).join('/') || (first === 0 ? '.' : '/'),
+    rest: parts.slice(first).join('/'),
+  };
 }
 
-/** Whether one of `patterns` names a file of this path, be it there or not. */
-export function namesPath(patterns: readonly string[], path: string): boolean {
-  return patterns.some((pattern) => (isGlob(pattern) ? picomatch.isMatch(path, pattern) : pattern === path));
+function globMatcher(pattern: string, { dot }: { dot: boolean }): (path: string) => boolean {
+  return picomatch(toPicomatch(pattern, { dot }), { ...GLOB_OPTIONS, dot });
+}
+
+/** Tells whether one of `patterns` names a file of a path, be it there or not. */
+export function namedBy(patterns: readonly string[]): (path: string) => boolean {
+  const matchers = patterns.map(matcher);
+  return (path) => matchers.some((matches) => matches(path));
 }
 
 /** Tells whether one of `patterns` excludes a path: by the name of the file, or by all of it if the pattern has a slash. */
 export function excludedBy(patterns: readonly string[]): (path: string) => boolean {
   const matchers = patterns.map((pattern) => {
-    const matches = picomatch(pattern, { dot: true });
+    const matches = globMatcher(pattern, { dot: true });
     return pattern.includes('/') ? matches : (path: string) => matches(basename(path));
   });
   return (path) => matchers.some((matches) => matches(path));

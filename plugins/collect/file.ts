@@ -23,7 +23,7 @@ import {
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
 import { eventsOfText as linesOfText } from '../events-of-text.ts';
-import { excludedBy, NamedFiles, namesPath } from '../named-files.ts';
+import { excludedBy, NamedFiles, namedBy } from '../named-files.ts';
 
 export const description = 'Reads the lines of files, and follows them as they grow and are rotated.';
 
@@ -150,7 +150,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
   const positions = new AcknowledgedPositions(state, {
     backfill,
     wasFollowed: wasFollowed(state),
-    isFollowed: (path) => namesPath(paths, path),
+    isFollowed: namedBy(paths),
     onGone: (files) => reportGone(files, ctx),
   });
   const demand = batchDemand({ ctx });
@@ -199,7 +199,7 @@ export function lostSources({
   config: FileCollectConfig;
   state: CollectorState;
 }): Promise<readonly string[]> {
-  return findLost(state, (path) => namesPath(config.paths, path));
+  return findLost(state, namedBy(config.paths));
 }
 
 /** The most files that one message names. */
@@ -241,7 +241,7 @@ function wasFollowed(state: CollectorState): (path: string) => boolean {
   const paths = state.get(PATHS);
   if (!Array.isArray(paths)) return () => false;
   const patterns = paths.filter((path) => typeof path === 'string');
-  return (path) => namesPath(patterns, path);
+  return namedBy(patterns);
 }
 
 /** Calls `note` when all files have their positions: from then on one that has none is new. */

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Observable } from 'rxjs';
-import { isGlob } from '../../operators/files/follow/expand-paths.ts';
+import { isGlob, toPicomatch } from '../../operators/files/follow/glob-pattern.ts';
 import { nameListing } from '../sdk/checks/describe.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import { safeReason } from '../sdk/errors.ts';
@@ -31,7 +31,13 @@ async function filesOf(arg: string): Promise<string[]> {
   if (kind?.isDirectory()) return inFolder(arg);
   if (kind !== undefined || !isGlob(arg)) return [arg];
   const { glob } = await import('tinyglobby');
-  const files = (await glob(arg, { absolute: isAbsolute(arg), expandDirectories: false })).sort();
+  const files = (
+    await glob(toPicomatch(arg, { dot: false }), {
+      absolute: isAbsolute(arg),
+      expandDirectories: false,
+      extglob: false,
+    })
+  ).sort();
   if (files.length === 0) throw new UsageError(`${printable(arg)}: no file matches this pattern`);
   return files;
 }

@@ -1,6 +1,6 @@
 import picomatch from 'picomatch';
 
-const OPTIONS = { dot: true, windows: false };
+const OPTIONS = { dot: true, posix: true, windows: false };
 /** How many parts of a beacon's tag come before its tail: `host/beacon/<id>/<beacon>`. */
 const HEAD_PARTS = 4;
 

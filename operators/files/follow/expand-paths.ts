@@ -3,8 +3,7 @@ import { dirname, posix, resolve } from 'node:path';
 import type { FileSystemAdapter } from 'tinyglobby';
 import { fileSystem, isMissing } from '../../support/file-system.ts';
 import { eachLimited, folderModified, fromRawPath, listFolder, toRawPath } from './file-system.ts';
-
-const GLOB = /[*?]|\[.+\]|\{.+[,.].+\}|[!@+]\(.+\)/;
+import { isGlob, toPicomatch } from './glob-pattern.ts';
 
 interface ExpandedPaths {
   readonly paths: ReadonlySet<string>;
@@ -54,11 +53,6 @@ export async function expandPaths(
     for (const path of known()) if (isWithin(resolve(path), unknown)) paths.add(path);
   }
   return { paths, unmatched, unlisted };
-}
-
-/** Whether a pattern is more than the path of one file. */
-export function isGlob(pattern: string): boolean {
-  return GLOB.test(pattern);
 }
 
 /** Whether a path is one of these, or leads through one. */
@@ -149,9 +143,9 @@ async function list(pattern: string): Promise<Omit<Listing, 'isStable' | 'reuses
   const { glob } = await loadGlob();
   const adapter = { readdir, realpath, stat } as unknown as FileSystemAdapter;
   const { base, rest } = split(pattern);
-  const options = { cwd: resolve(base), expandDirectories: false, fs: adapter };
+  const options = { cwd: resolve(base), expandDirectories: false, extglob: false, fs: adapter };
   // A pattern that cannot be followed to the end must not stop the others.
-  const matches = await glob(rest, options).catch(() => []);
+  const matches = await glob(toPicomatch(rest, { dot: false }), options).catch(() => []);
   const paths = matches.map((match) => posix.join(base, match)).sort();
   return { paths, folders, unlisted, unresolved };
 }
