@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { createReadStream, fstatSync, readSync, statSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -13,6 +13,7 @@ import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
+import { isClosed } from './closed-output.ts';
 import type { RedactCommandOptions } from './commands.ts';
 import { ExitCode, UsageError } from './errors.ts';
 import { count } from './format.ts';
@@ -328,20 +329,6 @@ function linesIn(block: Buffer): Line[] {
     start = end + 1;
   }
   return lines;
-}
-
-/**
- * Whether an output was closed when the process started (`>&-`). Node has opened /dev/null in its place then, which can be
- * read, unlike that of `> /dev/null`.
- */
-function isClosed(fd: number): boolean {
-  try {
-    if (fstatSync(fd).rdev !== statSync('/dev/null').rdev) return false;
-    readSync(fd, Buffer.alloc(1));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Standard output, which waits for its reader. */

@@ -4,6 +4,7 @@ import { Admin } from '../admin/admin.ts';
 import { HealthLog } from '../admin/health-log.ts';
 import { SystemdNotifier } from '../admin/sd-notify.ts';
 import type { Logger } from '../sdk/context.ts';
+import { isClosed } from './closed-output.ts';
 import type { RunOptions } from './commands.ts';
 import { ExitCode } from './errors.ts';
 import { Fleet } from './fleet.ts';
@@ -97,6 +98,11 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     // Events on the same terminal would garble the live line. The reader of a pipe may write there too (`| head`).
     const garbles =
       !isFile(process.stdout) && writersToOutput(loaded.manager.config, loaded.names).length > 0;
+    if (writersToOutput(loaded.manager.config, loaded.names).length > 0 && isClosed(process.stdout.fd)) {
+      logger.warn(
+        'standard output is closed, so events that a `stdout` forwarder writes are lost; redirect it to a file or a pipe',
+      );
+    }
     const showsLive = terminal.isTerminal && format === 'pretty' && !garbles;
     const health = () => fleet.watched(admin.stalledAfter).map((pipeline) => pipeline.health);
     const source = { states: () => fleet.states(), stats: () => fleet.stats(), health };

@@ -7,6 +7,11 @@ export async function start(): Promise<void> {
   const args = process.argv.slice(2);
   // Answered before anything else is loaded: scripts ask for it often.
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
+    process.stdout.once('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'EPIPE') return;
+      process.stderr.write(`millrace: cannot write to standard output: ${code}\n`);
+      process.exitCode = 1;
+    });
     process.stdout.write(`${version()}\n`);
     return;
   }

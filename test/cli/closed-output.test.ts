@@ -39,11 +39,31 @@ describe('standard output closed by its reader', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  it('is an error where it cannot be written for another reason', async () => {
-    const { code, stderr } = await runShell('millrace schema > /dev/full');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^millrace: cannot write to standard output: ENOSPC.*\n$/);
+  it('ends `redact` with 0, as other filters', async () => {
+    const { code, stdout, stderr } = await runShell(
+      'seq 500000 | millrace redact | head -n 1; exit ${PIPESTATUS[1]}',
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '1\n', stderr: '' });
   });
+
+  it.each([
+    ['>&-', true],
+    ['> /dev/null', false],
+  ])('from the start is what a run with a `stdout` forwarder warns of: %s', async (to, isWarned) => {
+    const cwd = folderWith({ 'p.yaml': countTo(3) });
+    const { code, stderr } = await runShell(`millrace run p.yaml --once --no-state ${to}`, { cwd });
+    expect(code).toBe(0);
+    expect(/warn {2}standard output is closed, so events .* are lost/.test(stderr)).toBe(isWarned);
+  });
+
+  it.each(['schema', '--version', '-V', '--help'])(
+    'is an error where it cannot be written for another reason: %s',
+    async (command) => {
+      const { code, stderr } = await runShell(`millrace ${command} > /dev/full`);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^millrace: cannot write to standard output: ENOSPC.*\n$/);
+    },
+  );
 
   it.each([
     ['file', 'millrace run c.yaml --once --no-state > /dev/full'],

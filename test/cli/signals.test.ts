@@ -33,6 +33,18 @@ describe('signals', () => {
     expect(code).toBe(expected);
   });
 
+  it('SIGUSR1 opens no debugger, and does nothing else', async () => {
+    const cwd = folderWith({ 'p.yaml': THREE });
+    const cli = await startCli(['run', 'p.yaml'], { cwd });
+    await cli.shows('stderr', /api: running/);
+    for (let n = 0; n < 3; n++) cli.kill('SIGUSR1');
+    cli.kill('SIGTERM');
+    const { code, stderr } = await cli.ended();
+    expect(code).toBe(0);
+    expect(stderr).toContain('SIGTERM: stopping');
+    expect(stderr).not.toMatch(/debugger/i);
+  });
+
   it('a forwarder that never returns is given up after --drain-timeout', async () => {
     const cwd = folderWith({ ...MODULES, 'p.yaml': withModules({ forward: './hanging.mjs' }) });
     const cli = await startCli(['run', 'p.yaml', '--drain-timeout', '0.2', '--log-level', 'debug'], { cwd });
