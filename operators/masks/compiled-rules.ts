@@ -220,7 +220,7 @@ export class CompiledRule {
         next = rejected.searchFrom(start, end);
       }
       if (accepted !== true) continue;
-      const replacement = fixed ?? replace(value);
+      const replacement = fixed ?? replace(value, text, start);
       masked += text.slice(copied, start) + replacement;
       copied = end;
       run.replaced(this, 1, replacement);
@@ -259,7 +259,7 @@ export class CompiledRule {
         if (accepted === 'search-inside') isOpen = true;
         if (accepted !== true) continue;
         hasReplaced = true;
-        const replacement = fixed ?? replace(value);
+        const replacement = fixed ?? replace(value, text, start);
         masked += text.slice(copied, start) + replacement;
         copied = to;
         run.replaced(this, 1, replacement);

@@ -33,8 +33,8 @@ export interface MaskRule {
    * @param first the first part of the value, if `locate` knows of several
    */
   readonly accepts?: (value: string, text: string, start: number, first?: Span) => boolean | 'search-inside';
-  /** What replaces a value. */
-  readonly replace: (value: string) => string;
+  /** What replaces a value, which may depend on what stands around it. */
+  readonly replace: (value: string, text?: string, start?: number) => string;
   /** What `replace` returns, if that is the same for all values: then the rule can be applied faster. */
   readonly fixed?: string;
 }
@@ -96,7 +96,7 @@ function applyRule(text: string, rule: MaskRule): string {
       if (accepted === 'search-inside') isOpen = true;
       if (accepted !== true) continue;
       hasReplaced = true;
-      masked += text.slice(end, start) + rule.replace(value);
+      masked += text.slice(end, start) + rule.replace(value, text, start);
       end = to;
     }
     if (isOpen && !hasReplaced) expression.lastIndex = rejected.searchFrom(match.index, behind);

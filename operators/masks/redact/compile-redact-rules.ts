@@ -190,7 +190,7 @@ function compileRule(
     accepts: (value, text, start, first) =>
       (first !== undefined && accepts(text.slice(first.start, first.end), text, first.start)) ||
       accepts(value, text, start),
-    replace: (value) => replace(value, id),
+    replace: (value, text, start) => inQuotes(replace(value, id), value, text, start),
   };
 }
 
@@ -202,6 +202,20 @@ const LOCATE: Readonly<Record<NonNullable<RedactRule['value']>, NonNullable<Mask
   beside: valuesBeside,
   below: valuesBelow,
 };
+
+const BARE_VALUE = /^(?:-?\d[\d.eE+-]*|true|false|null)$/;
+/** The quotes of a key in front of its value, which can be an item of a list of numbers. */
+const QUOTE_OF_KEY = /((?:\\{0,7}["'])+)\s{0,5}:\s{0,5}(?:\[(?:[^[\]{}]{1,60},){0,20}\s{0,5})?$/;
+const LONGEST_KEY_BEFORE = 1000;
+
+/** What replaces a value. In place of a number, boolean or null of JSON, it is a string, so that the text stays JSON. */
+function inQuotes(replacement: string, value: string, text = value, start = 0): string {
+  if (!BARE_VALUE.test(value)) return replacement;
+  const end = start + value.length;
+  if (!/^\s{0,5}[,}\]]/.test(text.slice(end, end + 8))) return replacement;
+  const quote = QUOTE_OF_KEY.exec(text.slice(Math.max(0, start - LONGEST_KEY_BEFORE), start))?.[1];
+  return quote === undefined ? replacement : quote + replacement + quote;
+}
 
 /** Calls a function once, when its result is first needed. */
 function lazily<T extends object | undefined>(make: () => T): () => T {
@@ -276,7 +290,7 @@ function entropyRule(
       meter.canReach(threshold, value, 0, value.length) &&
       meter.index(value, 0, value.length, length) >= threshold &&
       isMaskable(value, true, text, start, false),
-    replace: (value) => replace(value, ENTROPY_RULE),
+    replace: (value, text, start) => inQuotes(replace(value, ENTROPY_RULE), value, text, start),
   };
 }
 

@@ -133,7 +133,7 @@ export class FieldMasker implements MaskFields {
     let masked: string | undefined;
     if (result.startsWith(before) && result.endsWith(after)) {
       const inner = result.slice(before.length, result.length - after.length);
-      masked = isEscaped ? unescaped(inner) : inner;
+      masked = isEscaped ? unescaped(inner) : after === '"' ? inner : withoutQuotes(inner);
     } else if (texts.attempt(before, isEscaped).result + inJson + after === result) {
       // Only the key itself has a secret.
       return undefined;
@@ -162,6 +162,9 @@ export class FieldMasker implements MaskFields {
     }
   }
 }
+
+/** The mask of a number is a string of JSON in a text, and a string in an event. */
+const withoutQuotes = (text: string): string => (/^".*"$/s.test(text) ? text.slice(1, -1) : text);
 
 /** `data.log`, for a field at any depth. Items of an array have the path of their array. */
 export function pathOf(key: string | undefined, within: Field | undefined): string {

@@ -51,8 +51,8 @@ export function findValues(
           spans.push({ rule: nameOf(rule), start, end: start + value.length, length: 0 });
           return true;
         },
-        replace: (value) => {
-          const replacement = rule.replace(value);
+        replace: (value, searched, start) => {
+          const replacement = rule.replace(value, searched, start);
           (spans.at(-1) as Span).length = replacement.length;
           return replacement;
         },
