@@ -67,7 +67,7 @@ const FRAMES = 'frames';
 /** No more than a few known lines follow. */
 const END = 'end';
 /** A name that is not known to be one of an exception. */
-const CANDIDATE = 'candidate';
+export const CANDIDATE = 'candidate';
 
 const EMPTY = /^[\t ]*$/;
 /** Frames after a candidate: what all of them have is a hint. */
@@ -91,7 +91,7 @@ const java: Preset = {
   rules: [
     certain(
       [HEAD, FRAMES, CANDIDATE],
-      /^[\t ]+(?:at |\.\.\. (?:\d|suppressed ))|^at [\w$.<>/@]{1,500}\(/,
+      /^[\t ]+(?:at |\.\.\. (?:\d|suppressed ))|^at [\w$.<>/@]{1,500}\(|^\.\.\. \d+ (?:more|common frames omitted)$/,
       FRAMES,
     ),
     certain(
@@ -127,11 +127,23 @@ const java: Preset = {
 const NODE_NAME = String.raw`(?:Uncaught |Unhandled )?(?=[A-Z][\w$]{0,100}[a-z])[A-Z][\w$]{0,120}(?: \[[\w .$-]{1,100}\])?(?:: |:?$)`;
 
 const node: Preset = {
-  hints: ['xception', 'Error', 'Rejection', 'Warning: ', 'FATAL ERROR: ', '<--- ', '^', '\tat ', AT],
+  hints: [
+    'xception',
+    'Error',
+    'Rejection',
+    'Uncaught:',
+    'Warning: ',
+    'FATAL ERROR: ',
+    '<--- ',
+    '^',
+    '\tat ',
+    AT,
+  ],
   starts: [
     start(/^\((?:node|electron):\d+\) /, CANDIDATE),
     startAfterEmptyLine(/^FATAL ERROR: |^<--- Last few GCs --->$/, 'native'),
     start(/^\[[\w$]{0,100}(?:Error|Exception|Rejection)\b.{0,3000}\] \{$/, 'fields'),
+    start(/^Uncaught:$/, 'caret'),
     start(/(?:Error|Exception)(?: \[[\w .$-]{1,100}\])?(?::|$)/, HEAD),
   ],
   head: /^(?:Uncaught )?[\w$]{0,100}(?:Error|Exception)(?: \[[\w .$-]{1,100}\])?(?::|$)/,

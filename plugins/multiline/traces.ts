@@ -1,5 +1,5 @@
 import { isRecord, LINE_PREFIX, type LogLine, readLine } from './log-line.ts';
-import { PRESETS, type Preset, type PresetName, type Rule } from './presets.ts';
+import { CANDIDATE, PRESETS, type Preset, type PresetName, type Rule } from './presets.ts';
 
 /** Lines that may wait for one that says whether they belong to a trace. */
 const MOST_PENDING = 100;
@@ -70,9 +70,15 @@ export function traceRecognizer({ presets, hasLead }: TraceOptions) {
   };
 
   /** A line of text belongs to a message, unless it begins a record of the log or another trace. */
-  const isText = (content: string, states: TraceState['states']) =>
+  const isText = (content: string, { head }: Preset) =>
     !isRecord(content) &&
-    !all.some(([name, preset]) => (states.has(name) || preset.head === undefined) && isHead(preset, content));
+    head?.test(content) !== true &&
+    // Of all presets, those whose first lines are like no others.
+    !all.some(
+      ([, preset]) =>
+        preset.head === undefined &&
+        preset.starts.some(({ match, to }) => to !== CANDIDATE && match.exec(content)?.index === 0),
+    );
 
   const continueTrace = (state: TraceState, line: string): TraceState | undefined => {
     const { prefixed, pending } = state;
@@ -100,7 +106,7 @@ export function traceRecognizer({ presets, hasLead }: TraceOptions) {
       }
       const ofText = preset.text[from];
       if (ofText === undefined) continue;
-      const belongs = ofText.isCertain ? !isRecord(content) : mayBeText && isText(content, state.states);
+      const belongs = ofText.isCertain ? !isRecord(content) : mayBeText && isText(content, preset);
       if (belongs) found.set(name, [ofText.to ?? from, ofText.isCertain !== true]);
     }
     const isPending = [...found.values()].every((each) => each[1]);

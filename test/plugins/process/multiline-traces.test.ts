@@ -174,6 +174,13 @@ describe.each(Object.entries(QUICK))('%s, as it is on this machine', (preset, [p
 
 /** Traces of libraries and of situations that the programs in the folder of recordings cannot bring about. */
 const OTHERS: readonly (readonly [PresetName, string, string])[] = [
+  ['java', 'no indentation', 'a.BException: x\n\tat a.B.c(B.java:1)\nCaused by: a.CException: x\n... 3 more'],
+  ['node', 'the REPL', 'Uncaught:\nError: x\n    at f (/a.js:1:2)'],
+  [
+    'php',
+    'a message that looks like another error',
+    'PHP Fatal error:  Uncaught PDOException: SQLSTATE[42S02]: x\nError: y in /a.php:1\nStack trace:\n#0 {main}\n  thrown in /a.php on line 2',
+  ],
   [
     'java',
     'Feign',
