@@ -89,8 +89,8 @@ export function checkValue(operator: string, name: string, value: unknown, check
   if (expected === true) return;
   const type = typeof value;
   const shown =
-    Object(value) === value ? `a value of type ${type}` : type === 'string' ? `'${value}'` : value;
-  throw new (type === 'number' && /integer|number/.test(expected) ? RangeError : TypeError)(
+    type === 'string' ? `'${value}'` : Object(value) === value ? `a value of type ${type}` : value;
+  throw new (type === 'number' && /number|integer/.test(expected) ? RangeError : TypeError)(
     `${operator}: ${name} must be ${expected}, not ${shown}`,
   );
 }

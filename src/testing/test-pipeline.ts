@@ -102,7 +102,7 @@ export interface CrashPoint {
  * };
  * const values = { a: 'one', b: 'pin 1234' };
  * const run = await testPipeline(config, { collect: { web: { marbles: 'a 1s b|', values } } });
- * run.forwarded('archive'); // marbles('a 1s b', { a: 'one', b: 'pin <:PIN:>' })
+ * run.forwarded('archive').map(({ data }) => data.line); // ['one', 'pin <:PIN:>']
  */
 export async function testPipeline(
   config: AnalyticsConfig | object,

@@ -25,7 +25,7 @@ async function sizeOf(name: string): Promise<number> {
 
 describe('what a page loads for a single operator', () => {
   it.each([
-    ['dedupe', 910],
+    ['dedupe', 900],
     ['orderedMap', 999],
     ['regexMask', 6000],
     ['entropyMask', 3400],
