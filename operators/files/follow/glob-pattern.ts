@@ -74,7 +74,9 @@ function bracket(body: string): string {
 
 /** Where a bracket expression ends that starts at `start`; -1 if it is none, because it has no end or a slash. */
 function bracketEnd(pattern: string, start: number): number {
-  const match = /^\[[!^]?(?:\[:[a-z]+:\]|\\[\s\S]|[^\\/])(?:\[:[a-z]+:\]|\\[\s\S]|[^\]\\/])*\]/.exec(pattern.slice(start));
+  const match = /^\[[!^]?(?:\[:[a-z]+:\]|\\[\s\S]|[^\\/])(?:\[:[a-z]+:\]|\\[\s\S]|[^\]\\/])*\]/.exec(
+    pattern.slice(start),
+  );
   return match === null ? -1 : start + match[0].length - 1;
 }
 
