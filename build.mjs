@@ -33,7 +33,7 @@ const CHUNKS = [
   },
   { name: 'command-line', test: /src\/cli\/(?:errors|format|notices)\.ts$/ },
   { name: 'terminal', test: /src\/cli\/(?:log-line|terminal)\.ts$/ },
-  { name: 'run-parts', test: /src\/cli\/(?:run-state|signals|summary)\.ts$/ },
+  { name: 'run-parts', test: /src\/cli\/(?:closed-output|run-state|signals|summary)\.ts$/ },
 ].map((group, index, { length }) => ({ ...group, priority: length - index }));
 
 /** By far the largest data, which both bundles below read. */

@@ -5,10 +5,16 @@ import { rolldown } from 'rolldown';
 
 /** A plugin for rolldown that puts data in place of the modules which read it when millrace runs from its sources. */
 export async function inlineModules() {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { version, dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const modules = new Map([
     // Inlined, so that it is also right in a program that bundles millrace.
-    [resolve('src/version.ts'), { code: `export const version = () => ${JSON.stringify(version)};` }],
+    [
+      resolve('src/version.ts'),
+      {
+        code: `export const version = () => ${JSON.stringify(version)};
+export const ownDependencies = () => ${JSON.stringify(Object.keys({ ...dependencies, ...peerDependencies }))};`,
+      },
+    ],
     // The packs as JSON, with what is known of their expressions, so that a start parses no YAML and analyses no expression.
     [
       resolve('plugins/packs/pack-files.ts'),

@@ -1,7 +1,6 @@
 import { formatPath, type Path, type Problem } from '../sdk/checks/problem.ts';
 import { MillraceError } from '../sdk/errors.ts';
-import { printable } from '../sdk/printable.ts';
-import { HIDDEN } from '../sdk/secret.ts';
+import { HIDDEN, printable } from '../sdk/printable.ts';
 import type { ConfigSource, Place } from './source.ts';
 
 /** One problem of a configuration, with its place. */

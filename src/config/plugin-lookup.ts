@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { nameListing } from '../sdk/checks/describe.ts';
 import { isMapping } from '../sdk/checks/problem.ts';
@@ -13,6 +12,7 @@ import {
   type PluginKind,
 } from '../sdk/plugin.ts';
 import { truncate } from '../sdk/printable.ts';
+import { ownDependencies } from '../version.ts';
 import type { MergedConfig } from './merged-config.ts';
 import { findPlugin, kindsOf, loadPlugin, pluginNames } from './registry.ts';
 import { PLUGIN_SECTIONS } from './sections.ts';
@@ -44,19 +44,11 @@ export async function loadPlugins(config: MergedConfig): Promise<PluginLookup> {
       const { baseDir } = config.sourceOf(path);
       const isKnown = (await loadPlugin(kind, name)) !== undefined || kindsOf(name).length > 0;
       // No plugin can have the name of a package that millrace itself depends on, and that is found for its sake.
-      if (baseDir === undefined || isKnown || isOwnDependency(name)) continue;
+      if (baseDir === undefined || isKnown || ownDependencies().includes(name)) continue;
       modules.set(`${kind} ${entryName}`, await loadOne(kind, name, baseDir));
     }
   }
   return (kind, name, entryName) => modules.get(`${kind} ${entryName}`) ?? lookupKnown(kind, name, entryName);
-}
-
-/** Whether a package is one that millrace itself depends on. */
-function isOwnDependency(name: string): boolean {
-  const { dependencies, peerDependencies } = createRequire(import.meta.url)(
-    'millrace/package.json',
-  ) as Record<'dependencies' | 'peerDependencies', object>;
-  return Object.hasOwn(dependencies, name) || Object.hasOwn(peerDependencies, name);
 }
 
 async function loadOne(kind: PluginKind, name: string, baseDir: string): Promise<FoundPlugin> {

@@ -1,3 +1,6 @@
+/** What is shown in place of every secret. */
+export const HIDDEN = '<secret>';
+
 /** Characters that a terminal or XML acts upon instead of showing them, or that hide or reorder others. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu;
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

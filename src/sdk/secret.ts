@@ -2,14 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { inspect } from 'node:util';
 import * as z from 'zod';
 import { PluginError } from './errors.ts';
+import { HIDDEN } from './printable.ts';
 import { path } from './schema-parts.ts';
 import { describeSystemError } from './system-error.ts';
 
 /** Marks a secret for other installed copies of millrace, whose classes are not these. */
 const BRAND = Symbol.for('millrace.Secret');
-
-/** What is shown in place of every secret. */
-export const HIDDEN = '<secret>';
 
 /** A file of this size is not a token, password or key: 1 MiB. */
 const MOST_BYTES = 1_048_576;

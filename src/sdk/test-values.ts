@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DURATION } from './checks/quantities.ts';
+import { DURATION } from './quantities.ts';
 import { integer, oneCharacter } from './schema-parts.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { MILLISECONDS, millisecondsIn } from '../sdk/checks/quantities.ts';
 import { MillraceError } from '../sdk/errors.ts';
+import { MILLISECONDS, millisecondsIn } from '../sdk/quantities.ts';
 
 /** Milliseconds, or a number with a unit, or several: `250ms`, `3s`, `1.5m`, `1m3.003s`, `2h`, `1d`. */
 export type Duration = number | string;

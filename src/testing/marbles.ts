@@ -1,10 +1,10 @@
 import { TestScheduler } from 'rxjs/testing';
 import { isoNow } from '../../operators/support/clock.ts';
 import { describeValue } from '../sdk/checks/describe.ts';
-import { DURATION } from '../sdk/checks/quantities.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
+import { DURATION } from '../sdk/quantities.ts';
 import { durationText, toMilliseconds } from './duration.ts';
 
 /** One event of a row: its virtual time in milliseconds, and its data. */

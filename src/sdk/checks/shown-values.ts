@@ -2,7 +2,8 @@ import { dirname, normalize, resolve } from 'node:path';
 import type { AnalyticsConfig, PipelineConfig } from '../config.ts';
 import type { Logger } from '../context.ts';
 import type { Plugin } from '../plugin.ts';
-import { HIDDEN, isSecret, Secret, secretsIn } from '../secret.ts';
+import { HIDDEN } from '../printable.ts';
+import { isSecret, Secret, secretsIn } from '../secret.ts';
 import { isMapping } from './problem.ts';
 import { urlSecretsIn } from './url-secrets.ts';
 

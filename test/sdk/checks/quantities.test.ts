@@ -4,7 +4,7 @@ import { FileCollectConfig } from '../../../plugins/collect/file.ts';
 import { jsonSchema } from '../../../src/config/json-schema.ts';
 import { applySchema, jsonSchemaOf } from '../../../src/sdk/checks/apply-schema.ts';
 import { isMapping } from '../../../src/sdk/checks/problem.ts';
-import { bytesIn, millisecondsIn } from '../../../src/sdk/checks/quantities.ts';
+import { bytesIn, millisecondsIn } from '../../../src/sdk/quantities.ts';
 import { bytes, seconds } from '../../../src/sdk/schema-parts.ts';
 import { allBuiltinPlugins } from '../../support/built-in-plugins.ts';
 

@@ -162,7 +162,7 @@ describe('drawSvg', () => {
 
   it('draws what a processor drops on purpose in grey, and what is lost in red', async () => {
     const meant = await drawSvg(traces.filtered());
-    expect(textsOf(meant)).toContain('dropped on purpose (filtered: filtered)');
+    expect(textsOf(meant)).toContain('dropped on purpose (filtered)');
     expect(meant).not.toContain(TROUBLE);
     expect(await drawSvg(traces.drops())).toContain(TROUBLE);
   });
