@@ -40,7 +40,7 @@ describe('a defined plugin', () => {
   });
 
   it('passes the conformance kit, of each kind', async () => {
-    const collector = defineCollector({ collect: () => of(collectedEvent({ n: 1 })) });
+    const collector = defineCollector({ usesState: false, collect: () => of(collectedEvent({ n: 1 })) });
     const processor = defineProcessor({ process: ({ event }) => event });
     const forwarder = defineForwarder({ forward() {} });
     await expect(checkPlugin('collect', collector)).resolves.toBeDefined();
