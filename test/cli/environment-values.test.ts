@@ -106,7 +106,7 @@ describe('values of environment variables', () => {
     expect(output).toMatch(/token \$\{V\}.*\$\{V\}/);
 
     const cli = await startCli(['run', 'p.yaml', ...options, '--state-dir', 'state2'], { cwd, env });
-    await cli.shows('stderr', /raw: failed/);
+    await cli.shows('stderr', /raw: forwarder \w+ gave up/);
     copyFileSync(join(cwd, 'wrong.yaml'), join(cwd, 'p.yaml'));
     cli.kill('SIGHUP');
     await cli.shows('stderr', /was refused[\s\S]*collectors\.log\.backfill/);
