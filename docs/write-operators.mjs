@@ -14,7 +14,8 @@ is written from the sources by \`npm run operators\`, and its examples are run a
 it gives, with the virtual time at which it comes. Marble diagrams are from the tests as well: a letter is a value, or an
 array of values in a result, and takes a millisecond as a dash does; \`|\` is the completion, \`#\` an error.
 
-To use the operators without the engine, install them alone. The package exports the same, as \`@millrace/operators\` and
+To use the operators without the engine, install them alone ([from a clone](../README.md#install), while they are not in
+the npm registry). The package exports the same, as \`@millrace/operators\` and
 \`@millrace/operators/node\`. It takes 2 MB beside rxjs, which is its only peer dependency:
 
 \`\`\`

@@ -69,7 +69,7 @@ async function load() {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     const message =
       'the plugin nats needs two packages that are not installed; install them beside millrace: ' +
-      'npm install @nats-io/transport-node @nats-io/jetstream';
+      'npm install @nats-io/transport-node@3.3 @nats-io/jetstream@3.3';
     throw Object.assign(new PluginError(message, { cause }), { fatal: true });
   }
 }

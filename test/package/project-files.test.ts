@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
+import { satisfies } from 'semver';
 import { ROOT } from '../support/build.ts';
 
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -13,6 +14,28 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 const filesIn = (folder: string) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);
+
+describe('what is installed', () => {
+  const manifest = JSON.parse(textOf('package.json'));
+
+  it('runs on the oldest Node.js that is supported, so that npm warns of no package', () => {
+    const oldest = `${/\d+\.\d+/.exec(manifest.engines.node)?.[0]}.0`;
+    const { packages } = JSON.parse(textOf('package-lock.json')) as {
+      packages: Record<string, { engines?: { node?: string } }>;
+    };
+    const named = Object.entries(packages).filter(([, { engines }]) => engines?.node !== undefined);
+    expect(named.length).toBeGreaterThan(100);
+    const others = named.filter(([, { engines }]) => !satisfies(oldest, engines?.node as string));
+    expect(others.map(([path, { engines }]) => `${path}: ${engines?.node}`)).toEqual([]);
+  });
+
+  it('is what the first commands of the README clone', () => {
+    const first = /```\n([^`]*)```/.exec(textOf('README.md'))?.[1]?.split('\n')[0];
+    const url = manifest.repository.url.replace(/^git\+/, '');
+    expect(first).toBe(`git clone ${url} && cd ${manifest.name} && npm ci`);
+    expect(textOf('README.md')).toContain(`millrace-${manifest.version}.tgz`);
+  });
+});
 
 describe('the files for contributors', () => {
   it.each(['CONTRIBUTING.md', 'SECURITY.md'])('%s names scripts that exist', (page) => {
