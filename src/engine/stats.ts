@@ -3,10 +3,13 @@ import type { Outcome } from '../sdk/event-batch.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
 import type { StagePlace } from './probe.ts';
 
-/** Seconds. A call takes a millisecond at least, and an event can wait for hours while a forwarder fails. */
-const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-const ACKNOWLEDGE_SECONDS = [...CALL_SECONDS, 300, 1800, 7200];
-const BATCH_EVENTS = [1, 4, 16, 64, 256, 1024, 4096, 16_384];
+/**
+ * Seconds. Every entry has a series for each bucket, so there are few. A call takes a millisecond at least, and an event can
+ * wait for hours while a forwarder fails.
+ */
+const CALL_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60];
+const ACKNOWLEDGE_SECONDS = [...CALL_SECONDS, 300, 7200];
+const BATCH_EVENTS = [1, 4, 64, 1024, 4096];
 
 /**
  * The reasons for which an entry of each kind drops events. Their counters exist from the start: Prometheus computes an

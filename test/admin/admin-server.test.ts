@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { AdminServer, type AdminServerOptions } from '../../src/admin/admin-server.ts';
 import { Metrics } from '../../src/admin/metrics.ts';
@@ -90,6 +91,24 @@ describe('the server', () => {
     expect(scrapes).toBe(0);
     await ask(url, '/metrics');
     expect(scrapes).toBe(1);
+  });
+
+  it('compresses metrics for a client that asks for it', async () => {
+    const url = await serve();
+    const { headers, bytes } = await new Promise<{ headers: object; bytes: Buffer }>((resolve, reject) => {
+      request(
+        { hostname: url.hostname, port: url.port, path: '/metrics', headers: { 'accept-encoding': 'gzip' } },
+        async (response) => {
+          const chunks: Buffer[] = [];
+          for await (const chunk of response) chunks.push(chunk as Buffer);
+          resolve({ headers: response.headers, bytes: Buffer.concat(chunks) });
+        },
+      )
+        .on('error', reject)
+        .end();
+    });
+    expect(headers).toMatchObject({ 'content-encoding': 'gzip' });
+    expect(gunzipSync(bytes).toString()).toContain('millrace_build_info{version=');
   });
 
   it('serves metrics, and says whether the process is live and ready', async () => {

@@ -5,6 +5,7 @@ import { firstValueFrom, NEVER, of } from 'rxjs';
 import { ENGINE_METRICS } from '../../src/admin/engine-metrics.ts';
 import { Metrics } from '../../src/admin/metrics.ts';
 import type { Manager } from '../../src/engine/manager.ts';
+import { PipelineCounters } from '../../src/engine/stats.ts';
 import type { PipelineRunContext } from '../../src/sdk/context.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
 import { EventBatch } from '../../src/sdk/event-batch.ts';
@@ -21,6 +22,12 @@ function watched(manager: Manager) {
     const found = health[status.pipeline];
     return counters === undefined || found === undefined ? [] : [{ status, counters, health: found }];
   });
+}
+
+async function textOf(metrics: Metrics): Promise<string> {
+  let text = '';
+  for await (const part of metrics.text()) text += part;
+  return text;
 }
 
 /** The value of a line of the text format. */
@@ -64,7 +71,7 @@ describe('metrics of the engine', () => {
     const metrics = new Metrics(() => watched(manager));
     manager.start();
     await firstValueFrom(manager.finished$);
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     const entry = (kind: string, name: string) =>
       `{pipeline="main",kind="${kind}",entry="${name}",plugin="my_${name}"`;
     expect(shownAs(text, `millrace_events_received_total${entry('collect', 'source')}}`)).toBe('3');
@@ -90,7 +97,7 @@ describe('metrics of the engine', () => {
       pipeline: { forward: [{ to: 'out', when: 'data.n > 1' }], delivery: { dead_letter: 'dead' } },
     });
     manager.start();
-    const text = await new Metrics(() => watched(manager)).text();
+    const text = await textOf(new Metrics(() => watched(manager)));
     const drops = text.split('\n').filter((line) => line.startsWith('millrace_events_dropped_total{'));
     expect(drops.map((line) => line.replace(/plugin="my_\w+",|pipeline="main",/g, ''))).toEqual([
       'millrace_events_dropped_total{kind="process",entry="mask",reason="filtered"} 0',
@@ -116,7 +123,7 @@ describe('metrics of the engine', () => {
     const metrics = new Metrics(() => watched(manager));
     manager.start();
     await firstValueFrom(manager.finished$);
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     const source = '{pipeline="main",kind="collect",entry="source",plugin="my_source"}';
     expect(shownAs(text, `millrace_events_failed_total${source}`)).toBe('1');
     expect(shownAs(text, `millrace_events_dead_lettered_total${source}`)).toBe('1');
@@ -138,10 +145,60 @@ describe('metrics of the engine', () => {
     const metrics = new Metrics(() => watched(manager));
     manager.start();
     await firstValueFrom(manager.finished$);
-    const text = await metrics.text();
+    const text = await textOf(metrics);
     const rules = text.split('\n').filter((line) => line.startsWith('millrace_values_masked_total{'));
     expect(rules).toHaveLength(1001);
     expect(rules.at(-1)).toMatch(/rule="other"\} 200$/);
+  });
+
+  it('come in parts, and let the process do other work between two parts', async () => {
+    const pipelines = Array.from({ length: 1000 }, (_, n) => {
+      const counters = new PipelineCounters();
+      counters.entry({ kind: 'collect', name: 'app_log' }, 'file');
+      counters.entry({ kind: 'process', name: 'mask' }, 'redact');
+      const out = counters.entry({ kind: 'forward', name: 'archive' }, 'disk');
+      for (const size of [1, 3, 1000]) out.batchEvents.observe(size);
+      const pipeline = `pipeline-${n}`;
+      const health = { pipeline, state: 'running', isReady: true, isStalled: false, problems: [] } as const;
+      return { status: { pipeline, state: 'running', since: '', failures: 0 } as const, counters, health };
+    });
+    let reads = 0;
+    const metrics = new Metrics(() => {
+      reads++;
+      return pipelines;
+    });
+    let length = 0;
+    let parts = 0;
+    let turns = 0;
+    const counting = setInterval(() => turns++, 0);
+    for await (const part of metrics.text()) {
+      expect(part.length).toBeLessThan(200_000);
+      length += part.length;
+      parts++;
+    }
+    clearInterval(counting);
+    expect(reads).toBe(1);
+    // 75 series for each pipeline, with some 120 characters each.
+    expect(length).toBeLessThan(9_500_000);
+    expect(turns).toBeGreaterThan(parts / 4);
+  });
+
+  it('escape what names may have', async () => {
+    const counters = new PipelineCounters();
+    const pipeline = 'a "b" \\ c\nd';
+    const health = { pipeline, state: 'running', isReady: true, isStalled: false, problems: [] } as const;
+    const status = { pipeline, state: 'running', since: '', failures: 0 } as const;
+    const text = await textOf(new Metrics(() => [{ status, counters, health }]));
+    expect(text).toContain('millrace_pipeline_ready{pipeline="a \\"b\\" \\\\ c\\nd"} 1\n');
+  });
+
+  it('have no lag of the event loop that was not measured', async () => {
+    const metrics = new Metrics(() => []);
+    for (let scrape = 0; scrape < 3; scrape++) {
+      const lags = (await textOf(metrics)).match(/^nodejs_eventloop_lag\w* .*$/gm) ?? [];
+      const values = lags.map((line) => Number(line.split(' ')[1]));
+      expect(values.filter((value) => !(value >= 0 && value < 1000))).toEqual([]);
+    }
   });
 
   it('give a histogram in cumulative buckets', async () => {
@@ -152,7 +209,7 @@ describe('metrics of the engine', () => {
     const metrics = new Metrics(() => watched(manager));
     const entry = manager.counters('main')?.entry({ kind: 'forward', name: 'out' }, 'my_out');
     for (const size of [1, 3, 3, 1000, 100_000]) entry?.batchEvents.observe(size);
-    const lines = (await metrics.text())
+    const lines = (await textOf(metrics))
       .split('\n')
       .filter((line) => line.startsWith('millrace_forward_batch_events_'))
       .map((line) => line.replace(/,?pipeline=.*\}/, '}').replace('millrace_forward_batch_events_', ''));
@@ -179,7 +236,7 @@ describe('metrics of plugins', () => {
     });
     manager.start();
     const [status] = await firstValueFrom(manager.finished$);
-    return { status, text: await metrics.text() };
+    return { status, text: await textOf(metrics) };
   };
   const LABELS = 'pipeline="main",kind="collect",entry="source",plugin="my_source"';
 
