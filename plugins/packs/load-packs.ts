@@ -19,6 +19,13 @@ export function packNames(): string[] {
   return Object.keys(packFiles());
 }
 
+/** The packs that a name stands for: `default` and `all` are several. */
+export function packsOf(name: string): readonly string[] {
+  if (name === 'default') return DEFAULT_PACKS;
+  if (name !== 'all') return [name];
+  return [...DEFAULT_PACKS, ...packNames().filter((pack) => !DEFAULT_PACKS.includes(pack))];
+}
+
 /**
  * A redaction pack by its name: its description, and its rules.
  *

@@ -18,7 +18,14 @@ import {
 } from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
 import { redacting } from '../masks/redact.ts';
-import { DEFAULT_PACKS, globToExpression, isDisabled, packNames, packRules } from '../packs/load-packs.ts';
+import {
+  DEFAULT_PACKS,
+  globToExpression,
+  isDisabled,
+  packNames,
+  packRules,
+  packsOf,
+} from '../packs/load-packs.ts';
 import { RULE_FIELDS } from '../packs/pack-schema.ts';
 
 export const description =
@@ -69,12 +76,12 @@ const layers = () => integer().min(0).max(4);
 
 export const RedactProcessConfig = ProcessConfigBase.extend({
   packs: z
-    .array(z.enum([...packNames(), 'default']))
-    .transform((names) => [
-      ...new Set(names.flatMap((name) => (name === 'default' ? DEFAULT_PACKS : [name]))),
-    ])
+    .union([z.array(z.enum([...packNames(), 'default', 'all'])), z.enum(['default', 'all'])])
+    .transform((names) => [...new Set([names].flat().flatMap(packsOf))])
     .prefault([...DEFAULT_PACKS])
-    .describe('Packs of rules; `millrace packs` lists them. `default` stands for the default ones.'),
+    .describe(
+      'Packs of rules; `millrace packs` lists them. `default` stands for the default ones, which find secrets, and `all` for all, which find personal data as well.',
+    ),
   disable: z
     .array(z.string())
     .default([])

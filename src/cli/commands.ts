@@ -358,6 +358,7 @@ export function addState(program: Command, ended: Ended): void {
 
 export interface RedactCommandOptions {
   readonly packs?: string;
+  readonly pii?: boolean;
   readonly config?: string;
 }
 
@@ -366,9 +367,13 @@ export function addRedact(program: Command, ended: Ended): void {
     usage: '[options] [FILE...]',
     summary: 'copy lines to standard output, masked',
     description:
-      'Copies lines from files, or from standard input, to standard output, with the secrets in them masked. One ' +
-      'line comes out for each line in.',
-    examples: ['kubectl logs app | millrace redact', 'millrace redact --packs secrets/keys app.log'],
+      'Copies lines from files, or from standard input, to standard output, with the secrets in them masked, and ' +
+      'with --pii personal data as well. One line comes out for each line in.',
+    examples: [
+      'kubectl logs app | millrace redact',
+      'millrace redact --pii app.log',
+      'millrace redact --packs secrets/keys app.log',
+    ],
   });
   withRules(command).action(async (files: string[], options: RedactCommandOptions) => {
     const { redact } = await import('./redact.ts');
@@ -399,9 +404,10 @@ function withRules(command: Command): Command {
   return command
     .option(
       '--packs <names>',
-      'the packs to apply, with commas between them, in place of the default ones, which are `default`',
+      'the packs to apply, with commas between them, in place of the default ones, which are `default`; `all` has all',
       (names: string, before?: string) => (before === undefined ? names : `${before},${names}`),
     )
+    .option('--pii', 'also mask personal data: cards, e-mail and IP addresses, phone and national numbers')
     .option('--config <file>', 'a configuration whose `redact` processor says what to mask');
 }
 

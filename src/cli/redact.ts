@@ -8,7 +8,7 @@ import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.t
 import type { Redactor } from '../../operators/masks/redact/redactor.ts';
 import { steadyClock } from '../../operators/support/clock.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.ts';
-import { DEFAULT_PACKS } from '../../plugins/packs/load-packs.ts';
+import { packNames, packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
@@ -196,15 +196,19 @@ function assertText(head: Buffer): void {
 }
 
 /** What to mask: of a configuration, of packs that are named, or by default. */
-async function settingsFor({ packs, config }: RedactCommandOptions): Promise<RedactSettings> {
-  if (packs !== undefined && config !== undefined) {
+async function settingsFor({ packs, pii, config }: RedactCommandOptions): Promise<RedactSettings> {
+  const option = packs === undefined ? '--pii' : '--packs';
+  if ((packs !== undefined || pii) && config !== undefined) {
     throw new UsageError(
-      '--packs and --config exclude each other; write the packs into `packs` of the `redact` processor, or leave out --config',
+      `${option} and --config exclude each other; write the packs into \`packs\` of the \`redact\` processor, or leave out --config`,
     );
   }
-  const named = packs
+  const names = packs ?? (pii ? 'default' : undefined);
+  const named = names
     ?.split(',')
-    .flatMap((name) => (name.trim() === 'default' ? DEFAULT_PACKS : [knownPack(name.trim())]));
+    .map((name) => name.trim())
+    .flatMap((name) => (name === 'default' || name === 'all' ? packsOf(name) : [knownPack(name)]));
+  if (pii) named?.push(...packNames().filter((name) => name.startsWith('pii/')));
   const settings =
     config === undefined ? RedactProcessConfig.parse({ plugin: 'redact' }) : await configured(config);
   // Files: neither written to nor withheld.

@@ -48,6 +48,29 @@ host_config: {}
     expect(config.stdout).toBe(`password=${PASSWORD}\n<:PIN:>\n<:PIN:>\n`);
   });
 
+  it('masks personal data with one word more', async () => {
+    const line = `password=${PASSWORD} of ada@shop.example paid with 4111111111111111`;
+    const cwd = folderWith({
+      'a.log': `${line}\n`,
+      'c.yaml': `
+collectors: { a: { plugin: test } }
+processors: { secrets: { plugin: redact, packs: all } }
+forwarders: { b: { plugin: noop } }
+pipelines: { p: { collect: a, process: secrets, forward: b } }
+host_config: {}
+`,
+    });
+    const { stdout: secrets } = await runCommand(['redact', 'a.log'], { cwd });
+    expect(secrets).toBe(`password=<:password:> of ada@shop.example paid with 4111111111111111\n`);
+    for (const more of [['--pii'], ['--packs', 'all'], ['--config', 'c.yaml']]) {
+      const { stdout } = await runCommand(['redact', ...more, 'a.log'], { cwd });
+      expect(stdout).toBe('password=<:password:> of <:email:> paid with <:card:>\n');
+    }
+    const { code, stderr } = await runCommand(['redact', '--pii', '--config', 'c.yaml', 'a.log'], { cwd });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('--pii and --config exclude each other');
+  });
+
   it('masks many lines together as it masks them one by one', async () => {
     const long = `${'x'.repeat(5000)} token=${'a1B2c3D4'.repeat(4)}`;
     const kinds = [
