@@ -71,12 +71,14 @@ const Action = z.union([
 
 const OwnRule = z.union([Expression, z.strictObject(RULE_FIELDS)]);
 
+const PackName = z.enum([...packNames(), 'default', 'all']);
+
 /** Layers of an encoding: each of them costs a search in all that it decodes to. */
 const layers = () => integer().min(0).max(4);
 
 export const RedactProcessConfig = ProcessConfigBase.extend({
   packs: z
-    .union([z.array(z.enum([...packNames(), 'default', 'all'])), z.enum(['default', 'all'])])
+    .union([PackName, z.array(PackName)])
     .transform((names) => [...new Set([names].flat().flatMap(packsOf))])
     .prefault([...DEFAULT_PACKS])
     .describe(
