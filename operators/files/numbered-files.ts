@@ -3,7 +3,8 @@ import type { Observable } from 'rxjs';
 import { BOOLEAN, type Checks, COUNT_FROM_0, checkOptions } from '../support/check-options.ts';
 import { fileSystem, fsCall, perFileSystem, removeFile } from '../support/file-system.ts';
 import { SerialJobs } from './append/file-appender.ts';
-import { FILE_MODE, makeFolder, outputStatus, syncFolder } from './append/output-file.ts';
+import { makeFolder, outputStatus, syncFolder } from './append/output-file.ts';
+import { FILE_MODE } from './append/output-rules.ts';
 import { writeError } from './append/write-error.ts';
 
 export interface NumberedFilesOptions {

@@ -10,6 +10,7 @@ import {
   throwError,
 } from 'rxjs';
 import * as z from 'zod';
+import { APPEND_FLAGS, FILE_MODE } from '../../operators/files/append/output-rules.ts';
 import { writeError } from '../../operators/files/append/write-error.ts';
 import { longTimer } from '../../operators/long-timer.ts';
 import {
@@ -69,8 +70,14 @@ export function writes({ config }: { config: TestForwardConfig }): string | unde
   return config.path === undefined ? undefined : resolve(config.path);
 }
 
-const appendFile = bindNodeCallback(fs.appendFile as AppendText);
-type AppendText = (path: string, text: string, done: (error: Error | null) => void) => void;
+const appendFile = bindNodeCallback(fs.appendFile as unknown as AppendText);
+/** Node takes a number as well; its types do not know that. */
+type AppendText = (
+  path: string,
+  text: string,
+  options: { flag: number; mode: number },
+  done: (error: Error | null) => void,
+) => void;
 
 /**
  * Waits `sleep` seconds. Then appends the event to `shared_cache.collected_events`; or a line to the file at
@@ -88,7 +95,7 @@ export function forward({
     if (config.add_event_to_shared_cache) remember(ctx.shared_cache, event);
     if (config.path === undefined) return [];
     const { path } = config;
-    return appendFile(path, `${lineFor(config, event)}\n`).pipe(
+    return appendFile(path, `${lineFor(config, event)}\n`, { flag: APPEND_FLAGS, mode: FILE_MODE }).pipe(
       catchError((error) => throwError(() => writeError(path, error))),
     );
   });

@@ -1,5 +1,5 @@
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, writeSync } from 'node:fs';
+import { openToAppendSync } from '../../operators/files/append/output-rules.ts';
 import type { LinesMasker } from '../../operators/masks/lines-masker.ts';
 import type { EntropyRuleOptions } from '../../operators/masks/redact/compile-redact-rules.ts';
 import type { Finding } from '../../operators/masks/redact/find-values.ts';
@@ -73,20 +73,19 @@ const NO_TIME: RedactTime = { clock: () => () => 0, isoNow: () => '' };
 
 /** Appends findings to a file, as JSON Lines. An event whose findings cannot be written does not pass. */
 class AuditFile {
+  readonly #path: string;
   readonly #isoNow: () => string;
-  #descriptor: number;
+  /** Undefined from a reopening to the next finding. */
+  #descriptor: number | undefined;
 
   constructor(path: string, ctx: PipelineRunContext<RedactSettings>, isoNow: () => string) {
+    this.#path = path;
     this.#isoNow = isoNow;
-    mkdirSync(dirname(path), { recursive: true });
-    this.#descriptor = openSync(path, 'a');
-    const reopening = ctx.reopen$?.subscribe(() => {
-      closeSync(this.#descriptor);
-      this.#descriptor = openSync(path, 'a');
-    });
+    this.#descriptor = openToAppendSync(path);
+    const reopening = ctx.reopen$?.subscribe(() => this.#close());
     ctx.signal.addEventListener('abort', () => {
       reopening?.unsubscribe();
-      closeSync(this.#descriptor);
+      this.#close();
     });
   }
 
@@ -95,7 +94,13 @@ class AuditFile {
     const documents = findings.map(({ rule, start, end }) =>
       JSON.stringify({ timestamp, rule, file, offset: start, length: end - start }),
     );
+    this.#descriptor ??= openToAppendSync(this.#path);
     writeSync(this.#descriptor, documents.map((document) => `${document}\n`).join(''));
+  }
+
+  #close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
   }
 }
 

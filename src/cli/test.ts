@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeFolderSync, OUTPUT_FLAGS } from '../../operators/files/append/output-rules.ts';
 import { nameListing } from '../sdk/checks/describe.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { printable } from '../sdk/printable.ts';
@@ -100,10 +101,10 @@ async function runTests(
   }
   report.end(results, gaps);
   if (options.junit !== undefined) {
-    await writeResult('--junit', options.junit, junitXml(results, failureText));
+    writeResult('--junit', options.junit, junitXml(results, failureText));
   }
   if (options.svg !== undefined) {
-    await writeResults('--svg', options.svg, await pictures(selected, results, suites));
+    writeResults('--svg', options.svg, await pictures(selected, results, suites));
   }
   return isPassed && !hasGaps(gaps) ? ExitCode.ok : ExitCode.failed;
 }
@@ -174,23 +175,27 @@ function matcherOf(filter: string): (name: string) => boolean {
   }
 }
 
-/** Writes a file that an option names, with the folders above it. */
-async function writeResult(option: string, file: string, text: string): Promise<void> {
+const { O_WRONLY, O_CREAT, O_TRUNC } = fs.constants;
+const REPLACE = O_WRONLY | O_CREAT | O_TRUNC;
+
+/** Writes a file that an option names, with the folders above it. All may read it: a CI server is often another user. */
+function writeResult(option: string, file: string, text: string, flags = REPLACE): void {
   try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
+    makeFolderSync(dirname(file), 0o755);
+    const descriptor = fs.openSync(file, flags, 0o644);
+    try {
+      fs.writeFileSync(descriptor, text);
+    } finally {
+      fs.closeSync(descriptor);
+    }
   } catch (error) {
     throw new UsageError(`${option}: ${file} cannot be written: ${(error as Error).message}`);
   }
 }
 
-/** Writes files into a folder that an option names. */
-async function writeResults(
-  option: string,
-  folder: string,
-  files: ReadonlyMap<string, string>,
-): Promise<void> {
-  for (const [name, text] of files) await writeResult(option, join(folder, name), text);
+/** Writes files into a folder that an option names. Another user who may write there could foresee their names. */
+function writeResults(option: string, folder: string, files: ReadonlyMap<string, string>): void {
+  for (const [name, text] of files) writeResult(option, join(folder, name), text, REPLACE | OUTPUT_FLAGS);
 }
 
 const LONGEST = 80;

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isNativeError } from 'node:util/types';
+import { makeFolderSync, OUTPUT_FLAGS } from '../../operators/files/append/output-rules.ts';
 import { type Logger, silentLogger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { FolderLock } from './folder-lock.ts';
@@ -61,7 +62,7 @@ export async function readState(folder: string): Promise<readonly StateEntry[]> 
 
 async function takeFolder(folder: string): Promise<FolderLock> {
   try {
-    makeFolder(folder);
+    makeFolderSync(folder, 0o700);
     const lock = await FolderLock.take(folder);
     tightenFiles(folder);
     return lock;
@@ -70,34 +71,20 @@ async function takeFolder(folder: string): Promise<FolderLock> {
   }
 }
 
-/** Not `recursive: true` of Node, which never comes back where a folder refuses new ones by ENOENT, as /proc does. */
-function makeFolder(path: string): void {
-  if (isFolder(path)) return;
-  const parent = dirname(path);
-  if (parent !== path) makeFolder(parent);
-  try {
-    fs.mkdirSync(path, 0o700);
-  } catch (error) {
-    // Another process may have made it meanwhile.
-    if (!isFolder(path)) throw error;
-  }
-}
-
 /** Takes away what others may do to state files, such as those that were restored from a backup. */
 function tightenFiles(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     if (!entry.isFile() || !/^(?:state|lock)\./.test(entry.name)) continue;
-    const path = join(folder, entry.name);
+    let file: number | undefined;
     try {
-      if ((fs.statSync(path).mode & 0o077) !== 0) fs.chmodSync(path, 0o600);
+      file = fs.openSync(join(folder, entry.name), fs.constants.O_RDONLY | OUTPUT_FLAGS);
+      if ((fs.fstatSync(file).mode & 0o077) !== 0) fs.fchmodSync(file, 0o600);
     } catch {
       // Another user's: this process cannot, and did not make it.
+    } finally {
+      if (file !== undefined) fs.closeSync(file);
     }
   }
-}
-
-function isFolder(path: string): boolean {
-  return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function unusable(folder: string, cause: unknown): MillraceError {

@@ -8,6 +8,7 @@ const CONFIG = `
 collectors:
   log: { plugin: file, paths: ['in/*.log'], backfill: true }
 processors:
+  secrets: { plugin: redact, audit: { path: audit/deep/found.jsonl } }
   fails: { plugin: ./fails.mjs }
 forwarders:
   lines: { plugin: disk, path: out/lines, filename: out.jsonl }
@@ -15,8 +16,13 @@ forwarders:
   files: { plugin: disk, path: out/files, file_mode: '666' }
   dead: { plugin: disk, path: dead, filename: dead.jsonl }
   there: { plugin: disk, path: there, filename: out.jsonl, file_mode: '0600' }
+  witness: { plugin: test, path: witness, dump_event: true }
 pipelines:
-  main: { collect: log, process: fails, forward: [lines, secret, files, there], delivery: { dead_letter: dead } }
+  main:
+    collect: log
+    process: [secrets, fails]
+    forward: [lines, secret, files, there, witness]
+    delivery: { dead_letter: dead }
 host_config: {}
 `;
 const FAILS = `
@@ -59,6 +65,10 @@ it.each([
         'dead',
         'dead/dead.jsonl',
         'there/out.jsonl',
+        'witness',
+        'audit',
+        'audit/deep',
+        'audit/deep/found.jsonl',
         'state',
         'state/deep',
       ].map((name) => [name, modeOf(name)]),
@@ -71,6 +81,10 @@ it.each([
       dead: folderMode,
       'dead/dead.jsonl': lines,
       'there/out.jsonl': 0o604,
+      witness: lines,
+      audit: folderMode,
+      'audit/deep': folderMode,
+      'audit/deep/found.jsonl': lines,
       state: 0o700,
       'state/deep': 0o700,
     });
@@ -81,6 +95,41 @@ it.each([
     }
   },
 );
+
+const TESTS = `
+collectors:
+  log: { plugin: file, paths: [app.log] }
+forwarders:
+  out: { plugin: noop }
+pipelines:
+  main: { collect: log, forward: out }
+host_config: {}
+tests:
+  one: { pipeline: main, collect: { log: [hello] }, expect: { out: [hello] } }
+`;
+
+it('results of tests can be read by all and written by their owner, whatever the umask', async () => {
+  const cwd = folderWith({ 'p.yaml': TESTS });
+  const run = [await upToDateBuild(), 'test', 'p.yaml', '--svg', 'pictures', '--junit', 'results/junit.xml'];
+  const args = ['-c', 'umask 0; exec "$@"', 'sh', process.execPath, ...run];
+  const { code } = await startProcess('sh', args, { cwd }).ended();
+  expect(code).toBe(0);
+  const modeOf = (...names: string[]) => fs.statSync(join(cwd, ...names)).mode & 0o777;
+  expect([modeOf('pictures'), modeOf('pictures/p-one.svg')]).toEqual([0o755, 0o644]);
+  expect([modeOf('results'), modeOf('results/junit.xml')]).toEqual([0o755, 0o644]);
+});
+
+it('pictures of tests do not follow a link of their name, which others can foresee', async () => {
+  const cwd = folderWith({ 'p.yaml': TESTS, theirs: 'theirs' });
+  fs.mkdirSync(join(cwd, 'pictures'));
+  fs.symlinkSync('../theirs', join(cwd, 'pictures/p-one.svg'));
+  const { code, stderr } = await runCli(['test', 'p.yaml', '--svg', 'pictures'], { cwd });
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('--svg: pictures/p-one.svg cannot be written: ELOOP'),
+  ]);
+  expect(fs.readFileSync(join(cwd, 'theirs'), 'utf8')).toBe('theirs');
+});
 
 it('refuses a file_mode without quotes, which YAML takes for a number', async () => {
   const cwd = folderWith({ 'p.yaml': CONFIG.replace("'0600'", '0600'), 'fails.mjs': FAILS });

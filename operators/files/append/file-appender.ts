@@ -21,14 +21,8 @@ import {
 import { steadyClock } from '../../support/clock.ts';
 import { Fifo } from '../../support/fifo.ts';
 import { fileSystem, isMissing, perFileSystem } from '../../support/file-system.ts';
-import {
-  FILE_MODE,
-  type Leftover,
-  OutputFile,
-  type OutputLog,
-  type OutputPlace,
-  outputStatus,
-} from './output-file.ts';
+import { type Leftover, OutputFile, type OutputLog, type OutputPlace, outputStatus } from './output-file.ts';
+import { FILE_MODE } from './output-rules.ts';
 import { writeError } from './write-error.ts';
 
 /** When what is written is forced to the disk: never, within a second, or before a write completes. */

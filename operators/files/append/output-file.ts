@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { counted } from '../../support/counted.ts';
 import { closeFile, fileSystem, fsCall, readAt, writeAll } from '../../support/file-system.ts';
+import { FILE_MODE, FOLDER_MODE, OUTPUT_FLAGS } from './output-rules.ts';
 import { repairTail } from './torn-tail.ts';
 
 /** Where the next write to a file goes. */
@@ -161,13 +162,7 @@ export class OutputFile {
   }
 }
 
-/** The default for files: the owner writes, the group reads. The umask can take away more. */
-export const FILE_MODE = 0o640;
-/** The same for folders. */
-const FOLDER_MODE = 0o750;
-
-/** A symbolic link in the place of an output must not decide where events are written. Opening a pipe would block. */
-const FLAGS = fs.constants.O_RDWR | fs.constants.O_APPEND | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
+const FLAGS = OUTPUT_FLAGS | fs.constants.O_RDWR | fs.constants.O_APPEND;
 
 /** Device and inode, as digits because they may exceed 2^53. */
 type OutputId = `${bigint}:${bigint}`;
@@ -211,10 +206,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/**
- * Makes a folder, and those above it, if they are not there. Not `recursive: true` of Node, which never returns where a
- * folder that exists refuses new ones with ENOENT, as /proc does.
- */
+/** Makes a folder as `makeFolderSync` does. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await makeOneFolder(path);

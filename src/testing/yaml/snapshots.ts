@@ -67,7 +67,7 @@ export class Snapshots {
     const sections = [...all].map(
       ([key, lines]) => `${JSON.stringify(key)}\n${lines.map((line) => `  ${line}\n`).join('')}`,
     );
-    await writeFile(this.#path, [HEAD, ...sections].join('\n'));
+    await writeFile(this.#path, [HEAD, ...sections].join('\n'), { mode: 0o644 });
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -40,6 +41,35 @@ describe('test forwarder', () => {
     const ctx = context({ ...input, path: folder('out') });
     for (let turn = 0; turn < 2; turn++) await lastValueFrom(forward({ ctx, event }), { defaultValue: 0 });
     expect(fs.readFileSync(folder('out'), 'utf8')).toBe(`${line}\n${line}\n`);
+  });
+
+  it('makes a file that others may not read, whatever the umask', async () => {
+    const umask = process.umask(0);
+    try {
+      const ctx = context({ path: folder('out') });
+      await lastValueFrom(forward({ ctx, event }), { defaultValue: 0 });
+    } finally {
+      process.umask(umask);
+    }
+    expect(fs.statSync(folder('out')).mode & 0o777).toBe(0o640);
+  });
+
+  it.each(['a file', 'nothing'])('does not follow a symbolic link to %s', async (target) => {
+    if (target === 'a file') fs.writeFileSync(folder('other'), 'theirs');
+    fs.symlinkSync(folder('other'), folder('out'));
+    const ctx = context({ path: folder('out'), dump_event: true });
+    const failure = await lastValueFrom(forward({ ctx, event })).catch(safeReason);
+    expect(failure).toMatch(/ELOOP.*; it is a symbolic link, and none is followed/);
+    const content = fs.existsSync(folder('other')) ? fs.readFileSync(folder('other'), 'utf8') : undefined;
+    expect(content).toBe(target === 'a file' ? 'theirs' : undefined);
+  });
+
+  it('does not wait for the reader of a pipe', async () => {
+    execFileSync('mkfifo', [folder('out')]);
+    const failure = await lastValueFrom(forward({ ctx: context({ path: folder('out') }), event })).catch(
+      safeReason,
+    );
+    expect(failure).toMatch(/ENXIO.*; it is not a regular file/);
   });
 
   it('says which file it cannot write', async () => {

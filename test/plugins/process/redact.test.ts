@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
+import { Subject } from 'rxjs';
 import type { RedactRule } from '../../../operators/masks/redact/redact-rule.ts';
 import parser from '../../../plugins/process/parse.ts';
 import * as plugin from '../../../plugins/process/redact.ts';
@@ -473,6 +474,36 @@ describe('redact: audit and report', () => {
       { timestamp: expect.any(String), rule: 'PIN', file: 'a.log', offset: 9, length: base64.length },
     ]);
     expect(text).not.toMatch(/pin-|nothing/);
+  });
+
+  it.each(['a file', 'nothing'])('writes no audit through a symbolic link to %s', (target) => {
+    const other = join(folder(`audit-link-${target.length}`), 'other');
+    const path = `${other}.link`;
+    mkdirSync(dirname(other), { recursive: true });
+    if (target === 'a file') writeFileSync(other, 'theirs');
+    symlinkSync(other, path);
+    const { ctx } = processContext(parse({ audit: { path } }));
+    const event = collectedEvent({ line: 'pin-1' }, TIME);
+    expect(() => plugin.process({ ctx, event })).toThrow('it is a symbolic link, and none is followed');
+    expect(existsSync(other) && readFileSync(other, 'utf8')).toBe(target === 'a file' && 'theirs');
+  });
+
+  it('reopens the audit when the next finding is written, which fails where none can be', () => {
+    const path = join(folder('audit-reopen'), 'audit.jsonl');
+    const reopen$ = new Subject<void>();
+    const { ctx } = processContext(parse({ audit: { path } }));
+    const reopening = { ...ctx, reopen$ };
+    const event = collectedEvent({ line: 'pin-1' }, TIME);
+    const found = () => plugin.process({ ctx: reopening, event });
+    found();
+    rmSync(path);
+    symlinkSync('/dev/null', path);
+    reopen$.next();
+    reopen$.next();
+    expect(found).toThrow('it is a symbolic link, and none is followed');
+    rmSync(path);
+    found();
+    expect(readFileSync(path, 'utf8')).toContain('"rule":"PIN"');
   });
 
   it('in mode report forwards nothing, counts, and logs places', () => {
