@@ -12,7 +12,7 @@ import { EventBatch, isEvent, isEventBatch, isLazy, LineEvents, type Outcome } f
 import type { CollectedEvent } from '../sdk/events.ts';
 import { isAsync, isIterable, toObservable } from '../sdk/plugin.ts';
 import { WrittenEvents } from '../sdk/written-events.ts';
-import { AckQueue, type Batch, type Delivery, LazyBatch, originOf, sizeOf } from './delivery.ts';
+import { AckQueue, type Batch, Delivery, LazyBatch, originOf, sizeOf } from './delivery.ts';
 import type { Drop } from './probe.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
@@ -56,7 +56,7 @@ export function collectStage({
     new Observable<Batch>((subscriber) => {
       const queue = makeQueue((events) => window.release(events));
       // What came while the window was full. Single events are joined when there is room again.
-      const waiting = new Fifo<EventBatch>();
+      const waiting = new Fifo<EventBatch | Settled>();
       let waitingEvents = 0;
       let end: (() => void) | undefined;
 
@@ -80,55 +80,70 @@ export function collectStage({
         subscriber.next(isLazy(content) ? new LazyBatch(content, delivery) : { events: content, delivery });
       };
 
-      const refuse = (unit: EventBatch) => {
+      /** In the order of emission too, since collectors take an acknowledgement for one of all that came before. */
+      const settle = ({ acknowledge, outcome }: Settled) => {
+        if (acknowledge !== undefined) queue.open(0, acknowledge).acknowledge(0, outcome);
+      };
+
+      const refuse = (unit: EventBatch): Settled => {
         drop('buffer_full', unit.size, () => unit.events);
-        unit.acknowledge?.('dropped');
+        return { acknowledge: unit.acknowledge, outcome: 'dropped' };
       };
 
       const enqueue = (unit: EventBatch) => {
-        const fits = () => waiting.size === 0 || waitingEvents + unit.size <= buffer.max_events;
+        const fits = () => waitingEvents === 0 || waitingEvents + unit.size <= buffer.max_events;
         if (buffer.when_full === 'drop_newest' && !fits()) {
-          refuse(unit);
+          const refused = refuse(unit);
+          if (refused.acknowledge !== undefined) waiting.push(refused);
           return;
         }
         while (!fits()) {
-          const oldest = waiting.shift() as EventBatch;
-          waitingEvents -= oldest.size;
-          refuse(oldest);
+          const oldest = dequeue();
+          settle(oldest instanceof EventBatch ? refuse(oldest) : oldest);
         }
         waiting.push(unit);
         waitingEvents += unit.size;
       };
 
-      const dequeue = (): EventBatch => {
-        const first = waiting.shift() as EventBatch;
-        waitingEvents -= first.size;
-        if (first.acknowledge !== undefined) return first;
+      const dequeue = (): EventBatch | Settled => {
+        const first = waiting.shift() as EventBatch | Settled;
+        if (first instanceof EventBatch) waitingEvents -= first.size;
+        return first;
+      };
+
+      /** The first batch that waits, with those after it that can be joined to it. */
+      const dequeueJoined = (): EventBatch | Settled => {
+        const first = dequeue();
+        if (!isJoinable(first)) return first;
         const events = [...first.events];
-        for (let next = waiting.peek(); next !== undefined; next = waiting.peek()) {
-          if (next.acknowledge !== undefined || events.length + next.size > window.room) break;
-          waiting.shift();
-          waitingEvents -= next.size;
+        for (let next = waiting.peek(); isJoinable(next); next = waiting.peek()) {
+          if (events.length + next.size > window.room) break;
+          dequeue();
           events.push(...next.events);
         }
         return new EventBatch(events);
       };
 
       const admit = (unit: EventBatch) => {
-        if (unit.size === 0) {
-          unit.acknowledge?.('forwarded');
-          return;
-        }
         entry.received += unit.size;
-        onCollected?.(unit);
-        if (waiting.size === 0 && window.room > 0) emit(unit);
-        else enqueue(unit);
+        if (unit.size > 0) onCollected?.(unit);
+        for (const part of withoutMixing(unit)) {
+          const isNext = waiting.size === 0;
+          if (part.size === 0) {
+            const settled: Settled = { acknowledge: part.acknowledge, outcome: 'forwarded' };
+            if (isNext) settle(settled);
+            else waiting.push(settled);
+          } else if (isNext && window.room > 0) emit(part);
+          else enqueue(part);
+        }
       };
 
       subscriber.add(
         window.room$.subscribe(() => {
           while (waiting.size > 0 && window.room > 0) {
-            emit(dequeue());
+            const next = dequeueJoined();
+            if (next instanceof EventBatch) emit(next);
+            else settle(next);
           }
           if (waiting.size === 0) end?.();
         }),
@@ -147,6 +162,39 @@ export function collectStage({
         else end = how;
       }
     });
+}
+
+/** Nothing of it is to be forwarded, but its collector waits to be told. */
+interface Settled {
+  readonly acknowledge: ((outcome: Outcome) => void) | undefined;
+  readonly outcome: Outcome;
+}
+
+/** Whether nobody can tell its events from others that came in a batch of their own. */
+function isJoinable(unit: EventBatch | Settled | undefined): unit is EventBatch {
+  return (
+    unit instanceof EventBatch &&
+    unit.acknowledge === undefined &&
+    unit.refusal === undefined &&
+    !unit.events.some(isTruncated)
+  );
+}
+
+/** Truncated and whole events apart, since what is cut off their ends is decided by batch: see {@link TruncatedLines}. */
+function withoutMixing(unit: EventBatch): readonly EventBatch[] {
+  const { content, acknowledge, origin } = unit;
+  if (isLazy(content) || !content.some(isTruncated) || content.every(isTruncated)) return [unit];
+  const whole = acknowledge && new Delivery(content.length, acknowledge);
+  const parts: CollectedEvent[][] = [];
+  for (const [index, event] of content.entries()) {
+    const before = content[index - 1];
+    if (before !== undefined && isTruncated(before) === isTruncated(event)) parts.at(-1)?.push(event);
+    else parts.push([event]);
+  }
+  return parts.map((part) => {
+    const acknowledgePart = whole && ((outcome: Outcome) => whole.acknowledge(part.length, outcome));
+    return new EventBatch(part, acknowledgePart, origin);
+  });
 }
 
 type Collected = CollectedEvent | EventBatch;

@@ -369,6 +369,63 @@ describe('acknowledging', () => {
     ]);
   });
 
+  it.each([
+    ['drop_oldest', ['1 forwarded', '2 dropped', '3 dropped', '4 forwarded']],
+    ['drop_newest', ['1 forwarded', '2 forwarded', '3 dropped', '4 dropped']],
+  ])('tells of a batch that had no room after all that came before it: %s', (when_full, expected) => {
+    const acknowledged: string[] = [];
+    const { stats } = run({
+      collect: {
+        source: () =>
+          of(1, 2, 3, 4).pipe(
+            map((i) => new EventBatch([event(i)], (outcome) => acknowledged.push(`${i} ${outcome}`))),
+          ),
+      },
+      forward: { out: () => timer(10) },
+      pipeline: { max_in_flight: 1, buffer: { max_events: 1, when_full } },
+    });
+    expect(acknowledged).toEqual(expected);
+    expect(stats).toMatchObject({ collected: 4, dropped: { buffer_full: 2 }, in_flight: 0 });
+  });
+
+  it.each([10, 1])('tells of an empty batch after all that came before it: window of %i', (max_in_flight) => {
+    const acknowledged: number[] = [];
+    const batch = (i: number, ...events: readonly CollectedEvent[]) =>
+      new EventBatch(events, () => acknowledged.push(i));
+    run({
+      collect: {
+        source: () => of(batch(1, event(1)), batch(2, event(2)), batch(3), batch(4, event(4)), batch(5)),
+      },
+      forward: { out: () => timer(10) },
+      pipeline: { max_in_flight },
+    });
+    expect(acknowledged).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('keeps what a collector refuses apart from the events that wait with it', () => {
+    const seen: unknown[] = [];
+    const dead: unknown[] = [];
+    const { stats } = run({
+      collect: {
+        source: () =>
+          of(
+            new EventBatch([event(1), event(2), event(3)]),
+            event(4),
+            EventBatch.refused(event('odd'), new PluginError('not JSON')),
+            event(5),
+          ),
+      },
+      forward: {
+        out: ({ event }) => timer(10).pipe(map(() => seen.push(n(event)))),
+        dead: ({ event }) => void dead.push(event.data.error),
+      },
+      pipeline: { forward: ['out'], max_in_flight: 3, delivery: { dead_letter: 'dead' } },
+    });
+    expect(seen).toEqual([1, 2, 3, 4, 5]);
+    expect(dead).toEqual(['not JSON']);
+    expect(stats).toMatchObject({ collected: 6, dead_lettered: 1, in_flight: 0 });
+  });
+
   it('does not acknowledge what was cancelled', () => {
     const acknowledged: Outcome[] = [];
     marbles(({ flush }) => {

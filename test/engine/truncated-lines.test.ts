@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { map, timer } from 'rxjs';
+import { concat, from, map, of, timer } from 'rxjs';
 import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
-import { EventBatch, LineEvents } from '../../src/sdk/event-batch.ts';
-import type { CollectedEvent } from '../../src/sdk/events.ts';
+import { EventBatch, LineEvents, type Outcome } from '../../src/sdk/event-batch.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
 import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';
 
@@ -113,5 +113,37 @@ describe('a truncated line', () => {
     expect(shown(dead)).not.toContain('KEY');
     expect(state).toBe('completed');
     expect(stats).toMatchObject({ dead_lettered: 1, in_flight: 0 });
+  });
+
+  it.each<[string, number, boolean]>([
+    ['in a batch with whole ones', 100, false],
+    ['in a batch with whole ones that is acknowledged', 100, true],
+    ['waits with whole ones for room', 5, false],
+  ])('loses its end, and no other line does, where it %s', (_, max_in_flight, isAcknowledged) => {
+    const lines = ['before', 'so', LINE, 'after', 'then'].map((line) => ({
+      timestamp: '2026-01-01T00:00:00Z',
+      data: { line, source: SOURCE },
+      ...(line === LINE && { truncated: true }),
+    }));
+    const others = Array.from({ length: 5 }, () => collectedEvent({ line: 'other' }));
+    const forwarded: CollectedEvent[] = [];
+    const outcomes: Outcome[] = [];
+    marbles(({ flush }) => {
+      const acknowledge = isAcknowledged ? (outcome: Outcome) => void outcomes.push(outcome) : undefined;
+      const source =
+        max_in_flight === 5
+          ? concat(of(new EventBatch(others)), from(lines))
+          : of(new EventBatch(lines, acknowledge));
+      testManager({
+        collect: { source: () => source },
+        process: { make: ({ event }) => [{ data: { message: event.data.line } }] },
+        forward: { out: ({ event }) => timer(10).pipe(map(() => forwarded.push(event))) },
+        pipeline: { max_in_flight },
+      }).start();
+      flush();
+    });
+    const messages = forwarded.map(({ data }) => data.message).filter((message) => message !== 'other');
+    expect(messages).toEqual(['before', 'so', KEPT, 'after', 'then']);
+    expect(outcomes).toEqual(isAcknowledged ? ['forwarded'] : []);
   });
 });
