@@ -64,7 +64,9 @@ export const DiskConfig = ForwardConfigBase.extend({
         "octal digits in quotes, such as '0600', of which the first lets the owner read and write (6 or 7)",
     })
     .default('0640')
-    .describe('The permissions of new files, in octal digits.'),
+    .describe(
+      'The permissions of new files, in octal digits. Forwarders of one file: what all of them allow.',
+    ),
 });
 export type DiskConfig = Readonly<z.output<typeof DiskConfig>>;
 

@@ -1,4 +1,4 @@
-import { BehaviorSubject, type Observable, ReplaySubject, Subscription } from 'rxjs';
+import { BehaviorSubject, type Observable, of, ReplaySubject, Subscription } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
 import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
 import { isoNow } from '../../operators/support/clock.ts';
@@ -97,22 +97,21 @@ export class PipelineRunner {
 
   /**
    * Tells the collectors to end, lets what is in flight drain within the deadline and cancels the rest. Starts at
-   * once; the result emits and completes when the pipeline has stopped.
+   * once; the result emits and completes when the pipeline has stopped, at once if it does not run.
    */
   stop(): Observable<void> {
+    const { state } = this.status;
+    if (state !== 'running' && state !== 'backing_off') return of(undefined);
     if (this.#stopped$ !== undefined) return this.#stopped$;
     const stopped$ = new ReplaySubject<void>(1);
     this.#stopped$ = stopped$;
-    const { state } = this.status;
     if (state === 'running') {
       const deadline = longTimer(this.#options.drainTimeout).subscribe(() => this.#giveUp());
       stopped$.subscribe({ complete: () => deadline.unsubscribe() });
       this.#stop$.next();
-    } else if (state === 'backing_off') {
+    } else {
       this.#options.setup.counters.givenUp += this.#abandoned;
       this.#finish('stopped');
-    } else {
-      finish(stopped$);
     }
     return stopped$;
   }

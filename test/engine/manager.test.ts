@@ -251,6 +251,30 @@ describe('starting and stopping at odd moments', () => {
     );
   });
 
+  it.each<[string, (manager: Manager) => void]>([
+    ['before it was started', (manager) => manager.stop('main').subscribe()],
+    [
+      'twice after its end',
+      (manager) => {
+        manager.start('main');
+        manager.stop('main').subscribe();
+        manager.stop('main').subscribe();
+      },
+    ],
+  ])('starts a pipeline that was stopped %s', (_, stopped) => {
+    const ended: string[] = [];
+    const { manager } = states({ collect: { source: () => of(event(1)) }, forward: sink }, (manager) => {
+      stopped(manager);
+      manager.start('main');
+      manager
+        .stop('main')
+        .subscribe({ next: () => ended.push('stopped'), complete: () => ended.push('complete') });
+      manager.start('main');
+    });
+    expect(ended).toEqual(['stopped', 'complete']);
+    expect(manager.states().main).toMatchObject({ state: 'completed' });
+  });
+
   it('tells of a failure during a stop', () => {
     const { logger, seen } = states(
       {

@@ -77,7 +77,7 @@ const LOOK_AFTER = 10;
 export class FileAppender {
   readonly path: string;
   readonly #log: OutputLog;
-  readonly #mode: number;
+  #mode: number;
   readonly #removed$ = new Subject<OutputPlace>();
   readonly #jobs = new SerialJobs();
   readonly #clock: () => number;
@@ -163,6 +163,11 @@ export class FileAppender {
       await this.#leave();
       await completed(work());
     });
+  }
+
+  /** A file that is created gets no permissions that these do not have. */
+  limitMode(mode: number): void {
+    this.#mode &= mode;
   }
 
   /** Closes the file when the writes asked for so far are done; the next one opens what is at the path by then. */
@@ -343,11 +348,13 @@ const shared = perFileSystem(() => new Map<string, Shared>());
 /**
  * The one appender that this process has for a file: two of them would tear each other's lines, and one would take
  * for torn what the other is about to write. It is closed when its last user releases it. A file that is reached by
- * way of symbolic links to its folder is the same file; the first path asked for is the one written to.
+ * way of symbolic links to its folder is the same file; the first path asked for is the one written to. The file is
+ * created with the permissions that all of its users allow.
  */
 export function leaseAppender(path: string, options: AppenderOptions): AppenderLease {
   const name = resolve(path);
   const entry = shared().get(name) ?? entryAt(join(realFolder(dirname(name)), basename(name)), path, options);
+  entry.appender.limitMode(options.mode ?? FILE_MODE);
   entry.keys.add(name);
   for (const key of entry.keys) shared().set(key, entry);
   entry.users++;

@@ -11,6 +11,14 @@ describe('leaseAppender', () => {
   const path = tempFolder();
   const lease = (name: string): AppenderLease => leaseAppender(path(name), {});
 
+  it('creates the file with the permissions that all users allow', async () => {
+    const [first, second] = [0o664, 0o600].map((mode) => leaseAppender(path('mode.jsonl'), { mode }));
+    await done((first as AppenderLease).appender.append('{}\n'));
+    expect(fs.statSync(path('mode.jsonl')).mode & 0o777).toBe(0o600);
+    first?.release();
+    second?.release();
+  });
+
   it('shares one appender for a file, and makes another one when nobody needs it any more', async () => {
     const [first, second] = [lease('a'), lease('./b/../a')];
     expect(second.appender).toBe(first.appender);
