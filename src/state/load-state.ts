@@ -21,8 +21,6 @@ const NOTHING_LEFT =
 export interface FoundState extends Snapshot {
   /** Files that are missing or damaged, and what happens instead. */
   readonly problems: readonly Problem[];
-  /** Said when a folder of another version is taken over. */
-  readonly notice?: string;
 }
 
 interface Problem {
@@ -37,7 +35,6 @@ interface Problem {
  */
 export function loadState(folder: string, logger: Logger): FoundState {
   const found = findState(folder);
-  if (found.notice !== undefined) logger.info(found.notice);
   for (const { path, damage, outcome } of found.problems) {
     if (damage === undefined) logger.warn(`${path} is missing. ${outcome}`);
     else logger.error(`${path} is broken: ${damage}. It is kept as ${keepAside(path)}. ${outcome}`);
@@ -48,7 +45,7 @@ export function loadState(folder: string, logger: Logger): FoundState {
 /**
  * The state of the journal or, if that is missing or damaged, of its copy, whichever is newer. Changes nothing.
  *
- * @throws MillraceError if another version of millrace wrote the folder, and its state cannot be taken over
+ * @throws MillraceError if a later version of millrace wrote the folder
  */
 export function findState(folder: string): FoundState {
   const { journal: journalPath, copy: copyPath } = statePaths(folder);
@@ -56,7 +53,7 @@ export function findState(folder: string): FoundState {
   const copy = readJournal(copyPath);
   if (journal !== undefined) checkFormat(journalPath, journal);
   if (copy !== undefined) checkFormat(copyPath, copy);
-  if (journal === undefined && copy === undefined) return firstState(folder);
+  if (journal === undefined && copy === undefined) return { ...EMPTY, problems: [] };
 
   const isCopyNewer = copy !== undefined && copy.sequence > (journal?.sequence ?? -1);
   const best = isCopyNewer ? copy : journal;
@@ -79,24 +76,6 @@ export function findState(folder: string): FoundState {
 }
 
 const EMPTY: Snapshot = { sequence: 0, entries: [] };
-
-/** State folders of millrace 0.1 were an lmdb store with a copy in this format beside it, made at a clean stop. */
-function firstState(folder: string): FoundState {
-  const store = join(folder, 'state.mdb');
-  if (!fileSystem.existsSync(store)) return { ...EMPTY, problems: [] };
-  const closed = join(folder, 'state.closed');
-  const content = readJournal(closed);
-  if (content === undefined || content.damage !== undefined) {
-    throw new MillraceError(
-      'MILLRACE_STATE_FORMAT',
-      `${store} was written by millrace 0.1, which was not stopped cleanly: start and stop that version once, or ` +
-        'give another state folder',
-    );
-  }
-  const { sequence, entries } = content;
-  const notice = `took over ${entries.length} entries that millrace 0.1 left in ${closed}`;
-  return { sequence, entries, problems: [], notice };
-}
 
 function checkFormat(path: string, { format }: JournalContent): void {
   if (format <= FORMAT) return;

@@ -123,27 +123,6 @@ describe('a state folder', () => {
     fs.rmSync(copy());
     await (await openState(folder('state'))).close();
   });
-
-  it('of millrace 0.1 is taken over after a clean stop, and refused after a crash', async () => {
-    fs.mkdirSync(folder('state'));
-    fs.writeFileSync(folder('state/state.mdb'), 'the store of 0.1');
-    await expect(openState(folder('state'))).rejects.toMatchObject({
-      code: 'MILLRACE_STATE_FORMAT',
-      message: expect.stringMatching(
-        /not stopped cleanly: start and stop that version once, or give another/,
-      ),
-    });
-    const entry = { pipeline: 'p', collector: 'c', key: '1:2', value: { offset: 3 } };
-    const header = { format: 1, entries: 1, boot: 'b', store: 'digest' };
-    fs.writeFileSync(folder('state/state.closed'), record(header) + record(entry));
-    const state = await openState(folder('state'));
-    expect(state.entries()).toEqual([entry]);
-    state.of('p', 'c').set('1:2', { offset: 4 });
-    await state.close();
-    const again = await openState(folder('state'));
-    expect(again.entries()).toEqual([{ ...entry, value: { offset: 4 } }]);
-    await again.close();
-  });
 });
 
 /** A line of a journal. */
