@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
 import { BlockMemory, LineBlock } from '../../operators/files/follow/line-block.ts';
 import { LineFramer } from '../../operators/files/follow/line-framer.ts';
+import { counted } from '../../operators/support/counted.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   bytes,
@@ -71,7 +72,11 @@ piped:
     const demand = new BatchDemand(ctx.demand, ctx.state, BATCH_LINES);
     const onBytes = (count: number) => ctx.stats.bytes(count);
     const onBacklog = (bytes: number) => ctx.stats.backlog(bytes);
-    return input.read({ demand, skipEmptyLines, onBytes, onBacklog }).pipe(untilAborted(ctx.signal));
+    const onHole = (bytes: number) =>
+      ctx.logger.warn(`standard input starts with ${counted(bytes, 'NUL byte')}, which were skipped`, {
+        bytes,
+      });
+    return input.read({ demand, skipEmptyLines, onBytes, onBacklog, onHole }).pipe(untilAborted(ctx.signal));
   },
 });
 
@@ -82,6 +87,8 @@ interface ReadSettings {
   readonly onBytes: (count: number) => void;
   /** Told of the bytes that were taken from the input and wait to be emitted. */
   readonly onBacklog: (bytes: number) => void;
+  /** Told of the NULs at the start of the input. */
+  readonly onHole: (bytes: number) => void;
 }
 
 /** Lines that were emitted and are not acknowledged yet. */
@@ -141,7 +148,7 @@ class LineInput {
   }
 
   /** Errors if the stream fails, if it is not text, or if another run reads it. */
-  read({ demand, skipEmptyLines, onBytes, onBacklog }: ReadSettings): Observable<EventBatch> {
+  read({ demand, skipEmptyLines, onBytes, onBacklog, onHole }: ReadSettings): Observable<EventBatch> {
     return new Observable((subscriber) => {
       if (this.#isRead) {
         subscriber.error(new PluginError('standard input is already read by another collector'));
@@ -177,8 +184,11 @@ class LineInput {
         }
         if (this.#refusal !== undefined) throw this.#refusal;
         const chunk = this.#nextChunk(demand);
-        if (chunk !== undefined) this.#feed(chunk);
-        else if (!this.#stream.readableEnded) return false;
+        if (chunk !== undefined) {
+          this.#feed(chunk);
+          const hole = this.#framer.takeHoleBytes();
+          if (hole > 0) onHole(hole);
+        } else if (!this.#stream.readableEnded) return false;
         else if (this.#framer.isHolding) this.#framer.end();
         else {
           subscriber.complete();

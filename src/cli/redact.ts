@@ -1,9 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
 import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.ts';
 import type { Redactor } from '../../operators/masks/redact/redactor.ts';
 import { steadyClock } from '../../operators/support/clock.ts';
@@ -11,13 +8,14 @@ import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.
 import { packNames, packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { MillraceError, safeReason } from '../sdk/errors.ts';
+import { safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';
 import { isClosed } from './closed-output.ts';
 import type { RedactCommandOptions } from './commands.ts';
 import { ExitCode, UsageError } from './errors.ts';
-import { count } from './format.ts';
+import { count, counted } from './format.ts';
 import { knownPack } from './packs.ts';
+import { NoText, TextInput } from './text-input.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -26,6 +24,8 @@ const NEWLINE = Buffer.from('\n');
 const UNREAD = 2;
 /** What stands in place of a line that could not be masked. */
 const WITHHELD = '<:withheld:>';
+/** Bytes at the start of a source in which the end of a private key would be. */
+const MOST_FIRST_BYTES = 1 << 15;
 /** Bytes of results that are written together. */
 const WRITE_BYTES = 1 << 16;
 
@@ -56,7 +56,8 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
       return maskLine(line);
     };
     try {
-      for await (const block of blocksOf(file)) {
+      const input = new TextInput(file);
+      for await (const block of withFirstLines(input.blocks(), redactor, file)) {
         for (const { bytes, lines } of partsOf(block)) {
           const together = maskTogether(redactor, file, bytes);
           if (together !== undefined) number += lines;
@@ -65,6 +66,7 @@ export async function redact(files: readonly string[], options: RedactCommandOpt
         await output.flush();
         if (output.isClosed) return output.hasFailed ? ExitCode.failed : code;
       }
+      reportHoles(file, input);
     } catch (error) {
       code = UNREAD;
       report(unreadMessage(file, error));
@@ -104,7 +106,8 @@ export async function scan(paths: readonly string[], options: RedactCommandOptio
     let number = 0;
     const mask = maskOf(redactor, file, (message) => failed(`${place}: ${message}`));
     try {
-      for await (const block of blocksOf(file)) {
+      const input = new TextInput(file);
+      for await (const block of withFirstLines(input.blocks(), redactor, file)) {
         for (const line of linesIn(block)) {
           place = placeOf(file, ++number);
           mask(line);
@@ -112,6 +115,7 @@ export async function scan(paths: readonly string[], options: RedactCommandOptio
         for (const row of rows.splice(0)) await output.write(Buffer.from(row));
         await output.flush();
       }
+      reportHoles(file, input);
       read++;
     } catch (error) {
       if (error instanceof NoText && !isNamed) skipped++;
@@ -132,6 +136,35 @@ const placeOf = (file: string, line: number) =>
 
 function report(message: string): void {
   process.stderr.write(`millrace: ${message}\n`);
+}
+
+function reportHoles(file: string, { holeBytes }: TextInput): void {
+  if (holeBytes === 0) return;
+  const bytes = counted(holeBytes, 'NUL byte');
+  report(
+    `${file === '-' ? 'standard input' : printable(file)}: left out ${bytes} in a row, as a truncation or a crash leaves them`,
+  );
+}
+
+/** Shows the redactor as many of the first lines of a source as it takes to tell the rest of a key from other base64. */
+async function* withFirstLines(
+  blocks: AsyncIterable<Buffer>,
+  redactor: Redactor,
+  source: string,
+): AsyncGenerator<Buffer> {
+  let first: Buffer | undefined = Buffer.alloc(0);
+  for await (const block of blocks) {
+    if (first === undefined) {
+      yield block;
+      continue;
+    }
+    first = first.length === 0 ? block : Buffer.concat([first, block]);
+    const text = first.toString('latin1', 0, MOST_FIRST_BYTES);
+    if (!redactor.startSource(source, text) && first.length < MOST_FIRST_BYTES) continue;
+    yield first;
+    first = undefined;
+  }
+  if (first !== undefined && first.length > 0) yield first;
 }
 
 function unreadMessage(file: string, error: unknown): string {
@@ -166,33 +199,6 @@ async function* filesIn(folder: string): AsyncGenerator<string> {
     if (entry.isDirectory() && entry.name !== '.git') yield* filesIn(path);
     else if (entry.isFile()) yield path;
   }
-}
-
-/** A file that has no lines of text. The message says what it is. */
-class NoText extends MillraceError {
-  constructor(message: string) {
-    super('MILLRACE_NO_TEXT', message);
-    this.name = 'NoText';
-  }
-}
-
-/** Bytes at the start of a file in which a NUL says that it is no text, as in grep and git. */
-const HEAD_BYTES = 8192;
-
-/** @throws NoText for what cannot be searched: compressed and binary files, UTF-16 and UTF-32. */
-function assertText(head: Buffer): void {
-  const format = nonTextFormat(head);
-  if (format?.name.startsWith('UTF-') === true) {
-    throw new NoText(
-      `it is ${format.name}, which is not searched; convert it to UTF-8 first, for example with iconv`,
-    );
-  }
-  if (format !== undefined) {
-    throw new NoText(
-      `it is compressed (${format.name}), and what is in it is not searched; decompress it first`,
-    );
-  }
-  if (head.includes(0)) throw new NoText('it has NUL bytes, so it is not text, and is not searched');
 }
 
 /** What to mask: of a configuration, of packs that are named, or by default. */
@@ -246,27 +252,6 @@ function maskOf(redactor: Redactor, file: string, failed: (message: string) => v
 function reasonOf(error: unknown, bytes: number): string {
   if (!(error instanceof RangeError)) return safeReason(error);
   return `a value in its ${count(bytes)} bytes is too long for the expression of a rule`;
-}
-
-function open(file: string): Readable {
-  return file === '-' ? process.stdin : createReadStream(file);
-}
-
-/** The lines of a file, as they come, with their terminators. The last one may have none. @throws NoText */
-async function* blocksOf(file: string): AsyncGenerator<Buffer> {
-  let head = Buffer.alloc(0);
-  let pending: Buffer[] = [];
-  for await (const chunk of open(file) as AsyncIterable<Buffer>) {
-    if (head.length < HEAD_BYTES) {
-      head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
-      assertText(head);
-    }
-    const end = chunk.lastIndexOf(LF) + 1;
-    if (end > 0) yield Buffer.concat([...pending, chunk.subarray(0, end)]);
-    pending = end > 0 ? [chunk.subarray(end)] : [...pending, chunk];
-  }
-  const rest = Buffer.concat(pending);
-  if (rest.length > 0) yield rest;
 }
 
 /** Lines that can be masked at once. */

@@ -1,6 +1,15 @@
 import { DEFAULT_MAX_KEYS, LruMap } from '../../support/lru-map.ts';
 import { compileExpression } from '../python-regex.ts';
 import { KEY_FRAGMENT } from './compile-redact-rules.ts';
+import {
+  bodyIn,
+  isKeyMaterial,
+  KEY_MATERIAL,
+  LAST_IN_LINE,
+  type Span,
+  startsInKey,
+  startsOtherData,
+} from './key-body.ts';
 import type { RedactRule, RuleBlock } from './redact-rule.ts';
 
 export interface BlockLimits {
@@ -41,34 +50,7 @@ export interface FieldPart {
 
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-/** What a body line of a block looks like: base64 in full lines, behind which a shorter one comes. */
-const BODY = /^[A-Za-z0-9+/]{48,76}$/;
-const LAST_BODY = /^[A-Za-z0-9+/]{1,76}={0,2}$/;
-
-/** A word that can be a part of a key, wherever it is in a line: long, of digits and letters of both cases. */
-const KEY_MATERIAL =
-  /(?<![A-Za-z0-9+/])(?=[a-z0-9+/]*[A-Z])(?=[A-Z0-9+/]*[a-z])(?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{20,}/;
-/**
- * Body lines after the prefix of a log, or in a string of JSON or of an environment file: one, or several with line breaks
- * between them, of which the last can be shorter.
- */
-const BODY_IN_LINE =
-  /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{60,76}(?:(?:\\{1,3}[nr]|[\r\n])+[A-Za-z0-9+/]{1,76}={0,2})*(?=\s*$|\\{1,3}[nr]|[\r\n]|\\{0,3}["'])/;
-const LAST_IN_LINE = /^[A-Za-z0-9+/]{17,76}={0,2}(?=\s*$|\\{1,3}[nr]|\\{0,3}["'])/;
 const ARMOUR = '-----BEGIN ';
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Where a line has full lines of the body of a key. */
-function bodyIn(line: string): Span | undefined {
-  if (BODY.test(line)) return { start: 0, end: line.length };
-  const match = BODY_IN_LINE.exec(line);
-  if (match === null || !KEY_MATERIAL.test(match[0])) return undefined;
-  return { start: match.index, end: match.index + match[0].length };
-}
 
 /** Behind it a string of JSON starts: the value of a key, or an item of an array in a line of its own. */
 const OPENING = /(?:"[^"\\]{1,100}"\s*:\s*"|^\s*")(?=(?:[^"\\]|\\.)*$)/;
@@ -88,7 +70,6 @@ function roomIn(line: string, opening: string | undefined): Span {
   return isAnywhereElse ? whole : { start, end };
 }
 
-const isKeyMaterial = (line: string) => LAST_BODY.test(line) || KEY_MATERIAL.test(line);
 /** So many lines without a part of a key end a block. The headers of a key are fewer. */
 const MOST_PLAIN_LINES = 5;
 
@@ -160,11 +141,22 @@ export class BlockTracker {
     if (open?.byField.has(LINE) || open?.everyField !== undefined) return false;
     const text = typeof lines === 'string' ? lines : decoder.decode(lines);
     if (open === undefined) {
-      const end = text.indexOf('\n');
-      if (bodyIn(end === -1 ? text : text.slice(0, end)) !== undefined) return false;
-      this.#sources.set(source, noBlocks());
+      this.startSource(source, text);
+      if (!this.#sources.has(source)) return false;
     }
     return !this.#hasMarker(text);
+  }
+
+  /**
+   * Looks at the first lines of a source, before they come: other base64 is then not taken for the rest of a key.
+   *
+   * @returns false if it takes more lines to tell
+   */
+  startSource(source: string, text: string): boolean {
+    if (this.#rules.length === 0 || this.#sources.has(source)) return true;
+    const isInKey = startsInKey(text, this.#limits.lines);
+    if (isInKey === false) this.#sources.set(source, noBlocks());
+    return isInKey !== undefined;
   }
 
   /** To be called before the fields of the next line or event of a source. */
@@ -329,7 +321,9 @@ export class BlockTracker {
   /** An open block if the first line of a source looks like a line of a key. */
   #restOfBlock(path: string, line: string): OpenBlock | undefined {
     const [rule] = this.#rules;
-    if (rule === undefined || this.#restIn(line) === undefined) return undefined;
+    const body = this.#restIn(line);
+    if (rule === undefined || body === undefined) return undefined;
+    if (startsOtherData(line.slice(body.start, body.end))) return undefined;
     return this.#blockOf({ ...rule, id: KEY_FRAGMENT }, path, this.#limits.lines);
   }
 

@@ -64,6 +64,16 @@ export class Redactor {
     return this.#maskBlock(LINE, line) ?? this.maskText(line);
   }
 
+  /**
+   * Shows the first lines of a source, before they are masked: what starts with other base64 than a key is not masked as the
+   * rest of one.
+   *
+   * @returns false if it takes more lines to tell
+   */
+  startSource(source: string, lines: string): boolean {
+    return this.#tracker?.startSource(source, lines) !== false;
+  }
+
   /** A text that belongs to a block; undefined for others. */
   #maskBlock(path: string, text: string): string | undefined {
     const parts = this.#tracker?.next(path, text);

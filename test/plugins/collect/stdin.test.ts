@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Observable, Subscription } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import stdin from '../../../plugins/collect/stdin.ts';
-import type { PipelineRunContext } from '../../../src/sdk/context.ts';
+import { type PipelineRunContext, silentLogger } from '../../../src/sdk/context.ts';
 import type { EventBatch } from '../../../src/sdk/event-batch.ts';
 import { testContext } from '../../support/context.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -57,6 +57,16 @@ const acknowledge = (batches: readonly EventBatch[]) => {
 };
 
 describe('stdin collector', () => {
+  it('skips NULs at the start of the input, and says how many', async () => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
+    const { lines } = run({}, { logger });
+    input.write(Buffer.alloc(70_000));
+    input.end(Buffer.from('\0\0one\ntwo\n'));
+    await eventually(() => expect(lines()).toEqual(['one', 'two']));
+    expect(warnings).toEqual(['standard input starts with 70002 NUL bytes, which were skipped']);
+  });
+
   it('emits one event for each line, and completes at the end of the input', async () => {
     const reading = run();
     input.write('one\r\ntw');
