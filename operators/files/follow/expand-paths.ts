@@ -2,7 +2,14 @@ import type fs from 'node:fs';
 import { dirname, posix, resolve } from 'node:path';
 import type { FileSystemAdapter } from 'tinyglobby';
 import { fileSystem, isMissing } from '../../support/file-system.ts';
-import { eachLimited, folderModified, fromRawPath, listFolder, toRawPath } from './file-system.ts';
+import {
+  eachLimited,
+  type FolderStatus,
+  folderStatus,
+  fromRawPath,
+  listFolder,
+  toRawPath,
+} from './file-system.ts';
 import { isGlob, toPicomatch } from './glob-pattern.ts';
 
 interface ExpandedPaths {
@@ -11,13 +18,12 @@ interface ExpandedPaths {
   readonly unmatched: readonly { readonly pattern: string; readonly excluded: number }[];
   /** The folders that could not be listed, and why. */
   readonly unlisted: ReadonlyMap<string, NodeJS.ErrnoException>;
+  /** A folder is another one than before: any file below it may be another one too. */
+  readonly isFolderReplaced: boolean;
 }
 
-/** What decides about the files that globs match. */
 interface ExpandOptions {
   readonly listings: GlobListings;
-  /** Whether a file that a glob matches is left out. */
-  isExcluded(path: string): boolean;
   /** Paths of files that were found before. */
   known(): Iterable<string>;
 }
@@ -29,30 +35,31 @@ interface ExpandOptions {
  */
 export async function expandPaths(
   patterns: readonly string[],
-  { listings, isExcluded, known }: ExpandOptions,
+  { listings, known }: ExpandOptions,
 ): Promise<ExpandedPaths> {
   const paths = new Set<string>();
   const unmatched: { pattern: string; excluded: number }[] = [];
   const unlisted = new Map<string, NodeJS.ErrnoException>();
   const unknown = new Set<string>();
+  let isFolderReplaced = false;
   for (const pattern of patterns) {
     if (!isGlob(pattern)) {
       paths.add(pattern);
       continue;
     }
     const matches = await listings.matches(pattern);
-    const included = matches.paths.filter((path) => !isExcluded(path));
-    if (included.length === 0 && matches.unlisted.size === 0) {
-      unmatched.push({ pattern, excluded: matches.paths.length });
+    isFolderReplaced ||= matches.isFolderReplaced;
+    if (matches.paths.length === 0 && matches.unlisted.size === 0) {
+      unmatched.push({ pattern, excluded: matches.excluded });
     }
-    for (const path of included) paths.add(path);
+    for (const path of matches.paths) paths.add(path);
     for (const [folder, error] of matches.unlisted) unlisted.set(folder, error);
     for (const path of [...matches.unlisted.keys(), ...matches.unresolved]) unknown.add(path);
   }
   if (unknown.size > 0) {
     for (const path of known()) if (isWithin(resolve(path), unknown)) paths.add(path);
   }
-  return { paths, unmatched, unlisted };
+  return { paths, unmatched, unlisted, isFolderReplaced };
 }
 
 /** Whether a path is one of these, or leads through one. */
@@ -61,43 +68,62 @@ function isWithin(path: string, these: ReadonlySet<string>): boolean {
   return these.has(path) || (parent !== path && isWithin(parent, these));
 }
 
-/** Listings that are taken from before in a row: what a link leads to can appear without a trace on the folder. */
-const REUSES = 4;
+/** Listings that are taken from before in a row. */
+const REUSES = 59;
+/** The same where there are links: what one leads to can appear without a trace on the folder. */
+const REUSES_WITH_LINKS = 4;
 const SPECIAL = /[*?[\]{}!@+()\\]/;
 /** Folders that are looked at at a time. */
 const LOOKS_AT_A_TIME = 16;
 
 /** What a glob matches now, as far as that is known. */
 interface Matches {
-  /** The files, sorted. */
+  /** The files that are not left out, sorted. */
   readonly paths: readonly string[];
+  /** How many files are left out. */
+  readonly excluded: number;
   /** The folders that could not be listed, and why: files may be in them. */
   readonly unlisted: ReadonlyMap<string, NodeJS.ErrnoException>;
   /** The links that could not be followed. */
   readonly unresolved: readonly string[];
+  /** A folder is another one than at the listing before. */
+  readonly isFolderReplaced: boolean;
 }
 
 interface Listing extends Matches {
-  /** When each folder that was listed was modified last: nanoseconds, to be compared only. */
-  readonly folders: ReadonlyMap<string, bigint | undefined>;
+  /** The folders that were listed, as they were then. */
+  readonly folders: ReadonlyMap<string, FolderStatus | undefined>;
   /** The folders were as they are at the listing before. One within the same tick of their clock may have missed a file. */
   readonly isStable: boolean;
+  readonly hasLinks: boolean;
   reuses: number;
 }
 
 /** What globs match. Nothing is listed again while its folders are as they were: 10,000 names take 30 ms. */
 export class GlobListings {
+  readonly #isExcluded: (path: string) => boolean;
   readonly #listings = new Map<string, Listing>();
+
+  /** @param isExcluded whether a file that a glob matches is left out */
+  constructor(isExcluded: (path: string) => boolean = () => false) {
+    this.#isExcluded = isExcluded;
+  }
 
   /** Promises are tinyglobby's only interface that does not block. */
   async matches(pattern: string): Promise<Matches> {
     const last = this.#listings.get(pattern);
-    const isUnchanged = last !== undefined && (await areUnchanged(last.folders));
-    if (isUnchanged && last.isStable && last.reuses < REUSES) {
+    const changes = await changesOf(last?.folders ?? new Map());
+    const isUnchanged = last !== undefined && changes === 'none';
+    const reuses = last?.hasLinks ? REUSES_WITH_LINKS : REUSES;
+    if (isUnchanged && last.isStable && last.reuses < reuses) {
       last.reuses++;
       return last;
     }
-    const listing = { ...(await list(pattern)), isStable: isUnchanged, reuses: 0 };
+    const { paths: all, ...listed } = await list(pattern);
+    const paths = all.filter((path) => !this.#isExcluded(path));
+    const isFolderReplaced = changes === 'replaced';
+    const excluded = all.length - paths.length;
+    const listing = { ...listed, paths, excluded, isFolderReplaced, isStable: isUnchanged, reuses: 0 };
     this.#listings.set(pattern, listing);
     return listing;
   }
@@ -111,19 +137,23 @@ export function loadGlob(): Promise<typeof import('tinyglobby')> {
   return tinyglobby;
 }
 
-async function list(pattern: string): Promise<Omit<Listing, 'isStable' | 'reuses'>> {
-  const folders = new Map<string, bigint | undefined>();
+type Listed = Pick<Listing, 'paths' | 'folders' | 'unlisted' | 'unresolved' | 'hasLinks'>;
+
+async function list(pattern: string): Promise<Listed> {
+  const folders = new Map<string, FolderStatus | undefined>();
   const unlisted = new Map<string, NodeJS.ErrnoException>();
   const unresolved: string[] = [];
+  let hasLinks = false;
   /** The link by which a folder is reached that is listed by another path. */
   const links = new Map<string, string>();
   const readdir = async (path: string, _: unknown, done: (error: null, entries: fs.Dirent[]) => void) => {
     const folder = resolve(path);
-    folders.set(folder, await folderModified(folder));
+    folders.set(folder, await folderStatus(folder));
     const entries = await listFolder(folder).catch((error: NodeJS.ErrnoException) => {
       if (!isMissing(error)) unlisted.set(links.get(folder) ?? folder, error);
       return [];
     });
+    hasLinks ||= entries.some((entry) => entry.isSymbolicLink());
     done(null, entries);
   };
   const realpath = (link: string, done: (error: Error | null, path: string) => void) => {
@@ -147,7 +177,7 @@ async function list(pattern: string): Promise<Omit<Listing, 'isStable' | 'reuses
   // A pattern that cannot be followed to the end must not stop the others.
   const matches = await glob(toPicomatch(rest, { dot: false }), options).catch(() => []);
   const paths = matches.map((match) => posix.join(base, match)).sort();
-  return { paths, folders, unlisted, unresolved };
+  return { paths, folders, unlisted, unresolved, hasLinks };
 }
 
 /** The folder that a pattern starts with, and what is to be matched below it: no folder above need be listed. */
@@ -158,11 +188,14 @@ function split(pattern: string): { base: string; rest: string } {
   return { base, rest: parts.slice(first).join('/') };
 }
 
-async function areUnchanged(folders: Listing['folders']): Promise<boolean> {
-  let areSame = true;
+/** `replaced`: one of them is another folder. The files of one that is gone are gone too, which the listing shows. */
+async function changesOf(folders: Listing['folders']): Promise<'none' | 'modified' | 'replaced'> {
+  let isModified = false;
+  let isReplaced = false;
   await eachLimited(folders, LOOKS_AT_A_TIME, async ([folder, before]) => {
-    const modified = await folderModified(folder);
-    areSame &&= modified !== undefined && modified === before;
+    const now = await folderStatus(folder);
+    isModified ||= now === undefined || now.modified !== before?.modified;
+    isReplaced ||= now !== undefined && before !== undefined && now.id !== before.id;
   });
-  return areSame;
+  return isReplaced ? 'replaced' : isModified ? 'modified' : 'none';
 }

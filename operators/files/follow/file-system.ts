@@ -96,11 +96,18 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
   return raw.map((entry) => Object.assign(entry as unknown as Dirent, { name: fromRawPath(entry.name) }));
 }
 
-/** When names in a folder were changed last: nanoseconds, to be compared only. Undefined where there is none. */
-export async function folderModified(folder: string): Promise<bigint | undefined> {
+export interface FolderStatus {
+  readonly id: FileId;
+  /** When names in it were changed last: nanoseconds, to be compared only. */
+  readonly modified: bigint;
+}
+
+/** The status of the folder at a path; undefined where there is none. */
+export async function folderStatus(folder: string): Promise<FolderStatus | undefined> {
   try {
     const path = toRawPath(folder);
-    return (await fsCall<fs.BigIntStats>((done) => fileSystem.stat(path, { bigint: true }, done))).mtimeNs;
+    const stats = await fsCall<fs.BigIntStats>((done) => fileSystem.stat(path, { bigint: true }, done));
+    return { id: `${stats.dev}:${stats.ino}`, modified: stats.mtimeNs };
   } catch {
     return undefined;
   }

@@ -200,6 +200,7 @@ export class FollowSession {
   #changed(file: FollowedFile, mayHaveMoved: boolean): void {
     const wasAtEnd = file.isAtEnd;
     file.skippablePolls = 0;
+    file.wasNotified = true;
     // What is open is read whatever its path leads to by now.
     if (file.fd !== undefined) this.#pump.add(file);
     // A file that took a name that is not followed is not looked at: it would count as followed there.

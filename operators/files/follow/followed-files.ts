@@ -23,11 +23,14 @@ import type { EarlierFile } from './renamed-files.ts';
  * show, such as writes to a network file system from another machine.
  */
 const SKIPPED_POLLS = 4;
+/** Quiet files that a poll looks at. If there are more than in the polls above, they are looked at less often. */
+const LOOKS_PER_POLL = 200;
 /** Files that are remembered after they had gone. */
 const GONE_FILES = 1000;
 const ADVICE = 'let logrotate rename files instead';
 
-export type Seen = Map<FollowedFile, Set<string>>;
+/** The files that were found in a poll, with the paths of each. */
+export type Seen = Map<FollowedFile, string[]>;
 
 interface FollowedFilesParts {
   readonly settings: FollowSettings;
@@ -50,6 +53,7 @@ export class FollowedFiles {
   /** Those that had gone and were read to their ends: when each was created. */
   readonly #gone = new LruMap<FileId, bigint>(GONE_FILES);
   #unread = 0;
+  #rests = 0;
   /** All files of the start were found: what is found from now on was not there when following started. */
   hasBegun = false;
 
@@ -77,7 +81,7 @@ export class FollowedFiles {
 
   at(path: string): FollowedFile | undefined {
     const file = this.#byPath.get(path);
-    return file !== undefined && this.#byId.get(file.id) === file ? file : undefined;
+    return file?.isForgotten === false ? file : undefined;
   }
 
   /** The paths that led to files when they were last looked at. */
@@ -85,18 +89,40 @@ export class FollowedFiles {
     return this.#byPath.keys();
   }
 
-  /** The file at a path if nothing can have happened to it unnoticed: this poll need not look at it. */
-  unchangedAt(path: string): FollowedFile | undefined {
+  /**
+   * The file at a path if nothing can have happened to it unnoticed: this poll need not look at it.
+   *
+   * @param mayRest whether it may be looked at less often because there are many
+   */
+  unchangedAt(path: string, { mayRest }: { readonly mayRest: boolean }): FollowedFile | undefined {
     const file = this.at(path);
     // A link may be led elsewhere, which no watch on the file shows.
     if (file === undefined || !file.isAtEnd || file.isLinked || file.isGone) return undefined;
     if (!this.#watches.has(file)) return undefined;
     if (file.skippablePolls === 0) {
-      file.skippablePolls = SKIPPED_POLLS;
+      file.skippablePolls = mayRest ? this.#restOf(file) : SKIPPED_POLLS;
       return undefined;
     }
     file.skippablePolls--;
     return file;
+  }
+
+  /** No file counts as unchanged at the next poll. */
+  lookAtAll(): void {
+    for (const file of this.#byId.values()) file.skippablePolls = 0;
+  }
+
+  /**
+   * The polls that skip a file after this one. While looks find changes of which its watch did not tell, it is looked at as
+   * often as one of few; then less and less often.
+   */
+  #restOf(file: FollowedFile): number {
+    const most = Math.max(SKIPPED_POLLS, Math.floor(this.#byId.size / LOOKS_PER_POLL));
+    const rest = Math.min(file.restPolls, most);
+    file.restPolls = rest + 1;
+    // Many files found at once would otherwise be looked at in the same polls.
+    const spread = rest > SKIPPED_POLLS ? this.#rests++ % Math.ceil(rest / 2) : 0;
+    return rest - spread;
   }
 
   /** Takes in the file that was found at a path. */
@@ -154,12 +180,11 @@ export class FollowedFiles {
   prune(seen: Seen): void {
     for (const [path, file] of this.#byPath) {
       const paths = seen.get(file);
-      const isLost = paths === undefined ? this.#byId.get(file.id) !== file : !paths.has(path);
+      const isLost = paths === undefined ? file.isForgotten : !paths.includes(path);
       if (isLost) this.#byPath.delete(path);
     }
     for (const [file, paths] of seen) {
-      const [first] = paths;
-      if (first !== undefined && !paths.has(file.path)) file.path = first;
+      if (!paths.includes(file.path)) file.path = paths[0] as string;
     }
   }
 
@@ -167,6 +192,7 @@ export class FollowedFiles {
     this.#watches.end(file);
     this.#unread -= file.counted;
     file.counted = 0;
+    file.isForgotten = true;
     this.#byId.delete(file.id);
     if (file.isGone) this.#gone.set(file.id, file.born);
     file.lines.drop();
@@ -214,6 +240,8 @@ export class FollowedFiles {
     const { size, modified, isLinked } = status;
     if (size < readBefore) markTruncated(file, this.#parts.settings);
     const isTouched = file.modified !== modified;
+    if (isTouched && !file.wasNotified) file.restPolls = SKIPPED_POLLS;
+    file.wasNotified = false;
     file.modified = modified;
     file.nextSince = status.changed;
     file.isLinked = isLinked;
@@ -333,6 +361,8 @@ export class FollowedFile {
   /** It could be opened when it was found, and is text as far as its first bytes tell. */
   readonly isReadable: boolean;
   fd: number | undefined;
+  /** It is not followed any more. */
+  isForgotten = false;
   /** Where to start, as long as the bytes before it were not looked at. */
   start: StartPosition | undefined;
   /** Bytes up to here are emitted only as part of a line that ends behind them. */
@@ -370,6 +400,10 @@ export class FollowedFile {
   quietPolls = 0;
   /** Polls until it is looked at again, as long as its watch reports nothing. */
   skippablePolls = 0;
+  /** The most polls that skip it after a look. */
+  restPolls = Number.POSITIVE_INFINITY;
+  /** Its watch has told of a change since the last look. */
+  wasNotified = false;
   /** What of `unread` is part of the table's sum. */
   counted = 0;
 

@@ -13,6 +13,7 @@ import {
 import type { FollowProblems } from './follow-session.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile, FollowedFiles, Seen } from './followed-files.ts';
+import { isGlob } from './glob-pattern.ts';
 import type { Descriptors } from './process-limits.ts';
 import { findRotated } from './renamed-files.ts';
 
@@ -47,7 +48,9 @@ interface PathScannerParts {
 export class PathScanner {
   readonly #patterns: readonly string[];
   readonly #parts: PathScannerParts;
-  readonly #listings = new GlobListings();
+  readonly #listings: GlobListings;
+  /** The patterns that are paths. */
+  readonly #literals: ReadonlySet<string>;
   /** The folders that could not be listed last time. */
   #unlisted: ReadonlyMap<string, unknown> = new Map();
   /** The paths where files are searched for that were rotated away unseen; fulfilled when the search is over. */
@@ -60,14 +63,15 @@ export class PathScanner {
   constructor(patterns: readonly string[], parts: PathScannerParts) {
     this.#patterns = patterns;
     this.#parts = parts;
+    this.#listings = new GlobListings(parts.settings.isExcluded);
+    this.#literals = new Set(patterns.filter((pattern) => !isGlob(pattern)));
   }
 
   /** Looks at all paths once. `isComplete`: except for what a lack of descriptors hides. */
   async scan(): Promise<{ readonly seen: Seen; readonly isComplete: boolean }> {
-    const { settings, files, problems } = this.#parts;
-    const { paths, unmatched, unlisted } = await expandPaths(this.#patterns, {
+    const { files, problems } = this.#parts;
+    const { paths, unmatched, unlisted, isFolderReplaced } = await expandPaths(this.#patterns, {
       listings: this.#listings,
-      isExcluded: settings.isExcluded,
       known: () => files.paths(),
     });
     const seen: Seen = new Map();
@@ -79,12 +83,22 @@ export class PathScanner {
     }
     for (const folder of this.#unlisted.keys()) if (!unlisted.has(folder)) problems.over(folder);
     this.#unlisted = unlisted;
-    await eachLimited(paths, PROBES_AT_A_TIME, async (path) => {
-      const file = files.unchangedAt(path) ?? (await this.#look(path, { inGap: true }));
-      if (file === undefined) return;
+    if (isFolderReplaced) files.lookAtAll();
+    const see = (path: string, file: FollowedFile) => {
       const places = seen.get(file);
-      if (places === undefined) seen.set(file, new Set([path]));
-      else places.add(path);
+      if (places === undefined) seen.set(file, [path]);
+      else places.push(path);
+    };
+    const toLookAt: string[] = [];
+    for (const path of paths) {
+      // Only a glob tells that a folder was replaced, which no watch on a file in it shows.
+      const file = files.unchangedAt(path, { mayRest: !this.#literals.has(path) });
+      if (file === undefined) toLookAt.push(path);
+      else see(path, file);
+    }
+    await eachLimited(toLookAt, PROBES_AT_A_TIME, async (path) => {
+      const file = await this.#look(path, { inGap: true });
+      if (file !== undefined) see(path, file);
     });
     return { seen, isComplete: ![...unlisted.values()].some(isShortage) };
   }
@@ -145,7 +159,7 @@ export class PathScanner {
     const last = files.at(path);
     if (last === undefined || last.id === id || last.isLinked || settings.once) return undefined;
     // What a glob matches is found by its new name anyway.
-    return this.#patterns.includes(path) ? last : undefined;
+    return this.#literals.has(path) ? last : undefined;
   }
 
   /** Takes in the files that were rotated away unseen, then what is at the path. `rotated`: that was one of them. */

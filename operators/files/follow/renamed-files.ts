@@ -5,7 +5,7 @@ import {
   type FileChange,
   type FileId,
   findFile,
-  folderModified,
+  folderStatus,
   listFolder,
   type OpenFile,
   openFile,
@@ -74,7 +74,7 @@ async function searchFolder<T extends PlacedFile>(
   found: (moved: MovedFile<T>) => void,
 ): Promise<void> {
   for (let looks = 0; looks < MOST_LOOKS && sought.size > 0; looks++) {
-    const before = await folderModified(folder);
+    const before = await folderStatus(folder);
     await eachLimited(await listFolder(folder), LOOKS_AT_A_TIME, async ({ name }) => {
       const path = join(folder, name);
       const status = await findFile(path);
@@ -83,7 +83,7 @@ async function searchFolder<T extends PlacedFile>(
       sought.delete(file.id);
       found({ file, path, modified: status.modified });
     });
-    if ((await folderModified(folder)) === before) return;
+    if ((await folderStatus(folder))?.modified === before?.modified) return;
   }
 }
 
