@@ -6,7 +6,7 @@ export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/
 export { type ParseConfigOptions, parseConfig } from './config/parse-config.ts';
 export { type PluginOf, registerPlugin, unregisterPlugin } from './config/registry.ts';
 export { Manager, type ManagerOptions } from './engine/manager.ts';
-export type { PipelineProbe, StagePlace } from './engine/probe.ts';
+export type { PipelineObserver, StagePlace } from './engine/observer.ts';
 export { type BatchDefaults, type BatchingDefaults, type BatchLimits, batching } from './sdk/batching.ts';
 export type { AnalyticsConfig, PipelineConfig, PluginConfig } from './sdk/config.ts';
 export {

@@ -1,5 +1,5 @@
 import { steadyClock } from '../../operators/support/clock.ts';
-import { elapsedText, reminderAt } from '../engine/attempts.ts';
+import { elapsedText, reminderAt } from '../engine/retry-log.ts';
 import type { Logger } from '../sdk/context.ts';
 import type { PipelineHealth } from '../sdk/status.ts';
 

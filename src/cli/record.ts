@@ -62,7 +62,7 @@ export async function record(args: readonly string[], options: RecordOptions): P
       once,
       drainTimeout,
       state: await state.storeFor(config, [name], given),
-      probe: (pipeline) => (pipeline === name ? recorder : undefined),
+      observer: (pipeline) => (pipeline === name ? recorder : undefined),
     });
     const times = new RunTimes(manager.states$);
     const status = () => manager.state(name) as PipelineStatus;

@@ -38,9 +38,9 @@ interface ReloaderOptions {
   readonly admin: Admin;
   readonly logger: Logger;
   /** Watches pipelines, so that they can be recorded, if `admin` serves recordings. */
-  readonly probe: NonNullable<ManagerOptions['probe']>;
+  readonly observer: NonNullable<ManagerOptions['observer']>;
   /** For the Managers, which get a host and a state of their own. */
-  readonly manager: Omit<ManagerOptions, 'host' | 'state' | 'metrics' | 'probe'>;
+  readonly manager: Omit<ManagerOptions, 'host' | 'state' | 'metrics' | 'observer'>;
 }
 
 interface Loaded {
@@ -62,7 +62,7 @@ export class Reloader {
 
   /** Starts nothing. @throws MillraceError for all that is wrong */
   async load(): Promise<Loaded> {
-    const { files, pipelines, state, admin, logger, probe, manager: options } = this.#options;
+    const { files, pipelines, state, admin, logger, observer, manager: options } = this.#options;
     const { once = false } = options;
     const given = await configFiles(files);
     const loaded = await loadConfig(given, { once, logger, ...FOR_A_RUN });
@@ -76,7 +76,7 @@ export class Reloader {
     const store = await state.storeFor(config, names, given);
     await admin.open(config.admin);
     const { metrics } = admin;
-    const watched = admin.records ? { probe } : {};
+    const watched = admin.records ? { observer } : {};
     const manager = new Manager(config, { ...options, ...watched, host, state: store, metrics });
     return { manager, host, names };
   }

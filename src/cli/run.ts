@@ -55,7 +55,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
     pipelines: pipeline,
     state,
     logger,
-    probe: recordings.probe,
+    observer: recordings.observer,
     manager: { logger, once, drainTimeout, giveUpAfter, reopen$ },
   });
 

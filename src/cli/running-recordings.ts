@@ -2,12 +2,12 @@ import { filter, firstValueFrom, fromEvent, interval, map, merge, of } from 'rxj
 import { longTimer } from '../../operators/long-timer.ts';
 import { isoNow } from '../../operators/support/clock.ts';
 import type { AnswerRecording, RecordRequest } from '../admin/admin-server.ts';
-import type { PipelineProbe } from '../engine/probe.ts';
+import type { PipelineObserver } from '../engine/observer.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import type { Fleet } from './fleet.ts';
 import { counted } from './format.ts';
-import { SwitchableProbe } from './switchable-probe.ts';
+import { SwitchableObserver } from './switchable-observer.ts';
 
 /** Milliseconds that events in flight may take to be delivered when a recording has ended, as in a test. */
 const DRAIN_MS = 10_000;
@@ -20,7 +20,7 @@ export class RunningRecordings {
   readonly #fleet: Fleet;
   readonly #files: readonly string[];
   readonly #logger: Logger;
-  readonly #switches = new Map<string, SwitchableProbe>();
+  readonly #switches = new Map<string, SwitchableObserver>();
   #isRecording = false;
 
   constructor(fleet: Fleet, files: readonly string[], logger: Logger) {
@@ -30,17 +30,17 @@ export class RunningRecordings {
   }
 
   /** For the Managers, whose pipelines have it from their start: it costs next to nothing until something is recorded. */
-  probe = (pipeline: string): PipelineProbe => {
-    const found = this.#switches.get(pipeline) ?? new SwitchableProbe();
+  observer = (pipeline: string): PipelineObserver => {
+    const found = this.#switches.get(pipeline) ?? new SwitchableObserver();
     this.#switches.set(pipeline, found);
-    return found.probe;
+    return found.observer;
   };
 
   answer: AnswerRecording = async (request) => {
     const { pipeline } = request;
     const config = this.#fleet.running().get(pipeline);
-    const probe = this.#switches.get(pipeline);
-    if (config === undefined || probe === undefined) {
+    const switchable = this.#switches.get(pipeline);
+    if (config === undefined || switchable === undefined) {
       const names = [...this.#fleet.running().keys()].join(', ');
       return { status: 404, error: `unknown pipeline; use ?pipeline=NAME with one of: ${names}` };
     }
@@ -48,9 +48,9 @@ export class RunningRecordings {
       return { status: 409, error: 'another recording is under way; ask again when it has ended' };
     this.#isRecording = true;
     try {
-      return { status: 200, text: await this.#record(request, config, probe) };
+      return { status: 200, text: await this.#record(request, config, switchable) };
     } finally {
-      probe.target = undefined;
+      switchable.target = undefined;
       this.#isRecording = false;
     }
   };
@@ -58,7 +58,7 @@ export class RunningRecordings {
   async #record(
     { pipeline, forMs, forText, signal }: RecordRequest,
     config: AnalyticsConfig,
-    probe: SwitchableProbe,
+    switchable: SwitchableObserver,
   ): Promise<string> {
     // Loaded here, because a run needs nothing of it until it is asked for a recording.
     const { MAX_RECORDED_EVENTS, recordedTest, recorderFor } = await import(
@@ -74,7 +74,7 @@ export class RunningRecordings {
     const startedAt = isoNow();
     const inFlightBefore = this.#fleet.stats()[pipeline]?.in_flight ?? 0;
     this.#logger.info(`admin: recording ${pipeline} for ${forText}`);
-    probe.target = recorder;
+    switchable.target = recorder;
     const gone$ = signal.aborted ? of(undefined) : fromEvent(signal, 'abort').pipe(map(() => undefined));
     const over$ = merge(longTimer(forMs).pipe(map(() => `for=${forText}`)), full, gone$);
     const endedBy = await firstValueFrom(over$);
@@ -85,7 +85,7 @@ export class RunningRecordings {
     if (endedBy !== undefined && recorder.inFlight > 0) {
       await firstValueFrom(merge(drained$, longTimer(DRAIN_MS), gone$));
     }
-    probe.target = undefined;
+    switchable.target = undefined;
     if (signal.aborted) return '';
     const { text, events, problem } = await recordedTest(recorder.recording, {
       config,

@@ -13,23 +13,17 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import { isAsync, isIterable, toObservable } from '../sdk/plugin.ts';
 import { WrittenEvents } from '../sdk/written-events.ts';
 import { AckQueue, type Batch, Delivery, LazyBatch, originOf, sizeOf } from './delivery.ts';
-import type { Drop } from './probe.ts';
-import type { EntryCounters, PipelineCounters } from './stats.ts';
+import type { Observers, StagePlace } from './observer.ts';
+import type { Clock } from './stats.ts';
 
 interface CollectStageOptions {
-  /** The name of the collector. */
-  readonly name: string;
+  readonly place: StagePlace;
   readonly window: InFlightWindow;
   readonly buffer: PipelineConfig['buffer'];
-  readonly counters: PipelineCounters;
-  readonly entry: EntryCounters;
-  readonly drop: Drop;
+  readonly clock: Clock;
+  readonly observer: Observers;
   /** Takes what the collector could not make events of. */
   readonly onRefused: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
-  /** See what was emitted, what was admitted, and what was acknowledged; for tests, pictures and recordings. */
-  readonly onCollected?: ((unit: EventBatch) => void) | undefined;
-  readonly onAdmitted?: ((unit: EventBatch, delivery: Delivery) => void) | undefined;
-  readonly onAcknowledged?: ((unit: EventBatch, outcome: Outcome) => void) | undefined;
   /** The queue that acknowledges what this collector emits. Default: one of its own. */
   readonly makeQueue?: ((release: (events: number) => void) => Pick<AckQueue, 'open'>) | undefined;
 }
@@ -40,16 +34,12 @@ interface CollectStageOptions {
  * Errors with the source, and with what it emits that is not an event, behind all that came before.
  */
 export function collectStage({
-  name,
+  place,
   window,
   buffer,
-  counters,
-  entry,
-  drop,
+  clock,
+  observer,
   onRefused,
-  onCollected,
-  onAdmitted,
-  onAcknowledged,
   makeQueue = (release) => new AckQueue(release),
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
   return (source) =>
@@ -62,21 +52,20 @@ export function collectStage({
 
       const emit = (unit: EventBatch) => {
         const { content, size, acknowledge, origin, refusal } = unit;
+        const events = () => unit.events;
         window.take(size);
-        const openedAt = counters.opened(entry, size);
+        const admittedAt = clock.now;
         const delivery = queue.open(size, (outcome) => {
-          counters.acknowledged(entry, size, outcome, openedAt);
           // Before the collector is told, which may then use the memory of lines again.
-          onAcknowledged?.(unit, outcome);
+          observer.acknowledged(place, size, events, outcome, clock.now - admittedAt);
           acknowledge?.(outcome);
         });
         delivery.origin = origin;
+        observer.admitted(place, size, events, delivery);
         if (refusal !== undefined) {
           onRefused(unit.events[0] as CollectedEvent, delivery, refusal);
           return;
         }
-        entry.sent += size;
-        onAdmitted?.(unit, delivery);
         subscriber.next(isLazy(content) ? new LazyBatch(content, delivery) : { events: content, delivery });
       };
 
@@ -86,7 +75,7 @@ export function collectStage({
       };
 
       const refuse = (unit: EventBatch): Settled => {
-        drop('buffer_full', unit.size, () => unit.events);
+        observer.dropped(place, 'buffer_full', unit.size, () => unit.events);
         return { acknowledge: unit.acknowledge, outcome: 'dropped' };
       };
 
@@ -125,8 +114,8 @@ export function collectStage({
       };
 
       const admit = (unit: EventBatch) => {
-        entry.received += unit.size;
-        if (unit.size > 0) onCollected?.(unit);
+        if (unit.refusal !== undefined) observer.refused(place);
+        else if (unit.size > 0) observer.collected(place, unit.size, () => unit.events);
         for (const part of withoutMixing(unit)) {
           const isNext = waiting.size === 0;
           if (part.size === 0) {
@@ -149,7 +138,7 @@ export function collectStage({
         }),
       );
       subscriber.add(
-        source.pipe(map((value) => expectBatch(value, name))).subscribe({
+        source.pipe(map((value) => expectBatch(value, place.name))).subscribe({
           next: admit,
           error: (error) => finish(() => subscriber.error(error)),
           complete: () => finish(() => subscriber.complete()),

@@ -2,7 +2,7 @@ import { type Subscription, timer } from 'rxjs';
 import { steadyClock } from '../../operators/support/clock.ts';
 import { counted } from '../../operators/support/counted.ts';
 import { isNoteworthy } from '../sdk/errors.ts';
-import { elapsedText, reminderAt } from './attempts.ts';
+import { elapsedText, reminderAt } from './retry-log.ts';
 
 /** Milliseconds without a failure after which a plugin that got events has recovered. */
 const QUIET_MS = 60_000;

@@ -12,15 +12,7 @@ import type { Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { PartlyFailedCall } from '../sdk/plugin.ts';
 import { unserialisableEvent } from '../sdk/serialise.ts';
-import {
-  type AttemptPolicy,
-  Attempts,
-  failsRun,
-  Pause,
-  RetryLog,
-  repeatCall,
-  startCall,
-} from './attempts.ts';
+import { type AttemptPolicy, Attempts, failsRun, Pause, repeatCall, startCall } from './attempts.ts';
 import type { CallPlan } from './call-plan.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';
@@ -28,13 +20,13 @@ import { type Batch, type Delivery, eventsOf, jsonLinesOf, sizeOf, totalSize } f
 import type { ExactlyOnce } from './exactly-once.ts';
 import { gatherBatches } from './gather-batches.ts';
 import { gatherPlanned } from './gather-planned.ts';
-import type { CallEnded, CallPart, PipelineProbe, StagePlace } from './probe.ts';
-import type { EntryCounters, PipelineCounters } from './stats.ts';
+import type { CallEnded, CallPart, Observers, StagePlace } from './observer.ts';
+import type { Clock } from './stats.ts';
 
 export interface ForwardStageOptions {
-  /** Measure the calls, and know those that have not ended. */
-  readonly entry: EntryCounters;
-  readonly counters: Pick<PipelineCounters, 'clock' | 'progressAt'>;
+  readonly place: StagePlace;
+  readonly observer: Observers;
+  readonly clock: Clock;
   readonly ordered: boolean;
   readonly policy: AttemptPolicy;
   /** How batches are gathered and sent; undefined: everything that waits goes in one call at a time. */
@@ -55,11 +47,7 @@ export interface ForwardStageOptions {
   /** The outcome of events that were delivered: `dead_lettered` for the dead letter's own stage. */
   readonly outcome: Outcome;
   /** Called in the order of delivery, before the events are acknowledged. */
-  readonly onDelivered: (count: number, delivery: Delivery) => void;
-  /** Sees the events that were delivered; for tests and pictures. */
-  readonly watch: ((events: readonly CollectedEvent[]) => void) | undefined;
-  /** Told of calls that start: one with these events, or one for each of them; for recordings. */
-  readonly onCall?: ((batches: readonly Batch[], calls: number) => CallEnded | undefined) | undefined;
+  readonly onDelivered?: ((count: number, delivery: Delivery) => void) | undefined;
   /** Takes an event that could not be delivered, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -112,7 +100,7 @@ export function forwardStage(options: ForwardStageOptions): OperatorFunction<Bat
   if (planned !== undefined) {
     const send = (batches: readonly Batch[], id: string, isDelivered: boolean) => {
       if (!isDelivered) return deliverGroup(batches, stage, { id });
-      acknowledge(batches, stage);
+      acknowledgeAll(batches, stage);
       return NOTHING;
     };
     return gatherPlanned(send, { ...planned, isWindowFull });
@@ -148,10 +136,10 @@ function deliver(batches: readonly Batch[], stage: Stage): Deliveries {
 }
 
 function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
-  const { forward, policy, watch, nextId, counters } = stage;
-  const startedAt = counters.clock.read();
+  const { forward, policy, nextId, clock } = stage;
+  const startedAt = clock.read();
   let calls = 0;
-  const measure = (before: () => readonly Batch[]) => measureCalls(calls, before, startedAt, stage);
+  const tellCalls = (before: () => readonly Batch[]) => tellEndedCalls(calls, before, startedAt, stage);
   const alone = (event: CollectedEvent, delivery: Delivery) => [{ events: [event], delivery }];
   for (let b = 0; b < batches.length; b++) {
     const { events, delivery } = batches[b] as Batch;
@@ -160,12 +148,11 @@ function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
       const id = nextId();
       const started = startCall(() => forward(event, id), policy);
       if (started === 'succeeded') {
-        watch?.([event]);
-        acknowledgeEvents(1, delivery, stage);
+        acknowledge({ events: [event], delivery }, stage);
         calls++;
         continue;
       }
-      measure(() => [...batches.slice(0, b), { events: events.slice(0, i), delivery }]);
+      tellCalls(() => [...batches.slice(0, b), { events: events.slice(0, i), delivery }]);
       const pending = deliverGroup(alone(event, delivery), stage, { id, started });
       const rest = [{ events: events.slice(i + 1), delivery }, ...batches.slice(b + 1)].flatMap((batch) =>
         batch.events.map((later) => () => deliverGroup(alone(later, batch.delivery), stage)),
@@ -173,23 +160,19 @@ function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
       return deliverInTurn([() => pending, ...rest], stage);
     }
   }
-  measure(() => batches);
+  tellCalls(() => batches);
   return NOTHING;
 }
 
 /** Calls with one event each that have succeeded at once: together, because reading the clock takes as long as one. */
-function measureCalls(
-  calls: number,
+function tellEndedCalls(
+  count: number,
   batches: () => readonly Batch[],
   startedAt: number,
-  { entry, counters, onCall }: Stage,
+  { place, observer }: Stage,
 ): void {
-  if (calls === 0) return;
-  onCall?.(batches(), calls)?.();
-  const now = counters.clock.read();
-  counters.progressAt = now;
-  entry.batchEvents.observe(1, calls);
-  entry.callSeconds.ok.observe((now - startedAt) / 1000 / calls, calls);
+  if (count === 0) return;
+  observer.called(place, { count, events: count, startedAt, parts: () => batches().map(partOf) })();
 }
 
 function deliverInTurn(groups: readonly (() => Deliveries)[], { ordered }: Stage): Observable<never> {
@@ -248,23 +231,19 @@ class EventGroup {
 
   /** To be called with each call: it takes from now until one of the methods below. */
   callStarted(): void {
-    const { entry, counters, onCall } = this.#stage;
-    const size = totalSize(this.#left);
-    entry.batchEvents.observe(size);
-    this.#onCallEnded = onCall?.(this.#left, 1);
-    entry.openCalls.set(this, counters.clock.read());
+    const { place, observer, clock } = this.#stage;
+    const batches = this.#left;
+    this.#onCallEnded = observer.called(place, {
+      count: 1,
+      events: totalSize(batches),
+      startedAt: clock.read(),
+      parts: () => batches.map(partOf),
+    });
   }
 
-  #callEnded(result: 'ok' | 'error', failure?: { readonly cause: unknown }): void {
-    const { entry, counters } = this.#stage;
+  #callEnded(failure?: { readonly cause: unknown }): void {
     this.#onCallEnded?.(failure);
     this.#onCallEnded = undefined;
-    const startedAt = entry.openCalls.get(this);
-    if (startedAt === undefined) return;
-    entry.openCalls.delete(this);
-    const now = counters.clock.read();
-    if (result === 'ok') counters.progressAt = now;
-    entry.callSeconds[result].observe(Math.max(0, now - startedAt) / 1000);
   }
 
   call(): unknown {
@@ -285,23 +264,23 @@ class EventGroup {
   }
 
   succeeded(): void {
-    this.#callEnded('ok');
+    this.#callEnded();
     this.#attempts.end();
     this.#lease?.giveBack();
     this.#planEnded();
-    acknowledge(this.#left, this.#stage);
+    acknowledgeAll(this.#left, this.#stage);
   }
 
   /** Before the last events of the group are acknowledged. */
   #planEnded(): void {
     this.#stage.planned?.plan.ended(this.#callId);
-    acknowledge(this.#held, this.#stage);
+    acknowledgeAll(this.#held, this.#stage);
     this.#held = [];
   }
 
   /** Emits when the call is to be made again for the events that are left, and completes when there are none. */
   afterFailure(error: unknown): Observable<unknown> {
-    this.#callEnded('error', { cause: error });
+    this.#callEnded({ cause: error });
     if (failsRun(error, this.#stage.policy)) throw error;
     const again$ = this.#afterUnserialisable(error) ?? this.#afterPartialFailure(error) ?? this.#retry(error);
     if (again$ === EMPTY) this.#attempts.end();
@@ -330,7 +309,7 @@ class EventGroup {
     const isRetried: IsWanted = (_, position) => failed.get(position)?.permanent === false;
     const delivered = pick(this.#left, (_, position) => !failed.has(position));
     // Of a planned call, nothing is acknowledged while a part of it is still to be sent: see `CallPlan`.
-    if (this.#stage.planned === undefined) acknowledge(delivered, this.#stage);
+    if (this.#stage.planned === undefined) acknowledgeAll(delivered, this.#stage);
     else this.#held = [...this.#held, ...delivered];
     const rest = pick(this.#left, isRetried);
     // Without the second condition, a call that does nothing would be made without end.
@@ -415,16 +394,20 @@ function pick(batches: readonly Batch[], isWanted: IsWanted): Batch[] {
   });
 }
 
-function acknowledge(batches: readonly Batch[], stage: Stage): void {
-  for (const batch of batches) {
-    stage.watch?.(batch.events);
-    acknowledgeEvents(sizeOf(batch), batch.delivery, stage);
-  }
+function acknowledgeAll(batches: readonly Batch[], stage: Stage): void {
+  for (const batch of batches) acknowledge(batch, stage);
 }
 
-function acknowledgeEvents(count: number, delivery: Delivery, { outcome, onDelivered }: Stage): void {
-  onDelivered(count, delivery);
+function acknowledge(batch: Batch, { place, observer, outcome, onDelivered }: Stage): void {
+  const { delivery } = batch;
+  const count = sizeOf(batch);
+  onDelivered?.(count, delivery);
+  observer.left(place, count, () => batch.events);
   delivery.acknowledge(count, outcome);
+}
+
+function partOf(batch: Batch): CallPart {
+  return { root: batch.delivery.root, size: sizeOf(batch) };
 }
 
 const EVENTS_CHANGED =
@@ -434,14 +417,13 @@ const EVENTS_CHANGED =
 /** What a forwarder needs of its pipeline. */
 interface ForwardToOptions {
   /** Where it stands: a dead letter is tried without end, and its own failures go nowhere. */
-  readonly kind: 'forward' | 'dead_letter';
+  readonly place: StagePlace;
   readonly config: Pick<PipelineConfig, 'ordered' | 'delivery'>;
   readonly shared: Pick<SharedContext, 'pipeline' | 'logger' | 'random'>;
   readonly ctx: PipelineRunContext;
-  readonly counters: PipelineCounters;
-  readonly entry: EntryCounters;
+  readonly observer: Observers;
+  readonly clock: Clock;
   readonly deadLetters: DeadLetters;
-  readonly probe: PipelineProbe | undefined;
   /** Milliseconds of continuous failure after which the run fails; undefined: never. */
   readonly giveUpAfter: number | undefined;
   /** Takes the place of the plugin's own ways in a pipeline that delivers exactly once. */
@@ -455,24 +437,19 @@ export function forwardTo(
   { name, loaded_plugin: plugin }: AnalyticsConfig['forwarders'][string],
   options: ForwardToOptions,
 ): OperatorFunction<Batch, never> {
-  const { kind, config, shared, counters, entry, deadLetters, probe, exactly, plan, giveUpAfter } = options;
+  const { place, config, shared, observer, clock, deadLetters, exactly, plan, giveUpAfter } = options;
   const { ordered, delivery } = config;
   const ctx = options.ctx as PipelineRunContext<never>;
-  const isDeadLetter = kind === 'dead_letter';
+  const isDeadLetter = place.kind === 'dead_letter';
   const attempts = isDeadLetter ? undefined : delivery.attempts;
-  const place: StagePlace = { kind, name };
-  const retryLog = new RetryLog(`${shared.pipeline}: forwarder ${name}`, shared.logger, (outage) => {
-    entry.outage = outage;
-  });
   const batching = batchingOf({ ...options.ctx.config });
-  entry.holdSeconds = batching?.seconds ?? 0;
-  const received = tap((batch: Batch) => {
-    entry.received += sizeOf(batch);
-  });
+  observer.holds(place, batching?.seconds ?? 0);
+  const received = tap((batch: Batch) => observer.received(place, sizeOf(batch)));
   const stage = forwardStage({
+    place,
+    observer,
+    clock,
     ordered,
-    entry,
-    counters,
     outcome: isDeadLetter ? 'dead_lettered' : 'forwarded',
     forward: (event, id, restOf) =>
       exactly === undefined ? plugin.forward({ ctx, event, id, restOf }) : exactly.write([event]),
@@ -497,26 +474,12 @@ export function forwardTo(
       giveUpAfter,
       random: shared.random,
       pause: new Pause(),
-      onFailing: (isFailing) => retryLog.failing(isFailing),
-      onRetry: (attempt, wait, error) => {
-        entry.retries++;
-        probe?.retried?.(place, attempt, wait);
-        retryLog.failed(attempt, wait, error, attempts);
-      },
+      onFailing: (isFailing) => observer.retrying(place, isFailing),
+      onRetry: (attempt, wait, error) => observer.retried(place, attempt, wait, error, attempts),
     },
-    onDelivered: (count, delivered) => {
-      retryLog.delivered();
-      exactly?.written(count, delivered);
-      entry.sent += count;
-    },
-    watch: probe?.left && ((events) => probe.left?.(place, events)),
-    onCall: probe?.called && ((batches, calls) => probe.called?.(place, batches.map(partOf), calls)),
+    onDelivered: exactly && ((count, delivered) => exactly.written(count, delivered)),
     onFailure: (...failure) =>
-      isDeadLetter ? deadLetters.lost(name, ...failure) : deadLetters.forwarderFailed(name, ...failure),
+      isDeadLetter ? deadLetters.lost(place, ...failure) : deadLetters.forwarderFailed(place, ...failure),
   });
   return pipe(received, stage);
-}
-
-function partOf(batch: Batch): CallPart {
-  return { root: batch.delivery.root, size: sizeOf(batch) };
 }

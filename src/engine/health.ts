@@ -2,7 +2,7 @@ import { isoNow } from '../../operators/support/clock.ts';
 import { counted } from '../../operators/support/counted.ts';
 import { safeReason } from '../sdk/errors.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
-import { elapsedText } from './attempts.ts';
+import { elapsedText } from './retry-log.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 /**

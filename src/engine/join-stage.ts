@@ -1,4 +1,4 @@
-import { Observable, type OperatorFunction, type Subscriber, type Subscription } from 'rxjs';
+import { Observable, type OperatorFunction, pipe, type Subscriber, type Subscription } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
 import { steadyClock } from '../../operators/support/clock.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
@@ -7,14 +7,14 @@ import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineJoining } from '../sdk/plugin.ts';
 import { type Batch, Delivery, LazyBatch, sizeOf } from './delivery.ts';
+import { type Observers, type StagePlace, tellLeft } from './observer.ts';
 
-interface JoinStageOptions {
+export interface JoinStageOptions {
   readonly joining: LineJoining;
   /** Whether as many events are in flight as may be: then no more come until some are acknowledged. */
   readonly isWindowFull: () => boolean;
-  readonly onReceived: (events: number) => void;
-  /** Events became a part of another one. */
-  readonly onJoined: (events: number) => void;
+  readonly place: StagePlace;
+  readonly observer: Observers;
   /** Takes an event that the processor failed on, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -64,7 +64,12 @@ const MOST_RUNS = 8;
  * acknowledgement of all others.
  */
 export function joinStage(options: JoinStageOptions): OperatorFunction<Batch, Batch> {
-  return (source) => new Observable((subscriber) => new Joiner(options, subscriber).start(source));
+  const { place, observer, joining } = options;
+  observer.holds(place, joining.seconds);
+  return pipe(
+    (source) => new Observable<Batch>((subscriber) => new Joiner(options, subscriber).start(source)),
+    tellLeft(place, observer),
+  );
 }
 
 class Joiner {
@@ -113,7 +118,7 @@ class Joiner {
   }
 
   #take(batch: Batch): void {
-    this.#options.onReceived(sizeOf(batch));
+    this.#options.observer.received(this.#options.place, sizeOf(batch));
     const { lazy, delivery } = batch;
     if (lazy instanceof LineEvents && !lazy.isTruncated && this.#options.joining.readsLines)
       this.#takeLines(lazy, delivery);
@@ -237,7 +242,7 @@ class Joiner {
 
   #emitGroup(group: Group, runs?: Runs): void {
     const { first, lines, parts } = group;
-    this.#options.onJoined(lines.length - 1);
+    this.#options.observer.joined(this.#options.place, lines.length - 1);
     // A processor that yields in turns emits a batch in several parts, so the delivery does not say where lines came from.
     const linesOfRuns = runs !== undefined && group.runs === runs ? group.linesOfRuns : 0;
     if (runs !== undefined && linesOfRuns === lines.length) {

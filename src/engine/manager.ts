@@ -12,7 +12,7 @@ import { isFinal, type PipelineHealth, type PipelineStats, type PipelineStatus }
 import type { StateStore } from '../state/state-store.ts';
 import { version } from '../version.ts';
 import { pipelineHealth } from './health.ts';
-import type { PipelineProbe, StagePlace } from './probe.ts';
+import type { PipelineObserver, StagePlace } from './observer.ts';
 import { PipelineRunner } from './runner.ts';
 import { PipelineCounters } from './stats.ts';
 
@@ -38,8 +38,8 @@ export interface ManagerOptions {
   readonly reopen$?: Observable<unknown> | undefined;
   /** Keeps the metrics that plugins have of their own. Default: nothing is kept. */
   readonly metrics?: MetricsOf | undefined;
-  /** Watches the runs of the named pipeline, for tests, pictures and recordings. Default: none. */
-  readonly probe?: (pipeline: string) => PipelineProbe | undefined;
+  /** Who watches the runs of the named pipeline, for tests, pictures and recordings. Default: nobody. */
+  readonly observer?: (pipeline: string) => PipelineObserver | undefined;
 }
 
 /** The metrics of a plugin, by pipeline, place in it and name of the plugin. */
@@ -124,7 +124,7 @@ export class Manager {
             shared,
             counters,
             memories: new Map(),
-            probe: options.probe?.(name),
+            observer: options.observer?.(name),
             metrics: metrics && ((place, plugin) => metrics(name, place, plugin)),
             giveUpAfter: once ? giveUpAfter * 1000 : undefined,
             state: state && ((collector) => state.of(name, collector)),
@@ -245,7 +245,7 @@ const OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
   drainTimeout: true,
   state: true,
   reopen$: true,
-  probe: true,
+  observer: true,
   metrics: true,
 };
 

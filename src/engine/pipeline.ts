@@ -22,15 +22,12 @@ import {
   throwError,
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
-import { counted } from '../../operators/support/counted.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
-import type { EventBatch } from '../sdk/event-batch.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
 import { memoryState } from '../state/state-store.ts';
-import { RetryLog } from './attempts.ts';
 import { CallPlan } from './call-plan.ts';
 import { collectedBy, collectStage, TruncatedLines } from './collect-stage.ts';
 import { createContext, type SharedContext } from './context.ts';
@@ -38,13 +35,14 @@ import { DeadLetters } from './dead-letters.ts';
 import { type Batch, sizeOf } from './delivery.ts';
 import { ExactlyOnce } from './exactly-once.ts';
 import { OutputRecord } from './exactly-once-state.ts';
-import { FailureLog } from './failure-log.ts';
 import { forwardTo } from './forward-stage.ts';
-import { joinStage } from './join-stage.ts';
-import type { Drop, PipelineProbe, StagePlace } from './probe.ts';
+import { type JoinStageOptions, joinStage } from './join-stage.ts';
+import { Observers, type PipelineObserver, type StagePlace, tellLeft } from './observer.ts';
 import { processStage } from './process-stage.ts';
+import { RetryLog } from './retry-log.ts';
 import { type RoutedBatch, routeBatches } from './route-batches.ts';
-import type { EntryCounters, PipelineCounters } from './stats.ts';
+import { RunLog } from './run-log.ts';
+import type { PipelineCounters } from './stats.ts';
 import { inWorkers } from './worker-stage.ts';
 
 interface PluginMemory {
@@ -60,7 +58,8 @@ export interface PipelineSetup {
   readonly counters: PipelineCounters;
   /** What the plugin entries keep in memory, by kind and name: it outlives a restart of the pipeline. */
   readonly memories: Map<string, PluginMemory>;
-  readonly probe?: PipelineProbe | undefined;
+  /** Watches the run beside the counters and the log. */
+  readonly observer?: PipelineObserver | undefined;
   /** Milliseconds of continuous failure of a forwarder after which the run fails; undefined: never. */
   readonly giveUpAfter?: number | undefined;
   /** Metrics of the plugin at a place; undefined if no metrics are served. */
@@ -91,13 +90,18 @@ class PipelineRun {
   readonly #exactly: ExactlyOnce | undefined;
   readonly #plan: CallPlan | undefined;
   readonly #truncated: TruncatedLines;
-  readonly #bufferLogs: FailureLog[] = [];
+  readonly #log: RunLog;
+  readonly #observer: Observers;
+  readonly #places = new Map<string, StagePlace>();
   readonly #beforeEnd: Observable<unknown>[] = [];
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(setup: PipelineSetup) {
     this.#setup = setup;
-    this.#truncated = new TruncatedLines(setup.shared.pipeline, setup.shared.logger);
+    const { shared, counters, observer } = setup;
+    this.#log = new RunLog(shared.pipeline, shared.logger, counters);
+    this.#observer = new Observers([counters, this.#log, ...(observer === undefined ? [] : [observer])]);
+    this.#truncated = new TruncatedLines(shared.pipeline, shared.logger);
     const { max_in_flight, workers } = setup.config;
     // Also in virtual time, where nothing else of workers can be seen.
     this.#window = new InFlightWindow(workers * max_in_flight);
@@ -106,32 +110,24 @@ class PipelineRun {
   }
 
   run(stop$: Observable<unknown>): Observable<never> {
-    const { config, analytics, shared, probe } = this.#setup;
+    const { config, analytics, shared } = this.#setup;
     const processors = (config.process ?? []).map((name) => analytics.processors[name] as Processor);
     const deadLetter = config.delivery.dead_letter;
     const deadLetters = new DeadLetters({
       pipeline: shared.pipeline,
-      logger: shared.logger,
       withheld: withholderFor(analytics),
-      entryAt: (place) => this.#entryAt(place),
-      probe,
+      observer: this.#observer,
       isOpen: deadLetter !== undefined,
       masks: processors.map((entry) => entry.loaded_plugin.masks === true),
-      processors: processors.map((entry) => entry.name),
+      processors: processors.map(({ name }) => this.#place('process', name)),
       cut: (event, delivery) => this.#truncated.cut(event, delivery),
     });
 
-    const last = processors.at(-1);
-    const lastCounters = last && this.#entryAt({ kind: 'process', name: last.name });
     const endCollecting$ = merge(stop$, this.#collectorFailed$);
     const batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$, deadLetters)));
     const forwarded$ = batches$.pipe(
       this.#processAll(processors, deadLetters),
-      map((batch) => {
-        const cut = this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure));
-        if (lastCounters !== undefined) lastCounters.sent += sizeOf(cut);
-        return cut;
-      }),
+      map((batch) => this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure))),
       filter((batch) => sizeOf(batch) > 0),
       this.#forwardToAll(deadLetters),
       tap({ complete: () => deadLetters.close() }),
@@ -151,51 +147,45 @@ class PipelineRun {
     ).pipe(
       finalize(() => {
         this.#working.abort();
-        deadLetters.closeLogs();
-        for (const log of this.#bufferLogs) log.close();
+        this.#log.close();
       }),
     );
   }
 
   #collect(name: string, end$: Observable<unknown>, deadLetters: DeadLetters): Observable<Batch> {
-    const { config, analytics, counters, probe } = this.#setup;
-    const place: StagePlace = { kind: 'collect', name };
+    const { config, analytics, counters } = this.#setup;
+    const observer = this.#observer;
+    const place = this.#place('collect', name);
     const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
     return defer(() => {
       const collecting = new AbortController();
-      const ctx = this.#context('collect', entry, collecting.signal);
+      const ctx = this.#context(place, entry, collecting.signal);
       const collect = () => {
-        probe?.started?.(place);
+        observer.started(place);
         return entry.loaded_plugin.collect({ ctx: ctx as never });
       };
       return collectedBy(collect, this.#window, name).pipe(
-        probe?.completed === undefined ? identity : tap({ complete: () => probe.completed?.(place) }),
+        tap({ complete: () => observer.completed(place) }),
         takeUntil(end$),
         finalize(() => collecting.abort()),
       );
     }).pipe(
       collectStage({
-        name,
+        place,
         window: this.#window,
         buffer: config.buffer,
-        counters,
-        entry: this.#entryAt(place),
-        drop: this.#drop(place),
-        onRefused: (...refusal) => deadLetters.collectorFailed(name, ...refusal),
+        clock: counters.clock,
+        observer,
+        onRefused: (...refusal) => deadLetters.collectorFailed(place, ...refusal),
         makeQueue: this.#exactly
           ? (release) => (this.#exactly as ExactlyOnce).queueFor(release)
           : this.#plan && ((release) => (this.#plan as CallPlan).queueFor(name, release)),
-        onCollected: this.#watchCollected(place),
-        onAdmitted:
-          probe?.admitted && ((unit, delivery) => probe.admitted?.(place, () => unit.events, delivery)),
-        onAcknowledged:
-          probe?.acknowledged && ((unit, outcome) => probe.acknowledged?.(place, () => unit.events, outcome)),
       }),
       tap((batch) => this.#truncated.note(batch)),
-      this.#watch(place),
+      tellLeft(place, observer),
       catchError((cause) => {
         this.#failure ??= { cause };
-        probe?.failed?.(place);
+        observer.failed(place);
         this.#collectorFailed$.next();
         return EMPTY;
       }),
@@ -203,73 +193,56 @@ class PipelineRun {
   }
 
   #processAll(processors: readonly Processor[], deadLetters: DeadLetters): MonoTypeOperatorFunction<Batch> {
-    const counters = processors.map(({ name }) => this.#entryAt({ kind: 'process', name }));
-    // What one processor receives, the one before it has sent.
-    const onReceived = (index: number, events: number) => {
-      const [before, own] = [counters[index - 1], counters[index]];
-      if (before !== undefined) before.sent += events;
-      if (own !== undefined) own.received += events;
-    };
     const inThisThread = processors
-      .map((entry, index) => this.#process(entry, index, (events) => onReceived(index, events), deadLetters))
+      .map((entry, index) => this.#process(entry, index, deadLetters))
       .reduce<MonoTypeOperatorFunction<Batch>>((before, stage) => pipe(before, stage), identity);
-    const { config, shared } = this.#setup;
+    const { config, shared, counters } = this.#setup;
     if (!this.#hasWorkers) return inThisThread;
+    const places = processors.map(({ name }) => this.#place('process', name));
     return inWorkers({
       workers: config.workers,
       processors: processors.map((entry) => ({
         plugin: moduleUrlOf(entry.loaded_plugin) ?? entry.plugin,
         config: { ...entry },
       })),
-      names: processors.map((entry) => entry.name),
+      places,
+      observer: this.#observer,
       pipeline: shared.pipeline,
       logger: shared.logger,
       ordered: config.ordered,
       inThisThread,
-      onMasked: (index, rule, count) => counters[index]?.mask(rule, count),
-      onReceived,
-      onFiltered: (index, count) => counters[index]?.drop('filtered', count),
+      onMasked: (index, rule, count) => counters.entry(places[index] as StagePlace).mask(rule, count),
       onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
     });
   }
 
-  /** A probe sees what leaves each processor only if they run in this thread. The result is the same. */
+  /** Somebody who watches sees what leaves each processor only if they run in this thread. The result is the same. */
   get #hasWorkers(): boolean {
-    const { config, probe } = this.#setup;
-    return config.workers > 1 && probe?.left === undefined;
+    const { config, observer } = this.#setup;
+    return config.workers > 1 && observer?.left === undefined;
   }
 
-  #process(entry: Processor, index: number, onReceived: (events: number) => void, deadLetters: DeadLetters) {
-    const ctx = this.#context('process', entry, this.#working.signal) as PipelineRunContext<never>;
+  #process(entry: Processor, index: number, deadLetters: DeadLetters): MonoTypeOperatorFunction<Batch> {
+    const place = this.#place('process', entry.name);
+    const ctx = this.#context(place, entry, this.#working.signal) as PipelineRunContext<never>;
     const plugin = entry.loaded_plugin;
-    const place: StagePlace = { kind: 'process', name: entry.name };
+    const observer = this.#observer;
+    const onFailure: JoinStageOptions['onFailure'] = (...failure) =>
+      deadLetters.processorFailed(index, ...failure);
     const joining = plugin.joinLines?.({ ctx });
     if (joining !== undefined) {
-      const counters = this.#entryAt(place);
-      counters.holdSeconds = joining.seconds;
-      const joined = joinStage({
-        joining,
-        isWindowFull: () => ctx.demand.room === 0,
-        onReceived,
-        onJoined: (events) => {
-          counters.joined += events;
-        },
-        onFailure: (...failure) => deadLetters.processorFailed(index, ...failure),
-      });
-      return pipe(joined, this.#watch(place));
+      return joinStage({ place, observer, joining, isWindowFull: () => ctx.demand.room === 0, onFailure });
     }
-    const stage = processStage({
-      onReceived,
-      name: entry.name,
+    return processStage({
+      place,
+      observer,
       ordered: this.#setup.config.ordered,
       inTurn: plugin.needsOrder?.({ config: entry as never }) !== undefined,
       maxInFlight: this.#setup.config.max_in_flight,
-      drop: this.#drop(place),
       process: (event) => plugin.process({ ctx, event }),
       mapLines: plugin.mapLines && ((envelope) => plugin.mapLines?.({ ctx, envelope })),
-      onFailure: (...failure) => deadLetters.processorFailed(index, ...failure),
+      onFailure,
     });
-    return pipe(stage, this.#watch(place));
   }
 
   #forwardToAll(deadLetters: DeadLetters): OperatorFunction<Batch, never> {
@@ -298,38 +271,34 @@ class PipelineRun {
   }
 
   #route(deadLetters: DeadLetters): OperatorFunction<Batch, RoutedBatch> {
-    const { config, counters, probe } = this.#setup;
-    const names = forwardersOf(config);
+    const { config, counters } = this.#setup;
+    const places = forwardersOf(config).map((name) => this.#place('forward', name));
     const conditions = config.forward.map((route) =>
       typeof route === 'string' ? undefined : route.condition,
     );
     if (!conditions.includes(undefined)) counters.unrouted ??= 0;
     return routeBatches({
       conditions,
-      onUnrouted: (count, events) => {
-        counters.unrouted = (counters.unrouted ?? 0) + count;
-        // A drawing has no row for routes.
-        probe?.dropped?.({ kind: 'forward', name: names[0] as string }, 'no_route', events());
-      },
-      onFailure: (index, ...failure) => deadLetters.routeFailed(names[index] as string, ...failure),
+      // Routes have no place of their own.
+      onUnrouted: (count, events) =>
+        this.#observer.dropped(places[0] as StagePlace, 'no_route', count, events),
+      onFailure: (index, ...failure) => deadLetters.routeFailed(places[index] as StagePlace, ...failure),
     });
   }
 
   #forward(name: string, kind: 'forward' | 'dead_letter', deadLetters: DeadLetters) {
-    const { config, analytics, shared, counters, probe, giveUpAfter } = this.#setup;
+    const { config, analytics, shared, counters, giveUpAfter } = this.#setup;
     const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
-    const ctx = this.#context(kind, entry, this.#working.signal);
-    const exactly = kind === 'forward' ? this.#exactly : undefined;
+    const place = this.#place(kind, name);
     return forwardTo(entry, {
-      kind,
-      entry: this.#entryAt({ kind, name }),
+      place,
       config,
       shared,
-      ctx,
-      counters,
+      ctx: this.#context(place, entry, this.#working.signal),
+      observer: this.#observer,
+      clock: counters.clock,
       deadLetters,
-      probe,
-      exactly,
+      exactly: kind === 'forward' ? this.#exactly : undefined,
       plan: kind === 'forward' ? this.#plan : undefined,
       giveUpAfter,
     });
@@ -337,7 +306,7 @@ class PipelineRun {
 
   /** Undefined unless the pipeline delivers exactly once. */
   #exactlyOnce(): ExactlyOnce | undefined {
-    const { config, analytics, shared, state, giveUpAfter, probe } = this.#setup;
+    const { config, analytics, shared, state, giveUpAfter } = this.#setup;
     const [forwarder] = forwardersOf(config);
     const entry = analytics.forwarders[forwarder as string] as AnalyticsConfig['forwarders'][string];
     const { exactly } = entry.loaded_plugin;
@@ -346,7 +315,8 @@ class PipelineRun {
       if (state !== undefined) OutputRecord.forget(state);
       return undefined;
     }
-    const ctx = this.#context('forward', entry, this.#working.signal) as PipelineRunContext<never>;
+    const place = this.#place('forward', entry.name);
+    const ctx = this.#context(place, entry, this.#working.signal) as PipelineRunContext<never>;
     const name = `cutting ${entry.name} back`;
     const log = new RetryLog(`${shared.pipeline}: ${name}`, shared.logger);
     return new ExactlyOnce({
@@ -360,7 +330,7 @@ class PipelineRun {
       log,
       pipeline: shared.pipeline,
       logger: shared.logger,
-      onCommit: probe?.committing && (() => probe.committing?.()),
+      onCommit: () => this.#observer.committing(),
     });
   }
 
@@ -390,46 +360,11 @@ class PipelineRun {
     return undefined;
   }
 
-  #drop(place: StagePlace): Drop {
-    const { probe } = this.#setup;
-    const entry = this.#entryAt(place);
-    const bufferLog = place.kind === 'collect' ? this.#bufferLog(entry) : undefined;
-    return (reason, count, events) => {
-      entry.drop(reason, count);
-      if (reason === 'buffer_full') bufferLog?.failed((often) => bufferFull(count, often), count);
-      probe?.dropped?.(place, reason, events());
-    };
-  }
-
-  #bufferLog(entry: EntryCounters): FailureLog {
-    const { pipeline, logger } = this.#setup.shared;
-    const name = `${pipeline}: collector ${entry.name}`;
-    const log = new FailureLog({
-      warn: (message) => logger.warn(`${name}: ${message}`),
-      info: (message) => logger.info(`${name}: ${message}`),
-      verb: 'been dropped',
-      received: () => entry.received,
-    });
-    this.#bufferLogs.push(log);
-    return log;
-  }
-
-  #watch(place: StagePlace): MonoTypeOperatorFunction<Batch> {
-    const { probe } = this.#setup;
-    return probe?.left === undefined ? identity : tap(({ events }) => probe.left?.(place, events));
-  }
-
-  #watchCollected(place: StagePlace): ((unit: EventBatch) => void) | undefined {
-    const { probe } = this.#setup;
-    if (probe?.collected === undefined) return undefined;
-    return (unit) => {
-      if (unit.refusal === undefined) probe.collected?.(place, () => unit.events);
-      else probe.refused?.(place);
-    };
-  }
-
-  /** The counters of the entry at a place. */
-  #entryAt(place: StagePlace): EntryCounters {
+  /** One object for each place, so that its counters are found by it. */
+  #place(kind: StagePlace['kind'], name: string): StagePlace {
+    const key = `${kind} ${name}`;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
     const { analytics, counters } = this.#setup;
     const { collectors, processors, forwarders } = analytics;
     const section = {
@@ -437,14 +372,17 @@ class PipelineRun {
       process: processors,
       forward: forwarders,
       dead_letter: forwarders,
-    }[place.kind];
-    return counters.entry(place, section[place.name]?.plugin ?? '');
+    }[kind];
+    const place: StagePlace = { kind, name };
+    counters.entry(place, section[name]?.plugin);
+    this.#places.set(key, place);
+    return place;
   }
 
-  #context(kind: StagePlace['kind'], config: PluginConfig, signal: AbortSignal): PipelineRunContext {
-    const { memories, metrics, shared, probe } = this.#setup;
-    const entry = this.#entryAt({ kind, name: config.name });
-    const key = `${kind} ${config.name}`;
+  #context(place: StagePlace, config: PluginConfig, signal: AbortSignal): PipelineRunContext {
+    const { memories, metrics, shared, counters } = this.#setup;
+    const entry = counters.entry(place);
+    const key = `${place.kind} ${place.name}`;
     const memory = memories.get(key) ?? { cache: {}, state: memoryState(shared.pipeline, config.name) };
     memories.set(key, memory);
     const context = createContext(shared, {
@@ -454,8 +392,8 @@ class PipelineRun {
       ended: this.#working.signal,
       beforeEnd: (work$) => void this.#beforeEnd.push(work$),
       demand: this.#window,
-      state: (kind === 'collect' ? this.#durableStateOf(config.name) : undefined) ?? memory.state,
-      metrics: metrics?.({ kind, name: config.name }, config.plugin) ?? silentMetrics,
+      state: (place.kind === 'collect' ? this.#durableStateOf(config.name) : undefined) ?? memory.state,
+      metrics: metrics?.(place, config.plugin) ?? silentMetrics,
       stats: {
         masked: (rule, count) => entry.mask(rule, count),
         bytes: (count) => {
@@ -478,15 +416,11 @@ class PipelineRun {
         },
       },
     });
-    probe?.opened?.({ kind, name: config.name }, context);
+    this.#observer.opened(place, context);
     return context;
   }
 
   #durableStateOf(collector: string): CollectorState | undefined {
     return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
   }
-}
-
-function bufferFull(count: number, often: string): string {
-  return `${counted(count, 'event')} dropped${often}: they come faster than the pipeline takes them; raise \`buffer.max_events\``;
 }

@@ -8,6 +8,7 @@ import {
   map,
   Observable,
   type OperatorFunction,
+  pipe,
   type Subscription,
   startWith,
   takeWhile,
@@ -22,20 +23,17 @@ import type { LineMapping } from '../sdk/plugin.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin.ts';
 import { expectEvents } from './collect-stage.ts';
 import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
-import type { Drop } from './probe.ts';
+import { type Observers, type StagePlace, tellLeft } from './observer.ts';
 import { ResultWindow } from './result-window.ts';
 
 interface ProcessStageOptions {
-  /** The name of the processor. */
-  readonly name: string;
+  readonly place: StagePlace;
+  readonly observer: Observers;
   readonly ordered: boolean;
   /** Whether a batch waits until the one before it is done, because results depend on the events before. */
   readonly inTurn?: boolean;
   /** Bounds the results that are pulled of iterables and not acknowledged: see {@link ResultWindow}. */
   readonly maxInFlight: number;
-  /** Told of each batch as it comes. */
-  readonly onReceived: (events: number) => void;
-  readonly drop: Drop;
   /** The plugin's entry function, bound to its context. */
   readonly process: (event: CollectedEvent) => unknown;
   /** The same for the lines of events with this envelope, if they need not be seen as events. */
@@ -62,12 +60,12 @@ const NO_BATCHES: readonly Batch[] = [];
  * Errors with what a processor gives that is not an event: nothing of that batch is acknowledged, so that it comes again.
  */
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
-  const { ordered, inTurn = false } = options;
+  const { place, observer, ordered, inTurn = false } = options;
   const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
-  return orderedMap(
+  const processed = orderedMap(
     (batch: Batch): readonly Batch[] | Observable<Batch> => {
       const { lazy, delivery } = batch;
-      options.onReceived(sizeOf(batch));
+      observer.received(place, sizeOf(batch));
       if (lazy instanceof LineEvents) {
         const mapping = options.mapLines?.(lazy.envelope);
         if (mapping !== undefined) return mappedLines(lazy, mapping, delivery, options);
@@ -88,6 +86,7 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
     },
     { ordered, ...(inTurn && { concurrency: 1 }) },
   );
+  return pipe(processed, tellLeft(place, observer));
 }
 
 /** The lines of a batch: as one batch if one turn is enough for them, else as one for each turn. */
@@ -95,13 +94,13 @@ function mappedLines(
   lines: LineEvents,
   mapping: LineMapping,
   delivery: Delivery,
-  { drop, onFailure }: ProcessStageOptions,
+  { place, observer, onFailure }: ProcessStageOptions,
 ): readonly Batch[] | Observable<Batch> {
   const eventAt = (index: number) => lines.events[index] as CollectedEvent;
   const outcomes: LineOutcomes = {
     failed: (index, error) => onFailure(eventAt(index), delivery, error),
     dropped: (count, indexes) => {
-      drop('filtered', count, () => indexes().map(eventAt));
+      observer.dropped(place, 'filtered', count, () => indexes().map(eventAt));
       delivery.acknowledge(count, 'dropped');
     },
   };
@@ -173,11 +172,11 @@ function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Res
     return NO_EVENTS;
   }
   if (results === undefined) return awaitedResults(event, returned, delivery, stage);
-  expectEvents(results, `processor ${stage.name}`);
+  expectEvents(results, `processor ${stage.place.name}`);
   if (results.length > 0) {
     delivery.add(results.length - 1);
   } else {
-    stage.drop('filtered', 1, () => [event]);
+    stage.observer.dropped(stage.place, 'filtered', 1, () => [event]);
     delivery.acknowledge(1, 'dropped');
   }
   return results;
@@ -188,7 +187,7 @@ function awaitedResults(
   event: CollectedEvent,
   returned: unknown,
   delivery: Delivery,
-  { name, drop, onFailure, window }: Stage,
+  { place, observer, onFailure, window }: Stage,
 ): Observable<Batch> {
   return defer(() => {
     const demand = window.demand();
@@ -201,7 +200,7 @@ function awaitedResults(
         return EMPTY;
       }),
       map((result) => {
-        expectEvents([result], `processor ${name}`);
+        expectEvents([result], `processor ${place.name}`);
         results++;
         demand.open();
         return { events: [result], delivery: delivery.part(() => demand.acknowledge()) };
@@ -209,7 +208,7 @@ function awaitedResults(
       tap({
         complete: () => {
           if (failed) return;
-          if (results === 0) drop('filtered', 1, () => [event]);
+          if (results === 0) observer.dropped(place, 'filtered', 1, () => [event]);
           delivery.acknowledge(1, results === 0 ? 'dropped' : 'forwarded');
         },
       }),

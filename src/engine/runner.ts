@@ -5,8 +5,8 @@ import { isoNow } from '../../operators/support/clock.ts';
 import { counted } from '../../operators/support/counted.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { isFinal, type PipelineState, type PipelineStatus } from '../sdk/status.ts';
-import { elapsedText } from './attempts.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';
+import { elapsedText } from './retry-log.ts';
 
 interface RunnerOptions {
   readonly setup: PipelineSetup;

@@ -1,7 +1,7 @@
 import { steadyClock } from '../../operators/support/clock.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
-import type { StagePlace } from './probe.ts';
+import type { CallEnded, Calls, EventsOf, PipelineObserver, PluginFailure, StagePlace } from './observer.ts';
 
 /**
  * Seconds. Every entry has a series for each bucket, so there are few. A call takes a millisecond at least, and an event can
@@ -113,9 +113,11 @@ export class EntryCounters {
 }
 
 /** The counters of one pipeline, by plugin entry. They last as long as the Manager, restarts of the pipeline included. */
-export class PipelineCounters {
+export class PipelineCounters implements PipelineObserver {
   readonly #entries = new Map<string, EntryCounters>();
-  readonly clock = new TurnClock();
+  /** The same by the places that the stages tell, which is faster. */
+  readonly #byPlace = new WeakMap<StagePlace, EntryCounters>();
+  readonly clock: Clock = new TurnClock();
   /** Events that were collected and are not acknowledged yet. */
   inFlight = 0;
   restarts = 0;
@@ -127,14 +129,14 @@ export class PipelineCounters {
   /** When an event was delivered or acknowledged last, or came while there were no others. */
   progressAt = 0;
 
-  /** The counters of an entry; made when first asked for. */
-  entry(place: StagePlace, plugin: string): EntryCounters {
+  /** The counters of an entry; made when first asked for, which has to be with the name of the plugin. */
+  entry(place: StagePlace, plugin = ''): EntryCounters {
+    const known = this.#byPlace.get(place);
+    if (known !== undefined) return known;
     const key = `${place.kind} ${place.name}`;
-    let counters = this.#entries.get(key);
-    if (counters === undefined) {
-      counters = new EntryCounters(place, plugin);
-      this.#entries.set(key, counters);
-    }
+    const counters = this.#entries.get(key) ?? new EntryCounters(place, plugin);
+    this.#entries.set(key, counters);
+    this.#byPlace.set(place, counters);
     return counters;
   }
 
@@ -150,24 +152,78 @@ export class PipelineCounters {
     return joining + longest('forward') + longest('dead_letter');
   }
 
-  /** Events were collected and are not acknowledged yet. Returns the time. */
-  opened(collector: EntryCounters, events: number): number {
-    const { now } = this.clock;
-    if (this.inFlight === 0) this.progressAt = now;
-    this.inFlight += events;
-    collector.inFlight += events;
-    return now;
+  holds(place: StagePlace, seconds: number): void {
+    this.entry(place).holdSeconds = seconds;
   }
 
-  /** `openedAt` is the time that {@link opened} returned. */
-  acknowledged(collector: EntryCounters, events: number, outcome: Outcome, openedAt: number): void {
+  collected(place: StagePlace, count: number): void {
+    this.entry(place).received += count;
+  }
+
+  refused(place: StagePlace): void {
+    this.entry(place).received++;
+  }
+
+  admitted(place: StagePlace, count: number): void {
+    if (this.inFlight === 0) this.progressAt = this.clock.now;
+    this.inFlight += count;
+    this.entry(place).inFlight += count;
+  }
+
+  received(place: StagePlace, count: number): void {
+    this.entry(place).received += count;
+  }
+
+  left(place: StagePlace, count: number): void {
+    this.entry(place).sent += count;
+  }
+
+  joined(place: StagePlace, count: number): void {
+    this.entry(place).joined += count;
+  }
+
+  dropped(place: StagePlace, reason: DropReason, count: number): void {
+    if (reason === 'no_route') this.unrouted = (this.unrouted ?? 0) + count;
+    else this.entry(place).drop(reason, count);
+  }
+
+  pluginFailed(place: StagePlace, { reason }: PluginFailure): void {
+    // A forwarder has not received an event on which its condition failed.
+    if (reason !== 'route_failed') this.entry(place).failed++;
+  }
+
+  deadLettered(place: StagePlace): void {
+    this.entry(place).deadLettered++;
+  }
+
+  retried(place: StagePlace): void {
+    this.entry(place).retries++;
+  }
+
+  called(place: StagePlace, { count, events, startedAt }: Calls): CallEnded {
+    const { batchEvents, openCalls, callSeconds } = this.entry(place);
+    batchEvents.observe(events / count, count);
+    const ended: CallEnded = (failure) => {
+      // No longer known if the run has ended meanwhile.
+      if (!openCalls.delete(ended)) return;
+      const now = this.clock.read();
+      if (failure === undefined) this.progressAt = now;
+      const seconds = Math.max(0, now - startedAt) / 1000 / count;
+      callSeconds[failure === undefined ? 'ok' : 'error'].observe(seconds, count);
+    };
+    openCalls.set(ended, startedAt);
+    return ended;
+  }
+
+  acknowledged(place: StagePlace, count: number, _events: EventsOf, outcome: Outcome, ms: number): void {
     const { now } = this.clock;
+    const entry = this.entry(place);
     this.acknowledgedAt = now;
     this.progressAt = now;
-    this.inFlight -= events;
-    collector.inFlight -= events;
-    collector.acknowledged[outcome] += events;
-    collector.acknowledgeSeconds.observe((now - openedAt) / 1000, events);
+    this.inFlight -= count;
+    entry.inFlight -= count;
+    entry.acknowledged[outcome] += count;
+    entry.acknowledgeSeconds.observe(ms / 1000, count);
   }
 
   /** A run has ended: what is still in flight will never be acknowledged. Returns how many events these are. */
@@ -269,21 +325,27 @@ export class Histogram {
   }
 }
 
+/** The clock of a pipeline: milliseconds since it was made. */
+export interface Clock {
+  /** At most a turn of the event loop ago. */
+  readonly now: number;
+  /** The same, read now. */
+  read(): number;
+}
+
 /**
  * A clock in milliseconds that is read once in each turn of the event loop, however often it is asked: reading the
  * clock of the system can take as long as the work on an event.
  */
-class TurnClock {
+class TurnClock implements Clock {
   readonly #elapsed = steadyClock();
   #now = 0;
   #isCurrent = false;
 
-  /** Milliseconds since the clock was made, at most a turn ago. */
   get now(): number {
     return this.#isCurrent ? this.#now : this.read();
   }
 
-  /** The same, read now. */
   read(): number {
     this.#now = this.#elapsed();
     if (!this.#isCurrent) {

@@ -17,15 +17,16 @@ import { LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { WrittenEvents } from '../sdk/written-events.ts';
 import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
+import type { Observers, StagePlace } from './observer.ts';
 
 interface WorkerStageOptions {
   readonly ordered: boolean;
   readonly pool: WorkerPool;
   /** All processors, in this thread. */
   readonly inThisThread: OperatorFunction<Batch, Batch>;
+  readonly places: readonly StagePlace[];
+  readonly observer: Observers;
   readonly onMasked: (processor: number, rule: string, count: number) => void;
-  readonly onReceived: (processor: number, count: number) => void;
-  readonly onFiltered: (processor: number, count: number) => void;
   /** Takes an event that a processor failed on. It comes without its line, which no mask has passed. */
   readonly onFailure: (processor: number, event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -64,20 +65,19 @@ function withResult(
   { documents, size, masked, received, filtered, failures }: LineResult,
   { size: lines, envelope: { timestamp, source, backfill } }: LineEvents,
   delivery: Delivery,
-  { onMasked, onReceived, onFiltered, onFailure }: WorkerStageOptions,
+  { places, observer, onMasked, onFailure }: WorkerStageOptions,
 ): readonly Batch[] {
   for (const counts of masked) onMasked(...counts);
-  received.forEach((count, processor) => {
-    onReceived(processor, count);
-  });
-  const dropped = filtered.reduce((sum, count) => sum + count, 0);
-  delivery.add(size + dropped + failures.length - lines);
-  if (dropped > 0) {
-    filtered.forEach((count, processor) => {
-      if (count > 0) onFiltered(processor, count);
-    });
-    delivery.acknowledge(dropped, 'dropped');
+  let dropped = 0;
+  for (const [processor, place] of places.entries()) {
+    observer.received(place, received[processor] ?? 0);
+    observer.left(place, received[processor + 1] ?? size, NO_EVENTS);
+    const count = filtered[processor] ?? 0;
+    if (count > 0) observer.dropped(place, 'filtered', count, NO_EVENTS);
+    dropped += count;
   }
+  delivery.add(size + dropped + failures.length - lines);
+  if (dropped > 0) delivery.acknowledge(dropped, 'dropped');
   for (const { processor, reason } of failures) {
     const event = { timestamp, data: { source }, backfill };
     onFailure(processor, event, delivery, new PluginError(reason));
@@ -87,18 +87,19 @@ function withResult(
   return [new LazyBatch(new WrittenEvents(bytes, size), delivery)];
 }
 
+/** The events were processed in a worker, and are not here. */
+const NO_EVENTS = () => [];
+
 interface InWorkersOptions extends Omit<WorkerStageOptions, 'pool'> {
   readonly workers: number;
   readonly processors: readonly WorkerProcessor[];
-  /** The name of each processor in the configuration. */
-  readonly names: readonly string[];
   readonly pipeline: string;
   readonly logger: Logger;
 }
 
 /** {@link workerStage} with workers of its own, from subscription to its end. */
 export function inWorkers(options: InWorkersOptions): OperatorFunction<Batch, Batch> {
-  const { workers, processors, names, pipeline, logger } = options;
+  const { workers, processors, places, pipeline, logger } = options;
   return (batches$) =>
     new Observable((subscriber) => {
       let isReported = false;
@@ -109,7 +110,7 @@ export function inWorkers(options: InWorkersOptions): OperatorFunction<Batch, Ba
         onRefused: ({ processor, member }) => {
           if (isReported) return;
           isReported = true;
-          logger.warn(taskRefused(pipeline, names[processor] as string, member));
+          logger.warn(taskRefused(pipeline, (places[processor] as StagePlace).name, member));
         },
       });
       subscriber.add(() => pool.close());

@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import type { StagePlace } from '../engine/probe.ts';
+import type { StagePlace } from '../engine/observer.ts';
 import type { TraceRow } from './trace.ts';
 
 /** How many events were in flight from a time on: virtual milliseconds. */

@@ -1,4 +1,4 @@
-import type { StagePlace } from '../engine/probe.ts';
+import type { StagePlace } from '../engine/observer.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
 import type { MarbleEntry } from './marbles.ts';

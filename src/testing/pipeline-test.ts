@@ -1,6 +1,6 @@
 import { asyncScheduler, timer } from 'rxjs';
 import { Manager } from '../engine/manager.ts';
-import type { StagePlace } from '../engine/probe.ts';
+import type { StagePlace } from '../engine/observer.ts';
 import { conditionsOf, type WrittenSections } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
@@ -135,16 +135,16 @@ export class PipelineTest {
     const { host = testHost, drainTimeout: drain = '10s' } = this.#options;
     const drainTimeout = toMilliseconds(drain) / 1000;
     const giveUpAfter = Number.POSITIVE_INFINITY;
-    const probe = () => this.#recorder;
+    const observer = () => this.#recorder;
     const [logger, random] = [this.logger, this.#random];
     this.#replaced ??= this.#replacedConfig();
     const manager = new Manager(this.#replaced, {
-      ...{ host, logger, once, random, giveUpAfter, drainTimeout, probe, state },
+      ...{ host, logger, once, random, giveUpAfter, drainTimeout, observer, state },
     });
     manager.states$.subscribe(({ pipeline: name, state, error }) => {
       if (name !== this.#name || this.#recorder.isPaused) return;
       this.#states.push({ at: asyncScheduler.now(), state });
-      if (error !== undefined) this.#recorder.pluginFailed({ kind: 'pipeline', name }, error);
+      if (error !== undefined) this.#recorder.pluginFailed({ kind: 'pipeline', name }, { error });
       if (state !== 'running') this.#runEnded(state === 'backing_off');
     });
     this.#managers.push(manager);

@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import type { PipelineProbe, StagePlace } from '../engine/probe.ts';
+import type { EventsOf, PipelineObserver, StagePlace } from '../engine/observer.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason, PipelineState } from '../sdk/status.ts';
@@ -142,7 +142,7 @@ interface EventMark {
 }
 
 /** Writes down what happens at every stage. */
-export class TraceRecorder implements PipelineProbe {
+export class TraceRecorder implements PipelineObserver {
   readonly #letters: Letters;
   readonly #rows = new Map<string, { row: Omit<TraceRow, 'marks'>; marks: TraceMark[] }>();
   /** Those of the rows, by the places that the engine tells: there are several marks for each event. */
@@ -195,8 +195,9 @@ export class TraceRecorder implements PipelineProbe {
     this.onOpened?.(name, context);
   }
 
-  left(place: StagePlace, events: readonly CollectedEvent[]): void {
+  left(place: StagePlace, count: number, eventsOf: EventsOf): void {
     if (this.isPaused) return;
+    const events = eventsOf();
     const batches = isForwarder(place) ? this.#batches.get(place.name) : undefined;
     for (const event of events) {
       if (place.kind === 'collect') this.#open.set(event, place);
@@ -204,14 +205,13 @@ export class TraceRecorder implements PipelineProbe {
       const mark = { ...this.#markOf('event', event), origin: this.#letters.originOf(event) };
       this.#mark(place, batch === undefined ? mark : { ...mark, batch });
     }
-    this.#flight.left(place, events.length);
+    this.#flight.left(place, count);
   }
 
-  acknowledged(_place: StagePlace, events: () => readonly CollectedEvent[]): void {
+  acknowledged(_place: StagePlace, count: number, events: EventsOf): void {
     if (this.isPaused) return;
-    const acknowledged = events();
-    for (const event of acknowledged) this.#open.delete(event);
-    this.#flight.acknowledged(acknowledged.length);
+    for (const event of events()) this.#open.delete(event);
+    this.#flight.acknowledged(count);
   }
 
   /**
@@ -243,10 +243,10 @@ export class TraceRecorder implements PipelineProbe {
     for (const mark of delivered) marks?.splice(marks.indexOf(mark), 1);
   }
 
-  dropped(place: StagePlace, reason: DropReason, events: readonly CollectedEvent[]): void {
+  dropped(place: StagePlace, reason: DropReason, count: number, events: EventsOf): void {
     if (this.isPaused) return;
-    for (const event of events) this.#mark(place, { ...this.#markOf('drop', event), reason });
-    this.#flight.finished(place, events.length);
+    for (const event of events()) this.#mark(place, { ...this.#markOf('drop', event), reason });
+    this.#flight.finished(place, count);
   }
 
   deadLettered(place: StagePlace, event: CollectedEvent, entry: CollectedEvent): void {
@@ -267,7 +267,7 @@ export class TraceRecorder implements PipelineProbe {
     this.#mark(place, { kind: 'retry', at: now(), attempt, wait });
   }
 
-  pluginFailed(place: PluginFailure['place'], error: unknown): void {
+  pluginFailed(place: PluginFailure['place'], { error }: { readonly error: unknown }): void {
     if (!this.isPaused) this.#failures.push({ at: now(), place, error });
   }
 

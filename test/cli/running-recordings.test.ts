@@ -50,7 +50,7 @@ host_config: {}
   const fleet = new Fleet();
   const recordings = new RunningRecordings(fleet, ['web.yaml'], logger);
   const endRecording = endOfRecording();
-  const options = { host, logger, state, random: () => 0, probe: recordings.probe };
+  const options = { host, logger, state, random: () => 0, observer: recordings.observer };
   fleet.start(new Manager(config, options), ['web']);
   const written = () => (existsSync(output) ? readFileSync(output, 'utf8') : '');
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY, NEVER, type Observable, of, Subject, throwError } from 'rxjs';
-import { RetryLog } from '../../src/engine/attempts.ts';
 import { ExactlyOnce } from '../../src/engine/exactly-once.ts';
+import { RetryLog } from '../../src/engine/retry-log.ts';
 import type { CollectorState, StateValue } from '../../src/sdk/context.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
 import type { OutputMark } from '../../src/sdk/plugin.ts';

@@ -3,6 +3,7 @@ import { from, map, NEVER, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
+import { Observers } from '../../src/engine/observer.ts';
 import { PipelineCounters } from '../../src/engine/stats.ts';
 import { LineEvents } from '../../src/sdk/event-batch.ts';
 import { serialise } from '../../src/sdk/serialise.ts';
@@ -109,8 +110,9 @@ describe('a forwarder of documents', () => {
 function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardStageOptions {
   const counters = new PipelineCounters();
   return {
-    entry: counters.entry({ kind: 'forward', name: 'out' }, 'test'),
-    counters,
+    place: { kind: 'forward', name: 'out' },
+    observer: new Observers([counters]),
+    clock: counters.clock,
     ordered: true,
     failsInPart: true,
     batching: undefined,
@@ -128,8 +130,6 @@ function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardSta
     forwardBatch: undefined,
     forwardJsonLines,
     outcome: 'forwarded',
-    onDelivered: () => {},
-    watch: undefined,
     onFailure: () => {},
   };
 }

@@ -4,7 +4,8 @@ import { asyncScheduler, Subject } from 'rxjs';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import multiline from '../../plugins/process/multiline.ts';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
-import { joinStage } from '../../src/engine/join-stage.ts';
+import { type JoinStageOptions, joinStage } from '../../src/engine/join-stage.ts';
+import { Observers } from '../../src/engine/observer.ts';
 import { LineEvents } from '../../src/sdk/event-batch.ts';
 import type { LineJoining } from '../../src/sdk/plugin.ts';
 import { marbles } from '../support/marbles.ts';
@@ -38,17 +39,17 @@ function stage({
   const failed: unknown[] = [];
   const source$ = new Subject<Batch>();
   let hasCompleted = false;
-  const options = {
+  const options: JoinStageOptions = {
+    place: { kind: 'process', name: 'multiline' },
+    observer: new Observers([]),
     joining: joiningOf(settings),
     isWindowFull,
-    onReceived: () => {},
-    onJoined: () => {},
-    onFailure: (event: { data: { line?: unknown } }, delivery: Delivery) => {
+    onFailure: (event, delivery) => {
       failed.push(event.data.line);
       delivery.acknowledge(1, 'failed');
     },
   };
-  source$.pipe(joinStage(options as never)).subscribe({
+  source$.pipe(joinStage(options)).subscribe({
     next: (batch) => {
       for (const { data } of batch.events) left.push({ line: data.line, at: asyncScheduler.now(), batch });
       if (isQuick) batch.delivery.acknowledge(batch.events.length, 'forwarded');

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { from, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
+import { Observers } from '../../src/engine/observer.ts';
 import { processStage } from '../../src/engine/process-stage.ts';
 import type { Outcome } from '../../src/sdk/event-batch.ts';
 import { LineEvents } from '../../src/sdk/event-batch.ts';
@@ -36,11 +37,10 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
   };
   const texts = (b: number) => Array.from({ length: SIZE }, (_, i) => `${b}.${i} ${PADDING}`);
   const stage = processStage({
-    name: 'slow',
+    place: { kind: 'process', name: 'slow' },
+    observer: new Observers([]),
     ordered: true,
     maxInFlight: 1000,
-    onReceived: () => {},
-    drop: () => {},
     process: (event) => {
       slow(String(event.data.line));
       return way === 'events' ? [event] : from([event]);
@@ -114,11 +114,10 @@ it('looks at the clock after each line that fails, however short', () => {
     const delivery = new Delivery(SIZE, () => {});
     const lines = LineEvents.of(Array<string>(SIZE).fill('short'), ENVELOPE);
     const stage = processStage({
-      name: 'slow',
+      place: { kind: 'process', name: 'slow' },
+      observer: new Observers([]),
       ordered: true,
       maxInFlight: 1000,
-      onReceived: () => {},
-      drop: () => {},
       process: (event) => [event],
       mapLines: () => ({
         map: () => {

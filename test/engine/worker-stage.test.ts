@@ -12,6 +12,7 @@ import {
 } from 'rxjs';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
+import { Observers } from '../../src/engine/observer.ts';
 import { workerStage } from '../../src/engine/worker-stage.ts';
 import { WorkerPool } from '../../src/lines/worker-pool.ts';
 import { LineEvents } from '../../src/sdk/event-batch.ts';
@@ -64,8 +65,8 @@ async function run(
         masked.push(`${rule} ${count}`);
         onMasked(rule);
       },
-      onReceived: () => {},
-      onFiltered: () => {},
+      places: [],
+      observer: new Observers([]),
       onFailure: () => {},
     });
     const done$ = from(texts.map(batchOf)).pipe(stage, map(lines), toArray());

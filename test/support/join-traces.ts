@@ -3,6 +3,7 @@ import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import multiline from '../../plugins/process/multiline.ts';
 import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
 import { joinStage } from '../../src/engine/join-stage.ts';
+import { Observers } from '../../src/engine/observer.ts';
 import { LineEvents } from '../../src/sdk/event-batch.ts';
 import type { LineJoining } from '../../src/sdk/plugin.ts';
 
@@ -16,10 +17,10 @@ export function joinTraces(settings: object, lines: readonly string[], most = li
   source$
     .pipe(
       joinStage({
+        place: { kind: 'process', name: 'multiline' },
+        observer: new Observers([]),
         joining,
         isWindowFull: () => false,
-        onReceived: () => {},
-        onJoined: () => {},
         onFailure: (_, __, error) => {
           throw error;
         },

@@ -1,6 +1,6 @@
 import { load as parseYaml } from 'js-yaml';
 import { asyncScheduler, timer } from 'rxjs';
-import { SwitchableProbe } from '../../src/cli/switchable-probe.ts';
+import { SwitchableObserver } from '../../src/cli/switchable-observer.ts';
 import { Manager } from '../../src/engine/manager.ts';
 import type { AnalyticsConfig } from '../../src/sdk/config.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
@@ -75,11 +75,11 @@ export async function recorded(
     const isRunning = from !== undefined;
     const recorderOptions = { config, pipeline: 'web', mostEvents, isRunning, onFull: () => {} };
     let recorder = recorderFor(recorderOptions);
-    const switchable = new SwitchableProbe();
+    const switchable = new SwitchableObserver();
     switchable.target = isRunning ? undefined : recorder;
     const state = memoryStore();
-    const probe = () => switchable.probe;
-    const options = { host: testHost, random: () => 0.5, probe, drainTimeout, state, once };
+    const observer = () => switchable.observer;
+    const options = { host: testHost, random: () => 0.5, observer, drainTimeout, state, once };
     const manager = new Manager(replaced, options);
     let stateAtEnd: 'running' | 'backing_off' | 'completed' | undefined;
     if (until !== undefined) {

@@ -1,6 +1,13 @@
 import { asyncScheduler } from 'rxjs';
 import { steadyClock } from '../../../operators/support/clock.ts';
-import type { CallEnded, CallPart, PipelineProbe, StagePlace } from '../../engine/probe.ts';
+import type {
+  CallEnded,
+  CallPart,
+  Calls,
+  EventsOf,
+  PipelineObserver,
+  StagePlace,
+} from '../../engine/observer.ts';
 import {
   failedEventsOf,
   isFatal,
@@ -95,7 +102,7 @@ const MAX_CALLS = 20_000;
  * Records what the collectors of a pipeline emit, and what each call of its forwarders does. It holds events as they were
  * collected, so that masking takes no time while the pipeline runs: mask them before anything is shown.
  */
-export class Recorder implements PipelineProbe {
+export class Recorder implements PipelineObserver {
   readonly #options: RecorderOptions;
   readonly #now = steadyClock();
   readonly #collectors = new Map<string, RecordedRun[]>();
@@ -194,11 +201,11 @@ export class Recorder implements PipelineProbe {
     runs.push({ startedAt: this.#now(), events: [], end: undefined });
   }
 
-  collected({ name }: StagePlace, events: () => readonly CollectedEvent[]): void {
+  collected({ name }: StagePlace, count: number, events: EventsOf): void {
     const run = this.#collectors.get(name)?.at(-1);
     if (run === undefined || this.#endedAt !== undefined) return;
     if (this.isFull) {
-      this.#leftOut.events += events().length;
+      this.#leftOut.events += count;
       return;
     }
     this.#acted();
@@ -209,9 +216,9 @@ export class Recorder implements PipelineProbe {
     for (const event of events()) {
       pending.add(event);
       const key = keyOf(event);
-      const count = again?.get(key) ?? 0;
-      if (count > 0) {
-        again?.set(key, count - 1);
+      const expected = again?.get(key) ?? 0;
+      if (expected > 0) {
+        again?.set(key, expected - 1);
         continue;
       }
       run.events.push({ at, event, stamp });
@@ -221,7 +228,7 @@ export class Recorder implements PipelineProbe {
     if (this.isFull) this.#options.onFull();
   }
 
-  admitted({ name }: StagePlace, events: () => readonly CollectedEvent[], root: object): void {
+  admitted({ name }: StagePlace, _count: number, events: EventsOf, root: object): void {
     const pending = this.#pending.get(name);
     if (pending === undefined || pending.size === 0) return;
     if (events().some((event) => pending.has(event))) this.#recordedRoots.add(root);
@@ -231,7 +238,7 @@ export class Recorder implements PipelineProbe {
     if (this.#endedAt === undefined) this.#leftOut.refused++;
   }
 
-  acknowledged({ name }: StagePlace, events: () => readonly CollectedEvent[], outcome: Outcome): void {
+  acknowledged({ name }: StagePlace, _count: number, events: EventsOf, outcome: Outcome): void {
     const pending = this.#pending.get(name);
     if (pending === undefined || pending.size === 0) return;
     const uncommitted = this.#options.commits ? this.#uncommitted.get(name) : undefined;
@@ -275,9 +282,9 @@ export class Recorder implements PipelineProbe {
     if (run !== undefined && this.#endedAt === undefined) run.end ??= { at: this.#now(), kind };
   }
 
-  called({ name }: StagePlace, parts: readonly CallPart[], calls: number): CallEnded {
+  called({ name }: StagePlace, { parts, count }: Calls): CallEnded {
     this.#acted();
-    const ended = this.#recordCall(name, parts, calls);
+    const ended = this.#recordCall(name, parts(), count);
     return (failure) => {
       ended(failure);
       this.#acted();

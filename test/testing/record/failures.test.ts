@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../../src/config/parse-config.ts';
-import type { StagePlace } from '../../../src/engine/probe.ts';
+import type { CallPart, Calls, StagePlace } from '../../../src/engine/observer.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { recordedTest, recorderFor } from '../../../src/testing/record/record-test.ts';
@@ -34,9 +34,13 @@ async function recorderOf(config: object, isRunning = false): Promise<Recorder> 
 function collect(recorder: Recorder, line: string) {
   const root = {};
   const events = [event(line)];
-  recorder.collected(COLLECT, () => events);
-  recorder.admitted(COLLECT, () => events, root);
+  recorder.collected(COLLECT, events.length, () => events);
+  recorder.admitted(COLLECT, events.length, () => events, root);
   return [{ root, size: 1 }];
+}
+
+function oneCall(parts: readonly CallPart[]): Calls {
+  return { count: 1, events: parts.length, startedAt: 0, parts: () => parts };
 }
 
 async function replayed(recording: Recording, config: object, forwarded: Record<string, number>) {
@@ -68,7 +72,7 @@ describe('a fatal failure in the millisecond', () => {
     const recorder = await recorderOf(CONFIG);
     recorder.started(COLLECT);
     const parts = collect(recorder, 'a');
-    answer(recorder.called(ARCHIVE, parts, 1), recorder.called(COPY, parts, 1));
+    answer(recorder.called(ARCHIVE, oneCall(parts)), recorder.called(COPY, oneCall(parts)));
     recorder.endCollecting();
     return recorder.recording;
   };
@@ -90,7 +94,7 @@ describe('a fatal failure in the millisecond', () => {
   it('of its call comes before all that the run did not do any more', async () => {
     const recorder = await recorderOf(CONFIG);
     recorder.started(COLLECT);
-    recorder.called(ARCHIVE, collect(recorder, 'a'), 1)(FATAL);
+    recorder.called(ARCHIVE, oneCall(collect(recorder, 'a')))(FATAL);
     recorder.endCollecting();
     const text = await replayed(atOneTime(recorder.recording), CONFIG, { archive: 0, copy: 0 });
     expect(text).toContain('{ takes: 0s, fails: true, permanent: true, fatal: true }');
@@ -143,7 +147,7 @@ describe('a run that fails on what is not recorded', () => {
   it('such as a commit, is one in which a collector fails', async () => {
     const recorder = await recorderOf(CONFIG);
     recorder.started(COLLECT);
-    recorder.called(ARCHIVE, collect(recorder, 'a'), 1)();
+    recorder.called(ARCHIVE, oneCall(collect(recorder, 'a')))();
     recorder.started(COLLECT);
     collect(recorder, 'b');
     recorder.started(COLLECT);
@@ -152,7 +156,7 @@ describe('a run that fails on what is not recorded', () => {
 
   it('such as a call of an event from before, is one too', async () => {
     const recorder = await recorderOf(CONFIG, true);
-    recorder.called(ARCHIVE, [{ root: {}, size: 1 }], 1)(FATAL);
+    recorder.called(ARCHIVE, oneCall([{ root: {}, size: 1 }]))(FATAL);
     recorder.started(COLLECT);
     expect(ends(recorder.recording)).toEqual(['0 failed', '0 undefined']);
   });
@@ -160,7 +164,7 @@ describe('a run that fails on what is not recorded', () => {
   it('is not one that fails on a recorded call, or that ended', async () => {
     const recorder = await recorderOf(CONFIG);
     recorder.started(COLLECT);
-    recorder.called(ARCHIVE, collect(recorder, 'a'), 1)(FATAL);
+    recorder.called(ARCHIVE, oneCall(collect(recorder, 'a')))(FATAL);
     recorder.started(COLLECT);
     recorder.completed(COLLECT);
     recorder.started(COLLECT);

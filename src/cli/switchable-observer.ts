@@ -1,8 +1,8 @@
-import type { PipelineProbe } from '../engine/probe.ts';
+import type { PipelineObserver } from '../engine/observer.ts';
 import type { Recorder } from '../testing/record/recorder.ts';
 
 /** What a recorder watches. */
-type Watched = keyof PipelineProbe & keyof Recorder;
+type Watched = keyof PipelineObserver & keyof Recorder;
 
 /** The type checker accepts this only if it names all that a recorder watches. */
 const WATCHED = {
@@ -19,10 +19,10 @@ const WATCHED = {
 } satisfies Record<Watched, true>;
 
 /** Lets a recorder watch a pipeline that runs, for some time. */
-export class SwitchableProbe {
-  target: Pick<PipelineProbe, Watched> | undefined;
+export class SwitchableObserver {
+  target: Pick<PipelineObserver, Watched> | undefined;
   /** What the pipeline has from its start. */
-  readonly probe: PipelineProbe = Object.fromEntries(
+  readonly observer: PipelineObserver = Object.fromEntries(
     Object.keys(WATCHED).map((method) => [
       method,
       (...args: unknown[]) => {

@@ -1,0 +1,97 @@
+import { counted } from '../../operators/support/counted.ts';
+import type { Logger } from '../sdk/context.ts';
+import { safeReason } from '../sdk/errors.ts';
+import type { DropReason } from '../sdk/status.ts';
+import { FailureLog } from './failure-log.ts';
+import type { PipelineObserver, PluginFailure, StagePlace } from './observer.ts';
+import { RetryLog } from './retry-log.ts';
+import type { PipelineCounters } from './stats.ts';
+
+const KINDS: Readonly<Record<StagePlace['kind'], string>> = {
+  collect: 'collector',
+  process: 'processor',
+  forward: 'forwarder',
+  dead_letter: 'dead letter',
+};
+
+/** Logs what goes wrong in one run of a pipeline, and keeps what forwarders fail with where health looks for it. */
+export class RunLog implements PipelineObserver {
+  readonly #pipeline: string;
+  readonly #logger: Logger;
+  readonly #counters: PipelineCounters;
+  readonly #retries = new Map<StagePlace, RetryLog>();
+  readonly #failures = new Map<StagePlace, FailureLog>();
+  readonly #overflows = new Map<StagePlace, FailureLog>();
+
+  constructor(pipeline: string, logger: Logger, counters: PipelineCounters) {
+    this.#pipeline = pipeline;
+    this.#logger = logger;
+    this.#counters = counters;
+  }
+
+  retrying(place: StagePlace, isRetrying: boolean): void {
+    this.#retriesOf(place).failing(isRetrying);
+  }
+
+  retried(place: StagePlace, attempt: number, wait: number, error: unknown, most: number | undefined): void {
+    this.#retriesOf(place).failed(attempt, wait, error, most);
+  }
+
+  left(place: StagePlace): void {
+    this.#retries.get(place)?.delivered();
+  }
+
+  pluginFailed(place: StagePlace, { error, what }: PluginFailure): void {
+    const log = this.#logOf(this.#failures, place, 'failed', 'error');
+    log.failed((often) => `${this.#nameOf(place)} ${what}${often}: ${safeReason(error)}`);
+  }
+
+  dropped(place: StagePlace, reason: DropReason, count: number): void {
+    if (reason !== 'buffer_full') return;
+    const why = 'they come faster than the pipeline takes them; raise `buffer.max_events`';
+    const log = this.#logOf(this.#overflows, place, 'been dropped', 'warn');
+    log.failed(
+      (often) => `${this.#nameOf(place)}: ${counted(count, 'event')} dropped${often}: ${why}`,
+      count,
+    );
+  }
+
+  /** To be called at the end of the run, however it ends. */
+  close(): void {
+    for (const log of [...this.#failures.values(), ...this.#overflows.values()]) log.close();
+  }
+
+  #retriesOf(place: StagePlace): RetryLog {
+    const known = this.#retries.get(place);
+    if (known !== undefined) return known;
+    const counters = this.#counters.entry(place);
+    const log = new RetryLog(`${this.#pipeline}: forwarder ${place.name}`, this.#logger, (outage) => {
+      counters.outage = outage;
+    });
+    this.#retries.set(place, log);
+    return log;
+  }
+
+  #logOf(
+    logs: Map<StagePlace, FailureLog>,
+    place: StagePlace,
+    verb: string,
+    level: 'error' | 'warn',
+  ): FailureLog {
+    const known = logs.get(place);
+    if (known !== undefined) return known;
+    const counters = this.#counters.entry(place);
+    const log = new FailureLog({
+      warn: (message) => this.#logger[level](message),
+      info: (message) => this.#logger.info(`${this.#nameOf(place)}: ${message}`),
+      verb,
+      received: () => counters.received,
+    });
+    logs.set(place, log);
+    return log;
+  }
+
+  #nameOf({ kind, name }: StagePlace): string {
+    return `${this.#pipeline}: ${KINDS[kind]} ${name}`;
+  }
+}
