@@ -9,47 +9,58 @@ const read = (path) => readFileSync(join(root, path), 'utf8');
 
 const INTRODUCTION = `# Operators
 
-What \`millrace/operators\` and \`millrace/operators/node\` export, with all options. Times are in milliseconds. This page
-is written from the sources by \`npm run operators\`, and its examples are run as tests: a comment behind a line is what
-it gives, with the virtual time at which it comes. Marble diagrams are from the tests as well: a letter is a value, or an
-array of values in a result, and takes a millisecond as a dash does; \`|\` is the completion, \`#\` an error.
+This page lists everything that \`millrace/operators\` and \`millrace/operators/node\` export. \`npm run operators\`
+generates it from the sources, and tests run the examples.
 
-To use the operators without the engine, install them alone ([from a clone](../README.md#install), while they are not in
-the npm registry). The package exports the same, as \`@millrace/operators\` and
-\`@millrace/operators/node\`. It takes 2 MB beside rxjs, which is its only peer dependency:
+To use the operators without the engine, install their own package ([from a clone](../README.md#install), while it is not
+in the npm registry). It exports the same names from \`@millrace/operators\` and \`@millrace/operators/node\`, takes 2 MB,
+and needs only rxjs:
 
 \`\`\`
 npm install @millrace/operators rxjs
 \`\`\`
 
-Options that must be given say so; all others have the default that stands beside them, also when they are \`undefined\`.
-An option that is unknown, or that an operator cannot take, is refused with an error that says what was expected. What
-measures or waits for time takes a \`scheduler\`, as RxJS's own operators do.
+- **Times** are in milliseconds. Operators that measure or wait for time take a \`scheduler\`, as those of RxJS do.
+- **Options** that are not marked as required have a default, which also replaces \`undefined\`. If an
+  option has two spellings, the first takes precedence.
+- **Errors**: a call throws a \`TypeError\` for an unknown option, or for an argument or option of the wrong type. The
+  message says what was expected.
+- **Examples**: the comment after a line shows its result, with the virtual time at which a value is emitted.
+- **Marble diagrams** are from the tests. A letter is a value (in a result also an array of values). A letter or a dash
+  takes one millisecond, \`|\` is the completion, and \`#\` is an error.
 `;
 
 const CONCLUSION = `## Differences from RxJS
 
-The cases of RxJS 7.8.2 for the operators on the left, as far as they apply, are tests of ours. These differences are
+The tests run the cases of RxJS 7.8.2 for the operators on the left, as far as they apply. These differences are
 intended.
 
 | RxJS | Ours | Difference |
 | --- | --- | --- |
-| \`mergeMap\`, \`mergeAll\` | \`orderedMap\`, \`inFlight\` | Results keep the order of the source; with \`ordered: false\` they leave as in \`mergeMap\`. Results that wait for their turn count towards \`concurrency\`, and an error does not wait for them. There is no \`resultSelector\`. |
-| \`concatMap\`, \`concatAll\` | \`orderedMap\` with \`concurrency: 1\`, \`gatherMap\` | \`gatherMap\` hands over all values that wait; with \`maxWeight: 1\` it is \`concatMap\`. |
-| \`bufferCount\`, \`bufferTime\` | \`batchBy\` | No batch is empty, and none overlaps another. \`within\` runs from the first value of a batch, not from the subscription. What came before an error is emitted before it. |
-| \`distinct\` | \`dedupe\` | Keys are forgotten, by time and by number. There is no stream that flushes them. |
-| \`throttleTime\` | \`dedupe\`, \`sampleFirst\`, \`rateLimit\` | A value at the very end of a window passes, and begins the next one. There is no \`trailing\`. |
+| \`mergeMap\`, \`mergeAll\` | \`orderedMap\`, \`inFlight\` | Results keep the order of the source; with \`ordered: false\`, they are emitted as with \`mergeMap\`. Results that wait for their turn count towards \`concurrency\`, and an error does not wait for them. There is no \`resultSelector\`. |
+| \`concatMap\`, \`concatAll\` | \`orderedMap\` with \`concurrency: 1\`, \`gatherMap\` | \`gatherMap\` passes on all waiting values together; with \`maxWeight: 1\`, it works like \`concatMap\`. |
+| \`bufferCount\`, \`bufferTime\` | \`batchBy\` | Batches are never empty and never overlap. \`within\` runs from the first value of a batch, not from the subscription. Values before an error are emitted before the error. |
+| \`distinct\` | \`dedupe\` | Keys are forgotten after a time, and beyond a number. No stream flushes them. |
+| \`throttleTime\` | \`dedupe\`, \`sampleFirst\`, \`rateLimit\` | A value at the very end of a window passes, and starts the next one. There is no \`trailing\`. |
 | \`delay\`, \`delayWhen\` | \`delayRange\` | Delays are numbers of at least 0, never dates, and rounded to whole milliseconds. |
-| \`retry\`, \`repeat\` | \`restartWithBackoff\`, \`retryWithBackoff\` | \`attempts\` counts runs: \`retry(2)\` is \`attempts: 3\`. Every restart goes through a timer, also one after 0 ms. A healthy period resets the count, a value does not. Completions are not counted. |
+| \`retry\`, \`repeat\` | \`restartWithBackoff\`, \`retryWithBackoff\` | \`attempts\` counts runs: \`retry(2)\` is \`attempts: 3\`. Every restart goes through a timer, also one after 0 ms. A healthy period resets the count; a value does not. Completions do not count. |
 | \`takeUntil\` | \`untilAborted\` | A signal cannot fail. |
-| \`from\` | \`pullFrom\` | It takes iterables only, and pulls while there is room. After 16,384 values it lets other work of the process run. |
-| \`interval\`, \`timer\` | \`poll\`, \`longTimer\` | The first call is at once, and an interval below 1 ms is 1 ms. \`longTimer\` keeps waits of more than 24.8 days; it takes no date and no NaN. |
+| \`from\` | \`pullFrom\` | It takes iterables only, and pulls while there is room. After 16,384 values, it lets other work of the process run. |
+| \`interval\`, \`timer\` | \`poll\`, \`longTimer\` | \`poll\` makes the first call at once, and an interval below 1 ms counts as 1 ms. \`longTimer\` supports waits of more than 24.8 days, but no dates and no NaN. |
 `;
 
 const ENTRIES = [
-  ['millrace/operators', 'operators/index.ts', 'They run anywhere RxJS does, browsers included.'],
-  ['millrace/operators/node', 'operators/node.ts', 'About files and streams: they need Node.'],
+  ['millrace/operators', 'operators/index.ts', 'These operators run wherever RxJS does, including browsers.'],
+  [
+    'millrace/operators/node',
+    'operators/node.ts',
+    'These operators work with files and streams. They need Node.js.',
+  ],
 ];
+
+/** What the introduction says of all functions with options. */
+const COMMON_ERRORS =
+  /^Throws TypeError for an (?:option that is unknown or of the wrong type|argument or an option of the wrong type, and for an option\s+that is unknown)\.\n?/gm;
 
 /** The text of a docstring, and the example in it. */
 function docstring(comment) {
@@ -66,7 +77,9 @@ function docstring(comment) {
   const prose = text
     .replace(/\{@link (?:\w+\.)?([^}]+)\}/g, '`$1`')
     .replace(/^@throws /gm, 'Throws ')
+    .replace(COMMON_ERRORS, '')
     .replace(/^@param (\w+) /gm, '`$1` ')
+    .replace(/\n{3,}/g, '\n\n')
     .trim();
   return { prose, example: example?.trim() };
 }
@@ -140,12 +153,25 @@ const SHOWN_RESULTS = ['LineBatch'];
 
 const cell = (text) => text.replaceAll('|', '\\|');
 
+/** The docstring of an option that is another spelling of one. */
+const ALIAS = /^The same as `(\w+)`/;
+
 function optionsTable(file, name) {
   if (PARTS_OF_OTHERS.includes(name) || !(isGiven(name) || SHOWN_RESULTS.includes(name))) return '';
   const isPartial = !isGiven(name) || read(file).includes(`Optional<${name}>`);
-  const rows = members(file, name).map(
-    ({ member, isRequired, type, prose }) =>
-      `| \`${member}\` | \`${cell(type)}\` | ${isRequired && !isPartial ? '**Must be given.** ' : ''}${cell(prose)} |`,
+  const all = members(file, name);
+  const spellings = ({ member }) => [
+    member,
+    ...all.filter(({ prose }) => ALIAS.exec(prose)?.[1] === member).map((alias) => alias.member),
+  ];
+  const options = all.filter(({ prose }) => !ALIAS.test(prose));
+  const rows = options.map(
+    ({ isRequired, type, prose, ...option }) =>
+      `| ${spellings(option)
+        .map((spelling) => `\`${spelling}\``)
+        .join(
+          ', ',
+        )} | \`${cell(type)}\` | ${isRequired && !isPartial ? '**Required.** ' : ''}${cell(prose)} |`,
   );
   if (rows.length === 0) return '';
   const head = isGiven(name) ? 'Option' : 'Field';
@@ -177,9 +203,8 @@ function chapter([specifier, entry, about]) {
   const pattern = /^\/\/ (\w.*)$|^export (type )?\{([^}]*)\} from '(\.[^']+)';/gm;
   for (const [, heading, allTypes, exported, from] of text.matchAll(pattern)) {
     if (heading !== undefined) {
-      if (parts.length > 2 || heading.includes(':')) {
-        if (!/Those about files|All others/.test(heading)) parts.push(`**${heading.replace(/\.$/, '')}.**`);
-      }
+      // The first comment of an entry is about the file.
+      if (parts.length > 2 || heading.includes(':')) parts.push(`**${heading.replace(/\.$/, '')}.**`);
       continue;
     }
     const names = exported.split(',').flatMap((item) => {

@@ -4,7 +4,7 @@ import { type Checks, checkRequired, draw, FROM_0, FUNCTION } from './support/ch
 export interface Backoff {
   /** Milliseconds: the longest wait after the first failure. */
   readonly base: number;
-  /** Milliseconds: the longest wait at all. */
+  /** Milliseconds: the longest wait after any failure. */
   readonly cap: number;
   /** A number in [0, 1). Default: Math.random. */
   readonly random?: (() => number) | undefined;
@@ -16,7 +16,7 @@ const CHECKS: Checks<Backoff> = { base: FROM_0, cap: FROM_0, random: FUNCTION };
  * The wait after the given number of consecutive failures, in whole milliseconds.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
- * @throws RangeError if `base` or `cap` is not a finite number of at least 0, or `random` returns no number in [0, 1].
+ * @throws RangeError if `base` or `cap` is not a finite number of at least 0, or `random` does not return a number in [0, 1].
  *
  * @example
  * backoffDelay(3, { base: 1000, cap: 60_000, random: () => 0.5 }); // 2000

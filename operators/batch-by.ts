@@ -14,15 +14,15 @@ import {
 import { subscribeFor } from './support/subscribe-for.ts';
 
 export interface BatchOptions<T> {
-  /** Values of a batch at most. */
+  /** The maximum number of values in a batch. */
   readonly count?: number | undefined;
-  /** Bytes of a batch at most. A single value may be larger: it leaves alone. */
+  /** The maximum number of bytes in a batch. A larger value is emitted in its own batch. */
   readonly bytes?: number | undefined;
-  /** Milliseconds after its first value, at most, a batch leaves. */
+  /** The maximum time in milliseconds from the first value of a batch to its emission. */
   readonly within?: number | undefined;
-  /** The bytes of a value, for `bytes`. Default: of a text in UTF-8, of anything else as JSON. */
+  /** Returns the bytes of a value, for `bytes`. Default: those of a string in UTF-8, or of any other value as JSON. */
   readonly sizeOf?: ((value: T) => number) | undefined;
-  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  /** The scheduler that measures time and waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -35,16 +35,16 @@ const CHECKS: Checks<BatchOptions<never>> = {
 };
 
 /**
- * Gathers values into arrays; a batch leaves as soon as it reaches any of its bounds, and is never empty. What is
- * left goes before the completion, and before an error as well: nothing that came is lost.
+ * Gathers values into arrays. A batch is emitted as soon as it reaches any of its bounds, and is never empty. The last
+ * batch is emitted before the completion or the error, so no value is lost.
  *
- * Values in a batch are open: behind an {@link InFlightWindow} that is smaller than `count` and `bytes` allow,
- * only `within` lets a batch leave.
+ * Values in a batch count as open: after an {@link InFlightWindow} that is smaller than `count` and `bytes` allow,
+ * only `within` causes a batch to be emitted.
  *
- * Use it instead of `bufferTime` when empty batches are of no use, when bytes count, or when an error must not
- * lose what has come.
+ * Use it instead of `bufferTime` when you do not need empty batches, when bytes count, or when an error must not
+ * lose earlier values.
  *
- * Errors: what `sizeOf` throws, and a RangeError if it returns no number of at least 0, after the values before it.
+ * Errors: what `sizeOf` throws, and a RangeError if it does not return a number of at least 0, after the values before it.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws TypeError without any bound.

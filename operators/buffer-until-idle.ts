@@ -6,17 +6,17 @@ import { subscribeFor } from './support/subscribe-for.ts';
 export interface BufferUntilIdleOptions {
   /** Milliseconds without a value after which a buffer is emitted. */
   readonly idle: number;
-  /** Values of a buffer at most: a full one is emitted at once. Default: 1,000. */
+  /** The maximum number of values in a buffer. A full buffer is emitted at once. Default: 1,000. */
   readonly count?: number | undefined;
-  /** What time is waited by. Default: `asyncScheduler`. */
+  /** The scheduler that waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
 const CHECKS: Checks<BufferUntilIdleOptions> = { idle: ABOVE_0, count: COUNT, scheduler: SCHEDULER };
 
 /**
- * Gathers values until none has come for a while, and emits them together: the lines of one stack trace, the changes
- * of one save. A buffer is never empty. What is left is emitted before the completion, and before an error as well.
+ * Gathers values until none arrives for a while, and emits them together, such as the lines of one stack trace or the
+ * changes of one save. A buffer is never empty. The last buffer is emitted before the completion or the error.
  *
  * Use it instead of `buffer(source.pipe(debounceTime(idle)))` when a source that never pauses must not fill the memory.
  *

@@ -21,13 +21,13 @@ import {
 } from './support/check-options.ts';
 
 export interface ChildEventsOptions {
-  /** Names the number in each child's data: `<name>-child-count`. */
+  /** The prefix of the field with the number of a child: `<name>-child-count`. */
   readonly name: string;
-  /** How many children follow an event. */
+  /** The number of children of each event. */
   readonly count: number;
   /** Milliseconds before the event; child n comes delay × (count ÷ n) after the one before it. 0 by default. */
   readonly delay?: number | undefined;
-  /** What waits. Default: `asyncScheduler`. */
+  /** The scheduler that waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -47,8 +47,8 @@ export interface ParentEvent {
 const AT_HAND = 1000;
 
 /**
- * An event and its children: copies of it whose data also has `<name>-child-count`, counted from 1. Without a delay
- * they are available, as an array; with one they come one after the other.
+ * Returns an event and its children: copies of it whose data also has `<name>-child-count`, counted from 1. Without a
+ * delay, the result is an array. With a delay, it is an Observable that emits them one after the other.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `count` is not an integer of at least 0, or `delay` is not at least 0.
@@ -82,11 +82,11 @@ function eventAndChildren<E extends ParentEvent>(
 }
 
 /**
- * {@link withChildren} as an operator: each event, then its children. The delays of several events run at the same
- * time, and what is due waits until all that belongs to the events before it has left. So an event is late by its
- * own delays at most, and no more is held than comes in that time.
+ * {@link withChildren} as an operator: emits each event, then its children. The delays of several events run at the same
+ * time. An event waits until all earlier events and their children have been emitted. So an event is delayed at most by
+ * its own delays, and the operator holds no more events than arrive in that time.
  *
- * Use it instead of `mergeMap` with timers when what belongs together must leave in the order of the source.
+ * Use it instead of `mergeMap` with timers when events and their children must keep the order of the source.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `count` is not an integer of at least 0, or `delay` is not at least 0.

@@ -6,11 +6,11 @@ import { subscribeFor } from './support/subscribe-for.ts';
 export interface CircuitBreakerOptions {
   /** Consecutive failures that open the circuit. Default: 5. */
   readonly failures?: number | undefined;
-  /** Milliseconds for which an open circuit refuses every call, before it lets one through on trial. Default: 30,000. */
+  /** Milliseconds for which an open circuit refuses every call, before it allows a trial call. Default: 30,000. */
   readonly openFor?: number | undefined;
-  /** Whether an error says that the other side is down, rather than that the call was wrong. Default: each does. */
+  /** Whether an error means that the service is down, rather than that the call was wrong. Default: every error does. */
   readonly isFailure?: ((error: unknown) => boolean) | undefined;
-  /** What time is measured by. Default: `asyncScheduler`. */
+  /** The scheduler that measures time. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -21,10 +21,10 @@ const CHECKS: Checks<CircuitBreakerOptions> = {
   scheduler: SCHEDULER,
 };
 
-/** A call that was refused, because those before it failed. */
+/** A call that was refused because earlier calls failed. */
 export class CircuitOpenError extends Error {
   override readonly name = 'CircuitOpenError';
-  /** Milliseconds until a call is let through on trial. */
+  /** Milliseconds until the next trial call. */
   readonly retryAfter: number;
 
   constructor(retryAfter: number) {
@@ -34,15 +34,15 @@ export class CircuitOpenError extends Error {
 }
 
 /**
- * Stops calling what keeps failing: after so many failures in a row, each subscription fails at once with a
- * {@link CircuitOpenError}, without one to the source. After a while, one is let through on trial: the circuit is closed
- * if it succeeds, and open for as long again if it fails.
+ * Stops calls to a service that keeps failing. After `failures` failures in a row, each subscription fails at once with a
+ * {@link CircuitOpenError} and does not subscribe to the source. After `openFor`, one trial call is allowed. If it
+ * succeeds, the circuit closes; if it fails, the circuit stays open for another `openFor`.
  *
- * Make one operator and use it for all calls to the same service: they share its state. A call has succeeded when it
- * completes, and when it is unsubscribed from after a value, as by `firstValueFrom`.
+ * Create one operator and use it for all calls to the same service, so that they share its state. A call succeeds when it
+ * completes, or when its subscriber leaves after a value, as `firstValueFrom` does.
  *
- * Use it instead of `retry` when many calls go to the same service, and each would wait for its own time-out. With
- * `retryWithBackoff({ waitFrom: (error) => error.retryAfter })` behind it, a call waits for the trial.
+ * Use it instead of `retry` when many calls go to the same service, and each would wait for its own timeout. If
+ * `retryWithBackoff({ waitFrom: (error) => error.retryAfter })` follows it, a call waits for the trial.
  *
  * Errors: those of the source; CircuitOpenError; what `isFailure` throws.
  *
@@ -61,7 +61,7 @@ export function circuitBreaker<T>(options: CircuitBreakerOptions = {}): MonoType
   const { failures = 5, openFor = 30_000, isFailure = () => true, scheduler } = options;
   const now = steadyClock(scheduler);
   let failed = 0;
-  /** While the circuit is closed, undefined. */
+  /** Undefined while the circuit is closed. */
   let openUntil: number | undefined;
   let isTrying = false;
 

@@ -12,20 +12,20 @@ import { steadyClock } from './support/clock.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
 
 export interface DedupeOptions<T> {
-  /** Values of the same key are duplicates: a string or a number, compared as by a `Map`. Default: the value. */
+  /** Returns the key of a value, a string or a number, compared as by a `Map`. Default: the value itself. */
   readonly key?: ((value: T) => unknown) | undefined;
   /** Milliseconds for which a key is remembered. */
   readonly within: number;
   /**
-   * Whether a duplicate restarts the time: then a key that never pauses passes only once. By default the time
-   * runs from the value that passed, so that it passes once per `within`.
+   * Whether a duplicate restarts the time, so that a key without pauses passes only once. By default the time runs
+   * from the value that passed, so that a key passes once per `within`.
    */
   readonly sliding?: boolean | undefined;
-  /** Keys remembered at most; beyond it, the one whose time ends first is forgotten. Default: 10,000. */
+  /** The maximum number of remembered keys. Beyond it, the key whose time ends first is forgotten. Default: 10,000. */
   readonly maxKeys?: number | undefined;
   /** Called with each duplicate. */
   readonly onDuplicate?: ((value: T) => void) | undefined;
-  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  /** The scheduler that measures time and waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -39,11 +39,11 @@ const CHECKS: Checks<DedupeOptions<never>> = {
 };
 
 /**
- * Drops values whose key has passed within the last so many milliseconds. RxJS's `distinct` remembers every key
- * forever; this one forgets by time, and holds `maxKeys` keys at most. It sets no timer.
+ * Drops values whose key has passed within the last `within` milliseconds. RxJS's `distinct` remembers every key
+ * forever; `dedupe` forgets keys after that time, and remembers at most `maxKeys` keys. It sets no timer.
  *
- * Use it instead of `distinct` when the stream does not end, and instead of `distinctUntilChanged` when others
- * come in between.
+ * Use it instead of `distinct` when the stream does not end, and instead of `distinctUntilChanged` when other values
+ * come between duplicates.
  *
  * Errors: what `key` or `onDuplicate` throws.
  *

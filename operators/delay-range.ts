@@ -12,7 +12,7 @@ import {
   SCHEDULER,
 } from './support/check-options.ts';
 
-/** Bounds of a wait in milliseconds, 0 ≤ minimum ≤ maximum. Equal bounds make a fixed wait. */
+/** The bounds of a wait in milliseconds, 0 ≤ minimum ≤ maximum. Equal bounds give a fixed wait. */
 export interface DelayBounds {
   /** Milliseconds. */
   readonly minimum: number;
@@ -21,14 +21,14 @@ export interface DelayBounds {
 }
 
 export interface RandomOptions {
-  /** A number in [0, 1). `Math.random` by default; a seeded one makes waits repeatable. */
+  /** Returns a number in [0, 1). `Math.random` by default. A seeded function makes waits repeatable. */
   readonly random?: (() => number) | undefined;
 }
 
 export interface DelayRangeOptions extends RandomOptions {
-  /** Whether values keep their order: one that is due waits for those before it. Default: true. */
+  /** Whether values keep their order: a value that is due waits for earlier values. Default: true. */
   readonly ordered?: boolean | undefined;
-  /** What waits. Default: `asyncScheduler`. */
+  /** The scheduler that waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -40,19 +40,19 @@ export function drawDelay({ minimum, maximum }: DelayBounds, random: () => numbe
   return minimum + draw('delayRange', random) * (maximum - minimum);
 }
 
-/** Emits once after so many milliseconds, rounded: timers keep no fractions, and marbles show none. */
+/** Emits once after a number of milliseconds, rounded, because timers and marbles have no fractions. */
 export function wait(ms: number, scheduler?: SchedulerLike): Observable<unknown> {
   return longTimer(Math.round(ms), scheduler);
 }
 
 /**
- * Delays each value by a wait of its own, drawn from a range in milliseconds. Values wait at the same time and keep their
- * order; with `ordered: false`, one with a short wait may overtake one that came before it. The completion waits
- * for them; an error does not.
+ * Delays each value by its own random wait within a range. Values wait at the same time and keep their order; with
+ * `ordered: false`, a value with a short wait may overtake earlier values. The completion waits for them; an error does
+ * not.
  *
- * Use it instead of `delay` when each value is to be late by a time of its own.
+ * Use it instead of `delay` when each value needs its own delay.
  *
- * Errors: what `random` throws, and a RangeError if it returns no number in [0, 1].
+ * Errors: what `random` throws, and a RangeError if it does not return a number in [0, 1].
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError unless 0 ≤ minimum ≤ maximum.

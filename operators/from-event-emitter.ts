@@ -13,20 +13,20 @@ import {
 import type { Demand } from './support/demand.ts';
 import { Fifo } from './support/fifo.ts';
 
-/** What `EventEmitter` of Node has of that, and others that are made like it. */
+/** The methods of Node's `EventEmitter`, and of similar emitters, that are used here. */
 export interface EventEmitterLike {
   on(event: string, listener: (...args: unknown[]) => void): unknown;
   off(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
 export interface FromEventEmitterOptions<T> {
-  /** Values that may wait until there is room. Default: 1,000. */
+  /** The maximum number of values that wait for room. Default: 1,000. */
   readonly buffer?: number | undefined;
-  /** Which value is dropped when the buffer is full: the one that comes, or the oldest. Default: `newest`. */
+  /** The value that is dropped when the buffer is full: the new one, or the oldest. Default: `newest`. */
   readonly drop?: 'newest' | 'oldest' | undefined;
-  /** Called with each value that is dropped, and how many were so far. */
+  /** Called with each dropped value, and the number of values dropped so far. */
   readonly onDrop?: ((value: T, dropped: number) => void) | undefined;
-  /** The event after which nothing comes, such as `close`. Default: none. */
+  /** The event that completes the result, such as `close`. Default: none. */
   readonly end?: string | undefined;
 }
 
@@ -41,12 +41,12 @@ const CHECKS: Checks<FromEventEmitterOptions<never>> = {
 };
 
 /**
- * The events of an emitter, by demand. An emitter cannot wait, so events that come when there is no room wait in a
- * buffer of bounded size. Beyond that, values are dropped and counted. Emits the first argument of each event.
+ * Emits the events of an emitter by demand. An emitter cannot wait, so events that arrive when there is no room wait in a
+ * bounded buffer. When the buffer is full, values are dropped and counted. Emits the first argument of each event.
  *
  * Use it instead of `fromEvent` when the consumer can be slower than the emitter.
  *
- * Errors: the argument of an `error` event, after the values that wait; what `onDrop` throws, at once.
+ * Errors: the argument of an `error` event, after the waiting values; what `onDrop` throws, at once.
  *
  * @throws TypeError for an argument or an option of the wrong type, and for an option that is unknown.
  * @throws RangeError if `buffer` is not an integer of at least 1.

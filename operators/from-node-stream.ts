@@ -6,14 +6,14 @@ import type { Demand } from './support/demand.ts';
 const STREAM: Check = (value) => hasMethods(value, 'read', 'on', 'destroy') || 'a readable stream of Node';
 
 /**
- * The chunks of a readable stream of Node, or its objects, by demand. What has no room stays in the buffer of
- * the stream, which reads no more than its `highWaterMark`; `readableLength` counts it. Nothing is dropped.
+ * Emits the chunks or objects of a readable stream of Node.js by demand. Chunks without room stay in the buffer of
+ * the stream, which reads no more than its `highWaterMark`; `readableLength` counts them. Nothing is dropped.
  *
  * Unsubscribing destroys the stream.
  *
- * Use it instead of `from(stream)` when the consumer can be slower than the stream: `from` reads on without end.
+ * Use it instead of `from(stream)` when the consumer can be slower than the stream: `from` does not stop reading.
  *
- * Errors: that of the stream; one that says so if it was destroyed before its end.
+ * Errors: the error of the stream, or an error that reports that the stream was destroyed before its end.
  *
  * @throws TypeError for an argument of the wrong type.
  *

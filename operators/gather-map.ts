@@ -4,9 +4,9 @@ import { Fifo } from './support/fifo.ts';
 import { subscribeFor, subscribeInner } from './support/subscribe-for.ts';
 
 export interface GatherMapOptions<T> {
-  /** What a value counts. Default: 1. */
+  /** Returns the weight of a value. Default: 1. */
   readonly weigh?: ((value: T) => number) | undefined;
-  /** The most that is gathered; a single value may weigh more. Default: no limit. */
+  /** The maximum total weight of a call; a single value may weigh more. Default: no limit. */
   readonly maxWeight?: number | undefined;
 }
 
@@ -17,14 +17,14 @@ const CHECKS: Checks<GatherMapOptions<never>> = {
 };
 
 /**
- * One piece of work at a time, on everything that has arrived since the last began: values wait while `project`'s
- * result runs, and are then handed over together. A value is never held back for others to come.
+ * Calls `project` with all waiting values, one call at a time. Values wait while the result of the last call runs, and are
+ * then passed to `project` together. A value never waits for later values.
  *
- * Use it instead of `concatMap` when one piece of work can take many values, such as one write for many lines.
+ * Use it instead of `concatMap` when one call can take many values, such as one write for many lines.
  *
- * "Runs" is until its teardown has run: what it locked is free when `project` is called again.
+ * A result runs until its teardown has run, so the next call finds its locks released.
  *
- * Errors: an error of the source, of an inner source or thrown by `project` or `weigh` ends the stream at once; so
+ * Errors: an error of the source, of an inner source or thrown by `project` or `weigh` ends the stream at once. So
  * does a weight that is not a finite number of at least 0.
  *
  * @throws TypeError for an argument or an option of the wrong type, and for an option that is unknown.

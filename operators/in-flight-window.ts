@@ -6,11 +6,11 @@ import type { Demand } from './support/demand.ts';
 const ROUNDING = 1e-6;
 
 /**
- * A window over what is in flight: at most `size` values are open at a time.
+ * Limits the number of values in flight: at most `size` values are open at a time.
  *
- * `take` opens values, `release` closes them; sources listen to `room$` and pause while there is none.
- * Notifications are trampolined: a source that emits, and whose value acknowledges, inside a notification
- * is told of the new room in the same loop, never by recursion.
+ * `take` opens values, and `release` closes them. Sources listen to `room$` and pause while there is no room.
+ * Notifications are trampolined: if a source emits during a notification, and its value is acknowledged at once, the
+ * same loop notifies it of the new room, without recursion.
  *
  * @example
  * const window = new InFlightWindow(2);
@@ -47,7 +47,7 @@ export class InFlightWindow implements Demand {
   }
 
   /**
-   * Opens `count` values. The caller looks at `room` first; what exceeds it still counts.
+   * Opens `count` values. The caller checks `room` first; values beyond it still count.
    *
    * @throws RangeError if `count` is not a finite number of at least 0.
    */
@@ -57,7 +57,7 @@ export class InFlightWindow implements Demand {
   }
 
   /**
-   * Closes `count` values and tells the sources of the room.
+   * Closes `count` values and notifies the sources of the room.
    *
    * @throws RangeError if `count` is not a finite number of at least 0, or more than is open.
    */

@@ -21,9 +21,9 @@ import {
 } from './support/check-options.ts';
 
 export interface InFlightOptions<T> {
-  /** Whether results leave in the order in which their values came in. Default: true. */
+  /** Whether results are emitted in the order of their values. Default: true. */
   readonly ordered?: boolean | undefined;
-  /** How much of the window a value takes: the number of its lines, say. Default: 1. */
+  /** Returns how much of the window a value takes, for example the number of its lines. Default: 1. */
   readonly weigh?: ((value: T) => number) | undefined;
 }
 
@@ -32,15 +32,15 @@ const WINDOW: Check = (value) =>
 const CHECKS: Checks<InFlightOptions<never>> = { ordered: BOOLEAN, weigh: FUNCTION };
 
 /**
- * Maps each value to any number of results, with at most as many values open as the window allows. A value is open
- * from when it comes until all of its results have left; the source is given the same window, and emits no more
- * than there is room for: back-pressure from end to end, and memory that stays flat.
+ * Maps each value to any number of results, with at most as many open values as the window allows. A value is open
+ * from its arrival until all of its results have been emitted. Give the same window to the source, so that it emits
+ * only while there is room: backpressure from end to end, with constant memory.
  *
- * `project` is that of {@link orderedMap}. A source that does not heed the window loses nothing: what it emits
- * beyond the window's size waits in memory. An error or unsubscription closes all that is open, so a window may be
- * shared, and outlives a restart.
+ * `project` works as in {@link orderedMap}. If a source ignores the window, values beyond its size wait in memory, and
+ * none is lost. An error or unsubscription closes all open values, so a window may be shared and reused after a
+ * restart.
  *
- * Use it instead of `mergeMap` when the source can wait: the memory stays flat however slow the work is.
+ * Use it instead of `mergeMap` when the source can wait: memory stays constant however slow the work is.
  *
  * Errors: an error of the source, of an inner source, or thrown by `project` or `weigh`, at once; and a weight that
  * is not a finite number of at least 0.

@@ -1,6 +1,6 @@
-// Operators and creation functions that run anywhere RxJS does, browsers included. Those about files: `node.ts`.
+// Operators and creation functions that run wherever RxJS does, including browsers. `node.ts` has the others.
 
-// Masks: secrets out of texts and events.
+// Masks: they remove secrets from strings and events.
 
 export { entropyIndex } from './masks/entropy-index.ts';
 export {
@@ -28,13 +28,13 @@ export {
 export { loadPlannedSearch, type RegexMaskOptions, regexMask, regexMasker } from './masks/regex-mask.ts';
 export type { ReplacementOptions } from './masks/replacement.ts';
 
-// Mapping: several at a time and in order, everything that waits at once, one event into many.
+// Mapping: several values at a time and in order, all waiting values together, one event into several.
 
 export { type ChildEventsOptions, childEvents, type ParentEvent, withChildren } from './child-events.ts';
 export { type GatherMapOptions, gatherMap } from './gather-map.ts';
 export { type OrderedMapOptions, orderedMap } from './ordered-map.ts';
 
-// Less: batches, and fewer of what there are too many of.
+// Reduction: batches, buffers, duplicates, rate limits and samples.
 
 export { type BatchOptions, batchBy } from './batch-by.ts';
 export { type BufferUntilIdleOptions, bufferUntilIdle } from './buffer-until-idle.ts';

@@ -10,18 +10,18 @@ import {
 } from 'rxjs';
 import { type Check, checkValue, SCHEDULER } from './support/check-options.ts';
 
-/** The longest wait that Node's timers keep: `timer(2 ** 31)` fires at once. */
+/** The longest wait that Node's timers support: `timer(2 ** 31)` fires at once. */
 const LONGEST = 2 ** 31 - 1;
 
 const MILLISECONDS: Check = (value) =>
   (typeof value === 'number' && value > -Infinity) || 'a number of milliseconds';
 
 /**
- * `timer(ms)` for waits of any length: emits 0 after `ms` milliseconds and completes; with `Infinity`, never.
+ * `timer(ms)` for waits of any length: emits 0 after `ms` milliseconds and completes. With `Infinity`, it never emits.
  *
  * Use it instead of `timer` when a wait can be longer than 24.8 days.
  *
- * @throws TypeError if `ms` is not a number, or `scheduler` is none of RxJS.
+ * @throws TypeError if `ms` is not a number, or `scheduler` is not a scheduler of RxJS.
  * @throws RangeError if `ms` is NaN or -Infinity.
  *
  * @example
@@ -30,7 +30,7 @@ const MILLISECONDS: Check = (value) =>
 export function longTimer(ms: number, scheduler: SchedulerLike = asyncScheduler): Observable<0> {
   checkValue('longTimer', 'ms', ms, MILLISECONDS);
   checkValue('longTimer', 'scheduler', scheduler, SCHEDULER);
-  // Timers that repeat for ever would keep a TestScheduler from ending.
+  // A timer that repeats forever would keep a TestScheduler from ending.
   if (ms === Infinity) return NEVER;
   const last = timer(ms % LONGEST, scheduler) as Observable<0>;
   const full = Math.floor(ms / LONGEST);

@@ -1,6 +1,6 @@
-// Operators and creation functions about files and streams: they need Node. All others: `index.ts`.
+// Operators and creation functions for files and streams, which need Node.js. `index.ts` has the others.
 
-// Reading: lines of files as they are written.
+// Reading: the lines of files, as they are written.
 
 export { AcknowledgedPositions } from './files/follow/acknowledged-positions.ts';
 export type { FileStatus } from './files/follow/file-system.ts';
@@ -15,7 +15,7 @@ export {
   type Positions,
 } from './files/follow-files.ts';
 
-// Writing: each write completes when the operating system has it.
+// Writing: a write completes when the operating system has the data.
 
 export {
   type AppenderOptions,
@@ -26,6 +26,6 @@ export {
 export { NumberedFiles, type NumberedFilesOptions } from './files/numbered-files.ts';
 export { writeToStream } from './write-to-stream.ts';
 
-// Streams of Node, by demand.
+// Streams of Node.js: they are read by demand.
 
 export { fromNodeStream } from './from-node-stream.ts';

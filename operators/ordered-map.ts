@@ -4,13 +4,13 @@ import { Fifo } from './support/fifo.ts';
 import { subscribeInner } from './support/subscribe-for.ts';
 
 export interface OrderedMapOptions {
-  /** Source values that are worked on, or whose results wait for their turn, at a time. Default: no limit. */
+  /** The maximum number of values in progress, including those whose results wait for their turn. Default: no limit. */
   readonly concurrency?: number | undefined;
-  /** Whether results leave in the order in which their values came in. Default: true. */
+  /** Whether results are emitted in the order of their values. Default: true. */
   readonly ordered?: boolean | undefined;
 }
 
-/** A source value that was started, and its results that wait until all before it have left. */
+/** A source value in progress, with the results that wait until all earlier values have left. */
 interface Slot<T, R> {
   readonly value: T;
   readonly results: R[];
@@ -18,19 +18,19 @@ interface Slot<T, R> {
 }
 
 /**
- * Maps each value to any number of results, several at a time, in the order of the source.
+ * Maps each value to any number of results, several values at a time, in the order of the source.
  *
- * `project` may return an array, which costs no inner Observable, or any ObservableInput. Unlike `mergeMap` with
- * a limit (rxjs#7334) it loses no value of the source when inner sources complete synchronously, and unlike `concatMap`
- * it does not wait for one value before it starts the next. Values beyond `concurrency` wait in memory: bound them with
- * an {@link InFlightWindow} where the source can be made to wait. An inner source is subscribed to when its turn comes:
- * what a hot one, such as a group of `groupBy`, emits before that is lost, as in `mergeMap` and `concatMap`. Without a
- * limit, each is subscribed to at once.
+ * `project` may return an array, which needs no inner Observable, or any ObservableInput. Unlike `mergeMap` with
+ * a limit (rxjs#7334), it loses no values when inner sources complete synchronously. Unlike `concatMap`, it does not wait
+ * for one value before it starts the next. Values beyond `concurrency` wait in memory: bound them with an
+ * {@link InFlightWindow} if the source can wait.
  *
- * With a limit, the next inner source starts when one before it has completed and its teardown has run.
+ * Without a limit, it subscribes to each inner source at once. With a limit, it subscribes to the next inner source when
+ * an earlier one has completed and its teardown has run. A hot inner source, such as a group of `groupBy`, loses the
+ * values that it emits before, as in `mergeMap` and `concatMap`.
  *
  * Use it instead of `mergeMap` when the order matters or the concurrency is limited, and instead of `concatMap`
- * when values may be worked on at the same time.
+ * when several values may be in progress at the same time.
  *
  * Errors: an error of the source, of an inner source or thrown by `project` ends the stream at once.
  *
@@ -58,16 +58,16 @@ export function mapInOrder<T, O extends ObservableInput<unknown>>(
   return (source) =>
     new Observable<R>((subscriber) => {
       const waiting = new Fifo<T>();
-      /** Those that have started, in order, or else those that have ended. */
+      /** With `ordered`, the values in progress, in their order; otherwise those that have ended. */
       const slots = new Fifo<Slot<T, R>>();
       let index = 0;
-      /** Values that have started and not left. */
+      /** The number of values in progress. */
       let active = 0;
       let advancing = false;
       let emitting = false;
       let sourceDone = false;
 
-      /** Results that come meanwhile wait in their slots. */
+      /** Results that arrive in the meantime wait in their slots. */
       const emit = (results: readonly R[]) => {
         emitting = true;
         for (const result of results) subscriber.next(result);

@@ -18,23 +18,22 @@ import {
 } from './support/check-options.ts';
 
 export interface PollOptions {
-  /** Milliseconds from one call to the next. Below 1, which no timer keeps, it counts as 1. */
+  /** Milliseconds from one call to the next. Timers cannot be faster than 1 ms, so a lower value counts as 1. */
   readonly interval: number;
-  /** What waits. Default: `asyncScheduler`. */
+  /** The scheduler that waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
 const CHECKS: Checks<PollOptions> = { interval: FINITE, scheduler: SCHEDULER };
 
 /**
- * Calls `fn` at once and then every `interval` ms, and emits what the results emit. Calls never overlap: a tick
- * that finds the last result unfinished is skipped, so a slow call delays the next one and leaves the cadence.
- * "At once" is a timer of 0 ms: all that subscribe to a shared poll in one turn see its first result.
+ * Calls `fn` at once and then every `interval` ms, and emits the values of the results. Calls never overlap: a tick is
+ * skipped while the last result is unfinished, so a slow call delays the next one and the cadence stays the same.
+ * "At once" means a timer of 0 ms, so everyone who subscribes to a shared poll in the same turn sees the first result.
  *
  * Never completes. Errors: what `fn` throws, and the first error of a result.
  *
- * Use it instead of `interval` with `exhaustMap` when the first call is to be at once and its calls must not
- * overlap.
+ * Use it instead of `interval` with `exhaustMap` when the first call must happen at once and calls must not overlap.
  *
  * @throws TypeError for an argument or an option of the wrong type, and for an option that is unknown.
  * @throws RangeError if `interval` is not a finite number.

@@ -16,7 +16,7 @@ import {
 import type { Demand } from './support/demand.ts';
 
 export interface PullOptions {
-  /** What the turns of other work are waited for by. Default: `asyncScheduler`. */
+  /** The scheduler that lets other work of the process run. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -26,14 +26,15 @@ const ITERABLE: Check = (value) =>
   'an iterable or async iterable';
 const CHECKS: Checks<PullOptions> = { scheduler: SCHEDULER };
 
-/** Values pulled in one go before other work of the process gets its turn: an endless iterable must not starve it. */
+/** Values pulled before other work of the process runs, because an endless iterable must not starve it. */
 const SLICE = 16_384;
 
 /**
- * Pulls an iterable by demand: one value at a time, and only while there is room. RxJS's `from` pulls an async
- * generator without end, however far the consumer is behind (rxjs#2342).
+ * Pulls an iterable by demand: one value at a time, and only while there is room. RxJS's `from` never stops pulling an
+ * async generator, even if the consumer is slower (rxjs#2342).
  *
- * On unsubscription the iterator's `return` is called, so that a generator's `finally` runs.
+ * Unsubscription calls the iterator's `return`, so that a generator's `finally` runs.
+ *
  * Use it instead of `from` when the consumer can be slower than the iterable.
  *
  * Errors: what the iterator throws or rejects with.
@@ -121,7 +122,7 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
       });
     };
 
-    // A promise, because an async iterator offers nothing else.
+    // A promise, because an async iterator offers no other interface.
     const awaitResult = (result: PromiseLike<IteratorResult<T>>) => {
       awaiting = true;
       result.then((settled) => {
@@ -130,7 +131,7 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
         try {
           take(settled);
         } catch (error) {
-          // Nothing else would catch it: a result that is not an object, or whose getters throw.
+          // Otherwise nothing would catch a result that is not an object, or whose getters throw.
           fail(error);
         }
         pull();
@@ -145,7 +146,7 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
   });
 }
 
-/** By what it can do: promises of another realm, such as those of Node's streams in a test, are not a `Promise` here. */
+/** Checks for `then`, because promises of another realm, such as those of Node's streams in a test, are none here. */
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | undefined)?.then === 'function';
 }
@@ -156,7 +157,7 @@ function openIterator<T>(iterable: Iterable<T> | AsyncIterable<T>): Iterator<T> 
   return openAsync === undefined ? (iterable as Iterable<T>)[Symbol.iterator]() : openAsync.call(iterable);
 }
 
-/** What a generator's `finally` throws has no one to go to: the consumer has left. */
+/** Ignores what a generator's `finally` throws, because the consumer has left. */
 function closeIterator<T>(iterator: Iterator<T> | AsyncIterator<T>): void {
   try {
     const closed: unknown = iterator.return?.();

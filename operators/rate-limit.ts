@@ -8,23 +8,23 @@ import { subscribeFor } from './support/subscribe-for.ts';
 import { TokenBucket } from './support/token-bucket.ts';
 
 export interface RateLimitOptions<T> {
-  /** Values of each key have a limit of their own: a string or a number. Default: one limit for all. */
+  /** Returns the key of a value, a string or a number. Each key has its own limit. Default: one limit for all values. */
   readonly key?: ((value: T) => unknown) | undefined;
-  /** How many values may pass … */
+  /** The number of values that may pass in each period … */
   readonly count: number;
-  /** … in so many milliseconds, on average. */
+  /** … of this many milliseconds, on average. */
   readonly per: number;
-  /** How many may pass at once after a pause. Default: `count`. */
+  /** The number of values that may pass at once after a pause. Default: `count`. */
   readonly burst?: number | undefined;
-  /** `drop` what exceeds the limit, or `delay` it until it may pass. Default: `drop`. */
+  /** `drop` values beyond the limit, or `delay` them until they may pass. Default: `drop`. */
   readonly onExceeded?: 'drop' | 'delay' | undefined;
-  /** With `delay`: values that wait at most, of all keys; what comes beyond it is dropped. Default: 1,000. */
+  /** With `delay`: the maximum number of waiting values of all keys. Further values are dropped. Default: 1,000. */
   readonly maxWaiting?: number | undefined;
-  /** Keys remembered at most; beyond it, the one unused for longest starts with a full burst. Default: 10,000. */
+  /** The maximum number of remembered keys. Beyond it, the least recently used key starts with a full burst. Default: 10,000. */
   readonly maxKeys?: number | undefined;
-  /** Called with each value that is dropped. */
+  /** Called with each dropped value. */
   readonly onDrop?: ((value: T) => void) | undefined;
-  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  /** The scheduler that measures time and waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -49,11 +49,12 @@ const CHECKS: Checks<RateLimitOptions<never>> = {
 
 /**
  * Lets `count` values pass every `per` milliseconds, by a token bucket for each key: `burst` values may pass at
- * once, and each one more as its token comes, evenly. Values of one key keep their order; a key that waits holds up
- * no other. A key whose values wait is never forgotten, and counts towards `maxWaiting` alone.
+ * once, and then one more for each token, evenly spaced. Values of one key keep their order, and a waiting key does not
+ * delay other keys. A key with waiting values is never forgotten, and counts only towards `maxWaiting`.
  *
- * Completion waits for what is delayed; an error does not.
- * Use it instead of `throttleTime` when several values may pass at once, or each key has a limit of its own.
+ * Completion waits for delayed values; an error does not.
+ *
+ * Use it instead of `throttleTime` when several values may pass at once, or each key has its own limit.
  *
  * Errors: what `key` or `onDrop` throws.
  *

@@ -24,20 +24,20 @@ import {
 import { steadyClock } from './support/clock.ts';
 
 export interface RestartPolicy extends Backoff {
-  /** Consecutive failures at most: the last one is passed on. `Infinity`: none is. */
+  /** The maximum number of consecutive failures; the last one is passed on. With `Infinity`, none is. */
   readonly attempts: number;
-  /** Milliseconds: a run that stayed up this long was healthy, and the count of failures starts over. `Infinity`: none is. */
+  /** Milliseconds: a run that stays up this long is healthy and resets the failure count. With `Infinity`, none is healthy. */
   readonly healthyAfter: number;
-  /** Whether a run that completed is started again as well. */
+  /** Whether a completed run is restarted too. */
   readonly onComplete: boolean;
-  /** Whether an error is passed on at once, since another run would end with the same. Default: none is. */
+  /** Whether an error is passed on at once, because another run would fail in the same way. Default: none is. */
   readonly isFatal?: ((error: unknown) => boolean) | undefined;
   /**
-   * Milliseconds to wait after an error that says so itself, such as by `Retry-After`; `undefined` for any other.
-   * `cap` does not limit them.
+   * Returns the milliseconds to wait if an error asks for a wait, such as by `Retry-After`, and otherwise `undefined`.
+   * `cap` does not limit this wait.
    */
   readonly waitFrom?: ((error: unknown) => number | undefined) | undefined;
-  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  /** The scheduler that measures time and waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -67,17 +67,15 @@ export const POLICY_CHECKS: Checks<RestartPolicy> = {
 const OBSERVER_CHECKS: Checks<RestartObserver> = { onStart: FUNCTION, onWait: FUNCTION };
 
 /**
- * Subscribes again to a source that failed, or ended, after a backoff with full jitter. Unlike
- * `retry({ resetOnSuccess: true })`, the count is reset by a healthy period and never by a value: a source that
- * emits once and fails does not spin. Every restart goes through a timer, so no source loops in one stack. It is
- * RxJS's `retry` and `repeat`, with delays.
+ * Subscribes again to a source that failed or completed, after a backoff with full jitter. Unlike with
+ * `retry({ resetOnSuccess: true })`, a healthy period resets the failure count, and a value does not. So a source that
+ * emits once and fails cannot spin. Every restart goes through a timer, so restarts never nest in one call stack.
  *
- * Use it instead of `retry` and `repeat` when the source runs for long: a healthy period resets the count, and
+ * Use it instead of `retry` and `repeat` when the source runs for a long time: a healthy period resets the count, and
  * waits grow.
  *
- * Errors: the last error, once there were `attempts` failures without a healthy run between them, or at once if it
- * `isFatal`; what `random`, `isFatal`, `waitFrom` or the observer throws, and a wait that is not a number of at least 0,
- * at once.
+ * Errors: the last error, after `attempts` failures without a healthy run between them, or at once if it `isFatal`. Also
+ * what `random`, `isFatal`, `waitFrom` or the observer throws, and a wait that is not a number of at least 0, at once.
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `attempts` is neither an integer of at least 1 nor `Infinity`, `base` or `cap` is not

@@ -7,16 +7,17 @@ import {
 } from './restart-with-backoff.ts';
 import { checkOptions, type Optional } from './support/check-options.ts';
 
-/** A {@link RestartPolicy} in which everything has a default. */
+/** A {@link RestartPolicy} in which all options have defaults. */
 export type RetryPolicy = Optional<Omit<RestartPolicy, 'onComplete'>>;
 
 /**
- * {@link restartWithBackoff} for a source that may end: subscribes again when it fails, and lets a completion pass.
- * Waits of up to 1 s, 2 s, 4 s, … 60 s; five failures, unless a run of 10 s or more came between them.
+ * {@link restartWithBackoff} for a source that may complete: subscribes again when it fails, and passes on the completion.
+ * By default, it waits up to 1 s, 2 s, 4 s, … 60 s, and passes on the fifth failure, unless a run of 10 s or more came
+ * between the failures.
  *
- * Use it instead of `retry` when what fails needs time to recover.
+ * Use it instead of `retry` when the source needs time to recover.
  *
- * Errors: the last error, once there were `attempts` failures without a healthy run between them.
+ * Errors: the last error, after `attempts` failures without a healthy run between them.
  *
  * @throws TypeError and RangeError as {@link restartWithBackoff} does.
  *
@@ -25,7 +26,7 @@ export type RetryPolicy = Optional<Omit<RestartPolicy, 'onComplete'>>;
  * const call$ = defer(() => (++calls < 3 ? throwError(() => new Error('busy')) : of('done')));
  * call$.pipe(retryWithBackoff({ base: 100, random: () => 0.5 })); // 'done' at 150 ms
  *
- * // A server that says when to come again, by `Retry-After`.
+ * // A server that asks for a wait, by `Retry-After`.
  * const busy = Object.assign(new Error('429'), { retryAfter: 30_000 });
  * let requests = 0;
  * const request$ = defer(() => (++requests < 2 ? throwError(() => busy) : of('taken')));

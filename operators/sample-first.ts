@@ -4,17 +4,17 @@ import { steadyClock } from './support/clock.ts';
 import { DEFAULT_MAX_KEYS, LruMap } from './support/lru-map.ts';
 
 export interface SampleFirstOptions<T> {
-  /** Values of each key are counted apart: a string or a number. Default: all are counted together. */
+  /** Returns the key of a value, a string or a number. Each key is counted separately. Default: all values together. */
   readonly key?: ((value: T) => unknown) | undefined;
-  /** How many values of a window pass. Default: 1. */
+  /** The number of values that pass at the start of each window. Default: 1. */
   readonly first?: number | undefined;
-  /** Of those after the first ones, every `every`-th passes as well. Default: none. */
+  /** Of the values after the first ones, every `every`-th passes as well. Default: none. */
   readonly every?: number | undefined;
-  /** Milliseconds of a window, which starts with a key's first value. Default: one window without end. */
+  /** The length of a window in milliseconds. It starts with the first value of a key. Default: one endless window. */
   readonly per?: number | undefined;
-  /** Keys remembered at most; beyond it, the one unused for longest is forgotten and counts from the start. Default: 10,000. */
+  /** The maximum number of remembered keys. Beyond it, the least recently used key is forgotten. Default: 10,000. */
   readonly maxKeys?: number | undefined;
-  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  /** The scheduler that measures time and waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -33,10 +33,10 @@ interface Counted {
 }
 
 /**
- * Samples by counting: the first values of every key in each window of time, then every so-manieth, as loggers do
- * against floods. What is rare is seen in full, what is frequent is thinned out. It sets no timer.
+ * Samples by counting: passes the first values of every key in each time window, and then every nth value, as loggers do
+ * against floods. Rare values all pass, and frequent values are thinned out. It sets no timer.
  *
- * Use it instead of `throttleTime` when the first few values of each key are to pass, and some of the others.
+ * Use it instead of `throttleTime` when the first few values of each key, and some of the others, must pass.
  *
  * Errors: what `key` throws.
  *

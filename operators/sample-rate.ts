@@ -4,11 +4,11 @@ import { type Checks, checkRequired, draw, FUNCTION, INTEGER, UNIT } from './sup
 import { hashToUnit } from './support/hash-to-unit.ts';
 
 export interface SampleRateOptions<T> extends RandomOptions {
-  /** The share of values that pass, in [0, 1]. Without a key it is drawn for each value, by `random`. */
+  /** The share of values that pass, in [0, 1]. Without a key, `random` decides for each value. */
   readonly rate: number;
-  /** The share is one of keys instead: all values of a key pass, or none. Nothing is drawn, and nothing kept. */
+  /** Returns the key of a value. The share then applies to keys: all values of a key pass, or none, and no key is stored. */
   readonly key?: ((value: T) => string | number) | undefined;
-  /** An integer that chooses the keys: the same seed chooses the same ones, on all machines. Default: 0. */
+  /** An integer that selects the keys: the same seed selects the same keys on all machines. Default: 0. */
   readonly seed?: number | undefined;
 }
 
@@ -20,12 +20,12 @@ const CHECKS: Checks<SampleRateOptions<never>> = {
 };
 
 /**
- * Samples a share of the values; or, with a key such as a trace or a user, a share of the keys with all that
- * belongs to them. Keys are chosen by their hash, so it needs no memory, and services agree on the choice.
+ * Samples a share of the values. With a key, such as a trace or a user, it samples a share of the keys with all of their
+ * values. It selects keys by their hash, so it needs no memory, and several services select the same keys.
  *
- * Use it instead of `filter` with `Math.random` when all values of a key are to pass or none.
+ * Use it instead of `filter` with `Math.random` when either all values of a key or none must pass.
  *
- * Errors: what `key` or `random` throws, and a RangeError if `random` returns no number in [0, 1].
+ * Errors: what `key` or `random` throws, and a RangeError if `random` does not return a number in [0, 1].
  *
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws RangeError if `rate` is not in [0, 1], or `seed` is not an integer.

@@ -5,12 +5,12 @@ const SIGNAL: Check = (value) =>
   hasMethods(value, 'addEventListener', 'removeEventListener') || 'an AbortSignal';
 
 /**
- * Completes, and unsubscribes from the source, when `signal` is aborted. A signal that is aborted already never
- * subscribes.
+ * Completes, and unsubscribes from the source, when `signal` is aborted. If the signal is already aborted, it does not
+ * subscribe to the source.
  *
- * Use it instead of `takeUntil` when an `AbortSignal` says when to stop.
+ * Use it instead of `takeUntil` when an `AbortSignal` determines when to stop.
  *
- * @throws TypeError if `signal` is none.
+ * @throws TypeError if `signal` is not an AbortSignal.
  *
  * @example
  * const stop = new AbortController();

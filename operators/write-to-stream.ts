@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 import { Observable } from 'rxjs';
 
-/** Streams whose errors are reported by the write that met them. */
+/** Streams whose errors the failed write reports. */
 const guarded = new WeakSet<Writable>();
 
 /**
- * Writes `text` on subscription; completes when the stream has handed it on, which is its back-pressure, or errors.
- * The stream's `error` events are taken care of from then on: without a listener they would end the process.
+ * Writes `text` on subscription, and completes when the stream has passed it on, which gives backpressure. From then on,
+ * it handles the `error` events of the stream, which would end the process without a listener.
  *
  * @example
  * const stream = fs.createWriteStream(`${folder}/log`);
