@@ -10,7 +10,9 @@ import {
   UNIT,
 } from '../support/check-options.ts';
 import { EntropyMeter } from './entropy-index.ts';
+import { JsonKeeper } from './json-lines.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
+import type { Span } from './mask-rule.ts';
 import { type Masker, maskerOf } from './mask-strings.ts';
 import type { Masked } from './masked.ts';
 import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from './replacement.ts';
@@ -91,27 +93,42 @@ export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
     meter.canReach(h_threshold, text, start, end) &&
     meter.index(text, start, end, length_threshold) >= h_threshold;
 
-  const maskTokens = (text: string, areLines: boolean): string => {
-    if (text.length < length_threshold) return text;
-    let masked = '';
-    let copied = 0;
-    let count = 0;
+  /** Random tokens, of each line if there are several. */
+  const findTokens = (text: string, areLines: boolean): Span[] => {
+    const found: Span[] = [];
     let delimiterAt = -1;
     let lineEnd = areLines ? -1 : text.length;
     for (let start = 0; start <= text.length; ) {
       if (delimiterAt < start) delimiterAt = indexOrEnd(text, delimeter, start);
       if (lineEnd < start) lineEnd = indexOrEnd(text, '\n', start);
       const end = Math.min(delimiterAt, lineEnd);
-      if (end - start >= length_threshold && isRandom(text, start, end)) {
-        masked += text.slice(copied, start) + replacement.of(text, start, end);
-        copied = end;
-        count++;
-      }
+      if (end - start >= length_threshold && isRandom(text, start, end)) found.push({ start, end });
       start = end + (end === lineEnd ? 1 : delimeter.length);
     }
-    if (count === 0) return text;
-    onMask?.(mask_str, count);
-    return masked + text.slice(copied);
+    return found;
+  };
+  const keeper = new JsonKeeper({
+    marks: [{ text: replacement.mark, crosses: true }],
+    rules: [
+      {
+        find: (text) => findTokens(text, false),
+        replace: (value) => replacement.of(value, 0, value.length),
+      },
+    ],
+  });
+  const maskTokens = (text: string, areLines: boolean): string => {
+    if (text.length < length_threshold) return text;
+    const found = findTokens(text, areLines);
+    if (found.length === 0) return text;
+    let masked = '';
+    let copied = 0;
+    for (const { start, end } of found) {
+      masked += text.slice(copied, start) + replacement.of(text, start, end);
+      copied = end;
+    }
+    onMask?.(mask_str, found.length);
+    masked += text.slice(copied);
+    return areLines ? keeper.keepLines(text, masked) : keeper.keep(text, masked);
   };
   return {
     mask: maskerOf((text) => maskTokens(text, false)),

@@ -2,7 +2,7 @@ import { map, type OperatorFunction } from 'rxjs';
 import { applyRulesInOrder, type MaskRule } from './mask-rule.ts';
 import { type Masker, maskerOf } from './mask-strings.ts';
 import type { Masked } from './masked.ts';
-import { type RegexMaskOptions, regexMaskRules } from './regex-mask-rules.ts';
+import { jsonKeeperOf, type RegexMaskOptions, regexMaskRules } from './regex-mask-rules.ts';
 
 export type { RegexMaskOptions } from './regex-mask-rules.ts';
 
@@ -40,11 +40,12 @@ export async function loadPlannedSearch(): Promise<void> {
 export function regexMasker(options: RegexMaskOptions): Masker {
   const rules = regexMaskRules(options);
   const plainMask = plainMaskOf(rules, options);
+  const keeper = jsonKeeperOf(rules, options);
   let plannedMask: ((text: string) => string) | undefined;
   if (planned === undefined) loadPlannedSearch().catch(() => {});
   return maskerOf((text) => {
     plannedMask ??= planned?.compileMaskRules(rules, options).mask;
-    return (plannedMask ?? plainMask)(text);
+    return keeper.keep(text, (plannedMask ?? plainMask)(text));
   });
 }
 

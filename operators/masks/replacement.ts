@@ -50,6 +50,11 @@ export class Replacement {
     return this.#character === undefined ? this.#fixed : undefined;
   }
 
+  /** What every replacement starts with. */
+  get mark(): string {
+    return this.#character ?? this.#fixed;
+  }
+
   /** The replacement of the part of `text` between two positions. */
   of(text: string, start: number, end: number): string {
     return this.#character === undefined

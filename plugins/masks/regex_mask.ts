@@ -1,6 +1,8 @@
 import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
+import { mayCrossStrings } from '../../operators/masks/expression/taken-units.ts';
+import { HeldCounts, keepingJson } from '../../operators/masks/json-lines.ts';
 import { maskerOf } from '../../operators/masks/mask-strings.ts';
-import { regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
+import { jsonKeeperOf, regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { masking } from './masking.ts';
 
@@ -15,8 +17,11 @@ export interface RegexMaskSettings {
 /** What `regex_mask` does, without its schema: all that a worker loads. */
 export const regexMasking = masking<RegexMaskSettings>({
   compile: ({ rules, mask_char, mask_prefix, mask_suffix }, onMask) => {
-    const compiled = regexMaskRules({ rules, mask_char, mask_prefix, mask_suffix });
-    const { mask, many } = compileMaskRules(compiled, { boundTime: boundedTime(), onMask });
+    const options = { rules, mask_char, mask_prefix, mask_suffix, boundTime: boundedTime() };
+    const compiled = regexMaskRules(options);
+    const counts = new HeldCounts(onMask);
+    const masks = compileMaskRules(compiled, { boundTime: options.boundTime, onMask: counts.add });
+    const { mask, many } = keepingJson(masks, jsonKeeperOf(compiled, options, mayCrossStrings), counts);
     return { mask: maskerOf(mask), many: () => (mask_char === '\n' ? undefined : many()) };
   },
 });

@@ -56,5 +56,10 @@ export function overlooksNumbers(): undefined {
   return undefined;
 }
 
+/** A token is a key with its value, unless `=` separates tokens. */
+export function breaksPairs({ config }: { config: EntropyMaskProcessConfig }): string | undefined {
+  return config.delimeter === '=' ? undefined : 'a token that looks random';
+}
+
 /** `process` emits the event with every token that looks random masked, in every field. Fails on what cannot be masked. */
 export const { process, mapLines } = entropyMasking;

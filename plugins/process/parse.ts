@@ -156,6 +156,7 @@ application:
   shownSettings: { format: '', field: '', into: '' },
   expectsWholeLines: ({ config }) => (config.format === 'cri' ? 'cri' : undefined),
   makesNumbers: ({ config }) => config.format === 'json',
+  readsPairs: ({ config }) => config.format === 'logfmt',
   /**
    * Emits the event with the fields of the string in its data. An event whose string is missing or not in the format is
    * passed on, dropped or failed on, as `on_error` says.

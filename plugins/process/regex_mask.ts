@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { mayTake } from '../../operators/masks/expression/taken-units.ts';
 import { compileExpression } from '../../operators/masks/python-regex.ts';
 import { type ConfigProblem, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
@@ -71,6 +72,21 @@ export function overlooksNumbers({ config }: { config: RegexMaskProcessConfig })
     const rule = new RegExp(source, flags.replace('g', ''));
     return NUMBERS.some((number) => rule.test(number));
   })?.[0];
+}
+
+/** What separates keys and values in logfmt. JSON stays JSON. */
+const BETWEEN_PAIRS = '"= ';
+
+export function breaksPairs({ config }: { config: RegexMaskProcessConfig }): string | undefined {
+  const { rules, mask_char, mask_prefix, mask_suffix } = config;
+  const name = Object.keys(rules).find((rule) => {
+    const { source, flags } = compileExpression(rules[rule] as string, rule);
+    return (
+      mayTake(new RegExp(source, flags.replace('g', '')), BETWEEN_PAIRS) ||
+      /["= ]/.test(mask_char ?? mask_prefix + rule + mask_suffix)
+    );
+  });
+  return name === undefined ? undefined : `its rule ${name}`;
 }
 
 /** `process` emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */

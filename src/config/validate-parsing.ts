@@ -12,11 +12,13 @@ interface Step {
   /** Whether it is a mask that leaves numbers as they are, and the rule of it that would find a secret in one. */
   readonly isOfStrings: boolean;
   readonly overlooked: () => string | undefined;
+  readonly readsPairs: boolean;
+  readonly breaksPairs: () => string | undefined;
 }
 
 /**
  * Warns of masks that miss a secret because of what another processor makes of a line: long lines of containers that
- * nothing joins, and numbers of parsed JSON behind masks of strings. Only enabled pipelines count.
+ * nothing joins, and numbers of parsed JSON behind masks of strings. Also of masks that break what is parsed after them. Only enabled pipelines count.
  */
 export function validateParsing(
   pipelines: ReadonlyMap<string, PipelineConfig>,
@@ -26,7 +28,7 @@ export function validateParsing(
     if (!enabled) return [];
     const steps = process.map((name) => stepOf(name, entries));
     return steps.flatMap((step, index): ConfigProblem[] => {
-      const message = cutLines(steps, index) ?? overlookedNumbers(steps, index);
+      const message = cutLines(steps, index) ?? overlookedNumbers(steps, index) ?? brokenPairs(steps, index);
       const path = ['pipelines', pipeline, 'process', index];
       return message === undefined
         ? []
@@ -47,6 +49,8 @@ function stepOf(name: string, { process }: ValidEntries): Step {
     makesNumbers: plugin?.makesNumbers?.(args) === true,
     isOfStrings: plugin?.overlooksNumbers !== undefined,
     overlooked: () => plugin?.overlooksNumbers?.(args),
+    readsPairs: plugin?.readsPairs?.(args) === true,
+    breaksPairs: () => plugin?.breaksPairs?.(args),
   };
 }
 
@@ -72,5 +76,16 @@ function overlookedNumbers(steps: readonly Step[], index: number): string | unde
     `makes numbers and keys of fields, which \`${mask.name}\` leaves as they are: what its rule ${mask.overlooked()} would ` +
     `find in the line is delivered if it is a number in JSON; put \`${mask.name}\` in front of it, or use \`redact\`, which ` +
     'masks numbers and keys as well'
+  );
+}
+
+function brokenPairs(steps: readonly Step[], index: number): string | undefined {
+  const step = steps[index];
+  if (step?.readsPairs !== true) return undefined;
+  const mask = steps.slice(0, index).find(({ breaksPairs }) => breaksPairs() !== undefined);
+  if (mask === undefined) return undefined;
+  return (
+    `reads keys and values of logfmt, and \`${mask.name}\` in front of it can replace a key, a quote or a space with a value ` +
+    `(${mask.breaksPairs()}), so that fields are lost; put \`${step.name}\` in front of \`${mask.name}\``
   );
 }

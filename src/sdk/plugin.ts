@@ -253,6 +253,13 @@ export interface ProcessPlugin extends PluginBase {
    * digits of a number; undefined if none would. A mask without this member is taken to mask numbers as well.
    */
   overlooksNumbers?(args: { config: never }): string | undefined;
+  /** Ours, optional: whether this configuration reads keys and values of a string that are separated by quotes and spaces. */
+  readsPairs?(args: { config: never }): boolean;
+  /**
+   * Ours, optional: for a mask, what of this configuration can replace a key or a quote together with a value, such as
+   * `its rule TOKEN`; undefined if nothing can.
+   */
+  breaksPairs?(args: { config: never }): string | undefined;
   /**
    * Ours, optional: takes the place of `process`, for a processor that joins the lines of several events into one event.
    * The engine holds the lines until the event is complete, and acknowledges them when it is. Called once for each run.

@@ -172,6 +172,38 @@ host_config: {}
     });
   });
 
+  it('is warned of a mask that can break logfmt before it is parsed, and not of JSON, which masks keep', async () => {
+    const ofSteps = (process: string) =>
+      warnings(`
+collectors: {a: {plugin: file, paths: [a.log]}}
+processors:
+  logfmt: {plugin: parse, format: logfmt}
+  json: {plugin: parse, format: json}
+  pins: {plugin: regex_mask, rules: {NAME: '[a-z]+', PIN: 'pin=[0-9]+'}}
+  words: {plugin: regex_mask, rules: {NAME: '[a-z]+'}}
+  quoted: {plugin: regex_mask, rules: {NAME: '[a-z]+'}, mask_prefix: '"'}
+  random: {plugin: entropy_mask}
+  packs: {plugin: redact}
+forwarders: {out: {plugin: noop}}
+pipelines:
+  main: {collect: a, process: [${process}], forward: out}
+  rest: {collect: a, process: [logfmt, json, pins, words, quoted, random, packs], forward: out, enabled: false}
+host_config: {}
+`);
+    expect(await ofSteps('pins, logfmt')).toEqual([
+      expect.stringContaining(
+        'process[1]: `logfmt` reads keys and values of logfmt, and `pins` in front of it can replace a key, a quote or a space ' +
+          'with a value (its rule PIN), so that fields are lost; put `logfmt` in front of `pins`',
+      ),
+    ]);
+    expect(await ofSteps('words, random, logfmt')).toEqual([
+      expect.stringContaining('(a token that looks random)'),
+    ]);
+    expect(await ofSteps('quoted, logfmt')).toHaveLength(1);
+    for (const safe of ['words, logfmt', 'packs, logfmt', 'logfmt, pins', 'pins, json', 'random, json'])
+      expect(await ofSteps(safe)).toEqual([]);
+  });
+
   describe('with parsed lines in front of a mask', () => {
     const ofSteps = (process: string) =>
       warnings(`

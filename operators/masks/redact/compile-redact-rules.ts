@@ -3,6 +3,7 @@ import { type IsAddition, isPlaceholderAt, ownMasks } from '../checks/placeholde
 import { EntropyMeter } from '../entropy-index.ts';
 import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
 import type { Cost } from '../expression/cost.ts';
+import { inQuotes } from '../json-lines.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
 import { literalAt } from './literal.ts';
@@ -202,20 +203,6 @@ const LOCATE: Readonly<Record<NonNullable<RedactRule['value']>, NonNullable<Mask
   beside: valuesBeside,
   below: valuesBelow,
 };
-
-const BARE_VALUE = /^(?:-?\d[\d.eE+-]*|true|false|null)$/;
-/** The quotes of a key in front of its value, which can be an item of a list of numbers. */
-const QUOTE_OF_KEY = /((?:\\{0,7}["'])+)\s{0,5}:\s{0,5}(?:\[(?:[^[\]{}]{1,60},){0,20}\s{0,5})?$/;
-const LONGEST_KEY_BEFORE = 1000;
-
-/** What replaces a value. In place of a number, boolean or null of JSON, it is a string, so that the text stays JSON. */
-function inQuotes(replacement: string, value: string, text = value, start = 0): string {
-  if (!BARE_VALUE.test(value)) return replacement;
-  const end = start + value.length;
-  if (!/^\s{0,5}[,}\]]/.test(text.slice(end, end + 8))) return replacement;
-  const quote = QUOTE_OF_KEY.exec(text.slice(Math.max(0, start - LONGEST_KEY_BEFORE), start))?.[1];
-  return quote === undefined ? replacement : quote + replacement + quote;
-}
 
 /** Calls a function once, when its result is first needed. */
 function lazily<T extends object | undefined>(make: () => T): () => T {
