@@ -36,17 +36,17 @@ let watched: Watched | undefined;
  * @example
  * inBoundedTime(() => 'a'.replace(/a/g, 'b'), 1); // 'b'
  */
-export function inBoundedTime(
-  work: () => string,
+export function inBoundedTime<T>(
+  work: () => T,
   length: number,
   { share = 1, rule = () => '' }: BoundedTimeOptions = {},
-): string {
+): T {
   const allowed = Math.ceil((BASE_MS + length * MS_PER_CHARACTER) * share);
   let timeout = allowed;
   for (let tries = 1; ; tries++) {
     const before = processorMs();
     const result = resultWithin(timeout, work);
-    if (result !== undefined) return result;
+    if (result !== undefined) return result.value;
     // Of all threads: this one had no more.
     const used = processorMs() - before;
     if (used >= allowed * BUSY || tries === MOST_TRIES) break;
@@ -58,16 +58,16 @@ export function inBoundedTime(
 }
 
 /** Undefined if it took longer. */
-function resultWithin(timeout: number, work: () => string): string | undefined {
+function resultWithin<T>(timeout: number, work: () => T): { readonly value: T } | undefined {
   watched ??= {
     script: new vm.Script('work()'),
     context: vm.createContext({ work: () => {} }) as Watched['context'],
   };
   const { script, context } = watched;
-  let result: string | undefined;
+  let result: { readonly value: T } | undefined;
   const outer = context.work;
   context.work = () => {
-    result = work();
+    result = { value: work() };
   };
   try {
     script.runInContext(context, { timeout });
@@ -98,7 +98,7 @@ class TimeOut extends MaskError {}
  */
 export function boundedTime(
   within = inBoundedTime,
-): (work: () => string, length: number, rule?: () => string) => string {
+): <T>(work: () => T, length: number, rule?: () => string) => T {
   const patience = new Patience();
   return (work, length, rule) => {
     try {

@@ -1,13 +1,24 @@
 import v8 from 'node:v8';
+import type { LinearEngine } from '../operators/masks/expression/linear-engine.ts';
+import { type Pattern, parseExpression } from '../operators/masks/expression/pattern.ts';
 
 /*
- * V8 has a second engine for expressions, which never goes back. This makes it take over where the first one goes
- * back more than 50,000 times. It counts for expressions that are compiled later, so this module is imported
- * before any of a configuration is. A V8 version that does not know a flag prints a line about it and goes on.
+ * V8 has a second engine for expressions, which never goes back. With one flag, it takes over where the first engine has
+ * gone back 50,000 times; with the other, the constructor says which expressions it can run. V8 looks at the flags when
+ * it compiles an expression, so they are set only then: no other expression of the process is changed. A V8 version that
+ * does not know a flag prints a line about it and goes on.
  */
-v8.setFlagsFromString('--enable-experimental-regexp-engine-on-excessive-backtracks');
+const TAKES_OVER = 'enable-experimental-regexp-engine-on-excessive-backtracks';
+const ANSWERS = 'enable-experimental-regexp-engine';
 
-const LINEAR_FLAG = 'experimental-regexp-engine';
+function withFlag<T>(flag: string, work: () => T): T {
+  v8.setFlagsFromString(`--${flag}`);
+  try {
+    return work();
+  } finally {
+    v8.setFlagsFromString(`--no-${flag}`);
+  }
+}
 
 /**
  * Whether V8's second engine can run an expression: one without look-around, back-references, the flags `i` and
@@ -18,14 +29,56 @@ const LINEAR_FLAG = 'experimental-regexp-engine';
  * takesOverInLinearTime(/^(a+)+$/gi); // false
  */
 export function takesOverInLinearTime({ source, flags }: RegExp): boolean {
-  // Only while the flag `l` is known does the constructor say what the engine can run.
-  v8.setFlagsFromString(`--enable-${LINEAR_FLAG}`);
-  try {
-    new RegExp(source, `${flags}l`);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    v8.setFlagsFromString(`--no-enable-${LINEAR_FLAG}`);
+  return withFlag(ANSWERS, () => {
+    try {
+      new RegExp(source, `${flags}l`);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** What the engine allocates at most, at each character, for a thread that it can start. It frees this only at the end. */
+const BYTES_PER_THREAD = 64;
+/** What a search may allocate. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** V8's second engine, for texts for which it takes up to 32 MiB and about 50 ms. */
+export const linearEngine: LinearEngine = {
+  maxLength: (expression) => {
+    const parsed = parseExpression(expression);
+    if (parsed === undefined || !takesOverInLinearTime(expression)) return 0;
+    return Math.floor(MOST_BYTES / (BYTES_PER_THREAD * threadsOf(parsed.pattern)));
+  },
+  compile: (source, flags) =>
+    withFlag(TAKES_OVER, () => {
+      // In other brackets: V8 shares what it has compiled between expressions that are written alike.
+      const expression = new RegExp(`(?:(?:${source}))`, flags);
+      // V8 compiles for texts of bytes and for others, and from the second text on once more.
+      for (const text of ['a', 'a', 'a', '\u4e00', '\u4e00', '\u4e00']) {
+        expression.lastIndex = 0;
+        expression.test(text);
+      }
+      expression.lastIndex = 0;
+      return expression;
+    }),
+};
+
+/** How many threads the engine can start at a character: for each range of a class, and for each choice. */
+function threadsOf(pattern: Pattern): number {
+  switch (pattern.kind) {
+    case 'character':
+      return Math.max(1, pattern.units.ranges);
+    case 'sequence':
+      return pattern.items.reduce((sum, item) => sum + threadsOf(item), 1);
+    case 'choice':
+      return pattern.branches.reduce((sum, branch) => sum + 1 + threadsOf(branch), 1);
+    case 'repetition': {
+      const copies = Number.isFinite(pattern.max) ? pattern.max : pattern.min + 1;
+      return Math.max(1, copies) * (1 + threadsOf(pattern.item));
+    }
+    default:
+      return 1;
   }
 }

@@ -1,5 +1,6 @@
 import { scanForLiterals } from './bytes/byte-masks.ts';
-import { byNumber, CompiledRule, isCostly, MaskRun, RulePlan } from './compiled-rules.ts';
+import { byNumber, CompiledRule, MaskRun, RulePlan } from './compiled-rules.ts';
+import type { LinearEngine } from './expression/linear-engine.ts';
 import { type HeldLines, HeldText, LineCursor, spliced } from './held-lines.ts';
 import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT } from './lines-masker.ts';
 import type { MaskRule } from './mask-rule.ts';
@@ -13,6 +14,8 @@ export interface MaskRulesOptions {
    * time. It may run it several times. `rule` returns the name of the rule that runs, or an empty string.
    */
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
+  /** Runs expressions on strings on which backtracking could take long, as far as they are short enough for it. */
+  readonly linearEngine?: LinearEngine | undefined;
 }
 
 /** A mask by rules, for strings and for many lines at a time. */
@@ -65,8 +68,8 @@ class MaskEngine {
   #best: RulePlan | undefined;
   #few = FEW_TEXTS;
 
-  constructor(rules: readonly MaskRule[], { onMask, boundTime }: MaskRulesOptions) {
-    this.#rules = rules.map((rule, number) => new CompiledRule(rule, number));
+  constructor(rules: readonly MaskRule[], { onMask, boundTime, linearEngine }: MaskRulesOptions) {
+    this.#rules = rules.map((rule, number) => new CompiledRule(rule, number, linearEngine));
     this.#onMask = onMask;
     this.#boundTime = boundTime;
     this.#first = new RulePlan(this.#rules, false);
@@ -197,7 +200,7 @@ class MaskEngine {
   /** Leaves the rule out, and says so, if it could take long on the string and nothing limits the time. */
   #applyOne(plan: RulePlan, rule: CompiledRule, text: string, run: MaskRun): string {
     if (!rule.hasNeededPart(text)) return text;
-    if (!run.isWatched && isCostly(rule, text.length, text.length)) {
+    if (!run.isWatched && rule.isCostly(text.length)) {
       run.hasToBeWatched = true;
       return text;
     }

@@ -1,5 +1,6 @@
 import { type ByteMask, ByteMasks } from './bytes/byte-masks.ts';
 import { type Cost, costOf } from './expression/cost.ts';
+import { type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
 import { isAscii, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
@@ -64,15 +65,18 @@ export class CompiledRule {
   readonly isFixed: boolean;
   readonly #isWhole: boolean;
   #tries = 0;
+  readonly #engine: LinearEngine | undefined;
   #cost: Cost | undefined;
+  #maxLinear: number | undefined;
   #planned: Finder | undefined;
   #plain: Finder | undefined;
   #part: RegExp | 'none' | undefined;
   readonly #kept = new Map<string, unknown>();
 
-  constructor(rule: MaskRule, number: number) {
+  constructor(rule: MaskRule, number: number, engine?: LinearEngine | undefined) {
     this.rule = rule;
     this.number = number;
+    this.#engine = engine;
     this.#isWhole = rule.groups.length === 1 && rule.groups[0] === 0 && rule.locate === undefined;
     this.isFixed = rule.accepts === undefined && rule.fixed !== undefined;
   }
@@ -88,6 +92,19 @@ export class CompiledRule {
   get cost(): Cost {
     this.#cost ??= this.rule.cost ?? costOf(this.rule.expression);
     return this.#cost;
+  }
+
+  /** Whether it could take long on a string, or on lines together, of this length. */
+  isCostly(length: number, lineLength = length): boolean {
+    // Only backtracking tells where groups are.
+    if (this.cost.ambiguity !== undefined && (!this.#isWhole || !this.#isLinear(lineLength))) return true;
+    return stepsAtWorst(this.cost, length, lineLength) > HARMLESS_STEPS;
+  }
+
+  /** Whether a string is short enough for the engine that does not go back. */
+  #isLinear(length: number): boolean {
+    this.#maxLinear ??= this.#engine?.maxLength(this.rule.expression) ?? 0;
+    return length <= this.#maxLinear;
   }
 
   /** Whether a string has one of the keywords, if there are any. */
@@ -151,8 +168,19 @@ export class CompiledRule {
     // Who names keywords has said what to look for.
     const isSeldom = this.rule.keywords !== undefined || this.#tries <= FEW_TRIES;
     const isPlanned = mayPlan && (this.isCommon || !isSeldom);
-    if (!this.#isWhole) return this.#replaceGroups(text, run, isPlanned);
-    return this.#replaceMatches(text, run, isPlanned ? this.#plannedFinder : this.#plainFinder);
+    const isLinear =
+      this.#engine !== undefined && mayBeSlow(this.cost, text.length) && this.#isLinear(text.length);
+    if (!this.#isWhole) return this.#replaceGroups(text, run, isPlanned, isLinear);
+    return this.#replaceMatches(text, run, this.#finder(isPlanned, isLinear));
+  }
+
+  #finder(isPlanned: boolean, isLinear: boolean): Finder {
+    if (!isLinear) return isPlanned ? this.#plannedFinder : this.#plainFinder;
+    const { compile: compileLinear } = this.#engine as LinearEngine;
+    const { source, flags } = this.#expression;
+    return isPlanned
+      ? this.#keep('planned finder in linear time', () => planSearch(this.#expression, compileLinear))
+      : this.#keep('finder in linear time', () => new PlainFinder(compileLinear(source, flags)));
   }
 
   get #plannedFinder(): Finder {
@@ -228,7 +256,7 @@ export class CompiledRule {
     return copied === 0 ? text : masked + text.slice(copied);
   }
 
-  #replaceGroups(text: string, run: MaskRun, isPlanned: boolean): string {
+  #replaceGroups(text: string, run: MaskRun, isPlanned: boolean, isLinear: boolean): string {
     const expression = this.#keep('expression with indices', () => {
       const { source, flags } = this.rule.expression;
       return new RegExp(source, `dg${flags}`);
@@ -239,7 +267,7 @@ export class CompiledRule {
     let next = 0;
     let rejected: RejectedMatches | undefined;
     if (isPlanned && this.#takesCharacters) {
-      next = this.#plannedFinder.next(text, 0);
+      next = this.#finder(true, isLinear).next(text, 0);
       if (next === -1) return text;
     }
     while (next <= text.length) {
@@ -377,7 +405,7 @@ export class RulePlan {
   /** Whether a common rule could take long on a string, or on lines together, of this length. */
   isCommonCostly(length: number, lineLength = length): boolean {
     if (length <= this.#harmlessLength) return false;
-    if (this.common.some((rule) => isCostly(rule, length, lineLength))) return true;
+    if (this.common.some((rule) => rule.isCostly(length, lineLength))) return true;
     if (lineLength === length) this.#harmlessLength = length;
     return false;
   }
@@ -402,12 +430,3 @@ export class RulePlan {
 const isIndexed = (keyword: string): boolean => keyword.length >= 2 && !keyword.includes('\n');
 
 export const byNumber = (a: CompiledRule, b: CompiledRule): number => a.number - b.number;
-
-/** Whether a rule could take long on a string, or on lines together, of this length. */
-export const isCostly = ({ cost }: CompiledRule, length: number, lineLength: number): boolean =>
-  stepsAtWorst(cost, length, lineLength) > HARMLESS_STEPS;
-
-/** How many steps an expression takes at worst for lines of a length, and of a length together. */
-export function stepsAtWorst({ degree, factor }: Cost, length: number, lineLength: number): number {
-  return factor * length * lineLength ** Math.max(0, degree - 1);
-}

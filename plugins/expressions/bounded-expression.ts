@@ -1,15 +1,10 @@
-import { stepsAtWorst } from '../../operators/masks/compiled-rules.ts';
 import { costOf } from '../../operators/masks/expression/cost.ts';
+import { lazily, mayBeSlow } from '../../operators/masks/expression/linear-engine.ts';
 import { MaskError } from '../../operators/masks/mask-error.ts';
 import { compileExpression, ExpressionError } from '../../operators/masks/python-regex.ts';
 import { PluginError } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
-import { takesOverInLinearTime } from '../linear-time.ts';
-
-/** Steps of an expression that backtracks, up to which its time need not be watched. About 10 ms. */
-const FEW_STEPS = 1e6;
-/** Characters for which an expression that V8 can run in linear time takes no more than about 200 ms. */
-const SHORT = 4096;
+import { linearEngine, takesOverInLinearTime } from '../linear-time.ts';
 
 /** What is wrong with a regular expression of the configuration; undefined if nothing is. */
 export function expressionProblem(source: string): string | undefined {
@@ -29,27 +24,26 @@ export function expressionProblem(source: string): string | undefined {
  */
 export function boundedExpression(source: string): (text: string) => RegExpExecArray | null {
   const expression = compileExpression(source);
-  const find = (text: string) => {
-    expression.lastIndex = 0;
-    return expression.exec(text);
-  };
-  const isLinear = takesOverInLinearTime(expression);
   const cost = costOf(expression);
+  const maxLinear = lazily(() => linearEngine.maxLength(expression));
+  const linear = lazily(() => linearEngine.compile(expression.source, expression.flags));
   const within = boundedTime();
   return (text) => {
-    const isQuick = isLinear
-      ? text.length <= SHORT
-      : stepsAtWorst(cost, text.length, text.length) <= FEW_STEPS;
-    if (isQuick) return find(text);
-    let found: RegExpExecArray | null = null;
+    if (!mayBeSlow(cost, text.length)) return find(expression, text);
+    if (text.length <= maxLinear()) return find(linear(), text);
     try {
-      within(() => {
-        found = find(text);
-        return '';
-      }, text.length);
+      return within(() => find(expression, text), text.length);
     } catch (error) {
-      throw error instanceof MaskError ? new PluginError('a regular expression took too long') : error;
+      if (!(error instanceof MaskError)) throw error;
+      throw new PluginError(
+        `a regular expression took too long on a text of ${text.length} characters` +
+          (maxLinear() > 0 ? `; up to ${maxLinear()} characters, its time is bounded` : ''),
+      );
     }
-    return found;
   };
+}
+
+function find(expression: RegExp, text: string): RegExpExecArray | null {
+  expression.lastIndex = 0;
+  return expression.exec(text);
 }

@@ -7,6 +7,7 @@ import type { Confidence, RedactRule } from '../../operators/masks/redact/redact
 import { Redactor } from '../../operators/masks/redact/redactor.ts';
 import type { CollectedEvent, LineEnvelope, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
+import { linearEngine } from '../linear-time.ts';
 import { packRules } from '../packs/load-packs.ts';
 import { maskEntries, maskFailure } from './masking.ts';
 import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
@@ -57,6 +58,7 @@ export function createRedactor(
     onMask,
     onFind,
     boundTime: boundedTime(),
+    linearEngine,
   });
 }
 

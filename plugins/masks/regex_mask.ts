@@ -4,6 +4,7 @@ import { HeldCounts, keepingJson } from '../../operators/masks/json-lines.ts';
 import { maskerOf } from '../../operators/masks/mask-strings.ts';
 import { jsonKeeperOf, regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
 import { boundedTime } from '../bounded-time.ts';
+import { linearEngine } from '../linear-time.ts';
 import { masking } from './masking.ts';
 
 /** The configuration, as far as the mask needs it. */
@@ -20,7 +21,7 @@ export const regexMasking = masking<RegexMaskSettings>({
     const options = { rules, mask_char, mask_prefix, mask_suffix, boundTime: boundedTime() };
     const compiled = regexMaskRules(options);
     const counts = new HeldCounts(onMask);
-    const masks = compileMaskRules(compiled, { boundTime: options.boundTime, onMask: counts.add });
+    const masks = compileMaskRules(compiled, { boundTime: options.boundTime, linearEngine, onMask: counts.add });
     const { mask, many } = keepingJson(masks, jsonKeeperOf(compiled, options, mayCrossStrings), counts);
     return { mask: maskerOf(mask), many: () => (mask_char === '\n' ? undefined : many()) };
   },

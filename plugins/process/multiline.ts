@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MaskError } from '../../operators/masks/mask-error.ts';
 import {
   bytes,
   type CollectedEvent,
@@ -8,6 +9,7 @@ import {
   ProcessConfigBase,
   seconds,
 } from '../../src/sdk/index.ts';
+import { boundedTime } from '../bounded-time.ts';
 import { boundedExpression } from '../expressions/bounded-expression.ts';
 import { regularExpression } from '../expressions/schema.ts';
 import { CONTAINER_FORMATS, type ContainerFormatName } from '../multiline/container-lines.ts';
@@ -125,12 +127,14 @@ function matching({
   }
   if (preset !== undefined) {
     const traces = traceRecognizer({ presets: preset, hasLead: lead > 0 });
+    const attempt = boundedAttempts();
     return {
-      begin: traces.begin,
-      next: (state, line) => traces.next(state as TraceState, line),
+      begin: (line) => attempt(() => traces.begin(line), line, undefined),
+      next: (state, line) => attempt(() => traces.next(state as TraceState, line), line, undefined),
       isPending: (state) => traces.isPending(state as TraceState),
-      keepsPending: (state, line) => traces.keepsPending(state as TraceState, line),
-      mayBegin: traces.mayBegin,
+      keepsPending: (state, line) =>
+        attempt(() => traces.keepsPending(state as TraceState, line), line, false),
+      mayBegin: (lines) => attempt(() => traces.mayBegin(lines), lines, true),
     };
   }
   const find = boundedExpression(start ?? continued ?? '');
@@ -138,5 +142,22 @@ function matching({
   return {
     begin: () => true,
     next: (_, line) => ((find(line) !== null) === continuesOnMatch ? true : undefined),
+  };
+}
+
+/** Characters that the expressions of presets look through in a moment, whatever they are. */
+const SHORT = 2048;
+
+/** Answers a question about a text; with `otherwise` for a long text on which an expression takes too long. */
+function boundedAttempts(): <T>(ask: () => T, text: string, otherwise: T) => T {
+  const within = boundedTime();
+  return (ask, text, otherwise) => {
+    if (text.length <= SHORT) return ask();
+    try {
+      return within(ask, text.length);
+    } catch (error) {
+      if (error instanceof MaskError) return otherwise;
+      throw error;
+    }
   };
 }

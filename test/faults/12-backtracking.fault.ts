@@ -89,3 +89,39 @@ it('ends within the deadline in the middle of hundreds of such lines', async () 
   // The deadline, the line that was being masked, and a machine that is busy: far from 400 lines.
   expect(performance.now() - stoppedAt).toBeLessThan(150_000);
 });
+
+const SHAPES = [
+  '(?:[A-Za-z0-9+/]+\\n?)+==',
+  '(?:\\w+\\s?)+!',
+  '(?:a|b|ab)+#',
+  '(?:\\w*\\d*)*%',
+  '(?:[a-z]+-?)+;',
+];
+const MIB = 1024 * 1024;
+
+/** Writes how much memory the process had at most, in KiB, to the standard error. */
+const TELL_MEMORY = `process.on('exit', () => console.error('peak', process.resourceUsage().maxRSS))`;
+
+it('with 81 expressions that backtrack, lines of 5 MB take less than 300 MB, and none of them gets out unmasked', async () => {
+  const rules = Array.from({ length: 81 }, (_, i) => `R${i}: '${SHAPES[i % SHAPES.length]}end${i}:'`);
+  const trial = new Trial(
+    config('x')
+      .replace(/rules: \{.*\} \}/, `rules: { ${rules.join(', ')}, KEY: 'key_[0-9]{16}' } }`)
+      .replace('backfill: true', 'backfill: true, max_line_bytes: 8388608'),
+  );
+  trial.env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TELL_MEMORY)}` };
+  const long = [0, 1, 2, 80];
+  for (let i = 0; i < rules.length; i++) {
+    const text = 'ab'.repeat((long.includes(i) ? 5 * MIB : 2000) / 2);
+    trial.append('in/a.log', `${text} end${i}: ${SECRET}\n`);
+  }
+  trial.append('in/a.log', `after ${SECRET}\n`);
+  const { code, stderr } = await trial.runOnce();
+  expect(code).toBe(0);
+  const lines = trial.text('out/out.jsonl').trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThanOrEqual(rules.length - long.length + 1);
+  expect(lines.filter((line) => line.includes('<:KEY:>'))).toHaveLength(lines.length);
+  expect(trial.text('out/out.jsonl') + trial.text('dead/dead.jsonl') + stderr).not.toContain(SECRET);
+  expect(stderr).toMatch(/could not be masked within .* s by the rule "R\d+"/);
+  expect(Number(/^peak (\d+)$/m.exec(stderr)?.[1]) / 1024).toBeLessThan(300);
+}, 600_000);

@@ -79,6 +79,13 @@ export class UnitSet {
     return size(both) === size(this.high);
   }
 
+  /** How many ranges of members stand side by side. */
+  get ranges(): number {
+    return (
+      this.ascii.filter((bit, unit) => bit === 1 && this.ascii[unit - 1] !== 1).length + this.high.length / 2
+    );
+  }
+
   /** As a class of an expression without the `u` flag. */
   get source(): string {
     let members = '';

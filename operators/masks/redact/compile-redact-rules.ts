@@ -3,6 +3,7 @@ import { type IsAddition, isPlaceholderAt, ownMasks } from '../checks/placeholde
 import { EntropyMeter } from '../entropy-index.ts';
 import { DEFAULT_ALPHABET } from '../entropy-mask.ts';
 import type { Cost } from '../expression/cost.ts';
+import { boundedTest, type LinearEngine, lazily } from '../expression/linear-engine.ts';
 import { inQuotes } from '../json-lines.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
@@ -35,6 +36,7 @@ interface CompileRedactRulesOptions {
   readonly isAddition?: IsAddition | undefined;
   /** Undefined: the entropy rule is on at low confidence. */
   readonly entropy?: EntropyRuleOptions | false | undefined;
+  readonly linearEngine?: LinearEngine | undefined;
 }
 
 /** How the entropy rule finds tokens that look random. */
@@ -61,11 +63,21 @@ export const nameOfRule = (id: string): string => id.slice(id.indexOf(':') + 1);
 /** What is known of values before a rule looks at them: placeholders and allowed values are not masked. */
 export function valueFilter(
   allowedValues: readonly string[],
+  engine?: LinearEngine | undefined,
 ): (value: string, isSecret: boolean, text?: string, start?: number, isKeyed?: boolean) => boolean {
-  const allowed = allowedValues.map((source) => withoutGlobal(compileExpression(source)));
+  const isAllowed = allowedBy(allowedValues, engine);
   return (value, isSecret, text = value, start = 0, isKeyed = false) =>
-    !isPlaceholderAt(value, isSecret, text, start, isKeyed) &&
-    !allowed.some((expression) => expression.test(value));
+    !isPlaceholderAt(value, isSecret, text, start, isKeyed) && !isAllowed(value);
+}
+
+/** A value that is too long for one of the expressions is not allowed by it, so it is masked. */
+function allowedBy(
+  sources: readonly string[],
+  engine: LinearEngine | undefined,
+  id?: string,
+): (value: string) => boolean {
+  const tests = sources.map((source) => boundedTest(withoutGlobal(compileExpression(source, id)), engine));
+  return (value) => tests.some((test) => test(value));
 }
 
 /**
@@ -79,7 +91,7 @@ export function compileRedactRules(
   options: CompileRedactRulesOptions,
 ): MaskRule[] {
   const least = LEVELS.indexOf(options.confidence);
-  const isMaskable = valueFilter(options.allowedValues);
+  const isMaskable = valueFilter(options.allowedValues, options.linearEngine);
   const hasAllowedKey = keyFilter(options.allowedKeys);
   const ids = [...Object.keys(rules), ENTROPY_RULE, KEY_FRAGMENT];
   const context: RuleContext = {
@@ -88,6 +100,7 @@ export function compileRedactRules(
     isMaskable: (value, isSecret, text, start, isKeyed) =>
       !hasAllowedKey(text, start) && isMaskable(value, isSecret, text, start, isKeyed),
     replace: options.replace,
+    linearEngine: options.linearEngine,
   };
   const compiled = Object.entries(rules)
     .map(([id, rule]) => ({ id, rule: typeof rule === 'string' ? { match: rule } : rule }))
@@ -113,6 +126,7 @@ interface RuleContext {
   /** Whether a value is a part of one of our own masks. */
   readonly isInMask: (value: string, text: string, start: number) => boolean;
   readonly replace: ReplaceValue;
+  readonly linearEngine: LinearEngine | undefined;
 }
 
 /** The same for every style of writing: `traceId`, `trace_id`, `Trace-Id`. */
@@ -137,7 +151,7 @@ function keyFilter(allowedKeys: readonly string[]): (text: string, start: number
 function compileRule(
   id: string,
   rule: RedactRule,
-  { least, isMaskable, isInMask, replace }: RuleContext,
+  { least, isMaskable, isInMask, replace, linearEngine }: RuleContext,
 ): MaskRule | undefined {
   const { check, isRaising, searchesInside, isKeyed } = compileCheck(id, rule.check);
   const level = LEVELS.indexOf(rule.confidence ?? 'high');
@@ -145,7 +159,7 @@ function compileRule(
   if (lacking > (isRaising ? 1 : 0)) return undefined;
   const expressions = lazily(() => ({
     match: withoutGlobal(compileExpression(rule.match, id)),
-    allow: (rule.allow ?? []).map((source) => withoutGlobal(compileExpression(source, id))),
+    isAllowed: allowedBy(rule.allow ?? [], linearEngine, id),
   }));
   const groups = [rule.mask ?? 0].flat();
   const known = knownExpressions.get(rule.match);
@@ -170,7 +184,7 @@ function compileRule(
     const isAllowed =
       !isMaskable(value, isSecret, text, start, isSecret && isKeyed) ||
       isInMask(value, text, start) ||
-      expressions().allow.some((expression) => expression.test(value));
+      expressions().isAllowed(value);
     // A part of an allowed value is no secret either.
     if (isAllowed) return false;
     return passes || 'search-inside';
@@ -203,17 +217,6 @@ const LOCATE: Readonly<Record<NonNullable<RedactRule['value']>, NonNullable<Mask
   beside: valuesBeside,
   below: valuesBelow,
 };
-
-/** Calls a function once, when its result is first needed. */
-function lazily<T extends object | undefined>(make: () => T): () => T {
-  let isMade = false;
-  let made: T;
-  return () => {
-    if (!isMade) made = make();
-    isMade = true;
-    return made;
-  };
-}
 
 function compileCheck(
   id: string,

@@ -66,11 +66,11 @@ export class FieldMasker implements MaskFields {
   /** Rules that check what they find, for numbers: others are about text. */
   get #rulesOfNumbers(): MaskRules {
     if (this.#ofNumbers === undefined) {
-      const { rules, boundTime } = this.#options;
+      const { rules, boundTime, linearEngine } = this.#options;
       const checked = Object.entries(rules).filter(([, rule]) => typeof rule === 'object' && rule.check);
       this.#ofNumbers = compileMaskRules(
         compileRedactRules(Object.fromEntries(checked), { ...this.#options, entropy: false }),
-        { onMask: (rule, count) => this.#texts.count(rule, count), boundTime },
+        { onMask: (rule, count) => this.#texts.count(rule, count), boundTime, linearEngine },
       );
     }
     return this.#ofNumbers;

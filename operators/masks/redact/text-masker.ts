@@ -37,6 +37,7 @@ export interface RedactorOptions {
   /** Told of each value that is masked, with its place in its string. Masking is slower with it. */
   readonly onFind?: ((finding: Finding) => void) | undefined;
   readonly boundTime?: MaskRulesOptions['boundTime'];
+  readonly linearEngine?: MaskRulesOptions['linearEngine'];
 }
 
 /** How often rules have replaced something. */
@@ -58,15 +59,16 @@ export class TextMasker {
 
   /** @throws as `compileRedactRules` does */
   constructor(options: RedactorOptions) {
-    const { rules, decode, boundTime, onMask = () => {} } = options;
+    const { rules, decode, boundTime, linearEngine, onMask = () => {} } = options;
     this.#options = options;
     this.#count = onMask;
     this.#list = compileRedactRules(rules, { ...options, replace: (value, id) => this.#replace(value, id) });
     this.rules = compileMaskRules(this.#list, {
       onMask: (rule, count) => this.count(rule, count),
       boundTime,
+      linearEngine,
     });
-    this.#isMaskable = valueFilter(options.allowedValues);
+    this.#isMaskable = valueFilter(options.allowedValues, linearEngine);
     this.blocks = blockRules(rules);
     this.renderer = new Renderer(decode.json > 0);
     this.decodes = decode.json + decode.percent + decode.base64 > 0;

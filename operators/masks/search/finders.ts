@@ -3,6 +3,12 @@ import { shareOfText } from '../expression/frequency.ts';
 import { isAscii } from '../expression/literals.ts';
 import { afterEmpty, type UnitSet } from '../expression/unit-set.ts';
 
+/** Makes an expression from its source and its flags. */
+export type Compile = (source: string, flags: string) => RegExp;
+
+/** The engine that is built in. */
+export const compile: Compile = (source, flags) => new RegExp(source, flags);
+
 /** Finds the matches of an expression in a string, from the left. */
 export interface Finder {
   /** Where the match that {@link next} found ends. */
@@ -44,8 +50,8 @@ class OnePosition {
   readonly #expression: RegExp;
 
   /** @param expression global. */
-  constructor({ source, flags }: RegExp) {
-    this.#expression = new RegExp(source, flags.replace('g', 'y'));
+  constructor({ source, flags }: RegExp, compile: Compile) {
+    this.#expression = compile(source, flags.replace('g', 'y'));
   }
 
   /** The end of the match that starts at a position, or −1 for none and for an empty one. */
@@ -83,10 +89,10 @@ export class LiteralFinder implements Finder {
   readonly #run: Run;
   readonly #position: OnePosition;
 
-  constructor(literals: Literals, run: Run, expression: RegExp) {
+  constructor(literals: Literals, run: Run, expression: RegExp, compileFor: Compile) {
     this.#search = searchFor(literals);
     this.#run = run;
-    this.#position = new OnePosition(expression);
+    this.#position = new OnePosition(expression, compileFor);
   }
 
   next(text: string, from: number): number {
@@ -184,7 +190,7 @@ export class LineStartFinder implements Finder {
   readonly #position: OnePosition;
 
   constructor(expression: RegExp) {
-    this.#position = new OnePosition(expression);
+    this.#position = new OnePosition(expression, compile);
   }
 
   next(text: string, from: number): number {

@@ -11,6 +11,8 @@ import {
 } from '../expression/pattern.ts';
 import { UnitSet, WORD } from '../expression/unit-set.ts';
 import {
+  type Compile,
+  compile,
   type Finder,
   LineStartFinder,
   LiteralFinder,
@@ -58,14 +60,15 @@ const LOOK_COST = 8;
  * one can start.
  *
  * @param expression global.
+ * @param compileFor makes the expressions that the finder asks.
  *
  * @example
  * const finder = planSearch(/[a-z]+@[a-z]+/g);
  * finder.next('to ada@example', 0); // 3
  * finder.end; // 14
  */
-export function planSearch(expression: RegExp): Finder {
-  return cheapest(waysToFind(expression)).make();
+export function planSearch(expression: RegExp, compileFor = compile): Finder {
+  return cheapest(waysThrough(expression, false, compileFor)).make();
 }
 
 /**
@@ -92,7 +95,7 @@ const cheapest = (ways: readonly Way[]): Way =>
 
 /** All ways that are right for an expression: each finds the same matches. */
 export function waysToFind(expression: RegExp): Way[] {
-  return waysThrough(expression, false);
+  return waysThrough(expression, false, compile);
 }
 
 /** The same for lines that are joined by LF: none if it cannot be said what an expression finds in each of them. */
@@ -102,18 +105,18 @@ export function waysToFindInLines(expression: RegExp): Way[] {
 }
 
 function waysWithin(inLines: RegExp, expression: RegExp): Way[] {
-  const ways = waysThrough(inLines, true);
+  const ways = waysThrough(inLines, true, compile);
   if (!startsLine(expression)) return ways;
   return [{ cost: ONE_POSITION_COST, make: () => new LineStartFinder(inLines) }, ...ways];
 }
 
-function waysThrough(expression: RegExp, inLines: boolean): Way[] {
+function waysThrough(expression: RegExp, inLines: boolean, compileFor: Compile): Way[] {
   const parsed = parseExpression(expression);
   if (parsed === undefined) return [{ cost: PLAIN_COST, make: () => new PlainFinder(expression) }];
-  const uncaptured = new RegExp(withoutCaptures(parsed), expression.flags);
+  const uncaptured = compileFor(withoutCaptures(parsed), expression.flags);
   return [
     { cost: plainCost(parsed), make: () => new PlainFinder(uncaptured) },
-    ...literalWays(parsed, uncaptured),
+    ...literalWays(parsed, uncaptured, compileFor),
     ...neededRuns(parsed.pattern).map((run) => ({
       cost: runCost(run),
       make: () => new RunFinder(run, uncaptured, inLines),
@@ -130,7 +133,7 @@ function plainCost({ pattern }: ParsedExpression): number {
   return SEARCH_COST + ONE_POSITION_COST + LINE * TRY_COST * Math.min(1, shareOf(firstUnits(pattern)));
 }
 
-function literalWays(parsed: ParsedExpression, expression: RegExp): Way[] {
+function literalWays(parsed: ParsedExpression, expression: RegExp, compileFor: Compile): Way[] {
   const ways: Way[] = [];
   const add = (literals: Literals, run: Run, share: number) => {
     const { texts, lowered } = literals;
@@ -142,7 +145,7 @@ function literalWays(parsed: ParsedExpression, expression: RegExp): Way[] {
     ways.push({
       cost: SEARCH_COST + LINE * (stops + HIT_COST * share),
       anchor: isByte ? { unit, run } : undefined,
-      make: () => new LiteralFinder(literals, run, expression),
+      make: () => new LiteralFinder(literals, run, expression, compileFor),
     });
   };
   for (const { literals, lowered } of literalSets(parsed.pattern)) {

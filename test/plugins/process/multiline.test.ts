@@ -243,3 +243,8 @@ describe('multiline of lines of containers', () => {
     ]);
   });
 });
+
+it('leaves a line alone on which the expressions of a preset take too long', async () => {
+  const line = 'x.rb:1:in `: ('.repeat(4000);
+  expect(await joined({ preset: 'ruby' }, ['before', line, 'after'])).toEqual(['before', line, 'after']);
+});
