@@ -1,3 +1,5 @@
+import { jsonTokens } from '../../src/sdk/index.ts';
+
 /** How a runtime of containers stores lines. It cuts those of more than 16 KiB into parts, each in a line of its own. */
 interface ContainerFormat {
   /** `stdout` or `stderr`; undefined for a line in another format. */
@@ -43,6 +45,24 @@ function dockerLine(line: string): DockerLine | undefined {
   }
 }
 
+/** Where the value of `log` stands in a line. The rest of the line stays as it is: numbers keep all their digits. */
+function placeOfLog(line: string): [start: number, end: number] {
+  let place: [number, number] = [0, 0];
+  let depth = 0;
+  let before = '';
+  let isLog = false;
+  for (const { token, start, end } of jsonTokens(line)) {
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    else if (depth === 1 && token === ':') isLog = JSON.parse(before) === 'log';
+    // The last of several fields with one name is the one that counts.
+    else if (depth === 1 && isLog && token.startsWith('"')) place = [start, end];
+    if (token !== ':') isLog = false;
+    before = token;
+  }
+  return place;
+}
+
 /**
  * A JSON object that is not certainly a whole line as Docker writes it: `\n` and then the stream. Behind another
  * backslash, `\n` may stand for a backslash and an `n`.
@@ -56,8 +76,10 @@ const docker: ContainerFormat = {
     return log === undefined ? undefined : log.endsWith('\n') ? 'last' : 'other';
   },
   join: (lines) => {
-    const log = lines.map((line) => dockerLine(line)?.log).join('');
-    return JSON.stringify({ ...(JSON.parse(lines[0] as string) as object), log });
+    const [first = ''] = lines;
+    const log = JSON.stringify(lines.map((line) => dockerLine(line)?.log).join(''));
+    const [start, end] = placeOfLog(first);
+    return first.slice(0, start) + log + first.slice(end);
   },
   mayHaveParts: (lines) => DOCKER_PART.test(lines),
 };

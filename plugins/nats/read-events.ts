@@ -4,6 +4,7 @@ import {
   collectedEvent,
   isEvent,
   PluginError,
+  parseJson,
   toUtc,
   WrittenEvents,
 } from '../../src/sdk/index.ts';
@@ -67,7 +68,7 @@ const NEWLINE = Buffer.from('\n');
 function objectOf(line: string, index: number): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch {
     throw new PluginError(`line ${index + 1} of the message is not JSON`);
   }

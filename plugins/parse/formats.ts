@@ -1,3 +1,5 @@
+import { parseJson } from '../../src/sdk/index.ts';
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Parses a string of at most {@link MAX_LENGTH} characters; undefined if it is not in the format. */
@@ -7,43 +9,22 @@ export type Parser = (text: string) => unknown;
 export const MAX_LENGTH = 4 * 1024 * 1024;
 const DEEPEST_JSON = 64;
 
-/** Whole numbers beyond 2^53 and numbers beyond 1.8e308, which JavaScript cannot represent exactly, become strings. */
-export function parseJson(text: string): unknown {
+/** A number that JavaScript does not have exactly becomes a string. */
+export function parseJsonValue(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    const size = largestNumber(value, DEEPEST_JSON);
-    if (size === undefined) return undefined;
-    return size > Number.MAX_SAFE_INTEGER ? JSON.parse(withLargeNumbersQuoted(text)) : value;
+    const value = parseJson(text);
+    return isNestedDeeper(value, DEEPEST_JSON) ? undefined : value;
   } catch {
     return undefined;
   }
 }
 
-/** A string or a number of valid JSON. */
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
-
-function withLargeNumbersQuoted(json: string): string {
-  return json.replace(STRING_OR_NUMBER, (literal) => {
-    if (literal.startsWith('"')) return literal;
-    const number = Number(literal);
-    const isKept = /^-?\d+$/.test(literal) ? Number.isSafeInteger(number) : Number.isFinite(number);
-    return isKept ? literal : `"${literal}"`;
-  });
-}
-
-/** The largest absolute value of the numbers in some JSON; 0 if there are none, undefined if it is nested too deeply. */
-function largestNumber(value: unknown, depth: number): number | undefined {
-  if (typeof value === 'number') return Math.abs(value);
-  if (typeof value !== 'object' || value === null) return 0;
-  if (depth === 0) return undefined;
-  let largest = 0;
+function isNestedDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
   // All of its properties are own ones. An array of their values would cost as much as the rest.
-  for (const key in value) {
-    const size = largestNumber((value as Fields)[key], depth - 1);
-    if (size === undefined) return undefined;
-    if (size > largest) largest = size;
-  }
-  return largest;
+  for (const key in value) if (isNestedDeeper((value as Fields)[key], depth - 1)) return true;
+  return false;
 }
 
 /** One line of CSV as in RFC 4180, with a name for each column. */

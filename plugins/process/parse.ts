@@ -28,14 +28,14 @@ import {
   vhostCombinedParser,
 } from '../parse/access-logs.ts';
 import { parseApacheError, parseNginxError } from '../parse/error-logs.ts';
-import { csvParser, MAX_LENGTH, type Parser, parseCri, parseJson } from '../parse/formats.ts';
+import { csvParser, MAX_LENGTH, type Parser, parseCri, parseJsonValue } from '../parse/formats.ts';
 import { recogniseLevel } from '../parse/level.ts';
 import { logfmtParser } from '../parse/logfmt.ts';
 import { timeZone } from '../parse/time-zone.ts';
 import { timeFormatProblem, timeReader } from '../parse/timestamp.ts';
 
 const PARSERS = {
-  json: () => parseJson,
+  json: () => parseJsonValue,
   cri: () => parseCri,
   combined: combinedParser,
   vhost_combined: vhostCombinedParser,

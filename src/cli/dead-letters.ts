@@ -3,6 +3,7 @@ import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts'
 import type { Logger } from '../sdk/context.ts';
 import { isEvent } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
+import { parseJson } from '../sdk/parse-json.ts';
 import type { CollectPlugin, PluginKind } from '../sdk/plugin.ts';
 import { UsageError } from './errors.ts';
 import { count } from './format.ts';
@@ -29,7 +30,7 @@ type DeadLetterEntry =
 function readEntry(line: string): DeadLetterEntry {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch {
     return { kind: 'unreadable', reason: 'it is not JSON' };
   }

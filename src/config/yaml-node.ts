@@ -81,10 +81,14 @@ function shortTag(tagName: string): string {
 export function resolvePlain(text: string): unknown {
   for (const tag of IMPLICIT_TAGS) {
     const value = tag.resolve(text, false, tag.tagName);
-    if (value !== NOT_RESOLVED) return value;
+    // JavaScript has no numbers for ids of 64 bits. They stay strings, as in JSON that millrace parses.
+    if (value !== NOT_RESOLVED) return Number.isInteger(value) && isBeyondExact(text) ? text : value;
   }
   return text;
 }
+
+const isBeyondExact = (text: string): boolean =>
+  /^[-+]?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
 
 /** The value of a scalar with a tag, or in words what is wrong with it. */
 export function resolveTagged(text: string, tagName: string): { value: unknown } | { problem: string } {

@@ -55,6 +55,7 @@ export type {
   PluginMetrics,
 } from './metrics.ts';
 export { nearest } from './nearest.ts';
+export { hasExactNumber, jsonTokens, parseJson } from './parse-json.ts';
 export type {
   BatchingDemand,
   CallId,

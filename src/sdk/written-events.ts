@@ -3,6 +3,7 @@ import { toUtc } from '../../operators/support/clock.ts';
 import type { LazyEvents } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import { countWrittenEvents } from './json-lines/written-lines.ts';
+import { parseJson } from './parse-json.ts';
 
 const isTimestamp = (text: string) => toUtc(text) === text;
 
@@ -56,7 +57,7 @@ export class WrittenEvents implements LazyEvents {
     this.#events ??= this.#documents
       .toString()
       .split('\n', this.size)
-      .map((document) => JSON.parse(document) as CollectedEvent);
+      .map((document) => parseJson(document) as CollectedEvent);
     return this.#events;
   }
 

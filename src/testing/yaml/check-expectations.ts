@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { isMapping } from '../../sdk/checks/problem.ts';
 import type { RouteCondition } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
+import { parseJson } from '../../sdk/parse-json.ts';
 import { type RowExpectation, RUN_EXPECTATIONS } from '../../sdk/test-expectations.ts';
 import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
@@ -74,7 +75,7 @@ function eventsIn(content: string): ReceivedEvent[] {
   return lines.map((line) => {
     let event: unknown;
     try {
-      event = JSON.parse(line);
+      event = parseJson(line);
     } catch {
       // As for JSON that is no event.
     }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Path } from '../../sdk/checks/problem.ts';
+import { parseJson } from '../../sdk/parse-json.ts';
 import type { ConfigProblem } from '../../sdk/plugin.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function readEvents(
   try {
     const lines = (await readFile(resolve(folder, file), 'utf8')).split(/\r?\n/);
     if (lines.at(-1) === '') lines.pop();
-    return /\.(?:jsonl|ndjson)$/.test(file) ? lines.map((line): unknown => JSON.parse(line)) : lines;
+    return /\.(?:jsonl|ndjson)$/.test(file) ? lines.map(parseJson) : lines;
   } catch (error) {
     report({ path, message: `${file} cannot be read: ${(error as Error).message}` });
     return undefined;
