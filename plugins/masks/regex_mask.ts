@@ -21,7 +21,11 @@ export const regexMasking = masking<RegexMaskSettings>({
     const options = { rules, mask_char, mask_prefix, mask_suffix, boundTime: boundedTime() };
     const compiled = regexMaskRules(options);
     const counts = new HeldCounts(onMask);
-    const masks = compileMaskRules(compiled, { boundTime: options.boundTime, linearEngine, onMask: counts.add });
+    const masks = compileMaskRules(compiled, {
+      boundTime: options.boundTime,
+      linearEngine,
+      onMask: counts.add,
+    });
     const { mask, many } = keepingJson(masks, jsonKeeperOf(compiled, options, mayCrossStrings), counts);
     return { mask: maskerOf(mask), many: () => (mask_char === '\n' ? undefined : many()) };
   },

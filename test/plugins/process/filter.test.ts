@@ -98,7 +98,9 @@ describe('filter', () => {
 
   it('does not backtrack without limit', () => {
     const text = `${'a'.repeat(50_000)}b`;
-    expect(keeps('data.s.matches("^(a+)+$")', { s: text })).toBe(false);
+    expect(keeps('data.s.matches("^(a+)+$")', { s: text.slice(20_000) })).toBe(false);
+    // Too long for V8's linear engine, which takes memory for each character: the event fails after a second.
+    expect(() => keeps('data.s.matches("^(a+)+$")', { s: text })).toThrow('up to 40329 characters');
     // Quadratic, and with a flag that keeps V8 from its linear engine: the event fails after a second.
     expect(() => keeps('data.s.matches("(?i)a+b$")', { s: `${text.repeat(2)}c` })).toThrow('took too long');
   });

@@ -53,7 +53,7 @@ describe('redact: configuration', () => {
   });
 
   it.each<[string, unknown[], unknown[]]>([
-    ['packs', [[], ['secrets/keys']], [['secrets/kyes'], 'secrets/keys']],
+    ['packs', [[], ['secrets/keys'], 'secrets/keys', 'all'], [['secrets/kyes'], 'secrets/kyes']],
     ['confidence', ['high', 'low'], ['none', 1]],
     ['allow', [{ values: ['^a$'] }, { keys: ['a'] }, {}], [{ values: ['('] }, { other: [] }]],
     ['decode', [false, {}, { json: 0 }], [true, { json: 5 }, { percent: 1 }]],
