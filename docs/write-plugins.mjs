@@ -56,7 +56,7 @@ function pageOf(plugin) {
       JSON.stringify(given),
       ...(gives.length === 0 ? ['  → nothing'] : gives.map((data) => `  → ${JSON.stringify(data)}`)),
     ]);
-    parts.push('What it makes of the `data` of events:', `\`\`\`\n${lines.join('\n')}\n\`\`\``);
+    parts.push('Examples of the `data` of events, before and after:', `\`\`\`\n${lines.join('\n')}\n\`\`\``);
   }
   return `${parts.join('\n\n')}\n`;
 }

@@ -27,7 +27,7 @@ export class NamedFiles {
 
 class NamedPattern {
   readonly #pattern: string;
-  /** The folder from which the rest of the pattern leads on: absolute, with a separator behind it. */
+  /** The folder from which the rest of the pattern leads on: absolute, with a separator after it. */
   readonly #folder: string;
   readonly #folderId: string | undefined;
   /** The rest leads through folders. */

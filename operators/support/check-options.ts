@@ -1,7 +1,7 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Demand } from './demand.ts';
 
-/** Gives `true` for what an option may be, otherwise what was expected: it stands behind "must be" in the message. */
+/** Gives `true` for what an option may be, otherwise what was expected: it follows "must be" in the message. */
 export type Check = (value: unknown) => true | string;
 
 /** A check for each option, so that the compiler finds an option without one. */

@@ -23,7 +23,7 @@ export class Fifo<T> {
     const link = this.#head.next;
     if (!link) return undefined;
     const { item } = link;
-    // Otherwise a link that has become old in the eyes of the garbage collector would keep all links behind it.
+    // Otherwise a link that has become old in the eyes of the garbage collector would keep all links after it.
     link.item = this.#head.next = undefined;
     this.#head = link;
     this.size--;

@@ -245,7 +245,7 @@ class LineInput {
     return this.#block.subarray(start, to);
   }
 
-  /** Copies a chunk behind what is held. Nothing that was fed is needed: all its lines are taken. */
+  /** Copies a chunk after what is held. Nothing that was fed is needed: all its lines are taken. */
   #hold(chunk: Buffer): void {
     const { start, end } = this.#unread;
     if (end + chunk.length > this.#block.length) {

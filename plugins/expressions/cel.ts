@@ -62,7 +62,7 @@ export class CelExpression {
     return this.#run({ data, tag, ...(this.#readsTimestamp && { timestamp: new Date(timestamp) }) });
   }
 
-  /** The same for an event of which only the line is known. */
+  /** Evaluates the condition for an event that consists only of a line. */
   ofLine(line: string): unknown {
     // Lines that were joined to one are not lines of a text.
     if (this.ofLines !== undefined && !line.includes('\n')) return this.ofLines(line)(0) > 0;
@@ -209,7 +209,7 @@ function keepsWithout(literal: string): LinesTest {
 }
 
 /**
- * Where a literal is next, at `start` or behind it; each part of the text is searched once. It looks for the literal
+ * Where a literal is next, at `start` or after it; each part of the text is searched once. It looks for the literal
  * from its rarest character on, since the engine stops wherever the first one stands: on logs, `0Z ` takes a fifth of the time.
  */
 function searchFor(literal: string): (text: string) => (start: number) => number {

@@ -49,7 +49,7 @@ function withoutKeys(data: Fields, [first = '', ...rest]: FieldPath): Fields {
   return rest.length === 0 ? others : { ...data, [first]: withoutKeys(inner as Fields, rest) };
 }
 
-/** A copy without a field, and with the fields of `others` behind those that are left. */
+/** A copy without a field, and with the fields of `others` after those that are left. */
 export function replaceField(data: Fields, path: FieldPath, others: Fields): Fields {
   const found = findField(data, path);
   const [key] = found?.length === 1 ? found : [];

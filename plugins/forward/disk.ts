@@ -17,7 +17,7 @@ import {
   toJsonLine,
 } from '../../src/sdk/index.ts';
 
-export const description = 'Writes events as JSON: line by line to one file, or each to a file of its own.';
+export const description = 'Writes events as JSON: line by line to one file, or each to a separate file.';
 
 export const example = `
 archive:
@@ -92,7 +92,7 @@ export function forward({ ctx, event }: { ctx: Context; event: CollectedEvent })
   return forwardBatch({ ctx, events: [event] });
 }
 
-/** The same for many events in one write: all of them or none. */
+/** {@link forward} for many events in one write: all of them or none. */
 export function forwardBatch({
   ctx,
   events,

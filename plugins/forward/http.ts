@@ -90,7 +90,7 @@ const auth = z
         name: headerName().describe('The name of the header.'),
         value: secret().describe('Its value.'),
       })
-      .describe('A header of its own, such as `X-Api-Key`.')
+      .describe('A custom header, such as `X-Api-Key`.')
       .optional(),
   })
   .refine((ways) => Object.values(ways).filter((way) => way !== undefined).length === 1, {
@@ -132,7 +132,7 @@ const schema = ForwardConfigBase.extend({
   payload: z
     .enum(['event', 'flat'])
     .default('event')
-    .describe('What JSON holds: whole events, or the fields of `data` beside `timestamp`.'),
+    .describe('The content of the JSON: whole events, or the fields of `data` next to `timestamp`.'),
   compression: z.enum(['none', 'gzip']).default('none').describe('How bodies are compressed.'),
   ...batching({ events: 1000 }),
   timeout: seconds().gt(0).default(30).describe('Seconds for a request, until its answer is complete.'),

@@ -98,7 +98,7 @@ const schema = ForwardConfigBase.extend({
   message: z
     .enum(['batch', 'event'])
     .default('batch')
-    .describe('What a message holds: a batch of events, one a line, or a single event.'),
+    .describe('The content of a message: a batch of events, one per line, or a single event.'),
   ...batching({ events: 256 }),
 });
 type Config = Readonly<z.output<typeof schema>>;

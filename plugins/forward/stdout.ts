@@ -41,7 +41,7 @@ export function forward({ ctx, event }: { ctx: Context; event: CollectedEvent })
   return forwardBatch({ ctx, events: [event] });
 }
 
-/** The same for many events in one write. */
+/** {@link forward} for many events in one write. */
 export function forwardBatch({
   ctx,
   events,

@@ -39,7 +39,7 @@ export const shownSettings = { sleep: ' s', path: '', add_event_to_shared_cache:
 const fields = ForwardConfigBase.extend({
   sleep: seconds().default(0).describe('Seconds that each event takes.'),
   path: path().optional().describe('The file that gets a line for each event.'),
-  message: z.string().optional().describe('What the line says.'),
+  message: z.string().optional().describe('The text of the line.'),
   dump_event: z.boolean().default(false).describe('Whether the line has the event as JSON.'),
   add_event_to_shared_cache: z
     .boolean()

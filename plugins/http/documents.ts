@@ -20,7 +20,7 @@ export const CONTENT_TYPES: Readonly<Record<BodyFormat['format'], string>> = {
 
 /** Consecutive events of a call as documents, one a line. */
 export interface Documents {
-  /** Each document has an LF behind it, and none in it. */
+  /** Each document has an LF after it, and none in it. */
   readonly bytes: Buffer;
   readonly count: number;
   /** The position of the first one among the events of the call. */

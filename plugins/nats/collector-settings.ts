@@ -16,10 +16,10 @@ export const collectorSchema = CollectConfigBase.extend({
   start: z
     .enum(['all', 'new'])
     .default('all')
-    .describe('What a consumer that is created gets: every message of the stream, or new ones.'),
+    .describe('The messages that a new consumer gets: all messages of the stream, or only new ones.'),
   filter_subject: subjectPattern()
     .optional()
-    .describe('A consumer that is created gets only the messages of this subject.'),
+    .describe('A new consumer gets only the messages of this subject.'),
   ack_wait: seconds()
     .min(1)
     .default(30)

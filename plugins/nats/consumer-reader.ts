@@ -34,7 +34,7 @@ const MOST_ASKED = 256;
 const MOST_BYTES = 16 * KIB * KIB;
 /** Milliseconds for which the server keeps a request for messages. */
 const EXPIRES = 10_000;
-/** The same with `once`, where a request is for messages that are there: it waits only if other workers got them. */
+/** The expiry with `once`. A request then asks for available messages, and waits only if other workers took them. */
 const ONCE_EXPIRES = 1000;
 /** Milliseconds between two attempts to use the consumer. */
 const RETRY_WAIT = 1000;
@@ -58,7 +58,7 @@ interface ReaderOutput {
 interface Open {
   /**
    * Removed with the answer. The memory of the map can refer to a deleted entry until V8 collects its old generation, and
-   * the megabytes of messages behind such entries would make that collection ten times as frequent.
+   * the megabytes of messages after such entries would make that collection ten times as frequent.
    */
   held: Held | undefined;
   readonly key: string;
@@ -103,7 +103,7 @@ export class ConsumerReader {
   #isPumpDue = false;
   /** The next request waits for more messages. */
   #isGathering = false;
-  /** The messages that are behind the last one may be asked for, however few they are. */
+  /** The messages that are after the last one may be asked for, however few they are. */
   #mayAskForRest = false;
   #takenAt = Number.NEGATIVE_INFINITY;
   /** Where the consumer was when the server was last asked. */
@@ -248,7 +248,7 @@ export class ConsumerReader {
   }
 
   /**
-   * Asks for one message, which says how many are behind it, and then for those. Then it waits, so that more gather at the
+   * Asks for one message, which says how many are after it, and then for those. Then it waits, so that more gather at the
    * server, unless as many as there is room for are there. A message that comes after a pause is delivered at once.
    */
   #pullGathered(consumer: NatsConsumer, wanted: number): void {
@@ -274,7 +274,7 @@ export class ConsumerReader {
   }
 
   /**
-   * With `once`: only what is there, and completes when nothing is. Each message says how many are behind it, so the server
+   * With `once`: only what is there, and completes when nothing is. Each message says how many are after it, so the server
    * is only asked before the first request and when that number is used up.
    */
   #pullPending(consumer: NatsConsumer, wanted: number): void {

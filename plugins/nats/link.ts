@@ -9,7 +9,7 @@ export interface NatsMessage {
   readonly sequence: number;
   /** How often it was delivered, this time included. */
   readonly deliveries: number;
-  /** Messages behind it that were delivered to no worker yet. */
+  /** Messages after it that were delivered to no worker yet. */
   readonly pending: number;
   /** When the stream stored it: a stream that is created again starts to count from 1 again. */
   readonly storedAt: string;

@@ -3,7 +3,7 @@ import type { Fields, Parser } from './formats.ts';
 
 /** What a server writes in one place of a line, and the field or fields that it becomes. */
 interface Column {
-  /** As it is written in the pattern, for messages. */
+  /** The text of the column in the pattern, for messages. */
   readonly written: string;
   readonly field: string;
   /** A regular expression, without groups, for what the server can write here. */
@@ -159,7 +159,7 @@ const APACHE_COLUMNS: Readonly<Record<string, readonly [field: string, kind: Kin
   X: ['connection_status', { shape: '[X+-]', read: (value) => value }],
 };
 
-/** Those of the form `%{…}X`. */
+/** The columns of the form `%{…}X`. */
 const APACHE_NAMED: Readonly<Record<string, (name: string) => readonly [field: string, kind: Kind]>> = {
   i: (name) => {
     const variable = variableOf(name);

@@ -113,7 +113,7 @@ class Scan {
     this.#run(this.#classes.value);
     const value = this.#text.slice(start, this.#at);
     this.#end();
-    // With an open quote, the value may go on behind the space.
+    // With an open quote, the value may continue after the space.
     return hasOpenQuote(value) ? undefined : bare(value);
   }
 
@@ -200,7 +200,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "'",
   '/': '/',
 };
-/** Those of Go and of JSON. Without groups: for millions of escapes, they take eight times as long. */
+/** The escapes of Go and of JSON. Without groups, which take eight times as long for millions of escapes. */
 const ESCAPED = /(?:\\x[\da-fA-F]{2}|\\[0-3][0-7]{2})+|\\U[\da-fA-F]{8}|\\u[\da-fA-F]{4}|\\[\s\S]/g;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

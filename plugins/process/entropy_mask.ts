@@ -33,8 +33,8 @@ export const EntropyMaskProcessConfig = ProcessConfigBase.extend({
   mask_char: oneCharacter()
     .optional()
     .describe('A character that replaces each character of a token. Default: `mask_str`.'),
-  mask_prefix: z.string().default('<:').describe('What stands before the name.'),
-  mask_suffix: z.string().default(':>').describe('What stands behind the name.'),
+  mask_prefix: z.string().default('<:').describe('The string before the name.'),
+  mask_suffix: z.string().default(':>').describe('The string after the name.'),
   h_threshold: z
     .number()
     .min(0)

@@ -84,7 +84,7 @@ const schema = ProcessConfigBase.extend({
   format: z.enum(FORMATS).describe('The format of the string.'),
   field: fieldName().default('line').describe('The field with the string. It is removed when it is parsed.'),
   into: fieldName().optional().describe('The field for what was parsed. Default: the fields of `data`.'),
-  on_error: z.enum(['keep', 'drop', 'fail']).default('keep').describe('What becomes of other events.'),
+  on_error: z.enum(['keep', 'drop', 'fail']).default('keep').describe('How other events are handled.'),
   pattern: z
     .string()
     .optional()

@@ -87,7 +87,7 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
   disable: z
     .array(z.string())
     .default([])
-    .describe('Ids of rules of the packs that are not used; `*` stands for any characters.'),
+    .describe('Ids of rules of the packs to leave out; `*` stands for any characters.'),
   confidence: z
     .enum(['high', 'medium', 'low'])
     .default('medium')
@@ -106,7 +106,7 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
         .describe('Names of keys whose values are no secrets, in any style of writing.'),
     })
     .default({ values: [], keys: [] })
-    .describe('What is never masked.'),
+    .describe('Values that are never masked.'),
   decode: z
     .union([
       z.literal(false),
@@ -156,7 +156,7 @@ export const RedactProcessConfig = ProcessConfigBase.extend({
   action: z
     .record(z.string(), Action)
     .default({ default: 'name' })
-    .describe('What replaces a secret: by rule, pattern or `default`.'),
+    .describe('The replacement of a secret: by rule, pattern or `default`.'),
   audit: z
     .strictObject({ path: path().describe('The file that is written.') })
     .optional()

@@ -41,8 +41,8 @@ export const RegexMaskProcessConfig = ProcessConfigBase.extend({
   mask_char: oneCharacter()
     .optional()
     .describe('A character that replaces each character of a match. Default: the name of the rule.'),
-  mask_prefix: z.string().default('<:').describe('What stands before the name.'),
-  mask_suffix: z.string().default(':>').describe('What stands behind the name.'),
+  mask_prefix: z.string().default('<:').describe('The string before the name.'),
+  mask_suffix: z.string().default(':>').describe('The string after the name.'),
 });
 export type RegexMaskProcessConfig = Readonly<z.output<typeof RegexMaskProcessConfig>>;
 

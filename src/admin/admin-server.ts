@@ -18,7 +18,7 @@ const MOST_HEAD_BYTES = 8192;
 export interface RecordRequest {
   readonly pipeline: string;
   readonly forMs: number;
-  /** The same as it was asked for. */
+  /** The time in the form of the request. */
   readonly forText: string;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;

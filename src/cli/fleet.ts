@@ -52,7 +52,7 @@ export class Fleet implements LiveSource {
     return new Map(Array.from(this.#members, ([name, { manager }]) => [name, manager.config]));
   }
 
-  /** As {@link configs}, without those that were removed. */
+  /** {@link configs} without the removed pipelines. */
   running(): Map<string, AnalyticsConfig> {
     return new Map([...this.configs()].filter(([name]) => !this.#members.get(name)?.isRemoved));
   }
@@ -153,7 +153,7 @@ export class Fleet implements LiveSource {
     return this.stopThose(this.names);
   }
 
-  /** As {@link stop}, for some. */
+  /** {@link stop} for some pipelines. */
   stopThose(names: readonly string[]): Observable<void> {
     const stopping = names.map((name) => this.#stopOne(name));
     return concat(merge(...stopping).pipe(ignoreElements()), of(undefined));

@@ -29,7 +29,7 @@ import { counted } from './format.ts';
 import type { RunState } from './run-state.ts';
 
 interface ReloaderOptions {
-  /** As they stand on the command line. */
+  /** The configuration files as given on the command line. */
   readonly files: readonly string[];
   /** The pipelines asked for; all that are enabled if there are none. */
   readonly pipelines: readonly string[];
@@ -128,7 +128,7 @@ function changesText(changes: PipelineChanges): string {
 export interface PipelineChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];
-  /** Those that are not changed and have failed: what made them fail may be over. */
+  /** Unchanged pipelines that have failed: the cause may be gone. */
   readonly failed: readonly string[];
   readonly removed: readonly string[];
 }

@@ -36,7 +36,7 @@ export function problemText(problem: LocatedProblem): string {
   return excerpt === undefined ? problemLine(problem) : `${problemLine(problem)}\n${excerpt}`;
 }
 
-/** {@link problemText} without the excerpt; `label` stands behind the place: `p.yaml:3:5: warning: …`. */
+/** {@link problemText} without the excerpt; `label` follows the place: `p.yaml:3:5: warning: …`. */
 export function problemLine(problem: LocatedProblem, label = ''): string {
   const { file, line, column, path, message, suggestion } = problem;
   const place = line === undefined ? file : `${file}:${line}:${column}`;

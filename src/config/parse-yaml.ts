@@ -117,7 +117,7 @@ function hasSection(keys: readonly string[]): boolean {
   return keys.some((key) => SECTIONS.has(key));
 }
 
-/** The same for a text that cannot be read as YAML. */
+/** Whether a file that is not valid YAML mentions a section of a configuration. */
 function mentionsSection(text: string): boolean {
   return SECTION_LINE.test(text) || FIRST_KEY.test(text);
 }

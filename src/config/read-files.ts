@@ -13,7 +13,7 @@ import { SECTIONS } from './sections.ts';
 import { type ConfigSource, SourceText, type YamlSource } from './source.ts';
 
 interface ReadSources {
-  /** Those that could be read. */
+  /** The files that could be read. */
   readonly sources: readonly ConfigSource[];
   /** All of them, in the order in which their problems are told. */
   readonly files: readonly string[];
@@ -116,7 +116,9 @@ export const TestFile = z.strictObject({
   config: z
     .union([z.array(z.string()).min(1), z.string()])
     .optional()
-    .describe('The configuration files that are tested, relative to this one. Default: that beside it.'),
+    .describe(
+      'The configuration files that are tested, relative to this one. Default: the one in the same folder.',
+    ),
   env: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()

@@ -97,7 +97,7 @@ function checkOrder({ pipeline, path }: Written): ConfigProblem[] {
   return [{ path: [...path, 'ordered'], message }];
 }
 
-/** Lines of others behind the last commit would be cut off after a crash. */
+/** Lines of others after the last commit would be cut off after a crash. */
 function checkSharing(own: string, pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
   const output = forwardersIn(pipelines[own])
     .map((name) => exactFileOf(entries.forward.get(name)))
@@ -189,8 +189,8 @@ function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
 /** `max_in_flight` of a pipeline that does not set it: events. */
 const EVENTS_IN_FLIGHT = 1000;
 /**
- * The same where lines need not become events. Blocks of some thousand lines take two thirds of the processor time of
- * smaller ones, and two of them are needed to mask one while the other is written.
+ * The default if lines do not have to become events. Blocks of some thousand lines take two thirds of the processor time
+ * of smaller ones, and two of them are needed to mask one while the other is written.
  */
 const LINES_IN_FLIGHT = 10_000;
 

@@ -18,7 +18,8 @@ interface Step {
 
 /**
  * Warns of masks that miss a secret because of what another processor makes of a line: long lines of containers that
- * nothing joins, and numbers of parsed JSON behind masks of strings. Also of masks that break what is parsed after them. Only enabled pipelines count.
+ * nothing joins, and numbers of JSON that is parsed before masks of strings. Also of masks that break what is parsed
+ * after them. Only enabled pipelines count.
  */
 export function validateParsing(
   pipelines: ReadonlyMap<string, PipelineConfig>,

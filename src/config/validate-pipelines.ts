@@ -57,7 +57,7 @@ function checkList(list: unknown, kind: PluginKind, names: EntryNames, path: Pat
   return found.flatMap(({ name, at }, index) => {
     const here = [...path, ...at];
     const first = found.findIndex((other) => other.name === name);
-    // The same processor may well be applied twice.
+    // Applying a processor twice can be intended.
     if (kind === 'process' || first === index) return checkName(name, kind, names, here);
     return [
       { path: here, message: `\`${truncate(name)}\` is named twice: each event would ${TWICE[kind]} twice` },

@@ -24,9 +24,9 @@ interface NodeBase {
 export interface ScalarNode extends NodeBase {
   readonly kind: 'scalar';
   readonly value: unknown;
-  /** The offset behind the value. */
+  /** The offset after the value. */
   readonly end: number;
-  /** As written, before environment variables were put in. */
+  /** The value as written, before environment variables are substituted. */
   readonly written: string;
   readonly used: readonly UsedVariable[];
   /** Whether environment variables, or their defaults, made the value. */

@@ -84,7 +84,7 @@ export interface UntestedPart {
 }
 
 /**
- * The same graph, in which the cards of entries and pipelines say what no test reaches.
+ * Returns the graph with cards of entries and pipelines that say what no test reaches.
  *
  * @example
  * const node = { id: 'collect0', kind: 'collect', name: 'log', plugin: 'file', settings: [], state: 'active' };

@@ -92,7 +92,7 @@ export function visibleText(text: string, longest = LONGEST): string {
 }
 
 /**
- * The values of a list as words: a comma behind each but the last.
+ * The values of a list as words: a comma after each but the last.
  *
  * @example
  * listed(['alpha', 'beta']); // ['alpha,', 'beta']

@@ -67,7 +67,7 @@ export function wrapText(text: string, columns: number): string[] {
 }
 
 /**
- * Breaks text so that no line is wider than `columns`: at spaces and behind signs such as `/` and `_` if possible.
+ * Breaks text so that no line is wider than `columns`: at spaces and after signs such as `/` and `_` if possible.
  *
  * @example
  * wrapAnywhere('/var/log/nginx/access.log', 12); // ['/var/log/', 'nginx/', 'access.log']

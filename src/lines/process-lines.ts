@@ -291,7 +291,7 @@ class TextReader {
     return this.#start + Math.min(this.#keptUntil(offset - this.#start), this.#text.length);
   }
 
-  /** Where the line behind the one at `offset` starts. */
+  /** Where the line after the one at `offset` starts. */
   nextLine(offset: number): number {
     return this.#start + endOfLine(this.#text, offset - this.#start) + 1;
   }
@@ -338,7 +338,7 @@ interface Lines {
   readonly areMany: boolean;
 }
 
-/** As many of the next lines as may be mapped together, or one that is too long for it. */
+/** The next lines that may be mapped together, or one line that is too long for it. */
 function nextLines(text: string, start: number, { maxLength, maxLineLength }: ManyLines): Lines {
   let size = 0;
   let end = start - 1;

@@ -26,7 +26,7 @@ export interface LineTask {
 /** What came of a task. */
 export interface LineResult {
   readonly id: number;
-  /** Events as `serialise` writes them, each with a newline behind it, in UTF-8. Nothing else is in its buffer. */
+  /** Events as `serialise` writes them, each with a newline after it, in UTF-8. Nothing else is in its buffer. */
   readonly documents: Uint8Array<ArrayBuffer>;
   /** The number of events. */
   readonly size: number;

@@ -69,9 +69,9 @@ export type PipelineConfig = Readonly<Omit<z.output<typeof PipelineConfig>, 'for
 export interface RouteCondition {
   /** @throws PluginError if the condition cannot be evaluated for this event */
   holds(event: CollectedEvent): boolean;
-  /** The same for an event of which only the line is known; undefined if the condition reads more than the line. */
+  /** {@link holds} for an event that consists only of a line; undefined if the condition reads more than the line. */
   readonly holdsForLine: ((line: string) => boolean) | undefined;
-  /** The same for lines that are parts of one text, if that can be said without a string for each line. */
+  /** {@link holdsForLine} for lines within one text, if that works without a string for each line. */
   readonly holdsInText?: LinesTest | undefined;
 }
 

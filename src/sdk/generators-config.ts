@@ -142,7 +142,7 @@ function generatorSchema(): z.ZodType<Generator> {
           .string()
           .describe('A string with names in braces, each of which `with` says how to make.')
           .meta({ examples: ['GET /{path}'] }),
-        with: z.record(z.string(), inner).describe('What the names in the template stand for.'),
+        with: z.record(z.string(), inner).describe('The values of the names in the template.'),
       }),
       z.strictObject({ choice: z.array(inner).min(1).describe('One of these.') }),
       z.strictObject({
@@ -201,11 +201,11 @@ export const anySchema = <C extends z.ZodType<string[]>, L extends z.ZodType<str
           values: z
             .array(generatorSchema())
             .min(1)
-            .describe('What events are: each is made by one of these.')
+            .describe('The kinds of events: each event is generated from one of these.')
             .meta({ examples: [['GET /', { regex: 'key k-[0-9]+' }]] }),
         }),
       )
-      .describe('What each of these collectors emits.')
+      .describe('The events that each of these collectors emits.')
       .meta({
         examples: [{ log: { events: '0..200', rate: '10/s', values: ['GET /', { regex: 'k-[0-9]+' }] } }],
       }),

@@ -56,7 +56,7 @@ type RegisterHooks = (hooks: {
 }) => void;
 const { registerHooks } = module as { registerHooks?: RegisterHooks };
 
-/** The same for Node before 22.15, which runs it in a thread of its own and does not ask it for a `require()`. */
+/** The hook for Node before 22.15, which runs it in a separate thread and does not call it for a `require()`. */
 const HOOKS = `
 let shared, home;
 export const initialize = (data) => { ({ shared, home } = data); };

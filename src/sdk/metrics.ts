@@ -16,7 +16,7 @@ export interface MetricOptions<L extends string = string> {
   readonly labels?: readonly L[];
 }
 
-/** As {@link MetricOptions}, with the upper bounds of the buckets. */
+/** {@link MetricOptions} with the upper bounds of the buckets. */
 export interface HistogramOptions<L extends string = string> extends MetricOptions<L> {
   /** In ascending order. Default: 0.005 to 10, for seconds. */
   readonly buckets?: readonly number[];

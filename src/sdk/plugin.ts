@@ -133,8 +133,8 @@ export interface LineMapping {
   /** Returns the line that replaces another one, or undefined to drop its event. */
   readonly map: (line: string) => string | undefined;
   /**
-   * The same for many lines, where that is faster: it takes one string with LF between the lines, and returns one with
-   * as many lines. Where it throws, or returns more or fewer lines, `map` is called for each line.
+   * Maps many lines together, if that is faster: it takes one string with LF between the lines, and returns one with
+   * the same number of lines. If it throws, or returns more or fewer lines, `map` is called for each line.
    */
   readonly many?: ManyLines | undefined;
   /**
@@ -142,7 +142,7 @@ export interface LineMapping {
    * be decoded and encoded again.
    */
   readonly keeps?: ((line: string) => boolean) | undefined;
-  /** The same as `keeps` for lines that are parts of one text, if that can be said without a string for each line. */
+  /** `keeps` for lines within one text, if that works without a string for each line. */
   readonly keepsIn?: LinesTest | undefined;
 }
 
@@ -156,8 +156,8 @@ export type LinesTest = (text: string) => (start: number) => number;
 export interface ManyLines {
   readonly map: (lines: string) => string;
   /**
-   * The same for lines in ASCII, written to `into`: the number of bytes. -1 if it has to be done by `map`, after which
-   * nothing may have been counted.
+   * Maps lines in ASCII and writes them to `into`. Returns the number of bytes, or -1 if `map` has to do it; nothing may
+   * have been counted then.
    */
   readonly mapBytes?: ((lines: Uint8Array, into: Uint8Array) => number) | undefined;
   /** The most characters of a text that is handed to `map`. */
@@ -324,7 +324,7 @@ export interface ForwardPlugin extends PluginBase {
   writes?(args: { config: never }): string | undefined;
   /**
    * Ours, optional: replaces `forwardBatch` where the configuration requires events as `serialise` writes them;
-   * undefined where it requires another form. `documents` has them in UTF-8, each with a newline behind it; its memory is
+   * undefined where it requires another form. `documents` has them in UTF-8, each with a newline after it; its memory is
    * used again when they are delivered, so that what is to be kept has to be copied.
    */
   forwardJsonLines?(args: {
@@ -357,7 +357,7 @@ export interface ExactOutput {
    * `lost` sources, whose events cannot come again, what is cut off is first copied to a file that the log names.
    */
   restore(marks: readonly OutputMark[], lost: readonly string[]): Observable<never>;
-  /** Writes all events or none, in order, and emits the marks behind each of them, once. */
+  /** Writes all events or none, in order, and emits the marks after each of them, once. */
   write(events: readonly CollectedEvent[]): Observable<readonly OutputMark[]>;
   /** Forces what was written to the disk. */
   sync(): Observable<never>;

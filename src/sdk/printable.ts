@@ -17,7 +17,7 @@ export function printable(text: string): string {
 }
 
 /**
- * As {@link printable}, for text that has several lines on purpose: line breaks and tabs stay.
+ * {@link printable} for text of several lines: line breaks and tabs stay.
  *
  * @example
  * printableLines('one\ntwo\u009b31m'); // 'one\ntwo\\u009b31m'

@@ -28,7 +28,7 @@ export function unserialisableEvent(error: unknown): unknown {
 }
 
 /**
- * {@link serialise} with a newline behind it.
+ * {@link serialise} with a newline after it.
  *
  * @example
  * toJsonLine({ timestamp: '2026-01-01T00:00:00.000Z', data: {} });

@@ -62,9 +62,9 @@ export interface PipelineStats {
   readonly forwarded: Readonly<Record<string, number>>;
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
   readonly dead_lettered: number;
-  /** Events that became a part of another one, such as the lines of a stack trace behind its first. */
+  /** Events that became a part of another one, such as the lines of a stack trace after its first. */
   readonly joined: number;
-  /** Values masked, by rule: work that was done, also on events which failed or were dropped behind the mask. */
+  /** Values masked, by rule: work that was done, also on events which failed or were dropped after the mask. */
   readonly masked: Readonly<Record<string, number>>;
   /** Retries of forwarders. */
   readonly retries: number;

@@ -61,8 +61,8 @@ export function describeSystemError(error: object): string | undefined {
 }
 
 /**
- * The same for the first such error among the causes of an error: `fetch` and its like wrap what went wrong, and a
- * connection that was tried at several addresses has an error for each.
+ * {@link describeSystemError} for the first such error among the causes of an error: `fetch` and similar functions wrap
+ * the cause, and a connection that was tried at several addresses has an error for each.
  */
 export function describeSystemCause(error: object): string | undefined {
   let next: unknown = error;

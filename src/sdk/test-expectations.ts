@@ -103,7 +103,7 @@ const dropExpectation = () =>
     reason: word(...REASONS)
       .optional()
       .describe('Why they were dropped.'),
-    event: matcher().optional().describe('What they were like.'),
+    event: matcher().optional().describe('The dropped events.'),
     count: integer().min(1).default(1).describe('How many of them.'),
   });
 export type DropExpectation = Readonly<z.output<ReturnType<typeof dropExpectation>>>;

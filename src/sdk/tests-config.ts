@@ -22,7 +22,7 @@ const timedEvents = () =>
       .array(
         z.strictObject({
           at: duration().describe('When it is emitted: a time from the start of the run.'),
-          value: eventValue().describe('What the event is, as in a list.'),
+          value: eventValue().describe('The event, as in a list.'),
         }),
       )
       .describe('The events, in the order of their times.')
@@ -46,7 +46,7 @@ const collectorInput = () =>
         values: z
           .union([valuesFile(), values(eventValue())])
           .optional()
-          .describe('What the letters stand for; of a file, each letter is the next line.')
+          .describe('The meaning of the letters; with a file, each letter is the next line.')
           .meta({ examples: [{ a: 'GET /', b: { user: 'ada' } }] }),
       }),
       z.strictObject({ values: valuesFile().describe('The events, emitted all at once.') }),
@@ -152,8 +152,8 @@ const fileText = () =>
   z
     .strictObject({
       path: filePath(),
-      lines: z.array(z.string()).min(1).optional().describe('Lines, each with a newline behind it.'),
-      text: z.string().optional().describe('Text as it is, such as a part of a line.'),
+      lines: z.array(z.string()).min(1).optional().describe('Lines, each followed by a newline.'),
+      text: z.string().optional().describe('Literal text, such as a part of a line.'),
       line: z.string().optional().describe('A line, in which `{n}` is its number, from 1.'),
       times: integer().min(1).optional().describe('How often `line` is written. Default: once.'),
       every: duration().optional().describe('The time from one `line` to the next. Default: none.'),
@@ -239,7 +239,7 @@ const newTestDefinition = () =>
       collect: z
         .record(z.string(), collectorInput())
         .optional()
-        .describe('What each collector emits. One that is not named completes at once.')
+        .describe('The events that each collector emits. A collector that is not named completes at once.')
         .meta({ examples: [{ log: ['GET /', { user: 'ada' }] }] }),
       forward: z
         .record(z.string(), forwarderInput())

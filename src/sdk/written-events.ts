@@ -22,7 +22,7 @@ export class WrittenEvents implements LazyEvents {
   #events: readonly CollectedEvent[] | undefined;
 
   /**
-   * `documents` has them as `serialise` writes them, each with a newline behind it, in UTF-8. `events` are the same, if
+   * `documents` has them as `serialise` writes them, each with a newline after it, in UTF-8. `events` are the same, if
    * they were made. A collector, which does not know who wrote the documents, has to make them, or uses `recognise`.
    */
   constructor(documents: Buffer, size: number, events?: readonly CollectedEvent[]) {

@@ -281,7 +281,7 @@ function checkValue(value: unknown, owner: string): void {
   try {
     json = JSON.stringify(value);
   } catch {
-    // As for a value without a JSON form.
+    // Handled below, like a value without a JSON form.
   }
   if (json !== undefined) return;
   throw new PluginError(`${owner} set a value in ctx.state that JSON cannot hold; expected a JSON value`);
@@ -300,7 +300,7 @@ export function memoryStore(): StateStore {
   };
 }
 
-/** The same for one plugin entry. `owner` is named in errors. */
+/** A {@link memoryStore} for one plugin entry. `owner` is named in errors. */
 export function memoryState(pipeline: string, owner: string): CollectorState {
   return memoryStore().of(pipeline, owner);
 }

@@ -91,7 +91,7 @@ export function layOut(graph: PipelineGraph, heightOf: (node: GraphNode) => numb
   return { columns, stops, ways, chainSteps };
 }
 
-/** Processors that follow each other in any pipeline, each behind those before it where that is possible. */
+/** Processors that follow each other in any pipeline, each after those before it where that is possible. */
 function chainsOf(graph: PipelineGraph): GraphNode[][] {
   const next = new Map<GraphNode, Set<GraphNode>>(nodesOf(graph, 'process').map((node) => [node, new Set()]));
   const reaches = (from: GraphNode, to: GraphNode): boolean =>

@@ -41,7 +41,7 @@ export function withhold(text: string, used: readonly UsedVariable[]): string {
   return withholderOf(used)(text);
 }
 
-/** As {@link withhold}, for any text: values of less than four characters stay, since they may be anything in it. */
+/** {@link withhold} for any text. Values of less than four characters stay, because they could be any part of it. */
 export function withholdLong(text: string, used: readonly UsedVariable[]): string {
   return withholderOf(longOnes(used))(text);
 }
@@ -94,7 +94,7 @@ function withheldValue(value: string, shown: string, isWord = false): Withheld {
   return { value, pattern: new RegExp(isWord ? `(?<!\\w)${literal}(?!\\w)` : literal, 'g'), shown };
 }
 
-/** As they are now: those of files change. */
+/** The current values, because those of files change. */
 function valuesOf(secrets: readonly Secret[]): Withheld[] {
   const forms = secrets.flatMap(({ knownValues }) =>
     knownValues.flatMap((value) => [

@@ -26,7 +26,7 @@
     (i32.add (local.get $to) (local.get $length)))
 
   ;; Writes the bytes from $from to $end, with $length bytes of $between in place of each line feed, until all are
-  ;; written or the next begins behind $limit. Returns where they end.
+  ;; written or the next begins after $limit. Returns where they end.
   (func (export "write")
     (param $from i32) (param $end i32) (param $between i32) (param $length i32) (param $to i32) (param $limit i32)
     (result i32)
@@ -47,7 +47,7 @@
               (v128.or
                 (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x22)))
                 (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c)))))))
-        ;; What lies behind the end is special too.
+        ;; What lies after the end is special too.
         (local.set $left (i32.sub (local.get $end) (local.get $from)))
         (if (i32.lt_u (local.get $left) (i32.const 16))
           (then (local.set $special (i32.or (local.get $special) (i32.shl (i32.const 1) (local.get $left))))))

@@ -2,7 +2,7 @@ import { CODE } from './written-lines-code.ts';
 
 /** Of the memory of the reader: how each line has to start, and then the lines. */
 const SOURCE = 64;
-/** NULs behind the lines: what is looked at together may go beyond them. */
+/** NULs after the lines: what is looked at together may go beyond them. */
 const BEYOND = 64;
 const LF = 0x0a;
 const BEFORE = '{"timestamp":"';

@@ -85,8 +85,8 @@
       (br_if $next (i32.lt_u (local.get $n) (i32.const 4))))
     (local.get $at))
 
-  ;; Where the string ends whose opening quote is ahead of $at, behind its closing quote; 0 if it does not end. The NULs
-  ;; behind the lines end every string.
+  ;; Where the string ends whose opening quote is ahead of $at, after its closing quote; 0 if it does not end. The NULs
+  ;; after the lines end every string.
   (func $string (param $at i32) (result i32)
     (local $bytes v128)
     (local $special i32)
@@ -127,11 +127,11 @@
           (i32.eq (local.get $second) (i32.const 0x69)) ;; i
           (i32.eq (local.get $second) (i32.const 0x5c))))))
 
-  ;; Where the first line starts that is not recognised, or $end. There is an LF ahead of $end, and 64 NULs behind it.
+  ;; Where the first line starts that is not recognised, or $end. There is an LF ahead of $end, and 64 NULs after it.
   (func (export "recognise") (param $at i32) (param $end i32) (result i32)
     (local $line i32)
     (local $byte i32)
-    ;; What is open: a bit for each level, 1 for an object and 0 for an array, behind a first 1.
+    ;; What is open: a bit for each level, 1 for an object and 0 for an array, after a first 1.
     (local $open i64)
     ;; What may come: 0 a value, 1 a key or the end of an object, 2 a key, 3 what follows a value, 4 a value or the end of
     ;; an array.
