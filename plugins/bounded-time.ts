@@ -1,5 +1,6 @@
 import vm from 'node:vm';
 import { MaskError } from '../operators/masks/mask-error.ts';
+import { threadMs } from './thread-time.ts';
 
 /** For all texts, and on top of it for each character: a second for a million. */
 const BASE_MS = 1000;
@@ -44,11 +45,10 @@ export function inBoundedTime<T>(
   const allowed = Math.ceil((BASE_MS + length * MS_PER_CHARACTER) * share);
   let timeout = allowed;
   for (let tries = 1; ; tries++) {
-    const before = processorMs();
+    const before = threadMs();
     const result = resultWithin(timeout, work);
     if (result !== undefined) return result.value;
-    // Of all threads: this one had no more.
-    const used = processorMs() - before;
+    const used = threadMs() - before;
     if (used >= allowed * BUSY || tries === MOST_TRIES) break;
     timeout = Math.ceil(Math.min((timeout * allowed) / used, allowed * LONGEST));
   }
@@ -78,11 +78,6 @@ function resultWithin<T>(timeout: number, work: () => T): { readonly value: T } 
   } finally {
     context.work = outer;
   }
-}
-
-function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }
 
 /** The work took longer than was allowed. */
