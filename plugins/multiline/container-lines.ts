@@ -6,6 +6,8 @@ interface ContainerFormat {
   readonly streamOf: (line: string) => string | undefined;
   /** Whether a line holds the whole line of the container, the last part of one, or another part. */
   readonly partOf: (line: string) => 'last' | 'other' | undefined;
+  /** Whether lines are cut between bytes, also inside a character. */
+  readonly joinsBytes: boolean;
   /** One line in the same format, with the content of all parts. */
   readonly join: (lines: readonly string[]) => string;
   /** Whether one of these lines, with LF between them, may be a part that others follow. */
@@ -17,6 +19,7 @@ const CRI = /^(\d{4}-\d\d-\d\dT\S+ (stdout|stderr) )([FP](?::\S*)? )/;
 const CRI_PART = /^\d{4}-\d\d-\d\dT\S+ (?:stdout|stderr) P(?::\S*)? /m;
 
 const cri: ContainerFormat = {
+  joinsBytes: true,
   streamOf: (line) => CRI.exec(line)?.[2],
   partOf: (line) => {
     const flag = CRI.exec(line)?.[3];
@@ -70,6 +73,8 @@ function placeOfLog(line: string): [start: number, end: number] {
 const DOCKER_PART = /^\{(?!.*[^\\]\\n","stream":")/m;
 
 const docker: ContainerFormat = {
+  // Each part is JSON of its own, in which half of a character is U+FFFD already.
+  joinsBytes: false,
   streamOf: (line) => dockerLine(line)?.stream,
   partOf: (line) => {
     const log = dockerLine(line)?.log;

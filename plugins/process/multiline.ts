@@ -115,12 +115,13 @@ function matching({
   lead,
 }: Pick<Settings, 'start' | 'continue' | 'preset' | 'lead'>): Matching {
   if (typeof preset === 'string') {
-    const { partOf, mayHaveParts, streamOf, join } = CONTAINER_FORMATS[preset];
+    const { partOf, mayHaveParts, streamOf, joinsBytes, join } = CONTAINER_FORMATS[preset];
     return {
       begin: (line) => (partOf(line) === 'other' ? 'other' : undefined),
       next: (_, line) => partOf(line),
       mayBegin: mayHaveParts,
       streamOf,
+      joinsBytes,
       isComplete: (state) => state === 'last',
       join,
     };

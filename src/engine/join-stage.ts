@@ -1,6 +1,7 @@
 import { Observable, type OperatorFunction, pipe, type Subscriber, type Subscription } from 'rxjs';
 import { longTimer } from '../../operators/long-timer.ts';
 import { steadyClock } from '../../operators/support/clock.ts';
+import { unescapeBytes } from '../../operators/support/escaped-bytes.ts';
 import { Fifo } from '../../operators/support/fifo.ts';
 import { subscribeFor } from '../../operators/support/subscribe-for.ts';
 import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
@@ -144,13 +145,14 @@ class Joiner {
   #takeLines(events: LineEvents, delivery: Delivery): void {
     const { source } = events.envelope;
     const { text } = events.texts;
-    const { mayBegin } = this.#options.joining;
+    const { mayBegin, joinsBytes } = this.#options.joining;
     if (!this.#hasGroupOf(source) && text !== undefined && mayBegin?.(text) === false) {
       this.#emitLines(events, [[delivery, events.size]]);
       return;
     }
     const runs = new Runs(events, delivery, this.#options.joining);
-    for (const line of text?.split('\n') ?? events.texts.lines) {
+    const lines = joinsBytes === true ? (events.texts.escapedText ?? text) : text;
+    for (const line of lines?.split('\n') ?? events.texts.lines) {
       this.#place(undefined, { line, from: events.envelope, delivery, runs }, runs);
     }
     this.#emitRuns(runs);
@@ -254,9 +256,12 @@ class Joiner {
     runs?.skip(...lines.slice(lines.length - linesOfRuns));
     const line = joinedBy(this.#options.joining, lines);
     if ('data' in first) {
-      this.#emit([lines.length === 1 ? first : this.#options.joining.withLine(first, line)], parts);
+      this.#emit(
+        [lines.length === 1 ? first : this.#options.joining.withLine(first, unescapeBytes(line))],
+        parts,
+      );
     } else {
-      this.#emitLines(LineEvents.of([line], first), parts);
+      this.#emitLines(linesOf([line], first), parts);
     }
   }
 
@@ -267,7 +272,7 @@ class Joiner {
     }
     this.#emitRuns(runs);
     if ('data' in from) this.#emit([from], [[delivery, 1]]);
-    else this.#emitLines(LineEvents.of([line], from), [[delivery, 1]]);
+    else this.#emitLines(linesOf([line], from), [[delivery, 1]]);
   }
 
   /** What came of this batch before has to leave before what comes now. */
@@ -395,7 +400,7 @@ class Runs {
     if (runs.length > MOST_RUNS) {
       const lines = runs.flatMap((run) => run.lines);
       const taken = runs.reduce((sum, run) => sum + run.taken, 0);
-      yield [LineEvents.of(lines, envelope), [[this.#delivery, taken]]];
+      yield [linesOf(lines, envelope), [[this.#delivery, taken]]];
       return;
     }
     for (const { isJoined, lines, taken, start, end } of runs) {
@@ -404,7 +409,7 @@ class Runs {
       if (!isJoined && taken === texts.size) yield [this.#events, parts];
       // Lines of several streams do not leave in the order of the bytes.
       else if (isJoined || plain === undefined || this.#joining.streamOf !== undefined)
-        yield [LineEvents.of(lines, envelope), parts];
+        yield [linesOf(lines, envelope), parts];
       else yield [this.#events.with(plain.withPlain(plain.bytes.subarray(start, end), taken)), parts];
     }
   }
@@ -426,7 +431,11 @@ function keepPending(group: Group): void {
 }
 
 const eventOf = ({ line, from }: Line) =>
-  'data' in from ? from : (LineEvents.of([line], from).events[0] as CollectedEvent);
+  'data' in from ? from : (linesOf([line], from).events[0] as CollectedEvent);
+
+/** The events of lines, which may hold escaped bytes until here. */
+const linesOf = (lines: readonly string[], envelope: LineEnvelope) =>
+  LineEvents.of(lines.map(unescapeBytes), envelope);
 
 function joinedBy({ join }: LineJoining, lines: readonly string[]): string {
   return join === undefined ? lines.join('\n') : join(lines);

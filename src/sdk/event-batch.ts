@@ -123,6 +123,8 @@ export interface LineTexts {
   readonly size: number;
   /** The lines as one text, LF between them; undefined if one of them holds an LF itself. */
   readonly text: string | undefined;
+  /** The same, if bytes are there, with those that are not UTF-8 as lone surrogates, U+DC80 to U+DCFF. Never to be emitted. */
+  readonly escapedText?: string | undefined;
   /** The lines in UTF-8, each with its terminator, if they are available: then the texts may not be, until asked for. */
   readonly bytes?: Uint8Array | undefined;
   /** The same if all of them are plain. */

@@ -192,6 +192,11 @@ export interface LineJoining {
   readonly keepsPending?: (state: unknown, line: string) => boolean;
   /** One line of several. Default: they are joined by LF. */
   readonly join?: (lines: readonly string[]) => string;
+  /**
+   * Whether a line may end inside a character that the next one continues. The lines then hold the bytes of such a
+   * character as lone surrogates, U+DC80 to U+DCFF, which are decoded once the lines are joined.
+   */
+  readonly joinsBytes?: boolean;
   /** The stream of a line, if the line tells it: lines of other streams may lie between those of one event. */
   readonly streamOf?: (line: string) => string | undefined;
   /** True if the line of an event is `data.line`, so that events of lines need not be created. */

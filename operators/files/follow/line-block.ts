@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { escapeBytes } from '../../support/escaped-bytes.ts';
 import type { Fingerprint, TailChecksum } from './file-fingerprint.ts';
 import type { FileId } from './file-system.ts';
 import type { MemoryBudget } from './process-limits.ts';
@@ -141,13 +142,20 @@ export class LineBlock {
 
   /** Without terminators; LF stands between the lines. */
   get text(): string {
-    if (this.#text === undefined) {
-      const { buffer, byteOffset, length } = this.bytes;
-      const text = Buffer.from(buffer, byteOffset, length).toString('utf8', 0, Math.max(0, length - 1));
-      const isCrLast = text.charCodeAt(text.length - 1) === CR;
-      this.#text = (isCrLast ? text.slice(0, -1) : text).replaceAll('\r\n', '\n');
-    }
+    this.#text ??= this.#decode((bytes) => bytes.toString());
     return this.#text;
+  }
+
+  /** The same with bytes that are not UTF-8 as {@link escapeBytes} keeps them. */
+  get escapedText(): string {
+    return this.text.includes('\ufffd') ? this.#decode(escapeBytes) : this.text;
+  }
+
+  #decode(toText: (bytes: Buffer) => string): string {
+    const { buffer, byteOffset, length } = this.bytes;
+    const text = toText(Buffer.from(buffer, byteOffset, Math.max(0, length - 1)));
+    const isCrLast = text.charCodeAt(text.length - 1) === CR;
+    return (isCrLast ? text.slice(0, -1) : text).replaceAll('\r\n', '\n');
   }
 
   get lines(): readonly string[] {
@@ -313,6 +321,11 @@ export class TakenLines implements LineBatch {
 
   get text(): string {
     return this.#block.text;
+  }
+
+  /** See {@link LineBlock.escapedText}. */
+  get escapedText(): string {
+    return this.#block.escapedText;
   }
 
   get size(): number {
