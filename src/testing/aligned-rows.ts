@@ -23,7 +23,7 @@ export function alignedRows(expected: readonly RowEntry[], received: readonly Ro
   const times = [...new Set([...expected, ...received].map(({ at }) => at))].sort((a, b) => a - b);
   const cells = times.map((time) => [cell(expected, time, letters), cell(received, time, letters)] as const);
   let rows: [string, string] = ['', ''];
-  // As in marbles, each character takes a millisecond, groups included; where events are closer, none is left.
+  // Each character takes a millisecond, groups included, as in marbles. If events are closer, there is no gap.
   let drawnUpTo = 0;
   times.forEach((time, i) => {
     const gap = gapText(time - drawnUpTo);

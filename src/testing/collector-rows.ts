@@ -28,7 +28,7 @@ export function usedLetters({ collect = {} }: TestPipelineOptions): Set<string> 
   return new Set(rows.flatMap(({ entries }) => entries.flatMap(({ letter }) => letter ?? [])));
 }
 
-/** When the longest of the collectors ends, one run behind the other: milliseconds. */
+/** When the longest of the collectors ends, one run after the other: milliseconds. */
 export function lastMarble({ collect = {} }: TestPipelineOptions): number {
   const lengths = Object.values(collect).map((given) => {
     const rows = given === 'keep' ? [] : rowsOf(given);

@@ -5,7 +5,7 @@ import { type VirtualDisk, VirtualFile } from './virtual-disk.ts';
 /** What is written to a file. Folders are made as they are needed. */
 export interface FileText {
   readonly path: string;
-  /** Lines, each with a newline behind it. */
+  /** Lines, each with a newline after it. */
   readonly lines?: readonly string[] | undefined;
   /** Text as it is, such as a half line. */
   readonly text?: string | undefined;

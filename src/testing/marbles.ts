@@ -94,7 +94,7 @@ function timeProblemIn(tokens: readonly string[]): string | undefined {
 function readNotifications(text: string) {
   const marbles = rxjsMarbles(text);
   const { frameTimeFactor } = TestScheduler;
-  // As `TestScheduler.run` sets it: a character is 1 ms.
+  // A character is 1 ms, as `TestScheduler.run` sets it.
   TestScheduler.frameTimeFactor = 1;
   try {
     return TestScheduler.parseMarbles(marbles, undefined, undefined, false, true);
@@ -132,7 +132,7 @@ export function marbleText(groups: Iterable<readonly [at: number, letters: strin
     if (at < cursor) return undefined;
     const text = letters.length > 1 ? `(${letters})` : letters;
     parts.push(...(at > cursor ? [durationText(at - cursor)] : []), text);
-    // As in RxJS each character takes a millisecond, the brackets of a group included.
+    // Each character takes a millisecond, including the brackets of a group, as in RxJS.
     cursor = at + text.length;
   }
   return parts.join(' ');

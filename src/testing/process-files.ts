@@ -249,7 +249,7 @@ export class ProcessFiles {
     },
   };
 
-  /** As a watch of the kernel, it is on the file: it stays there when the file gets another name. */
+  /** Watches the file, not its name, as a watch of the kernel does: it stays on the file when that is renamed. */
   watchChanges(path: string, changed: (mayHaveMoved: boolean) => void): FileWatch {
     const file = this.#disk.file(path, 'watch');
     const watches = this.#watches;

@@ -53,7 +53,7 @@ const BATCH_EVENTS = 4096;
 /**
  * Emits the events of marbles as the collector that it stands in for would: lines with their source, in batches that are
  * divided as its own are. One that heeds `ctx.demand` lets events wait for room, another one emits them when they are due.
- * After a restart, a collector with checkpoints goes on behind what was acknowledged, and another one starts its marbles
+ * After a restart, a collector with checkpoints continues after what was acknowledged, and another one starts its marbles
  * again. What failed comes again from a broker.
  */
 export function standInCollector(
@@ -226,7 +226,7 @@ function batchKeyOf({ value, [UNSTAMPED]: isText }: TimedValue & { readonly [UNS
   return truncated === true ? value : data.source;
 }
 
-/** Whether a run goes on behind what was acknowledged in the one before. */
+/** Whether a run continues after what was acknowledged in the one before. */
 export function resumesAfterRestart({ usesState, readsStdin, redelivers }: CollectPlugin): boolean {
   return usesState !== false || readsStdin === true || redelivers === true;
 }

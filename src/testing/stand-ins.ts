@@ -151,7 +151,7 @@ function isObservableLike(value: object): boolean {
 
 type Entries<P extends Plugin> = Readonly<Record<string, PluginConfig<P>>>;
 
-/** The entries with other plugins behind the same settings; `replace` returns undefined to keep one. */
+/** The entries with the same settings and other plugins; `replace` returns undefined to keep one. */
 export function replacePlugins<P extends Plugin>(
   entries: Entries<P>,
   replace: (entry: PluginConfig<P>) => P | undefined,

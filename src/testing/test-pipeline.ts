@@ -19,7 +19,7 @@ import { runOnFiles } from './test-process.ts';
 export interface CollectorMarbles {
   /**
    * One marble string, or one for each run of a pipeline that restarts. With a single one, a collector with checkpoints
-   * goes on behind what was acknowledged, and another one starts it again.
+   * continues after what was acknowledged, and another one starts it again.
    */
   readonly marbles: string | readonly string[];
   /** What the letters stand for. */

@@ -145,7 +145,7 @@ interface EventMark {
 export class TraceRecorder implements PipelineObserver {
   readonly #letters: Letters;
   readonly #rows = new Map<string, { row: Omit<TraceRow, 'marks'>; marks: TraceMark[] }>();
-  /** Those of the rows, by the places that the engine tells: there are several marks for each event. */
+  /** The marks of the rows, by the stages that the engine passes, because each event has several marks. */
   readonly #marks = new WeakMap<StagePlace, TraceMark[]>();
   readonly #handed = new Map<string, HandedEvent[]>();
   readonly #failures: PluginFailure[] = [];

@@ -64,7 +64,7 @@ export class ReadOnce implements Unread {
 
 const POSITION = 'position';
 
-/** A run goes on behind the last item that was acknowledged. That is kept where the real collector keeps its own. */
+/** A run continues after the last acknowledged item, which is stored where the real collector stores its own. */
 export class UnreadLog implements Unread {
   readonly isKept = true;
   readonly isInBatches = true;
@@ -100,7 +100,7 @@ export class UnreadMessages implements Unread {
   readonly #redelivery: Redelivery;
   /** In the order of their times. */
   readonly #waiting: Item[] = [];
-  /** Those that were emitted and not acknowledged, and when. */
+  /** The items that were emitted and not acknowledged, with their times. */
   readonly #open = new Map<Item, number>();
   /** By position. */
   readonly #deliveries = new Map<number, number>();

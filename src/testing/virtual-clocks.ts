@@ -58,7 +58,7 @@ function virtualTimers(time: Clock, onWait: (api: string, called: Called) => voi
   const timeout = (api: string, isRepeated: boolean) => {
     const set = (callback: Callback, delay?: number, ...args: unknown[]) => {
       onWait(api, set);
-      // As Node does: no time, or one that is too long, is a millisecond.
+      // Node treats a missing delay, or one that is too long, as a millisecond.
       const ms = delay !== undefined && delay >= 1 && delay < 2 ** 31 ? Math.trunc(delay) : 1;
       return start(() => callback(...args), ms, isRepeated);
     };

@@ -123,7 +123,7 @@ function forwarded(subject: Subject, ctx: PipelineRunContext, event: CollectedEv
   return resultsOf(() => forward({ ctx: ctx as never, event, id: randomUUID() }));
 }
 
-/** The same for whatever kind takes events. */
+/** Calls the plugin with an event, for the kinds that take events. */
 export function handled(
   subject: Subject,
   ctx: PipelineRunContext,

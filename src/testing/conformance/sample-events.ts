@@ -22,7 +22,7 @@ export function oddEvents(): ReadonlyMap<string, CollectedEvent> {
   cyclic.self = cyclic;
   let deep: Record<string, unknown> = { text: CONTENT };
   for (let i = 0; i < 2000; i++) deep = { deep };
-  // As JSON.parse makes it: an own key, which an assignment would take for the prototype.
+  // JSON.parse creates an own key; an assignment would set the prototype.
   const proto = JSON.parse(`{"__proto__":{"text":"${CONTENT}"},"constructor":"${CONTENT}"}`);
   return new Map([
     ['empty data', event({})],

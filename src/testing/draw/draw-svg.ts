@@ -47,7 +47,7 @@ export async function drawSvg(trace: Trace, options: DrawSvgOptions = {}): Promi
   return card(title, layout.summary, pieces, width);
 }
 
-/** As wide as the widest panel, with room for an arrow; and never so narrow that words have to be broken. */
+/** The width of the widest panel, with room for an arrow, but wide enough that no word has to be broken. */
 function contentWidth(panels: readonly Panel[]): number {
   return Math.min(CARD.widest, Math.max(CARD.narrowest, ...panels.map((panel) => panel.width + ARROW)));
 }

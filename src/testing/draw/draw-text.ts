@@ -69,7 +69,7 @@ function captionOf({ name, plugin, settings }: LayoutRow): string {
   return [`${name}: ${plugin}`, ...settings].join(SEPARATOR);
 }
 
-/** As wide as the widest panel, or as the longest caption needs. */
+/** The width of the widest panel, or of the longest caption. */
 function boxWidthOf({ rows }: Layout, panels: readonly Panel[], width: number): number {
   const boxes = rows.filter(({ kind }) => kind === 'process').map((row) => columnsOf(captionOf(row)) + 4);
   return Math.min(width, Math.max(...boxes, ...panels.map((panel) => panel.width + INDENT)));

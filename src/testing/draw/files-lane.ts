@@ -13,7 +13,7 @@ const NUMBERS = [...'①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲�
 /** Actions of which the legend does not tell. */
 const OTHER = '○';
 
-/** The same action has the same number whenever it comes. Undefined for a run without virtual files. */
+/** The lane of file actions; equal actions have the same number. Undefined for a run without virtual files. */
 export function filesLane({ files = [] }: Trace): FilesLane | undefined {
   if (files.length === 0) return undefined;
   const texts = [...new Set(files.map(({ text }) => text))];
@@ -25,7 +25,7 @@ export function filesLane({ files = [] }: Trace): FilesLane | undefined {
     event: { timestamp: '', data: { text } },
   }));
   return {
-    // As a collector it is drawn apart from the operators.
+    // The kind `collect` draws it separately from the operators.
     row: { place: { kind: 'collect', name: 'files' }, plugin: 'virtual', settings: {}, marks },
     legend: texts
       .slice(0, NUMBERS.length)

@@ -47,7 +47,7 @@ export interface Layout {
 /** A number that changes over time, to be drawn as an area. */
 export interface Lane {
   readonly name: string;
-  /** For each column the highest number in it, and the number behind it. */
+  /** For each column the highest number in it, and the number after it. */
   readonly levels: readonly { readonly most: number; readonly after: number }[];
 }
 

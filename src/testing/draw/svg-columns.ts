@@ -30,7 +30,7 @@ const halfWidth = (glyph: Glyph) => (isPill(glyph) ? pillWidth(glyph) / 2 : MARB
 /** Half of what the columns need, in pixels: everything is centred. */
 export interface Halves {
   readonly usual: readonly number[];
-  /** As the first column of a panel. */
+  /** The half widths as the first column of a panel. */
   readonly first: readonly number[];
 }
 

@@ -42,7 +42,7 @@ export function svgRow({ columns }: Layout, panel: Panel, places: Places, row: L
 
 const isShown = (column: number, panel: Panel) => column >= panel.from && column <= panel.to;
 
-/** The line on which the marbles are, with an arrow if it goes on behind the picture. */
+/** The line on which the marbles are, with an arrow if it continues beyond the picture. */
 function rail(
   { from, to, isOpen }: Segment,
   columns: Layout['columns'],

@@ -47,7 +47,7 @@ function withReplaced(
   replaced: readonly (readonly [before: string, after: string])[],
 ): ShownValue | undefined {
   if (replaced.some(([before]) => before.length < SHORTEST_SECRET)) return undefined;
-  // As JSON, strings of a parsed line are found as well: there they are escaped once more.
+  // In JSON, strings of a parsed line are found as well, where they are escaped once more.
   let text = toJson(value);
   for (const [before, after] of [...replaced].sort(([a], [b]) => b.length - a.length)) {
     const [once, onceAfter] = [escaped(before), escaped(after)];

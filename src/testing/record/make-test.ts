@@ -123,7 +123,7 @@ function pendingRetries(calls: readonly RecordedCall[]): number {
 
 /**
  * Milliseconds. Times are whole ones, and a fatal failure is the last thing that happens in a run. So in the test it comes
- * behind what else happened in that millisecond.
+ * after the other actions of that millisecond.
  */
 const FATAL_DELAY = 0.5;
 

@@ -53,7 +53,7 @@ interface RecordedFailure {
   readonly isConcurrent: boolean;
   /** The positions of the events that failed, from 0 on; undefined if all did. */
   readonly rejected: readonly number[] | undefined;
-  /** Those of them that are not tried again. */
+  /** The rejected events that are not retried. */
   readonly rejectedForGood: readonly number[];
   /** Milliseconds for which the forwarder asked not to be called. */
   readonly retryAfter: number | undefined;

@@ -76,7 +76,7 @@ export function maskAllBy(
   };
 }
 
-/** Events of lines of one file, which stand behind each other. Their timestamps are not looked at. */
+/** Events of consecutive lines of one file. Their timestamps are ignored. */
 function linesFrom(events: readonly CollectedEvent[], start: number): LineEvents | undefined {
   const source = events[start]?.data.source;
   const lines: string[] = [];

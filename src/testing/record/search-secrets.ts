@@ -22,7 +22,7 @@ interface SearchOptions {
 
 /**
  * Looks for secrets in what the processors of a pipeline make of recorded events. Each event passes all of them on its own,
- * also a filter that drops it: what a run drops reaches no mask behind the filter, and is in the recording all the same.
+ * also a filter that drops it: what a run drops reaches no mask after the filter, and is in the recording all the same.
  */
 export class EventSearch {
   readonly #steps: readonly Step[];

@@ -52,7 +52,7 @@ function timedLines({ events, completes_at, fails_at }: RecordedInput): string[]
   ];
 }
 
-/** As a test writes it by hand: a line as a string, and data without the event around it. */
+/** The short form in which an author writes a value: a line as a string, and data without the event around it. */
 function shortValue(value: ShownValue): unknown {
   const { data, ...others } = value;
   if (Object.keys(others).length > 0 || (typeof data.data === 'object' && data.data !== null)) return value;

@@ -27,7 +27,7 @@ interface WatchedMasks {
 }
 
 /**
- * The configuration with masks that report what they replace. A recorded event is masked as it was collected; behind other
+ * The configuration with masks that report what they replace. A recorded event is masked as it was collected; after other
  * processors, such as one that parses JSON, a mask may know better what a secret is.
  *
  * @param timeLeft real milliseconds until processors fail instead of working on

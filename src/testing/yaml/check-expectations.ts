@@ -77,7 +77,7 @@ function eventsIn(content: string): ReceivedEvent[] {
     try {
       event = parseJson(line);
     } catch {
-      // As for JSON that is no event.
+      // Handled below, like JSON that is not an event.
     }
     const isOne = isMapping(event) && isMapping(event.data);
     return { at: 0, event: (isOne ? event : { timestamp: '', data: { line } }) as CollectedEvent };

@@ -162,7 +162,7 @@ export function collectorInputs(
   return Object.fromEntries(
     Object.entries(collect).flatMap(([name, input]): [string, CollectorTestInput][] => {
       if (input === 'keep') return [[name, input]];
-      // As in the marbles `(ab|)`: what happens at the same time as the events, happens before the end.
+      // Actions at the same time as the events happen before the end, as in the marbles `(ab|)`.
       if (isList(input)) {
         return [[name, { events: withLetters(input.map((value: unknown) => ({ at: 0, value }))) }]];
       }

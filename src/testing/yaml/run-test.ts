@@ -114,7 +114,7 @@ async function firstCrashThatFails(
   return undefined;
 }
 
-/** The same for the same run, so that a smaller run is tried in the same way; others for another number of calls. */
+/** The calls after which a run crashes: always the same for the same number of calls, so that a smaller run repeats them. */
 function sample(calls: readonly number[], seed: number): number[] {
   const random = seededRandom(seed + calls.length);
   const picked = Array.from(

@@ -23,9 +23,9 @@ export class Snapshots {
   }
 
   /**
-   * Those beside a file of tests: `web.snapshot` for `web.yaml`.
+   * The snapshots next to a file of tests: `web.snapshot` for `web.yaml`.
    *
-   * @param isUpdating whether what is received becomes the snapshot, in place of being compared with it
+   * @param isUpdating whether received events replace the snapshot instead of being compared with it
    */
   static async beside(file: string, isUpdating: boolean): Promise<Snapshots> {
     const path = `${file.replace(/\.ya?ml$/, '')}.snapshot`;

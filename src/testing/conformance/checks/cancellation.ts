@@ -10,14 +10,14 @@ import type { Subject } from '../subject.ts';
 const FEW_MS = 20;
 const GRACE_MS = 400;
 
-/** What is left when a plugin's work is no longer wanted. */
+/** Checks that a plugin leaves nothing behind after it was stopped. */
 export const CANCELLATION_CHECKS: readonly Check[] = [
   {
     name: 'cancellation: unsubscribing ends all work',
     kinds: ALL_KINDS,
     async run(subject) {
       const stop = new AbortController();
-      const left = await endInTheMidst(
+      const left = await interruptRun(
         subject,
         subject.context({ signal: stop.signal, ended: stop.signal }),
         (running) => {
@@ -37,7 +37,7 @@ export const CANCELLATION_CHECKS: readonly Check[] = [
       const stop = new AbortController();
       const ctx = subject.context({ signal: stop.signal, ended: stop.signal });
       let isPulled = false;
-      const left = await endInTheMidst(
+      const left = await interruptRun(
         subject,
         ctx,
         () => stop.abort(),
@@ -69,8 +69,8 @@ interface Left {
   open: readonly string[];
 }
 
-/** Begins a run, ends it a little later, and looks at what is left. */
-async function endInTheMidst(
+/** Starts a run, ends it while it is running, and returns what it leaves. */
+async function interruptRun(
   subject: Subject,
   ctx: PipelineRunContext,
   end: (running: Subscription) => void,

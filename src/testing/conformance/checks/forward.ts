@@ -87,7 +87,7 @@ export const FORWARD_CHECKS: readonly Check[] = [
         isLeft = write === undefined;
         if (write === undefined) return EMPTY;
         const bytes = Buffer.from(documents.join(''));
-        // As the engine does: the memory is used again.
+        // The engine reuses the memory, so this check does too.
         return resultsOf(() => write(bytes, randomUUID())).pipe(finalize(() => bytes.fill('?')));
       });
       if (isLeft) return 'forwardJsonLines returns undefined for this configuration: forward does it all';

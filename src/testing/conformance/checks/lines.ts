@@ -131,7 +131,7 @@ async function processedBy(
   return { events: values.map((value) => serialise(value as never)) };
 }
 
-/** As it is logged, less the place in the code, which is another one on either way. */
+/** The logged reason without its place in the code, which differs between the two ways. */
 function failureText(error: unknown): string {
   return safeReason(error).replace(/ at \S+:\d+:\d+(?= \()/, '');
 }
