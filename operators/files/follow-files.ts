@@ -93,16 +93,15 @@ const CHECKS: Checks<FollowSettings> = {
 };
 
 /**
- * The lines of files as they are written, in batches that know their place in the file to the byte.
+ * Emits the lines of files as they are written, in batches with their exact byte offsets in the file.
  *
- * `paths` may be globs; files that appear later are picked up, files that are missing or cannot be read are waited
- * for. A file is known by device and inode, so it is read once whatever its names, and one that is
- * rotated away is read to its end before the file that takes its place is started. One that was truncated is read from
- * its beginning, even if it has grown past where it was; NULs that the truncation left there are skipped. It emits no
- * more lines than `demand` has room for, and holds two chunks in memory, and of each file a last line that has no end
- * yet, up to `maxLineBytes`; all of them together up to `memory`.
+ * `paths` may be globs. It finds files that appear later, and waits for files that are missing or cannot be read. It
+ * identifies a file by device and inode, so it reads a file with several names once, and reads a rotated file to its end
+ * before its successor. It reads a truncated file from its beginning, even if the file has grown beyond the offset, and
+ * skips NULs that the truncation left. It emits no more lines than `demand` has room for. It holds two chunks in memory,
+ * and for each file a last line without an end, up to `maxLineBytes`; together up to `memory`.
  *
- * Completes only with `once`; then, if there is a file that could not be read, it errors after all the others.
+ * Completes only with `once`. If a file could not be read, it then errors after it has read all others.
  * Unsubscribing closes all files.
  *
  * @throws TypeError for `paths` that are not an array of strings, and for a setting that is unknown or of the wrong type.

@@ -10,16 +10,16 @@ import { writeError } from './append/write-error.ts';
 export interface NumberedFilesOptions {
   /** Forces each file to the disk before it gets its name. Default: false. */
   readonly flush?: boolean | undefined;
-  /** The permissions of the files; the umask can only take some away. Default: 0o640. */
+  /** The permissions of the files; the umask can only remove some. Default: 0o640. */
   readonly mode?: number | undefined;
 }
 
 const CHECKS: Checks<NumberedFilesOptions> = { flush: BOOLEAN, mode: COUNT_FROM_0 };
 
 /**
- * Writes each text to a file of its own, `<prefix><n><suffix>` in `folder`, where n goes on from the highest number
- * that is there. A file gets its name when it is complete, so that no reader sees a part of one, and never the name of
- * another one. The folder is made when first written to.
+ * Writes each text to a separate file, `<prefix><n><suffix>` in `folder`, where n continues after the highest existing
+ * number. A file gets its name when it is complete, so no reader sees a part of it, and never replaces another file. The
+ * first write creates the folder.
  *
  * @example
  * const files = new NumberedFiles(`${folder}/out`, 'event-dump-', '.json');

@@ -63,7 +63,7 @@ export class ExactFile {
     return this.#appender.aside(() => from(this.#cutAll(marks, lost)));
   }
 
-  /** Appends all of `texts` or none; emits the marks behind each of them, once. */
+  /** Appends all of `texts` or none; emits the marks after each of them, once. */
   write(texts: readonly string[]): Observable<readonly FileMark[]> {
     const bytes = texts.map((text) => Buffer.from(text));
     return concat(

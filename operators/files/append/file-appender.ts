@@ -29,18 +29,18 @@ import { writeError } from './write-error.ts';
 export type FsyncPolicy = 'never' | 'interval' | 'batch';
 
 export interface AppendOptions {
-  /** Default: never. What is written survives the death of the process in any case. */
+  /** Default: never. Written data always survives the end of the process. */
   readonly fsync?: FsyncPolicy | undefined;
-  /** Called when the file is open and about to be written to; the write waits for it, and fails with it. */
+  /** Called when the file is open, before a write. The write waits for its result, and fails if it fails. */
   readonly before?: ((file: OutputFile) => Observable<unknown>) | undefined;
 }
 
 export interface AppenderOptions {
-  /** Receives a warning for each repair, and when the disk does not confirm a write. Default: none is logged. */
+  /** Receives a warning for each repair, and if the disk does not confirm a write. Default: silent. */
   readonly log?: OutputLog | undefined;
-  /** The permissions of a file that is created; the umask can only take some away. Default: 0o640. */
+  /** The permissions of a new file; the umask can only remove some. Default: 0o640. */
   readonly mode?: number | undefined;
-  /** What time is measured and waited by. Default: `asyncScheduler`. */
+  /** The scheduler that measures time and waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -59,14 +59,14 @@ const APPENDER_CHECKS: Checks<AppenderOptions> = {
 const LOOK_AFTER = 10;
 
 /**
- * Appends to one file, in order, through one descriptor. The file and its folder are created by the first write. After
- * each write the path is looked at: if the file was renamed, removed, replaced or truncated meanwhile, the write is
- * taken back as far as possible and repeated in a new file. So a completed write
- * was at its path in full, and stays in the file if that is renamed afterwards.
+ * Appends to one file, in order, through one descriptor. The first write creates the file and its folder. After each
+ * write, it checks the path. If the file was renamed, removed, replaced or truncated in the meantime, it takes the write
+ * back as far as possible and repeats it in a new file. So a completed write was at its path in full, and stays in the
+ * file if that is renamed later.
  *
- * A write is all or nothing: what a failed or cancelled one left behind is cut off, so that trying again neither
- * tears nor doubles a line. What a crash left of one is cut off when the file is opened; text of others that lacks
- * its newline gets one. Errors name the file and what to do; the next write tries again.
+ * A write is all or nothing: the remains of a failed or cancelled write are cut off, so that a retry neither tears nor
+ * duplicates a line. The remains of a crash are cut off when the file is opened. Text of other programs without a newline
+ * at its end gets one. Errors name the file and what to do; the next write tries again.
  *
  * @example
  * const appender = new FileAppender(`${folder}/out/events.jsonl`);

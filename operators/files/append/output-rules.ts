@@ -4,7 +4,7 @@ import { writeError } from './write-error.ts';
 
 /** The default for files: the owner writes, the group reads. The umask can take away more. */
 export const FILE_MODE = 0o640;
-/** The same for folders. */
+/** The permissions of folders that are created. */
 export const FOLDER_MODE = 0o750;
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = fs.constants;

@@ -104,10 +104,10 @@ const KEPT_FOR = 7 * 24 * 3600 * 1000;
 const MOST_MISSING = 100_000;
 
 /**
- * Where each file is acknowledged up to, so that following can resume there without losing a line.
- * `store` outlives a run: a run with the same one resumes. A file is known by device, inode, its first bytes and those
- * before the offset: one in which they differ is another one, and read from its beginning. If the device has another
- * number, because it was mounted again, the path and inode tell.
+ * Stores the acknowledged offset of each file, so that following can resume there without losing a line.
+ * `store` outlives a run, and a run with the same store resumes. A file is identified by device, inode, its first bytes
+ * and those before the offset; if they differ, it is another file, and read from its beginning. If a remount changed the
+ * number of the device, path and inode identify the file.
  *
  * @example
  * const store = new Map();

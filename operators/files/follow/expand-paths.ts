@@ -70,7 +70,7 @@ function isWithin(path: string, these: ReadonlySet<string>): boolean {
 
 /** Listings that are taken from before in a row. */
 const REUSES = 59;
-/** The same where there are links: what one leads to can appear without a trace on the folder. */
+/** The number of reuses if there are links: their targets can appear without a change of the folder. */
 const REUSES_WITH_LINKS = 4;
 const SPECIAL = /[*?[\]{}!@+()\\]/;
 /** Folders that are looked at at a time. */

@@ -135,7 +135,7 @@ const CHARACTERS = 4;
 const TAB = 0x09;
 const CR = 0x0d;
 const SPACE = 0x20;
-/** The most bytes of a character of UTF-8 that may be missing behind the end. */
+/** The most bytes of a character of UTF-8 that may be missing after the end. */
 const MOST_OPEN = 3;
 /** Of the upper half of a character beyond U+FFFF. */
 const MOST_PLANE = 0x10;

@@ -53,50 +53,50 @@ export interface FollowLog {
 
 /** All that can be set when files are followed. */
 export interface FollowSettings {
-  /** How many lines may be emitted. Without one, all at once. */
+  /** Limits the number of emitted lines. Default: no limit. */
   readonly demand: Demand;
-  /** Where to start, file by file. Without one: at the end of files that existed, at the beginning of others. */
+  /** Where to start in each file. Default: at the end of existing files, and at the beginning of others. */
   readonly positions: Positions;
-  /** Whether a file that a glob in `paths` matches is left out. Default: none is. */
+  /** Whether to exclude a file that a glob in `paths` matches. Default: no file is excluded. */
   readonly isExcluded: (path: string) => boolean;
-  /** With `once`: whether a path, or a glob, that names no file does not make it fail. Default: true. */
+  /** With `once`: whether a path or glob that names no file is allowed. Default: true. */
   readonly allowMissing: boolean;
-  /** Complete when every file is read to its end; a last line without a newline is a line. Default: false. */
+  /** Whether to complete when every file is read to its end, including a last line without a newline. Default: false. */
   readonly once: boolean;
-  /** Told what cannot be read, once each time. Default: silent. */
+  /** Receives a message for each file that cannot be read. Default: silent. */
   readonly log: FollowLog;
-  /** Told the bytes known of and not read, over all files, when that changes. */
+  /** Called with the number of unread bytes of all files, when it changes. */
   readonly onBacklog: (bytes: number) => void;
-  /** Told the bytes that are known to be lost: a file was truncated, or went away, before they were read. */
+  /** Called with the number of lost bytes, when a file was truncated or removed before they were read. */
   readonly onGap: (bytes: number) => void;
-  /** Told each time that a file went away before it was read to its end, which `onGap` is told the bytes of. */
+  /** Called when a file was removed before it was read to its end. `onGap` gets the bytes. */
   readonly onLostFile: () => void;
-  /** Told each time that a file was truncated: an unknown number of lines may be lost with it. */
+  /** Called when a file was truncated, which may have lost an unknown number of lines. */
   readonly onTruncation: () => void;
-  /** The most lines of a batch. Default: 512. */
+  /** The maximum number of lines in a batch. Default: 512. */
   readonly batchLines: number;
-  /** Emit no line that has no characters. Default: false. */
+  /** Whether to skip lines without characters. Default: false. */
   readonly skipEmptyLines: boolean;
-  /** Bytes read at a time. Default: 128 KiB. */
+  /** The number of bytes read at a time. Default: 128 KiB. */
   readonly chunkBytes: number;
-  /** Bytes kept of a line, at least `chunkBytes`; a longer one is cut, and its batch says so. Default: 16 MiB. */
+  /** The maximum length of a line in bytes, at least `chunkBytes`. A longer line is cut, and its batch marked. Default: 16 MiB. */
   readonly maxLineBytes: number;
   /**
-   * Bounds the memory of chunks and of last lines without a newline, over all that share it: beyond it the longest such
-   * line is cut, as one beyond `maxLineBytes` is. Default: one of 64 MiB, which the whole process shares.
+   * Limits the memory of chunks and of last lines without a newline, over all followers that share it. Beyond it, the
+   * longest such line is cut, like a line beyond `maxLineBytes`. Default: 64 MiB, shared by the whole process.
    */
   readonly memory: MemoryBudget;
-  /** Milliseconds between looks for new, truncated and rotated files. Default: 1,000. */
+  /** Milliseconds between checks for new, truncated and rotated files. Default: 1,000. */
   readonly pollMs: number;
-  /** Polls without growth after which a file that was rotated away is done with. Default: 5. */
+  /** The number of polls without growth after which a rotated file is complete. Default: 5. */
   readonly quietPolls: number;
-  /** Polls without growth after which a last line without a newline is a line; `Infinity`: never, with `once` too. Default: 5. */
+  /** Polls without growth after which a last line without a newline is emitted. `Infinity`: never, even with `once`. Default: 5. */
   readonly flushPolls: number;
   /**
-   * Descriptors kept open, as far as that is safe. Whatever it is, all that follow files in one process keep at most half
-   * of those open that the process may have, and 8,192. Default: no other limit.
+   * The maximum number of open descriptors. In addition, all followers of a process together keep at most half of its
+   * limit of open files, and at most 8,192. Default: no other limit.
    */
   readonly maxOpenFiles: number;
-  /** What times polls and what else waits. Default: `asyncScheduler`. */
+  /** The scheduler of polls and other waits. Default: `asyncScheduler`. */
   readonly scheduler: SchedulerLike;
 }

@@ -50,7 +50,7 @@ export class FollowedFiles {
   readonly #byId = new Map<FileId, FollowedFile>();
   /** Where each path led when it was last looked at. */
   readonly #byPath = new Map<string, FollowedFile>();
-  /** Those that had gone and were read to their ends: when each was created. */
+  /** Files that are gone and were read to their ends, with the time of their creation. */
   readonly #gone = new LruMap<FileId, bigint>(GONE_FILES);
   #unread = 0;
   #rests = 0;
@@ -365,7 +365,7 @@ export class FollowedFile {
   isForgotten = false;
   /** Where to start, as long as the bytes before it were not looked at. */
   start: StartPosition | undefined;
-  /** Bytes up to here are emitted only as part of a line that ends behind them. */
+  /** Bytes up to here are emitted only as part of a line that ends after them. */
   #oldEnd = 0;
   #isInLine = false;
   /** Lines that end at or before this offset were there when following started. */

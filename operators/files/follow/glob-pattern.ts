@@ -18,7 +18,7 @@ export function isGlob(pattern: string): boolean {
 
 /**
  * A pattern as a shell takes it, for picomatch, which knows more: `*`, `**`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `{1..3}`, and a
- * backslash that takes the meaning of the character behind it; all else is literal. Without `dot`, only a dot in the
+ * backslash that takes the meaning of the character after it; all else is literal. Without `dot`, only a dot in the
  * pattern matches the dot of a hidden file.
  *
  * @example

@@ -132,7 +132,7 @@ export class LineFramer {
     this.#holdRest();
   }
 
-  /** Starts at `offset`, before anything was fed, with the bytes `before` it. `isInLine`: behind the next LF. */
+  /** Starts at `offset`, before anything was fed, with the bytes `before` it. `isInLine`: after the next LF. */
   startAt(offset: number, before: Buffer, { isInLine = false } = {}): void {
     this.#digest = new TailDigest(offset - before.length);
     this.#digest.add(before);
@@ -327,7 +327,7 @@ export class PartialLine implements CuttableLine {
     return this.#limit - this.#kept;
   }
 
-  /** Copies the bytes kept, and `rest` behind them. The next line starts empty. */
+  /** Copies the bytes kept, and `rest` after them. The next line starts empty. */
   take(rest: Buffer, memory: BlockLease): Buffer {
     const bytes = memory.take(this.#kept + rest.length);
     const end = this.#memory.copy(bytes, 0, 0, this.#kept);

@@ -17,7 +17,7 @@ import { isGlob } from './glob-pattern.ts';
 import type { Descriptors } from './process-limits.ts';
 import { findRotated } from './renamed-files.ts';
 
-/** Status calls under way at a time: with more, reads would wait in the thread pool behind them. */
+/** The maximum number of concurrent status calls: with more, reads would wait for them in the thread pool. */
 const PROBES_AT_A_TIME = 16;
 /** Milliseconds to the next look at a path where nothing is, and how often: between its two renames a rotation has a gap. */
 const GAP_MS = 20;

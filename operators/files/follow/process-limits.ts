@@ -5,7 +5,7 @@ import type { FollowedFile } from './followed-files.ts';
 /** Half of what the process may open is for everything else. */
 const SHARE = 2;
 const MOST_OPEN = 8192;
-/** What a process may usually open, where the system does not say. */
+/** The usual limit of open files, if the system does not tell. */
 const USUAL_LIMIT = 1024;
 
 /** How many files all sessions of this process keep open together. */
@@ -118,8 +118,8 @@ export interface CuttableLine {
 }
 
 /**
- * Bounds the memory that files are read into: lines whose end has not come, chunks, and what is kept to be used again.
- * Beyond the limit nothing is read ahead or kept, and of the lines that are held the longest is cut by half.
+ * Limits the memory for reading files: unfinished lines, chunks, and memory that is kept for reuse. Beyond the limit,
+ * nothing is read ahead or kept, and the longest unfinished line is cut by half.
  *
  * @example
  * const memory = new MemoryBudget(1024 * 1024);
@@ -174,5 +174,5 @@ export class MemoryBudget {
 /** {@link readMemory}, or that of a test. */
 export const sharedMemory = perFileSystem(() => new MemoryBudget(DEFAULT_BYTES));
 
-/** The budget that all reading in this process shares, unless it is given its own. */
+/** The default budget, which all followers of this process share. */
 export const readMemory = sharedMemory();

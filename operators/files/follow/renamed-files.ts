@@ -89,7 +89,7 @@ async function searchFolder<T extends PlacedFile>(
 
 /** A file of an earlier run that was renamed since, open. */
 export interface EarlierFile {
-  /** As it was known, with the path that it had. */
+  /** The file under its earlier path. */
   readonly known: KnownFile;
   readonly path: string;
   readonly opened: OpenFile;
@@ -161,8 +161,8 @@ async function holdsWhatWasRead({ fd, head }: OpenFile, known: KnownFile): Promi
 }
 
 /**
- * Those that were followed at one path by age, and each behind those that were followed where it is by now. Files that
- * took each other's paths have no order.
+ * Files that were followed at the same path, by age, and each file after the earlier files of its current path. Files
+ * that took each other's paths have no order.
  */
 function inOrder(files: readonly MovedFile<KnownFile>[]): Iterable<MovedFile<KnownFile>> {
   const sorted = [...files].sort(bySequence);
@@ -254,7 +254,7 @@ export async function findRotated(
   return originals.sort(byAge);
 }
 
-/** As rotation moves them: `name.2` before `name.10`. So none is missed that is moved on while others are looked at. */
+/** The order in which rotation moves files: `name.2` before `name.10`. So a file that moves in the meantime is not missed. */
 function upwards(one: string, other: string): number {
   return one.localeCompare(other, 'en', { numeric: true });
 }

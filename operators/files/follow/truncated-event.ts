@@ -14,7 +14,7 @@ interface MaybeTruncated {
 
 /**
  * Takes the end that masks could not judge off every text of a truncated event's data, but for its `source`; any
- * other event is returned as it is. To be called behind the last mask. What a mask put in may be cut, which harms
+ * other event is returned as it is. To be called after the last mask. A replacement of a mask may be cut, which harms
  * nothing, and a text that masks made short may be cut to nothing.
  *
  * @throws MaskError for data that JSON cannot show
