@@ -35,7 +35,7 @@ export const engine: Part = {
         atLeast('millrace, against Node streams', ratio(speeds('millrace'), speeds(STREAMS)), 1, times),
       ],
       notes: [
-        `${count(events)} new events, each engine in a process of its own, without the start. millrace runs a ` +
+        `${count(events)} new events, each engine in a separate process, without the start. millrace runs a ` +
           'configured pipeline with deliveries and its usual window; RxJS alone acknowledges nothing and bounds nothing; ' +
           'Node streams have one Transform, not two.',
       ],

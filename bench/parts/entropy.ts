@@ -28,7 +28,7 @@ export const entropy: Part = {
         },
       ],
       targets: [atLeast('entropyMasker, against the loop by hand', ratio(of(BY_HAND), of(MASK)), 0.9, times)],
-      notes: ['Each in a process of its own, on the lines of the log as text; both give the same bytes.'],
+      notes: ['Each runs in a separate process, on the lines of the log as text. Both produce the same bytes.'],
     };
   },
 };

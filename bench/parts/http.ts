@@ -53,7 +53,7 @@ export const http: Part = {
         atMost('growth of memory while the server stalls', Math.max(0, growth), NOISE, megabytes),
       ],
       notes: [
-        'The server is a process of its own. Lines a second are counted by the server, from the first request to the ' +
+        'The server is a separate process. Lines a second are counted by the server, from the first request to the ' +
           'last answer; processor time and memory are those of millrace, start included.',
       ],
     };

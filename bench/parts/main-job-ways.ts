@@ -59,7 +59,7 @@ export const stdin: Part = {
 /** A condition in front of the masks. */
 export const filter: Part = {
   name: 'filter',
-  title: 'the main job behind a `filter` that drops one line in ten',
+  title: 'the main job after a `filter` that drops one line in ten',
   async run(context) {
     const filtered: Make = (input, folder) => {
       const { processors, pipelines, ...rest } = config(input, folder);
@@ -73,7 +73,7 @@ export const filter: Part = {
       );
     };
     const { table, cpu } = await compare(context, {
-      names: ['the main job', 'behind `filter`'],
+      names: ['the main job', 'after `filter`'],
       commands: [mainJob, filtered],
     });
     return {

@@ -19,7 +19,7 @@ export const micro: Part = {
     return {
       tables: [{ cells: 'figures', columns: ['', 'each (min–max)'], rows }],
       targets: [],
-      notes: ['Per line, event or value, in warm code; each in a process of its own.'],
+      notes: ['Per line, event or value, in warm code, each in a separate process.'],
     };
   },
 };

@@ -5,7 +5,7 @@ import { installed } from './installed.ts';
 import { type Job, type Peer, replacement } from './peer.ts';
 
 /** Its state file is written when it stops, and its queue is in memory. */
-const GUARANTEES = 'checkpoints behind what is written, an fsync each second, dead letters';
+const GUARANTEES = 'checkpoints after each write, an fsync each second, dead letters';
 
 export const rsyslog: readonly Peer[] = [
   rsyslogWith('rsyslog, 1 worker', 1, GUARANTEES),
