@@ -28,7 +28,9 @@ export const entropy: Part = {
         },
       ],
       targets: [atLeast('entropyMasker, against the loop by hand', ratio(of(BY_HAND), of(MASK)), 0.9, times)],
-      notes: ['Each runs in a separate process, on the lines of the log as text. Both produce the same bytes.'],
+      notes: [
+        'Each runs in a separate process, on the lines of the log as text. Both produce the same bytes.',
+      ],
     };
   },
 };

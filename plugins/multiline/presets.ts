@@ -309,7 +309,7 @@ const RUBY_HEAD_AND_CLASS = new RegExp(String.raw`^(?=.{0,4095}\([A-Z][\w:]{0,20
 /** Raised while another exception was handled: Ruby prints that one after it, in the form of another trace. */
 const RUBY_FRAME_OF_RESCUE = String.raw`\S.{0,1000}?:\d+:in [\`'](?:rescue|ensure) in [^\`']{0,500}'`;
 const RUBY_STATES = [HEAD, 'raised', FRAMES] as const;
-/** The same states of a trace after which its cause may follow. */
+/** The states of a trace in a rescue, after which its cause may follow. */
 const RUBY_STATES_OF_RESCUE = ['head of rescue', 'raised of rescue', 'frames of rescue'] as const;
 
 const ruby: Preset = {

@@ -1,11 +1,11 @@
 import { isRecord, LINE_PREFIX, type LogLine, readLine } from './log-line.ts';
 import { CANDIDATE, PRESETS, type Preset, type PresetName, type Rule } from './presets.ts';
 
-/** Lines that may wait for one that says whether they belong to a trace. */
+/** The maximum number of lines that wait for a line that decides whether they belong to a trace. */
 const MOST_PENDING = 100;
-/** The same after a line that may just as well be one of the log. */
+/** The maximum after a line that may also be a line of the log. */
 const MOST_AFTER_CANDIDATE = 8;
-/** Lines that a message at the end of a trace may go on for. */
+/** The maximum number of further lines of a message at the end of a trace. */
 const MOST_OF_LAST_MESSAGE = 25;
 
 /** What a trace is after one of its lines. */

@@ -68,7 +68,7 @@ export class Pause {
 /** The attempts to deliver some events, over all the calls that it takes. */
 export class Attempts {
   readonly policy: AttemptPolicy;
-  /** Those that have failed. */
+  /** The number of failed attempts. */
   failed = 0;
   #failingFor: (() => number) | undefined;
 

@@ -31,7 +31,7 @@ interface CollectStageOptions {
 /**
  * Opens a delivery for everything that a collector emits. While the window is full, what comes waits in a bounded
  * buffer; beyond that it is dropped by policy, and counted. Collectors that heed `ctx.demand` never get there.
- * Errors with the source, and with what it emits that is not an event, behind all that came before.
+ * Errors with the source, and with a value that is not an event, after all earlier events.
  */
 export function collectStage({
   place,
@@ -314,7 +314,7 @@ export class TruncatedLines {
     return { ...cut, data: { ...cut.data, source } };
   }
 
-  /** The same for a batch; without the events that cannot be cut, which `onFailure` is told. */
+  /** Cuts the events of a batch. Events that cannot be cut are removed and passed to `onFailure`. */
   cutBatch(
     batch: Batch,
     onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void,

@@ -71,7 +71,7 @@ export class DeadLetters {
     );
   }
 
-  /** An event that came of a truncated line and cannot be cut, behind the last processor. */
+  /** An event of a truncated line that cannot be cut after the last processor. */
   cutFailed(...failure: Failure): void {
     const { pipeline, processors } = this.#options;
     const place: StagePlace = processors.at(-1) ?? { kind: 'process', name: pipeline };

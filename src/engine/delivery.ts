@@ -84,9 +84,9 @@ export class AckQueue {
 
 /** What travels between the engine's stages: events that came in together, with one delivery. */
 export interface Batch {
-  /** Ask for them only where they are needed: `lazy` may have to create them. */
+  /** Access them only if they are needed, because `lazy` may have to create them. */
   readonly events: readonly CollectedEvent[];
-  /** The same events, if they are created on first access. */
+  /** The events, if they are created on first access. */
   readonly lazy?: LazyEvents | undefined;
   readonly delivery: Delivery;
 }
@@ -123,7 +123,7 @@ export function totalSize(batches: readonly Batch[]): number {
   return batches.reduce((size, batch) => size + sizeOf(batch), 0);
 }
 
-/** The events of all batches, one behind the other: in `memory` if they fit, otherwise elsewhere. */
+/** The events of all batches, one after the other: in `memory` if they fit, otherwise elsewhere. */
 export function jsonLinesOf(batches: readonly Batch[], memory: Buffer): Buffer {
   const parts: Buffer[] = [];
   let end = 0;

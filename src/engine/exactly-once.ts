@@ -53,7 +53,7 @@ const COMMIT_AFTER = 250;
  * to what was committed, and collectors go on from there: nothing is lost and nothing comes twice.
  *
  * The deliveries of all collectors are acknowledged in one order, that in which their events are written. So whatever is
- * acknowledged ends somewhere in the output, all before is acknowledged and nothing behind it is: that is where it is cut.
+ * acknowledged ends somewhere in the output. Everything before that is acknowledged and nothing after it: the cut is there.
  */
 export class ExactlyOnce {
   readonly #options: ExactlyOnceOptions;
@@ -66,7 +66,7 @@ export class ExactlyOnce {
   /** Emits when there is something to commit. */
   readonly #changed$ = new Subject<void>();
   #hasChanged = false;
-  /** The marks behind the events of the last write, and how many of those are accounted for. */
+  /** The marks after the events of the last write, and how many of those are accounted for. */
   #written: readonly OutputMark[] = [];
   #counted = 0;
   /** Where the events end that were acknowledged since the last commit; undefined if none were. */

@@ -194,7 +194,7 @@ class BatchParts {
   }
 }
 
-/** As a line of JSON. What cannot be written counts nothing: the forwarder says so. */
+/** The bytes of an event as a line of JSON. An event that cannot be written counts 0, and the forwarder reports it. */
 function bytesOf(event: CollectedEvent): number {
   try {
     return Buffer.byteLength(toJsonLine(event));

@@ -141,7 +141,7 @@ class Joiner {
     this.#place(key, { line, from: event, delivery, runs: undefined });
   }
 
-  /** The same for lines. Those that stand alone stay as they are, in bytes if they are bytes. */
+  /** Takes lines. Single lines do not change, and stay bytes if they are bytes. */
   #takeLines(events: LineEvents, delivery: Delivery): void {
     const { source } = events.envelope;
     const { text } = events.texts;

@@ -40,7 +40,7 @@ export type CallEnded = (failure?: { readonly cause: unknown }) => void;
 export interface PluginFailure {
   /** It may quote the event. */
   readonly error: unknown;
-  /** As what it is counted if there is no dead letter. */
+  /** The reason under which it is counted if there is no dead letter. */
   readonly reason: 'collector_failed' | 'processor_failed' | 'forwarder_failed' | 'route_failed';
   /** What the plugin did, for the log: `gave up on an event of app.log (bytes 0 to 12)`. */
   readonly what: string;

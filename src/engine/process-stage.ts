@@ -36,7 +36,7 @@ interface ProcessStageOptions {
   readonly maxInFlight: number;
   /** The plugin's entry function, bound to its context. */
   readonly process: (event: CollectedEvent) => unknown;
-  /** The same for the lines of events with this envelope, if they need not be seen as events. */
+  /** `mapLines` of the plugin, for lines with this envelope that do not have to become events. */
   readonly mapLines: ((envelope: LineEnvelope) => LineMapping | undefined) | undefined;
   /** Takes an event that the processor failed on, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;

@@ -115,7 +115,7 @@ export class EntryCounters {
 /** The counters of one pipeline, by plugin entry. They last as long as the Manager, restarts of the pipeline included. */
 export class PipelineCounters implements PipelineObserver {
   readonly #entries = new Map<string, EntryCounters>();
-  /** The same by the places that the stages tell, which is faster. */
+  /** The entries by the places that the stages pass, which is faster. */
   readonly #byPlace = new WeakMap<StagePlace, EntryCounters>();
   readonly clock: Clock = new TurnClock();
   /** Events that were collected and are not acknowledged yet. */
