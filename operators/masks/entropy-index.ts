@@ -128,11 +128,12 @@ export class EntropyMeter {
 }
 
 /**
- * The length-relative normalised entropy index of a token: H ÷ Hmax, clamped to [0, 1].
+ * Returns the length-relative normalised entropy index of a token: H ÷ Hmax, clamped to [0, 1].
  *
  * H = −Σ p·ln p over the token's characters that are in the alphabet, p = occurrences ÷ token length. Hmax is the
- * entropy of a token of that length whose characters are spread over the alphabet as evenly as they can be.
- * Characters are code points. 0 where Hmax is 0: a token of less than two characters, an alphabet of one.
+ * entropy of a token of that length whose characters are spread over the alphabet as evenly as possible.
+ * Characters are code points. The index is 0 if Hmax is 0, that is, for a token of fewer than two characters or an
+ * alphabet of one.
  *
  * @throws TypeError if the alphabet is empty.
  *

@@ -20,29 +20,29 @@ import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from './repl
 export { entropyIndex } from './entropy-index.ts';
 
 export interface EntropyMaskOptions extends ReplacementOptions {
-  /** Stands between prefix and suffix in place of a token. `HIGH-ENTROPY` by default. */
+  /** The name between prefix and suffix that replaces a token. `HIGH-ENTROPY` by default. */
   readonly mask_str?: string | undefined;
-  /** Tokens of this index or more are masked, in [0, 1]. 0.9 by default. */
+  /** The lowest index of tokens that are masked, in [0, 1]. 0.9 by default. */
   readonly h_threshold?: number | undefined;
-  /** Tokens of this many characters (code points) or more are masked, at least 2. 16 by default. */
+  /** The lowest length of tokens that are masked, in characters (code points), at least 2. 16 by default. */
   readonly length_threshold?: number | undefined;
-  /** The one character that separates tokens. A space by default. */
+  /** The character that separates tokens. A space by default. */
   readonly delimeter?: string | undefined;
-  /** The same as `mask_str`, which counts if both are given. */
+  /** The same as `mask_str`, which takes precedence. */
   readonly maskStr?: string | undefined;
-  /** The same as `h_threshold`, which counts if both are given. */
+  /** The same as `h_threshold`, which takes precedence. */
   readonly hThreshold?: number | undefined;
-  /** The same as `length_threshold`, which counts if both are given. */
+  /** The same as `length_threshold`, which takes precedence. */
   readonly lengthThreshold?: number | undefined;
-  /** The same as `delimeter`, which counts if both are given. */
+  /** The same as `delimeter`, which takes precedence. */
   readonly delimiter?: string | undefined;
-  /** The characters that a token is measured against. Letters, digits, `+`, `/` and `=` by default. */
+  /** The alphabet of the index. Letters, digits, `+`, `/` and `=` by default. */
   readonly alphabet?: string | undefined;
-  /** Called after a text in which `count` tokens were masked, at least one. `rule` is `mask_str`. */
+  /** Called after a string in which `count` tokens were masked, at least one. `rule` is `mask_str`. */
   readonly onMask?: ((rule: string, count: number) => void) | undefined;
 }
 
-/** Letters, digits, `+`, `/` and `=`: what keys and base64 are written in. */
+/** Letters, digits, `+`, `/` and `=`: the characters of keys and base64. */
 export const DEFAULT_ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=';
 
 const LENGTH: Check = (value) =>
@@ -61,11 +61,11 @@ const CHECKS: Checks<Omit<EntropyMaskOptions, keyof ReplacementOptions>> = {
 };
 
 /**
- * A mask that replaces tokens which look random: at least `length_threshold` characters, and an
- * {@link entropyIndex} of at least `h_threshold`. Only the token is replaced; delimiters stay as they are.
- * Works on a text, or on all text of an event: see `maskEvent`.
+ * Returns a mask that replaces tokens that look random: at least `length_threshold` characters, and an
+ * {@link entropyIndex} of at least `h_threshold`. It replaces only the token; delimiters do not change.
+ * It takes a string, or an event, of which it masks all strings: see `maskEvent`.
  *
- * @throws TypeError for an option that is unknown or of the wrong type, or a text of the wrong length.
+ * @throws TypeError for an option that is unknown or of the wrong type, or a string of the wrong length.
  * @throws RangeError for a number out of its bounds, naming the option.
  *
  * @example
@@ -145,10 +145,10 @@ function indexOrEnd(text: string, part: string, from: number): number {
 }
 
 /**
- * {@link entropyMasker} as an operator: texts or events in, the same out, as far as a mask can
- * ({@link Masked}). What cannot be masked is an error notification, never a value.
+ * {@link entropyMasker} as an operator: takes strings or events, and emits the masked values ({@link Masked}). A value
+ * that cannot be masked causes an error notification.
  *
- * Use it instead of `regexMask` when secrets have no known form; after it when some have.
+ * Use it instead of `regexMask` when secrets have no known format, and after it when some have.
  *
  * @example
  * of('key qGr4Kd0xT9bLw2Zp5v ok').pipe(entropyMask({ h_threshold: 0.8 })); // 'key <:HIGH-ENTROPY:> ok'

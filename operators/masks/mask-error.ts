@@ -1,5 +1,5 @@
 /**
- * A value that cannot be masked. What holds it must not pass on: masking fails closed.
+ * A value that cannot be masked. The event that contains it must not be forwarded, because masking fails closed.
  * The message names the type and the place, never content.
  */
 export class MaskError extends Error {

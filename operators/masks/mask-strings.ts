@@ -38,16 +38,15 @@ export interface MaskFields {
 const MAX_DEPTH = 1000;
 
 /**
- * Applies `maskText` to every string in a value, at any depth; keys stay. The input is never written to, and objects
- * and arrays of the result are always new: what passes on is what was read, not something that may show more later.
+ * Applies `maskText` to every string in a value, at any depth. It does not change keys. It never writes to the input, and
+ * returns new objects and arrays, so the result contains only values that were checked.
  *
- * Only what JSON shows of a value can be masked, so the result is made of that alone: objects with `toJSON` are
- * replaced by its masked result (a `Date` is kept), boxed values by what is in the box, an `Error` by its name,
- * message and own properties, and instances of any other class by plain objects. Properties are read once; accessors
- * become what they gave, and symbols, hidden keys, and keys of arrays are left out. The type of the result,
- * `Masked<T>`, says so too.
+ * The result contains only the parts of a value that JSON shows. An object with `toJSON` becomes its masked result
+ * (a `Date` is kept), a boxed value its primitive, an `Error` its name, message and own properties, and an instance of
+ * any other class a plain object. Properties are read once, accessors become their values, and symbols, hidden keys, and
+ * keys of arrays are omitted. The type of the result, `Masked<T>`, reflects this.
  *
- * @throws MaskError for what cannot be masked: Map, Set, binary data, bigint, symbols, functions, sparse arrays,
+ * @throws MaskError for values that cannot be masked: Map, Set, binary data, bigint, symbols, functions, sparse arrays,
  * a getter, `toJSON` or proxy that throws, cycles, and nesting deeper than 1,000 levels.
  *
  * @example
@@ -299,10 +298,10 @@ function isTimeOfEvent(key: string, text: string): boolean {
 }
 
 /**
- * Masks every string of every field of an event, as {@link maskStrings} does. Only `timestamp` and `stamp` of the
- * event itself stay, and only when they really are ISO 8601 date-times with a zone.
+ * Masks every string of every field of an event, as {@link maskStrings} does. It does not change `timestamp` and `stamp`
+ * of the event itself, if they are ISO 8601 date-times with a zone.
  *
- * @throws MaskError for what cannot be masked; the event must not pass on.
+ * @throws MaskError for a value that cannot be masked; the event must not be forwarded then.
  *
  * @example
  * maskEvent({ timestamp: '2026-01-01T00:00:00Z', data: { pin: '2026' } }, () => '***');

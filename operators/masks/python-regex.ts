@@ -7,17 +7,17 @@ const LEADING_FLAGS = /^\(\?([A-Za-z]+)\)/;
 const FLAGS: Readonly<Record<string, string>> = { i: 'i', m: 'm', s: 's', a: '', u: '' };
 
 /**
- * Compiles a regular expression of JavaScript in which Python's spellings are understood too: inline flags at the
+ * Compiles a regular expression of JavaScript that may also use spellings of Python: inline flags at the
  * start (`(?i)`, `(?ms)`; `a` and `u` change nothing), `(?P<n>…)`, `(?P=n)`, `(?#…)`, `\A`, `\Z`, `\a`,
- * `\U0001F600`, `{,3}`. What JavaScript would take for something else without a word, such as `\h`, `[]` or a
- * reference to a group that is not there, is refused: an expression that matches the wrong text masks nothing.
+ * `\U0001F600`, `{,3}`. It refuses syntax that JavaScript would silently interpret differently, such as `\h`, `[]` or a
+ * reference to a missing group, because an expression that matches the wrong text masks nothing.
  *
- * `\w`, `\d` and `\b` know ASCII only; `$` is the very end (of a line with `(?m)`), as in JavaScript.
+ * `\w`, `\d` and `\b` only recognise ASCII, and `$` matches only at the very end (of a line with `(?m)`), as in JavaScript.
  * The result is global; it has the `u` flag only if the expression needs it (`\p{…}`, `\u{…}`, characters beyond
  * U+FFFF).
  *
  * @param rule names the rule in the error.
- * @throws ExpressionError with what is wrong.
+ * @throws ExpressionError that describes the problem.
  *
  * @example
  * compileExpression('(?i)(?P<quote>["\'])token(?P=quote)'); // /(?<quote>["'])token\k<quote>/gi

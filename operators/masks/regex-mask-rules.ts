@@ -7,16 +7,16 @@ import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from './repl
 
 export interface RegexMaskOptions extends ReplacementOptions {
   /**
-   * Rule names and their regular expressions, applied in this order; later rules see what earlier ones left.
+   * Rule names and their regular expressions, applied in this order. Later rules see the result of earlier ones.
    * (JavaScript puts keys that are whole numbers first, in ascending order.)
    */
   readonly rules: Readonly<Record<string, string>>;
-  /** Called after a text in which `rule` masked `count` matches, at least one. */
+  /** Called after a string in which `rule` masked `count` matches, at least one. */
   readonly onMask?: ((rule: string, count: number) => void) | undefined;
   /**
-   * Runs what may take more than a moment: the masking of a text so long that backtracking over it could take
-   * time in proportion to a power of its length. It may throw. Without it, nothing bounds that time. `rule` gives the
-   * rule that was begun last, or an empty text. Until the analysis of the rules is loaded, it runs every text.
+   * Runs the masking of strings that could take long, because backtracking takes time in proportion to a power of their
+   * length. It may throw. Without it, this time has no bound. `rule` returns the name of the rule that started last, or an
+   * empty string. Until the analysis of the rules is loaded, it runs the masking of every string.
    */
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }

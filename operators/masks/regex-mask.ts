@@ -9,8 +9,8 @@ export type { RegexMaskOptions } from './regex-mask-rules.ts';
 let planned: typeof import('./compile-mask-rules.ts') | undefined;
 
 /**
- * Resolves when the planned search of {@link regexMasker} is loaded, which every mask uses from then on. Await it before
- * a loop that masks much and lets nothing else run. Rejects if it cannot be loaded; masks do without it then.
+ * Loads the planned search of {@link regexMasker}, which every mask uses from then on. Await it before
+ * a loop that masks a lot of data without a pause. Rejects if it cannot be loaded; masks then work without it.
  *
  * @example
  * await loadPlannedSearch();
@@ -22,13 +22,13 @@ export async function loadPlannedSearch(): Promise<void> {
 }
 
 /**
- * A mask that replaces every match of its rules: by prefix + rule name + suffix, or by `mask_char` once per
- * character. An empty match masks nothing. Works on a text, or on all text of an event: see `maskEvent`.
+ * Returns a mask that replaces every match of its rules by prefix + rule name + suffix, or by `mask_char` once per
+ * character. An empty match masks nothing. It takes a string, or an event, of which it masks all strings: see `maskEvent`.
  *
- * The search that is planned by an analysis of the rules is loaded in the background, by the first mask. Until it is
- * there the engine's own search finds the same matches: see {@link loadPlannedSearch}.
+ * The first mask loads the planned search, which analyses the rules, in the background. Until it is loaded, the search of
+ * the JavaScript engine finds the same matches: see {@link loadPlannedSearch}.
  *
- * @throws ExpressionError for a rule that is no regular expression, naming the rule.
+ * @throws ExpressionError for a rule that is not a regular expression, naming the rule.
  * @throws TypeError for an option that is unknown or of the wrong type, and for rules that are not strings.
  * @throws TypeError if `mask_char` is not exactly one character.
  *
@@ -76,11 +76,11 @@ function plainMaskOf(
 }
 
 /**
- * {@link regexMasker} as an operator: texts or events in, the same out, as far as a mask can
- * ({@link Masked}). What cannot be masked is an error notification, never a value.
+ * {@link regexMasker} as an operator: takes strings or events, and emits the masked values ({@link Masked}). A value that
+ * cannot be masked causes an error notification.
  *
- * Use it instead of `map` with `replace` when values are events, when many rules must be quick, or when nothing
- * may pass that cannot be masked.
+ * Use it instead of `map` with `replace` when values are events, when many rules must be fast, or when no value may pass
+ * that cannot be masked.
  *
  * @example
  * of('call 0123').pipe(regexMask({ rules: { PHONE: '[0-9]+' } })); // 'call <:PHONE:>'

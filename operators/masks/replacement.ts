@@ -2,17 +2,17 @@ import { type Checks, ONE_CHARACTER, TEXT } from '../support/check-options.ts';
 
 /** What stands in place of masked text. */
 export interface ReplacementOptions {
-  /** One character: repeated once for each character (code point) of the masked text, without prefix and suffix. */
+  /** A character that replaces each character (code point) of the match, without prefix and suffix. */
   readonly mask_char?: string | undefined;
-  /** Stands before the name. `<:` by default; may be empty. */
+  /** The string before the name. `<:` by default; may be empty. */
   readonly mask_prefix?: string | undefined;
-  /** Stands after the name. `:>` by default; may be empty. */
+  /** The string after the name. `:>` by default; may be empty. */
   readonly mask_suffix?: string | undefined;
-  /** The same as `mask_char`, which counts if both are given. */
+  /** The same as `mask_char`, which takes precedence. */
   readonly maskChar?: string | undefined;
-  /** The same as `mask_prefix`, which counts if both are given. */
+  /** The same as `mask_prefix`, which takes precedence. */
   readonly maskPrefix?: string | undefined;
-  /** The same as `mask_suffix`, which counts if both are given. */
+  /** The same as `mask_suffix`, which takes precedence. */
   readonly maskSuffix?: string | undefined;
 }
 

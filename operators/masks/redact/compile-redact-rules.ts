@@ -25,7 +25,7 @@ export const knownExpressions = new Map<string, KnownExpression>();
 export type ReplaceValue = (value: string, id: string) => string;
 
 interface CompileRedactRulesOptions {
-  /** Rules that are less sure are left out. */
+  /** Rules with a lower confidence are left out. */
   readonly confidence: Confidence;
   /** Expressions for values that no rule masks. */
   readonly allowedValues: readonly string[];
@@ -41,13 +41,13 @@ interface CompileRedactRulesOptions {
 
 /** How the entropy rule finds tokens that look random. */
 export interface EntropyRuleOptions {
-  /** Tokens of this index or more are masked, in [0, 1]. 0.9 by default. */
+  /** The lowest index of tokens that are masked, in [0, 1]. 0.9 by default. */
   readonly threshold?: number | undefined;
-  /** Tokens of this many characters or more are masked, at least 2. 16 by default. */
+  /** The lowest length of tokens that are masked, in characters, at least 2. 16 by default. */
   readonly length?: number | undefined;
-  /** The characters that separate tokens, beside white space. Brackets and ``,;:&=?|<>`` by default. */
+  /** The characters that separate tokens, in addition to white space. Brackets and ``,;:&=?|<>`` by default. */
   readonly delimiters?: string | undefined;
-  /** Characters that are taken off both ends of a token. Quotes and ``.!`` by default. */
+  /** Characters to trim from both ends of a token. Quotes and ``.!`` by default. */
   readonly trim?: string | undefined;
 }
 
@@ -84,7 +84,7 @@ function allowedBy(
  * Compiles rules for the engine, in the order in which they are applied: blocks come first, because a rule that takes a
  * part of a block would hide its start.
  *
- * @throws ExpressionError for a rule that is no regular expression, TypeError for an unknown check or group.
+ * @throws ExpressionError for a rule that is not a regular expression, TypeError for an unknown check or group.
  */
 export function compileRedactRules(
   rules: Readonly<Record<string, string | RedactRule>>,
@@ -129,7 +129,7 @@ interface RuleContext {
   readonly linearEngine: LinearEngine | undefined;
 }
 
-/** The same for every style of writing: `traceId`, `trace_id`, `Trace-Id`. */
+/** The key in a form that is the same for every style of writing: `traceId`, `trace_id`, `Trace-Id`. */
 export function plainKey(key: string): string {
   return key.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
@@ -147,7 +147,7 @@ function keyFilter(allowedKeys: readonly string[]): (text: string, start: number
   };
 }
 
-/** Undefined if the rule is less sure than what is wanted, whatever its check says. */
+/** Undefined if the confidence of the rule is too low, even if its check passes. */
 function compileRule(
   id: string,
   rule: RedactRule,

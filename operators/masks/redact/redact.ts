@@ -17,21 +17,21 @@ export interface RedactOptions {
    * millrace are such rules: `packRules(['secrets/context'])`.
    */
   readonly rules: Readonly<Record<string, string | RedactRule>>;
-  /** Leaves out rules that are less sure: `low` has all rules. `medium` by default. */
+  /** Leaves out rules that are less certain: `low` has all rules. `medium` by default. */
   readonly confidence?: Confidence | undefined;
   /** Expressions for values that no rule masks. None by default. */
   readonly allowedValues?: readonly string[] | undefined;
   /** Keys in any style of writing, such as `trace_id`, whose values no rule masks. None by default. */
   readonly allowedKeys?: readonly string[] | undefined;
-  /** Layers of encodings that rules see through: 2 of JSON strings, 1 of percent, 2 of base64 by default. */
+  /** Layers of encodings that are decoded: by default 2 of JSON strings, 1 of percent encoding, 2 of base64. */
   readonly decode?: Partial<DecodeLayers> | undefined;
-  /** How tokens that look random are found; false turns it off. On at low confidence by default. */
+  /** Masks tokens that look random; `false` turns this off. By default, it is on at low confidence. */
   readonly entropy?: EntropyRuleOptions | false | undefined;
-  /** Returns what replaces a value that the rule `id` found. `<:name of the rule:>` by default. */
+  /** Returns the replacement of a value that the rule `id` found. `<:name of the rule:>` by default. */
   readonly replace?: ((value: string, id: string) => string) | undefined;
   /** Called after a string in which the rule `id` masked `count` values, at least one. */
   readonly onMask?: ((id: string, count: number) => void) | undefined;
-  /** Runs what may take more than a moment, and may throw: see `regexMasker`. Without it, nothing bounds that time. */
+  /** Runs masking that could take long, and may throw: see `regexMasker`. Without it, this time has no bound. */
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
 }
 
@@ -51,12 +51,12 @@ const CHECKS: Checks<RedactOptions> = {
 };
 
 /**
- * A mask that replaces what redaction rules find: groups of a match rather than all of it, values that pass a check,
- * and nothing that is a placeholder such as `${TOKEN}`. It sees through JSON strings, percent encoding and base64. Works on
- * a string, or on an event: see `maskEvent`. A field of an event is searched behind its key as well, as `"pin": "1234"`, if
- * the key has a keyword of a rule.
+ * Returns a mask that applies redaction rules. A rule can mask groups of a match and check values, and never masks
+ * placeholders such as `${TOKEN}`. The mask decodes JSON strings, percent encoding and base64. It takes a string, or an
+ * event: see `maskEvent`. If the key of a field contains a keyword of a rule, the rule also searches the field together
+ * with its key, as in `"pin": "1234"`.
  *
- * @throws ExpressionError for a rule that is no regular expression, naming the rule.
+ * @throws ExpressionError for a rule that is not a regular expression, naming the rule.
  * @throws TypeError for an option that is unknown or of the wrong type.
  * @throws TypeError for a check or an option that does not exist.
  *
@@ -84,10 +84,10 @@ export function redactor(options: RedactOptions): Masker {
 }
 
 /**
- * {@link redactor} as an operator: strings or events in, the same out, as far as a mask can ({@link Masked}). A number
- * that is masked becomes a string. What cannot be masked is an error notification, never a value.
+ * {@link redactor} as an operator: takes strings or events, and emits the masked values ({@link Masked}). A number that
+ * is masked becomes a string. A value that cannot be masked causes an error notification.
  *
- * Use it instead of `regexMask` when rules mask a part of a match, check what they found, or come from packs.
+ * Use it instead of `regexMask` when rules mask a part of a match, check their matches, or come from packs.
  *
  * @example
  * of('pin=1234').pipe(redact({ rules: { PIN: { match: 'pin=([0-9]{4})', mask: 1 } } })); // 'pin=<:PIN:>'
