@@ -11,7 +11,7 @@ import { count } from './format.ts';
 /** The entry of a configuration that failed on an event. */
 export interface FailedPlugin {
   readonly plugin: string;
-  /** Undefined in entries that older versions wrote. */
+  /** Undefined for a collector, whose event no plugin has seen. */
   readonly pluginKind: PluginKind | undefined;
 }
 

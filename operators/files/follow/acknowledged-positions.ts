@@ -10,7 +10,6 @@ import type { FileId } from './file-system.ts';
 import type { KnownFile, Positions } from './follow-settings.ts';
 import type { FoundFile, StartPosition } from './followed-files.ts';
 import type { LineBatch } from './line-block.ts';
-import { nameBeforeRotation } from './renamed-files.ts';
 
 /** Where one file is acknowledged up to: JSON. */
 export type FilePosition = {
@@ -23,11 +22,11 @@ export type FilePosition = {
   /** Where it was followed: another path if it was renamed since, and is not read to its end. */
   readonly followedAt: string;
   readonly fingerprint: Fingerprint;
-  /** The number of the file among all that were followed; positions of earlier versions have none, which is the lowest. */
-  readonly sequence?: number;
+  /** The number of the file among all that were followed. */
+  readonly sequence: number;
   /** Milliseconds since 1970: when following started and it was not there; null if it was. */
   readonly missingSince: number | null;
-  /** The checksum of the bytes before `offset`; positions of earlier versions have none. */
+  /** The checksum of the bytes before `offset`. */
   readonly tail?: TailChecksum;
   /** Nothing was acknowledged yet, and `offset` may lie inside a line: reading starts at the beginning of that line. */
   readonly mayBeInLine?: true;
@@ -136,7 +135,7 @@ export class AcknowledgedPositions implements Positions {
     this.#store = store;
     const positions = [...this.#positions()];
     const isAnythingKnown = positions.length > 0;
-    this.#sequence = positions.reduce((highest, [, { sequence = 0 }]) => Math.max(highest, sequence), 0);
+    this.#sequence = positions.reduce((highest, [, { sequence }]) => Math.max(highest, sequence), 0);
     for (const [id] of positions) this.#index(id);
     // Of an earlier run: those lines are emitted again.
     for (const [key] of [...store.entries()]) {
@@ -303,7 +302,7 @@ export class AcknowledgedPositions implements Positions {
 
   *known(): Iterable<KnownFile> {
     for (const [id, position] of this.#positions()) {
-      const { sequence = 0 } = position;
+      const { sequence } = position;
       const path = this.#placeOf(position);
       if (path === undefined) continue;
       yield { id, path, sequence, isSame: (head) => isSame(position, head), start: startOf(position) };
@@ -342,8 +341,7 @@ export class AcknowledgedPositions implements Positions {
 
   /** Where a file was followed, if a file there would be followed now. */
   #placeOf({ followedAt }: FilePosition): string | undefined {
-    // Earlier versions took the name that a file got by rotation for the one where it was followed.
-    return [followedAt, nameBeforeRotation(followedAt)].find((name) => this.#isFollowed(name));
+    return this.#isFollowed(followedAt) ? followedAt : undefined;
   }
 
   #get(id: FileId): FilePosition | undefined {
