@@ -146,7 +146,7 @@ class MaskEngine {
     });
   }
 
-  /** As {@link #map}; -1 leaves it to that. */
+  /** {@link #map} for bytes; returns -1 if {@link #map} has to do it. */
   #mapBytes(lines: Uint8Array, into: Uint8Array): number {
     const plan = this.#best;
     const bytes = plan?.bytes;

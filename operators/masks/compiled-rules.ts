@@ -319,7 +319,7 @@ export class RulePlan {
   readonly index: LiteralIndex;
   /** Rules with keywords that the index cannot find, such as those of one character. */
   readonly #guarded: readonly CompiledRule[];
-  /** Those of them that no literal is known for. */
+  /** The guarded rules without a known literal. */
   readonly #unfound: readonly CompiledRule[];
   /** What is put in can only matter to rules whose literals come from their expressions. */
   readonly isInert: (text: string) => boolean;
@@ -361,7 +361,7 @@ export class RulePlan {
       .sort((a, b) => a - b);
   }
 
-  /** The same for lines. */
+  /** Checks the keywords of candidate lines. */
   checkKeywords(candidates: readonly CandidateLine[], lines: HeldLines): readonly CandidateLine[] {
     const isGuarded = (number: number) => this.#guarded.includes(this.#rules[number] as CompiledRule);
     if (this.#guarded.length === 0) return candidates;
@@ -394,7 +394,7 @@ export class RulePlan {
     return [...candidates, ...this.common].sort(byNumber);
   }
 
-  /** Those of some rules that have numbers from one to another. */
+  /** The rules of these numbers that are at least `from` and below `to`. */
   between(numbers: readonly number[], from: number, to: number): readonly CompiledRule[] {
     const list: CompiledRule[] = [];
     for (const number of numbers)
@@ -410,7 +410,7 @@ export class RulePlan {
     return false;
   }
 
-  /** The rules behind one that has put something in which find a literal of theirs now, beside those that are known. */
+  /** The rules after a replacement that find one of their literals in it, in addition to those that are known. */
   insertedRules(text: string, after: CompiledRule, known: readonly number[]): readonly CompiledRule[] {
     return this.index
       .rulesIn(text)

@@ -14,7 +14,7 @@ export class ExpressionError extends Error {
     this.rule = rule;
   }
 
-  /** The same mistake, in the expression of a rule. */
+  /** This error, with the name of the rule that has the expression. */
   of(rule: string | undefined): ExpressionError {
     return new ExpressionError(this.reason, rule);
   }

@@ -5,8 +5,8 @@ export interface LinesMasker {
   /** LF stands between the lines, and between those it returns, which are as many. */
   readonly map: (lines: string) => string;
   /**
-   * The same for lines in ASCII, into other memory: the number of bytes written there, or -1 without room: then nothing
-   * was counted, and `map` is to be called. Undefined where that cannot be done, or before it is worked out.
+   * Masks lines in ASCII into other memory. Returns the number of bytes, or -1 if there is no room; then nothing was
+   * counted, and the caller uses `map`. Undefined if this is impossible, or not known yet.
    */
   readonly mapBytes?: ((lines: Uint8Array, into: Uint8Array) => number) | undefined;
   /** The most characters of a text that `map` is for. */

@@ -27,7 +27,7 @@ export interface MaskRule {
   readonly locate?: ((text: string, start: number, end: number) => readonly Place[]) | undefined;
   /**
    * Whether a value that was found is replaced. Absent: always. With `'search-inside'` the value stays as well, and the search
-   * goes on inside the match, at the next character behind its start: see {@link RejectedMatches}. With `false` it goes on at
+   * goes on inside the match, at the next character after its start: see {@link RejectedMatches}. With `false` it goes on at
    * the end of the match. An error is a failure of the mask.
    *
    * @param first the first part of the value, if `locate` knows of several
@@ -110,8 +110,8 @@ function applyRule(text: string, rule: MaskRule): string {
 const MOST_SEARCHED_AGAIN = 16;
 
 /**
- * Says where in a text the search goes on behind a match whose values failed a check. A secret can start inside such a
- * match, as a card number does behind other digits. The matches that are searched again have at most 16 times as many characters as the
+ * Determines where in a text the search continues after a match whose values failed a check. A secret can start inside such a
+ * match, as a card number does after other digits. The matches that are searched again have at most 16 times as many characters as the
  * text, so that the cost stays in proportion to its length. Behind that, rejected matches are passed over.
  */
 export class RejectedMatches {
@@ -126,7 +126,7 @@ export class RejectedMatches {
     this.#left = MOST_SEARCHED_AGAIN * text.length;
   }
 
-  /** The position to go on at, which is behind the start of the match. */
+  /** The position to go on at, which is after the start of the match. */
   searchFrom(start: number, end: number): number {
     const length = end - start;
     if (length > this.#left) return end;

@@ -156,7 +156,7 @@ class Translator {
     }
     if (this.#inClass) throw new ExpressionError(`\\${digits} inside […]: a class holds no references`);
     this.#highestReference = Math.max(this.#highestReference, Number(digits));
-    // A digit may follow it, behind a comment.
+    // A digit may follow it, after a comment.
     return `(?:\\${digits})`;
   }
 

@@ -20,7 +20,7 @@ const MOST_STEPS = 300;
 /** An expression can have as many as 2 to the power of its length. */
 const MOST_STATES = 128;
 
-/** What comes behind the last character of a text. */
+/** What comes after the last character of a text. */
 const END = 128;
 
 class NotAutomatic extends Error {}
@@ -66,7 +66,7 @@ export function programOf(expression: RegExp): Program | undefined {
 class ProgramWriter {
   readonly steps: Step[] = [{ kind: 'match' }];
 
-  /** @returns the step that a part begins with; `then` is the one behind it. */
+  /** @returns the step that a part begins with; `then` is the one after it. */
   add(pattern: Pattern, then: number): number {
     switch (pattern.kind) {
       case 'character':
@@ -161,7 +161,7 @@ class Builder {
     return 2 * this.#stateOf([...next], goesOnInWord) + (reached.at(-1) === MATCH ? 1 : 0);
   }
 
-  /** The steps that take a character, in order, up to a match: it comes before all behind it. */
+  /** The steps that take a character, in order, up to a match: it comes before all after it. */
   #reached(from: readonly number[], isBoundary: boolean): number[] {
     const seen = new Set<number>();
     const reached: number[] = [];
@@ -192,7 +192,7 @@ class Builder {
 
 const has = (units: UnitSet, unit: number): boolean => unit !== END && units.has(unit);
 
-/** Those that no set tells apart are of one kind. */
+/** Assigns a kind to each unit: units that no set distinguishes have the same kind. */
 function kindsOf(sets: readonly UnitSet[]): { kinds: Uint8Array; examples: number[] } {
   const kinds = new Uint8Array(END + 1);
   const examples: number[] = [];

@@ -65,7 +65,7 @@ const MOST_SCANNED = 64 * 1024;
  * Looks for literals in bytes, as `LiteralIndex` describes it.
  *
  * @param table of an index.
- * @returns the positions whose three characters are in the table, until the next call; some may be behind the end.
+ * @returns the positions whose three characters are in the table, until the next call; some may be beyond the end.
  * Undefined for too many bytes, or where there is no WebAssembly with vectors.
  */
 export function scanForLiterals(table: Uint8Array, bytes: Uint8Array): Int32Array | undefined {
@@ -203,7 +203,7 @@ export class ByteMasks {
   }
 }
 
-/** Those of the rules that can be had, until there are too many. */
+/** The tables of the rules, as many as fit. */
 function imageOf(rules: readonly (ByteMask | undefined)[]): Image {
   const parts: Uint8Array[] = [];
   let address = RULES;
@@ -240,7 +240,7 @@ const ASCII = 128;
  * - 24 the address of the table, 28 the length of the replacement
  * - 32 twice the kind of each character and of the text's end, a byte each
  * - 164 for each character, in a byte, whether it may be in the run (1) and is in a word (2)
- * - 304 the replacement, and the table behind it
+ * - 304 the replacement, and the table after it
  *
  * @param replacement of ASCII.
  */

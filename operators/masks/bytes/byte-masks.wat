@@ -48,7 +48,7 @@
     (select (local.get $matched) (i32.const 0) (i32.gt_u (local.get $matched) (local.get $start))))
 
   ;; Masks the text from $from to $end by a rule and writes it to $to, if it has a match. Returns where it ends there;
-  ;; 0 if that would be behind $limit. Behind the text stands 128 then, which takes the place of a character.
+  ;; 0 if that would be after $limit. After the text stands 128 then, which takes the place of a character.
   (func (export "mask")
     (param $rule i32) (param $from i32) (param $end i32) (param $to i32) (param $limit i32)
     (result i32)
@@ -145,7 +145,7 @@
         (i32.and (i32.shr_u (local.get $hash) (i32.const 14)) (i32.const 7)))))
 
   ;; Writes to $hits the positions at which three characters stand that are in the table, in either case. Returns how
-  ;; many there are. Reads up to seven bytes behind $end, and writes four behind the hits.
+  ;; many there are. Reads up to seven bytes after $end, and writes four after the hits.
   (func (export "scan")
     (param $at i32) (param $end i32) (param $table i32) (param $hits i32)
     (result i32)

@@ -6,7 +6,7 @@ const STATEMENT =
 /** Strings, also with escaped quotes, brackets and commas. The last string may be cut. */
 const PART =
   /'((?:[^'\\]|\\.|'')*)(?:'|$)|\\{1,7}'((?:[^'\\]|\\{1,7}[^'\\]|\\{1,7}'\\{1,7}')*)(?:\\{0,7}'|$)|\\?"((?:[^"\\]|\\[^"])*)(?:\\?"|$)|[(),]|[^'"(),\\]+|\\[nrt]?/gy;
-/** What may stand behind the name of a secret: `password_hash`, but not `password_changed_at`. */
+/** What may follow the name of a secret: `password_hash`, but not `password_changed_at`. */
 const SUFFIX =
   's?(?:[_. -]?(?:old|new|current|previous|confirm(?:ation)?|repeat|again|value|hash|hashed|digest|salt|plain|text|string|b64|base64|enc|encrypted|b?crypt|argon2|sha[0-9]{0,3}|md5|data|secret|key|token|v?[0-9]{1,3})){0,2}$';
 /** The part `password` of the pack secrets/context, as it is there. A test compares the two. */

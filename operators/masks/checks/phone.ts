@@ -1,5 +1,5 @@
 /**
- * How many digits numbers of each country have behind its calling code: as libphonenumber knows it, with which a test compares
+ * How many digits numbers of each country have after its calling code: as libphonenumber knows it, with which a test compares
  * this. The library itself has 13 MB, and decides by number ranges, of which new ones would pass until an update.
  */
 const LENGTHS = `

@@ -16,7 +16,7 @@ const WHOLE: readonly RegExp[] = [
   /^(?:password|passwd|passphrase|secret|token|api[ _-]?key|key|pass|pwd|credentials?|foo|bar|baz|foobar)$/i,
 ];
 
-/** The same for secrets only: a rule for something else may look for `db.example.com`. */
+/** Placeholders of secrets only: a rule for something else may look for `db.example.com`. */
 const OF_SECRETS: readonly RegExp[] = [
   // Words that make a longer value a placeholder: your-api-key-here, AKIAXXXXXXXXXXXXXXXX
   /(?:^|[^a-z0-9])(?:change[ _-]?(?:me|it|this)|replace[ _-]?(?:me|with|this)|placeholder)(?![a-z0-9])|(?:^|[^a-z])your[ _-](?:[a-z]+[ _-])*(?:secret|password|token|key)|0{12}|1{12}|\*{3}[^A-Za-z0-9]*\w{0,4}$|\.{3}$/i,
@@ -54,7 +54,7 @@ const WORD = /^(?:\p{Lu}*\p{Ll}*|\p{Lu}?\p{Ll}+(?:\p{Lu}\p{Ll}+){1,4}|\d{1,4})$/
 /** Words with a number that are a name rather than a value. */
 const NUMBERED_NAME =
   /^(?:sha|md|base|u?int|float|utf|rsa|aes|x|key|token|value|val|pass(?:word|wd)?|pwd|secret|user|name|string|str|arg|param|part|host|item|line|field|id|v)\d{1,4}$/i;
-/** A number behind a word, without a space: `Winter.2026` is a password that someone chose. */
+/** A number after a word, without a space: `Winter.2026` is a password that someone chose. */
 const WORD_AND_NUMBER = /\p{L}[^\s\p{L}\p{N}]+\d{2}/u;
 
 /**

@@ -33,7 +33,7 @@ function isCode(value: string, text: string, start: number): boolean {
     : MEMBER.test(value) && !value.split('.').some(hasRandomCase);
 }
 
-/** Whether a value that starts as a call is one: nothing of a word follows its bracket, which ends in it or behind it. */
+/** Whether a value that starts as a call is one: nothing of a word follows its bracket, which ends in it or after it. */
 function isCall(value: string, text: string, start: number): boolean {
   const opening = value.search(/[([]/);
   if (!isFunction(value.slice(value.startsWith('!') ? 1 : 0, opening))) return false;
@@ -91,7 +91,7 @@ const isIdInName = (value: string, text: string, start: number) =>
   VERSION.test(value) ||
   (SHORT_ID.test(value) && /[A-Za-z]:$/.test(text.slice(Math.max(0, start - 2), start)));
 
-/** Whether a value starts behind a bracket and is not all that is in it, with a number or symbol: it is code then. */
+/** Whether a value starts after a bracket and is not all that is in it, with a number or symbol: it is code then. */
 function isInCode(value: string, text: string, start: number): boolean {
   const opening = text[start - 1];
   if (opening !== '(' && opening !== '{') return false;
@@ -99,11 +99,11 @@ function isInCode(value: string, text: string, start: number): boolean {
   return text[start + value.length] !== closing || !hasMixture(value);
 }
 
-/** A setting behind a key: `secret: secretName=tls`, `password: policy=strict-v2`. */
+/** A setting after a key: `secret: secretName=tls`, `password: policy=strict-v2`. */
 const SETTING =
   /^(?:(?:secret|password|token|key|file|volume)[-_.]?)?(?:name|ref|policy|type|mode|namespace|version|provider)=(.*)$/i;
 
-/** Whether an unquoted value behind a space is the name of a setting with words or a number. */
+/** Whether an unquoted value after a space is the name of a setting with words or a number. */
 function isSetting(value: string, text: string, start: number): boolean {
   const setting = SETTING.exec(value)?.[1];
   if (setting === undefined || !/\s/.test(text[start - 1] ?? '')) return false;
@@ -125,7 +125,7 @@ const isOrdinaryValue = (value: string, text: string, start: number) =>
 const isOrdinary = (value: string, text: string, start: number) =>
   isOrdinaryValue(value, text, start) || isProse(value, text, start);
 
-/** A value behind the name of a password, which may be a word. */
+/** A value after the name of a password, which may be a word. */
 export const isPassword = (value: string, text: string, start: number): boolean =>
   canBePassword(value, text, start) && !isProse(value, text, start);
 
@@ -137,14 +137,14 @@ function canBePassword(value: string, text: string, start: number): boolean {
   return /^\d+$/.test(value) ? value.length >= 6 : /[A-Za-z0-9]/.test(value);
 }
 
-/** A value behind a name such as `secret`: not only letters, and not the name of a resource. */
+/** A value after a name such as `secret`: not only letters, and not the name of a resource. */
 export function isSecret(value: string, text: string, start: number): boolean {
   if (value.length < 6 || isOrdinary(value, text, start) || NUMBER_LIKE.test(value)) return false;
   if (isIdInName(value, text, start)) return false;
   return isRandom(value) || (hasMixture(value) && !isResourceName(value));
 }
 
-/** A value behind a name such as `token` or `api_key`, which looks as if it had been generated. */
+/** A value after a name such as `token` or `api_key`, which looks as if it had been generated. */
 export function isToken(value: string, text: string, start: number): boolean {
   if (value.length < 6 || isOrdinary(value, text, start) || isIdInName(value, text, start)) return false;
   if (value.length >= 8 && (isRandom(value) || isWordWithNumber(value))) return true;
@@ -155,14 +155,14 @@ export function isToken(value: string, text: string, start: number): boolean {
   );
 }
 
-/** A value that is one word, of digits and letters that are not a word with a number behind it. */
+/** A value that is one word, of digits and letters that are not a word with a number after it. */
 const ONE_WORD = /^(?![A-Za-z]+\d{1,6}$)(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}$/;
 /** The name of a token, its separator, and the quote of its value. */
 const NAME_OF_TOKEN =
   /(?:token|bearer|jwt|(?:api|access|secret|private)[_. -]?key)(?:["'`\\]{1,16})?\s{0,3}[:=]\s{0,3}\[?\s?["'`\\]{0,16}$/i;
 
 /**
- * What a header for authorization has behind its scheme, whatever it looks like. A sentence about it goes on in words:
+ * The value of an authorization header after its scheme, in any form. A sentence about it goes on in words:
  * `Bearer authentication failed`.
  */
 export function isCredentials(value: string, text: string, start: number): boolean {
@@ -191,11 +191,11 @@ const inList = (value: string, isOne: (value: string, text: string, start: numbe
     .split(/\\{0,7}"\s{0,3},\s{0,3}\\{0,7}"/)
     .some((item) => !isPlaceholder(item, true) && isOne(item, `"${item}"`, 1));
 
-/** Several values behind the name of passwords. */
+/** Several values after the name of passwords. */
 export const hasPassword = (value: string): boolean =>
   inList(value, (item, text, start) => isPassword(item, text, start) && hasMixture(item));
 
-/** Several values behind the name of secrets or tokens. */
+/** Several values after the name of secrets or tokens. */
 export const hasToken = (value: string): boolean =>
   inList(value, (item, text, start) => isToken(item, text, start) || isProsePassword(item, text, start));
 
@@ -284,7 +284,7 @@ function isRandomWord(word: string): boolean {
   const cases = caseChanges(word);
   if (word.length >= 10 && cases + changes(word) >= word.length / 7 && cases > 2) return true;
   if (/\d/.test(word)) {
-    // A word with a number before or behind it is none.
+    // A word with a number before or after it is none.
     return (
       word.length >= 6 &&
       !/^(?:[A-Za-z][a-z]+|[A-Z]+)\d{1,6}$|^\d{1,4}[a-z]+$/.test(word) &&

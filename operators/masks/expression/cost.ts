@@ -142,7 +142,7 @@ function costOfPart(pattern: Pattern, starts: UnitSet | undefined, endsAnywhere:
 }
 
 /**
- * How many pairs of loops, one behind the other, can divide one text between them: each is a choice of where one
+ * How many pairs of loops, one after the other, can divide one text between them: each is a choice of where one
  * ends and the next begins.
  */
 function rivalries(positions: Positions, components: Components, starts: UnitSet | undefined): number {

@@ -250,7 +250,7 @@ function power(exact: Exact, times: number, most: number): Exact | undefined {
   return all;
 }
 
-/** Each text of one, and behind it each of the other. */
+/** Each text of the first list, followed by each of the second. */
 function product(a: Exact, b: Exact, most: number): Exact | undefined {
   if (a.texts.length * b.texts.length > most) return undefined;
   if (a === NOTHING) return b;

@@ -11,7 +11,7 @@ export type Pattern =
   | Repetition
   | { readonly kind: 'edge'; readonly edge: 'start' | 'end' | 'boundary' | 'inside' }
   | Look
-  /** As long as the group that it refers to, or empty where that may not have matched. */
+  /** A reference, as long as its group, or empty if the group may not have matched. */
   | { readonly kind: 'reference'; readonly min: number; readonly max: number };
 
 export interface Repetition {
@@ -21,7 +21,7 @@ export interface Repetition {
   readonly max: number;
   /** Whether it takes as little as it can. */
   readonly isLazy: boolean;
-  /** As it is written, for messages. */
+  /** The source text, for messages. */
   readonly written: string;
 }
 
@@ -176,7 +176,7 @@ function changed(flags: string, modifiers: AST.Modifiers | null): string {
   return [...all].join('');
 }
 
-/** The same expression without capturing groups, which cost time and are of no use where nothing refers to them. */
+/** The expression without capturing groups, which cost time and are useless without references. */
 export function withoutCaptures({ tree, hasReferences }: ParsedExpression): string {
   if (hasReferences) return tree.raw;
   const opened: { at: number; length: number }[] = [];
@@ -222,7 +222,7 @@ function isSurelySet(group: AST.CapturingGroup, reference: AST.Backreference): b
   return false;
 }
 
-/** There, what stands behind is matched first. */
+/** In a look-behind, the later items are matched first. */
 function isInLookBehind(part: AST.Node): boolean {
   for (let around: AST.Node | null = part; around !== null; around = around.parent) {
     if (around.type === 'Assertion' && around.kind === 'lookbehind') return true;

@@ -91,7 +91,7 @@ class Builder {
     };
   }
 
-  /** @param after what the character behind it can be. */
+  /** @param after what the character after it can be. */
   #part(pattern: Pattern, after: UnitSet): Part {
     switch (pattern.kind) {
       case 'character':
@@ -324,7 +324,7 @@ export function componentsOf({ next }: Positions): Components {
  * In how many ways at most a pattern can take a text, where the next character does not decide. Repetitions of more
  * than one are left out: how many ways there are for them depends on how they are looked at.
  *
- * @param after what the character behind it can be.
+ * @param after what the character after it can be.
  */
 function waysOf(pattern: Pattern, after: UnitSet): number {
   switch (pattern.kind) {
@@ -369,7 +369,7 @@ function areAlike(some: readonly UnitSet[], others: readonly UnitSet[] = []): bo
 /** `base64` and `batch` differ at their third character. */
 const MOST_COMPARED = 8;
 
-/** What the first characters can be, of the pattern and what is behind it, as far as their places are known. */
+/** What the first characters can be, of the pattern and what is after it, as far as their places are known. */
 function firstOf(pattern: Pattern, after: UnitSet): readonly UnitSet[] {
   const first: UnitSet[] = [];
   const items = [...itemsIn(pattern)];
@@ -389,7 +389,7 @@ const itemsIn = (pattern: Pattern): readonly Pattern[] =>
 
 const LINE_ENDS = UnitSet.of('\n\r\u2028\u2029');
 
-/** What can come first, of the pattern or, if it can be empty, of what is behind it. */
+/** What can come first, of the pattern or, if it can be empty, of what is after it. */
 function startsOf(pattern: Pattern, after: UnitSet): UnitSet {
   if (pattern.kind === 'edge' && pattern.edge === 'end') return LINE_ENDS;
   // Each branch may end at an end.

@@ -86,7 +86,7 @@ export class UnitSet {
     );
   }
 
-  /** As a class of an expression without the `u` flag. */
+  /** The set as a class of an expression without the `u` flag. */
   get source(): string {
     let members = '';
     for (let unit = 0; unit < 128; unit++) if (this.ascii[unit] === 1) members += codeOf(unit);

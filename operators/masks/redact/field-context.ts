@@ -3,11 +3,11 @@ import { canName, valueKeysOf } from './object-fields.ts';
 import { Renderer } from './rendered-text.ts';
 
 /*
- * A field of an event is searched behind its key, as in a line of JSON: `"dbPassword": "…"`. So rules that look for a key
+ * A field of an event is searched after its key, as in a line of JSON: `"dbPassword": "…"`. So rules that look for a key
  * find the same in events as in text, and there is no second list of such keys.
  */
 
-/** What stands before a value, up to and including its opening quote, and what stands behind it. */
+/** What stands before a value, up to and including its opening quote, and what follows it. */
 export interface FieldContext {
   readonly before: string;
   readonly after: string;
@@ -84,7 +84,7 @@ export class FieldContexts {
     return is;
   }
 
-  /** The item behind another one: `"--password", "…"`. */
+  /** The item after another one: `"--password", "…"`. */
   ofItem(previous: string): FieldContext | undefined {
     const item = endOf(previous);
     return this.#remember(`[${item}`, () => ({ before: `[${written(item)}, "`, after: '"' }));
@@ -133,7 +133,7 @@ const keys = /* @__PURE__ */ new Renderer(true);
 const isDataOfEvent = ({ key, within }: Field) => key === 'data' && within === undefined;
 const written = (text: string) => JSON.stringify(text);
 
-/** As a reader sees it: NULs, colours and escaped letters hide a key as they hide a value. */
+/** The end of the displayed text: NULs, colours and escaped letters can hide a key, as they can hide a value. */
 function endOf(text: string): string {
   const rendered = keys.needs(text) ? keys.render(text) : text;
   const shown = rendered.includes('\0') ? rendered.replaceAll('\0', '') : rendered;

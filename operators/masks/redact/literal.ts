@@ -26,10 +26,10 @@ const MOST_BACKSLASHES = 7;
 /** Characters in front of a quote, and of a string without quotes, in which another quote is looked for. */
 const NEAR = 500;
 
-/** A character of a value, rather than one behind it. */
+/** A character of a value, rather than one after it. */
 const WORD = /[\p{L}\p{N}_@#%^*~!$?]/u;
 const WORDS = /[\p{L}\p{N}_@#%^*~!$?]+(?:[-.+=/:]+[\p{L}\p{N}_@#%^*~!$?]+)*/uy;
-/** What stands behind two quotes that have nothing between them. */
+/** What follows two quotes that have nothing between them. */
 const BEHIND_EMPTY = /^(?:$|[\s,;:)\]}>&|.="'`\\]|\/>)/;
 /** How text starts that stands between two strings of code, so that nothing can be joined to it. */
 const BETWEEN_STRINGS = /^[\s+,):;\]}.]/;
@@ -46,11 +46,11 @@ const SHORT_FORM = /[\p{L}]'(?:s|t|re|ve|ll|d|m)\b/iuy;
 const OPENING_ENTITY = /&(?:quot|apos|#3[49]|#x2[27]);$/i;
 const LONGEST_ENTITY = 6;
 const CLOSING_ENTITY = /&(?:quot|apos|#3[49]|#x2[27]);/gi;
-/** Where a value behind such a quote ends if there is no other one. */
+/** Where a value after such a quote ends if there is no other one. */
 const BEHIND_WORD = /[\s<>]|&(?!amp;|lt;|gt;)/g;
 
 /**
- * The value at a place, which may be directly behind its opening quote. Undefined if there is nothing between the quotes.
+ * The value at a place, which may be directly after its opening quote. Undefined if there is nothing between the quotes.
  *
  * If the last of several strings that are joined has other quotes than the first one, the quotes belong to the value: the
  * mask stands alone then, without half a pair of them.
@@ -108,7 +108,7 @@ function repeated(text: string, at: number, part: string): number {
 
 /**
  * A quote with more backslashes than the opening one is a part of the value, and one with fewer ends what is around it.
- * Twice the opening quote is a part of the value as well, if there is a closing quote behind it.
+ * Twice the opening quote is a part of the value as well, if there is a closing quote after it.
  */
 export function closingQuote(text: string, from: number, quote: Quote): Closing {
   const { character, depth, count } = quote;
@@ -190,7 +190,7 @@ function endOfBraces(text: string, start: number): number | undefined {
   return length === 0 ? undefined : start + length;
 }
 
-/** The end of a value that starts without quotes, behind strings and spaces that belong to it. */
+/** The end of a value that starts without quotes, after strings and spaces that belong to it. */
 function joinedToBare(text: string, start: number, first: number): number {
   let end = first;
   for (let length = 1; length > 0; end += length) {
@@ -203,7 +203,7 @@ function joinedToBare(text: string, start: number, first: number): number {
   return end;
 }
 
-/** How much of a string that starts in a value without quotes, or behind it, is behind a place. */
+/** How much of a string that starts in a value without quotes, or after it, is after a place. */
 function lengthOfString(text: string, start: number, at: number): number {
   for (const character of ['"', "'"]) {
     if (quotesIn(text, start, at, character) % 2 === 0 || quotesBefore(text, start, character) % 2 === 1)

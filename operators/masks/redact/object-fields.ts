@@ -9,7 +9,7 @@ import { backslashesBefore, closingQuote, type Quote, written } from './literal.
 /** Names of fields that have the value of what another field names: `value`, `ParameterValue`, `new_value`, `v`, `after`. */
 const VALUE_KEY =
   /^(?:[vV]|[\w.:-]*[vV](?:alue|ALUE)s?|(?:[\w.:-]*[_.:-])?(?:vals?|VALS?)|[\w.:-]*[a-z]Vals?|(?:[\w.:-]*[vV]alue)?(?:String|Text|Plain))$/;
-/** Those of a change, as an audit logs it. */
+/** Keys of the values of a change, as an audit logs it. */
 const CHANGE_KEY = /^(?:old|new|before|after|previous|current)$/i;
 /** What a text has in which there is such a field. */
 export const VALUE_KEY_IN_TEXT =
@@ -40,7 +40,7 @@ function kindOf(key: string): KindOfKey {
 
 const NO_KEYS: readonly string[] = [];
 
-/** Those of the keys of an object that have the value of what another field of it names. */
+/** The keys of an object whose values belong to a name in another field. */
 export function valueKeysOf(keys: readonly string[]): readonly string[] {
   let found: string[] | undefined;
   let ends = 0;
@@ -80,7 +80,7 @@ export const canName = (name: string, key: string): boolean =>
 /**
  * The values of the object whose field at a place has a name: all spellings of names and values, in any order.
  *
- * @param start of the quote behind the name
+ * @param start of the quote after the name
  */
 export function valuesBeside(text: string, start: number, end: number): readonly Place[] {
   const quote = quoteBefore(text, end);

@@ -30,9 +30,9 @@ export interface RedactRule {
   /**
    * Where the values are that the groups lead to. Absent: the groups are the values.
    *
-   * - `literal`: a group is the start of a value, which ends where a reader of JSON, CSV, code or a shell says. What is behind a
+   * - `literal`: a group is the start of a value, which ends where a reader of JSON, CSV, code or a shell says. What is after a
    *   quote ends with it, with escaped and doubled quotes, and with the strings that are joined to it.
-   * - `beside`: a group is the quote behind a string of JSON that names something, and its value is in a field beside it.
+   * - `beside`: a group is the quote after a string of JSON that names something, and its value is in a field beside it.
    * - `below`: a group is the bracket of an object or array of JSON, and its strings are the values.
    */
   readonly value?: 'literal' | 'beside' | 'below' | undefined;

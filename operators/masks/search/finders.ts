@@ -128,7 +128,7 @@ function searchFor({ texts, lowered }: Literals): (text: string, from: number) =
   };
 }
 
-/** Characters of one set that stand side by side in every match, and how far behind its start at most. */
+/** Characters of one set that stand side by side in every match, and how far after its start at most. */
 export interface NeededRun {
   readonly units: UnitSet;
   readonly length: number;
@@ -167,7 +167,7 @@ export class RunFinder implements Finder {
   }
 }
 
-/** Each window of so many characters is looked at from its end: one that is not in the set moves the window behind it. */
+/** Each window of so many characters is looked at from its end: one that is not in the set moves the window after it. */
 function findRun({ units, length }: NeededRun, text: string, from: number): number {
   const { ascii } = units;
   let known = from - 1;
@@ -222,7 +222,7 @@ export interface CandidateLine {
 const BITS = 18;
 const SLOTS = 1 << BITS;
 const LF = 0x0a;
-/** Any character can stand behind a literal of two. */
+/** Any character can follow a literal of two. */
 const ANY = Array.from({ length: 256 }, (_, unit) => unit);
 
 /** A literal, and where in it the three characters are that it is found by. */
@@ -241,7 +241,7 @@ export class LiteralIndex {
   /** A bit for each slot, 1 for those that some literal has. So it is small enough for a cache of a processor. */
   readonly table = new Uint8Array(SLOTS >> 3);
   readonly #entries = new Map<number, Entry[]>();
-  /** Whether each character can be in a literal behind its first character, or before its last one. */
+  /** Whether each character can be in a literal after its first character, or before its last one. */
   readonly #isBehind = new Uint8Array(128);
   readonly #isBefore = new Uint8Array(128);
   /** Finds a character whose lower case may be in a literal, other than the letters of ASCII. */
@@ -316,7 +316,7 @@ export class LiteralIndex {
   }
 
   /**
-   * The same for bytes.
+   * {@link linesIn} for bytes.
    *
    * @param hits positions in ascending order whose three characters are in the table.
    */
@@ -369,7 +369,7 @@ const ascending = (a: number, b: number): number => a - b;
 
 /** Three characters in either case: of a byte each, for others it does not matter. */
 const threeOf = (a: number, b: number, c: number): number => next(next(next(0, a), b), c);
-/** The same one character further on. */
+/** The three characters, moved on by one. */
 const next = (three: number, unit: number): number => (three >>> 8) | (((unit & 0xff) | 0x20) << 16);
 const slotOf = (three: number): number => Math.imul(three, 0x9e3779b1) >>> (32 - BITS);
 

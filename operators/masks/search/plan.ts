@@ -72,8 +72,8 @@ export function planSearch(expression: RegExp, compileFor = compile): Finder {
 }
 
 /**
- * The same for lines that are joined by LF: what is found is what would be found in each of them. Undefined if that
- * cannot be said.
+ * The search in lines that are joined by LF, with the same matches as in each single line. Undefined if that cannot be
+ * guaranteed.
  */
 export function searchOfLines(expression: RegExp): LinesSearch | undefined {
   const inLines = withinLines(expression);
@@ -98,7 +98,7 @@ export function waysToFind(expression: RegExp): Way[] {
   return waysThrough(expression, false, compile);
 }
 
-/** The same for lines that are joined by LF: none if it cannot be said what an expression finds in each of them. */
+/** The ways to find matches in lines that are joined by LF. Empty if the matches in each line cannot be determined. */
 export function waysToFindInLines(expression: RegExp): Way[] {
   const inLines = withinLines(expression);
   return inLines === undefined ? [] : waysWithin(inLines, expression);
