@@ -10,6 +10,7 @@ import type { FileId } from './file-system.ts';
 import type { KnownFile, Positions } from './follow-settings.ts';
 import type { FoundFile, StartPosition } from './followed-files.ts';
 import type { LineBatch } from './line-block.ts';
+import { nameBeforeRotation } from './renamed-files.ts';
 
 /** Where one file is acknowledged up to: JSON. */
 export type FilePosition = {
@@ -341,7 +342,8 @@ export class AcknowledgedPositions implements Positions {
 
   /** Where a file was followed, if a file there would be followed now. */
   #placeOf({ followedAt }: FilePosition): string | undefined {
-    return this.#isFollowed(followedAt) ? followedAt : undefined;
+    // One that was rotated away before it was seen is known by its rotated name only.
+    return [followedAt, nameBeforeRotation(followedAt)].find((name) => this.#isFollowed(name));
   }
 
   #get(id: FileId): FilePosition | undefined {

@@ -205,6 +205,11 @@ interface RotationOptions {
   isKnown(file: FileChange): boolean;
 }
 
+/** The path that a file had if this one was given to it by rotation. */
+export function nameBeforeRotation(path: string): string {
+  return path.replace(SUFFIX, '');
+}
+
 /**
  * The files that were at the path of `last` after it, and were rotated away before they were seen: its siblings
  * `name.1`, `name-DATE` and such, open, the oldest first. They are younger than the last look at `last`: older archives,
