@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs';
 import * as z from 'zod';
 import { steadyClock } from '../../operators/support/clock.ts';
+import { counted } from '../../operators/support/counted.ts';
 import {
   batching,
   type CollectedEvent,
@@ -280,7 +281,7 @@ class Sender {
     const call: Call = { signal, isLate: () => elapsed() >= this.#timeForParts, hasResult: false };
     const { failedEvents, retryAfter } = await this.#sendPart(documents, call);
     if (failedEvents.length === 0) return;
-    const message = `${failedEvents.length} of ${documents.count} events were not delivered to ${this.#client.server}: ${reasonsOf(failedEvents)}`;
+    const message = `${failedEvents.length} of ${counted(documents.count, 'event')} ${failedEvents.length === 1 ? 'was' : 'were'} not delivered to ${this.#client.server}: ${reasonsOf(failedEvents)}`;
     const unfinished = failedEvents.every(({ permanent, reason }) => permanent || reason === NOT_TRIED);
     throw new PluginError(message, { failedEvents, retryAfter, unfinished });
   }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { asyncScheduler } from 'rxjs';
+import { counted } from '../../operators/support/counted.ts';
 import { type FailedEvent, PluginError } from '../../src/sdk/index.ts';
 import { isRowError } from './clickhouse-errors.ts';
 import type { Documents } from './documents.ts';
@@ -120,11 +121,11 @@ export function refusedBy(
   if (status !== 207) return { failedEvents: [] };
   const each = parse(text);
   if (each === undefined && /^\s*\[/.test(text)) {
-    const message = `${server} answered 207 with an array that is too long or no JSON, so it is not known which of ${count} events it took`;
+    const message = `${server} answered 207 with an array that is too long or no JSON, so it is not known which of ${counted(count, 'event')} it took`;
     throw new PluginError(message);
   }
   if (!Array.isArray(each) || each.length !== count || !each.every(Number.isInteger)) {
-    const message = `${server} answered 207 to ${count} events with a body other than a JSON array of ${count} statuses, so it is not known which of them it took; let it answer with such an array, or with 200 if it took all of them`;
+    const message = `${server} answered 207 to ${counted(count, 'event')} with a body other than a JSON array with a status for each, so it is not known which of them it took; let it answer with such an array, or with 200 if it took all of them`;
     throw Object.assign(new PluginError(message), { fatal: true });
   }
   const failedEvents = each.flatMap((own: number, index) => {

@@ -5,6 +5,7 @@ import type { EntropyRuleOptions } from '../../operators/masks/redact/compile-re
 import type { Finding } from '../../operators/masks/redact/find-values.ts';
 import type { Confidence, RedactRule } from '../../operators/masks/redact/redact-rule.ts';
 import { Redactor } from '../../operators/masks/redact/redactor.ts';
+import { counted } from '../../operators/support/counted.ts';
 import type { CollectedEvent, LineEnvelope, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { linearEngine } from '../linear-time.ts';
@@ -188,7 +189,7 @@ class RedactContext {
     }
     for (const { rule, start, end } of this.#findings) {
       const place = file === undefined ? '' : ` in ${file}`;
-      this.#ctx.logger.info(`found ${rule}${place}: ${end - start} characters at offset ${start}`);
+      this.#ctx.logger.info(`found ${rule}${place}: ${counted(end - start, 'character')} at offset ${start}`);
     }
   }
 

@@ -1,3 +1,5 @@
+import { counted as countedAs } from '../../operators/support/counted.ts';
+
 /** A whole number with thousands separators: `12,345`. */
 export function count(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ',');
@@ -5,7 +7,7 @@ export function count(value: number): string {
 
 /** A number of things: `1 pipeline`, `2,000 pipelines`. */
 export function counted(value: number, noun: string): string {
-  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+  return countedAs(value, noun, count(value));
 }
 
 /** Bytes in decimal units: `999 B`, `1.2 GB`. */

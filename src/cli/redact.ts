@@ -95,7 +95,7 @@ export async function scan(paths: readonly string[], options: RedactCommandOptio
     onMask: () => {},
     onFind: ({ rule, start, end }) => {
       found++;
-      rows.push(`${place}:${start + 1}: ${rule} (${end - start} characters)\n`);
+      rows.push(`${place}:${start + 1}: ${rule} (${counted(end - start, 'character')})\n`);
     },
   });
   const failed = (message: string) => {
@@ -251,7 +251,7 @@ function maskOf(redactor: Redactor, file: string, failed: (message: string) => v
 /** V8 throws a RangeError for a match that is too long for its stack. */
 function reasonOf(error: unknown, bytes: number): string {
   if (!(error instanceof RangeError)) return safeReason(error);
-  return `a value in its ${count(bytes)} bytes is too long for the expression of a rule`;
+  return `a value in its ${counted(bytes, 'byte')} is too long for the expression of a rule`;
 }
 
 /** Lines that can be masked at once. */

@@ -88,11 +88,11 @@ function textReport(drawsAll: boolean): TestReport {
   };
 }
 
-function drawing({ name, run }: TestResult): string {
-  if (run === undefined) return '';
+function drawing({ name, run, crashed = run }: TestResult): string {
+  if (crashed === undefined) return '';
   const width = (process.stdout.columns ?? 100) - INDENT.length;
   const colours = coloursFor(process.stdout).isColorSupported;
-  return `${indented(drawText(run.trace, { width, colours, title: name }).trimEnd())}\n`;
+  return `${indented(drawText(crashed.trace, { width, colours, title: name }).trimEnd())}\n`;
 }
 
 /** One line of a test: its mark, its name, the virtual time that it covered, and the real time that it took. */
@@ -181,7 +181,7 @@ function gapsText({ coverage, mutation, orders }: TestGaps, colours: Colours): s
   if (mutation !== undefined) {
     const gaps = mutationGaps(mutation);
     const { untried, mutants, realMs } = mutation;
-    const title = `mutants: the tests notice ${share(mutants.length - gaps.length, mutants.length)} changes, in ${duration(Math.max(1, realMs))}`;
+    const title = `mutants: the tests notice ${share(mutants.length - gaps.length, mutants.length)} ${mutants.length === 1 ? 'change' : 'changes'}, in ${duration(Math.max(1, realMs))}`;
     const rest =
       untried === 0 ? '' : `; ${counted(untried, 'change')} not tried: give more time with --time-limit`;
     add(`${title}${rest}`, gaps.length === 0 && untried === 0, gaps);
@@ -231,7 +231,7 @@ function sideBySide(usual: TestResult, failed: TestResult, { isColorSupported }:
 }
 
 function share(part: number, whole: number): string {
-  return part === whole ? `all ${count(whole)}` : `${count(part)} of ${count(whole)}`;
+  return part === whole && whole !== 1 ? `all ${count(whole)}` : `${count(part)} of ${count(whole)}`;
 }
 
 /** Commands that GitHub Actions shows beside the lines of a pull request. */

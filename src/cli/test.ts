@@ -120,9 +120,9 @@ async function pictures(
   const names = svgNames(all);
   const files = new Map<string, string>();
   for (const [index, { test }] of selected.entries()) {
-    const { run, name } = results[index] as TestResult;
+    const { run, crashed = run, name } = results[index] as TestResult;
     const file = names[all.findIndex((one) => one.test === test)] as string;
-    if (run !== undefined) files.set(file, await drawSvg(run.trace, { title: name }));
+    if (crashed !== undefined) files.set(file, await drawSvg(crashed.trace, { title: name }));
   }
   return files;
 }

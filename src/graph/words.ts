@@ -57,7 +57,10 @@ export function joinWords(words: readonly string[], columns: number): string[] {
 /** A space at which {@link wrapText} breaks no line. */
 export const UNBROKEN = '\u00a0';
 
-/** Breaks text at spaces so that no line is wider than `columns`. A longer word is cut. */
+/**
+ * Breaks text at spaces so that no line is wider than `columns`. A longer word is cut, at an {@link UNBROKEN} space if it
+ * has one there, or after a sign such as `,` or `/`.
+ */
 export function wrapText(text: string, columns: number): string[] {
   const lines = joinWords(
     text.split(' ').flatMap((word) => cut(word, columns)),
@@ -85,10 +88,23 @@ export function wrapAnywhere(text: string, columns: number): string[] {
 }
 
 function cut(word: string, columns: number): string[] {
-  const parts: string[] = [''];
+  const parts: string[] = [];
+  let part = '';
   for (const character of word) {
-    if (columnsOf(parts.at(-1) + character) > columns) parts.push(character);
-    else parts[parts.length - 1] += character;
+    if (part !== '' && columnsOf(part + character) > columns) {
+      const [line, rest] = parted(part, character);
+      parts.push(line);
+      part = rest;
+      if (rest === '' && character === UNBROKEN) continue;
+    }
+    part += character;
   }
-  return parts;
+  return [...parts, part];
+}
+
+/** What a line keeps of a part that is full, and what goes on to the next one. */
+function parted(part: string, next: string): readonly [line: string, rest: string] {
+  if (next === UNBROKEN) return [part, ''];
+  const end = /^.*[\u00a0/\\_.,:;|&()[\]@-]/s.exec(part)?.[0] ?? part;
+  return [end.endsWith(UNBROKEN) ? end.slice(0, -1) : end, part.slice(end.length)];
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import zlib from 'node:zlib';
 import { syncFolder } from '../../operators/files/append/output-file.ts';
+import { counted } from '../../operators/support/counted.ts';
 import { fileSystem, fsCall } from '../../operators/support/file-system.ts';
 import type { StateValue } from '../sdk/context.ts';
 
@@ -167,7 +168,12 @@ export function readJournal(path: string): JournalContent | undefined {
   }
   const content = { format, sequence, entries: [...entries.values()] };
   if (read < firstCommit) {
-    return { format, sequence: -1, entries: [], damage: `it has ${read - 1} of ${header.entries} entries` };
+    return {
+      format,
+      sequence: -1,
+      entries: [],
+      damage: `it has ${read - 1} of ${counted(header.entries, 'entry')}`,
+    };
   }
   return read === lines.length ? content : { ...content, damage: 'a record does not match its checksum' };
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { counted } from '../../operators/support/counted.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import { type VirtualDisk, VirtualFile } from './virtual-disk.ts';
 
@@ -121,7 +122,7 @@ export function actionText(action: FileAction): string {
   return crash === undefined ? 'restart' : crash === 'power' ? 'power loss' : 'crash';
 }
 
-const spaceText = (bytes: number) => (bytes === 0 ? 'disk full' : `${bytes} bytes free`);
+const spaceText = (bytes: number) => (bytes === 0 ? 'disk full' : `${counted(bytes, 'byte')} free`);
 
 function pathsOf({ append, write, rename, copy, truncate, delete: gone }: FileAction): string[] {
   const truncated = typeof truncate === 'object' ? truncate.path : truncate;

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
+import { counted } from '../../operators/support/counted.ts';
 import { MillraceError } from '../sdk/errors.ts';
 
 /** Tells which timers of Node a test sets. */
@@ -81,7 +82,7 @@ function placeIn(frames: readonly string[]): string | undefined {
 export function refuseRealTimers(places: ReadonlySet<string>): void {
   const [first] = places;
   if (first === undefined) return;
-  const more = places.size === 1 ? '' : ` and in ${places.size - 1} more places`;
+  const more = places.size === 1 ? '' : ` and in ${counted(places.size - 1, 'more place')}`;
   throw new MillraceError(
     'MILLRACE_TEST_CLOCK',
     `a timer of node:timers was set by ${first}${more}, which virtual time does not govern; use the global setTimeout, or better timer() of RxJS`,

@@ -22,7 +22,10 @@ interface ProcessorObserver {
   changed?(error: unknown): void;
 }
 
-/** The real processor, of which the letters of its results are noted, and what `observer` is told of. */
+/**
+ * The real processor, of which the letters of its results are noted, and what `observer` is told of. It gets events one by
+ * one, never the lines of a batch: what it makes of lines could not be followed.
+ */
 export function tracedProcessor(
   plugin: ProcessPlugin,
   letters: Descent,
@@ -36,8 +39,9 @@ export function tracedProcessor(
     if (observer.changed !== undefined) freezeDeep(result);
     letters.inherit(result, event);
   };
+  const { mapLines: _, ...others } = plugin;
   return {
-    ...plugin,
+    ...others,
     get_config_schema: anything,
     ...(plugin.joinLines && {
       joinLines: (args) =>
@@ -113,13 +117,14 @@ function committedEvents(written: readonly OutputMark[], end: OutputMark | undef
   return last === -1 && first !== -1 ? first : last === -1 ? written.length : last + 1;
 }
 
-/** Tells of each event that lines are joined to, and of the first one of these. */
+/** Tells of each event that lines are joined to, and of the first one of these: it gets events, never lines alone. */
 export function tracedJoining(
   joining: LineJoining,
   onJoined: (joined: CollectedEvent, first: CollectedEvent, lines: string) => void,
 ): LineJoining {
   return {
     ...joining,
+    readsLines: false,
     withLine: (event, lines) => {
       const joined = joining.withLine(event, lines);
       onJoined(joined, event, lines);

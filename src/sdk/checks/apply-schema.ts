@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { counted } from '../../../operators/support/counted.ts';
 import { nearest } from '../nearest.ts';
 import type { ConfigSchema, ConfigSchemaIssue } from '../plugin.ts';
 import { either, formatNumber } from './describe.ts';
@@ -292,8 +293,7 @@ function bound(issue: Issue, limit: unknown, comparison: string): string {
       ? `a number ${comparison} ${amount}`
       : `a number of ${comparison} ${amount}`;
   }
-  const plural = unit === 'entry' ? 'entries' : `${unit}s`;
-  return `${issue.exact === true ? 'exactly' : comparison} ${amount} ${limit === 1 ? unit : plural}`;
+  return `${issue.exact === true ? 'exactly' : comparison} ${counted(Number(limit), unit, amount)}`;
 }
 
 /** Custom messages of millrace's schemas name what is expected; those of others may be sentences. */

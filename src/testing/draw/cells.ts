@@ -1,3 +1,4 @@
+import { counted } from '../../../operators/support/counted.ts';
 import type { DropReason } from '../../sdk/status.ts';
 import type { TraceMark, TraceRow } from '../trace.ts';
 import type { Axis } from './columns.ts';
@@ -129,5 +130,5 @@ function callsOf(marks: readonly TraceMark[]): string[] {
   const batches = new Set(delivered.filter((batch) => batch !== undefined));
   if (batches.size === 0) return [];
   const calls = batches.size + delivered.filter((batch) => batch === undefined).length;
-  return [calls === 1 ? '1 call' : `${calls} calls`];
+  return [counted(calls, 'call')];
 }

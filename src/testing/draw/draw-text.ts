@@ -1,3 +1,4 @@
+import { counted } from '../../../operators/support/counted.ts';
 import { columnsOf, wrapText } from '../../graph/words.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
@@ -113,7 +114,7 @@ function legendLines({ legend, signs }: Layout, width: number): TextLine[] {
     ...legend.lines.flatMap((line, i) =>
       entry(names[i] as string, legendText(line), line.stage === undefined ? 'event' : 'changed'),
     ),
-    ...(legend.more === 0 ? [] : entry('…', `and ${legend.more} more events`, 'faint')),
+    ...(legend.more === 0 ? [] : entry('…', `and ${counted(legend.more, 'more event')}`, 'faint')),
     ...signs.flatMap(({ kind, meaning }) =>
       entry(SIGNS[kind], meaning, glyphPaint({ kind, isChanged: false })),
     ),

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { shorten, UNBROKEN } from '../../graph/words.ts';
+import { UNBROKEN } from '../../graph/words.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { FlightLevel } from '../flight-counter.ts';
 import type { Trace, TraceMark, TraceRow } from '../trace.ts';
@@ -220,7 +220,10 @@ function endsLast({ place, marks }: TraceRow, { states }: Trace): readonly Trace
   return moved.sort((a, b) => a.at - b.at || Number(isEnd(a)) - Number(isEnd(b)));
 }
 
-const LONGEST = 40;
+/** Characters of a setting that stay on one line. */
+const LONGEST_UNBROKEN = 40;
+/** Longer settings end after the last whole part before this. */
+const LONGEST = 240;
 
 /**
  * The settings of an entry, as the configuration writes them; those that say nothing (`null`, `false`, empty) are
@@ -251,5 +254,23 @@ function flow(value: unknown): string {
   }
   const text = typeof value === 'string' ? value : inspect(value);
   const shown = printable(/^\s|\s$/.test(text) ? `'${text}'` : text);
-  return shorten(shown, LONGEST).replaceAll(' ', UNBROKEN);
+  return breakable(cutAtPart(shown));
+}
+
+/** Lines are broken before the operators of a long condition, rather than between its other words. */
+function breakable(text: string): string {
+  const unbroken = text.replaceAll(' ', UNBROKEN);
+  return [...text].length <= LONGEST_UNBROKEN ? unbroken : unbroken.replace(BEFORE_OPERATOR, ' ');
+}
+
+const BEFORE_OPERATOR = new RegExp(`${UNBROKEN}(?=(?:&&|\\|\\||\\?|:)${UNBROKEN})`, 'g');
+
+/** The text up to its last space before the limit; of one without spaces, its start. */
+function cutAtPart(text: string): string {
+  const characters = [...text];
+  if (characters.length <= LONGEST) return text;
+  const start = characters.slice(0, LONGEST).join('');
+  const end = Math.max(start.lastIndexOf(' && '), start.lastIndexOf(' || '));
+  const space = end > 0 ? end : start.lastIndexOf(' ');
+  return `${space > 0 ? start.slice(0, space) : start} …`;
 }

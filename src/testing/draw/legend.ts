@@ -1,3 +1,4 @@
+import { counted } from '../../../operators/support/counted.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import { type Glyph, groupBy, isMeantDrop, REASON_WORDS } from './cells.ts';
@@ -31,9 +32,8 @@ export function legendOf(variants: Variants, drawn: ReadonlySet<string>): Legend
       : changesText(changesBetween(before.event, event));
   const telling = variants.all.filter((variant) => variant.letter !== NO_LETTER && !isPlain(variant));
   const all = [...groupBy(telling, (variant) => `${variant.stage}\n${describe(variant)}`).values()];
-  const shown = all.filter((group) => group.some(({ name }) => drawn.has(name)));
-  const groups = all.length > MOST_LINES ? shown : all;
-  const lines = groups.slice(0, MOST_LINES).map((group) => {
+  const groups = firstOf(all, (group) => group.some(({ name }) => drawn.has(name)));
+  const lines = groups.map((group) => {
     const [first] = group as [Variant];
     const names = group.map(({ name }) => name);
     return {
@@ -45,9 +45,15 @@ export function legendOf(variants: Variants, drawn: ReadonlySet<string>): Legend
   });
   return {
     lines,
-    more:
-      variants.all.filter((variant) => !isPlain(variant)).length - groups.slice(0, MOST_LINES).flat().length,
+    more: variants.all.filter((variant) => !isPlain(variant)).length - groups.flat().length,
   };
+}
+
+/** As many groups as there is room for, in their order: those with a name in the picture come first. */
+function firstOf(groups: readonly Variant[][], isDrawn: (group: readonly Variant[]) => boolean): Variant[][] {
+  const ranked = [...groups.filter(isDrawn), ...groups.filter((group) => !isDrawn(group))];
+  const kept = new Set(ranked.slice(0, MOST_LINES));
+  return groups.filter((group) => kept.has(group));
 }
 
 /** A letter that the test gave no value stands for itself. */
@@ -97,5 +103,5 @@ function deadLetterErrors({ rows }: Pick<Trace, 'rows'>): string {
   }
   const [first] = errors;
   if (first === undefined) return '';
-  return `: ${printable(first)}${errors.size > 1 ? ` and ${errors.size - 1} other errors` : ''}`;
+  return `: ${printable(first)}${errors.size > 1 ? ` and ${counted(errors.size - 1, 'other error')}` : ''}`;
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../../operators/support/counted.ts';
 import { wrapText } from '../../graph/words.ts';
 import { element, escapeXml } from '../../graph/xml.ts';
 import type { Layout } from './layout.ts';
@@ -30,7 +31,9 @@ export function svgLegend({ columns, legend, signs }: Layout, width: number): Pi
     put(namesText(names), (nameWidths[i] as number) > WIDEST_NAMES, shown);
   });
   if (legend.more > 0)
-    put('', false, [text(0, 0, `… and ${legend.more} more events`, { 'font-size': SIZE, fill: FAINT })]);
+    put('', false, [
+      text(0, 0, `… and ${counted(legend.more, 'more event')}`, { 'font-size': SIZE, fill: FAINT }),
+    ]);
   for (const { kind, isMeant, meaning } of signs) {
     const texts = wrapText(meaning, Math.floor((width - indent) / (SIZE * 0.56)));
     put(

@@ -1,3 +1,4 @@
+import { counted } from '../../../operators/support/counted.ts';
 import { withholderFor } from '../../sdk/checks/shown-values.ts';
 import { forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import { printable } from '../../sdk/printable.ts';
@@ -78,11 +79,13 @@ export function headLines(
         ]
       : []),
     ...(leftOut.refused > 0
+      ? [`Collectors rejected ${counted(leftOut.refused, 'input')}; the test does not have them.`]
+      : []),
+    ...(leftOut.calls > 0
       ? [
-          `Collectors rejected ${leftOut.refused} input${leftOut.refused === 1 ? '' : 's'}; the test does not have them.`,
+          `${counted(leftOut.calls, 'more call')} of forwarders ${leftOut.calls === 1 ? 'was' : 'were'} left out.`,
         ]
       : []),
-    ...(leftOut.calls > 0 ? [`${leftOut.calls} more calls of forwarders were left out.`] : []),
     ...(inFlightBefore > 0
       ? [
           `${events(inFlightBefore)} in flight at the start had been collected before; the test starts without.`,
@@ -99,7 +102,7 @@ export function headLines(
   ];
 }
 
-const events = (count: number) => `${count} event${count === 1 ? '' : 's'}`;
+const events = (count: number) => counted(count, 'event');
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 function tableLines(table: readonly Row[], hasRun: boolean): string[] {

@@ -1,3 +1,4 @@
+import { counted } from '../../../operators/support/counted.ts';
 import type { Path } from '../../sdk/checks/problem.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { timeText } from '../draw/value-text.ts';
@@ -56,7 +57,7 @@ export function handedTo(run: PipelineRun, name: string): ReceivedEvent[] {
 
 /** `1 event`, `2 events` */
 export function countedEvents(count: number): string {
-  return `${count} event${count === 1 ? '' : 's'}`;
+  return counted(count, 'event');
 }
 
 /** A line of text for each item; of many, for the first ones. */

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { counted } from '../../../operators/support/counted.ts';
 import { loadConditionCompiler } from '../../config/routes.ts';
 import { isMapping, type Path } from '../../sdk/checks/problem.ts';
 import type { RouteCondition } from '../../sdk/config.ts';
@@ -66,13 +67,13 @@ async function withoutFile(
     if (values.length <= MOST_LISTED_VALUES) return values as CollectorInput;
     report({
       path,
-      message: `${file} has ${values.length} events; a test has at most ${MOST_LISTED_VALUES}`,
+      message: `${file} has ${counted(values.length, 'event')}; a test has at most ${MOST_LISTED_VALUES}`,
     });
     return [];
   }
   const letters = new Set([input.marbles].flat().flatMap(lettersIn));
   if (letters.size > values.length) {
-    const message = `${file} has ${values.length} events, and the marbles have ${letters.size} letters`;
+    const message = `${file} has ${counted(values.length, 'event')}, and the marbles have ${counted(letters.size, 'letter')}`;
     report({ path, message });
   }
   const byLetter = [...letters].map((letter, index) => [letter, values[index] ?? '']);

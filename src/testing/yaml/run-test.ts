@@ -49,6 +49,8 @@ interface Outcome {
   /** Undefined if it could not be run. */
   readonly run: PipelineRun | undefined;
   readonly findings: readonly Finding[];
+  /** Of a test with `crash_everywhere` that passed: one of its runs with a crash. */
+  readonly crashed?: PipelineRun | undefined;
 }
 
 async function runOnce(
@@ -74,7 +76,7 @@ async function runOnce(
       };
       runs.push(...(await run({})));
       outcome = checked(test, runs);
-      if (outcome.findings.length === 0) outcome = (await firstCrashThatFails(test, runs, run)) ?? outcome;
+      if (outcome.findings.length === 0) outcome = await withCrashes(test, outcome, runs, run);
     }
   } catch (error) {
     const message = `the test could not be run: ${safeReason(error)}`;
@@ -89,19 +91,25 @@ const CRASHES_OF_GENERATED_RUN = 3;
 /**
  * Runs a test with `crash_everywhere` again, with a crash after each call that changed the disk in the run without one,
  * until its expectations do not hold. Of a generated run, only some calls are tried, which its seed picks.
+ *
+ * @param usual the outcome of the run without a crash
  */
-async function firstCrashThatFails(
+async function withCrashes(
   test: LoadedTest,
+  usual: Outcome,
   runs: readonly PipelineRun[],
   runAgain: (options: Pick<TestPipelineOptions, 'crashAfter'>) => Promise<PipelineRun[]>,
-): Promise<Outcome | undefined> {
+): Promise<Outcome> {
   const { crash_everywhere: kind } = test.definition;
-  if (kind === undefined) return undefined;
+  if (kind === undefined) return usual;
   const calls = runs.at(-1)?.disk.calls ?? [];
   const all = Array.from(calls, (_, index) => index + 1);
   const tried = test.generator === undefined ? all : sample(all, test.generator.seed);
+  const middle = tried[tried.length >> 1];
+  let crashed: PipelineRun | undefined;
   for (const number of tried) {
     const { run, findings } = checked(test, await runAgain({ crashAfter: { call: number, kind } }));
+    if (number === middle) crashed = run;
     if (findings.length === 0) continue;
     const { call, path } = calls[number - 1] as (typeof calls)[number];
     const what = kind === 'power' ? 'a power loss' : 'a crash';
@@ -111,7 +119,7 @@ async function firstCrashThatFails(
       findings: findings.map((finding) => ({ ...finding, message: `${finding.message}, ${where}` })),
     };
   }
-  return undefined;
+  return { ...usual, crashed };
 }
 
 /** The calls after which a run crashes: always the same for the same number of calls, so that a smaller run repeats them. */
@@ -144,7 +152,7 @@ function resultOf(
   test: LoadedTest,
   file: string,
   runs: readonly PipelineRun[],
-  { run, findings }: Outcome,
+  { run, findings, crashed }: Outcome,
   start: number,
 ): TestResult {
   const { name, definition } = test;
@@ -158,6 +166,7 @@ function resultOf(
       return { ...finding, path: formatPath(inner), place: test.place(inner) };
     }),
     run,
+    ...(crashed === undefined ? {} : { crashed }),
     runs,
     virtualMs: run === undefined ? 0 : coveredTime(run),
     realMs: asyncScheduler.now() - start,

@@ -71,6 +71,8 @@ export interface TestResult {
   readonly findings: readonly LocatedFinding[];
   /** Undefined if the test could not be run; then the only finding says why. */
   readonly run: PipelineRun | undefined;
+  /** The run to draw, if it is not `run`: of a test with `crash_everywhere` that passed, one with a crash. */
+  readonly crashed?: PipelineRun | undefined;
   /** The runs of its pipelines one by one, which `run` joins. */
   readonly runs: readonly PipelineRun[];
   /** Of a test with `any`: `findings` and `run` are those of one of its runs, the smallest that fails if one does. */

@@ -483,7 +483,7 @@ describe('http: answers', () => {
     async (body) => {
       expect(await answered(status(207, {}, body), 2)).toMatchObject({
         message: expect.stringMatching(
-          /^URL answered 207 to 2 events with a body other than a JSON array of 2 statuses/,
+          /^URL answered 207 to 2 events with a body other than a JSON array with a status for each/,
         ),
         fatal: true,
         permanent: false,

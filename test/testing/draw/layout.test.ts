@@ -168,7 +168,9 @@ describe('settingsTexts', () => {
     [{ rules: { A: 'x', B: 'y' } }, ['rules: {A: x, B: y}']],
     [{ off: false, none: null, empty: [], zero: 0 }, ['zero: 0']],
     [{ delimeter: ' ' }, ["delimeter: ' '"]],
-    [{ long: 'x'.repeat(99) }, [`long: ${'x'.repeat(26)}…${'x'.repeat(13)}`]],
+    [{ long: 'x'.repeat(99) }, [`long: ${'x'.repeat(99)}`]],
+    [{ long: 'x'.repeat(999) }, [`long: ${'x'.repeat(240)} …`]],
+    [{ when: 'data.n > 10 && '.repeat(20) }, [`when: '${'data.n > 10 && '.repeat(14)}data.n > 10 …`]],
   ])('%j', (settings, expected) => {
     expect(texts(settings)).toEqual(expected);
   });

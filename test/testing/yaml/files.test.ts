@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { drawText } from '../../../src/testing/draw/draw-text.ts';
+import type { Trace } from '../../../src/testing/index.ts';
 import { load, refusal, run } from './helpers.ts';
 
 const CONFIG = (pipeline = '') => `collectors:
@@ -48,6 +49,39 @@ describe('a test with virtual files', () => {
       expect.stringContaining('expected the file /out/other; there are /out/events.jsonl, /var/log/app.log'),
       expect.stringContaining('expected no such file, it is there'),
     ]);
+  });
+
+  it('draws a crash of a test that crashes everywhere', async () => {
+    const test = (kind: string) => `${ROTATION}
+    until: 12s
+    crash_everywhere: ${kind}
+    expect: { files: { /out/events.jsonl: { exactly: [a, b, half a line, c] } } }`;
+    for (const kind of ['process', 'power']) {
+      const [result] = await results(test(kind), ', exactly_once: true');
+      const text = drawText((result?.crashed ?? result?.run)?.trace as Trace);
+      expect(text).toContain('▸ crashed');
+      expect(text).toMatch(kind === 'power' ? /^[①-⑳] +power loss$/m : /^[①-⑳] +crash$/m);
+    }
+  });
+
+  it('draws an event with one letter at all stages, whatever processors work on lines', async () => {
+    const config = CONFIG(', process: [joined, secrets, all]').replace(
+      'forwarders:',
+      "processors:\n  joined: { plugin: multiline, start: '^[0-9]' }\n  secrets: { plugin: regex_mask, rules: { KEY: 'k-[0-9]+' } }\n  all: { plugin: redact }\nforwarders:",
+    );
+    const test = `
+    files:
+      - { at: 0s, append: { path: /var/log/app.log, lines: [1 one, ' at k-1', 2 two, 3 k-2] } }
+      - { at: 500ms, append: { path: /var/log/app.log, lines: [' at x', 4 four] } }
+    expect: { archive: { count: 4 } }`;
+    const [result] = await run(await load({ 'c.yaml': `${config}tests:\n  t:${test}\n` }));
+    expect(result?.findings).toEqual([]);
+    const rows = result?.run?.trace.rows.map(({ marks }) =>
+      marks.flatMap((mark) => (mark.kind === 'event' ? [mark.letter] : [])).join(''),
+    );
+    expect(rows).toEqual(['abcdef', 'acdf', 'acdf', 'acdf', 'acdf']);
+    const legend = drawText(result?.run?.trace as Trace);
+    expect(legend).toMatch(/^a′ +line: "1 one" → "1 one\\n at k-1" +\(joined\)$/m);
   });
 
   it('crashes after every call that changes the disk', async () => {

@@ -1,4 +1,5 @@
 import type { Observable, Subscription } from 'rxjs';
+import { counted } from '../../../../operators/support/counted.ts';
 import type { PipelineRunContext } from '../../../sdk/context.ts';
 import { isAsync } from '../../../sdk/plugin.ts';
 import { activeResources, resourcesSince } from '../active-resources.ts';
@@ -141,7 +142,7 @@ async function stillOpen(before: readonly string[]): Promise<string[]> {
 function demandNothingLeft({ late, scheduled, open }: Left, when: string): void {
   demand(
     late === 0,
-    `it emitted ${late} values ${when}; let new Observable(…) return what ends its work, or use RxJS operators`,
+    `it emitted ${counted(late, 'value')} ${when}; let new Observable(…) return what ends its work, or use RxJS operators`,
   );
   demand(
     scheduled === 0,

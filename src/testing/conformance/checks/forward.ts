@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, finalize } from 'rxjs';
+import { counted } from '../../../../operators/support/counted.ts';
 import { batchingOf } from '../../../sdk/batching.ts';
 import { failedEventsOf, isPermanent } from '../../../sdk/errors.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
@@ -108,7 +109,7 @@ function demandPartial(error: unknown, size: number, refused: readonly number[])
     (named === undefined && !isPermanent(error)) || failed !== undefined,
     named === undefined
       ? 'forwardBatch fails with `permanent: true` for the whole batch, though its sink refuses only some of its events; name these in `failedEvents`, or leave `permanent` out'
-      : `the \`failedEvents\` of its error name no positions of a batch of ${size} events; give each as 0 to ${size - 1}, or as { index, reason, permanent }`,
+      : `the \`failedEvents\` of its error name no positions of a batch of ${counted(size, 'event')}; give each as 0 to ${size - 1}, or as { index, reason, permanent }`,
   );
   if (failed === undefined) return;
   const positions = [...failed.keys()].sort((a, b) => a - b);

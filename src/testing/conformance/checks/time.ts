@@ -1,3 +1,4 @@
+import { counted } from '../../../../operators/support/counted.ts';
 import { ALL_KINDS, type Check, demand } from '../check.ts';
 import { collected, handled, observe } from '../observe.ts';
 import { openCopy } from '../open-copy.ts';
@@ -21,7 +22,7 @@ export const TIME_CHECKS: readonly Check[] = [
       demand(uses.length === 0, `it used real time: ${uses.map(placeOf).join('; ')}. Instead, ${HINT}`);
       demand(
         open === 0,
-        `${open} runs were not done after an hour of virtual time: virtual time does not govern promises. Instead, ${HINT}`,
+        `${counted(open, 'run')} ${open === 1 ? 'was' : 'were'} not done after an hour of virtual time: virtual time does not govern promises. Instead, ${HINT}`,
       );
       return undefined;
     },
