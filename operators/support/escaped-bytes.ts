@@ -1,10 +1,12 @@
-/** A character of UTF-8 that takes several bytes, with one character for each byte. */
-const CHARACTER =
-  '[\\xc2-\\xdf][\\x80-\\xbf]|\\xe0[\\xa0-\\xbf][\\x80-\\xbf]|[\\xe1-\\xec\\xee\\xef][\\x80-\\xbf]{2}|\\xed[\\x80-\\x9f][\\x80-\\xbf]|' +
-  '\\xf0[\\x90-\\xbf][\\x80-\\xbf]{2}|[\\xf1-\\xf3][\\x80-\\xbf]{3}|\\xf4[\\x80-\\x8f][\\x80-\\xbf]{2}';
-const BEYOND_ASCII = new RegExp(`((?:${CHARACTER})+)|[\\x80-\\xff]`, 'g');
-/** Halves of pairs do not match. */
-const ESCAPED = /[\udc80-\udcff]+/gu;
+import { isUtf8 } from 'node:buffer';
+
+/** Bytes that are looked at one by one where they are not UTF-8. */
+const PIECE_BYTES = 64;
+/**
+ * Bytes, each with those that may continue its character, so that none is cut. Halves of pairs do not match. Without a
+ * limit, a long text would overflow the stack.
+ */
+const ESCAPED = /(?:[\udc80-\udcff][\udc80-\udcbf]{0,3}){1,1024}/gu;
 const ESCAPE = 0xdc00;
 
 /**
@@ -15,14 +17,42 @@ const ESCAPE = 0xdc00;
  * escapeBytes(Buffer.from([0x63, 0xc3])); // 'c\udcc3'
  */
 export function escapeBytes(bytes: Buffer): string {
-  return bytes
-    .toString('latin1')
-    .replace(BEYOND_ASCII, (match, characters: string | undefined) =>
-      characters === undefined
-        ? String.fromCharCode(ESCAPE + match.charCodeAt(0))
-        : Buffer.from(match, 'latin1').toString(),
-    );
+  if (isUtf8(bytes)) return bytes.toString();
+  if (bytes.length <= PIECE_BYTES) return escapePiece(bytes);
+  // An expression for characters would overflow the stack on a long line. Halves need no more than the depth of a tree.
+  const middle = startOfCharacter(bytes, bytes.length >>> 1);
+  return escapeBytes(bytes.subarray(0, middle)) + escapeBytes(bytes.subarray(middle));
 }
+
+function escapePiece(bytes: Buffer): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at] as number;
+    const character = isContinuation(bytes[at + 1])
+      ? bytes.subarray(at, at + lengthOfCharacter(lead))
+      : undefined;
+    if (lead < 0x80) text += String.fromCharCode(lead);
+    else if (character !== undefined && isUtf8(character)) {
+      text += character.toString();
+      at += character.length - 1;
+    } else text += String.fromCharCode(ESCAPE + lead);
+    at++;
+  }
+  return text;
+}
+
+function lengthOfCharacter(lead: number): number {
+  if (lead < 0xe0) return 2;
+  return lead < 0xf0 ? 3 : 4;
+}
+
+/** Where the character that has its byte at `offset` starts: three bytes can precede it at most. */
+function startOfCharacter(bytes: Buffer, offset: number): number {
+  const back = [0, 1, 2, 3].find((count) => !isContinuation(bytes[offset - count]));
+  return offset - (back ?? 0);
+}
+
+const isContinuation = (byte = 0) => (byte & 0xc0) === 0x80;
 
 /**
  * Decodes what {@link escapeBytes} kept. Bytes that still belong to no whole character become U+FFFD.
