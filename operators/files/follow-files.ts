@@ -13,6 +13,7 @@ import {
   type Optional,
   SCHEDULER,
 } from '../support/check-options.ts';
+import { MAX_LINE_BYTES } from '../support/max-line-bytes.ts';
 import { FollowSession } from './follow/follow-session.ts';
 import type { FollowSettings, Positions } from './follow/follow-settings.ts';
 import type { LineBatch } from './follow/line-block.ts';
@@ -31,8 +32,6 @@ const QUIET_POLLS = 5;
 const CHUNK_BYTES = 128 * 1024;
 /** Small enough for the stages of a pipeline to overlap, large enough to cost nothing per line. */
 const BATCH_LINES = 512;
-/** Whole lines of this length are passed on; it is what one file can hold in memory. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const ignore = () => {};
 

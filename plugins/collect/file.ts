@@ -5,6 +5,7 @@ import { findLost } from '../../operators/files/follow/find-lost.ts';
 import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
 import { followFiles, type LineBatch, type Positions } from '../../operators/files/follow-files.ts';
 import { counted } from '../../operators/support/counted.ts';
+import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   bytes,
@@ -53,7 +54,7 @@ export function eventsOfText({
   source = config.paths[0] ?? '',
   wasThere,
 }: { config: FileCollectConfig } & SourceText): readonly CollectedEvent[] {
-  const { max_line_bytes: maxLineBytes = MOST_LINE_BYTES, skip_empty_lines: skipEmptyLines = false } = config;
+  const { max_line_bytes: maxLineBytes = MAX_LINE_BYTES, skip_empty_lines: skipEmptyLines = false } = config;
   return linesOfText(text, { source, backfill: wasThere && config.backfill, maxLineBytes, skipEmptyLines });
 }
 
@@ -63,7 +64,6 @@ export function batchDemand({ ctx }: { ctx: PipelineRunContext<FileCollectConfig
 
 /** Above what is taken off the end of a line that is cut. */
 const LEAST_LINE_BYTES = 2 * UNSURE_CHARACTERS;
-const MOST_LINE_BYTES = 16 * 1024 * 1024;
 /** Seconds. */
 const FLUSH_TIMEOUT = 5;
 const POLL_MS = 1000;
@@ -89,7 +89,7 @@ export const FileCollectConfig = CollectConfigBase.extend({
     .min(LEAST_LINE_BYTES)
     .max(LONGEST_LINE_BYTES)
     .optional()
-    .describe('A longer line is cut there, and its event is marked `truncated: true`. Default: 16 MiB.'),
+    .describe('A longer line is cut there, and its event is marked `truncated: true`. Default: 4 MiB.'),
   flush_timeout: seconds()
     .min(1)
     .nullable()
@@ -137,7 +137,7 @@ export function reads({ config, file }: { config: FileCollectConfig; file: Writt
  * the engine takes off its last 64 Ki characters, where a secret might stand that the cut made unrecognisable.
  */
 export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): Observable<EventBatch> {
-  const { paths, backfill, max_line_bytes: maxLineBytes = MOST_LINE_BYTES } = ctx.config;
+  const { paths, backfill, max_line_bytes: maxLineBytes = MAX_LINE_BYTES } = ctx.config;
   const { flush_timeout: flushTimeout = FLUSH_TIMEOUT, exclude = COMPRESSED } = ctx.config;
   const { skip_empty_lines: skipEmptyLines = false } = ctx.config;
   if (ctx.once && !backfill && paths.length > 0) {

@@ -6,6 +6,7 @@ import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts'
 import { BlockMemory, LineBlock } from '../../operators/files/follow/line-block.ts';
 import { LineFramer } from '../../operators/files/follow/line-framer.ts';
 import { counted } from '../../operators/support/counted.ts';
+import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
 import {
   bytes,
@@ -38,7 +39,7 @@ const schema = CollectConfigBase.extend({
   max_line_bytes: bytes()
     .min(128 * KIB)
     .max(256 * MIB)
-    .default(16 * MIB)
+    .default(MAX_LINE_BYTES)
     .describe('A longer line is cut there, and its event is marked `truncated: true`.'),
   skip_empty_lines: z.boolean().default(false).describe('Emit no event for a line without characters.'),
 });

@@ -1,6 +1,7 @@
 import type { Masks } from '../../operators/masks/lines-masker.ts';
 import { MaskError } from '../../operators/masks/mask-error.ts';
 import type { Masked } from '../../operators/masks/masked.ts';
+import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
 import {
   type CollectedEvent,
   type LineEnvelope,
@@ -76,8 +77,8 @@ class ContextMask<C> {
 }
 
 const TOO_LONG =
-  'a value is too long for the expression of a rule; expected at most about 4 MiB: with a lower `max_line_bytes`, a ' +
-  'collector cuts longer lines before they are masked';
+  `a value is too long for the expression of a rule; expected at most ${MAX_LINE_BYTES / 1024 ** 2} MiB, which is the ` +
+  'default of `max_line_bytes`: with it, a collector cuts longer lines before they are masked';
 
 /** What cannot be masked, as an error that may be logged: its message holds no content. */
 export function maskFailure(error: unknown): unknown {

@@ -1,3 +1,4 @@
+import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
 import { parseJson } from '../../src/sdk/index.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -6,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type Parser = (text: string) => unknown;
 
 /** Characters. A longer string is in no format: V8 fails on expressions that take more. */
-export const MAX_LENGTH = 4 * 1024 * 1024;
+export const MAX_LENGTH = MAX_LINE_BYTES;
 const DEEPEST_JSON = 64;
 
 /** A number that JavaScript does not have exactly becomes a string. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.ts';
 import type { Redactor } from '../../operators/masks/redact/redactor.ts';
 import { steadyClock } from '../../operators/support/clock.ts';
+import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.ts';
 import { packNames, packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
@@ -236,6 +237,12 @@ async function configured(file: string): Promise<RedactProcessConfig> {
 /** Masks the lines of a file. A line that is not UTF-8 is masked and written byte by byte. */
 function maskOf(redactor: Redactor, file: string, failed: (message: string) => void): (line: Line) => Buffer {
   return ({ bytes, terminator }) => {
+    if (bytes.length > MAX_LINE_BYTES) {
+      failed(
+        `the line was withheld: it is longer than ${MAX_LINE_BYTES / 1024 ** 2} MiB, the most that is searched`,
+      );
+      return Buffer.from(WITHHELD + terminator);
+    }
     const encoding = isUtf8(bytes) ? 'utf8' : 'latin1';
     let masked: string;
     try {

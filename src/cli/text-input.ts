@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
+import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
 import { MillraceError } from '../sdk/errors.ts';
 
 const LF = 0x0a;
@@ -37,10 +38,19 @@ export class TextInput {
   /** Whole lines, as they come, with their terminators. The last one may have none. @throws NoText */
   async *blocks(): AsyncGenerator<Buffer> {
     let pending: Buffer[] = [];
+    let length = 0;
     for await (const chunk of this.#chunks()) {
       const end = chunk.lastIndexOf(LF) + 1;
-      if (end > 0) yield Buffer.concat([...pending, chunk.subarray(0, end)]);
-      pending = end > 0 ? [chunk.subarray(end)] : [...pending, chunk];
+      if (end > 0) {
+        // Of a line that is too long no more is kept than says so.
+        const rest = length > MAX_LINE_BYTES ? chunk.subarray(chunk.indexOf(LF)) : chunk;
+        yield Buffer.concat([...pending, rest.subarray(0, rest.lastIndexOf(LF) + 1)]);
+        pending = [];
+        length = 0;
+      }
+      if (length > MAX_LINE_BYTES) continue;
+      pending.push(chunk.subarray(end));
+      length += chunk.length - end;
     }
     const rest = Buffer.concat(pending);
     if (rest.length > 0) yield rest;

@@ -79,7 +79,7 @@ export interface FollowSettings {
   readonly skipEmptyLines: boolean;
   /** The number of bytes read at a time. Default: 128 KiB. */
   readonly chunkBytes: number;
-  /** The maximum length of a line in bytes, at least `chunkBytes`. A longer line is cut, and its batch marked. Default: 16 MiB. */
+  /** The maximum length of a line in bytes, at least `chunkBytes`. A longer line is cut, and its batch marked. Default: 4 MiB. */
   readonly maxLineBytes: number;
   /**
    * Limits the memory of chunks and of last lines without a newline, over all followers that share it. Beyond it, the

@@ -50,7 +50,8 @@ const lineOf = (event: CollectedEvent | undefined) => String(event?.data.line);
 describe('the file collector, with long lines', () => {
   it('passes a line of 10 MB whole, masked, and its neighbours', async () => {
     const long = `${'x'.repeat(5_000_000)} ${SECRET} ${'y'.repeat(5_000_000)}`;
-    const events = await masked(`before\n${long}\nafter ${SECRET}\n`, 3);
+    const settings = { max_line_bytes: 16 * 1024 ** 2 };
+    const events = await masked(`before\n${long}\nafter ${SECRET}\n`, 3, settings);
     expect([lineOf(events[0]), lineOf(events[2])]).toEqual(['before', 'after <:KEY:>']);
     expect(lineOf(events[1]).length).toBe(long.length - SECRET.length + '<:KEY:>'.length);
     expect(lineOf(events[1])).toContain(' <:KEY:> ');
