@@ -27,9 +27,9 @@ function needOf(need) {
   return need.startsWith('default ') ? `default ${code(need.slice('default '.length))}` : need;
 }
 
-/** The heading of the plugin's section in configuration.md: `test` is a plugin of each kind. */
+/** The anchor of the plugin's section in configuration.md, which has the kind if several plugins have the name. */
 function headingOf({ kind, name }) {
-  return name === 'test' ? `test-${kind}` : name;
+  return plugins.filter((plugin) => plugin.name === name).length > 1 ? `${name}-${kind}` : name;
 }
 
 function pageOf(plugin) {
