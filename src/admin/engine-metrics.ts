@@ -178,7 +178,9 @@ export const ENGINE_METRICS: readonly EngineMetric[] = [
   {
     name: 'millrace_lag_bytes',
     type: 'gauge',
-    help: 'Bytes that a collector knows of and has not read, for collectors of files.',
+    help:
+      'Bytes that a collector knows of and has not read, for collectors of files. While its pipeline is full, up to 512 KiB ' +
+      'more are read and wait.',
     labels: ENTRY,
     read: ofEntries(['collect'], ({ lagBytes }) => lagBytes),
   },

@@ -73,8 +73,8 @@ export class RunState {
       if (!isOwn && resumed.has(name)) {
         this.#logger.warn(
           `${name}: resuming from checkpoints that ${owner.files.join(', ')} saved in a run of ${owner.since}, under the ` +
-            'same name of a pipeline. If that is another configuration, give this one another name of the pipeline, or ' +
-            'another folder with --state-dir, so that it reads from the start',
+            'same name of a pipeline: what that has read of the same files is not read again. If it is another ' +
+            'configuration, give this one another name of the pipeline, or another folder with --state-dir',
         );
       }
       if (owner === undefined || !isDeepStrictEqual(owner.files, paths)) {

@@ -6,6 +6,16 @@ import type { ProblemLog } from './config-error.ts';
 import { SECTIONS } from './sections.ts';
 import type { ConfigSource } from './source.ts';
 
+/** Sections by the names that other programs of this kind have for them. */
+const BY_OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['sources', 'collectors'],
+  ['inputs', 'collectors'],
+  ['transforms', 'processors'],
+  ['filters', 'processors'],
+  ['sinks', 'forwarders'],
+  ['outputs', 'forwarders'],
+]);
+
 /** The sections of one or several sources as one value, which knows where each part comes from. */
 export class MergedConfig {
   /** Sections that are mappings; the log has the problems of those that are not. */
@@ -112,7 +122,7 @@ export class MergedConfig {
       path: [name],
       at: 'key',
       message: `unknown key \`${name}\``,
-      suggestion: nearest(name, [...SECTIONS.keys()]),
+      suggestion: BY_OTHER_NAMES.get(name) ?? nearest(name, [...SECTIONS.keys()]),
     });
   }
 

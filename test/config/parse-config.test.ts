@@ -79,6 +79,17 @@ describe('parseConfig', () => {
   });
 
   it.each([
+    ['sources', 'collectors'],
+    ['transforms', 'processors'],
+    ['sinks', 'forwarders'],
+    ['outputs', 'forwarders'],
+  ])('knows what other programs call %s', async (name, section) => {
+    await expect(parseConfig({ ...input(), [name]: {} })).rejects.toThrow(
+      `unknown key \`${name}\`; did you mean \`${section}\`?`,
+    );
+  });
+
+  it.each([
     [undefined, 'a value of type undefined'],
     [null, 'nothing (null)'],
     ['text', 'the string "text"'],
