@@ -85,6 +85,62 @@ describe('mutants', () => {
     expect(coverage.filter(({ isReached }) => !isReached)).toEqual([]);
   });
 
+  const ordersOf = async (processor: string, value: string, expected: string) => {
+    const config = CONFIG.replace(/ {2}secrets:[\s\S]*?(?= {2}slow:)/, `  secrets: ${processor}\n`).replace(
+      '[secrets, slow]',
+      'secrets',
+    );
+    const tests = `tests:\n  t: { collect: { log: [${value}] }, expect: { archive: ${expected} } }\n`;
+    const suites = await load({ 'c.yaml': config.replace(', slow]', ']') + tests });
+    const results = await run(suites);
+    expect(results.flatMap(({ findings }) => findings)).toEqual([]);
+    const { mutants } = await runMutants(
+      suites.flatMap((suite) => suite.tests),
+      results,
+      60_000,
+    );
+    return mutants
+      .filter(({ what }) => what.endsWith('in the other order'))
+      .map(({ what, noticedBy }) => [what.replace(' in the other order', ''), noticedBy]);
+  };
+
+  const CARD = "{ plugin: regex_mask, rules: { CARD: '[0-9]{16}', NUMBER: '[0-9]{4,}', WORD: 'red' } }";
+  const CARD_LINE = "'card 4111111111111111 red'";
+
+  it.each([
+    [
+      'rules that match the same text, noticed',
+      CARD,
+      CARD_LINE,
+      "['card <:CARD:> <:WORD:>']",
+      [['`CARD` and `NUMBER`', 't']],
+    ],
+    [
+      'rules that match the same text, unnoticed',
+      CARD,
+      CARD_LINE,
+      "{ none: '/[0-9]/' }",
+      [['`CARD` and `NUMBER`', undefined]],
+    ],
+    ['rules that match different texts', CARD, "'pin 1234 red'", "{ none: '/[0-9]/' }", []],
+    [
+      'rules of redact',
+      "{ plugin: redact, packs: [], rules: { LONG: 'k-[0-9]+', SHORT: 'k-' } }",
+      "'k-123'",
+      "{ none: '/k-/' }",
+      [['`LONG` and `SHORT`', undefined]],
+    ],
+    [
+      'entries of map, which see the event as it came in',
+      '{ plugin: map, set: { a: \'"x"\', b: data.a } }',
+      '{ a: old }',
+      '{ all: { a: x } }',
+      [],
+    ],
+  ])('change the order of %s', async (_, processor, value, expected, found) => {
+    expect(await ordersOf(processor, value, expected)).toEqual(found);
+  });
+
   it('run no longer than any run may', async () => {
     const suites = await load({
       'c.yaml': `${CONFIG}tests:\n  t: { collect: { log: [{ n: 10 }] }, forward: { archive: { takes: 1ms } }, expect: { state: completed } }\n`,

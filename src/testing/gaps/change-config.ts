@@ -13,6 +13,8 @@ export interface Change {
   readonly what: string;
   /** The new value; undefined removes it. */
   readonly value: unknown;
+  /** Only the order of settings differs, which may mean nothing. */
+  readonly isReordered?: boolean;
   /** The pipelines of which the behaviour may differ. */
   readonly pipelines: readonly string[];
 }
@@ -60,12 +62,14 @@ export function changesOf({ sections, config }: ChangeableConfig, pipelines: rea
 }
 
 /** The configuration with a change; undefined if it is not valid then, or means the same. */
-export function withChange(source: ChangeableConfig, { path, value }: Change) {
+export function withChange(source: ChangeableConfig, { path, value, isReordered }: Change) {
   const [section, ...inner] = path as [string, ...(string | number)[]];
   const sections = new Map(source.sections);
   sections.set(section, replaced(sections.get(section), inner, value) as Record<string, unknown>);
   const changed = source.changed(sections);
-  return changed === undefined || isDeepStrictEqual(changed, source.config) ? undefined : changed;
+  // The order of keys makes no difference to this comparison.
+  const isSame = isReordered !== true && isDeepStrictEqual(changed, source.config);
+  return changed === undefined || isSame ? undefined : changed;
 }
 
 /** A copy of a value with another one at a path. */
@@ -127,11 +131,16 @@ function settingChanges(value: unknown, path: Path, schema: unknown): UnboundCha
   if (Array.isArray(value)) {
     const item = itemsOf(known);
     const inner = value.flatMap((one, index) => settingChanges(one, [...path, index], item));
-    return value.length < 2 ? [removed, ...inner.filter(({ value: other }) => other !== undefined)] : inner;
+    if (value.length < 2) return [removed, ...inner.filter(({ value: other }) => other !== undefined)];
+    return [...inner, ...reordered(value.map(nameOfItem), value, path, (items) => items)];
   }
   if (isMapping(value)) {
     const properties = propertiesOf(known);
-    return Object.entries(value).flatMap(([key, one]) => {
+    const entries = Object.entries(value);
+    const isFree = entries.some(([key]) => properties[key] === undefined);
+    const names = entries.map(([key]) => `\`${key}\``);
+    const orders = isFree ? reordered(names, entries, path, Object.fromEntries) : [];
+    const changes = entries.flatMap(([key, one]) => {
       const here = [...path, key];
       const property = properties[key] ?? additionalOf(known);
       const inner = settingChanges(one, here, property);
@@ -139,6 +148,7 @@ function settingChanges(value: unknown, path: Path, schema: unknown): UnboundCha
       const isEntry = properties[key] === undefined && (isMapping(one) || Array.isArray(one));
       return isEntry ? [{ path: here, what: 'removed', value: undefined }, ...inner] : inner;
     });
+    return [...changes, ...orders];
   }
   if (typeof value === 'boolean') return [change(`${value} is ${!value}`, !value)];
   if (typeof value === 'number') {
@@ -152,6 +162,24 @@ function settingChanges(value: unknown, path: Path, schema: unknown): UnboundCha
     ...textsOf(known, value).map(({ text, what }) => change(what, text)),
   ];
 }
+
+/** Each two neighbours in the other order, such as two rules of a mask. */
+function reordered<T>(
+  names: readonly string[],
+  items: readonly T[],
+  path: Path,
+  asValue: (items: readonly T[]) => unknown,
+): UnboundChange[] {
+  return items.slice(1).map((next, index) => ({
+    path,
+    what: `${names[index]} and ${names[index + 1]} in the other order`,
+    value: asValue(items.with(index, next).with(index + 1, items[index] as T)),
+    isReordered: true,
+  }));
+}
+
+const nameOfItem = (item: unknown, index: number) =>
+  typeof item === 'string' || typeof item === 'number' ? `\`${item}\`` : `item ${index + 1}`;
 
 function textsOf(schema: Schema, value: string) {
   const formats = alternativesOf(schema).map(({ format }) => format);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { asyncScheduler } from 'rxjs';
 import type { ChangeableConfig } from '../../config/load-config.ts';
 import { formatPath, valueAt } from '../../sdk/checks/problem.ts';
+import { isForwarder } from '../trace.ts';
 import { pipelinesOf, runTest } from '../yaml/run-test.ts';
 import type { LoadedTest, TestResult } from '../yaml/test-suite.ts';
 import { type Change, changesOf, withChange } from './change-config.ts';
@@ -50,7 +51,7 @@ export async function runMutants(
   longestRun = Number.POSITIVE_INFINITY,
 ): Promise<MutationReport> {
   const start = asyncScheduler.now();
-  const usual = new Map(tests.map((test, index) => [test, passed[index]?.realMs ?? 0]));
+  const usual = new Map(tests.map((test, index) => [test, passed[index] as TestResult]));
   const noticed = new Map<LoadedTest, number>();
   const all = variantsOf(tests);
   const mutants: Mutant[] = [];
@@ -85,7 +86,7 @@ function variantsOf(tests: readonly LoadedTest[]): Variants[] {
 /** Undefined if the change makes no difference that a test could notice. */
 async function tryMutant(
   variants: Variants,
-  usual: ReadonlyMap<LoadedTest, number>,
+  usual: ReadonlyMap<LoadedTest, TestResult>,
   noticed: Map<LoadedTest, number>,
   longestRun: number,
 ): Promise<Mutant | undefined> {
@@ -94,13 +95,19 @@ async function tryMutant(
   for (const [source, { change, tests }] of variants) {
     const config = withChange(source, change);
     if (config === undefined) continue;
-    isDifferent = true;
+    isDifferent ||= change.isReordered !== true;
     // Tests that noticed much are likely to notice more.
     const order = tests.toSorted((a, b) => (noticed.get(b) ?? 0) - (noticed.get(a) ?? 0));
     let failing: LoadedTest | undefined;
     for (const test of order) {
-      const longest = Math.min(longestRun, (usual.get(test) ?? 0) * SLOWER + LONGER_MS);
-      if ((await runTest({ ...test, config }, '', longest)).isPassed) continue;
+      const before = usual.get(test);
+      const longest = Math.min(longestRun, (before?.realMs ?? 0) * SLOWER + LONGER_MS);
+      const result = await runTest({ ...test, config }, '', longest);
+      if (result.isPassed) {
+        isDifferent ||= !isDeepStrictEqual(outputOf(result), before && outputOf(before));
+        continue;
+      }
+      isDifferent = true;
       failing = test;
       break;
     }
@@ -116,6 +123,14 @@ async function tryMutant(
   const what = isLiteral(change, source, tests[0]) ? change.what : 'changed';
   return { file, line, column, path: formatPath(change.path), what, noticedBy };
 }
+
+/** What all forwarders delivered. Where it is the same, the order of settings means nothing for these events. */
+const outputOf = ({ runs }: TestResult) =>
+  runs.flatMap(({ trace: { rows } }) =>
+    rows
+      .filter(({ place }) => isForwarder(place))
+      .map(({ marks }) => marks.flatMap((mark) => ('event' in mark ? [[mark.kind, mark.event.data]] : []))),
+  );
 
 /** Whether the words of a change quote only what the file says, and not the value of an environment variable. */
 function isLiteral({ path, value }: Change, { sections }: ChangeableConfig, test?: LoadedTest): boolean {
