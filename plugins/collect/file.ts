@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { EMPTY, map, type Observable } from 'rxjs';
 import * as z from 'zod';
 import { AcknowledgedPositions, type GoneFile } from '../../operators/files/follow/acknowledged-positions.ts';
@@ -146,7 +147,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     );
     return EMPTY;
   }
-  const { state } = ctx;
+  const { state, logger, pipeline } = ctx;
   const positions = new AcknowledgedPositions(state, {
     backfill,
     wasFollowed: wasFollowed(state),
@@ -154,6 +155,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     onGone: (files) => reportGone(files, ctx),
   });
   const demand = batchDemand({ ctx });
+  warnOfSmallHeap(ctx, maxLineBytes);
   return followFiles(paths, {
     demand,
     isExcluded: excludedBy(exclude),
@@ -170,7 +172,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
       // Now: a file that is renamed before the next run is found by it only if it is known.
       state.commit();
     }),
-    log: ctx.logger,
+    log: { warn: logger.warn, info: (message, fields) => logger.info(`${pipeline}: ${message}`, fields) },
     onBacklog: (bytes) => ctx.stats.backlog(bytes),
     onGap: (bytes) => ctx.stats.lost(bytes),
     onLostFile: () => ctx.stats.lostFile(),
@@ -188,6 +190,31 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
       });
     }),
     untilAborted(ctx.signal),
+  );
+}
+
+const MIB = 1024 * 1024;
+/** MiB of V8's heap for all but the lines, and for each MiB of a line: rules make copies, of two bytes for each character. */
+const HEAP = { base: 32, perLine: 10 };
+/** MiB that V8 counts on top of `--max-old-space-size`. */
+const YOUNG_HEAP = 48;
+
+/** A process that a line ends reads that line again when it is started again, and ends again. */
+function warnOfSmallHeap(
+  { logger, pipeline, pipeline_config }: PipelineRunContext<FileCollectConfig>,
+  maxLineBytes: number,
+): void {
+  if ((pipeline_config.pipelines[pipeline]?.process ?? []).length === 0) return;
+  const heap = Math.floor(getHeapStatistics().heap_size_limit / MIB) - YOUNG_HEAP;
+  const needed = HEAP.base + Math.ceil((HEAP.perLine * maxLineBytes) / MIB);
+  if (heap >= needed) return;
+  const most = Math.floor(((heap - HEAP.base) * MIB) / HEAP.perLine);
+  const lower = most < LEAST_LINE_BYTES ? '' : `set \`max_line_bytes\` to ${most} or less, or `;
+  logger.warn(
+    `${pipeline}: a line of \`max_line_bytes\` (${counted(maxLineBytes, 'byte')}) may need more memory than this process ` +
+      `has, would end it, and would be read again at the next start: ${lower}give V8 a heap of ${needed} MiB ` +
+      `(NODE_OPTIONS=--max-old-space-size=${needed}; now ${heap})`,
+    { max_line_bytes: maxLineBytes, heap_mib: heap },
   );
 }
 

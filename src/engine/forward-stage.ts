@@ -130,9 +130,13 @@ function deliver(batches: readonly Batch[], stage: Stage): Deliveries {
   const { forwardBatch, forwardJsonLines, policy, batching } = stage;
   const takesBatches = forwardBatch !== undefined || forwardJsonLines !== undefined;
   const isEachAlone = policy.attempts === 1 && batching === undefined;
-  return takesBatches && !isEachAlone && totalSize(batches) > 1
-    ? deliverGroup(batches, stage)
-    : deliverEach(batches, stage);
+  const isOne = totalSize(batches) === 1 && !canBeWritten(batches, stage);
+  return takesBatches && !isEachAlone && !isOne ? deliverGroup(batches, stage) : deliverEach(batches, stage);
+}
+
+/** Whether a forwarder takes these events without one being created: a line can be long. */
+function canBeWritten([first]: readonly Batch[], { forwardJsonLines }: Stage): boolean {
+  return forwardJsonLines !== undefined && first?.lazy !== undefined;
 }
 
 function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
@@ -254,7 +258,9 @@ class EventGroup {
     const restOf = this.#restOf;
     this.#stage.planned?.plan.commit();
     const [first] = batches as readonly [Batch];
-    if (totalSize(batches) === 1) return forward(first.events[0] as CollectedEvent, id, restOf);
+    if (totalSize(batches) === 1 && !canBeWritten(batches, this.#stage)) {
+      return forward(first.events[0] as CollectedEvent, id, restOf);
+    }
     if (forwardJsonLines === undefined) {
       return forwardBatch?.(eventsOf(batches), id, restOf);
     }

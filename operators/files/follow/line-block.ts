@@ -1,4 +1,4 @@
-import { isAscii } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { escapeBytes } from '../../support/escaped-bytes.ts';
 import type { Fingerprint, TailChecksum } from './file-fingerprint.ts';
 import type { FileId } from './file-system.ts';
@@ -118,6 +118,11 @@ export class LineBlock {
     return this.#isPlain;
   }
 
+  /** The bytes, if they are what `text` is in UTF-8, with one more LF at the end. */
+  get utf8(): Uint8Array | undefined {
+    return isUtf8(this.bytes) && !this.bytes.includes(CR) ? this.bytes : undefined;
+  }
+
   /** The length of the longest line in bytes, its terminator included, or more. */
   get longest(): number {
     this.#longest ??= longestLine(this.bytes);
@@ -153,7 +158,10 @@ export class LineBlock {
 
   #decode(toText: (bytes: Buffer) => string): string {
     const { buffer, byteOffset, length } = this.bytes;
-    const text = toText(Buffer.from(buffer, byteOffset, Math.max(0, length - 1)));
+    const bytes = Buffer.from(buffer, byteOffset, Math.max(0, length - 1));
+    // Node keeps such a string outside of V8's heap if it is long.
+    if (this.isPlain) return bytes.toString('latin1');
+    const text = toText(bytes);
     const isCrLast = text.charCodeAt(text.length - 1) === CR;
     return (isCrLast ? text.slice(0, -1) : text).replaceAll('\r\n', '\n');
   }
@@ -339,6 +347,11 @@ export class TakenLines implements LineBatch {
   /** See {@link LineBlock.isPlain}. */
   get plain(): LineBlock | undefined {
     return this.#block.plain;
+  }
+
+  /** See {@link LineBlock.utf8}. */
+  get utf8(): Uint8Array | undefined {
+    return this.#block.utf8;
   }
 
   release(): void {

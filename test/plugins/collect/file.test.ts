@@ -131,7 +131,7 @@ describe('file collector', () => {
     const info = jest.fn();
     run(context({ logger: { ...silentLogger, info } }, { paths: [folder('*')] }));
     await eventually(() =>
-      expect(info).toHaveBeenCalledWith('following 1 file; 1 other cannot be read', { files: 1 }),
+      expect(info).toHaveBeenCalledWith('test: following 1 file; 1 other cannot be read', { files: 1 }),
     );
   });
 
