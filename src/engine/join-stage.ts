@@ -108,14 +108,25 @@ class Joiner {
   /** A loop: what leaves may be acknowledged during that, and let further batches come. They have to wait their turn. */
   #work(): void {
     if (this.#isWorking) return;
-    this.#isWorking = true;
-    while (this.#waiting.size > 0) this.#take(this.#waiting.shift() as Batch);
-    if (this.#hasEnded) this.#completeAll();
-    this.#isWorking = false;
+    this.#failing(() => {
+      while (this.#waiting.size > 0) this.#take(this.#waiting.shift() as Batch);
+      if (this.#hasEnded) this.#completeAll();
+    });
     if (this.#waiting.size > 0) this.#work();
     else if (this.#hasEnded) this.#subscriber.complete();
     else this.#completeIfStuck();
     this.#setTimer();
+  }
+
+  /** An error of the processor fails the run, and nothing is done after it: lines that are held would never leave. */
+  #failing(work: () => void): void {
+    this.#isWorking = true;
+    try {
+      work();
+      this.#isWorking = false;
+    } catch (error) {
+      this.#subscriber.error(error);
+    }
   }
 
   #take(batch: Batch): void {
@@ -180,7 +191,7 @@ class Joiner {
       if (!this.#begin(ofStream, entry)) this.#emitAlone(entry, runs);
     } catch (error) {
       if (entry.runs === runs) runs?.skip(entry.line);
-      this.#options.onFailure(eventOf(entry), entry.delivery, error);
+      this.#options.onFailure(eventOf(this.#options.joining, entry), entry.delivery, error);
     }
   }
 
@@ -257,11 +268,15 @@ class Joiner {
     const line = joinedBy(this.#options.joining, lines);
     if ('data' in first) {
       this.#emit(
-        [lines.length === 1 ? first : this.#options.joining.withLine(first, unescapeBytes(line))],
+        [
+          lines.length === 1
+            ? first
+            : this.#options.joining.withLine(first, decoded(this.#options.joining, line)),
+        ],
         parts,
       );
     } else {
-      this.#emitLines(linesOf([line], first), parts);
+      this.#emitLines(linesOf(this.#options.joining, [line], first), parts);
     }
   }
 
@@ -272,7 +287,7 @@ class Joiner {
     }
     this.#emitRuns(runs);
     if ('data' in from) this.#emit([from], [[delivery, 1]]);
-    else this.#emitLines(linesOf([line], from), [[delivery, 1]]);
+    else this.#emitLines(linesOf(this.#options.joining, [line], from), [[delivery, 1]]);
   }
 
   /** What came of this batch before has to leave before what comes now. */
@@ -310,10 +325,8 @@ class Joiner {
 
   #completeIfStuck(): void {
     if (this.#isWorking || !this.#isStuck) return;
-    this.#isWorking = true;
     // The oldest holds back the acknowledgement of all that came after it.
-    this.#complete(this.#groups.keys().next().value as string);
-    this.#isWorking = false;
+    this.#failing(() => this.#complete(this.#groups.keys().next().value as string));
     this.#work();
   }
 
@@ -335,13 +348,13 @@ class Joiner {
   #completeOld(until: number): void {
     const now = this.#now();
     const isWaitingForRoom = this.#options.isWindowFull() && this.#leftBatches > 0;
-    this.#isWorking = true;
-    for (const [key, group] of [...this.#groups]) {
-      if (group.since > until) continue;
-      if (isWaitingForRoom) group.since = now;
-      else this.#complete(key);
-    }
-    this.#isWorking = false;
+    this.#failing(() => {
+      for (const [key, group] of [...this.#groups]) {
+        if (group.since > until) continue;
+        if (isWaitingForRoom) group.since = now;
+        else this.#complete(key);
+      }
+    });
   }
 }
 
@@ -400,7 +413,7 @@ class Runs {
     if (runs.length > MOST_RUNS) {
       const lines = runs.flatMap((run) => run.lines);
       const taken = runs.reduce((sum, run) => sum + run.taken, 0);
-      yield [linesOf(lines, envelope), [[this.#delivery, taken]]];
+      yield [linesOf(this.#joining, lines, envelope), [[this.#delivery, taken]]];
       return;
     }
     for (const { isJoined, lines, taken, start, end } of runs) {
@@ -409,7 +422,7 @@ class Runs {
       if (!isJoined && taken === texts.size) yield [this.#events, parts];
       // Lines of several streams do not leave in the order of the bytes.
       else if (isJoined || plain === undefined || this.#joining.streamOf !== undefined)
-        yield [linesOf(lines, envelope), parts];
+        yield [linesOf(this.#joining, lines, envelope), parts];
       else yield [this.#events.with(plain.withPlain(plain.bytes.subarray(start, end), taken)), parts];
     }
   }
@@ -430,12 +443,18 @@ function keepPending(group: Group): void {
   }
 }
 
-const eventOf = ({ line, from }: Line) =>
-  'data' in from ? from : (linesOf([line], from).events[0] as CollectedEvent);
+const eventOf = (joining: LineJoining, { line, from }: Line) =>
+  'data' in from ? from : (linesOf(joining, [line], from).events[0] as CollectedEvent);
 
-/** The events of lines, which may hold escaped bytes until here. */
-const linesOf = (lines: readonly string[], envelope: LineEnvelope) =>
-  LineEvents.of(lines.map(unescapeBytes), envelope);
+const linesOf = (joining: LineJoining, lines: readonly string[], envelope: LineEnvelope) =>
+  LineEvents.of(
+    lines.map((line) => decoded(joining, line)),
+    envelope,
+  );
+
+/** Only where lines were escaped: elsewhere, half of a character came as such, and stays. */
+const decoded = ({ joinsBytes }: LineJoining, line: string) =>
+  joinsBytes === true ? unescapeBytes(line) : line;
 
 function joinedBy({ join }: LineJoining, lines: readonly string[]): string {
   return join === undefined ? lines.join('\n') : join(lines);

@@ -25,6 +25,8 @@ interface RunOptions {
   readonly isWindowFull?: () => boolean;
   /** Whether what leaves is acknowledged at once. */
   readonly isQuick?: boolean;
+  /** In place of what the settings make. */
+  readonly joining?: Partial<LineJoining>;
 }
 
 /** The stage, what left it and when, and which batches are acknowledged. Runs in virtual time. */
@@ -33,16 +35,18 @@ function stage({
   form = 'bytes',
   isWindowFull = () => false,
   isQuick = true,
+  joining = {},
 }: RunOptions) {
   const left: { readonly line: unknown; readonly at: number; readonly batch: Batch }[] = [];
   const acknowledged: string[] = [];
   const failed: unknown[] = [];
+  const errors: unknown[] = [];
   const source$ = new Subject<Batch>();
   let hasCompleted = false;
   const options: JoinStageOptions = {
     place: { kind: 'process', name: 'multiline' },
     observer: new Observers([]),
-    joining: joiningOf(settings),
+    joining: { ...joiningOf(settings), ...joining },
     isWindowFull,
     onFailure: (event, delivery) => {
       failed.push(event.data.line);
@@ -54,6 +58,7 @@ function stage({
       for (const { data } of batch.events) left.push({ line: data.line, at: asyncScheduler.now(), batch });
       if (isQuick) batch.delivery.acknowledge(batch.events.length, 'forwarded');
     },
+    error: (error) => errors.push(error),
     complete: () => {
       hasCompleted = true;
     },
@@ -76,6 +81,7 @@ function stage({
     lines,
     acknowledged,
     failed,
+    errors,
     end: () => source$.complete(),
     ended: () => hasCompleted,
   };
@@ -235,6 +241,44 @@ describe('lines that are joined', () => {
       emit('first', ['a.BException: one', 'two', 'three']);
       expect(lines()).toEqual(['a.BException: one', 'two', 'three']);
       expect(acknowledged).toEqual(['first']);
+    });
+  });
+
+  const fail = () => {
+    throw new Error('broken');
+  };
+
+  it.each<[string, Partial<LineJoining>]>([
+    ['mayBegin', { mayBegin: fail }],
+    ['streamOf and the event that it is about', { streamOf: fail, lineOf: fail }],
+    ['isComplete', { isComplete: fail }],
+    ['join, at the end of the source', { join: fail }],
+  ])('fail the run, or go to the dead letter, if the processor throws in %s', (_, joining) => {
+    for (const form of ['bytes', 'events'] as const) {
+      inVirtualTime(() => {
+        const { emit, errors, failed, lines, end, ended } = stage({ joining, form });
+        emit('all', ['one', ' two']);
+        end();
+        expect(errors.length + failed.length + lines().length).toBeGreaterThan(0);
+        expect(errors.length === 1 || ended()).toBe(true);
+      });
+    }
+  });
+
+  it('fail the run if the processor throws when their time is over', () => {
+    inVirtualTime((at) => {
+      const { emit, errors } = stage({ joining: { join: fail } });
+      emit('all', ['one', ' two']);
+      at(9999, () => expect(errors).toEqual([new Error('broken')]));
+    });
+  });
+
+  it.each(['text', 'events'] as const)('keep halves of characters that came as %s', (form) => {
+    inVirtualTime(() => {
+      const { emit, lines, end } = stage({ form });
+      emit('all', ['half \udc80', ' \udcc3\udca9', 'alone \udcc3']);
+      end();
+      expect(lines()).toEqual(['half \udc80\n \udcc3\udca9', 'alone \udcc3']);
     });
   });
 
