@@ -36,7 +36,7 @@ describe('an entry', () => {
     [
       'collectors',
       '{plugin: test, count: ▸9223372036854775807}',
-      'collectors.x.count: found 9223372036854775807; expected a number less than 9223372036854775807',
+      'collectors.x.count: found the string "9223372036854775807"; expected a number of at most 9007199254740991',
     ],
     [
       'processors',

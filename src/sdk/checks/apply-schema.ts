@@ -197,7 +197,10 @@ function quotingHint(value: unknown, wanted: string, found: string): string {
   }
   const isUnquoted = wanted === 'a number' ? /^-?\d+(?:\.\d+)?$/ : /^(?:true|false)$/;
   const takesNoQuotes = wanted === 'a number' || wanted === 'true or false';
-  return isText && takesNoQuotes && isUnquoted.test(value) ? '; write it without quotes' : '';
+  if (!isText || !takesNoQuotes || !isUnquoted.test(value)) return '';
+  // Such a number is a string with and without quotes.
+  const isTooLarge = Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER;
+  return isTooLarge ? ` of at most ${Number.MAX_SAFE_INTEGER}` : '; write it without quotes';
 }
 
 function explainUnknownKeys(issue: Issue, context: ExplainContext, path: Path): Problem[] {
