@@ -86,7 +86,8 @@ function applyRule(text: string, rule: MaskRule): string {
   for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
     let hasReplaced = false;
     let isOpen = false;
-    let behind = match.index + match[0].length;
+    let behind = expression.lastIndex;
+    if (match[0] === '') behind = afterEmpty(text, behind, expression.unicode);
     for (const { start, end: to, first } of placesOf(match, text, rule)) {
       // A group inside another one is replaced with it.
       if (start < end) continue;
@@ -100,7 +101,6 @@ function applyRule(text: string, rule: MaskRule): string {
       end = to;
     }
     if (isOpen && !hasReplaced) expression.lastIndex = rejected.searchFrom(match.index, behind);
-    else if (match[0] === '') expression.lastIndex = afterEmpty(text, behind, expression.unicode);
     else expression.lastIndex = behind;
   }
   return masked + text.slice(end);

@@ -8,6 +8,10 @@ export const CONTEXTS = {
     'found SECRET, which belongs to {user}',
     '{word} (SECRET) rejected by {host}',
     '{iso_space},{digit:3} WARN [{word}] SECRET: not accepted.',
+    '{epochms},SECRET,{user},{int:1-99}',
+    '{int:10000000-99999999} SECRET {digit:10}',
+    '{digit:9};SECRET;{digit:12};{word}',
+    '{digit:8}|SECRET|{digit:16}',
   ],
   'key=value': [
     '{iso}Z INFO {word} KEY=SECRET',

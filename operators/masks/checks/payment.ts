@@ -14,18 +14,35 @@ const ISSUERS: readonly { prefix: RegExp; lengths: readonly number[] }[] = [
 const OTHER_NUMBER =
   /(?:\b|_)(?:id|ids|uid|pid|tid|seq|ref|order|txn|batch|block|offset|size|bytes|time|ts|timestamp|trace|span|request|req|nonce|serial|tracking|invoice|imei|lsn|xid|zxid|rev|version|build|hash|checksum)["']?\s{0,2}[=:#]?\s{0,2}["']?$/i;
 
+/**
+ * What may join a number of a card: the name of one, track 1 of its magnetic stripe, the escape of a line break, and another
+ * long number or its mask in front of a slash. Behind other words and signs, digits are a part of something else.
+ */
+const CARD_START =
+  /(?:(?:cards?|visa|amex|maestro|(?<![a-z])(?:pan|ccn?))(?:[_-]?(?:no|nr|num(?:ber)?))?[_./-]?|%B|\\[nrt]|(?:\d{8}|[ -]\d{3,5}|:>)\/)$/i;
+
 /** Whether a number is that of a payment card: the prefix and length of an issuer, and the check digit of Luhn. */
 export function isCardNumber(value: string, text = value, start = 0): boolean {
   if (OTHER_NUMBER.test(text.slice(Math.max(0, start - 40), start))) return false;
-  const end = start + value.length;
-  // A row of long numbers is a table of something else.
-  if (/\d{8}[\s,;|]$/.test(text.slice(Math.max(0, start - 9), start))) return false;
-  if (/^[\s,;|]\d{8}/.test(text.slice(end, end + 9))) return false;
-  const digits = value.replace(/[ -]/g, '');
+  const before = text.slice(Math.max(0, start - 24), start);
+  if (/[A-Za-z_.+/-]$/.test(before) && !CARD_START.test(before)) return false;
+  if (isInRowOfHashes(text, start, start + value.length)) return false;
+  const digits = value.replace(/[ .-]/g, '');
   if (!/^\d{12,19}$/.test(digits) || /^(\d)\1*$/.test(digits)) return false;
   if (!ISSUERS.some(({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length)))
     return false;
   return luhnSum(digits) % 10 === 0;
+}
+
+/**
+ * Whether a number is between two long numbers, separated by spaces, one of which is longer than those of cards, accounts
+ * and times are: such a row has 64-bit hashes, ids or counters.
+ */
+function isInRowOfHashes(text: string, start: number, end: number): boolean {
+  const before = /(?<!\d)\d{8,20} $/.exec(text.slice(Math.max(0, start - 22), start))?.[0];
+  if (before === undefined) return false;
+  const after = /^ \d{8,20}(?!\d)/.exec(text.slice(end, end + 22))?.[0];
+  return after !== undefined && Math.max(before.length, after.length) > 18;
 }
 
 /** The sum of the digits in which every second one from the right is doubled. */

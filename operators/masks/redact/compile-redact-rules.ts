@@ -200,7 +200,9 @@ function compileRule(
     },
     groups,
     ...(rule.keywords && { keywords: rule.keywords.map((keyword) => keyword.toLowerCase()) }),
-    ...(rule.value && { locate: LOCATE[rule.value] }),
+    ...(rule.value && {
+      locate: rule.value === 'groups' ? groupsThatPass(check ?? (() => true)) : LOCATE[rule.value],
+    }),
     // What is joined to a value is masked with it, and can make a secret of it.
     accepts: (value, text, start, first) =>
       (first !== undefined && accepts(text.slice(first.start, first.end), text, first.start)) ||
@@ -209,7 +211,9 @@ function compileRule(
   };
 }
 
-const LOCATE: Readonly<Record<NonNullable<RedactRule['value']>, NonNullable<MaskRule['locate']>>> = {
+type Locate = NonNullable<MaskRule['locate']>;
+
+const LOCATE: Readonly<Record<Exclude<NonNullable<RedactRule['value']>, 'groups'>, Locate>> = {
   literal: (text, start, end) => {
     const place = literalAt(text, start, end);
     return place === undefined ? [] : [place];
@@ -217,6 +221,23 @@ const LOCATE: Readonly<Record<NonNullable<RedactRule['value']>, NonNullable<Mask
   beside: valuesBeside,
   below: valuesBelow,
 };
+
+/** As many groups of a number as pass the check: `BE68 5390 0754 7034` of `BE68 5390 0754 7034 EUR`. */
+const groupsThatPass =
+  (check: Check): Locate =>
+  (text, start, end) => {
+    for (let to = end; to > start; to = lastSeparator(text, start, to)) {
+      if (check(text.slice(start, to), text, start)) return [{ start, end: to }];
+    }
+    return [{ start, end }];
+  };
+
+/** Where the last separator of groups between two places is, or the first of the places. */
+function lastSeparator(text: string, start: number, end: number): number {
+  let at = end - 1;
+  while (at > start && text[at] !== ' ' && text[at] !== '-' && text[at] !== '.') at--;
+  return at;
+}
 
 function compileCheck(
   id: string,

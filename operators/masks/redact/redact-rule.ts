@@ -34,8 +34,10 @@ export interface RedactRule {
    *   quote ends with it, with escaped and doubled quotes, and with the strings that are joined to it.
    * - `beside`: a group is the quote after a string of JSON that names something, and its value is in a field beside it.
    * - `below`: a group is the bracket of an object or array of JSON, and its strings are the values.
+   * - `groups`: a group is a number in groups, which may be followed by groups of another one. The value is as many of them as
+   *   pass the check.
    */
-  readonly value?: 'literal' | 'beside' | 'below' | undefined;
+  readonly value?: 'literal' | 'beside' | 'below' | 'groups' | undefined;
   /** Only strings that contain one of these, in any case, are searched. Absent: all strings are. */
   readonly keywords?: readonly string[] | undefined;
   readonly check?: RuleCheck | undefined;

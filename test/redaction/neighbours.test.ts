@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { createRedactor } from '../../plugins/masks/redact.ts';
+import { RedactProcessConfig } from '../../plugins/process/redact.ts';
+
+const redactor = createRedactor(RedactProcessConfig.parse({ plugin: 'redact', packs: ['all'] }), {
+  now: () => 0,
+  onMask: () => {},
+});
+
+const VISA = '4539578763621486';
+const OTHER = '4012888888881881';
+
+describe('a card number beside other numbers', () => {
+  it.each([',', ';', ' ', '\t', '|', '/', ', ', ' / ', '":"'])(
+    'is masked with %j between them',
+    (separator) => {
+      expect(redactor.maskText(`${VISA}${separator}${OTHER}`)).toBe(`<:card:>${separator}<:card:>`);
+      for (const number of ['1234567890', '20260101', '20261126120000123']) {
+        const line = [number, VISA, number, OTHER, 'x'].join(separator);
+        expect(redactor.maskText(line)).toBe([number, '<:card:>', number, '<:card:>', 'x'].join(separator));
+        const masked = redactor.maskText(JSON.stringify({ row: line }));
+        expect(JSON.parse(masked)).toEqual({ row: redactor.maskText(line) });
+      }
+    },
+  );
+
+  it.each([
+    ['4539 5787 6362 1486 123', '<:card:> 123'],
+    ['4539 5787 6362 1486 12/30', '<:card:> 12/30'],
+    ['4539 5787 6362 1486 4012 8888 8888 1881', '<:card:> <:card:>'],
+    ['2026 0101 4539 5787 6362 1486', '2026 0101 <:card:>'],
+    ['[4539578763621486,4012888888881881]', '[<:card:>,<:card:>]'],
+    ['{"n":[4539578763621486,4012888888881881]}', '{"n":["<:card:>","<:card:>"]}'],
+  ])('%s', (text, masked) => {
+    expect(redactor.maskText(text)).toBe(masked);
+  });
+});
+
+it.each([
+  ['%B4539578763621486^DOE/JOHN^25121011', '%B<:card:>^DOE/JOHN^25121011'],
+  [';4539578763621486=25121011234567890?', ';<:card:>=25121011234567890?'],
+  ['4539578763621486D25121011234567890', '<:card:>D25121011234567890'],
+  ['card: 4539.5787.6362.1486', 'card: <:card:>'],
+  ['card_4539578763621486', 'card_<:card:>'],
+  ['pan-4539578763621486', 'pan-<:card:>'],
+  ['GET /v1/cards/4539578763621486/charges', 'GET /v1/cards/<:card:>/charges'],
+])('a card number is masked in %s', (text, masked) => {
+  expect(redactor.maskText(text)).toBe(masked);
+});
+
+it.each([
+  'blk_-4539578763621486',
+  'x4539578763621486',
+  '0.4539578763621486',
+  'a-4539578763621486',
+  '/orders/4539578763621486',
+])('%s is no card number', (text) => {
+  expect(redactor.maskText(text)).toBe(text);
+});
+
+it.each([
+  ['BE68 5390 0754 7034 EUR 100', '<:iban:> EUR 100'],
+  ['BE68 5390 0754 7034 AT61 1904 3002 3457 3201', '<:iban:> <:iban:>'],
+  ['BE68-5390-0754-7034', '<:iban:>'],
+  ['DE89370400440532013000,BE68539007547034', '<:iban:>,<:iban:>'],
+])('an IBAN is masked in %s', (text, masked) => {
+  expect(redactor.maskText(text)).toBe(masked);
+});
