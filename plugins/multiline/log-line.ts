@@ -22,7 +22,7 @@ const PREFIX = new RegExp(`^${LINE_PREFIX}`);
 
 /** How a record of a log begins in the usual formats: with a time, a level, an address, or as JSON or `key=value`. */
 const RECORD = new RegExp(
-  String.raw`^(?:${[
+  `^(?:${[
     String.raw`[[(]?\d{4}[-/.]\d\d[-/.]\d\d`,
     String.raw`[[(]?\d{1,2}[-/. ](?:\d\d|${MONTH})[-/. ,]`,
     String.raw`[[(]?\d\d:\d\d:\d\d`,
@@ -33,9 +33,9 @@ const RECORD = new RegExp(
     String.raw`[DIWEFA], \[`,
     String.raw`[[(<*|]?(?:${LEVEL})[\])>*|]?(?:[:\s|]|$)`,
     String.raw`\[(?:${LEVEL.toLowerCase()}|fail|crit|dbug)\]`,
-    String.raw`(?:${LEVEL.toLowerCase()}|fail|crit|dbug):`,
+    `(?:${LEVEL.toLowerCase()}|fail|crit|dbug):`,
     String.raw`\{"`,
-    String.raw`(?:time|timestamp|ts|t|at|level|lvl|severity|msg)=`,
+    `(?:time|timestamp|ts|t|at|level|lvl|severity|msg)=`,
     String.raw`\d{1,3}(?:\.\d{1,3}){3} `,
   ].join('|')})`,
 );

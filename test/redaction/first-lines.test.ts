@@ -1,4 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Redactor } from '../../operators/masks/redact/redactor.ts';
 import { loadPack, packNames, packRules } from '../../plugins/packs/load-packs.ts';
@@ -133,4 +134,16 @@ describe.each(packNames())('the rules of %s', (pack) => {
     );
     expect(kept).toEqual([]);
   });
+});
+
+it('the rule of docs/redaction.md finds the full lines of a key that come without its first line, and no digest', () => {
+  const [, source = ''] = /^ {4}KEY_LINE: '(.*)'$/m.exec(readFileSync('docs/redaction.md', 'utf8')) ?? [];
+  const rule = new RegExp(source);
+  const lines = rsa.privateKey.split('\n').slice(2, -3);
+  expect(lines.length).toBeGreaterThan(20);
+  const forms = lines.flatMap((line) => [line, `web-1 | ${line}`, JSON.stringify({ log: `${line}\n` })]);
+  expect(forms.filter((line) => !rule.test(line))).toEqual([]);
+  const sha256 = createHash('sha256').update('a').digest('hex');
+  const sha512 = createHash('sha512').update('a').digest('base64');
+  expect([sha256, `sha512-${sha512}`].filter((line) => rule.test(line))).toEqual([]);
 });
