@@ -12,7 +12,8 @@ import puppeteer from 'puppeteer-core';
 
 const ROOT = join(import.meta.dirname ?? dirname(fileURLToPath(import.meta.url)), '../..');
 const PLAYGROUND = join(ROOT, 'docs/playground');
-const LONG_MS = 20_000;
+/** Ten times what Chromium and the slowest example take on a quiet machine. */
+const LONG_MS = 60_000;
 const CONFIG = `
 collectors: { web: { plugin: file, paths: [web.log] } }
 processors: { secrets: { plugin: regex_mask, rules: { KEY: 'k-[0-9]+' } } }
@@ -38,6 +39,7 @@ describe('the playground', () => {
     await promisify(execFile)(process.execPath, args, { cwd: ROOT });
     browser = await puppeteer.launch({
       executablePath: process.env.CHROMIUM,
+      timeout: LONG_MS,
       args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     });
   }, 2 * LONG_MS);
@@ -48,6 +50,7 @@ describe('the playground', () => {
   async function open(fragment = '') {
     await page?.close();
     page = await browser.newPage();
+    page.setDefaultTimeout(LONG_MS);
     await page.goto(pathToFileURL(join(folder, 'index.html')).href + fragment);
     await settled();
   }
@@ -109,7 +112,10 @@ describe('the playground', () => {
       expect(await selected()).toBe('regex_masc');
       await write(CONFIG.replace("'one', '<b", "'two', '<b"), '1 failed');
       await write(CONFIG, '1 passed');
-      expect(await page.$eval('#drawing', (image) => image.naturalWidth)).toBeGreaterThan(300);
+      // The image is decoded after its text is there.
+      await page.waitForFunction(() => document.querySelector('#drawing').naturalWidth > 300, {
+        timeout: LONG_MS,
+      });
     },
     2 * LONG_MS,
   );
