@@ -18,6 +18,7 @@ import { FollowSession } from './follow/follow-session.ts';
 import type { FollowSettings, Positions } from './follow/follow-settings.ts';
 import type { LineBatch } from './follow/line-block.ts';
 import { sharedMemory } from './follow/process-limits.ts';
+import { isEncoding } from './follow/text-encoding.ts';
 
 export type { Fingerprint } from './follow/file-fingerprint.ts';
 export type { FileId } from './follow/file-system.ts';
@@ -59,6 +60,7 @@ const DEFAULTS: Omit<FollowSettings, 'memory'> = {
   skipEmptyLines: false,
   chunkBytes: CHUNK_BYTES,
   maxLineBytes: MAX_LINE_BYTES,
+  encoding: 'utf-8',
   pollMs: POLL_MS,
   quietPolls: QUIET_POLLS,
   flushPolls: QUIET_POLLS,
@@ -83,6 +85,9 @@ const CHECKS: Checks<FollowSettings> = {
   skipEmptyLines: BOOLEAN,
   chunkBytes: COUNT,
   maxLineBytes: COUNT,
+  encoding: (value) =>
+    (typeof value === 'string' && isEncoding(value)) ||
+    'a label of an encoding, such as utf-8 or windows-1252',
   memory: (value) => hasMethods(value, 'take', 'give') || 'a MemoryBudget',
   pollMs: COUNT,
   quietPolls: POLLS,

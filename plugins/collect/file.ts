@@ -24,6 +24,7 @@ import {
   type WrittenFile,
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
+import { encoding } from '../encoding.ts';
 import { eventsOfText as linesOfText } from '../events-of-text.ts';
 import { excludedBy, NamedFiles, namedBy } from '../named-files.ts';
 
@@ -100,6 +101,9 @@ export const FileCollectConfig = CollectConfigBase.extend({
     .boolean()
     .optional()
     .describe('Emit no event for a line without characters. Default: false.'),
+  encoding: encoding()
+    .optional()
+    .describe('The encoding of the files, such as `windows-1252` or `utf-16le`. Default: utf-8.'),
 });
 export type FileCollectConfig = Readonly<z.output<typeof FileCollectConfig>>;
 
@@ -163,6 +167,7 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
     once: ctx.once,
     allowMissing: ctx.config.allow_missing ?? false,
     maxLineBytes,
+    encoding: ctx.config.encoding,
     batchLines: BATCH_LINES,
     chunkBytes: Math.min(CHUNK_BYTES, maxLineBytes),
     pollMs: POLL_MS,

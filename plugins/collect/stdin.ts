@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
 import { BlockMemory, LineBlock } from '../../operators/files/follow/line-block.ts';
 import { LineFramer } from '../../operators/files/follow/line-framer.ts';
+import { encodingOf, type TextEncoding } from '../../operators/files/follow/text-encoding.ts';
 import { counted } from '../../operators/support/counted.ts';
 import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
 import { untilAborted } from '../../operators/until-aborted.ts';
@@ -20,6 +21,7 @@ import {
   safeReason,
 } from '../../src/sdk/index.ts';
 import { BatchDemand } from '../batch-demand.ts';
+import { encoding } from '../encoding.ts';
 import { eventsOfText } from '../events-of-text.ts';
 
 /** `source` of the events, and how logs name where a line lies. */
@@ -42,6 +44,9 @@ const schema = CollectConfigBase.extend({
     .default(MAX_LINE_BYTES)
     .describe('A longer line is cut there, and its event is marked `truncated: true`.'),
   skip_empty_lines: z.boolean().default(false).describe('Emit no event for a line without characters.'),
+  encoding: encoding()
+    .default('utf-8')
+    .describe('The encoding of the input, such as `windows-1252` or `utf-16le`.'),
 });
 
 export default defineCollector({
@@ -69,7 +74,7 @@ piped:
    */
   collect({ ctx }) {
     const { max_line_bytes: maxLineBytes, skip_empty_lines: skipEmptyLines } = ctx.config;
-    const input = inputOf(process.stdin, maxLineBytes);
+    const input = inputOf(process.stdin, maxLineBytes, encodingOf(ctx.config.encoding));
     const demand = new BatchDemand(ctx.demand, ctx.state, BATCH_LINES);
     const onBytes = (count: number) => ctx.stats.bytes(count);
     const onBacklog = (bytes: number) => ctx.stats.backlog(bytes);
@@ -77,7 +82,15 @@ piped:
       ctx.logger.warn(`standard input starts with ${counted(bytes, 'NUL byte')}, which were skipped`, {
         bytes,
       });
-    return input.read({ demand, skipEmptyLines, onBytes, onBacklog, onHole }).pipe(untilAborted(ctx.signal));
+    const onInvalidByte = (offset: number) =>
+      ctx.logger.warn(
+        `standard input is not UTF-8: the byte at offset ${offset} and others like it become U+FFFD. If it has another ` +
+          'encoding, set `encoding`, for example `encoding: windows-1252`',
+        { offset },
+      );
+    return input
+      .read({ demand, skipEmptyLines, onBytes, onBacklog, onHole, onInvalidByte })
+      .pipe(untilAborted(ctx.signal));
   },
 });
 
@@ -90,6 +103,8 @@ interface ReadSettings {
   readonly onBacklog: (bytes: number) => void;
   /** Told of the NULs at the start of the input. */
   readonly onHole: (bytes: number) => void;
+  /** Told the offset of the first byte that is not UTF-8. */
+  readonly onInvalidByte: (offset: number) => void;
 }
 
 /** Lines that were emitted and are not acknowledged yet. */
@@ -101,10 +116,10 @@ interface InFlight {
 /** One for each stream: what a run leaves unread, or has in flight when it fails, is there for the next one. */
 const inputs = new WeakMap<Readable, LineInput>();
 
-function inputOf(stream: Readable, maxLineBytes: number): LineInput {
+function inputOf(stream: Readable, maxLineBytes: number, encoding: TextEncoding): LineInput {
   let input = inputs.get(stream);
   if (input === undefined) {
-    input = new LineInput(stream, maxLineBytes);
+    input = new LineInput(stream, maxLineBytes, encoding);
     inputs.set(stream, input);
   }
   return input;
@@ -126,6 +141,8 @@ class LineInput {
   readonly #stream: Readable;
   readonly #framer: LineFramer;
   readonly #maxLineBytes: number;
+  readonly #encoding: TextEncoding;
+  #onInvalidByte: ((offset: number) => void) | undefined;
   readonly #memory = new BlockMemory();
   readonly #inFlight = new Set<InFlight>();
   /** What was read; `start` to `end` is not fed yet. The memory is reused, because new memory costs more than a copy. */
@@ -137,10 +154,12 @@ class LineInput {
   #isRead = false;
   #runs = 0;
 
-  constructor(stream: Readable, maxLineBytes: number) {
+  constructor(stream: Readable, maxLineBytes: number, encoding: TextEncoding) {
     this.#stream = stream;
     this.#maxLineBytes = maxLineBytes;
-    this.#framer = new LineFramer(0, { maxLineBytes });
+    this.#encoding = encoding;
+    const onInvalidByte = (offset: number) => this.#onInvalidByte?.(offset);
+    this.#framer = new LineFramer(0, { maxLineBytes, encoding, onInvalidByte });
     if (isFolder(stream)) {
       const why =
         'standard input is a folder; expected a file or a pipe. To read the files of a folder, use a `file` collector';
@@ -149,13 +168,21 @@ class LineInput {
   }
 
   /** Errors if the stream fails, if it is not text, or if another run reads it. */
-  read({ demand, skipEmptyLines, onBytes, onBacklog, onHole }: ReadSettings): Observable<EventBatch> {
+  read({
+    demand,
+    skipEmptyLines,
+    onBytes,
+    onBacklog,
+    onHole,
+    onInvalidByte,
+  }: ReadSettings): Observable<EventBatch> {
     return new Observable((subscriber) => {
       if (this.#isRead) {
         subscriber.error(new PluginError('standard input is already read by another collector'));
         return;
       }
       this.#isRead = true;
+      this.#onInvalidByte = onInvalidByte;
       const run = ++this.#runs;
       const left = [...this.#inFlight];
       let isRunning = false;
@@ -264,9 +291,9 @@ class LineInput {
   #feed(chunk: Buffer): void {
     if (this.#head.length < HEAD_BYTES) {
       this.#head = Buffer.concat([this.#head, chunk.subarray(0, HEAD_BYTES - this.#head.length)]);
-      const format = nonTextFormat(this.#head);
+      const format = nonTextFormat(this.#head, this.#encoding);
       if (format !== undefined) {
-        const why = `standard input is ${format.name}, in which masks would find nothing; ${format.advice} first`;
+        const why = `standard input is ${format.name}, in which masks would find nothing; expected ${this.#encoding.name.toUpperCase()} text: ${format.advice}`;
         this.#refusal = refusal(why);
       }
     }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import zlib from 'node:zlib';
+import { type TextEncoding, UTF_8 } from './text-encoding.ts';
 
 // Not a named import, which would keep an older Node.js from loading the module that names the required version.
 const { crc32 } = zlib;
@@ -35,9 +36,11 @@ export class FileHead {
   #fingerprint: Fingerprint | undefined;
   /** Null if these bytes were not looked at. */
   #format: NonTextFormat | undefined | null = null;
+  readonly #encoding: TextEncoding;
 
   /** `expected`: the fingerprint from before, as long as the bytes are not known. */
-  constructor(bytes: Buffer | undefined, expected?: Fingerprint) {
+  constructor(bytes: Buffer | undefined, encoding: TextEncoding, expected?: Fingerprint) {
+    this.#encoding = encoding;
     this.#bytes = bytes ?? NOTHING;
     if (bytes === undefined) this.#fingerprint = expected;
   }
@@ -47,9 +50,9 @@ export class FileHead {
     return this.#fingerprint;
   }
 
-  /** The format of the file if it is not UTF-8 text, as far as its first bytes tell. */
+  /** The format of the file if it is not text in its encoding, as far as its first bytes tell. */
   get nonTextFormat(): NonTextFormat | undefined {
-    if (this.#format === null) this.#format = nonTextFormat(this.#bytes);
+    if (this.#format === null) this.#format = nonTextFormat(this.#bytes, this.#encoding);
     return this.#format;
   }
 
@@ -100,8 +103,6 @@ const UNPACK = 'unpack it';
 const FORMATS: readonly Format[] = [
   { name: 'UTF-32', magic: [0xff, 0xfe, 0x00, 0x00], advice: CONVERT },
   { name: 'UTF-32', magic: [0x00, 0x00, 0xfe, 0xff], advice: CONVERT },
-  { name: 'UTF-16', magic: [0xff, 0xfe], advice: CONVERT },
-  { name: 'UTF-16', magic: [0xfe, 0xff], advice: CONVERT },
   { name: 'gzip', magic: [0x1f, 0x8b], advice: UNPACK },
   { name: 'compress', magic: [0x1f, 0x9d], advice: UNPACK },
   { name: 'zstd', magic: [0x28, 0xb5, 0x2f, 0xfd], advice: UNPACK },
@@ -120,14 +121,34 @@ const FORMATS: readonly Format[] = [
 /** A format in which masks would find no secret, and what to do about it. */
 export type NonTextFormat = Pick<Format, 'name' | 'advice'>;
 
-/** The format of a file that starts with these bytes if it is not UTF-8 text; undefined if it may be. */
-export function nonTextFormat(head: Buffer): NonTextFormat | undefined {
+/** The format of a file that starts with these bytes if it is not text in this encoding; undefined if it may be. */
+export function nonTextFormat(head: Buffer, encoding = UTF_8): NonTextFormat | undefined {
   const marked = FORMATS.find(({ magic }) =>
     magic.every((byte, i) => byte === undefined || head[i] === byte),
   );
   if (marked !== undefined) return marked;
-  if (isUnmarkedUtf32(head)) return { name: 'UTF-32', advice: CONVERT };
-  return isUnmarkedUtf16(head) || holdsUtf16(head) ? { name: 'UTF-16', advice: CONVERT } : undefined;
+  const isUtf16Expected = encoding.unit === 2;
+  // Every other character of UTF-16 may be a line feed, which looks the same.
+  if (!isUtf16Expected && isUnmarkedUtf32(head)) return { name: 'UTF-32', advice: CONVERT };
+  const found = utf16Of(head);
+  if (found !== undefined && found !== encoding.name)
+    return { name: found.toUpperCase(), advice: `set \`encoding: ${found}\`` };
+  const isUtf8 = isUtf16Expected && head.length >= LEAST_UTF_8 && !head.includes(0) && isUtf8UpToItsEnd(head);
+  return isUtf8 ? { name: 'UTF-8', advice: 'remove `encoding`' } : undefined;
+}
+
+/** Bytes: text in UTF-16 that is as long and happens to be UTF-8 does not occur. */
+const LEAST_UTF_8 = 16;
+/** By the place of the upper half of each character. */
+const UTF_16 = ['utf-16be', 'utf-16le'] as const;
+
+function utf16Of(head: Buffer): (typeof UTF_16)[number] | undefined {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  return (
+    UTF_16.find((_, upper) => isUnmarkedUtf16(head, upper)) ??
+    UTF_16.find((_, upper) => holdsUtf16(head, upper))
+  );
 }
 
 /** This many characters in a row are no coincidence. */
@@ -141,12 +162,10 @@ const MOST_OPEN = 3;
 const MOST_PLANE = 0x10;
 
 /** Whether every other byte at the start is the same control character: the upper half of letters of one script. */
-function isUnmarkedUtf16(head: Buffer): boolean {
-  return [0, 1].some((upper) => {
-    const script = head[upper] as number;
-    if (script >= SPACE || (script >= TAB && script <= CR)) return false;
-    return everyCharacter(head, 2, (at) => head[at + upper] === script && head[at + 1 - upper] !== script);
-  });
+function isUnmarkedUtf16(head: Buffer, upper: number): boolean {
+  const script = head[upper] as number;
+  if (script >= SPACE || (script >= TAB && script <= CR)) return false;
+  return everyCharacter(head, 2, (at) => head[at + upper] === script && head[at + 1 - upper] !== script);
 }
 
 /**
@@ -154,20 +173,18 @@ function isUnmarkedUtf16(head: Buffer): boolean {
  * characters to be known by their upper halves, such as Chinese. An upper half that is a control character speaks against
  * it, because line ends and tabs of another encoding would be there, and so does NUL, which is a hole in a file.
  */
-function holdsUtf16(head: Buffer): boolean {
+function holdsUtf16(head: Buffer, upper: number): boolean {
   if (!head.includes(0) || isUtf8UpToItsEnd(head)) return false;
-  return [0, 1].some((upper) => {
-    let run = 0;
-    let longest = 0;
-    for (let at = 0; at + 1 < head.length; at += 2) {
-      const high = head[at + upper] as number;
-      const low = head[at + 1 - upper] as number;
-      if (high === 0 ? low === 0 : high < SPACE) return false;
-      run = high === 0 ? run + 1 : 0;
-      longest = Math.max(longest, run);
-    }
-    return longest >= CHARACTERS;
-  });
+  let run = 0;
+  let longest = 0;
+  for (let at = 0; at + 1 < head.length; at += 2) {
+    const high = head[at + upper] as number;
+    const low = head[at + 1 - upper] as number;
+    if (high === 0 ? low === 0 : high < SPACE) return false;
+    run = high === 0 ? run + 1 : 0;
+    longest = Math.max(longest, run);
+  }
+  return longest >= CHARACTERS;
 }
 
 /** Whether it is UTF-8, up to a last character that is incomplete. */

@@ -1,8 +1,8 @@
 import { checksumOf, matchesChecksum, STRETCH, type TailChecksum } from './file-fingerprint.ts';
 import { readSpan } from './file-system.ts';
 import type { StartPosition } from './followed-files.ts';
+import { type TextEncoding, UTF_8 } from './text-encoding.ts';
 
-const LF = 0x0a;
 /** Each search for the start of a line reads twice as many bytes as the one before, up to this. */
 const LONGEST_LOOK = 1024 * 1024;
 
@@ -25,6 +25,7 @@ export async function findStart(
   fd: number,
   { offset, tail, mayBeInLine = false }: Pick<StartPosition, 'offset' | 'tail' | 'mayBeInLine'>,
   maxLineBytes: number,
+  encoding = UTF_8,
 ): Promise<FoundStart | undefined> {
   const stretchFrom = Math.max(0, offset - STRETCH);
   const from = Math.min(tail?.from ?? offset, stretchFrom);
@@ -33,20 +34,29 @@ export async function findStart(
   if (tail !== undefined && !matchesChecksum(bytes.subarray(tail.from - from), tail)) return undefined;
   const before = bytes.subarray(stretchFrom - from);
   const found = { offset, isInLine: false, before, tail: checksumOf(before, offset) };
-  return mayBeInLine ? findLineStart(fd, found, Math.max(0, offset - maxLineBytes)) : found;
+  // No line in this encoding starts at half of a character.
+  const isInLine = mayBeInLine || offset % encoding.unit !== 0;
+  return isInLine ? findLineStart(fd, found, Math.max(0, offset - maxLineBytes), encoding) : found;
 }
 
 /** Where the line starts that `start` may lie in, if that is not before `least`. */
-async function findLineStart(fd: number, start: FoundStart, least: number): Promise<FoundStart | undefined> {
+async function findLineStart(
+  fd: number,
+  start: FoundStart,
+  leastByte: number,
+  { unit, lastIndexOfLf }: TextEncoding,
+): Promise<FoundStart | undefined> {
   const { offset, before } = start;
-  let from = Math.max(least, offset - before.length);
+  const atUnit = (byte: number) => byte + (byte % unit);
+  const least = atUnit(leastByte);
+  let from = Math.max(least, atUnit(offset - before.length));
   let bytes: Buffer | undefined = before.subarray(before.length - (offset - from));
   while (bytes !== undefined) {
-    const lf = bytes.lastIndexOf(LF);
+    const lf = lastIndexOfLf(bytes);
     if (lf !== -1) return { ...start, offset: from + lf + 1, before: bytes.subarray(0, lf + 1) };
     if (from === 0) return { ...start, offset: 0, before: bytes.subarray(0, 0) };
     if (from === least) return { ...start, isInLine: true };
-    const next = Math.max(least, from - Math.min(2 * bytes.length, LONGEST_LOOK));
+    const next = Math.max(least, atUnit(from - Math.min(2 * bytes.length, LONGEST_LOOK)));
     bytes = await readSpan(fd, next, from);
     from = next;
   }

@@ -81,6 +81,8 @@ export interface FollowSettings {
   readonly chunkBytes: number;
   /** The maximum length of a line in bytes, at least `chunkBytes`. A longer line is cut, and its batch marked. Default: 4 MiB. */
   readonly maxLineBytes: number;
+  /** The encoding of the files: a label that `TextDecoder` of Node.js knows. Lines are UTF-8 whatever it is. Default: `utf-8`. */
+  readonly encoding: string;
   /**
    * Limits the memory of chunks and of last lines without a newline, over all followers that share it. Beyond it, the
    * longest such line is cut, like a line beyond `maxLineBytes`. Default: 64 MiB, shared by the whole process.

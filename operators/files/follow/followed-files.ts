@@ -17,6 +17,7 @@ import type { Probe } from './path-scanner.ts';
 import type { Descriptors } from './process-limits.ts';
 import type { ReadPump } from './read-pump.ts';
 import type { EarlierFile } from './renamed-files.ts';
+import { encodingOf } from './text-encoding.ts';
 
 /**
  * Polls that skip a quiet file whose watch works: one in five looks at it all the same, for changes that a watch does not
@@ -308,6 +309,14 @@ export function markReplaced(file: FollowedFile, { log, onTruncation }: Truncati
   );
 }
 
+function warnOfInvalidByte(path: string, offset: number, log: FollowSettings['log']): void {
+  log.warn(
+    `${path} is not UTF-8: the byte at offset ${offset} and others like it become U+FFFD. If the file has another ` +
+      'encoding, set `encoding`, for example `encoding: windows-1252`',
+    { path, offset },
+  );
+}
+
 /** What is known of a file when it is found, to decide where to start. */
 export interface FoundFile extends FileStatus {
   readonly path: string;
@@ -333,8 +342,8 @@ export interface StartPosition {
   readonly backfillEnd?: number | undefined;
 }
 
-/** What the last line of a file may take. */
-type LineMemory = Pick<FollowSettings, 'maxLineBytes' | 'memory'>;
+/** How a file is divided into lines. */
+type LineSettings = Pick<FollowSettings, 'maxLineBytes' | 'memory' | 'encoding' | 'log'>;
 
 /** One file, by identity: how far it is read, and what has become of it. Its path may change. */
 export class FollowedFile {
@@ -407,15 +416,28 @@ export class FollowedFile {
   /** What of `unread` is part of the table's sum. */
   counted = 0;
 
-  constructor(found: FoundFile, start: StartPosition, { maxLineBytes, memory }: LineMemory) {
+  constructor(
+    found: FoundFile,
+    start: StartPosition,
+    { maxLineBytes, memory, encoding: label, log }: LineSettings,
+  ) {
     const { offset, isUnterminated, fingerprint, tail, mayBeInLine = false } = start;
     this.id = found.id;
     this.path = found.path;
     this.size = found.size;
     this.backfillEnd = start.backfillEnd ?? (found.existed ? found.size : 0);
-    this.head = new FileHead(found.head, fingerprint);
+    const encoding = encodingOf(label);
+    this.head = new FileHead(found.head, encoding, fingerprint);
     this.isReadable = found.head !== undefined && this.head.nonTextFormat === undefined;
-    this.lines = new LineFramer(offset, { isUnterminated, maxLineBytes, tail, memory });
+    const onInvalidByte = (byte: number) => warnOfInvalidByte(this.path, byte, log);
+    this.lines = new LineFramer(offset, {
+      isUnterminated,
+      maxLineBytes,
+      tail,
+      memory,
+      encoding,
+      onInvalidByte,
+    });
     if (offset > 0) this.start = start;
     if (mayBeInLine) this.#oldEnd = offset;
   }

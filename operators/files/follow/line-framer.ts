@@ -1,18 +1,20 @@
+import { isUtf8 } from 'node:buffer';
 import { type TailChecksum, TailDigest } from './file-fingerprint.ts';
+import { findInvalidUtf8 } from './invalid-utf8.ts';
 import { BlockLease, BlockMemory, LineBlock } from './line-block.ts';
 import type { CuttableLine, MemoryBudget } from './process-limits.ts';
+import { type TextEncoding, UTF_8 } from './text-encoding.ts';
 
-const LF = 0x0a;
 const NUL = 0;
 const NOTHING = Buffer.alloc(0);
-const TERMINATOR = Buffer.of(LF);
 /** A byte order mark in UTF-8: ahead of the first line, and no part of it. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Cuts the bytes of one file into lines, and knows to the byte where each lies.
  *
- * Bytes are cut at LF, which no other character of UTF-8 contains, so a character that two chunks share is never split.
+ * Bytes are cut at LF, which no other character of the encoding contains, so a character that two chunks share is never
+ * split. What is taken is UTF-8, and all offsets are those of the file.
  * A byte order mark at the start of the file belongs to no line. NULs there belong to no line either: they are the hole
  * that a truncation leaves under a writer that does not append. Of a line longer than `maxLineBytes` only so many bytes
  * are kept, in memory as well.
@@ -46,10 +48,16 @@ export class LineFramer {
   #digestedTo = 0;
   /** Of the bytes before `offset`. */
   #tail: TailChecksum | undefined;
+  readonly #encoding: TextEncoding;
+  /** The first byte of a character whose second one has not come. */
+  #half = NOTHING;
+  /** Told once. */
+  #onInvalidByte: ((offset: number) => void) | undefined;
 
   /**
    * `isUnterminated`: what ends at `offset` is a line that was taken before its terminator came. `tail`: the checksum of
-   * the bytes before `offset`. `memory`: what a line that is held counts in.
+   * the bytes before `offset`. `memory`: what a line that is held counts in. `onInvalidByte`: told the offset of the first
+   * byte that is not UTF-8, unless there is another `encoding`.
    */
   constructor(
     offset = 0,
@@ -58,11 +66,15 @@ export class LineFramer {
       maxLineBytes = Number.POSITIVE_INFINITY,
       tail,
       memory,
+      encoding = UTF_8,
+      onInvalidByte,
     }: {
       isUnterminated?: boolean;
       maxLineBytes?: number;
       tail?: TailChecksum | undefined;
       memory?: MemoryBudget;
+      encoding?: TextEncoding;
+      onInvalidByte?: (offset: number) => void;
     } = {},
   ) {
     this.#offset = offset;
@@ -72,6 +84,8 @@ export class LineFramer {
     this.#digest = new TailDigest(offset);
     this.#isUnterminated = isUnterminated;
     this.#held = new PartialLine(maxLineBytes, memory);
+    this.#encoding = encoding;
+    this.#onInvalidByte = encoding === UTF_8 ? onInvalidByte : undefined;
   }
 
   /** Whether the last line was taken before its terminator came. */
@@ -117,8 +131,8 @@ export class LineFramer {
   }
 
   /** Adds the next bytes of the file. Only when all lines are taken; the chunk is read in place, not copied. */
-  feed(chunk: Buffer): void {
-    this.#readOffset += chunk.length;
+  feed(bytes: Buffer): void {
+    const chunk = this.#wholeUnits(bytes);
     const skipped = this.#skippedBytes(chunk);
     this.#digest.add(chunk.subarray(0, skipped));
     if (skipped > 0) {
@@ -128,8 +142,24 @@ export class LineFramer {
     this.#chunk = chunk.subarray(skipped);
     this.#at = 0;
     this.#digestedTo = 0;
-    this.#lastLf = this.#chunk.lastIndexOf(LF);
+    this.#lastLf = this.#encoding.lastIndexOfLf(this.#chunk);
     this.#holdRest();
+  }
+
+  /** What starts at a multiple of the encoding's unit in the file, and ends at one. */
+  #wholeUnits(bytes: Buffer): Buffer {
+    const { unit } = this.#encoding;
+    const start = this.#readOffset - this.#half.length;
+    this.#readOffset += bytes.length;
+    if (unit === 1) return bytes;
+    const all = this.#half.length === 0 ? bytes : Buffer.concat([this.#half, bytes]);
+    const whole = all.subarray(0, Math.max(0, all.length - (this.#readOffset % unit)));
+    this.#half = Buffer.from(all.subarray(whole.length));
+    const isMidUnit = start % unit !== 0 && whole.length > 0;
+    if (!isMidUnit) return whole;
+    this.#digest.add(whole.subarray(0, 1));
+    this.#offset += 1;
+    return whole.subarray(1);
   }
 
   /** Starts at `offset`, before anything was fed, with the bytes `before` it. `isInLine`: after the next LF. */
@@ -152,8 +182,9 @@ export class LineFramer {
     this.#isTruncated = false;
     if (this.#ending) return this.#takeUnterminated(lease);
     if (max < 1 || !this.hasLines) return new LineBlock(NOTHING, 0);
-    const firstEnd = this.#chunk.indexOf(LF, this.#at);
-    const first = this.#chunk.subarray(this.#at, firstEnd);
+    const { indexOfLf, terminator } = this.#encoding;
+    const firstEnd = indexOfLf(this.#chunk, this.#at);
+    const first = this.#chunk.subarray(this.#at, firstEnd + 1 - terminator.length);
     if (!this.#held.hasRoomFor(first.length)) {
       this.#at = firstEnd + 1;
       return this.#finish(this.#takeHeld(first, lease), 1, lease);
@@ -162,7 +193,7 @@ export class LineFramer {
     let size = 1;
     let longest = this.#held.length + end - this.#at;
     for (; size < max && end <= this.#lastLf; size++) {
-      const next = this.#chunk.indexOf(LF, end) + 1;
+      const next = indexOfLf(this.#chunk, end) + 1;
       if (next - end > longest) longest = next - end;
       end = next;
     }
@@ -187,6 +218,7 @@ export class LineFramer {
     this.#offset = 0;
     this.#readOffset = 0;
     this.#held.clear();
+    this.#half = NOTHING;
     this.#release();
     this.#isUnterminated = false;
     this.#isTruncated = false;
@@ -201,12 +233,14 @@ export class LineFramer {
   #skippedBytes(chunk: Buffer): number {
     let skipped = 0;
     if (this.#isInHole) {
-      while (skipped < chunk.length && chunk[skipped] === NUL) skipped++;
+      const { unit } = this.#encoding;
+      while (skipped < chunk.length && chunk[skipped] === NUL && chunk[skipped + unit - 1] === NUL)
+        skipped += unit;
       this.#holeBytes += skipped;
       this.#isInHole = skipped === chunk.length;
     }
     if (this.#isInLine) {
-      const lf = chunk.indexOf(LF, skipped);
+      const lf = this.#encoding.indexOfLf(chunk, skipped);
       skipped = lf === -1 ? chunk.length : lf + 1;
       this.#isInLine = lf === -1;
     }
@@ -219,26 +253,40 @@ export class LineFramer {
     this.#ending = false;
     const lines = this.#finish(bytes, 1, lease);
     // Nothing but a byte order mark is not a line.
-    this.#isUnterminated = lines.size === 0 || lines.bytes.length > TERMINATOR.length;
+    this.#isUnterminated = lines.size === 0 || lines.bytes.length > UTF_8.terminator.length;
     return this.#isUnterminated ? lines : lines.withoutFirst;
   }
 
   /** The line that is held, as far as it is kept, with `end` as its last bytes. */
   #takeHeld(end: Buffer, lease: BlockLease): Buffer {
     this.#isTruncated = !this.#held.hasRoomFor(end.length);
-    return this.#held.take(Buffer.concat([end.subarray(0, this.#held.room), TERMINATOR]), lease);
+    return this.#held.take(
+      Buffer.concat([end.subarray(0, this.#held.room), this.#encoding.terminator]),
+      lease,
+    );
   }
 
-  #finish(bytes: Buffer, size: number, lease: BlockLease, longest = bytes.length): LineBlock {
+  #finish(read: Buffer, size: number, lease: BlockLease, lengthOfLongest = read.length): LineBlock {
+    const bytes = this.#encoding.toUtf8(read, size);
+    const longest = bytes === read ? lengthOfLongest : undefined;
     const isMarked = this.#offset === 0 && MARK.equals(bytes.subarray(0, MARK.length));
     const lines = new LineBlock(isMarked ? bytes.subarray(MARK.length) : bytes, size, { lease, longest });
-    this.#offset = this.#readOffset - (this.#chunk.length - this.#at);
+    if (this.#onInvalidByte !== undefined && !lines.isPlain && !isUtf8(bytes)) this.#tellInvalidByte(bytes);
+    this.#offset = this.#readOffset - this.#half.length - (this.#chunk.length - this.#at);
     this.#digestTo(this.#at);
     this.#tail = this.#digest.checksum;
     this.#holdRest();
     const isTerminator = this.#isUnterminated && lines.startsEmpty;
     this.#isUnterminated = false;
     return isTerminator ? lines.withoutFirst : lines;
+  }
+
+  #tellInvalidByte(bytes: Buffer): void {
+    // Without a line feed in the chunk, the line is taken before its end came.
+    const index = findInvalidUtf8(bytes, { isCut: this.#isTruncated || this.#lastLf === -1 });
+    if (index === undefined) return;
+    this.#onInvalidByte?.(this.#offset + index);
+    this.#onInvalidByte = undefined;
   }
 
   /** Copies what follows the last LF, once all lines are taken: the chunk's memory is about to be reused. */

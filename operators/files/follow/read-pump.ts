@@ -7,6 +7,7 @@ import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile, StartPosition } from './followed-files.ts';
 import { type BatchPlace, BlockMemory, type LineBatch, TakenLines } from './line-block.ts';
 import type { Descriptors } from './process-limits.ts';
+import { encodingOf, type TextEncoding } from './text-encoding.ts';
 
 /** What the pump tells its owner. */
 interface PumpEvents {
@@ -265,10 +266,12 @@ interface ReadAhead {
 
 const NOTHING = Buffer.alloc(0);
 
+type ChunkSettings = Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory' | 'encoding'>;
+
 /** Reads the next bytes of one file at a time, opening it if need be. */
 export class ChunkReader {
   readonly #descriptors: Descriptors;
-  readonly #settings: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory'>;
+  readonly #settings: ChunkSettings;
   readonly #recognised: Recognised;
   #buffer: Buffer;
   /** The memory of what is read ahead, when the other one holds what was read last. */
@@ -279,11 +282,7 @@ export class ChunkReader {
   #wasFull = false;
   #isClosed = false;
 
-  constructor(
-    descriptors: Descriptors,
-    settings: Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory'>,
-    recognised: Recognised,
-  ) {
+  constructor(descriptors: Descriptors, settings: ChunkSettings, recognised: Recognised) {
     this.#descriptors = descriptors;
     this.#settings = settings;
     this.#recognised = recognised;
@@ -373,7 +372,8 @@ export class ChunkReader {
     const { start } = file;
     if (start !== undefined) {
       // The bytes before the start come first.
-      const found = await findStart(fd, start, this.#settings.maxLineBytes);
+      const { maxLineBytes, encoding } = this.#settings;
+      const found = await findStart(fd, start, maxLineBytes, encodingOf(encoding));
       if (found === undefined || this.#isClosed) return 'replaced';
       this.#recognised(file, { offset: start.offset, tail: found.tail });
       file.begin(found);
@@ -406,7 +406,7 @@ export class ChunkReader {
       return chunk;
     }
     file.refuse();
-    throw notTextError(file, nonTextFormat);
+    throw notTextError(file, nonTextFormat, encodingOf(this.#settings.encoding));
   }
 
   /** What is read next, with the bytes before it that are to be compared. */
@@ -441,7 +441,11 @@ function movedError({ path }: FollowedFile): Error {
 }
 
 /** Masks cannot find secrets in it, so they would pass. */
-function notTextError({ path }: FollowedFile, { name, advice }: NonTextFormat): Error {
-  const message = `it looks like ${name}, in which masks find nothing; expected UTF-8 text: ${advice}, or leave it out of \`paths\``;
+function notTextError(
+  { path }: FollowedFile,
+  { name, advice }: NonTextFormat,
+  encoding: TextEncoding,
+): Error {
+  const message = `it looks like ${name}, in which masks find nothing; expected ${encoding.name.toUpperCase()} text: ${advice}, or leave it out of \`paths\``;
   return Object.assign(new Error(message), { code: 'NOT_TEXT', path });
 }

@@ -129,7 +129,7 @@ describe('followFiles, once', () => {
         expect(lines).toEqual(['plain']);
         expect(messages).toEqual([
           expect.stringMatching(
-            new RegExp(`cannot read .*/a: it looks like ${name}, in which .* expected UTF-8 text`),
+            new RegExp(`cannot read .*/a: it looks like ${name}(?:LE|BE)?, in which .* expected UTF-8 text`),
           ),
         ]);
         await eventually(() => expect(openFiles(folder())).toBe(0));

@@ -169,7 +169,7 @@ describe('stdin collector', () => {
     input.write(gzipSync('secret'));
     await eventually(() =>
       expect(first.error).toMatchObject({
-        message: 'standard input is gzip, in which masks would find nothing; unpack it first',
+        message: 'standard input is gzip, in which masks would find nothing; expected UTF-8 text: unpack it',
         fatal: true,
         permanent: true,
       }),

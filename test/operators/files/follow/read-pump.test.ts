@@ -18,7 +18,7 @@ async function followed(path: string): Promise<FollowedFile> {
   return new FollowedFile(
     found,
     { offset: 0, isUnterminated: false },
-    { maxLineBytes: 1000, memory: readMemory },
+    { maxLineBytes: 1000, memory: readMemory, encoding: 'utf-8', log: { warn: () => {}, info: () => {} } },
   );
 }
 
@@ -30,7 +30,7 @@ async function reading(text: string) {
   const descriptors = new Descriptors(1);
   const reader = new ChunkReader(
     descriptors,
-    { chunkBytes: CHUNK, maxLineBytes: 1000, memory: readMemory },
+    { chunkBytes: CHUNK, maxLineBytes: 1000, memory: readMemory, encoding: 'utf-8' },
     () => {},
   );
   const read = async () => {
