@@ -7,6 +7,12 @@ export type { Pack, PackRule } from './pack-schema.ts';
 /** The packs that `redact` applies unless others are named. */
 export const DEFAULT_PACKS: readonly string[] = ['secrets/context', 'secrets/providers', 'secrets/keys'];
 
+/**
+ * The packs that are applied first, in this order. Numbers with groups and check digits precede those of phones, which
+ * would take some of their groups.
+ */
+const FIRST_PACKS: readonly string[] = [...DEFAULT_PACKS, 'pii/payment', 'pii/identity'];
+
 const loaded = new Map<string, Pack>();
 
 /**
@@ -53,7 +59,8 @@ export function loadPack(name: string): Pack {
 }
 
 /**
- * The rules of packs by their ids, `pack:rule`, for the operator `redact`.
+ * The rules of packs by their ids, `pack:rule`, for the operator `redact`, in the order in which they are applied. It does not
+ * depend on the order of the names.
  *
  * @param names the default packs of the processor if they are left out.
  * @param disable ids of rules that are left out; `*` stands for any characters.
@@ -66,12 +73,17 @@ export function packRules(
   disable: readonly string[] = [],
 ): Record<string, PackRule> {
   return Object.fromEntries(
-    names.flatMap((name) =>
+    names.toSorted(byPrecedence).flatMap((name) =>
       Object.entries(loadPack(name).rules)
         .map(([rule, value]) => [`${name}:${rule}`, value] as const)
         .filter(([id]) => !isDisabled(id, disable)),
     ),
   );
+}
+
+function byPrecedence(a: string, b: string): number {
+  const [first, second] = [a, b].map((name) => FIRST_PACKS.indexOf(name) >>> 0) as [number, number];
+  return first - second || (a < b ? -1 : Number(a > b));
 }
 
 /** Whether one of the patterns names a rule. `*` stands for any characters. */
