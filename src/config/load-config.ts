@@ -1,4 +1,3 @@
-import { counted } from '../../operators/support/counted.ts';
 import { createStandaloneHost } from '../host/standalone-host.ts';
 import { checkOptions, refuseArgument } from '../sdk/checks/arguments.ts';
 import type { Path, Problem } from '../sdk/checks/problem.ts';
@@ -147,7 +146,7 @@ export async function loadChangeable(
 
 function ignoredTests(count: number): Problem[] {
   if (count === 0) return [];
-  const errors = counted(count, 'error');
+  const errors = count === 1 ? '1 error' : `${count} errors`;
   const message = `${errors} in the tests, which are ignored here; \`millrace validate\` shows them`;
   return [{ path: ['tests'], at: 'key', message }];
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toUtc } from '../../operators/support/clock.ts';
 import { countWrittenEvents } from '../../src/sdk/json-lines/written-lines.ts';
+import { parseJson } from '../../src/sdk/parse-json.ts';
 import { toJsonLine } from '../../src/sdk/serialise.ts';
 import { WrittenEvents } from '../../src/sdk/written-events.ts';
 
@@ -34,9 +35,7 @@ describe('countWrittenEvents', () => {
         const events = all.map((one) => ({ timestamp: TIMESTAMP, data: one, backfill, tag: 'a' }));
         const documents = Buffer.from(events.map((event) => toJsonLine(event)).join(''));
         expect(countWrittenEvents(documents, isTimestamp)).toBe(events.length);
-        expect(new WrittenEvents(documents, events.length).events).toEqual(
-          JSON.parse(JSON.stringify(events)),
-        );
+        expect(new WrittenEvents(documents, events.length).events).toEqual(parseJson(JSON.stringify(events)));
       }),
       { numRuns: 500 },
     );
