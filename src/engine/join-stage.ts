@@ -40,6 +40,8 @@ interface Group {
   /** What the event has in common with the first line. */
   readonly first: LineEnvelope | CollectedEvent;
   readonly lines: string[];
+  /** Where each of the lines came from. */
+  readonly origins: Line['from'][];
   /** Lines that came after those, and belong to them only if a later line says so. */
   readonly pending: Line[];
   bytes: number;
@@ -227,6 +229,7 @@ class Joiner {
     this.#groups.set(key, {
       first: from,
       lines: [line],
+      origins: [from],
       pending: [],
       bytes,
       state,
@@ -255,28 +258,26 @@ class Joiner {
 
   #emitGroup(group: Group, runs?: Runs): void {
     const { first, lines, parts } = group;
-    this.#options.observer.joined(this.#options.place, lines.length - 1);
+    const { joining, observer, place } = this.#options;
+    const joined = lines.length - 1;
     // A processor that yields in turns emits a batch in several parts, so the delivery does not say where lines came from.
     const linesOfRuns = runs !== undefined && group.runs === runs ? group.linesOfRuns : 0;
     if (runs !== undefined && linesOfRuns === lines.length) {
+      observer.joined(place, joined);
       if (lines.length === 1) runs.addSingle(lines[0] as string);
       else runs.addJoined(lines);
       return;
     }
     this.#emitRuns(runs);
     runs?.skip(...lines.slice(lines.length - linesOfRuns));
-    const line = joinedBy(this.#options.joining, lines);
+    const line = joinedBy(joining, lines);
     if ('data' in first) {
-      this.#emit(
-        [
-          lines.length === 1
-            ? first
-            : this.#options.joining.withLine(first, decoded(this.#options.joining, line)),
-        ],
-        parts,
-      );
+      const event = joined === 0 ? first : joining.withLine(first, decoded(joining, line));
+      observer.joined(place, joined, { event, parts: group.origins.filter((origin) => 'data' in origin) });
+      this.#emit([event], parts);
     } else {
-      this.#emitLines(linesOf(this.#options.joining, [line], first), parts);
+      observer.joined(place, joined);
+      this.#emitLines(linesOf(joining, [line], first), parts);
     }
   }
 
@@ -430,8 +431,9 @@ class Runs {
 
 /** The lines that waited for a later one belong to the group. */
 function keepPending(group: Group): void {
-  for (const { line, delivery, runs } of group.pending.splice(0)) {
+  for (const { line, from, delivery, runs } of group.pending.splice(0)) {
     group.lines.push(line);
+    group.origins.push(from);
     const last = group.parts.at(-1) as [Delivery, number];
     if (last[0] === delivery) last[1]++;
     else group.parts.push([delivery, 1]);

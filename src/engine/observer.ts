@@ -33,6 +33,12 @@ export interface Calls {
   readonly parts: () => readonly CallPart[];
 }
 
+/** An event that was joined, and the events that it was made of. */
+export interface JoinedEvent {
+  readonly event: CollectedEvent;
+  readonly parts: readonly CollectedEvent[];
+}
+
 /** Told when calls of a forwarder have ended, with their error if they have failed. */
 export type CallEnded = (failure?: { readonly cause: unknown }) => void;
 
@@ -77,8 +83,8 @@ export interface PipelineObserver {
    * processors run in workers, their events cannot be had, and `events` returns none.
    */
   left?(place: StagePlace, count: number, events: EventsOf): void;
-  /** Events became a part of another one. */
-  joined?(place: StagePlace, count: number): void;
+  /** Events became a part of another one, which is `made`. Undefined if they are lines that were not created as events. */
+  joined?(place: StagePlace, count: number, made?: JoinedEvent): void;
   /** Events went no further. Values that are not events are left out. */
   dropped?(place: StagePlace, reason: DropReason, count: number, events: EventsOf): void;
   /** A plugin failed on an event, which is then dropped or dead-lettered. */
@@ -151,8 +157,8 @@ export class Observers implements Required<PipelineObserver> {
     for (const observer of this.#all) observer.left?.(place, count, events);
   }
 
-  joined(place: StagePlace, count: number): void {
-    for (const observer of this.#all) observer.joined?.(place, count);
+  joined(place: StagePlace, count: number, made?: JoinedEvent): void {
+    for (const observer of this.#all) observer.joined?.(place, count, made);
   }
 
   dropped(place: StagePlace, reason: DropReason, count: number, events: EventsOf): void {

@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import type { EventsOf, PipelineObserver, StagePlace } from '../engine/observer.ts';
+import type { EventsOf, JoinedEvent, PipelineObserver, StagePlace } from '../engine/observer.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason, PipelineState } from '../sdk/status.ts';
@@ -25,6 +25,8 @@ export type TraceMark =
       readonly event: CollectedEvent;
       /** The number of the call that delivered it together with others; undefined if it was alone. */
       readonly batch?: number;
+      /** The events that a processor joined to it. */
+      readonly parts?: readonly JoinedPart[];
       /** What it was made of. Undefined for an event that a processor emits of no event. */
       readonly origin?: EventOrigin | undefined;
     }
@@ -47,6 +49,12 @@ export type TraceMark =
   | { readonly kind: 'error'; readonly at: number }
   /** A collector completed. */
   | { readonly kind: 'end'; readonly at: number };
+
+/** An event that was joined with others to a new one. */
+interface JoinedPart {
+  readonly letter: string;
+  readonly event: CollectedEvent;
+}
 
 /** What happened at one stage. */
 export interface TraceRow {
@@ -151,6 +159,7 @@ export class TraceRecorder implements PipelineObserver {
   readonly #failures: PluginFailure[] = [];
   /** Events that were collected and are not acknowledged, with their collectors. */
   readonly #open = new Map<CollectedEvent, StagePlace>();
+  readonly #parts = new WeakMap<CollectedEvent, readonly JoinedPart[]>();
   readonly #batches = new Map<string, WeakMap<CollectedEvent, number>>();
   readonly #flight: FlightCounter;
   #calls = 0;
@@ -202,10 +211,21 @@ export class TraceRecorder implements PipelineObserver {
     for (const event of events) {
       if (place.kind === 'collect') this.#open.set(event, place);
       const batch = batches?.get(event);
-      const mark = { ...this.#markOf('event', event), origin: this.#letters.originOf(event) };
-      this.#mark(place, batch === undefined ? mark : { ...mark, batch });
+      const parts = this.#parts.get(event);
+      this.#mark(place, {
+        ...this.#markOf('event', event),
+        origin: this.#letters.originOf(event),
+        ...(batch !== undefined && { batch }),
+        ...(parts !== undefined && { parts }),
+      });
     }
     this.#flight.left(place, count);
+  }
+
+  joined(_place: StagePlace, count: number, made?: JoinedEvent): void {
+    if (this.isPaused || count === 0 || made === undefined) return;
+    const parts = made.parts.map((event) => ({ letter: this.#letters.of(event), event }));
+    this.#parts.set(made.event, parts);
   }
 
   acknowledged(_place: StagePlace, count: number, events: EventsOf): void {

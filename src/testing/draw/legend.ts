@@ -26,10 +26,10 @@ const MOST_NAMES = 6;
 /** What the events hold and what the stages made of them; the same change to several events is one line. */
 export function legendOf(variants: Variants, drawn: ReadonlySet<string>): Legend {
   const sources = new Set(variants.all.flatMap(({ event }) => event.data.source ?? []));
-  const describe = ({ event, before }: Variant) =>
+  const describe = ({ event, before, parts }: Variant) =>
     before === undefined
       ? eventText(event, sources.size > 1)
-      : changesText(changesBetween(before.event, event));
+      : partsText(parts) + changesText(changesBetween(before.event, event));
   const telling = variants.all.filter((variant) => variant.letter !== NO_LETTER && !isPlain(variant));
   const all = [...groupBy(telling, (variant) => `${variant.stage}\n${describe(variant)}`).values()];
   const groups = firstOf(all, (group) => group.some(({ name }) => drawn.has(name)));
@@ -54,6 +54,19 @@ function firstOf(groups: readonly Variant[][], isDrawn: (group: readonly Variant
   const ranked = [...groups.filter(isDrawn), ...groups.filter((group) => !isDrawn(group))];
   const kept = new Set(ranked.slice(0, MOST_LINES));
   return groups.filter((group) => kept.has(group));
+}
+
+/** The events that were joined to one, before what that changed. */
+function partsText(parts: readonly string[]): string {
+  if (parts.length === 0) return '';
+  const named = parts.filter((name) => name !== NO_LETTER).slice(0, MOST_NAMES);
+  const more = parts.length - named.length;
+  const names = [
+    ...named,
+    ...(more === 0 ? [] : [counted(more, named.length === 0 ? 'event' : 'more event')]),
+  ];
+  const last = names.pop();
+  return `joined from ${names.length === 0 ? last : `${names.join(', ')} and ${last}`}; `;
 }
 
 /** A letter that the test gave no value stands for itself. */

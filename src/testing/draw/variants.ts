@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { printable } from '../../sdk/printable.ts';
-import type { Trace, TraceRow } from '../trace.ts';
+import type { Trace, TraceMark, TraceRow } from '../trace.ts';
 import { distance } from './changes.ts';
 
 /** What an event looked like after some stage: `a` as it came in, `a′` after it was changed. */
@@ -15,6 +15,8 @@ export interface Variant {
   readonly stage: string;
   /** What it was made from; undefined as it came in. */
   readonly before: Variant | undefined;
+  /** The names of the events that were joined to it. */
+  readonly parts: readonly string[];
 }
 
 /** The letter of all events for which there was none left. */
@@ -30,7 +32,7 @@ export class Variants {
   constructor({ rows }: Trace) {
     for (const row of rows) {
       if (row.place.kind === 'dead_letter') continue;
-      for (const mark of row.marks) if ('event' in mark) this.#add(mark.letter, mark.event, row);
+      for (const mark of row.marks) if ('event' in mark) this.#add(mark, row);
     }
   }
 
@@ -43,7 +45,8 @@ export class Variants {
     return this.#byLetter.get(letter)?.get(keyOf(event));
   }
 
-  #add(letter: string, event: CollectedEvent, { place }: TraceRow): void {
+  #add(mark: Extract<TraceMark, { event: unknown }>, { place }: TraceRow): void {
+    const { letter, event } = mark;
     const known = this.#byLetter.get(letter) ?? new Map<string, Variant>();
     this.#byLetter.set(letter, known);
     const key = keyOf(event);
@@ -51,7 +54,7 @@ export class Variants {
     if (letter === NO_LETTER) {
       // Which of the many events of this letter it was is not known: only whether it is new.
       const [first] = place.kind === 'collect' ? [] : known.values();
-      known.set(key, { name: letter, letter, origin: 0, event, stage: place.name, before: first });
+      known.set(key, { name: letter, letter, origin: 0, event, stage: place.name, before: first, parts: [] });
       return;
     }
     const others = [...known.values()];
@@ -59,7 +62,9 @@ export class Variants {
     const kin = others.filter(({ origin }) => origin === before?.origin).length;
     const origin = before?.origin ?? others.filter((other) => other.before === undefined).length;
     const name = printable(letter) + subscript(origin) + primes(kin);
-    known.set(key, { name, letter, origin, event, stage: place.name, before });
+    const joined = mark.kind === 'event' ? (mark.parts ?? []) : [];
+    const parts = joined.map((part) => this.of(part.letter, part.event)?.name ?? part.letter);
+    known.set(key, { name, letter, origin, event, stage: place.name, before, parts });
   }
 }
 

@@ -16,7 +16,10 @@ export function checkCount(count: NonNullable<RowExpectation['count']>, received
     ...(at_least > 0 ? [`at least ${at_least}`] : []),
     ...(at_most < Number.POSITIVE_INFINITY ? [`at most ${at_most}`] : []),
   ];
-  const wanted = typeof count === 'number' ? countedEvents(count) : `${bounds.join(' and ')} events`;
+  const wanted =
+    typeof count === 'number'
+      ? countedEvents(count)
+      : `${bounds.join(' and ')} ${(at_most < Number.POSITIVE_INFINITY ? at_most : at_least) === 1 ? 'event' : 'events'}`;
   const message = `expected ${wanted}, ${received.length === 0 ? 'none' : received.length} came`;
   return [{ path: ['count'], message, details: whatCame(received) }];
 }

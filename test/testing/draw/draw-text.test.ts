@@ -317,6 +317,18 @@ forward archive: disk
 `);
   });
 
+  it.each([
+    [15, '…   and 1 more event\n'],
+    [16, '…   and 2 more events\n'],
+  ])('counts what the legend of %i events leaves out', (count, expected) => {
+    const marks = Array.from({ length: count }, (_, at) => {
+      const letter = String.fromCharCode(97 + at);
+      return { kind: 'event', at, letter, event: { timestamp: '', data: { n: at } } } as const;
+    });
+    const row = { place: { kind: 'collect', name: 'web' }, plugin: 'file', settings: {}, marks } as const;
+    expect(drawText({ pipeline: 'main', rows: [row], states: [] })).toContain(expected);
+  });
+
   describe.each(Object.entries(traces))('of %s', (_, trace) => {
     it.each([40, 60, 100, 200])('has no line over %i cells, and no spaces at the end of one', (width) => {
       const lines = drawText(trace(), { width }).split('\n');

@@ -104,6 +104,41 @@ describe('a test with virtual files', () => {
     expect(text).toContain('①   append /var/log/app.log\n②   rename /var/log/app.log → /var/log/app.log.1\n');
   });
 
+  it('draws joined events with one letter over all stages, and what they were joined from', async () => {
+    const lines = (count: number, key: string) =>
+      JSON.stringify([`start ${key}`, ...Array.from({ length: count }, (_, n) => `  part ${n}`)]);
+    const [result] = await run(
+      await load({
+        'c.yaml': `collectors:
+  log: { plugin: file, paths: [/var/log/app.log] }
+processors:
+  join: { plugin: multiline, start: ^start }
+  all: { plugin: filter, drop: data.line == "" }
+  keys: { plugin: regex_mask, rules: { KEY: 'k-[0-9]+' } }
+forwarders:
+  archive: { plugin: disk, path: /out, filename: events.jsonl }
+pipelines:
+  ship: { collect: log, process: [join, all, keys], forward: archive }
+host_config: {}
+tests:
+  t:
+    files:
+      - { at: 1s, append: { path: /var/log/app.log, lines: ${lines(1, 'k-1')} } }
+      - { at: 5s, append: { path: /var/log/app.log, lines: ${lines(8, 'one')} } }
+    until: 12s
+    expect: { archive: { count: 2 } }
+`,
+      }),
+    );
+    const text =
+      result?.run === undefined ? '' : drawText(result.run.trace, { width: 120 }).replace(/ +/g, ' ');
+    // The lines have the letters from a to k: no stage gives another one.
+    expect(text).not.toMatch(/^[l-zA-Z]′*\s+line:/m);
+    expect(text).toContain('a′ joined from a and b; line: "start k-1" → "start k-1\\n part 0" (join)');
+    expect(text).toContain('c′ joined from c, d, e, f, g, h and 3 more events; line:');
+    expect(text).toContain('a″ line: "start k-1\\n part 0" → "start <:KEY:>\\n part 0" (keys)');
+  });
+
   it('is refused if it contradicts itself', async () => {
     const refused = async (test: string) =>
       (await refusal({ 'c.yaml': `${CONFIG()}tests:\n  t: { ${test} }\n` })).join('\n');

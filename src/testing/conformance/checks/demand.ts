@@ -1,5 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import { InFlightWindow } from '../../../../operators/in-flight-window.ts';
+import { counted } from '../../../../operators/support/counted.ts';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectPlugin } from '../../../sdk/plugin.ts';
 import { heedsDemand } from '../../stand-in-collector.ts';
@@ -28,7 +29,7 @@ export const DEMAND_CHECKS: readonly Check[] = [
       const tight = await collectWith(subject, { size: ROOM, releases: true });
       demand(
         Math.min(free.count, ENOUGH) <= tight.count,
-        `it emitted ${tight.count} events where ${free.count} were to come, and there was room again after each; listen to ctx.demand.room$, which emits when there is`,
+        `it emitted ${counted(tight.count, 'event')} where ${free.count} were to come, and there was room again after each; listen to ctx.demand.room$, which emits when there is`,
       );
       demand(
         heedsDemand(subject.plugin as CollectPlugin),
