@@ -1,5 +1,5 @@
 import { counted } from '../../../operators/support/counted.ts';
-import { wrapText } from '../../graph/words.ts';
+import { columnsOf, wrapText } from '../../graph/words.ts';
 import { element, escapeXml } from '../../graph/xml.ts';
 import type { Layout } from './layout.ts';
 import { FAINT, GRID, INK, letterColours, MONO, moved, text, textWidth } from './svg-elements.ts';
@@ -26,7 +26,10 @@ export function svgLegend({ columns, legend, signs }: Layout, width: number): Pi
     }
   };
   legend.lines.forEach(({ names, text: words, stage }, i) => {
-    const texts = wrapText(words, Math.floor((width - indent) / (SIZE * 0.61)));
+    const columns = Math.floor((width - indent) / (SIZE * 0.61));
+    const texts = wrapText(words, columns);
+    // The stage has a line of its own where it would leave the card.
+    if (stage !== undefined && columnsOf(texts.at(-1) + stageText(stage)) > columns) texts.push('');
     const shown = texts.map((line, n) => meaning(line, n === texts.length - 1 ? stage : undefined));
     put(namesText(names), (nameWidths[i] as number) > WIDEST_NAMES, shown);
   });
@@ -60,8 +63,10 @@ function namesText(names: readonly string[]): string {
   return element('text', attributes, spans.join('  '));
 }
 
+const stageText = (stage: string) => `   (${stage})`;
+
 function meaning(words: string, stage: string | undefined): string {
-  const by = stage === undefined ? '' : element('tspan', { fill: FAINT }, escapeXml(`   (${stage})`));
+  const by = stage === undefined ? '' : element('tspan', { fill: FAINT }, escapeXml(stageText(stage)));
   const attributes = { 'font-family': MONO, 'font-size': SIZE, fill: INK, 'xml:space': 'preserve' };
   return element('text', attributes, escapeXml(words) + by);
 }

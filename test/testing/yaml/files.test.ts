@@ -81,7 +81,7 @@ describe('a test with virtual files', () => {
     );
     expect(rows).toEqual(['abcdef', 'acdf', 'acdf', 'acdf', 'acdf']);
     const legend = drawText(result?.run?.trace as Trace);
-    expect(legend).toMatch(/^a′ +line: "1 one" → "1 one\\n at k-1" +\(joined\)$/m);
+    expect(legend).toMatch(/^a′ +joined from a and b; line: "1 one" → "1 one\\n at k-1" +\(joined\)$/m);
   });
 
   it('crashes after every call that changes the disk', async () => {
