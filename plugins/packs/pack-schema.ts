@@ -47,7 +47,7 @@ const PackRuleSchema = z.strictObject({
   ...RULE_FIELDS,
   description: z.string().min(1),
   confidence: z.enum(['high', 'medium', 'low']),
-  value: z.enum(['literal', 'beside', 'below', 'groups']).optional(),
+  value: z.enum(['literal', 'beside', 'below', 'items', 'groups']).optional(),
   block: z
     .strictObject({
       contains: z.string().regex(/^[\x20-\x7e]{4,}$/, 'at least 4 ASCII characters'),

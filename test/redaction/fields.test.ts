@@ -171,3 +171,43 @@ function parsed(line: string): object | undefined {
     return undefined;
   }
 }
+
+describe('lists and objects that have the name of a secret', () => {
+  it.each([
+    { passphrase: ['one', 'correct horse battery'] },
+    { passphrases: ['alpha beta gamma', 'x y z w'] },
+    { passwords: [123456, 'Xk9q2Zz7', 789012] },
+    { passwords: [['Xk9q2Zz7'], ['alpha beta gamma']] },
+    { user: { old_passwords: ['first one here', 'second one here'] } },
+    { body: JSON.stringify({ passphrases: ['alpha beta gamma', 'x y z w'] }) },
+    { password: { b: 123456 } },
+    { password: { b: [123456] } },
+    { password: { pin: { a: 123456 } } },
+    { secret: { passwords: ['alpha beta', 'gamma delta'] } },
+  ])('%j is masked as a line and as an event', (data) => {
+    const inLine = JSON.stringify(asText(data));
+    const inEvent = JSON.stringify((asFields({ data }) as { data: unknown }).data);
+    expect(inLine.replace(/<:[^:>]*:>/g, '<:>')).toBe(inEvent.replace(/<:[^:>]*:>/g, '<:>'));
+    expect(inLine).not.toMatch(/[0-9]{6}|Xk9q2Zz7|one|alpha|gamma|x y/);
+  });
+
+  it.each([
+    { password: ['required', 'optional'] },
+    { password: ['This field is required.', 'must contain a digit'] },
+    { password: { rounds: 600000, minLength: 100000, changed_at: 1732600000, rotationDays: 100000 } },
+  ])('%j is left as it is', (data) => {
+    expect(asText(data)).toEqual(data);
+    expect(asFields({ data })).toEqual({ data });
+  });
+
+  it('a list of cards', () => {
+    const all = createRedactor(RedactProcessConfig.parse({ plugin: 'redact', packs: 'all' }), {
+      now: () => 0,
+      onMask: () => {},
+    });
+    const data = { cards: [4539578763621486, 4012888888881881, '4539 5787 6362 1486'] };
+    const masked = { cards: ['<:card:>', '<:card:>', '<:card:>'] };
+    expect(all.maskEvent({ data })).toEqual({ data: masked });
+    expect(JSON.parse(all.maskText(JSON.stringify(data)))).toEqual(masked);
+  });
+});

@@ -191,10 +191,6 @@ const inList = (value: string, isOne: (value: string, text: string, start: numbe
     .split(/\\{0,7}"\s{0,3},\s{0,3}\\{0,7}"/)
     .some((item) => !isPlaceholder(item, true) && isOne(item, `"${item}"`, 1));
 
-/** Several values after the name of passwords. */
-export const hasPassword = (value: string): boolean =>
-  inList(value, (item, text, start) => isPassword(item, text, start) && hasMixture(item));
-
 /** Several values after the name of secrets or tokens. */
 export const hasToken = (value: string): boolean =>
   inList(value, (item, text, start) => isToken(item, text, start) || isProsePassword(item, text, start));
@@ -209,6 +205,23 @@ export const hasRandomCookie = (value: string): boolean =>
 /** A password in running text, which has to look like one. */
 export function isProsePassword(value: string, text: string, start: number): boolean {
   return value.length >= 6 && isSecret(value, text, start) && hasMixture(value) && !MEMBER.test(value);
+}
+
+/** A value somewhere in an object that has the name of a password: it looks like one, or is a number of 6 to 12 digits. */
+export const isInnerPassword = (value: string, text: string, start: number): boolean =>
+  /^[0-9]+$/.test(value) ? isInnerNumber(value, text, start) : isProsePassword(value, text, start);
+
+/** The key of a number, or of the array that it is in, and numbers about passwords: limits, counts and times. */
+const KEY_OF_NUMBER = /([\w.-]{1,60})\\{0,7}["']\s{0,5}(?::|=>)\s{0,5}[[\s\d,]*$/;
+const ABOUT_PASSWORDS =
+  /min|max|len|size|limit|count|rounds?|iter|cost|attempt|tries|histor|age|ttl|time|expir|seconds?|days?|date|version|memory|bytes|port|number|status|code|index|total/i;
+const ID_OR_TIME = /(?:^|_|[a-z](?=[A-Z]))(?:[iI]d|ID|[aA]t|[oO]n|[mM]s|[tT]s)$/;
+
+function isInnerNumber(value: string, text: string, start: number): boolean {
+  // Times in seconds and days.
+  if (value.length < 6 || value.length > 12 || /^(?:1[5-9]\d{8}|(?:19|20)\d{6})$/.test(value)) return false;
+  const key = KEY_OF_NUMBER.exec(text.slice(Math.max(0, start - 120), start))?.[1];
+  return key === undefined || !(ABOUT_PASSWORDS.test(key) || ID_OR_TIME.test(key));
 }
 
 /** What is said about a flag: `the --password argument`, `--password requires a value`. */

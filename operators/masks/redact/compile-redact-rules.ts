@@ -8,7 +8,7 @@ import { inQuotes } from '../json-lines.ts';
 import type { MaskRule } from '../mask-rule.ts';
 import { compileExpression, ExpressionError } from '../python-regex.ts';
 import { literalAt } from './literal.ts';
-import { VALUE_KEY_IN_TEXT, valuesBelow, valuesBeside } from './object-fields.ts';
+import { itemsBelow, VALUE_KEY_IN_TEXT, valuesBelow, valuesBeside } from './object-fields.ts';
 import type { Confidence, RedactRule, RuleCheck } from './redact-rule.ts';
 
 /** What is known of an expression before it is compiled. */
@@ -220,6 +220,7 @@ const LOCATE: Readonly<Record<Exclude<NonNullable<RedactRule['value']>, 'groups'
   },
   beside: valuesBeside,
   below: valuesBelow,
+  items: itemsBelow,
 };
 
 /** As many groups of a number as pass the check: `BE68 5390 0754 7034` of `BE68 5390 0754 7034 EUR`. */

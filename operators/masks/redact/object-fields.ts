@@ -59,13 +59,15 @@ export function valueKeysOf(keys: readonly string[]): readonly string[] {
 const PUBLIC_KEY =
   /(?:^|_|[a-z](?=[A-Z]))(?:id|[uU]u?id|[nN]ame(?:space)?|[uU]ser(?:[nN]ame)?|[eE]?[mM]ail|[tT]ype|[kK]ind|[uU]r[li]|[pP]ath|[hH]ost|[vV]ersion|[aA]t|[tT]ime(?:stamp)?|[dD]ate|[eE]xpir\w*|[cC]reated|[uU]pdated|[sS]copes?|[rR]oles?|[rR]egion|[aA]rn|[rR]ef|[mM]essage|[dD]escription|[lL]abel|[tT]itle|[aA]lg(?:orithm)?|[sS]tatus|[hH]int|ID|NAME|TYPE)$/;
 
+const NUMBER = /-?\d[\d.]*(?=\s{0,5}[,}\]])/y;
+
 /** Characters of an object around a place, and values in it, that are looked at. */
 const LONGEST_BEFORE = 4000;
 const LONGEST_OBJECT = 16_000;
 
 interface ObjectField {
   readonly key: string;
-  /** Its string, or the strings in its object or array, without those of public keys. */
+  /** Its string or number, or those in its object or array, without those of public keys. */
   readonly values: Place[];
 }
 
@@ -102,29 +104,51 @@ export function valuesBeside(text: string, start: number, end: number): readonly
  * @param start of its bracket, in front of which its key stands
  */
 export function valuesBelow(text: string, start: number): readonly Place[] {
-  let at = start;
-  while (/[\s:=>]/.test(text[at - 1] ?? '')) at--;
-  const quote = quoteBefore(text, at);
+  const quote = quoteOfKey(text, start);
   if (quote === undefined) return [];
   const { fields } = objectAt(text, start, quote);
   return fields.filter(({ key }) => !PUBLIC_KEY.test(key)).flatMap(({ values }) => values);
 }
 
+/**
+ * The strings and numbers in an array, and in arrays in it, without those of objects.
+ *
+ * @param start of its bracket, in front of which its key stands
+ */
+export function itemsBelow(text: string, start: number): readonly Place[] {
+  const quote = quoteOfKey(text, start);
+  return quote === undefined ? [] : objectAt(text, start, quote).items;
+}
+
 /** The object that was read last: rules ask about the same one again and again. */
-let last: { text: string; start: number; end: number; fields: readonly ObjectField[] } | undefined;
+let last: (ObjectOrArray & { readonly text: string; readonly start: number }) | undefined;
+
+interface ObjectOrArray {
+  readonly fields: readonly ObjectField[];
+  /** What is in no object, but only in arrays. */
+  readonly items: readonly Place[];
+}
 
 /** The fields of the object, or array, that starts at a place. */
-function objectAt(text: string, start: number, quote: Quote): { readonly fields: readonly ObjectField[] } {
+function objectAt(text: string, start: number, quote: Quote): ObjectOrArray {
   if (last?.text === text && last.start === start) return last;
   const fields: ObjectField[] = [];
+  const items: Place[] = [];
   const limit = Math.min(text.length, start + LONGEST_OBJECT);
   const mark = written(quote).repeat(quote.count);
   let values: Place[] = [];
   let depth = 0;
+  let objects = 0;
   let isPublic = false;
-  let at = start;
-  for (; at < limit; at++) {
+  const add = (place: Place) => {
+    if (fields.length === 0) fields.push({ key: '', values });
+    if (!isPublic || depth === 1) values.push(place);
+    if (objects === 0) items.push(place);
+  };
+  for (let at = start; at < limit; at++) {
     const character = text[at] as string;
+    if (character === '{') objects++;
+    if (character === '}') objects--;
     if (character === '{' || character === '[') depth++;
     else if (character === '}' || character === ']') {
       if (--depth <= 0) break;
@@ -143,13 +167,18 @@ function objectAt(text: string, start: number, quote: Quote): { readonly fields:
           fields.push({ key, values });
         }
       } else if (closing.start > from) {
-        if (fields.length === 0) fields.push({ key: '', values });
-        if (!isPublic || depth === 1) values.push({ start: from, end: closing.start });
+        add({ start: from, end: closing.start });
       }
       if (!closing.isClosed) break;
+    } else if (/[\d-]/.test(character) && /[\s,:>[]/.test(text[at - 1] as string)) {
+      NUMBER.lastIndex = at;
+      const number = NUMBER.exec(text)?.[0] ?? '';
+      if (number === '') continue;
+      add({ start: at, end: at + number.length });
+      at += number.length - 1;
     }
   }
-  last = { text, start, end: at, fields };
+  last = { text, start, fields, items };
   return last;
 }
 
@@ -175,6 +204,13 @@ function openingBraceBefore(text: string, before: number, quote: Quote): number 
 }
 
 const MOST_BACKSLASHES = 7;
+
+/** The quote after the key in front of a bracket. */
+function quoteOfKey(text: string, bracket: number): Quote | undefined {
+  let at = bracket;
+  while (/[\s:=>]/.test(text[at - 1] ?? '')) at--;
+  return quoteBefore(text, at);
+}
 
 /** The quote in front of a place. */
 function quoteBefore(text: string, at: number): Quote | undefined {

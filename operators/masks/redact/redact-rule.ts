@@ -33,11 +33,12 @@ export interface RedactRule {
    * - `literal`: a group is the start of a value, which ends where a reader of JSON, CSV, code or a shell says. What is after a
    *   quote ends with it, with escaped and doubled quotes, and with the strings that are joined to it.
    * - `beside`: a group is the quote after a string of JSON that names something, and its value is in a field beside it.
-   * - `below`: a group is the bracket of an object or array of JSON, and its strings are the values.
+   * - `below`: a group is the bracket of an object or array of JSON, and its strings and numbers are the values.
+   * - `items`: a group is the bracket of an array of JSON, and what is in it but in no object are the values.
    * - `groups`: a group is a number in groups, which may be followed by groups of another one. The value is as many of them as
    *   pass the check.
    */
-  readonly value?: 'literal' | 'beside' | 'below' | 'groups' | undefined;
+  readonly value?: 'literal' | 'beside' | 'below' | 'items' | 'groups' | undefined;
   /** Only strings that contain one of these, in any case, are searched. Absent: all strings are. */
   readonly keywords?: readonly string[] | undefined;
   readonly check?: RuleCheck | undefined;
