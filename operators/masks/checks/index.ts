@@ -16,7 +16,7 @@ import {
   isUsSsn,
 } from './national-ids.ts';
 import { isBic, isCardNumber, isIban } from './payment.ts';
-import { isPhoneNumber } from './phone.ts';
+import { hasPhoneDigits, isPhoneNumber } from './phone.ts';
 import {
   hasRandomCookie,
   hasToken,
@@ -62,6 +62,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   nl_bsn: isDutchBsn,
   password: isPassword,
   phone: isPhoneNumber,
+  phone_digits: hasPhoneDigits,
   pl_pesel: isPolishPesel,
   prose_password: isProsePassword,
   se_personnummer: isSwedishPersonnummer,

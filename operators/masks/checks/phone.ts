@@ -110,3 +110,10 @@ export function isPhoneNumber(value: string): boolean {
   if (code === undefined || digits.length < LEAST_DIGITS) return false;
   return lengths.get(code)?.includes(digits.length - code.length) ?? false;
 }
+
+/** A number behind the name of a phone: as many digits as numbers have, and no date or address. */
+export function hasPhoneDigits(value: string): boolean {
+  const digits = value.replace(/[^0-9]/g, '');
+  if (digits.length < LEAST_DIGITS || digits.length > 15 || /^(\d)\1*$/.test(digits)) return false;
+  return !/^\d{4}[-/.]\d\d[-/.]\d\d$|^(?:\d{1,3}\.){2,3}\d{1,3}$/.test(value);
+}
