@@ -76,7 +76,7 @@ export function findDeadLetters(path: string): DeadLetterFile {
     const foreign = nonTextFormat(headOf(path));
     if (foreign !== undefined)
       throw new UsageError(
-        `${path}: looks like ${foreign.name}; expected JSON, one object per line: convert or unpack it`,
+        `${path}: looks like ${foreign.name}; expected JSON, one object per line: ${foreign.advice}`,
       );
     return { path, size: stats.size };
   } catch (error) {

@@ -154,7 +154,7 @@ host_config: {}
     expect(masked.code).toBe(1);
     expect(masked.stdout.split('\n').slice(-3)).toEqual(['<:withheld:>', 'last', '']);
     const message =
-      'a.log:30002: the line was withheld: a value in its 6,291,462 bytes is too long for the expression of a rule\n';
+      'a.log:30002: the line was withheld: it is longer than 4 MiB, the most that is searched\n';
     expect(masked.stderr).toBe(`millrace: ${message}`);
     const scanned = await runCommand(['scan', 'a.log'], { cwd });
     expect(scanned).toMatchObject({ code: 2, stderr: `millrace: ${message}nothing found\n` });

@@ -87,6 +87,6 @@ tests:
     const test = await runCommand(['test', 'p.yaml'], { cwd });
     expect(test).toMatchObject({ code: 0 });
     const drawn = await runCommand(['test', 'p.yaml', '--text'], { cwd });
-    expect(drawn.stdout).toMatch(/forward alerts: disk\s+when: data\.line\.contains\("ERROR"/);
+    expect(drawn.stdout).toMatch(/forward alerts: disk\s+when: data\.line\.contains\(\s*"ERROR"/);
   });
 });
