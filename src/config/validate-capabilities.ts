@@ -1,4 +1,3 @@
-import { counted } from '../../operators/support/counted.ts';
 import { batchingOf } from '../sdk/batching.ts';
 import { isMapping, type Path } from '../sdk/checks/problem.ts';
 import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
@@ -224,7 +223,7 @@ export function validateBatching(
       if (wanted <= pipeline.workers * pipeline.max_in_flight) return [];
       const calls = concurrency === 1 ? '' : `${concurrency} batches of `;
       const message =
-        `${calls}${counted(events, 'event')} of \`${forwarder}\` do not fit into \`max_in_flight\`, which is ` +
+        `${calls}${events} ${events === 1 ? 'event' : 'events'} of \`${forwarder}\` do not fit into \`max_in_flight\`, which is ` +
         `${pipeline.max_in_flight}: smaller batches leave when that many are in flight; ` +
         `set \`max_in_flight: ${wanted}\` or more, or a smaller \`batch.events\``;
       return [{ path: ['pipelines', name, 'forward'], severity: 'warning', message }];

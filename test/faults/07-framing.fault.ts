@@ -127,7 +127,7 @@ const MB = 1024 * 1024;
 const KEY_LENGTH = 'key_00000000-00000000_yek'.length;
 
 it('a line of 10 MB comes whole and masked, and its neighbours intact', async () => {
-  const trial = new Trial(fileToDisk());
+  const trial = new Trial(fileToDisk({ collector: 'max_line_bytes: 16MiB' }));
   const { oracle } = trial;
   const half = () => 'é'.repeat(2.5 * MB);
   trial.append('in/a.log', `before\n${half()}${oracle.key()}${half()}\nafter ${oracle.key()}\n`);
