@@ -10,7 +10,7 @@ const LAST_WINDOW = 256;
 const PATIENCE_MS = 100;
 /** Of the most room that there was yet. */
 const WORTHWHILE_SHARE = 4;
-/** Bytes of events in flight, whatever their number: a thousand lines may be of 16 MiB each. */
+/** Bytes of events in flight, whatever their number: a thousand lines may be of 4 MiB each. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -5,5 +5,5 @@ import { isEncoding } from '../operators/files/follow/text-encoding.ts';
 export const encoding = () =>
   z.string().refine(isEncoding, {
     message:
-      'the name of an encoding, such as utf-8, windows-1252 (latin1), shift_jis, euc-jp, gb18030, big5, euc-kr, koi8-r, utf-16le or utf-16be',
+      'expected the name of an encoding, such as utf-8, windows-1252 (latin1), shift_jis, euc-jp, gb18030, big5, euc-kr, koi8-r, utf-16le or utf-16be',
   });

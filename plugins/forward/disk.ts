@@ -61,7 +61,7 @@ export const DiskConfig = ForwardConfigBase.extend({
     .string()
     .refine(isFileMode, {
       message:
-        "octal digits in quotes, such as '0600', of which the first lets the owner read and write (6 or 7)",
+        "expected octal digits in quotes, such as '0600', of which the first lets the owner read and write (6 or 7)",
     })
     .default('0640')
     .describe(
