@@ -197,7 +197,8 @@ const COPIED_BYTES = 64;
 /** The number of bytes that are compared at the start and at the end of what may be a copy. */
 const COMPARED_BYTES = 64 * 1024;
 
-type Sibling = OpenFile & { readonly path: string };
+/** The path is the one where it was seen last. */
+type Sibling = OpenFile & { path: string };
 
 interface RotationOptions {
   isExcluded(path: string): boolean;
@@ -226,7 +227,7 @@ export async function findRotated(
   const found = new Map<FileId, Sibling>();
   const isNew = (file: FileChange) => {
     const { id, born } = file;
-    return born > 0n && born >= nextSince && id !== last.id && !isKnown(file) && !found.has(id);
+    return born > 0n && born >= nextSince && id !== last.id && !isKnown(file);
   };
   const isSibling = (other: string) =>
     other.startsWith(name) && other.slice(name.length).search(SUFFIX) === 0;
@@ -239,10 +240,18 @@ export async function findRotated(
     for (const sibling of siblings.filter((sibling) => !isExcluded(sibling))) {
       const status = await findFile(sibling);
       if (status === undefined || status.isLinked || !isNew(status)) continue;
+      const one = found.get(status.id);
+      if (one?.path === sibling) continue;
+      // Paths seen before and after a rotation do not tell which file is older, so all are looked at again.
       isOver = false;
+      if (one !== undefined) {
+        one.path = sibling;
+        continue;
+      }
       const opened = await openFile(sibling, status).catch(() => undefined);
       // It may have been renamed meanwhile, and another file has its name.
-      if (opened !== undefined && isNew(opened)) found.set(opened.id, { ...opened, path: sibling });
+      if (opened !== undefined && isNew(opened) && !found.has(opened.id))
+        found.set(opened.id, { ...opened, path: sibling });
       else if (opened !== undefined) closeFile(opened.fd);
     }
   }

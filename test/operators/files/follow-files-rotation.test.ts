@@ -1,6 +1,9 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import type { FollowedFile } from '../../../operators/files/follow/followed-files.ts';
+import { findRotated } from '../../../operators/files/follow/renamed-files.ts';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
+import { type FileSystem, replaceFileSystem } from '../../../operators/support/file-system.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Followers, openFiles } from '../../support/follow.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -312,6 +315,35 @@ describe('followFiles, as files are rotated', () => {
       fs.writeFileSync(folder('a'), 'last\n');
       await eventually(() => expect(lines().at(-1)).toBe('last'));
       expect(lines()).toEqual([...expected, 'last']);
+    });
+
+    it('keeps the order of files of one tick of the clock, of which some were found before another rotation', async () => {
+      const rotateTwice = () => {
+        for (const n of [2, 3]) {
+          for (let old = 2; old > 0; old--)
+            if (fs.existsSync(folder(`a.${old}`))) fs.renameSync(folder(`a.${old}`), folder(`a.${old + 1}`));
+          fs.writeFileSync(folder('a.1'), `new ${n}`);
+        }
+      };
+      let statuses = 0;
+      const ofOneTick =
+        (original: (...args: unknown[]) => void) => (of: unknown, options: unknown, done: unknown) =>
+          original(of, options, (error: Error | null, stats?: fs.BigIntStats) => {
+            if (stats !== undefined) stats.birthtimeNs = 2n;
+            if (original === (fs.fstat as unknown) && statuses++ === 0) rotateTwice();
+            (done as (...args: unknown[]) => void)(error, stats);
+          });
+      const restore = replaceFileSystem({
+        ...fs,
+        lstat: ofOneTick(fs.lstat as never),
+        fstat: ofOneTick(fs.fstat as never),
+      } as unknown as FileSystem);
+      fs.writeFileSync(folder('a.1'), 'new 1');
+      const last = { id: '0:0', nextSince: 1n } as unknown as FollowedFile;
+      const found = await findRotated(folder('a'), last, { isExcluded: () => false, isKnown: () => false });
+      restore();
+      for (const { fd } of found) fs.closeSync(fd);
+      expect(found.map(({ head }) => head.toString())).toEqual(['new 1', 'new 2', 'new 3']);
     });
 
     it('reads files that begin as the one before does, for as long as its whole length too', async () => {
