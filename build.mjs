@@ -67,7 +67,7 @@ await bundle({ index: 'operators/index.ts', node: 'operators/node.ts' }, true, {
 });
 // The compiler has written the types, unless only JavaScript is wanted, as by the tests.
 if (existsSync('dist/operators')) {
-  const isType = (path) => !/\.js(?:\.map)?$/.test(path);
+  const isType = (path) => !/\.js(?:\.map)?$|\/internal[\w-]*\.d\.ts$/.test(path);
   cpSync('dist/operators', 'operators/dist', { recursive: true, filter: isType });
 }
 

@@ -1,5 +1,5 @@
 import vm from 'node:vm';
-import { MaskError } from '../operators/masks/mask-error.ts';
+import { MaskError } from '../operators/index.ts';
 import { threadMs } from './thread-time.ts';
 
 /** For all texts, and on top of it for each character: a second for a million. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isEncoding } from '../operators/files/follow/text-encoding.ts';
+import { isEncoding } from '../operators/internal-files.ts';
 
 /** The label of an encoding that Node.js can decode, whatever its case. */
 export const encoding = () =>

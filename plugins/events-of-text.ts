@@ -1,4 +1,4 @@
-import { LineBlock } from '../operators/files/follow/line-block.ts';
+import { LineBlock } from '../operators/internal-files.ts';
 import { type CollectedEvent, isoNow, LineEvents } from '../src/sdk/index.ts';
 
 interface TextSettings {

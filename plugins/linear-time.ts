@@ -1,6 +1,5 @@
 import v8 from 'node:v8';
-import type { LinearEngine } from '../operators/masks/expression/linear-engine.ts';
-import { type Pattern, parseExpression } from '../operators/masks/expression/pattern.ts';
+import { type LinearEngine, type Pattern, parseExpression } from '../operators/internal-masks.ts';
 
 /*
  * V8 has a second engine for expressions, which never goes back. With one flag, it takes over where the first engine has

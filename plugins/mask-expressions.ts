@@ -1,9 +1,7 @@
 import { constants } from 'node:buffer';
 import * as z from 'zod';
-import { type Ambiguity, ambiguityOf } from '../operators/masks/expression/cost.ts';
-import { lengthOf } from '../operators/masks/expression/measure.ts';
-import { parseExpression } from '../operators/masks/expression/pattern.ts';
-import { compileExpression, ExpressionError } from '../operators/masks/python-regex.ts';
+import { compileExpression, ExpressionError } from '../operators/index.ts';
+import { type Ambiguity, ambiguityOf, lengthOf, parseExpression } from '../operators/internal-masks.ts';
 import type { ConfigProblem } from '../src/sdk/index.ts';
 import { takesOverInLinearTime } from './linear-time.ts';
 

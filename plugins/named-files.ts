@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
-import { GLOB_OPTIONS, isGlob, toPicomatch } from '../operators/files/follow/glob-pattern.ts';
+import { GLOB_OPTIONS, isGlob, toPicomatch } from '../operators/internal-files.ts';
 import { fileId, folderId, type WrittenFile } from '../src/sdk/index.ts';
 
 /** A pattern for all of a file system would hold back the start. */

@@ -58,6 +58,15 @@ const EXCUSED_IMPORTS: readonly { from: string; to: string; why: string }[] = []
  */
 const ENTANGLED_FOLDERS: readonly string[] = ['src/testing/conformance ↔ src/testing/conformance/checks'];
 
+/** What `src` and `plugins` may import of `operators`: what users see, and what millrace shares with it. */
+const FACES_OF_OPERATORS: readonly string[] = [
+  'operators/index.ts',
+  'operators/node.ts',
+  'operators/internal.ts',
+  'operators/internal-files.ts',
+  'operators/internal-masks.ts',
+];
+
 /** Places that may read a clock or set a timer past the RxJS schedulers, each with its reason. */
 const EXCUSED_CLOCKS: readonly { file: string; code: string; why: string }[] = [
   {
@@ -146,9 +155,9 @@ describe('the direction of imports', () => {
 });
 
 describe('folders', () => {
-  /** `index.ts` and `node.ts` are entry points: they stand for their folder, and may gather what is below it. */
+  /** Faces stand for their folder, and may gather what is below it. */
   const crossing = imports
-    .filter(({ from }) => !/(?:^|\/)(?:index|node)\.ts$/.test(from))
+    .filter(({ from }) => !/(?:^|\/)index\.ts$/.test(from) && !FACES_OF_OPERATORS.includes(from))
     .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }));
 
   it('do not import each other, neither for types', () => {
@@ -267,6 +276,42 @@ describe('the search for imports', () => {
       { specifier: './e.ts', isTypeOnly: true },
       { specifier: './f.ts', isTypeOnly: false },
     ]);
+  });
+});
+
+describe('operators', () => {
+  const imported = imports.filter(({ from, to }) => to.startsWith('operators/') && from !== to);
+  const isOutside = ({ from }: { from: string }) => !from.startsWith('operators/');
+
+  it('are imported through their faces only, for types as well', () => {
+    const deep = imported.filter((found) => isOutside(found) && !FACES_OF_OPERATORS.includes(found.to));
+    expect(deep.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  it('do not import their own faces', () => {
+    const own = imported.filter((found) => !isOutside(found) && FACES_OF_OPERATORS.includes(found.to));
+    expect(own.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  it('share with millrace what it uses, and nothing that users see', () => {
+    const nameOf = (imported: string) => imported.replace(/^type /, '').replace(/ as .*/, '');
+    const namesIn = (text: string, statement: RegExp) =>
+      [...text.matchAll(statement)].flatMap(([, names = '']) =>
+        names.split(',').flatMap((name) => (name.trim() === '' ? [] : [nameOf(name.trim())])),
+      );
+    const exported = (faces: readonly string[]) =>
+      sources
+        .filter(({ path }) => faces.includes(path))
+        .flatMap(({ text }) => namesIn(text, /^export (?:type )?\{([^}]*)\}/gm));
+    const used = new Set(
+      sources
+        .filter(({ path }) => !path.startsWith('operators/'))
+        .flatMap(({ text }) => namesIn(text, /\{([^}]*)\} from '[./]*\/operators\/internal[\w-]*\.ts'/g)),
+    );
+    const internal = exported(FACES_OF_OPERATORS.slice(2));
+    const seen = new Set(exported(FACES_OF_OPERATORS.slice(0, 2)));
+    expect(internal.filter((name) => !used.has(name))).toEqual([]);
+    expect(internal.filter((name) => seen.has(name))).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { map, type Observable } from 'rxjs';
 import * as z from 'zod';
-import { untilAborted } from '../../operators/until-aborted.ts';
+import { untilAborted } from '../../operators/index.ts';
 import {
   type BeaconCollectedEvent,
   CollectConfigBase,

@@ -1,13 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
 import { EMPTY, map, type Observable } from 'rxjs';
 import * as z from 'zod';
-import { AcknowledgedPositions, type GoneFile } from '../../operators/files/follow/acknowledged-positions.ts';
-import { findLost } from '../../operators/files/follow/find-lost.ts';
-import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
-import { followFiles, type LineBatch, type Positions } from '../../operators/files/follow-files.ts';
-import { counted } from '../../operators/support/counted.ts';
-import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
-import { untilAborted } from '../../operators/until-aborted.ts';
+import { untilAborted } from '../../operators/index.ts';
+import { counted, MAX_LINE_BYTES } from '../../operators/internal.ts';
+import { findLost, type GoneFile, UNSURE_CHARACTERS } from '../../operators/internal-files.ts';
+import { AcknowledgedPositions, followFiles, type LineBatch, type Positions } from '../../operators/node.ts';
 import {
   bytes,
   CollectConfigBase,

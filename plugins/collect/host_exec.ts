@@ -1,7 +1,6 @@
 import { EMPTY, from, map, mergeMap, type Observable, take } from 'rxjs';
 import * as z from 'zod';
-import { poll } from '../../operators/poll.ts';
-import { untilAborted } from '../../operators/until-aborted.ts';
+import { poll, untilAborted } from '../../operators/index.ts';
 import {
   CollectConfigBase,
   type CollectedEvent,

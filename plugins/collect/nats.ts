@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import { untilAborted } from '../../operators/until-aborted.ts';
+import { untilAborted } from '../../operators/index.ts';
 import { type CollectPlugin, defineCollector, type EventBatch } from '../../src/sdk/index.ts';
 import { collectorSchema } from '../nats/collector-settings.ts';
 import { connectNats } from '../nats/connect.ts';

@@ -2,13 +2,16 @@ import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Observable } from 'rxjs';
 import * as z from 'zod';
-import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
-import { BlockMemory, LineBlock } from '../../operators/files/follow/line-block.ts';
-import { LineFramer } from '../../operators/files/follow/line-framer.ts';
-import { encodingOf, type TextEncoding } from '../../operators/files/follow/text-encoding.ts';
-import { counted } from '../../operators/support/counted.ts';
-import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
-import { untilAborted } from '../../operators/until-aborted.ts';
+import { untilAborted } from '../../operators/index.ts';
+import { counted, MAX_LINE_BYTES } from '../../operators/internal.ts';
+import {
+  BlockMemory,
+  encodingOf,
+  LineBlock,
+  LineFramer,
+  nonTextFormat,
+  type TextEncoding,
+} from '../../operators/internal-files.ts';
 import {
   bytes,
   CollectConfigBase,

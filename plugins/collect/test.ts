@@ -1,7 +1,6 @@
 import { concatMap, filter, map, type Observable, repeat, take } from 'rxjs';
 import type * as z from 'zod';
-import { longTimer } from '../../operators/long-timer.ts';
-import { untilAborted } from '../../operators/until-aborted.ts';
+import { longTimer, untilAborted } from '../../operators/index.ts';
 import {
   CollectConfigBase,
   type CollectedEvent,

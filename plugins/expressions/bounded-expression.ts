@@ -1,7 +1,5 @@
-import { costOf } from '../../operators/masks/expression/cost.ts';
-import { lazily, mayBeSlow } from '../../operators/masks/expression/linear-engine.ts';
-import { MaskError } from '../../operators/masks/mask-error.ts';
-import { compileExpression, ExpressionError } from '../../operators/masks/python-regex.ts';
+import { compileExpression, ExpressionError, MaskError } from '../../operators/index.ts';
+import { costOf, lazily, mayBeSlow } from '../../operators/internal-masks.ts';
 import { PluginError } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { linearEngine, takesOverInLinearTime } from '../linear-time.ts';

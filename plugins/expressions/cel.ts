@@ -1,5 +1,5 @@
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
-import { shareOfText } from '../../operators/masks/expression/frequency.ts';
+import { shareOfText } from '../../operators/internal-masks.ts';
 import { type CollectedEvent, type LinesTest, PluginError } from '../../src/sdk/index.ts';
 import { boundedExpression, expressionProblem } from './bounded-expression.ts';
 

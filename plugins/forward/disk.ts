@@ -1,10 +1,8 @@
 import { join, resolve } from 'node:path';
 import { defer, finalize, type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
 import * as z from 'zod';
-import { ExactFile } from '../../operators/files/append/exact-file.ts';
-import type { FileAppender } from '../../operators/files/append/file-appender.ts';
-import { leaseAppender } from '../../operators/files/append/file-appender.ts';
-import { NumberedFiles } from '../../operators/files/numbered-files.ts';
+import { ExactFile, leaseAppender } from '../../operators/internal-files.ts';
+import { type FileAppender, NumberedFiles } from '../../operators/node.ts';
 import {
   type CollectedEvent,
   type ExactOutput,

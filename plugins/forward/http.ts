@@ -1,7 +1,6 @@
 import { Observable } from 'rxjs';
 import * as z from 'zod';
-import { steadyClock } from '../../operators/support/clock.ts';
-import { counted } from '../../operators/support/counted.ts';
+import { counted, steadyClock } from '../../operators/internal.ts';
 import {
   batching,
   type CollectedEvent,

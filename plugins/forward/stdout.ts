@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { catchError, defer, type Observable, switchMap, tap, throwError, timer } from 'rxjs';
 import * as z from 'zod';
-import { ResumingWriter } from '../../operators/files/append/resuming-writer.ts';
-import { writeToStream } from '../../operators/write-to-stream.ts';
+import { ResumingWriter } from '../../operators/internal-files.ts';
+import { writeToStream } from '../../operators/node.ts';
 import {
   type CollectedEvent,
   ForwardConfigBase,

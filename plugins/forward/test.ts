@@ -10,9 +10,8 @@ import {
   throwError,
 } from 'rxjs';
 import * as z from 'zod';
-import { APPEND_FLAGS, FILE_MODE } from '../../operators/files/append/output-rules.ts';
-import { writeError } from '../../operators/files/append/write-error.ts';
-import { longTimer } from '../../operators/long-timer.ts';
+import { longTimer } from '../../operators/index.ts';
+import { APPEND_FLAGS, FILE_MODE, writeError } from '../../operators/internal-files.ts';
 import {
   type CollectedEvent,
   ForwardConfigBase,

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { asyncScheduler } from 'rxjs';
-import { counted } from '../../operators/support/counted.ts';
+import { counted } from '../../operators/internal.ts';
 import { type FailedEvent, PluginError } from '../../src/sdk/index.ts';
 import { isRowError } from './clickhouse-errors.ts';
 import type { Documents } from './documents.ts';

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { longTimer } from '../../operators/long-timer.ts';
+import { longTimer } from '../../operators/index.ts';
 import { PluginError, type Secret, safeReason } from '../../src/sdk/index.ts';
 import { type Answer, secondsUntil } from './answer.ts';
 import { clickHouseError } from './clickhouse-errors.ts';

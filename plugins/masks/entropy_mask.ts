@@ -1,4 +1,4 @@
-import { entropyMasks } from '../../operators/masks/entropy-mask.ts';
+import { entropyMasks } from '../../operators/internal-masks.ts';
 import { masking } from './masking.ts';
 
 /** The configuration, as far as the mask needs it. */

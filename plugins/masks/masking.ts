@@ -1,7 +1,6 @@
-import type { Masks } from '../../operators/masks/lines-masker.ts';
-import { MaskError } from '../../operators/masks/mask-error.ts';
-import type { Masked } from '../../operators/masks/masked.ts';
-import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
+import { MaskError, type Masked } from '../../operators/index.ts';
+import { MAX_LINE_BYTES } from '../../operators/internal.ts';
+import type { Masks } from '../../operators/internal-masks.ts';
 import {
   type CollectedEvent,
   type LineEnvelope,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { nameOfRule } from '../../operators/masks/redact/compile-redact-rules.ts';
+import { nameOfRule } from '../../operators/internal-masks.ts';
 import { globToExpression } from '../packs/load-packs.ts';
 
 /** What replaces a value: its rule's name, with or without something of the value. */

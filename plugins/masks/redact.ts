@@ -1,11 +1,8 @@
 import { closeSync, writeSync } from 'node:fs';
-import { openToAppendSync } from '../../operators/files/append/output-rules.ts';
-import type { LinesMasker } from '../../operators/masks/lines-masker.ts';
-import type { EntropyRuleOptions } from '../../operators/masks/redact/compile-redact-rules.ts';
-import type { Finding } from '../../operators/masks/redact/find-values.ts';
-import type { Confidence, RedactRule } from '../../operators/masks/redact/redact-rule.ts';
-import { Redactor } from '../../operators/masks/redact/redactor.ts';
-import { counted } from '../../operators/support/counted.ts';
+import type { Confidence, EntropyRuleOptions, RedactRule } from '../../operators/index.ts';
+import { counted } from '../../operators/internal.ts';
+import { openToAppendSync } from '../../operators/internal-files.ts';
+import { type Finding, type LinesMasker, Redactor } from '../../operators/internal-masks.ts';
 import type { CollectedEvent, LineEnvelope, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { linearEngine } from '../linear-time.ts';

@@ -1,8 +1,12 @@
-import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
-import { mayCrossStrings } from '../../operators/masks/expression/taken-units.ts';
-import { HeldCounts, keepingJson } from '../../operators/masks/json-lines.ts';
-import { maskerOf } from '../../operators/masks/mask-strings.ts';
-import { jsonKeeperOf, regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
+import {
+  compileMaskRules,
+  HeldCounts,
+  jsonKeeperOf,
+  keepingJson,
+  maskerOf,
+  mayCrossStrings,
+  regexMaskRules,
+} from '../../operators/internal-masks.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { linearEngine } from '../linear-time.ts';
 import { masking } from './masking.ts';

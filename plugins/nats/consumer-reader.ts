@@ -10,8 +10,7 @@ import {
   Subscription,
   timer,
 } from 'rxjs';
-import { Fifo } from '../../operators/support/fifo.ts';
-import { LruMap } from '../../operators/support/lru-map.ts';
+import { Fifo, LruMap } from '../../operators/internal.ts';
 import {
   collectedEvent,
   EventBatch,

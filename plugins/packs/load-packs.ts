@@ -1,4 +1,4 @@
-import { knownExpressions } from '../../operators/masks/redact/compile-redact-rules.ts';
+import { knownExpressions } from '../../operators/internal-masks.ts';
 import { packFiles } from './pack-files.ts';
 import type { BuiltPack, Pack, PackRule } from './pack-schema.ts';
 

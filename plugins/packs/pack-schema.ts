@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CHECKS } from '../../operators/masks/checks/index.ts';
+import { CHECKS } from '../../operators/internal-masks.ts';
 import { Expression } from '../mask-expressions.ts';
 
 /** The modes of a check: see `RuleCheck`. */

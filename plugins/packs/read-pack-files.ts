@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import * as z from 'zod';
-import { costOf } from '../../operators/masks/expression/cost.ts';
-import { neededPart } from '../../operators/masks/expression/needed-part.ts';
-import { compileExpression } from '../../operators/masks/python-regex.ts';
+import { compileExpression } from '../../operators/index.ts';
+import { costOf, neededPart } from '../../operators/internal-masks.ts';
 import { type BuiltPack, type Pack, PackSchema } from './pack-schema.ts';
 
 const FOLDER = new URL('./', import.meta.url);

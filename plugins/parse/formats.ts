@@ -1,4 +1,4 @@
-import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
+import { MAX_LINE_BYTES } from '../../operators/internal.ts';
 import { parseJson } from '../../src/sdk/index.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;

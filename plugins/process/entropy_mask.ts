@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DEFAULT_ALPHABET } from '../../operators/masks/entropy-mask.ts';
+import { DEFAULT_ALPHABET } from '../../operators/index.ts';
 import { integer, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
 import { entropyMasking } from '../masks/entropy_mask.ts';
 

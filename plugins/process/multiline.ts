@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MaskError } from '../../operators/masks/mask-error.ts';
+import { MaskError } from '../../operators/index.ts';
 import {
   bytes,
   type CollectedEvent,

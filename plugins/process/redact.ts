@@ -1,11 +1,7 @@
 import * as z from 'zod';
-import { compileExpression } from '../../operators/masks/python-regex.ts';
-import {
-  compileRedactRules,
-  ENTROPY_RULE,
-  KEY_FRAGMENT,
-} from '../../operators/masks/redact/compile-redact-rules.ts';
-import { steadyClock } from '../../operators/support/clock.ts';
+import { compileExpression } from '../../operators/index.ts';
+import { steadyClock } from '../../operators/internal.ts';
+import { compileRedactRules, ENTROPY_RULE, KEY_FRAGMENT } from '../../operators/internal-masks.ts';
 import {
   type ConfigProblem,
   integer,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { mayTake } from '../../operators/masks/expression/taken-units.ts';
-import { compileExpression } from '../../operators/masks/python-regex.ts';
+import { compileExpression } from '../../operators/index.ts';
+import { mayTake } from '../../operators/internal-masks.ts';
 import { type ConfigProblem, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
 import { regexMasking } from '../masks/regex_mask.ts';

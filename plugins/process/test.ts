@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
 import * as z from 'zod';
-import { withChildren } from '../../operators/child-events.ts';
-import { drawDelay } from '../../operators/delay-range.ts';
+import { withChildren } from '../../operators/index.ts';
+import { drawDelay } from '../../operators/internal.ts';
 import {
   type CollectedEvent,
   count,

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { Subscription } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
+import { longTimer } from '../../operators/index.ts';
 
 /**
  * How a connection is used. An unknown client has sent no request yet, or none that shows that it may ask. A recording

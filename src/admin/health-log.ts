@@ -1,4 +1,4 @@
-import { steadyClock } from '../../operators/support/clock.ts';
+import { steadyClock } from '../../operators/internal.ts';
 import { elapsedText, reminderAt } from '../engine/retry-log.ts';
 import type { Logger } from '../sdk/context.ts';
 import type { PipelineHealth } from '../sdk/status.ts';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { interval, Subscription } from 'rxjs';
-import { counted } from '../../operators/support/counted.ts';
+import { counted } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { printable } from '../sdk/printable.ts';

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Observable } from 'rxjs';
-import { isGlob, toPicomatch } from '../../operators/files/follow/glob-pattern.ts';
+import { isGlob, toPicomatch } from '../../operators/internal-files.ts';
 import { nameListing } from '../sdk/checks/describe.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import { safeReason } from '../sdk/errors.ts';

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
+import { nonTextFormat } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isEvent } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';

@@ -1,4 +1,4 @@
-import { counted as countedAs } from '../../operators/support/counted.ts';
+import { counted as countedAs } from '../../operators/internal.ts';
 
 /** A whole number with thousands separators: `12,345`. */
 export function count(value: number): string {

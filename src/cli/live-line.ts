@@ -1,5 +1,5 @@
 import { interval, type Subscription } from 'rxjs';
-import { steadyClock } from '../../operators/support/clock.ts';
+import { steadyClock } from '../../operators/internal.ts';
 import { printable } from '../sdk/printable.ts';
 import type { PipelineHealth, PipelineStats, PipelineStatus } from '../sdk/status.ts';
 import { bytes, count, counted, perSecond } from './format.ts';

@@ -1,4 +1,4 @@
-import { isoNow } from '../../operators/support/clock.ts';
+import { isoNow } from '../../operators/internal.ts';
 import { printable, printableJson } from '../sdk/printable.ts';
 import type { Colours } from './terminal.ts';
 

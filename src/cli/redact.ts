@@ -1,10 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LONGEST_LINE, LONGEST_TEXT } from '../../operators/masks/lines-masker.ts';
-import type { Redactor } from '../../operators/masks/redact/redactor.ts';
-import { steadyClock } from '../../operators/support/clock.ts';
-import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
+import { MAX_LINE_BYTES, steadyClock } from '../../operators/internal.ts';
+import { LONGEST_LINE, LONGEST_TEXT, type Redactor } from '../../operators/internal-masks.ts';
 import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.ts';
 import { packNames, packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';

@@ -15,7 +15,7 @@ import {
   startWith,
   timer,
 } from 'rxjs';
-import { isGlob } from '../../operators/files/follow/glob-pattern.ts';
+import { isGlob } from '../../operators/internal-files.ts';
 import type { Admin } from '../admin/admin.ts';
 import { ConfigError, problemLine } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isoNow } from '../../operators/support/clock.ts';
+import { isoNow } from '../../operators/internal.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';

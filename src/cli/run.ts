@@ -1,5 +1,5 @@
 import { concatMap, EMPTY, firstValueFrom, fromEvent, interval, merge, Subject } from 'rxjs';
-import { readMemory } from '../../operators/files/follow/process-limits.ts';
+import { readMemory } from '../../operators/node.ts';
 import { Admin } from '../admin/admin.ts';
 import { HealthLog } from '../admin/health-log.ts';
 import { SystemdNotifier } from '../admin/sd-notify.ts';

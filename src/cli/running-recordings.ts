@@ -1,6 +1,6 @@
 import { filter, firstValueFrom, fromEvent, interval, map, merge, of } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
-import { isoNow } from '../../operators/support/clock.ts';
+import { longTimer } from '../../operators/index.ts';
+import { isoNow } from '../../operators/internal.ts';
 import type { AnswerRecording, RecordRequest } from '../admin/admin-server.ts';
 import type { PipelineObserver } from '../engine/observer.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';

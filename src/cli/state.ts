@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
-import { toRawPath } from '../../operators/files/follow/file-system.ts';
+import { toRawPath } from '../../operators/internal-files.ts';
 import { printable } from '../sdk/printable.ts';
 import type { StateEntry } from '../state/journal.ts';
 import { readState } from '../state/open-state.ts';

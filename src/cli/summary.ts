@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import { steadyClock } from '../../operators/support/clock.ts';
+import { steadyClock } from '../../operators/internal.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import { safeReason } from '../sdk/errors.ts';

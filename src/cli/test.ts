@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { makeFolderSync, OUTPUT_FLAGS } from '../../operators/files/append/output-rules.ts';
+import { makeFolderSync, OUTPUT_FLAGS } from '../../operators/internal-files.ts';
 import { nameListing } from '../sdk/checks/describe.ts';
 import { nearest } from '../sdk/nearest.ts';
 import { printable } from '../sdk/printable.ts';

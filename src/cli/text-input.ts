@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { nonTextFormat } from '../../operators/files/follow/file-fingerprint.ts';
-import { MAX_LINE_BYTES } from '../../operators/support/max-line-bytes.ts';
+import { MAX_LINE_BYTES } from '../../operators/internal.ts';
+import { nonTextFormat } from '../../operators/internal-files.ts';
 import { MillraceError } from '../sdk/errors.ts';
 
 const LF = 0x0a;

@@ -11,9 +11,8 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import { backoffDelay } from '../../operators/backoff.ts';
-import { longTimer } from '../../operators/long-timer.ts';
-import { steadyClock } from '../../operators/support/clock.ts';
+import { backoffDelay, longTimer } from '../../operators/index.ts';
+import { steadyClock } from '../../operators/internal.ts';
 import { isFatal, isPermanent, MillraceError, PluginError, retryAfterOf, safeReason } from '../sdk/errors.ts';
 import { availableResults, streamResults } from '../sdk/plugin.ts';
 import { elapsedText } from './retry-log.ts';

@@ -1,10 +1,7 @@
 import { concatMap, defer, EMPTY, from, map, Observable, type OperatorFunction, of } from 'rxjs';
-import { withoutUnsureTail } from '../../operators/files/follow/truncated-event.ts';
-import type { InFlightWindow } from '../../operators/in-flight-window.ts';
-import { maskEvent } from '../../operators/masks/mask-strings.ts';
-import { pullFrom } from '../../operators/pull-from.ts';
-import type { Demand } from '../../operators/support/demand.ts';
-import { Fifo } from '../../operators/support/fifo.ts';
+import { type Demand, type InFlightWindow, maskEvent, pullFrom } from '../../operators/index.ts';
+import { Fifo } from '../../operators/internal.ts';
+import { withoutUnsureTail } from '../../operators/internal-files.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, MillraceError } from '../sdk/errors.ts';

@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { Demand } from '../../operators/support/demand.ts';
+import type { Demand } from '../../operators/index.ts';
 import type { PluginConfig } from '../sdk/config.ts';
 import type {
   CollectorState,

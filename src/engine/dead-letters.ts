@@ -1,5 +1,5 @@
 import { type Observable, Subject } from 'rxjs';
-import { isoNow } from '../../operators/support/clock.ts';
+import { isoNow } from '../../operators/internal.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { type CollectedEvent, collectedEvent } from '../sdk/events.ts';
 import { type Batch, type Delivery, originOf } from './delivery.ts';

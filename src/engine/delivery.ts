@@ -1,4 +1,4 @@
-import { Fifo } from '../../operators/support/fifo.ts';
+import { Fifo } from '../../operators/internal.ts';
 import type { EventOrigin, LazyEvents, Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJsonLine } from '../sdk/serialise.ts';

@@ -1,6 +1,5 @@
 import { type Subscription, timer } from 'rxjs';
-import { steadyClock } from '../../operators/support/clock.ts';
-import { counted } from '../../operators/support/counted.ts';
+import { counted, steadyClock } from '../../operators/internal.ts';
 import { isNoteworthy } from '../sdk/errors.ts';
 import { elapsedText, reminderAt } from './retry-log.ts';
 

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EMPTY, from, Observable, type OperatorFunction, of, pipe, tap } from 'rxjs';
-import { BlockLease, BlockMemory } from '../../operators/files/follow/line-block.ts';
-import { gatherMap } from '../../operators/gather-map.ts';
-import { longTimer } from '../../operators/long-timer.ts';
-import { orderedMap } from '../../operators/ordered-map.ts';
+import { gatherMap, longTimer, orderedMap } from '../../operators/index.ts';
+import { BlockLease, BlockMemory } from '../../operators/internal-files.ts';
 import { type Batching, batchingOf, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';

@@ -1,7 +1,6 @@
 import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
-import { Fifo } from '../../operators/support/fifo.ts';
-import { subscribeFor, subscribeInner } from '../../operators/support/subscribe-for.ts';
+import { longTimer } from '../../operators/index.ts';
+import { Fifo, subscribeFor, subscribeInner } from '../../operators/internal.ts';
 import type { Batching } from '../sdk/batching.ts';
 import { type LazyEvents, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';

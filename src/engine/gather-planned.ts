@@ -1,6 +1,6 @@
 import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
-import { subscribeFor, subscribeInner } from '../../operators/support/subscribe-for.ts';
+import { longTimer } from '../../operators/index.ts';
+import { subscribeFor, subscribeInner } from '../../operators/internal.ts';
 import type { CallPlan } from './call-plan.ts';
 import { type Batch, sizeOf } from './delivery.ts';
 

@@ -1,5 +1,4 @@
-import { isoNow } from '../../operators/support/clock.ts';
-import { counted } from '../../operators/support/counted.ts';
+import { counted, isoNow } from '../../operators/internal.ts';
 import { safeReason } from '../sdk/errors.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
 import { elapsedText } from './retry-log.ts';

@@ -1,9 +1,6 @@
 import { Observable, type OperatorFunction, pipe, type Subscriber, type Subscription } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
-import { steadyClock } from '../../operators/support/clock.ts';
-import { unescapeBytes } from '../../operators/support/escaped-bytes.ts';
-import { Fifo } from '../../operators/support/fifo.ts';
-import { subscribeFor } from '../../operators/support/subscribe-for.ts';
+import { longTimer } from '../../operators/index.ts';
+import { Fifo, steadyClock, subscribeFor, unescapeBytes } from '../../operators/internal.ts';
 import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineJoining } from '../sdk/plugin.ts';

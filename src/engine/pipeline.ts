@@ -21,7 +21,7 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import { InFlightWindow } from '../../operators/in-flight-window.ts';
+import { InFlightWindow } from '../../operators/index.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';

@@ -14,8 +14,8 @@ import {
   takeWhile,
   tap,
 } from 'rxjs';
-import { orderedMap } from '../../operators/ordered-map.ts';
-import { steadyClock } from '../../operators/support/clock.ts';
+import { orderedMap } from '../../operators/index.ts';
+import { steadyClock } from '../../operators/internal.ts';
 import { type LineOutcomes, LineProcessing, type Turn } from '../lines/process-lines.ts';
 import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';

@@ -1,6 +1,6 @@
 import { asyncScheduler, Observable, type Subscriber } from 'rxjs';
-import type { Demand } from '../../operators/support/demand.ts';
-import { Fifo } from '../../operators/support/fifo.ts';
+import type { Demand } from '../../operators/index.ts';
+import { Fifo } from '../../operators/internal.ts';
 
 /**
  * Further results of events that are created in one go, before other work of the process gets its turn: endless

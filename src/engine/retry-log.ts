@@ -1,5 +1,4 @@
-import { isoNow, steadyClock } from '../../operators/support/clock.ts';
-import { counted } from '../../operators/support/counted.ts';
+import { counted, isoNow, steadyClock } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, retryAfterOf, safeReason } from '../sdk/errors.ts';
 import type { Outage } from './stats.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../operators/support/counted.ts';
+import { counted } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import type { DropReason } from '../sdk/status.ts';

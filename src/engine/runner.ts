@@ -1,8 +1,6 @@
 import { BehaviorSubject, type Observable, of, ReplaySubject, Subscription } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
-import { type RestartPolicy, restartWithBackoff } from '../../operators/restart-with-backoff.ts';
-import { isoNow } from '../../operators/support/clock.ts';
-import { counted } from '../../operators/support/counted.ts';
+import { longTimer, type RestartPolicy, restartWithBackoff } from '../../operators/index.ts';
+import { counted, isoNow } from '../../operators/internal.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { isFinal, type PipelineState, type PipelineStatus } from '../sdk/status.ts';
 import { type PipelineSetup, runPipeline } from './pipeline.ts';

@@ -1,4 +1,4 @@
-import { steadyClock } from '../../operators/support/clock.ts';
+import { steadyClock } from '../../operators/internal.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
 import type { CallEnded, Calls, EventsOf, PipelineObserver, PluginFailure, StagePlace } from './observer.ts';

@@ -8,7 +8,7 @@ import {
   of,
   throwError,
 } from 'rxjs';
-import { orderedMap } from '../../operators/ordered-map.ts';
+import { orderedMap } from '../../operators/index.ts';
 import type { LineResult, WorkerProcessor } from '../lines/protocol.ts';
 import { WorkerLost, WorkerPool } from '../lines/worker-pool.ts';
 import type { Logger } from '../sdk/context.ts';

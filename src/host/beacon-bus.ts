@@ -12,9 +12,8 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { poll } from '../../operators/poll.ts';
-import { isoNow } from '../../operators/support/clock.ts';
-import { counted } from '../../operators/support/counted.ts';
+import { poll } from '../../operators/index.ts';
+import { counted, isoNow } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, safeReason } from '../sdk/errors.ts';
 import type { HostEvent } from '../sdk/events.ts';

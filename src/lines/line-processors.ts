@@ -1,4 +1,4 @@
-import { BlockLease, BlockMemory, LineBlock } from '../../operators/files/follow/line-block.ts';
+import { BlockLease, BlockMemory, LineBlock } from '../../operators/internal-files.ts';
 import { filtering } from '../../plugins/expressions/filtering.ts';
 import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
 import { regexMasking } from '../../plugins/masks/regex_mask.ts';

@@ -1,5 +1,5 @@
 import type { Observable, ObservableInput } from 'rxjs';
-import type { Demand } from '../../operators/support/demand.ts';
+import type { Demand } from '../../operators/index.ts';
 import type { AnalyticsConfig, PluginConfig } from './config.ts';
 import type { HostEvent } from './events.ts';
 import type { PluginMetrics } from './metrics.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isoNow } from '../../operators/support/clock.ts';
+import { isoNow } from '../../operators/internal.ts';
 import { dateTime, path } from './schema-parts.ts';
 
 const anyObject = () => z.record(z.string(), z.unknown());

@@ -1,6 +1,6 @@
 // Everything that a plugin may use: `millrace/plugin`. Built-in plugins import this and `operators/`, and nothing else.
 
-export { isoNow, toUtc } from '../../operators/support/clock.ts';
+export { isoNow, toUtc } from '../../operators/internal.ts';
 export { type BatchDefaults, type BatchingDefaults, type BatchLimits, batching } from './batching.ts';
 export type { AnalyticsConfig, PipelineConfig, PluginConfig, Route, RouteCondition } from './config.ts';
 export {

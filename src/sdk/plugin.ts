@@ -1,6 +1,5 @@
 import { concatMap, from, Observable, type ObservableInput, of } from 'rxjs';
-import { pullFrom } from '../../operators/pull-from.ts';
-import type { Demand } from '../../operators/support/demand.ts';
+import { type Demand, pullFrom } from '../../operators/index.ts';
 import type { CollectorState, Host, PipelineRunContext } from './context.ts';
 import type { EventBatch, LineEnvelope } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { toUtc } from '../../operators/support/clock.ts';
+import { toUtc } from '../../operators/internal.ts';
 import { type ListenAddress, parseListenAddress } from './listen-address.ts';
 
 /** The upper bound of counts in docs/specification.md, 9223372036854775807, which a JavaScript number holds as 2^63. */

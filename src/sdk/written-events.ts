@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { toUtc } from '../../operators/support/clock.ts';
+import { toUtc } from '../../operators/internal.ts';
 import type { LazyEvents } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import { countWrittenEvents } from './json-lines/written-lines.ts';

@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
 import zlib from 'node:zlib';
-import { syncFolder } from '../../operators/files/append/output-file.ts';
-import { counted } from '../../operators/support/counted.ts';
-import { fileSystem, fsCall } from '../../operators/support/file-system.ts';
+import { counted } from '../../operators/internal.ts';
+import { fileSystem, fsCall, syncFolder } from '../../operators/internal-files.ts';
 import type { StateValue } from '../sdk/context.ts';
 
 // Not a named import, which would keep an older Node.js from loading the module that names the required version.

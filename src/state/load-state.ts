@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fileSystem } from '../../operators/support/file-system.ts';
+import { fileSystem } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { FORMAT, type JournalContent, readJournal, type Snapshot } from './journal.ts';

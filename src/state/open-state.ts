@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { isNativeError } from 'node:util/types';
-import { makeFolderSync, OUTPUT_FLAGS } from '../../operators/files/append/output-rules.ts';
+import { makeFolderSync, OUTPUT_FLAGS } from '../../operators/internal-files.ts';
 import { type Logger, silentLogger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { FolderLock } from './folder-lock.ts';

@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
 import { isNativeError } from 'node:util/types';
 import { asyncScheduler, type Subscription } from 'rxjs';
-import { syncFolder } from '../../operators/files/append/output-file.ts';
-import { fileSystem, fsCall } from '../../operators/support/file-system.ts';
+import { fileSystem, fsCall, syncFolder } from '../../operators/internal-files.ts';
 import type { CollectorState, Logger, StateValue } from '../sdk/context.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { FolderLock } from './folder-lock.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { counted } from '../../operators/support/counted.ts';
+import { counted } from '../../operators/internal.ts';
 import { type Duration, toMilliseconds } from './duration.ts';
 import { type VirtualDisk, VirtualFile } from './virtual-disk.ts';
 

@@ -1,5 +1,5 @@
 import { TestScheduler } from 'rxjs/testing';
-import { isoNow } from '../../operators/support/clock.ts';
+import { isoNow } from '../../operators/internal.ts';
 import { describeValue } from '../sdk/checks/describe.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';

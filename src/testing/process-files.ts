@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { resolve } from 'node:path';
-import type { FileSystem, FileWatch } from '../../operators/support/file-system.ts';
+import type { FileSystem, FileWatch } from '../../operators/internal-files.ts';
 import { type DiskChange, diskError, type VirtualDisk, VirtualFile, VirtualFolder } from './virtual-disk.ts';
 
 type Done = (error: Error | null, result?: unknown) => void;

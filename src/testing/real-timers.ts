@@ -1,5 +1,5 @@
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
-import { counted } from '../../operators/support/counted.ts';
+import { counted } from '../../operators/internal.ts';
 import { MillraceError } from '../sdk/errors.ts';
 
 /** Tells which timers of Node a test sets. */

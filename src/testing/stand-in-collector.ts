@@ -1,5 +1,5 @@
 import { asyncScheduler, Observable, Subscription } from 'rxjs';
-import { isoNow } from '../../operators/support/clock.ts';
+import { isoNow } from '../../operators/internal.ts';
 import { isMapping } from '../sdk/checks/problem.ts';
 import type { PluginConfig } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';

@@ -1,5 +1,5 @@
 import { asyncScheduler, concat, concatMap, defer, EMPTY, type Observable, of } from 'rxjs';
-import { longTimer } from '../../operators/long-timer.ts';
+import { longTimer } from '../../operators/index.ts';
 import { BACKOFF } from '../engine/attempts.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';

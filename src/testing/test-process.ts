@@ -1,5 +1,5 @@
 import { asyncScheduler, forkJoin } from 'rxjs';
-import { loadGlob } from '../../operators/files/follow/expand-paths.ts';
+import { loadGlob } from '../../operators/internal-files.ts';
 import type { Manager } from '../engine/manager.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { durationText, toMilliseconds } from './duration.ts';

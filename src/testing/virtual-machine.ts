@@ -1,4 +1,4 @@
-import { replaceFileSystem } from '../../operators/support/file-system.ts';
+import { replaceFileSystem } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
 import { loadState } from '../state/load-state.ts';
 import { JournalStateStore, type StateStore } from '../state/state-store.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { counted } from '../../../operators/support/counted.ts';
+import { counted } from '../../../operators/internal.ts';
 import { nearest } from '../nearest.ts';
 import type { ConfigSchema, ConfigSchemaIssue } from '../plugin.ts';
 import { either, formatNumber } from './describe.ts';

@@ -1,6 +1,6 @@
 import { interval, map, of } from 'rxjs';
-import { InFlightWindow } from '../../../operators/in-flight-window.ts';
-import { isoNow } from '../../../operators/support/clock.ts';
+import { InFlightWindow } from '../../../operators/index.ts';
+import { isoNow } from '../../../operators/internal.ts';
 import { buildConfig, type ValidEntries } from '../../config/build-config.ts';
 import { createContext } from '../../engine/context.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../operators/support/counted.ts';
+import { counted } from '../../../operators/internal.ts';
 import type { DropReason } from '../../sdk/status.ts';
 import type { TraceMark, TraceRow } from '../trace.ts';
 import type { Axis } from './columns.ts';

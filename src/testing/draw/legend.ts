@@ -1,4 +1,4 @@
-import { counted } from '../../../operators/support/counted.ts';
+import { counted } from '../../../operators/internal.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
 import { type Glyph, groupBy, isMeantDrop, REASON_WORDS } from './cells.ts';

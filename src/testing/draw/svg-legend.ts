@@ -1,4 +1,4 @@
-import { counted } from '../../../operators/support/counted.ts';
+import { counted } from '../../../operators/internal.ts';
 import { columnsOf, wrapText } from '../../graph/words.ts';
 import { element, escapeXml } from '../../graph/xml.ts';
 import type { Layout } from './layout.ts';

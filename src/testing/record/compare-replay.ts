@@ -1,4 +1,4 @@
-import { counted } from '../../../operators/support/counted.ts';
+import { counted } from '../../../operators/internal.ts';
 import { withholderFor } from '../../sdk/checks/shown-values.ts';
 import { forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import { printable } from '../../sdk/printable.ts';

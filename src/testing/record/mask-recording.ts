@@ -1,5 +1,5 @@
 import { firstValueFrom, timer } from 'rxjs';
-import { toUtc } from '../../../operators/support/clock.ts';
+import { toUtc } from '../../../operators/internal.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { toJson } from '../../sdk/serialise.ts';

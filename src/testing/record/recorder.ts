@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import { steadyClock } from '../../../operators/support/clock.ts';
+import { steadyClock } from '../../../operators/internal.ts';
 import type {
   CallEnded,
   CallPart,

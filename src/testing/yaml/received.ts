@@ -1,4 +1,4 @@
-import { counted } from '../../../operators/support/counted.ts';
+import { counted } from '../../../operators/internal.ts';
 import type { Path } from '../../sdk/checks/problem.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { timeText } from '../draw/value-text.ts';

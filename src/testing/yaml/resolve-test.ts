@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { counted } from '../../../operators/support/counted.ts';
+import { counted } from '../../../operators/internal.ts';
 import { loadConditionCompiler } from '../../config/routes.ts';
 import { isMapping, type Path } from '../../sdk/checks/problem.ts';
 import type { RouteCondition } from '../../sdk/config.ts';

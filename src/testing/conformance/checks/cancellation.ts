@@ -1,5 +1,5 @@
 import type { Observable, Subscription } from 'rxjs';
-import { counted } from '../../../../operators/support/counted.ts';
+import { counted } from '../../../../operators/internal.ts';
 import type { PipelineRunContext } from '../../../sdk/context.ts';
 import { isAsync } from '../../../sdk/plugin.ts';
 import { activeResources, resourcesSince } from '../active-resources.ts';

@@ -1,6 +1,6 @@
 import { asyncScheduler } from 'rxjs';
-import { InFlightWindow } from '../../../../operators/in-flight-window.ts';
-import { counted } from '../../../../operators/support/counted.ts';
+import { InFlightWindow } from '../../../../operators/index.ts';
+import { counted } from '../../../../operators/internal.ts';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectPlugin } from '../../../sdk/plugin.ts';
 import { heedsDemand } from '../../stand-in-collector.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { toUtc } from '../../../../operators/support/clock.ts';
+import { toUtc } from '../../../../operators/internal.ts';
 import { isEvent, isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
 import { frozenCopy, isFrozenWrite } from '../../../sdk/freeze.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, finalize } from 'rxjs';
-import { counted } from '../../../../operators/support/counted.ts';
+import { counted } from '../../../../operators/internal.ts';
 import { batchingOf } from '../../../sdk/batching.ts';
 import { failedEventsOf, isPermanent } from '../../../sdk/errors.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { InFlightWindow } from '../../../../operators/in-flight-window.ts';
+import { InFlightWindow } from '../../../../operators/index.ts';
 import type { CollectorState, PipelineRunContext, StateValue } from '../../../sdk/context.ts';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';

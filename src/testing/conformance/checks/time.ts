@@ -1,4 +1,4 @@
-import { counted } from '../../../../operators/support/counted.ts';
+import { counted } from '../../../../operators/internal.ts';
 import { ALL_KINDS, type Check, demand } from '../check.ts';
 import { collected, handled, observe } from '../observe.ts';
 import { openCopy } from '../open-copy.ts';
