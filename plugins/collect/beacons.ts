@@ -23,9 +23,7 @@ machine:
 
 export const shownSettings = { beacons: '' };
 
-export const usesState = false;
-
-export const heedsDemand = false;
+export const traits = { usesState: false, waits: false };
 
 /** docs/specification.md#27-collect-plugins-and-their-events. `beacons` are glob patterns over beacon names. */
 export const BeaconsConfig = CollectConfigBase.extend({

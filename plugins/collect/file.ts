@@ -36,18 +36,14 @@ access-log:
   backfill: true
 `;
 
-export const heedsDemand = true;
-
 export const shownSettings = { paths: '', backfill: '' };
 
-export const resumes = true;
+export const traits = { waits: true, resumes: true, emitsLines: true, reads, virtualFiles: true };
 
-export const emitsLines = true;
-
-export const usesFileSystem = true;
+export const testing = { eventsOfText, batchDemand };
 
 /** Lines of no file in particular are of the first one. */
-export function eventsOfText({
+function eventsOfText({
   config,
   text,
   source = config.paths[0] ?? '',
@@ -57,7 +53,7 @@ export function eventsOfText({
   return linesOfText(text, { source, backfill: wasThere && config.backfill, maxLineBytes, skipEmptyLines });
 }
 
-export function batchDemand({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): BatchDemand {
+function batchDemand({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): BatchDemand {
   return new BatchDemand(ctx.demand, ctx.state, BATCH_LINES);
 }
 
@@ -117,7 +113,7 @@ export function checkConfig({ config }: { config: FileCollectConfig }): readonly
 const namedFiles = new WeakMap<FileCollectConfig, NamedFiles>();
 
 /** Whether one of `paths` names this file, be it there or not, by whatever path it is written. */
-export function reads({ config, file }: { config: FileCollectConfig; file: WrittenFile }): boolean {
+function reads({ config, file }: { config: FileCollectConfig; file: WrittenFile }): boolean {
   let named = namedFiles.get(config);
   if (named === undefined) {
     named = new NamedFiles(config.paths);

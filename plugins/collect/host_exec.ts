@@ -22,11 +22,9 @@ memory:
   fn: status.meminfo
 `;
 
-export const heedsDemand = true;
-
 export const shownSettings = { fn: '', interval: ' s' };
 
-export const usesState = false;
+export const traits = { usesState: false, waits: true };
 
 /** docs/specification.md#27-collect-plugins-and-their-events. `interval` is in seconds; 0 or less means every millisecond. */
 export const HostExecConfig = CollectConfigBase.extend({

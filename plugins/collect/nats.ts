@@ -22,14 +22,14 @@ fleet:
 `,
     schema: collectorSchema,
     shownSettings: { stream: '', durable: '' },
-    usesState: false,
-    heedsDemand: true,
-    redelivers: true,
-    redelivery: ({ config }) => ({
-      afterFailure: (deliveries) =>
-        deliveries < config.max_deliver ? nakDelay(config, deliveries) : undefined,
-      afterSilence: config.ack_wait * 1000,
-    }),
+    traits: { usesState: false, waits: true, redelivers: true },
+    testing: {
+      redelivery: ({ config }) => ({
+        afterFailure: (deliveries) =>
+          deliveries < config.max_deliver ? nakDelay(config, deliveries) : undefined,
+        afterSilence: config.ack_wait * 1000,
+      }),
+    },
     /**
      * Emits a batch for each message, and acknowledges the message when its last event is. A message whose events failed
      * is delivered again after `nak_delay`, `max_deliver` times at most. One that cannot be read is delivered again until a

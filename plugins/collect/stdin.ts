@@ -60,16 +60,15 @@ piped:
 `,
   schema,
   shownSettings: {},
-  usesState: false,
-  heedsDemand: true,
-  emitsLines: true,
-  readsStdin: true,
-  eventsOfText: ({ config, text, source = SOURCE }) =>
-    eventsOfText(text, {
-      ...{ source, backfill: false },
-      ...{ maxLineBytes: config.max_line_bytes, skipEmptyLines: config.skip_empty_lines },
-    }),
-  batchDemand: ({ ctx }) => new BatchDemand(ctx.demand, ctx.state, BATCH_LINES),
+  traits: { usesState: false, waits: true, emitsLines: true, readsStdin: true },
+  testing: {
+    eventsOfText: ({ config, text, source = SOURCE }) =>
+      eventsOfText(text, {
+        ...{ source, backfill: false },
+        ...{ maxLineBytes: config.max_line_bytes, skipEmptyLines: config.skip_empty_lines },
+      }),
+    batchDemand: ({ ctx }) => new BatchDemand(ctx.demand, ctx.state, BATCH_LINES),
+  },
   /**
    * Emits one event for each line, in batches, and completes at the end of the input. The input is paused while there
    * is no room in the window. A run that follows a failed one first emits what that one had in flight: standard input

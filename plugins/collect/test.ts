@@ -21,11 +21,9 @@ ticks:
   count: 10
 `;
 
-export const heedsDemand = true;
-
 export const shownSettings = { interval: ' s', count: '' };
 
-export const usesState = false;
+export const traits = { usesState: false, waits: true };
 
 /** docs/specification.md#27-collect-plugins-and-their-events. `interval` is in seconds; without `count` it never stops. */
 export const TestCollectConfig = CollectConfigBase.extend({

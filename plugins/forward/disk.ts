@@ -27,7 +27,7 @@ archive:
 
 export const shownSettings = { path: '', filename: '', pretty_print: '' };
 
-export const usesFileSystem = true;
+export const traits = { writes, virtualFiles: true };
 
 const DUMP_NAME = 'event-dump-';
 const DUMP_SUFFIX = '.json';
@@ -73,7 +73,7 @@ export function get_config_schema(): typeof DiskConfig {
 }
 
 /** Its file, or the first of those that it numbers. */
-export function writes({ config }: { config: DiskConfig }): string {
+function writes({ config }: { config: DiskConfig }): string {
   return resolve(config.path, config.filename ?? `${DUMP_NAME}1${DUMP_SUFFIX}`);
 }
 

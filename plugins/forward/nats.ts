@@ -121,7 +121,7 @@ fleet:
     schema,
     shownSettings: { subject: '', stream: '' },
     checkConfig,
-    deduplicates: true,
+    traits: { deduplicates: true },
     forward: ({ ctx, event, id, restOf }) => publisherOf(ctx).publish([event], id, restOf),
     forwardBatch: ({ ctx, events, id, restOf }) => publisherOf(ctx).publish(events, id, restOf),
     forwardJsonLines({ ctx }) {

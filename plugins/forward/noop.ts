@@ -9,7 +9,7 @@ nowhere:
 
 export const shownSettings = {};
 
-export const discards = true;
+export const traits = { discards: true };
 
 /** The base configuration only: docs/specification.md#29-forward-plugins. */
 export function get_config_schema(): typeof ForwardConfigBase {

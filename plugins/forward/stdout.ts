@@ -22,7 +22,7 @@ console:
 
 export const shownSettings = { pretty_print: '' };
 
-export const writesToStdout = true;
+export const traits = { writesStdout: true };
 
 /** Ours. `pretty_print` indents by 2. */
 export const StdoutConfig = ForwardConfigBase.extend({

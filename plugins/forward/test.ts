@@ -35,6 +35,8 @@ witness:
 
 export const shownSettings = { sleep: ' s', path: '', add_event_to_shared_cache: '' };
 
+export const traits = { writes };
+
 const fields = ForwardConfigBase.extend({
   sleep: seconds().default(0).describe('Seconds that each event takes.'),
   path: path().optional().describe('The file that gets a line for each event.'),
@@ -65,7 +67,7 @@ export function get_config_schema(): typeof TestForwardConfig {
   return TestForwardConfig;
 }
 
-export function writes({ config }: { config: TestForwardConfig }): string | undefined {
+function writes({ config }: { config: TestForwardConfig }): string | undefined {
   return config.path === undefined ? undefined : resolve(config.path);
 }
 

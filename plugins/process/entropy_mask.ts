@@ -22,10 +22,7 @@ export const exampleEvents = [
 
 export const shownSettings = { h_threshold: '', length_threshold: '', mask_char: '' };
 
-/** This plugin removes secrets. */
-export const masks = true;
-
-export const runsInWorkers = true;
+export const traits = { masks: true, pure: true };
 
 /** docs/specification.md#28-process-plugins */
 export const EntropyMaskProcessConfig = ProcessConfigBase.extend({

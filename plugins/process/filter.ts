@@ -29,7 +29,6 @@ errors-only:
   ],
   schema,
   shownSettings: { keep: '', drop: '' },
-  runsInWorkers: true,
-  filters: true,
+  traits: { pure: true, filters: true },
   ...filtering(cel),
 });

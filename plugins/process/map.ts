@@ -54,7 +54,7 @@ tidy:
   ],
   schema,
   shownSettings: {},
-  runsInWorkers: false,
+  traits: { pure: false },
   /**
    * Emits the event with other fields in its data. Expressions see the event as it came in; then fields are renamed,
    * all at once, removed and kept, in this order. Fails on an event for which an expression cannot be evaluated.

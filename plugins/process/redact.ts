@@ -46,10 +46,7 @@ export const exampleEvents = [
 
 export const shownSettings = { packs: '', rules: '', confidence: '', mode: '' };
 
-/** This plugin removes secrets. */
-export const masks = true;
-
-export const runsInWorkers = true;
+export const traits = { masks: true, pure: true };
 
 const Action = z.union([
   z.literal('name'),

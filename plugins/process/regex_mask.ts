@@ -24,10 +24,7 @@ export const exampleEvents = [
 
 export const shownSettings = { rules: '', mask_char: '' };
 
-/** This plugin removes secrets. */
-export const masks = true;
-
-export const runsInWorkers = true;
+export const traits = { masks: true, pure: true };
 
 const NO_RULES = 'there are none, so nothing is masked';
 

@@ -37,7 +37,9 @@ export class RunState {
     files: readonly string[],
   ): Promise<StateStore> {
     const users = names.filter((name) =>
-      pipelines[name]?.collect.some((collector) => collectors[collector]?.loaded_plugin.usesState !== false),
+      pipelines[name]?.collect.some(
+        (collector) => collectors[collector]?.loaded_plugin.traits?.usesState !== false,
+      ),
     );
     if (this.#store !== undefined) {
       this.#claim(this.#store, users, files);

@@ -58,7 +58,7 @@ export function writersToOutput(config: AnalyticsConfig, names: readonly string[
   return names.filter((name) => {
     const pipeline = config.pipelines[name];
     const forwarders = pipeline === undefined ? [] : forwardersOf(pipeline);
-    return forwarders.some((entry) => config.forwarders[entry]?.loaded_plugin.writesToStdout === true);
+    return forwarders.some((entry) => config.forwarders[entry]?.loaded_plugin.traits?.writesStdout === true);
   });
 }
 

@@ -38,7 +38,9 @@ export function pipelineResults(
       stats: counters,
       elapsedMs: times.elapsed(pipeline),
       forwarders: forwardersOf(entry),
-      masks: (entry.process ?? []).some((name) => config.processors[name]?.loaded_plugin.masks === true),
+      masks: (entry.process ?? []).some(
+        (name) => config.processors[name]?.loaded_plugin.traits?.masks === true,
+      ),
       stdinLeft: stdinLeft(config, entry.collect, counters),
       reason: status.state === 'failed' ? withholderFor(config)(safeReason(status.error)) : undefined,
     };
@@ -50,7 +52,7 @@ function stdinLeft(
   names: readonly string[],
   { backlog_bytes = 0 }: PipelineStats,
 ): number | undefined {
-  if (!names.some((name) => collectors[name]?.loaded_plugin.readsStdin === true)) return undefined;
+  if (!names.some((name) => collectors[name]?.loaded_plugin.traits?.readsStdin === true)) return undefined;
   return names.length === 1 ? backlog_bytes : 0;
 }
 

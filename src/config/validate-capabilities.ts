@@ -47,7 +47,7 @@ export function validateExactlyOnce(pipelines: Mapping, entries: ValidEntries): 
     const written: Written = { pipeline, path: ['pipelines', name], entries };
     return [
       ...checkEach('collect', written, ({ plugin }, shown) =>
-        plugin.resumes === true
+        plugin.traits?.resumes === true
           ? undefined
           : `${shown}, cannot resume where a crash cut the output; \`exactly_once\` requires one that can, such as \`file\``,
       ),
@@ -72,7 +72,7 @@ function checkForwarder(written: Written): ConfigProblem[] {
     return [{ path: [...written.path, 'forward'], message }];
   }
   return checkEach('forward', written, (entry, shown) =>
-    exactFileOf(entry) !== undefined || entry.plugin.deduplicates === true
+    exactFileOf(entry) !== undefined || entry.plugin.traits?.deduplicates === true
       ? undefined
       : `the output of ${shown}, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\`, or one that stores nothing twice, such as \`nats\``,
   );
@@ -84,7 +84,7 @@ function checkAttempts(written: Written): ConfigProblem[] {
   const attempts = isMapping(pipeline.delivery) ? pipeline.delivery.attempts : undefined;
   if (typeof attempts !== 'number' || attempts <= 1) return [];
   return checkEach('forward', written, ({ plugin }, shown) =>
-    plugin.deduplicates === true
+    plugin.traits?.deduplicates === true
       ? `found ${attempts}; with ${shown}, \`exactly_once\` requires 1 or no limit: after more attempts, a call would be sent in halves, and these twice after a crash`
       : undefined,
   ).map((problem) => ({ ...problem, path: [...path, 'delivery', 'attempts'] }));
@@ -150,7 +150,9 @@ export function validateWorkers(pipelines: Mapping, entries: ValidEntries): Conf
 
 function checkLineCollectors({ pipeline, path, entries }: Written): ConfigProblem[] {
   const collectors = namesIn(pipeline.collect).map(({ name }) => entries.collect.get(name));
-  const mayEmitLines = collectors.some((entry) => entry === undefined || entry.plugin.emitsLines === true);
+  const mayEmitLines = collectors.some(
+    (entry) => entry === undefined || entry.plugin.traits?.emitsLines === true,
+  );
   if (collectors.length === 0 || mayEmitLines) return [];
   const message =
     'no collector here emits lines; `workers` requires one that does, such as `file`: other events stay in the main thread';
@@ -171,8 +173,8 @@ function checkProcessors(written: Written): ConfigProblem[] {
 }
 
 function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
-  if (plugin.runsInWorkers !== true) {
-    return 'cannot run in a worker, which `workers` requires: it does not declare `runsInWorkers`';
+  if (plugin.traits?.pure !== true) {
+    return 'cannot run in a worker, which `workers` requires: it does not declare the trait `pure`';
   }
   const need = plugin.needsOrder?.({ config });
   if (need !== undefined) {
@@ -202,7 +204,7 @@ export function defaultInFlight(
   const { workers, exactly_once } = pipeline;
   const areLines =
     !exactly_once &&
-    pipeline.collect.every((name) => collect.get(name)?.plugin.emitsLines) &&
+    pipeline.collect.every((name) => collect.get(name)?.plugin.traits?.emitsLines) &&
     (pipeline.process ?? []).every((name) => process.get(name)?.plugin.mapLines) &&
     forwardersOf(pipeline).every((name) => forward.get(name)?.plugin.forwardJsonLines);
   return areLines || workers > 1 ? LINES_IN_FLIGHT : EVENTS_IN_FLIGHT;
@@ -241,9 +243,9 @@ export function validateMaskedRoutes(
   pipelines: ReadonlyMap<string, PipelineConfig>,
   { collect, process, forward }: ValidEntries,
 ): ConfigProblem[] {
-  const emitsLines = (entry: string) => collect.get(entry)?.plugin.emitsLines === true;
-  const masks = (entry: string) => process.get(entry)?.plugin.masks === true;
-  const delivers = (entry: string) => forward.get(entry)?.plugin.discards !== true;
+  const emitsLines = (entry: string) => collect.get(entry)?.plugin.traits?.emitsLines === true;
+  const masks = (entry: string) => process.get(entry)?.plugin.traits?.masks === true;
+  const delivers = (entry: string) => forward.get(entry)?.plugin.traits?.discards !== true;
   const routes = [...pipelines]
     .filter(([, { enabled }]) => enabled)
     .map(([name, pipeline]) => ({
@@ -298,7 +300,7 @@ export function validateStdin(
     .filter(([, { enabled }]) => enabled)
     .flatMap(([pipeline, config]) =>
       config.collect.flatMap((name, index) =>
-        collect.get(name)?.plugin.readsStdin === true ? [{ pipeline, name, index }] : [],
+        collect.get(name)?.plugin.traits?.readsStdin === true ? [{ pipeline, name, index }] : [],
       ),
     );
   const [first, ...others] = readers;

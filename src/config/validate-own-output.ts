@@ -76,7 +76,7 @@ function outputsOf(pipeline: PipelineConfig | undefined): readonly string[] {
 function readings(entries: ValidEntries): IsReading {
   const files = new Map<string, WrittenFile>();
   for (const [name, { plugin, data }] of entries.forward) {
-    const path = plugin.writes?.({ config: data as never });
+    const path = plugin.traits?.writes?.({ config: data as never });
     if (path !== undefined) files.set(name, new WrittenFile(path));
   }
   return (collector, forwarder) => {
@@ -84,7 +84,7 @@ function readings(entries: ValidEntries): IsReading {
     const from = entries.collect.get(collector);
     if (file === undefined || from === undefined) return false;
     const { path } = file;
-    return from.plugin.reads?.({ config: from.data as never, path, file }) === true;
+    return from.plugin.traits?.reads?.({ config: from.data as never, path, file }) === true;
   };
 }
 

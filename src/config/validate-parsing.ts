@@ -44,7 +44,7 @@ function stepOf(name: string, { process }: ValidEntries): Step {
   const args = { config: entry?.data as never };
   return {
     name,
-    isMask: plugin?.masks === true,
+    isMask: plugin?.traits?.masks === true,
     wholeLines: plugin?.expectsWholeLines?.(args),
     joins: plugin?.joinsParts?.(args),
     makesNumbers: plugin?.makesNumbers?.(args) === true,

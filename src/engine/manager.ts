@@ -232,7 +232,7 @@ function maxRestarts({ restart, max_restarts }: PipelineConfig, once: boolean): 
 
 /** Whether nothing is left to collect once this collector has completed. */
 function readsStdin({ collectors }: AnalyticsConfig, collector: string): boolean {
-  return collectors[collector]?.loaded_plugin.readsStdin === true;
+  return collectors[collector]?.loaded_plugin.traits?.readsStdin === true;
 }
 
 /** All of them: the compiler misses one that is added. */
@@ -300,7 +300,7 @@ function checkState(config: AnalyticsConfig, state: StateStore | undefined): voi
     .filter(([, { enabled, exactly_once, forward }]) => {
       // In tests another plugin may stand in for the forwarder.
       const plugin = config.forwarders[forward[0] as string]?.loaded_plugin;
-      return enabled && exactly_once && (plugin?.exactly ?? plugin?.deduplicates) !== undefined;
+      return enabled && exactly_once && (plugin?.exactly ?? plugin?.traits?.deduplicates) !== undefined;
     })
     .map(([name]) => `pipelines.${name}.exactly_once: requires a state folder; give one, or set it to false`);
   if (problems.length > 0) throw new MillraceError('MILLRACE_STATE_REQUIRED', problems.join('\n'));

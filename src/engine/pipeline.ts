@@ -118,7 +118,7 @@ class PipelineRun {
       withheld: withholderFor(analytics),
       observer: this.#observer,
       isOpen: deadLetter !== undefined,
-      masks: processors.map((entry) => entry.loaded_plugin.masks === true),
+      masks: processors.map((entry) => entry.loaded_plugin.traits?.masks === true),
       processors: processors.map(({ name }) => this.#place('process', name)),
       cut: (event, delivery) => this.#truncated.cut(event, delivery),
     });
@@ -353,7 +353,7 @@ class PipelineRun {
     const [forwarder] = forwardersOf(config);
     const plugin = analytics.forwarders[forwarder as string]?.loaded_plugin;
     const calls = state('exactly_once');
-    if (config.exactly_once && plugin?.exactly === undefined && plugin?.deduplicates === true) {
+    if (config.exactly_once && plugin?.exactly === undefined && plugin?.traits?.deduplicates === true) {
       return new CallPlan(calls);
     }
     CallPlan.forget(calls);

@@ -128,7 +128,7 @@ function workerLost(pipeline: string, error: unknown, isReplaced: boolean): stri
 
 function taskRefused(pipeline: string, name: string, member: string): string {
   return (
-    `${pipeline}: processor ${name} declares \`runsInWorkers\` but uses ctx.${member}, which workers do not have: the ` +
-    'main thread processes such lines instead. Use only ctx.config and ctx.stats, or remove `runsInWorkers`'
+    `${pipeline}: processor ${name} declares the trait \`pure\` but uses ctx.${member}, which workers do not have: the ` +
+    'main thread processes such lines instead. Use only ctx.config and ctx.stats, or remove the trait'
   );
 }

@@ -41,7 +41,14 @@ type Typed<Member, S extends ConfigSchema> = Member extends (args: infer Args) =
 type Definition<P extends Plugin, S extends ConfigSchema> = {
   /** What an entry of this plugin may have: `CollectConfigBase.extend({ … })`, say. Default: `plugin` alone. */
   readonly schema?: S;
-} & { [Key in keyof Omit<P, 'get_config_schema'>]: Typed<Omit<P, 'get_config_schema'>[Key], S> };
+} & {
+  [Key in keyof Omit<P, 'get_config_schema'>]: Key extends 'traits' | 'testing'
+    ? Members<P[Key], S>
+    : Typed<P[Key], S>;
+};
+
+/** The members of an object of a plugin, each {@link Typed}. */
+type Members<Parts, S extends ConfigSchema> = { [Key in keyof Parts]: Typed<Parts[Key], S> };
 
 export type CollectorDefinition<S extends ConfigSchema> = Definition<CollectPlugin, S>;
 export type ProcessorDefinition<S extends ConfigSchema> = Definition<ProcessPlugin, S>;

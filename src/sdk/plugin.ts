@@ -3,6 +3,7 @@ import { type Demand, pullFrom } from '../../operators/index.ts';
 import type { CollectorState, Host, PipelineRunContext } from './context.ts';
 import type { EventBatch, LineEnvelope } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
+import { truncate } from './printable.ts';
 import type { WrittenFile } from './written-file.ts';
 
 export type PluginKind = 'collect' | 'process' | 'forward';
@@ -44,11 +45,77 @@ interface PluginBase {
    * them may hold a secret. Default: numbers and switches whose names do not suggest one.
    */
   readonly shownSettings?: Readonly<Record<string, string>>;
+}
+
+/** What a collector is. Each trait is optional, and false unless it says otherwise. */
+export interface CollectTraits {
+  /** Whether it uses `ctx.state`. A run needs no state folder if none of its collectors does. Default: true. */
+  readonly usesState?: boolean;
   /**
-   * True for a collector or forwarder that reads and writes files only through `operators/files` and `ctx.state`. Tests
-   * with virtual files run it as it is.
+   * It emits at most `ctx.demand.room` events and otherwise waits, so that it never overflows the buffer of its pipeline.
+   * Tests in virtual time predict that. Default: true for a generator.
    */
-  readonly usesFileSystem?: boolean;
+  readonly waits?: boolean;
+  /** It receives again what it did not acknowledge, by other means than `ctx.state`: from a broker. */
+  readonly redelivers?: boolean;
+  /**
+   * It continues exactly where `ctx.state` says that the last run ended, in the same order, as `exactly_once` requires.
+   */
+  readonly resumes?: boolean;
+  /** It emits `LineEvents`, which `workers` can take. */
+  readonly emitsLines?: boolean;
+  /**
+   * It reads standard input, which ends once and for all, and which only one pipeline can read. A pipeline without other
+   * collectors completes when it ends, also with `restart: true`.
+   */
+  readonly readsStdin?: boolean;
+  /** Whether it reads a file that is written. What a pipeline writes must not come back to it. */
+  reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
+  /**
+   * It reads and writes files only through `operators/files` and `ctx.state`. Tests with virtual files run it as it is.
+   */
+  readonly virtualFiles?: boolean;
+}
+
+/** What a processor is. Each trait is optional, and false by default. */
+export interface ProcessTraits {
+  /** It removes secrets. An event that has not passed it is never put into a dead letter. */
+  readonly masks?: boolean;
+  /** It drops events on purpose: in tests, the law `nothing_lost` does not count those as lost. */
+  readonly filters?: boolean;
+  /**
+   * Its results depend on the event and its configuration alone, and are returned at once: pipelines with `workers` then
+   * run it in worker threads as well. There, `ctx` has `config` and `stats` only. A plugin that is not built in has to be a
+   * module of its own, which every worker loads.
+   */
+  readonly pure?: boolean;
+}
+
+/** What a forwarder is. Each trait is optional, and false by default. */
+export interface ForwardTraits {
+  /**
+   * Its sink stores nothing twice under one `id`, as long as an outage is short. Then it may be used with `exactly_once`:
+   * after a crash, the same events come again with the same `id`.
+   */
+  readonly deduplicates?: boolean;
+  /** It delivers nothing, such as `noop`: an event that reaches it without masks shows no secret. */
+  readonly discards?: boolean;
+  /** It writes events to standard output. */
+  readonly writesStdout?: boolean;
+  /** The file that it writes, or one that is like all that it writes. */
+  writes?(args: { config: never }): string | undefined;
+  /** It writes files only through `operators/files`. Tests with virtual files run it as it is. */
+  readonly virtualFiles?: boolean;
+}
+
+/** What tests in virtual time have to know of a collector, which they replace. */
+export interface CollectorTesting {
+  /** The events that it makes of text in its source. */
+  eventsOfText?(args: { config: never } & SourceText): readonly CollectedEvent[];
+  /** The demand of its pipeline as it divides it into batches. */
+  batchDemand?(args: { ctx: PipelineRunContext<never> }): BatchingDemand;
+  /** With the trait `redelivers`: when that comes again. */
+  redelivery?(args: { config: never }): Redelivery;
 }
 
 /** What an entry function may return: whichever suits its author. */
@@ -56,49 +123,15 @@ export type Returned<T> = ObservableInput<T> | T | undefined | void;
 
 export interface CollectPlugin extends PluginBase {
   collect(args: { ctx: PipelineRunContext<never> }): Returned<CollectedEvent | EventBatch>;
-  /**
-   * False for a collector that never uses `ctx.state`. A run needs no state folder if none of its collectors does.
-   * Default: true.
-   */
-  readonly usesState?: boolean;
-  /**
-   * True for a collector that emits at most `ctx.demand.room` events and otherwise waits, so that it never overflows the
-   * buffer of its pipeline. Tests in virtual time predict that. Default: true for a generator, otherwise false.
-   */
-  readonly heedsDemand?: boolean;
-  /** True for a collector that gets again what it did not acknowledge, by other means than `ctx.state`: from a broker. */
-  readonly redelivers?: boolean;
-  /** Ours, optional, with `redelivers`: when that comes again. Tests in virtual time predict it. */
-  redelivery?(args: { config: never }): Redelivery;
-  /**
-   * True for a collector that continues exactly where `ctx.state` says that the last run ended, in the same order, as
-   * `exactly_once` requires.
-   */
-  readonly resumes?: boolean;
+  readonly traits?: CollectTraits;
   /**
    * Ours, optional, for `exactly_once`: called after a crash, before what is not committed is cut off the output. Resolves
    * with the sources of events that were emitted since the last commit and cannot be emitted again, for the log. Default:
    * there are none.
    */
   lostSources?(args: { config: never; state: CollectorState }): PromiseLike<readonly string[]>;
-  /** True for a collector that emits `LineEvents`, which `workers` can take. */
-  readonly emitsLines?: boolean;
-  /**
-   * True for a collector of standard input, which ends once and for all, and which only one pipeline can read. A
-   * pipeline without other collectors completes when it ends, also with `restart: true`.
-   */
-  readonly readsStdin?: boolean;
-  /**
-   * Ours, optional: the events that it makes of text in its source. Tests in virtual time, which replace it, emit them.
-   */
-  eventsOfText?(args: { config: never } & SourceText): readonly CollectedEvent[];
-  /**
-   * Ours, optional: the demand of its pipeline as it divides it into batches. Tests in virtual time divide what they emit in
-   * its place in the same way.
-   */
-  batchDemand?(args: { ctx: PipelineRunContext<never> }): BatchingDemand;
-  /** Ours, optional: whether it reads a file that is written. What a pipeline writes must not come back to it. */
-  reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
+  /** Ours, optional: what tests in virtual time have to know, because they replace the collector. */
+  readonly testing?: CollectorTesting;
 }
 
 /** Text that a test puts into the source of a collector. */
@@ -222,18 +255,7 @@ export interface ProcessPlugin extends PluginBase {
    */
   readonly exampleEvents?: readonly ExampleEvent[];
   process(args: { ctx: PipelineRunContext<never>; event: CollectedEvent }): Returned<CollectedEvent>;
-  /**
-   * True for a plugin that removes secrets. An event that has not passed it is never put into a dead letter.
-   */
-  readonly masks?: boolean;
-  /** True for a plugin that drops events on purpose: in tests, the law `nothing_lost` does not count those as lost. */
-  readonly filters?: boolean;
-  /**
-   * True for a plugin whose results depend on the event and its configuration alone, and are returned at once: pipelines
-   * with `workers` then run it in worker threads as well. There, `ctx` has `config` and `stats` only. A plugin that is
-   * not built in has to be a module of its own, which every worker loads.
-   */
-  readonly runsInWorkers?: boolean;
+  readonly traits?: ProcessTraits;
   /**
    * Ours, optional: for a plugin whose results depend on the events before, says which field of this configuration
    * makes them so, and for the error that refuses `workers`, what to write instead and what that costs, as the end of a
@@ -313,19 +335,9 @@ export interface ForwardPlugin extends PluginBase {
     id: CallId;
     restOf?: PartlyFailedCall | undefined;
   }): Returned<unknown>;
-  /**
-   * True if its sink stores nothing twice under one `id`, as long as an outage is short. Then it may be used with
-   * `exactly_once`: after a crash, the same events come again with the same `id`.
-   */
-  readonly deduplicates?: boolean;
-  /** True if it delivers nothing, such as `noop`: an event that reaches it without masks shows no secret. */
-  readonly discards?: boolean;
-  /** True if it writes events to standard output. */
-  readonly writesToStdout?: boolean;
+  readonly traits?: ForwardTraits;
   /** The file that `exactly` writes to; undefined if this configuration cannot be used with `exactly_once`. */
   exactFile?(args: { config: never }): string | undefined;
-  /** Ours, optional: the file that it writes, or one that is like all that it writes. */
-  writes?(args: { config: never }): string | undefined;
   /**
    * Ours, optional: replaces `forwardBatch` where the configuration requires events as `serialise` writes them;
    * undefined where it requires another form. `documents` has them in UTF-8, each with a newline after it; its memory is
@@ -382,11 +394,44 @@ export function contractProblem(kind: PluginKind, value: unknown): string | unde
   if (typeof value !== 'object' || value === null)
     return `it is not an object with get_config_schema and ${kind}`;
   const isFunction = (name: string) => typeof (value as Record<string, unknown>)[name] === 'function';
-  if (isFunction('get_config_schema') && isFunction(kind)) return undefined;
+  if (isFunction('get_config_schema') && isFunction(kind))
+    return traitsProblem(KINDS.filter(isFunction), (value as Partial<Plugin>).traits);
   const other = KINDS.find(isFunction);
   if (other !== undefined && !isFunction(kind)) return `it is a ${other} plugin; expected a ${kind} plugin`;
   const missing = ['get_config_schema', kind].filter((name) => !isFunction(name));
   return `it lacks the function${missing.length === 1 ? '' : 's'} ${missing.join(' and ')}`;
+}
+
+const TRAITS: { readonly [K in PluginKind]: readonly string[] } = {
+  collect: [
+    'usesState',
+    'waits',
+    'redelivers',
+    'resumes',
+    'emitsLines',
+    'readsStdin',
+    'reads',
+    'virtualFiles',
+  ] satisfies (keyof CollectTraits)[],
+  process: ['masks', 'filters', 'pure'] satisfies (keyof ProcessTraits)[],
+  forward: [
+    'deduplicates',
+    'discards',
+    'writesStdout',
+    'writes',
+    'virtualFiles',
+  ] satisfies (keyof ForwardTraits)[],
+};
+
+/** A trait that is misspelt would be none: a mask would not be recognised. One module may be a plugin of several kinds. */
+function traitsProblem(kinds: readonly PluginKind[], traits: unknown): string | undefined {
+  if (traits === undefined) return undefined;
+  if (typeof traits !== 'object' || traits === null || Array.isArray(traits))
+    return 'its `traits` are not an object';
+  const known = kinds.flatMap((kind) => TRAITS[kind]);
+  const unknown = Object.keys(traits).find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  return `it has the unknown trait \`${truncate(unknown)}\`; the traits of a ${kinds.join(' and ')} plugin are ${known.join(', ')}`;
 }
 
 /** Whether a value has what a plugin of the kind must have. */

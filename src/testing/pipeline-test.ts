@@ -8,7 +8,7 @@ import { MillraceError } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';
 import { freezeDeep, frozenCopy } from '../sdk/freeze.ts';
 import { nearest } from '../sdk/nearest.ts';
-import type { Plugin } from '../sdk/plugin.ts';
+import type { CollectPlugin, ForwardPlugin } from '../sdk/plugin.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { memoryStore } from '../state/state-store.ts';
 import { failureOf, isOnePerRun, lastMarble, rowsOf, usedLetters } from './collector-rows.ts';
@@ -214,7 +214,8 @@ export class PipelineTest {
 
   #replacedConfig(): AnalyticsConfig {
     const { collect, forward, files } = this.#options;
-    const isReal = ({ usesFileSystem }: Plugin) => files !== undefined && usesFileSystem === true;
+    const isReal = ({ traits }: CollectPlugin | ForwardPlugin) =>
+      files !== undefined && traits?.virtualFiles === true;
     const jitter = jitterOf(this.#options);
     return {
       ...this.#config,

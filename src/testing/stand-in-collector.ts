@@ -43,9 +43,9 @@ interface StandInCollectorOptions {
 }
 
 const ASSUMED_TO_RESUME =
-  'the test assumes that it goes on behind what was acknowledged, because its plugin does not say whether it uses ctx.state; export `usesState = false` if it starts again, or `usesState = true`';
+  'the test assumes that it goes on behind what was acknowledged, because its plugin does not say whether it uses ctx.state; export `traits` with `usesState: false` if it starts again, or `usesState: true`';
 const ASSUMED_TO_OVERFLOW =
-  'the test assumes that it cannot wait for room, because its plugin does not say so; export `heedsDemand = true` if it returns an iterable, or emits at most `ctx.demand.room` events, or `heedsDemand = false`';
+  'the test assumes that it cannot wait for room, because its plugin does not say so; export `traits` with `waits: true` if it returns an iterable, or emits at most `ctx.demand.room` events, or `waits: false`';
 
 /** Events that a collector emits in one batch, at most. */
 const BATCH_EVENTS = 4096;
@@ -62,13 +62,13 @@ export function standInCollector(
 ): CollectPlugin {
   const plugin = entry.loaded_plugin;
   const config = entry as never;
-  const waits = heedsDemand(plugin);
+  const waits = waitsForRoom(plugin);
   const unread = unreadOf(plugin, config);
   let runs = 0;
 
   return {
     get_config_schema: anything,
-    readsStdin: plugin.readsStdin === true,
+    traits: { readsStdin: plugin.traits?.readsStdin === true },
     collect: ({ ctx }: { ctx: PipelineRunContext<never> }) =>
       new Observable<CollectedEvent | EventBatch>((subscriber) => {
         const run = runs++;
@@ -79,7 +79,7 @@ export function standInCollector(
         const toEvents = (timed: TimedValue) => valuesOf(plugin, config, timed, run === 0 && timed.at === 0);
         unread.start(ctx, isNew ? itemsOf(row, start, jitter, toEvents) : []);
         const demand: Partial<BatchingDemand> & Pick<BatchingDemand, 'room' | 'room$'> =
-          plugin.batchDemand?.({ ctx }) ?? ctx.demand;
+          plugin.testing?.batchDemand?.({ ctx }) ?? ctx.demand;
         const endLater = jitter();
         let timer = Subscription.EMPTY;
         let isRunning = false;
@@ -112,7 +112,7 @@ export function standInCollector(
             const { room } = demand;
             isWaitingForRoom = waits && room === 0;
             if (isWaitingForRoom) return undefined;
-            if (room === 0 && plugin.heedsDemand === undefined) onAssumed?.(ASSUMED_TO_OVERFLOW);
+            if (room === 0 && plugin.traits?.waits === undefined) onAssumed?.(ASSUMED_TO_OVERFLOW);
             const most = waits ? Math.min(BATCH_EVENTS, room) : 1;
             const items = [unread.shift()];
             let { batchKey } = first;
@@ -166,7 +166,8 @@ export function standInCollector(
 
 /** What a collector has to emit, by what it does after a restart. */
 function unreadOf(plugin: CollectPlugin, config: never): Unread {
-  const redelivery = plugin.redelivers === true ? plugin.redelivery?.({ config }) : undefined;
+  const redelivery =
+    plugin.traits?.redelivers === true ? plugin.testing?.redelivery?.({ config }) : undefined;
   if (redelivery !== undefined) return new UnreadMessages(redelivery);
   return resumesAfterRestart(plugin) ? new UnreadLog() : new ReadOnce();
 }
@@ -194,14 +195,14 @@ const UNSTAMPED = Symbol('unstamped');
 
 /** What a collector makes of a value: of text, the events that it makes of text. */
 function valuesOf(
-  { eventsOfText }: CollectPlugin,
+  { testing }: CollectPlugin,
   config: never,
   timed: TimedValue,
   wasThere: boolean,
 ): readonly TimedValue[] {
   const text = textOf(timed.value);
-  if (eventsOfText === undefined || text === undefined) return [timed];
-  const events = eventsOfText({ config, ...text, wasThere });
+  if (testing?.eventsOfText === undefined || text === undefined) return [timed];
+  const events = testing.eventsOfText({ config, ...text, wasThere });
   return events.map((event) => ({ ...timed, value: event, [UNSTAMPED]: true }));
 }
 
@@ -227,12 +228,14 @@ function batchKeyOf({ value, [UNSTAMPED]: isText }: TimedValue & { readonly [UNS
 }
 
 /** Whether a run continues after what was acknowledged in the one before. */
-export function resumesAfterRestart({ usesState, readsStdin, redelivers }: CollectPlugin): boolean {
+export function resumesAfterRestart({ traits = {} }: CollectPlugin): boolean {
+  const { usesState, readsStdin, redelivers } = traits;
   return usesState !== false || readsStdin === true || redelivers === true;
 }
 
 /** Whether a plugin leaves open what it does after a restart. */
-function isSilent({ usesState, readsStdin, redelivers, resumes }: CollectPlugin): boolean {
+function isSilent({ traits = {} }: CollectPlugin): boolean {
+  const { usesState, readsStdin, redelivers, resumes } = traits;
   return [usesState, readsStdin, redelivers, resumes].every((says) => says === undefined);
 }
 
@@ -245,6 +248,6 @@ function endsAt({ end }: CollectorRow, start: number, isNew: boolean): number | 
 }
 
 /** Iterables are pulled when there is room, so that a generator cannot but wait. */
-export function heedsDemand({ heedsDemand, collect }: CollectPlugin): boolean {
-  return heedsDemand ?? /^(?:Async)?GeneratorFunction$/.test(collect.constructor.name);
+export function waitsForRoom({ traits, collect }: CollectPlugin): boolean {
+  return traits?.waits ?? /^(?:Async)?GeneratorFunction$/.test(collect.constructor.name);
 }

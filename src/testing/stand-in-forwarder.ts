@@ -101,7 +101,7 @@ export function standInForwarder(
 
   const standIn: ForwardPlugin = {
     get_config_schema: anything,
-    deduplicates: plugin.deduplicates === true,
+    traits: { deduplicates: plugin.traits?.deduplicates === true },
     forward: ({ event }) => take([event]),
   };
   if (plugin.forwardBatch !== undefined || plugin.forwardJsonLines !== undefined) {

@@ -100,7 +100,7 @@ export const forward = () => { throw new PluginError('denied on password=${'Zx81
       import { timer, map, concat, throwError, of, delay } from 'rxjs';
       let runs = 0;
       export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
-      export const usesState = false;
+      export const traits = { usesState: false };
       export const collect = () => {
         const run = ++runs;
         const event = (n) => ({ timestamp: new Date().toISOString(), data: { line: 'run ' + run + ', event ' + n } });

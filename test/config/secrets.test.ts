@@ -157,7 +157,7 @@ describe('a secret in a configuration', () => {
   it('keeps a processor out of workers', async () => {
     const plugin = defineProcessor({
       schema: ProcessConfigBase.extend({ key: secret() }),
-      runsInWorkers: true,
+      traits: { pure: true },
       process: ({ event }) => event,
     });
     registerPlugin('process', 'keyed', plugin);

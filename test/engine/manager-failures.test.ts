@@ -530,7 +530,7 @@ describe('a processor that fails', () => {
       process: () => {
         throw new TypeError(`cannot mask ${secret}`);
       },
-      masks: true,
+      traits: { masks: true },
     };
     withDeadLetter(
       {

@@ -20,7 +20,7 @@ const hostile = [
 export const process = ({ event }) =>
   ++calls % 5 === 0 ? hostile[(calls / 5) % hostile.length](event) : [event];
 `;
-const MASKING = `${THROWING} export const masks = true;`;
+const MASKING = `${THROWING} export const traits = { masks: true };`;
 
 const config = (process: string) => `
 collectors:

@@ -167,7 +167,7 @@ function sinkOf(takesBatches: boolean) {
 
 const rows = defineCollector({
   schema: CollectConfigBase.extend({ count: z.number() }),
-  usesState: false,
+  traits: { usesState: false },
   *collect({ ctx }) {
     for (let i = 0; i < ctx.config.count; i++) yield collectedEvent({ n: `r${i}` });
   },

@@ -51,7 +51,7 @@ host_config: {}
 
 /** A processor of somebody's, which drops some lines and fails on others. */
 const FEWER = `
-export const runsInWorkers = true;
+export const traits = { pure: true };
 export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
 const mapped = (line, { drop }) => {
   if (line.includes('ä ä')) throw new Error('no');
@@ -223,7 +223,7 @@ describe('workers', () => {
 
   it('leave lines to the main thread whose processor uses more of `ctx` than workers have', async () => {
     const plugin = `
-export const runsInWorkers = true;
+export const traits = { pure: true };
 export const get_config_schema = () => ({ safeParse: (data) => ({ success: true, data }) });
 export function process({ ctx, event }) {
   ctx.cache.seen = (ctx.cache.seen ?? 0) + 1;
@@ -255,7 +255,7 @@ host_config: {}
     expect({ code, warned: stderr.match(/processor numbers .*/g) }).toEqual({
       code: 0,
       warned: [
-        expect.stringContaining('declares `runsInWorkers` but uses ctx.cache, which workers do not have'),
+        expect.stringContaining('declares the trait `pure` but uses ctx.cache, which workers do not have'),
       ],
     });
     expect(new Set(seen().map((line) => JSON.parse(line).data.seen)).size).toBe(written);

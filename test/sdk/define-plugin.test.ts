@@ -40,7 +40,10 @@ describe('a defined plugin', () => {
   });
 
   it('passes the conformance kit, of each kind', async () => {
-    const collector = defineCollector({ usesState: false, collect: () => of(collectedEvent({ n: 1 })) });
+    const collector = defineCollector({
+      traits: { usesState: false },
+      collect: () => of(collectedEvent({ n: 1 })),
+    });
     const processor = defineProcessor({ process: ({ event }) => event });
     const forwarder = defineForwarder({ forward() {} });
     await expect(checkPlugin('collect', collector)).resolves.toBeDefined();
@@ -58,7 +61,7 @@ describe('a defined plugin', () => {
 
   it('keeps all that a plugin may have', () => {
     const parts = {
-      masks: true,
+      traits: { masks: true },
       description: 'Masks.',
       example: 'mask: { plugin: mask }',
       checkConfig: () => [],

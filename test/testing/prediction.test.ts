@@ -132,9 +132,9 @@ describe('a plugin that does not say how it behaves', () => {
 
   it.each([
     [{}, [overflows], [resumes]],
-    [{ usesState: false }, [overflows], []],
-    [{ usesState: true, heedsDemand: false }, [], []],
-    [{ resumes: true, heedsDemand: true }, [], []],
+    [{ traits: { usesState: false } }, [overflows], []],
+    [{ traits: { usesState: true, waits: false } }, [], []],
+    [{ traits: { resumes: true, waits: true } }, [], []],
     [{ *collect() {} }, [], [resumes]],
   ])('is named where the result rests on it: %j', async (definition, whereFull, afterRestart) => {
     expect(await assumed(definition, false)).toEqual(whereFull);
@@ -146,8 +146,8 @@ describe('a plugin that does not say how it behaves', () => {
     const builtin = await allBuiltinPlugins();
     for (const { kind, plugin } of builtin) {
       if (kind !== 'collect') continue;
-      const { heedsDemand, usesState, resumes } = plugin as CollectPlugin;
-      expect([heedsDemand, usesState ?? resumes]).not.toContain(undefined);
+      const { waits, usesState, resumes } = (plugin as CollectPlugin).traits ?? {};
+      expect([waits, usesState ?? resumes]).not.toContain(undefined);
     }
   });
 });

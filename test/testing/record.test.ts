@@ -472,7 +472,7 @@ describe('secrets', () => {
   it('are not shown where a mask fails, or its findings cannot be found in the event', async () => {
     const failing: ProcessPlugin = {
       get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true, data }) }),
-      masks: true,
+      traits: { masks: true },
       process: ({ event }) => {
         if (JSON.stringify(event).includes('mine')) throw new Error('no');
         return [event];

@@ -79,27 +79,34 @@ it('a definition may have every optional member of its kind', () => {
     ...shared,
     schema,
     collect: () => undefined,
-    usesState: false,
-    resumes: true,
-    emitsLines: true,
-    reads: ({ config, file }) => config.path === file.id,
+    traits: {
+      usesState: false,
+      resumes: true,
+      emitsLines: true,
+      reads: ({ config, file }) => config.path === file.id,
+    },
+    testing: {
+      eventsOfText: ({ config, text }) => [collectedEvent({ text, path: config.path })],
+      batchDemand: ({ ctx }) => {
+        expectTypeOf(ctx.config.path).toEqualTypeOf<string>();
+        return { ...ctx.demand, emitted() {}, acknowledged() {} };
+      },
+      redelivery: ({ config }) => ({ afterFailure: () => config.path.length, afterSilence: 1 }),
+    },
   });
   defineProcessor({
     ...shared,
     schema,
     process: ({ event }) => event,
-    masks: true,
-    filters: true,
-    runsInWorkers: true,
+    traits: { masks: true, filters: true, pure: true },
     mapLines: ({ ctx, envelope }) => ({ map: (line) => ctx.config.path + envelope.source + line }),
   });
   defineForwarder({
     ...shared,
     schema,
     forward: () => undefined,
-    writesToStdout: true,
+    traits: { writesStdout: true, writes: ({ config }) => config.path },
     exactFile: ({ config }) => config.path,
-    writes: ({ config }) => config.path,
     forwardJsonLines:
       ({ ctx }) =>
       (documents) =>

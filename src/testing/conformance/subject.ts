@@ -38,7 +38,7 @@ export interface ConformanceOptions {
   readonly refused?: readonly CollectedEvent[];
   /** What a forwarder has delivered in a run, to compare `forwardBatch` with `forward`. */
   readonly delivered?: (config: Fields) => unknown;
-  /** For a processor with `masks: true`: a text that it must not let pass. */
+  /** For a processor with the trait `masks`: a text that it must not let pass. */
   readonly secret?: string;
   /** How long something outside of virtual time may take, in milliseconds. Default: 2000. */
   readonly patience?: number;

@@ -83,7 +83,7 @@ function processorParts(config: AnalyticsConfig, name: string, before: string | 
   const entry = config.processors[name];
   const rules: unknown = entry !== undefined && 'rules' in entry ? entry.rules : undefined;
   const node = { kind: 'process', name } as const;
-  const names = entry?.loaded_plugin.masks === true && isMapping(rules) ? Object.keys(rules) : [];
+  const names = entry?.loaded_plugin.traits?.masks === true && isMapping(rules) ? Object.keys(rules) : [];
   return [
     {
       ...{ path: ['processors', name], gap: 'no test has an event that reaches this processor' },

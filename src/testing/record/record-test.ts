@@ -42,7 +42,7 @@ export function recorderFor({ config, pipeline, ...limits }: RecordSource): Reco
     },
     comesAgain: (name, deliveries) => {
       const entry = config.collectors[name];
-      const redelivery = entry?.loaded_plugin.redelivery?.({ config: entry as never });
+      const redelivery = entry?.loaded_plugin.testing?.redelivery?.({ config: entry as never });
       return redelivery?.afterFailure(deliveries) !== undefined;
     },
   });

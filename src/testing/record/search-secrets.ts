@@ -33,7 +33,9 @@ export class EventSearch {
     const names = config.pipelines[pipeline]?.process ?? [];
     const processors = names.map((name) => config.processors[name] as Processor);
     this.#steps = [
-      ...processors.map((entry) => this.#step(entry, asksMasks && entry.loaded_plugin.masks === true)),
+      ...processors.map((entry) =>
+        this.#step(entry, asksMasks && entry.loaded_plugin.traits?.masks === true),
+      ),
       ...(defaultMask === undefined ? [] : [this.#step(defaultMask, true)]),
     ];
   }

@@ -83,7 +83,7 @@ export function watchMasks(
     Object.entries(config.processors).map(([name, entry]) => [name, withoutAudit(entry)]),
   );
   const watching = replacePlugins(processors, ({ name, loaded_plugin }) => {
-    const plugin = loaded_plugin.masks === true ? watched(name, loaded_plugin) : loaded_plugin;
+    const plugin = loaded_plugin.traits?.masks === true ? watched(name, loaded_plugin) : loaded_plugin;
     const { joinLines } = plugin;
     const joining: Pick<ProcessPlugin, 'joinLines'> | undefined = joinLines && {
       joinLines: (args) =>
@@ -101,7 +101,7 @@ export function watchMasks(
 /** The names of the processors of a pipeline that remove secrets, in their order. */
 export function maskNames({ pipelines, processors }: AnalyticsConfig, pipeline: string): string[] {
   return (pipelines[pipeline]?.process ?? []).filter(
-    (name) => processors[name]?.loaded_plugin.masks === true,
+    (name) => processors[name]?.loaded_plugin.traits?.masks === true,
   );
 }
 

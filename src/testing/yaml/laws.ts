@@ -56,7 +56,9 @@ export function checkLaws(
 function nothingLost({ trace: { rows }, stats, endedAt }: PipelineRun, config: AnalyticsConfig): Breach[] {
   const isMeant = ({ place }: TraceRow, mark: TraceMark) => {
     if (mark.kind !== 'drop' || mark.reason === 'no_route') return true;
-    return mark.reason === 'filtered' && config.processors[place.name]?.loaded_plugin.filters === true;
+    return (
+      mark.reason === 'filtered' && config.processors[place.name]?.loaded_plugin.traits?.filters === true
+    );
   };
   const filtering = new Set<string>();
   const lost = rows.flatMap((row) =>
@@ -69,7 +71,7 @@ function nothingLost({ trace: { rows }, stats, endedAt }: PipelineRun, config: A
   const hint =
     filtering.size === 0
       ? ''
-      : `; if ${[...filtering].join(' and ')} may drop events on purpose, its plugin has to declare \`filters = true\``;
+      : `; if ${[...filtering].join(' and ')} may drop events on purpose, its plugin has to declare the trait \`filters: true\``;
   const open = endedAt === undefined ? stats.in_flight : 0;
   return [
     {
@@ -131,7 +133,7 @@ function noSecretOut(run: PipelineRun, config: AnalyticsConfig): Breach[] {
   const name = run.trace.pipeline;
   const pipeline = config.pipelines[name] as PipelineConfig;
   const masks = (pipeline.process ?? []).filter(
-    (processor) => config.processors[processor]?.loaded_plugin.masks === true,
+    (processor) => config.processors[processor]?.loaded_plugin.traits?.masks === true,
   );
   const last = masks.at(-1);
   if (last === undefined) {

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { firstValueFrom, lastValueFrom, type Observable, type Subscription, toArray } from 'rxjs';
-import { collect, eventsOfText, FileCollectConfig } from '../../../plugins/collect/file.ts';
+import { collect, FileCollectConfig, testing } from '../../../plugins/collect/file.ts';
 import stdin from '../../../plugins/collect/stdin.ts';
 import { parseConfig } from '../../../src/config/parse-config.ts';
 import { Manager } from '../../../src/engine/manager.ts';
@@ -213,7 +213,9 @@ describe('the encoding of files and of standard input', () => {
   it('does not concern the text of a test', () => {
     const config = settings({ encoding: 'utf-16le' });
     expect(
-      eventsOfText({ config, text: 'caf\xe9\nb', source: 'a', wasThere: true }).map(({ data }) => data.line),
+      testing
+        .eventsOfText({ config, text: 'caf\xe9\nb', source: 'a', wasThere: true })
+        .map(({ data }) => data.line),
     ).toEqual([...['caf\xe9', 'b']]);
   });
 });

@@ -168,7 +168,7 @@ describe('a message', () => {
   it('that cannot be read is withheld from the dead letter of a pipeline that masks', () => {
     const masks = {
       get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true as const, data }) }),
-      masks: true,
+      traits: { masks: true },
       process: ({ event }: { event: CollectedEvent }) => [event],
     };
     const { letters, nats } = run({

@@ -12,6 +12,12 @@ export const BAD_CONTRACT: readonly Bad[] = [
     { get_config_schema: () => BASES.process },
     [/it lacks the function process/],
   ],
+  [
+    'a trait that is misspelt',
+    'process',
+    { ...processor(({ event }) => event), traits: { mask: true } },
+    [/it has the unknown trait `mask`; the traits of a process plugin are masks, filters, pure/],
+  ],
   ['another kind', 'process', forwarder(() => {}), [/it is a forward plugin; expected a process plugin/]],
   [
     'no schema',

@@ -46,13 +46,13 @@ export const BAD_RUNNING: readonly Bad[] = [
   [
     'a mask that looks at texts alone',
     'process',
-    { ...processor(({ event }) => [masked(event, false)]), masks: true },
+    { ...processor(({ event }) => [masked(event, false)]), traits: { masks: true } },
     [/it let a Map pass, in which a secret may stand; throw on what you cannot mask/],
   ],
   [
     'a mask that looks at the data alone',
     'process',
-    { ...processor(({ event }) => [masked(event, true)]), masks: true },
+    { ...processor(({ event }) => [masked(event, true)]), traits: { masks: true } },
     [/it let the secret pass beside the data; mask every text at any depth/],
     { secret: 'hunter2' },
   ],

@@ -19,14 +19,16 @@ export const BAD_STATE: readonly Bad[] = [
   [
     'no state, and no word of it',
     'collect',
-    { ...collector(() => from(NUMBERS.map(event))), usesState: undefined },
-    [/✗ state: .*\n.*it does not use ctx\.state and does not say so, .*; export usesState = false/],
+    { ...collector(() => from(NUMBERS.map(event))), traits: {} },
+    [
+      /✗ state: .*\n.*it does not use ctx\.state and does not say so, .*; export const traits = \{ usesState: false \}/,
+    ],
   ],
   [
     'an iterable of a function that is no generator, and no word of it',
     'collect',
-    { ...collector(() => NUMBERS.map(event)), heedsDemand: undefined },
-    [/✗ demand: .*\n.*it waits for room and does not say so, .*; export heedsDemand = true/],
+    { ...collector(() => NUMBERS.map(event)), traits: { usesState: false } },
+    [/✗ demand: .*\n.*it waits for room and does not say so, .*; export const traits = \{ waits: true \}/],
   ],
   [
     'a state that is read and never set',

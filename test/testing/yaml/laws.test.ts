@@ -58,7 +58,7 @@ describe('laws', () => {
   describe('nothing_lost', () => {
     it('finds a processor that swallows events', async () => {
       expect(await found('nothing_lost', { broken: "event.data.line === 'two' ? [] : [event]" })).toEqual([
-        'expect.laws[0]: no event is lost: 1 event was lost; if broken may drop events on purpose, its plugin has to declare `filters = true`\n  1.001s  by broken, filtered: {"line":"two","source":"/nowhere/web.log"}',
+        'expect.laws[0]: no event is lost: 1 event was lost; if broken may drop events on purpose, its plugin has to declare the trait `filters: true`\n  1.001s  by broken, filtered: {"line":"two","source":"/nowhere/web.log"}',
       ]);
     });
 

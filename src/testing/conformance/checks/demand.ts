@@ -3,7 +3,7 @@ import { InFlightWindow } from '../../../../operators/index.ts';
 import { counted } from '../../../../operators/internal.ts';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
 import type { CollectPlugin } from '../../../sdk/plugin.ts';
-import { heedsDemand } from '../../stand-in-collector.ts';
+import { waitsForRoom } from '../../stand-in-collector.ts';
 import { type Check, demand } from '../check.ts';
 import { collected, observe } from '../observe.ts';
 import type { Subject } from '../subject.ts';
@@ -32,8 +32,8 @@ export const DEMAND_CHECKS: readonly Check[] = [
         `it emitted ${counted(tight.count, 'event')} where ${free.count} were to come, and there was room again after each; listen to ctx.demand.room$, which emits when there is`,
       );
       demand(
-        heedsDemand(subject.plugin as CollectPlugin),
-        'it waits for room and does not say so, so tests in virtual time would predict that it overflows the buffer; export heedsDemand = true',
+        waitsForRoom(subject.plugin as CollectPlugin),
+        'it waits for room and does not say so, so tests in virtual time would predict that it overflows the buffer; export const traits = { waits: true }',
       );
       return undefined;
     },

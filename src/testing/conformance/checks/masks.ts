@@ -6,7 +6,7 @@ import type { Subject } from '../subject.ts';
 
 const TIMESTAMP = '2026-01-02T03:04:05.678Z';
 
-/** What a plugin with `masks: true` promises: masking fails closed. */
+/** What a plugin with the trait `masks` promises: masking fails closed. */
 export const MASK_CHECKS: readonly Check[] = [
   {
     name: 'masks: what it cannot look into goes no further',
@@ -43,7 +43,7 @@ export const MASK_CHECKS: readonly Check[] = [
 ];
 
 function isMask(plugin: Plugin): boolean {
-  return (plugin as ProcessPlugin | undefined)?.masks === true;
+  return (plugin as ProcessPlugin | undefined)?.traits?.masks === true;
 }
 
 /** What came of an event; none if the plugin failed on it, as it may. */

@@ -44,7 +44,7 @@ export const STATE_CHECKS: readonly Check[] = [
 ];
 
 function mayUseState(plugin: Plugin): boolean {
-  return (plugin as CollectPlugin | undefined)?.usesState !== false;
+  return (plugin as CollectPlugin | undefined)?.traits?.usesState !== false;
 }
 
 function demandEmittedAgain(open: readonly string[], second: readonly string[]): void {
@@ -72,10 +72,10 @@ async function restart(subject: Subject, run: Run) {
   const events = first.flat();
   let note: string | undefined;
   demand(
-    state.isUsed || (subject.plugin as CollectPlugin).usesState !== undefined,
-    'it does not use ctx.state and does not say so, so tests in virtual time would predict that it goes on after a restart; export usesState = false',
+    state.isUsed || (subject.plugin as CollectPlugin).traits?.usesState !== undefined,
+    'it does not use ctx.state and does not say so, so tests in virtual time would predict that it goes on after a restart; export const traits = { usesState: false }',
   );
-  if (!state.isUsed) note = 'it does not use ctx.state; say so: export const usesState = false';
+  if (!state.isUsed) note = 'it does not use ctx.state; say so: export const traits = { usesState: false }';
   else if (events.length === 0) note = 'it emitted nothing; give `config` with which it emits something';
   else if (new Set(events).size < events.length)
     note = 'some of its events have equal data, so a repetition cannot be told; give `config` without those';
