@@ -11,9 +11,14 @@ const base: Config = {
       {
         jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
         module: { type: 'es6' },
-        sourceMaps: 'inline',
+        sourceMaps: true,
       },
     ],
+  },
+  // RxJS as one file, as the command line loads it: as 223, it takes a third of the time that a test file needs to load.
+  moduleNameMapper: {
+    '^rxjs$': '<rootDir>/node_modules/rxjs/dist/bundles/rxjs.umd.js',
+    '^rxjs/testing$': '<rootDir>/test/support/rxjs-testing.cjs',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/operators/dist/', '<rootDir>/out/'],
 };

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { folderOf, load, REST, refusal, testHost } from './helpers.ts';
 
 const bomb = () => {
@@ -259,7 +260,7 @@ host_config: {text: "1"}
         );
         expect(error === undefined || error instanceof ConfigError).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

@@ -11,6 +11,7 @@ import {
   PluginError,
 } from '../../src/index.ts';
 import { states } from '../support/pipelines.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const settings = fc.record({
   arrivals: fc.array(
@@ -90,6 +91,6 @@ it('takes every event once, refuses it once, or tries it again, within the limit
         expect(taken).toEqual(all.filter((i) => !refused.includes(i)));
       }
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(20) },
   );
 });

@@ -7,6 +7,7 @@ import { type Batch, Delivery } from '../../src/engine/delivery.ts';
 import { gatherPlanned } from '../../src/engine/gather-planned.ts';
 import type { CollectorState, StateValue } from '../../src/sdk/context.ts';
 import { collectedEvent } from '../../src/sdk/events.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** A state of which a crash leaves what was committed: at once by `commit`, else 5 ms after a change. */
 class CrashingState implements CollectorState {
@@ -305,7 +306,7 @@ describe('calls that are planned', () => {
       fc.property(fc.array(life, { maxLength: 6 }), options, (lives, options) => {
         expect(stored(lives, options).toSorted()).toEqual(wanted.toSorted());
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(30) },
     );
   });
 

@@ -9,6 +9,7 @@ import { Observers } from '../../src/engine/observer.ts';
 import { LineEvents } from '../../src/sdk/event-batch.ts';
 import type { LineJoining } from '../../src/sdk/plugin.ts';
 import { marbles } from '../support/marbles.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const TIME = '2026-01-01T00:00:00.000Z';
 
@@ -331,6 +332,6 @@ describe('lines that are joined', () => {
       expect(results[0]).toEqual(results[2]);
       expect(results[1]).toEqual(results[2]);
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: propertyRuns(100) });
   });
 });

@@ -7,6 +7,7 @@ import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** What a processor does with the nth event; a number is a delay in ms. */
 type Step = 'pass' | 'filter' | 'throw' | 'twice' | 'observable' | number;
@@ -115,7 +116,7 @@ describe('any pipeline', () => {
           expect(ordered ? got : got.sort((a, b) => a - b)).toEqual(expected);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { EventBatch, LineEvents, type Outcome } from '../../src/sdk/event-batch.
 import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
 import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const ENVELOPE = {
   timestamp: '2026-01-01T00:00:00.000Z',
@@ -113,7 +114,7 @@ describe('routes', () => {
         expect(asLines).toEqual(asEvents);
         expect(asLines.stats?.in_flight).toBe(0);
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(12) },
     );
   });
 

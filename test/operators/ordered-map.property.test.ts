@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { map, merge, Observable, Subject, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { mapInOrder } from '../../operators/ordered-map.ts';
-import { longRuns } from '../support/expressions.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** What comes of one value: as many results at once, or an inner source that emits and ends at these times. */
 type Inner =
@@ -104,7 +104,7 @@ describe('orderedMap, at whatever times values, results and ends come, also from
         }
         if (options.ordered) expect(results).toEqual(inOrder);
       }),
-      { numRuns: longRuns(300) },
+      { numRuns: propertyRuns(60) },
     );
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Look, type Pattern, parseExpression } from '../../operators/masks/expression/pattern.ts';
 import { compileExpression } from '../../operators/masks/python-regex.ts';
 import { loadPack, packNames } from '../../plugins/packs/load-packs.ts';
-import { longRuns } from '../support/expressions.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 /** Rules whose keyword is a condition: their values have no form of their own, or their check looks for it. */
 const KEYWORD_IS_CONDITION = [
@@ -57,7 +57,7 @@ describe.each(packNames())('%s', (pack) => {
           const found = keywords.filter((keyword) => text.toLowerCase().includes(keyword.toLowerCase()));
           expect(found).not.toEqual([]);
         }),
-        { numRuns: longRuns(40) },
+        { numRuns: propertyRuns(8) },
       );
     },
   );

@@ -9,6 +9,7 @@ import {
 } from 'libphonenumber-js/max';
 import { isPhoneNumber } from '../../operators/masks/checks/phone.ts';
 import { applyRulesInOrder } from '../../operators/masks/mask-rule.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { rulesOf } from './packs.ts';
 
 const examples = createRequire(import.meta.url)('libphonenumber-js/examples.mobile.json');
@@ -37,6 +38,6 @@ describe('phone numbers, beside libphonenumber', () => {
       fc.pre(parsed?.number === text && new Set(text.slice(1)).size > 1);
       expect([text, isPhoneNumber(text)]).toEqual([text, parsed?.isPossible()]);
     });
-    fc.assert(property, { numRuns: 2000 });
+    fc.assert(property, { numRuns: propertyRuns(400) });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { LineEvents, writeJsonLines } from '../../src/sdk/event-batch.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const BEFORE = '{"line":"';
 const AFTER = '","source":"a.log"}\n';
@@ -31,7 +32,7 @@ describe('writeJsonLines', () => {
         const written = writeJsonLines(text, BEFORE, AFTER, Buffer.alloc(room));
         expect(written?.toString()).toBe(plain(text, BEFORE, AFTER));
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -45,7 +46,7 @@ describe('writeJsonLines', () => {
         const written = writeJsonLines(text, BEFORE, AFTER, Buffer.alloc(1000));
         expect(written?.equals(Buffer.from(plain(text, BEFORE, AFTER)))).toBe(true);
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(10) },
     );
   });
 

@@ -5,6 +5,7 @@ import { countWrittenEvents } from '../../src/sdk/json-lines/written-lines.ts';
 import { parseJson } from '../../src/sdk/parse-json.ts';
 import { toJsonLine } from '../../src/sdk/serialise.ts';
 import { WrittenEvents } from '../../src/sdk/written-events.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
 const TIMESTAMP = '2026-01-01T00:00:00.000Z';
 const isTimestamp = (text: string) => toUtc(text) === text;
@@ -37,7 +38,7 @@ describe('countWrittenEvents', () => {
         expect(countWrittenEvents(documents, isTimestamp)).toBe(events.length);
         expect(new WrittenEvents(documents, events.length).events).toEqual(parseJson(JSON.stringify(events)));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -72,7 +73,7 @@ describe('countWrittenEvents', () => {
         const found = count(changed);
         if (found !== undefined) expect(isEventForEach(changed, found)).toBe(true);
       }),
-      { numRuns: 5000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 

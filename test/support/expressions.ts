@@ -1,8 +1,5 @@
 import fc from 'fast-check';
 
-/** How often a property is tried: MILLRACE_RUNS=50 does so fifty times as often. */
-export const longRuns = (runs: number): number => runs * Number(process.env.MILLRACE_RUNS ?? 1);
-
 /** An expression, and texts that nearly match it, or do. */
 export interface Drawn {
   readonly source: string;

@@ -2,10 +2,10 @@ import { expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { CollectorRow } from '../../src/testing/stand-in-collector.ts';
-import { longRuns } from '../support/expressions.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { findings, recorded, source } from './recorded.ts';
 
-jest.setTimeout(longRuns(600_000));
+jest.setTimeout(propertyRuns(600_000));
 
 it('a recording of random runs replays to the same outcome', async () => {
   const value = fc.oneof(
@@ -119,6 +119,6 @@ it('a recording of random runs replays to the same outcome', async () => {
     expect(await findings(config, incident.text)).toEqual([]);
   });
   // Always the same in short runs: shrinking a failure takes minutes.
-  const runs = longRuns(6);
+  const runs = propertyRuns(6);
   await fc.assert(property, runs > 6 ? { numRuns: runs } : { numRuns: runs, seed: 1, endOnFailure: true });
 });

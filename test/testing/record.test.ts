@@ -7,6 +7,7 @@ import type { CollectorRow } from '../../src/testing/stand-in-collector.ts';
 import type { PlannedCall } from '../../src/testing/stand-in-forwarder.ts';
 import { replacePlugins } from '../../src/testing/stand-ins.ts';
 import { flowText, timeOf } from '../../src/testing/yaml/yaml-text.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { findings, lines, recorded, source } from './recorded.ts';
 
 /** The line of a value that is one. */
@@ -536,7 +537,7 @@ describe('values in YAML', () => {
         const read = parseYaml(`- ${flowText(value)}`) as unknown[];
         expect(JSON.stringify(read[0])).toBe(JSON.stringify(value).replaceAll('${', () => '$${'));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(100) },
     );
   });
 

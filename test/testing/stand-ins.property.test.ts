@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { seededRandom, testPipeline } from '../../src/testing/index.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
-const PIPELINES = 80;
+const PIPELINES = propertyRuns(16);
 const A = '/var/log/a.log';
 const B = '/var/log/b.log';
 

@@ -4,9 +4,10 @@ import { compileMaskRules } from '../../../operators/masks/compile-mask-rules.ts
 import { costOf } from '../../../operators/masks/expression/cost.ts';
 import { neededPart } from '../../../operators/masks/expression/needed-part.ts';
 import { applyRulesInOrder, type MaskRule } from '../../../operators/masks/mask-rule.ts';
-import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
+import { expressions, textsNear } from '../../support/expressions.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
-jest.setTimeout(longRuns(600_000));
+jest.setTimeout(propertyRuns(600_000));
 
 const isCheap = (source: string, flags: string): boolean => {
   const { ambiguity, degree, factor } = costOf(new RegExp(source, flags));
@@ -120,7 +121,7 @@ describe('compileMaskRules', () => {
             expect({ rules, lines: some, found }).toEqual({ rules, lines: some, found: wanted });
         }
       }),
-      { numRuns: longRuns(80) },
+      { numRuns: propertyRuns(16) },
     );
   });
 

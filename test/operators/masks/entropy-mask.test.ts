@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DEFAULT_ALPHABET, entropyIndex, entropyMasker } from '../../../operators/masks/entropy-mask.ts';
 import { deepFreeze } from '../../support/deep-freeze.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 /** The formula of docs/masking.md, written for clarity instead of speed. */
 function naiveIndex(token: string, alphabet: string): number {
@@ -38,7 +39,7 @@ describe('entropyIndex', () => {
         expect(index).toBeLessThanOrEqual(1);
         expect(index).toBeCloseTo(naiveIndex(token, alphabet), 9);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -111,7 +112,7 @@ describe('entropyMasker', () => {
         const isRandom = entropyIndex(token, alphabet) >= h_threshold;
         expect(mask(`${token}${delimeter}a`)).toBe(`${isRandom ? '<:HIGH-ENTROPY:>' : token}${delimeter}a`);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

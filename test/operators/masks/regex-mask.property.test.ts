@@ -6,9 +6,10 @@ import { costOf } from '../../../operators/masks/expression/cost.ts';
 import { compileExpression, ExpressionError } from '../../../operators/masks/python-regex.ts';
 import { loadPlannedSearch, regexMasker } from '../../../operators/masks/regex-mask.ts';
 import { regexMaskRules } from '../../../operators/masks/regex-mask-rules.ts';
-import { expressions, longRuns, textsNear } from '../../support/expressions.ts';
+import { expressions, textsNear } from '../../support/expressions.ts';
 import { nearMatches } from '../../support/near-matches.ts';
 import { projectRules } from '../../support/project-rules.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 type Rules = Readonly<Record<string, string>>;
 
@@ -101,7 +102,7 @@ const isSafe = (source: string): boolean => {
   }
 };
 
-jest.setTimeout(longRuns(600_000));
+jest.setTimeout(propertyRuns(600_000));
 
 /** The documentation shows one that is refused. */
 const isAccepted = (rules: Rules): boolean =>
@@ -140,7 +141,7 @@ describe('a regular mask with many rules', () => {
       );
     fc.assert(
       fc.property(cases, ({ rules, texts }) => expectSame(rules, texts)),
-      { numRuns: longRuns(60) },
+      { numRuns: propertyRuns(12) },
     );
   });
 
@@ -151,7 +152,7 @@ describe('a regular mask with many rules', () => {
       const texts = fc.array(textsNear(near), { minLength: 10, maxLength: 10 });
       fc.assert(
         fc.property(texts, (texts) => expectSame(rules, texts)),
-        { numRuns: longRuns(10) },
+        { numRuns: propertyRuns(2) },
       );
       expectSame(rules, [...logLines(200)]);
     },

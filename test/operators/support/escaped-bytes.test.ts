@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { escapeBytes, unescapeBytes } from '../../../operators/support/escaped-bytes.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const MIB = 2 ** 20;
 
@@ -23,7 +24,7 @@ describe('escaped bytes', () => {
       const joined = escapeBytes(bytes.subarray(0, cut)) + escapeBytes(bytes.subarray(cut));
       expect(unescapeBytes(joined)).toBe(bytes.toString());
     });
-    fc.assert(property, { numRuns: 2000 });
+    fc.assert(property, { numRuns: propertyRuns(400) });
   });
 
   it('are those of no whole character', () => {
@@ -32,7 +33,7 @@ describe('escaped bytes', () => {
       const kept = escapeBytes(bytes).replaceAll(/[\udc80-\udcff]/gu, '');
       expect(kept.replaceAll('\ufffd', '')).toBe(valid);
     });
-    fc.assert(property, { numRuns: 2000 });
+    fc.assert(property, { numRuns: propertyRuns(400) });
   });
 
   it.each([

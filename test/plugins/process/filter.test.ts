@@ -8,6 +8,7 @@ import { processLines } from '../../../src/lines/process-lines.ts';
 import { LineEvents } from '../../../src/sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { serialise } from '../../../src/sdk/serialise.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { processContext } from './context.ts';
 
 const { process, mapLines } = filtering(cel);
@@ -163,7 +164,7 @@ describe('filter', () => {
         expect(written).toBe(expected.map((event) => `${serialise(event)}\n`).join(''));
       },
     );
-    fc.assert(property, { numRuns: 300 });
+    fc.assert(property, { numRuns: propertyRuns(60) });
   });
 
   it.each<[string, (line: string) => boolean]>([

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { loadSuites } from '../../../src/testing/yaml/load-suites.ts';
 import { runTest } from '../../../src/testing/yaml/run-test.ts';
 import type { TestResult } from '../../../src/testing/yaml/test-suite.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 import { CONFIG, folderOf, load, refusal, run } from './helpers.ts';
 
 /** Masks keys of four digits or fewer only: longer ones leave a rest. */
@@ -143,7 +144,7 @@ describe('generated events', () => {
           expect(again?.run?.left('log')).toEqual(result?.run?.left('log'));
         },
       ),
-      { numRuns: 20, examples: [[['${HOME} true', "it's", 'true', '# no comment']]] },
+      { numRuns: propertyRuns(4), examples: [[['${HOME} true', "it's", 'true', '# no comment']]] },
     );
   });
 });

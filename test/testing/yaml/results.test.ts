@@ -4,6 +4,7 @@ import { svgNames } from '../../../src/cli/test.ts';
 import { assign } from '../../../src/testing/yaml/assignment.ts';
 import { junitXml } from '../../../src/testing/yaml/junit.ts';
 import type { TestResult } from '../../../src/testing/yaml/test-suite.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const result = (name: string, message?: string, file = 'c.yaml'): TestResult => {
   const place = { file, line: 3, column: 5, excerpt: undefined };
@@ -125,7 +126,7 @@ describe('assign', () => {
         expect(given.every((item, index) => item === undefined || left[index]?.includes(item))).toBe(true);
         expect(items.length).toBe(most(left));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(100) },
     );
   });
 

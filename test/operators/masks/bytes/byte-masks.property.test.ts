@@ -4,11 +4,12 @@ import { type ByteMask, ByteMasks } from '../../../../operators/masks/bytes/byte
 import { costOf } from '../../../../operators/masks/expression/cost.ts';
 import { compileExpression } from '../../../../operators/masks/python-regex.ts';
 import { searchOfLines } from '../../../../operators/masks/search/plan.ts';
-import { type Drawn, expressions, longRuns, textsNear } from '../../../support/expressions.ts';
+import { type Drawn, expressions, textsNear } from '../../../support/expressions.ts';
 import { nearMatches } from '../../../support/near-matches.ts';
 import { projectRules } from '../../../support/project-rules.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
-jest.setTimeout(longRuns(600_000));
+jest.setTimeout(propertyRuns(600_000));
 
 interface DrawnRule extends Drawn {
   readonly expression: RegExp;
@@ -106,7 +107,7 @@ describe('masks in bytes', () => {
         );
         expect({ lines: masks?.text, counts }).toEqual(plainly(drawn, lines));
       }),
-      { numRuns: longRuns(500) },
+      { numRuns: propertyRuns(100) },
     );
   });
 });

@@ -5,9 +5,10 @@ import { neededPart } from '../../../../operators/masks/expression/needed-part.t
 import { compileExpression } from '../../../../operators/masks/python-regex.ts';
 import { loadPack, packNames } from '../../../../plugins/packs/load-packs.ts';
 import { fill, Random } from '../../../redaction/templates.ts';
-import { expressions, longRuns, textsNear } from '../../../support/expressions.ts';
+import { expressions, textsNear } from '../../../support/expressions.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
-jest.setTimeout(longRuns(600_000));
+jest.setTimeout(propertyRuns(600_000));
 
 const NAMES =
   '(?:user|admin|root|operator|password|passphrase|passcode|secret|token|credential|certificate|api_key|access_key|session|cookie)';
@@ -48,7 +49,7 @@ describe('neededPart', () => {
         fc.pre(part !== undefined && expression.test(text));
         if (part?.test(text) === false) expect({ expression, text, part }).toBe('in the text');
       }),
-      { numRuns: longRuns(80) },
+      { numRuns: propertyRuns(16) },
     );
   });
 });

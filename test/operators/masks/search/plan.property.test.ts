@@ -5,9 +5,10 @@ import { requiredLiterals } from '../../../../operators/masks/expression/literal
 import { parseExpression } from '../../../../operators/masks/expression/pattern.ts';
 import { type Finder, LiteralIndex } from '../../../../operators/masks/search/finders.ts';
 import { planSearch, waysToFind, waysToFindInLines } from '../../../../operators/masks/search/plan.ts';
-import { expressions, longRuns, textsNear } from '../../../support/expressions.ts';
+import { expressions, textsNear } from '../../../support/expressions.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
-jest.setTimeout(longRuns(600_000));
+jest.setTimeout(propertyRuns(600_000));
 
 /** All matches that are not empty, as the engine finds them without any plan. */
 function plainly(expression: RegExp, text: string): string {
@@ -99,7 +100,7 @@ describe('a planned search', () => {
           throw new Error(`${expression} of ${JSON.stringify(text)}`);
         }
       }),
-      { numRuns: longRuns(400) },
+      { numRuns: propertyRuns(80) },
     );
   });
 
@@ -119,7 +120,7 @@ describe('a planned search', () => {
           }
         }
       }),
-      { numRuns: longRuns(400) },
+      { numRuns: propertyRuns(80) },
     );
   });
 
@@ -138,7 +139,7 @@ describe('a planned search', () => {
           throw new Error(`${name} of ${expression} in ${JSON.stringify(lines)}: ${found} for ${wanted}`);
         }
       }),
-      { numRuns: longRuns(400) },
+      { numRuns: propertyRuns(80) },
     );
   });
 });
