@@ -9,6 +9,8 @@ import {
   type ExactOutputEvents,
   ForwardConfigBase,
   oncePerContext,
+  type PipelinePlace,
+  type PipelineProblem,
   type PipelineRunContext,
   path,
   serialise,
@@ -78,8 +80,14 @@ function writes({ config }: { config: DiskConfig }): string {
 }
 
 /** One file per event cannot be cut back to a place. */
-export function exactFile({ config }: { config: DiskConfig }): string | undefined {
-  return config.filename === undefined ? undefined : join(config.path, config.filename);
+export function checkPipeline({
+  name,
+  config,
+  pipeline,
+}: PipelinePlace<DiskConfig>): readonly PipelineProblem[] {
+  if (!pipeline.exactly_once || config.filename !== undefined) return [];
+  const message = `the output of \`${name}\` is a file for each event, which cannot be cut back after a crash; \`exactly_once\` requires \`filename\``;
+  return [{ message }];
 }
 
 type Context = PipelineRunContext<DiskConfig>;

@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import { DEFAULT_ALPHABET } from '../../operators/index.ts';
-import { integer, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
+import {
+  integer,
+  oneCharacter,
+  type PipelinePlace,
+  type PipelineProblem,
+  ProcessConfigBase,
+} from '../../src/sdk/index.ts';
+import { brokenPairs } from '../masks/around-parse.ts';
 import { entropyMasking } from '../masks/entropy_mask.ts';
 
 export const description =
@@ -22,7 +29,7 @@ export const exampleEvents = [
 
 export const shownSettings = { h_threshold: '', length_threshold: '', mask_char: '' };
 
-export const traits = { masks: true, pure: true };
+export const traits = { masks: 'strings', pure: true };
 
 /** docs/specification.md#28-process-plugins */
 export const EntropyMaskProcessConfig = ProcessConfigBase.extend({
@@ -48,14 +55,9 @@ export function get_config_schema(): typeof EntropyMaskProcessConfig {
   return EntropyMaskProcessConfig;
 }
 
-/** Ten digits are too few characters to look random, unless `h_threshold` is far below its default. */
-export function overlooksNumbers(): undefined {
-  return undefined;
-}
-
-/** A token is a key with its value, unless `=` separates tokens. */
-export function breaksPairs({ config }: { config: EntropyMaskProcessConfig }): string | undefined {
-  return config.delimeter === '=' ? undefined : 'a token that looks random';
+/** A token is a key with its value, unless `=` separates tokens. The few digits of a number do not look random. */
+export function checkPipeline(place: PipelinePlace<EntropyMaskProcessConfig>): readonly PipelineProblem[] {
+  return brokenPairs(place, () => (place.config.delimeter === '=' ? undefined : 'a token that looks random'));
 }
 
 /** `process` emits the event with every token that looks random masked, in every field. Fails on what cannot be masked. */

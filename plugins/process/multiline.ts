@@ -87,7 +87,6 @@ traces:
   /** An event that is handed over alone stays as it is: `joinLines` has joined them before. */
   process: ({ event }) => [event],
   joinLines: ({ ctx }) => joiningOf(ctx.config),
-  joinsParts: ({ config: { preset } }) => (typeof preset === 'string' ? preset : undefined),
 });
 
 function joiningOf({ field, lines, bytes, seconds, ...config }: Settings): LineJoining {

@@ -4,6 +4,8 @@ import {
   defineProcessor,
   oncePerContext,
   oneCharacter,
+  type PipelinePlace,
+  type PipelineProblem,
   type PipelineRunContext,
   PluginError,
   ProcessConfigBase,
@@ -154,9 +156,7 @@ application:
     return message === undefined ? [] : [{ path: ['pattern'], severity: 'warning', message }];
   },
   shownSettings: { format: '', field: '', into: '' },
-  expectsWholeLines: ({ config }) => (config.format === 'cri' ? 'cri' : undefined),
-  makesNumbers: ({ config }) => config.format === 'json',
-  readsPairs: ({ config }) => config.format === 'logfmt',
+  checkPipeline: cutLines,
   /**
    * Emits the event with the fields of the string in its data. An event whose string is missing or not in the format is
    * passed on, dropped or failed on, as `on_error` says.
@@ -196,6 +196,19 @@ application:
     return [changed];
   },
 });
+
+/** Long lines of containers come in parts. A mask misses a secret that lies across two of them, unless they are joined first. */
+function cutLines({ name, config, before, after }: PipelinePlace<Settings>): PipelineProblem[] {
+  if (config.format !== 'cri' || ![...before, ...after].some(({ traits }) => traits.masks)) return [];
+  const firstMask = before.findIndex(({ traits }) => traits.masks);
+  const inFront = firstMask === -1 ? before : before.slice(0, firstMask);
+  if (inFront.some(({ plugin, config }) => plugin === 'multiline' && config.preset === 'cri')) return [];
+  const message =
+    `\`${name}\` reads lines of the format cri, of which long ones come in parts: a secret that lies across two parts is ` +
+    'not masked; put a `multiline` processor with `preset: cri` in front of ' +
+    `\`${before[firstMask]?.name ?? name}\``;
+  return [{ severity: 'warning', message }];
+}
 
 /** What the configuration asks for, worked out once. */
 const parsingOf = oncePerContext((ctx: PipelineRunContext<Settings>) => {

@@ -8,6 +8,8 @@ import {
   isoNow,
   nearest,
   oneCharacter,
+  type PipelinePlace,
+  type PipelineProblem,
   ProcessConfigBase,
   path,
   seconds,
@@ -46,7 +48,11 @@ export const exampleEvents = [
 
 export const shownSettings = { packs: '', rules: '', confidence: '', mode: '' };
 
-export const traits = { masks: true, pure: true };
+export const traits = {
+  masks: true,
+  pure: true,
+  needsOrder: ({ config }: { config: RedactProcessConfig }) => neededOrder(config) !== undefined,
+};
 
 const Action = z.union([
   z.literal('name'),
@@ -169,8 +175,21 @@ export function get_config_schema(): typeof RedactProcessConfig {
   return RedactProcessConfig;
 }
 
+export function checkPipeline({
+  name,
+  config,
+  pipeline,
+}: PipelinePlace<RedactProcessConfig>): readonly PipelineProblem[] {
+  const need = pipeline.workers > 1 ? neededOrder(config) : undefined;
+  if (need === undefined) return [];
+  const message =
+    `\`${name}\`, a \`redact\` processor, cannot run in a worker with \`${need.field}\`, which needs all lines of a file in ` +
+    `their order; remove \`workers\`, or ${need.instead}`;
+  return [{ message }];
+}
+
 /** Blocks of lines, and what is written of the lines, need the lines of a file in their order. */
-export function needsOrder({ config }: { config: RedactProcessConfig }) {
+function neededOrder(config: RedactProcessConfig) {
   if (config.mode === 'report') return { field: 'mode: report', instead: 'set `mode: mask`' };
   if (config.audit !== undefined) return { field: 'audit', instead: 'remove `audit`' };
   if (config.blocks === false) return undefined;

@@ -1,8 +1,15 @@
 import * as z from 'zod';
 import { compileExpression } from '../../operators/index.ts';
 import { mayTake } from '../../operators/internal-masks.ts';
-import { type ConfigProblem, oneCharacter, ProcessConfigBase } from '../../src/sdk/index.ts';
+import {
+  type ConfigProblem,
+  oneCharacter,
+  type PipelinePlace,
+  type PipelineProblem,
+  ProcessConfigBase,
+} from '../../src/sdk/index.ts';
 import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
+import { brokenPairs, overlookedNumbers } from '../masks/around-parse.ts';
 import { regexMasking } from '../masks/regex_mask.ts';
 
 export const description = 'Masks what matches regular expressions, in all text of an event.';
@@ -24,7 +31,7 @@ export const exampleEvents = [
 
 export const shownSettings = { rules: '', mask_char: '' };
 
-export const traits = { masks: true, pure: true };
+export const traits = { masks: 'strings', pure: true };
 
 const NO_RULES = 'there are none, so nothing is masked';
 
@@ -62,9 +69,16 @@ const NUMBERS = ['4111111111111111', '123456789012345678901234567890'].flatMap((
   Array.from({ length: digits.length - 3 }, (_, more) => digits.slice(0, 4 + more)),
 );
 
+export function checkPipeline(place: PipelinePlace<RegexMaskProcessConfig>): readonly PipelineProblem[] {
+  return [
+    ...overlookedNumbers(place, () => ruleForNumbers(place.config)),
+    ...brokenPairs(place, () => ruleBetweenPairs(place.config)),
+  ];
+}
+
 /** Numbers stay as they are: docs/specification.md#28-process-plugins masks strings. */
-export function overlooksNumbers({ config }: { config: RegexMaskProcessConfig }): string | undefined {
-  return Object.entries(config.rules).find(([name, expression]) => {
+function ruleForNumbers({ rules }: RegexMaskProcessConfig): string | undefined {
+  return Object.entries(rules).find(([name, expression]) => {
     const { source, flags } = compileExpression(expression, name);
     const rule = new RegExp(source, flags.replace('g', ''));
     return NUMBERS.some((number) => rule.test(number));
@@ -74,8 +88,12 @@ export function overlooksNumbers({ config }: { config: RegexMaskProcessConfig })
 /** What separates keys and values in logfmt. JSON stays JSON. */
 const BETWEEN_PAIRS = '"= ';
 
-export function breaksPairs({ config }: { config: RegexMaskProcessConfig }): string | undefined {
-  const { rules, mask_char, mask_prefix, mask_suffix } = config;
+function ruleBetweenPairs({
+  rules,
+  mask_char,
+  mask_prefix,
+  mask_suffix,
+}: RegexMaskProcessConfig): string | undefined {
   const name = Object.keys(rules).find((rule) => {
     const { source, flags } = compileExpression(rules[rule] as string, rule);
     return (

@@ -3,6 +3,7 @@ import { steadyClock } from '../../operators/internal.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import { safeReason } from '../sdk/errors.ts';
+import { isMask } from '../sdk/plugin.ts';
 import { printable } from '../sdk/printable.ts';
 import {
   type DropReason,
@@ -38,9 +39,7 @@ export function pipelineResults(
       stats: counters,
       elapsedMs: times.elapsed(pipeline),
       forwarders: forwardersOf(entry),
-      masks: (entry.process ?? []).some(
-        (name) => config.processors[name]?.loaded_plugin.traits?.masks === true,
-      ),
+      masks: (entry.process ?? []).some((name) => isMask(config.processors[name]?.loaded_plugin)),
       stdinLeft: stdinLeft(config, entry.collect, counters),
       reason: status.state === 'failed' ? withholderFor(config)(safeReason(status.error)) : undefined,
     };

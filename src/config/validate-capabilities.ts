@@ -1,8 +1,15 @@
+import { relative } from 'node:path';
 import { batchingOf } from '../sdk/batching.ts';
 import { isMapping, type Path } from '../sdk/checks/problem.ts';
 import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
-import type { ConfigProblem, PluginKind, ProcessPlugin } from '../sdk/plugin.ts';
+import {
+  type ConfigProblem,
+  isMask,
+  needsOrder,
+  type PluginKind,
+  type ProcessPlugin,
+} from '../sdk/plugin.ts';
 import { secretsIn } from '../sdk/secret.ts';
 import type { ValidEntries, ValidEntry } from './build-config.ts';
 import { isBuiltinPlugin, type PluginOf } from './registry.ts';
@@ -72,7 +79,7 @@ function checkForwarder(written: Written): ConfigProblem[] {
     return [{ path: [...written.path, 'forward'], message }];
   }
   return checkEach('forward', written, (entry, shown) =>
-    exactFileOf(entry) !== undefined || entry.plugin.traits?.deduplicates === true
+    entry.plugin.exactly !== undefined || entry.plugin.traits?.deduplicates === true
       ? undefined
       : `the output of ${shown}, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\`, or one that stores nothing twice, such as \`nats\``,
   );
@@ -100,15 +107,16 @@ function checkOrder({ pipeline, path }: Written): ConfigProblem[] {
 /** Lines of others after the last commit would be cut off after a crash. */
 function checkSharing(own: string, pipelines: Mapping, entries: ValidEntries): ConfigProblem[] {
   const output = forwardersIn(pipelines[own])
-    .map((name) => exactFileOf(entries.forward.get(name)))
+    .map((name) => entries.forward.get(name))
+    .map((entry) => (entry?.plugin.exactly === undefined ? undefined : writtenBy(entry)))
     .find((found) => found !== undefined);
   if (output === undefined) return [];
   return Object.entries(pipelines).flatMap(([name, pipeline]) => {
     const others =
       name === own ? deadLettersOf(pipeline) : [...forwardersIn(pipeline), ...deadLettersOf(pipeline)];
-    if (!others.some((other) => exactFileOf(entries.forward.get(other)) === output)) return [];
+    if (!others.some((other) => writtenBy(entries.forward.get(other)) === output)) return [];
     const who = name === own ? 'its own dead letter' : `pipeline \`${name}\``;
-    const message = `${output} is also written to by ${who}; \`exactly_once\` requires a file of its own: what others write would be cut off after a crash`;
+    const message = `${shownPath(output)} is also written to by ${who}; \`exactly_once\` requires a file of its own: what others write would be cut off after a crash`;
     return [{ path: ['pipelines', own, 'forward'], message }];
   });
 }
@@ -122,8 +130,13 @@ function deadLettersOf(pipeline: unknown): string[] {
   return isMapping(delivery) ? namesIn(delivery.dead_letter).map(({ name }) => name) : [];
 }
 
-function exactFileOf(entry: ValidEntry<PluginOf['forward']> | undefined): string | undefined {
-  return entry?.plugin.exactFile?.({ config: entry.data as never });
+function writtenBy(entry: ValidEntry<PluginOf['forward']> | undefined): string | undefined {
+  return entry?.plugin.traits?.writes?.({ config: entry.data as never });
+}
+
+function shownPath(file: string): string {
+  const below = relative('', file);
+  return below.startsWith('..') ? file : below;
 }
 
 /** Refuses a processor that joins lines where those before it may pass on lines of a file in another order. */
@@ -176,10 +189,8 @@ function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
   if (plugin.traits?.pure !== true) {
     return 'cannot run in a worker, which `workers` requires: it does not declare the trait `pure`';
   }
-  const need = plugin.needsOrder?.({ config });
-  if (need !== undefined) {
-    const { field, instead } = typeof need === 'string' ? { field: need, instead: 'turn that off' } : need;
-    return `cannot run in a worker with \`${field}\`, which needs all lines of a file in their order; remove \`workers\`, or ${instead}`;
+  if (needsOrder(plugin, config)) {
+    return 'cannot run in a worker: with this configuration, it needs all lines of a file in their order; remove `workers`';
   }
   if (secretsIn(config).length > 0) {
     return 'has a secret among its settings, which stays in the main thread; remove `workers`';
@@ -244,7 +255,7 @@ export function validateMaskedRoutes(
   { collect, process, forward }: ValidEntries,
 ): ConfigProblem[] {
   const emitsLines = (entry: string) => collect.get(entry)?.plugin.traits?.emitsLines === true;
-  const masks = (entry: string) => process.get(entry)?.plugin.traits?.masks === true;
+  const masks = (entry: string) => isMask(process.get(entry)?.plugin);
   const delivers = (entry: string) => forward.get(entry)?.plugin.traits?.discards !== true;
   const routes = [...pipelines]
     .filter(([, { enabled }]) => enabled)

@@ -11,7 +11,8 @@ export type EntryNames = Readonly<Record<PluginKind, readonly string[] | undefin
 
 export const NOUNS = { collect: 'collector', process: 'processor', forward: 'forwarder' } as const;
 const TWICE = { collect: 'come', forward: 'go there' } as const;
-const KINDS = Object.keys(NOUNS) as PluginKind[];
+/** In the order in which events pass them. */
+export const KINDS = Object.keys(NOUNS) as PluginKind[];
 
 /**
  * `_validate_pipelines` of docs/specification.md#21-analyticsconfig: checks what pipelines say of the rest of the configuration. The strings in `collect`,

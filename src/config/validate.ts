@@ -11,6 +11,7 @@ import {
 } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import type { ConfigProblem, ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
+import { askPlugins } from './ask-plugins.ts';
 import { buildConfig, type ValidEntry } from './build-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
@@ -27,7 +28,6 @@ import {
   validateWorkers,
 } from './validate-capabilities.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
-import { validateParsing } from './validate-parsing.ts';
 import { _validate_pipelines } from './validate-pipelines.ts';
 import { checkSecrets, checkUrlSecrets, hideSecrets, hideSuspects } from './validate-secrets.ts';
 
@@ -71,17 +71,25 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       process: entryNames('process', config),
       forward: entryNames('forward', config),
     };
-    const problems = _validate_pipelines(written, names);
-    problems.push(
+    const asked = askPlugins(pipelines, written, entries);
+    const refused = new Set(
+      asked.flatMap(({ path, severity }) => (severity === 'error' ? [path.join()] : [])),
+    );
+    // What a plugin says of its place is more exact than what is said of all plugins.
+    const general = [
       ...validateExactlyOnce(written, entries),
       ...validateJoining(written, entries),
       ...validateWorkers(written, entries),
+    ].filter(({ path }) => !refused.has(path.join()));
+    const problems = [
+      ..._validate_pipelines(written, names),
+      ...asked,
+      ...general,
       ...validateOwnOutput(pipelines, entries),
       ...validateBatching(pipelines, entries),
       ...validateMaskedRoutes(pipelines, entries),
-      ...validateParsing(pipelines, entries),
       ...validateStdin(pipelines, entries),
-    );
+    ];
     for (const problem of problems) config.add({ ...problem, foreign: true });
   }
   return buildConfig({

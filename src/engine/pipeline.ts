@@ -27,6 +27,7 @@ import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginCon
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
+import { isMask, needsOrder } from '../sdk/plugin.ts';
 import { memoryState } from '../state/state-store.ts';
 import { CallPlan } from './call-plan.ts';
 import { collectedBy, collectStage, TruncatedLines } from './collect-stage.ts';
@@ -118,7 +119,7 @@ class PipelineRun {
       withheld: withholderFor(analytics),
       observer: this.#observer,
       isOpen: deadLetter !== undefined,
-      masks: processors.map((entry) => entry.loaded_plugin.traits?.masks === true),
+      masks: processors.map((entry) => isMask(entry.loaded_plugin)),
       processors: processors.map(({ name }) => this.#place('process', name)),
       cut: (event, delivery) => this.#truncated.cut(event, delivery),
     });
@@ -237,7 +238,7 @@ class PipelineRun {
       place,
       observer,
       ordered: this.#setup.config.ordered,
-      inTurn: plugin.needsOrder?.({ config: entry as never }) !== undefined,
+      inTurn: needsOrder(plugin, entry),
       maxInFlight: this.#setup.config.max_in_flight,
       process: (event) => plugin.process({ ctx, event }),
       mapLines: plugin.mapLines && ((envelope) => plugin.mapLines?.({ ctx, envelope })),

@@ -1,5 +1,6 @@
 import { concatMap, from, Observable, type ObservableInput, of } from 'rxjs';
 import { type Demand, pullFrom } from '../../operators/index.ts';
+import type { PipelineConfig } from './config.ts';
 import type { CollectorState, Host, PipelineRunContext } from './context.ts';
 import type { EventBatch, LineEnvelope } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
@@ -32,10 +33,44 @@ export interface ConfigProblem {
   readonly severity?: 'error' | 'warning';
 }
 
+/** An entry of a pipeline, as the plugins of the other entries see it. */
+export interface PipelineEntry {
+  readonly name: string;
+  readonly kind: PluginKind;
+  /** The plugin as the configuration names it. */
+  readonly plugin: string;
+  /** The validated fields of the entry. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly traits: Readonly<CollectTraits & ProcessTraits & ForwardTraits>;
+}
+
+/** Where an entry is in a pipeline. */
+export interface PipelinePlace<Config> {
+  /** Of the entry. */
+  readonly name: string;
+  readonly config: Config;
+  /** The collectors, and the processors in front of it, in their order. Empty for a collector. */
+  readonly before: readonly PipelineEntry[];
+  /** The processors after it, in their order, and the forwarders. Empty for a forwarder. */
+  readonly after: readonly PipelineEntry[];
+  readonly pipeline: PipelineConfig;
+}
+
+/** What does not fit together in a pipeline. */
+export interface PipelineProblem {
+  readonly message: string;
+  /** The entry of the pipeline that the message is about. Default: the one of the plugin. */
+  readonly at?: PipelineEntry;
+  /** The configuration is valid in spite of a warning. Warnings are for enabled pipelines. Default: error. */
+  readonly severity?: 'error' | 'warning';
+}
+
 interface PluginBase {
   get_config_schema(): ConfigSchema;
   /** Checks what a schema cannot say, such as the names of host functions. */
   checkConfig?(args: { config: never; host: Host | undefined }): readonly ConfigProblem[];
+  /** Checks what is around an entry of this plugin in a pipeline: it says itself what does not fit. */
+  checkPipeline?(place: PipelinePlace<never>): readonly PipelineProblem[];
   /** One sentence, shown by `millrace plugins`. */
   readonly description?: string;
   /** A configuration entry in YAML, shown by `millrace plugins`; executed as a test for the built-in ones. */
@@ -79,8 +114,11 @@ export interface CollectTraits {
 
 /** What a processor is. Each trait is optional, and false by default. */
 export interface ProcessTraits {
-  /** It removes secrets. An event that has not passed it is never put into a dead letter. */
-  readonly masks?: boolean;
+  /**
+   * It removes secrets: from strings, numbers and keys, or with `strings` from strings alone. An event that has not passed
+   * it is never put into a dead letter.
+   */
+  readonly masks?: boolean | 'strings';
   /** It drops events on purpose: in tests, the law `nothing_lost` does not count those as lost. */
   readonly filters?: boolean;
   /**
@@ -89,6 +127,11 @@ export interface ProcessTraits {
    * module of its own, which every worker loads.
    */
   readonly pure?: boolean;
+  /**
+   * Its results depend on the events before, perhaps only with some configurations. It receives its events one batch after
+   * the other, and runs in no worker.
+   */
+  readonly needsOrder?: boolean | ((args: { config: never }) => boolean);
 }
 
 /** What a forwarder is. Each trait is optional, and false by default. */
@@ -257,36 +300,6 @@ export interface ProcessPlugin extends PluginBase {
   process(args: { ctx: PipelineRunContext<never>; event: CollectedEvent }): Returned<CollectedEvent>;
   readonly traits?: ProcessTraits;
   /**
-   * Ours, optional: for a plugin whose results depend on the events before, says which field of this configuration
-   * makes them so, and for the error that refuses `workers`, what to write instead and what that costs, as the end of a
-   * sentence: `{ field: 'blocks', instead: 'set `blocks: false`, which …' }`, or only the field. Undefined if no field
-   * does. Such a processor gets its events one batch after the other, and runs in no worker.
-   */
-  needsOrder?(args: {
-    config: never;
-  }): string | { readonly field: string; readonly instead: string } | undefined;
-  /**
-   * Ours, optional: for a plugin that takes each line of a format for a whole one, although what writes it cuts long lines
-   * into parts. Returns the name of that format, such as `cri`; undefined if this configuration reads none.
-   */
-  expectsWholeLines?(args: { config: never }): string | undefined;
-  /** Ours, optional: the name of the format whose parts of lines this configuration joins; undefined if it joins none. */
-  joinsParts?(args: { config: never }): string | undefined;
-  /** Ours, optional: whether this configuration makes numbers and keys of fields of what was a string before. */
-  makesNumbers?(args: { config: never }): boolean;
-  /**
-   * Ours, optional: for a mask that changes strings alone, a rule of this configuration that would find a secret in the
-   * digits of a number; undefined if none would. A mask without this member is taken to mask numbers as well.
-   */
-  overlooksNumbers?(args: { config: never }): string | undefined;
-  /** Ours, optional: whether this configuration reads keys and values of a string that are separated by quotes and spaces. */
-  readsPairs?(args: { config: never }): boolean;
-  /**
-   * Ours, optional: for a mask, what of this configuration can replace a key or a quote together with a value, such as
-   * `its rule TOKEN`; undefined if nothing can.
-   */
-  breaksPairs?(args: { config: never }): string | undefined;
-  /**
    * Ours, optional: takes the place of `process`, for a processor that joins the lines of several events into one event.
    * The engine holds the lines until the event is complete, and acknowledges them when it is. Called once for each run.
    */
@@ -336,8 +349,6 @@ export interface ForwardPlugin extends PluginBase {
     restOf?: PartlyFailedCall | undefined;
   }): Returned<unknown>;
   readonly traits?: ForwardTraits;
-  /** The file that `exactly` writes to; undefined if this configuration cannot be used with `exactly_once`. */
-  exactFile?(args: { config: never }): string | undefined;
   /**
    * Ours, optional: replaces `forwardBatch` where the configuration requires events as `serialise` writes them;
    * undefined where it requires another form. `documents` has them in UTF-8, each with a newline after it; its memory is
@@ -413,7 +424,7 @@ const TRAITS: { readonly [K in PluginKind]: readonly string[] } = {
     'reads',
     'virtualFiles',
   ] satisfies (keyof CollectTraits)[],
-  process: ['masks', 'filters', 'pure'] satisfies (keyof ProcessTraits)[],
+  process: ['masks', 'filters', 'pure', 'needsOrder'] satisfies (keyof ProcessTraits)[],
   forward: [
     'deduplicates',
     'discards',
@@ -432,6 +443,17 @@ function traitsProblem(kinds: readonly PluginKind[], traits: unknown): string | 
   const unknown = Object.keys(traits).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   return `it has the unknown trait \`${truncate(unknown)}\`; the traits of a ${kinds.join(' and ')} plugin are ${known.join(', ')}`;
+}
+
+/** Whether a processor removes secrets. */
+export function isMask(plugin: Pick<ProcessPlugin, 'traits'> | undefined): boolean {
+  return Boolean(plugin?.traits?.masks);
+}
+
+/** Whether the results of a processor depend on the events before, with this configuration. */
+export function needsOrder({ traits }: Pick<ProcessPlugin, 'traits'>, config: object): boolean {
+  const trait = traits?.needsOrder;
+  return typeof trait === 'function' ? trait({ config: config as never }) : trait === true;
 }
 
 /** Whether a value has what a plugin of the kind must have. */

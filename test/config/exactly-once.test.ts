@@ -45,7 +45,7 @@ describe('exactly_once', () => {
     ],
     [
       { forward: ['dumps'] },
-      /^pipelines\.main\.forward\[0\]: the output of `dumps`, .* such as `disk` with `filename`/,
+      /^pipelines\.main\.forward\[0\]: the output of `dumps` is a file for each event, .* requires `filename`$/,
     ],
     [{ ordered: false }, /^pipelines\.main\.ordered: found false; `exactly_once` requires true/],
     [{ delivery: { dead_letter: 'same' } }, /out\/events is also written to by its own dead letter/],

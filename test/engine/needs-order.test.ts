@@ -24,7 +24,7 @@ function run({ field, ordered = true }: { field?: string; ordered?: boolean }) {
       process: {
         counting: {
           get_config_schema: () => ({ safeParse: (data: unknown) => ({ success: true, data }) }) as never,
-          needsOrder: () => field,
+          traits: { needsOrder: () => field !== undefined },
           process: ({ event }: { event: CollectedEvent }) => {
             together = Math.max(together, ++working);
             const n = event.data.n as number;

@@ -98,7 +98,12 @@ it('a definition may have every optional member of its kind', () => {
     ...shared,
     schema,
     process: ({ event }) => event,
-    traits: { masks: true, filters: true, pure: true },
+    traits: {
+      masks: 'strings',
+      filters: true,
+      pure: true,
+      needsOrder: ({ config }) => config.path === '',
+    },
     mapLines: ({ ctx, envelope }) => ({ map: (line) => ctx.config.path + envelope.source + line }),
   });
   defineForwarder({
@@ -106,7 +111,7 @@ it('a definition may have every optional member of its kind', () => {
     schema,
     forward: () => undefined,
     traits: { writesStdout: true, writes: ({ config }) => config.path },
-    exactFile: ({ config }) => config.path,
+    checkPipeline: ({ config, before }) => (before[0]?.name === config.path ? [{ message: 'no' }] : []),
     forwardJsonLines:
       ({ ctx }) =>
       (documents) =>

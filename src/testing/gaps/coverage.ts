@@ -1,5 +1,6 @@
 import { formatPath, isMapping, type Path } from '../../sdk/checks/problem.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
+import { isMask } from '../../sdk/plugin.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import type { TraceRow } from '../trace.ts';
 import type { LoadedTest, TestResult } from '../yaml/test-suite.ts';
@@ -83,7 +84,7 @@ function processorParts(config: AnalyticsConfig, name: string, before: string | 
   const entry = config.processors[name];
   const rules: unknown = entry !== undefined && 'rules' in entry ? entry.rules : undefined;
   const node = { kind: 'process', name } as const;
-  const names = entry?.loaded_plugin.traits?.masks === true && isMapping(rules) ? Object.keys(rules) : [];
+  const names = isMask(entry?.loaded_plugin) && isMapping(rules) ? Object.keys(rules) : [];
   return [
     {
       ...{ path: ['processors', name], gap: 'no test has an event that reaches this processor' },

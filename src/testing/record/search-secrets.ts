@@ -1,5 +1,6 @@
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
+import { isMask } from '../../sdk/plugin.ts';
 import { toJson } from '../../sdk/serialise.ts';
 import { toEvent } from '../marbles.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
@@ -33,9 +34,7 @@ export class EventSearch {
     const names = config.pipelines[pipeline]?.process ?? [];
     const processors = names.map((name) => config.processors[name] as Processor);
     this.#steps = [
-      ...processors.map((entry) =>
-        this.#step(entry, asksMasks && entry.loaded_plugin.traits?.masks === true),
-      ),
+      ...processors.map((entry) => this.#step(entry, asksMasks && isMask(entry.loaded_plugin))),
       ...(defaultMask === undefined ? [] : [this.#step(defaultMask, true)]),
     ];
   }

@@ -3,7 +3,7 @@ import { isMapping } from '../../sdk/checks/problem.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
-import { availableResults, type ProcessPlugin, streamResults } from '../../sdk/plugin.ts';
+import { availableResults, isMask, type ProcessPlugin, streamResults } from '../../sdk/plugin.ts';
 import { replacePlugins, tracedJoining, tracedProcessor } from '../stand-ins.ts';
 import { withoutAudit } from './run-processor.ts';
 
@@ -83,7 +83,7 @@ export function watchMasks(
     Object.entries(config.processors).map(([name, entry]) => [name, withoutAudit(entry)]),
   );
   const watching = replacePlugins(processors, ({ name, loaded_plugin }) => {
-    const plugin = loaded_plugin.traits?.masks === true ? watched(name, loaded_plugin) : loaded_plugin;
+    const plugin = isMask(loaded_plugin) ? watched(name, loaded_plugin) : loaded_plugin;
     const { joinLines } = plugin;
     const joining: Pick<ProcessPlugin, 'joinLines'> | undefined = joinLines && {
       joinLines: (args) =>
@@ -100,9 +100,7 @@ export function watchMasks(
 
 /** The names of the processors of a pipeline that remove secrets, in their order. */
 export function maskNames({ pipelines, processors }: AnalyticsConfig, pipeline: string): string[] {
-  return (pipelines[pipeline]?.process ?? []).filter(
-    (name) => processors[name]?.loaded_plugin.traits?.masks === true,
-  );
+  return (pipelines[pipeline]?.process ?? []).filter((name) => isMask(processors[name]?.loaded_plugin));
 }
 
 /** The strings of a value that differ in another of the same form; undefined if the forms differ. */

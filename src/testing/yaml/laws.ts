@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
+import { isMask } from '../../sdk/plugin.ts';
 import { toJson } from '../../sdk/serialise.ts';
 import { LAW_TEXTS, type Law } from '../../sdk/test-expectations.ts';
 import { timeText } from '../draw/value-text.ts';
@@ -132,8 +133,8 @@ function inOrder(run: PipelineRun): Breach[] {
 function noSecretOut(run: PipelineRun, config: AnalyticsConfig): Breach[] {
   const name = run.trace.pipeline;
   const pipeline = config.pipelines[name] as PipelineConfig;
-  const masks = (pipeline.process ?? []).filter(
-    (processor) => config.processors[processor]?.loaded_plugin.traits?.masks === true,
+  const masks = (pipeline.process ?? []).filter((processor) =>
+    isMask(config.processors[processor]?.loaded_plugin),
   );
   const last = masks.at(-1);
   if (last === undefined) {

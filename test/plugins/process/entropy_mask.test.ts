@@ -61,7 +61,7 @@ describe('entropy_mask: process', () => {
       ['HIGH-ENTROPY', 2],
       ['HIGH-ENTROPY', 1],
     ]);
-    expect(plugin.traits.masks).toBe(true);
+    expect(plugin.traits.masks).toBe('strings');
   });
 
   it('applies its options', () => {

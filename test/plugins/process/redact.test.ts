@@ -7,6 +7,7 @@ import { Subject } from 'rxjs';
 import type { RedactRule } from '../../../operators/masks/redact/redact-rule.ts';
 import parser from '../../../plugins/process/parse.ts';
 import * as plugin from '../../../plugins/process/redact.ts';
+import type { PipelineConfig } from '../../../src/sdk/config.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
 import { collectedEvent } from '../../../src/sdk/events.ts';
 import { deepFreeze } from '../../support/deep-freeze.ts';
@@ -214,21 +215,24 @@ describe('redact: configuration', () => {
     ]);
   });
 
-  it('says what needs the order of lines', () => {
-    const needed = (fields: Record<string, unknown>) => plugin.needsOrder({ config: parse(fields) });
-    expect(needed({})).toMatchObject({
-      field: 'blocks',
-      instead: expect.stringMatching(/^set `blocks: false`/),
-    });
-    expect(needed({ blocks: false })).toBeUndefined();
-    expect(needed({ blocks: false, mode: 'report' })).toEqual({
-      field: 'mode: report',
-      instead: 'set `mode: mask`',
-    });
-    expect(needed({ blocks: false, audit: { path: 'a' } })).toEqual({
-      field: 'audit',
-      instead: 'remove `audit`',
-    });
+  it('says what needs the order of lines, and refuses it in workers', () => {
+    const told = (fields: Record<string, unknown>, workers = 2) => {
+      const config = parse(fields);
+      const place = { name: 'r', config, before: [], after: [], pipeline: { workers } as PipelineConfig };
+      const problems = plugin
+        .checkPipeline(place)
+        .map(({ message }) => message.replace(/, which needs .* or/, ','));
+      expect(plugin.traits.needsOrder({ config })).toBe(workers === 1 || problems.length > 0);
+      return problems;
+    };
+    const refused = '`r`, a `redact` processor, cannot run in a worker with';
+    expect(told({})).toEqual([expect.stringContaining(`${refused} \`blocks\`, set \`blocks: false\``)]);
+    expect(told({ blocks: false })).toEqual([]);
+    expect(told({ blocks: false, mode: 'report' })).toEqual([
+      `${refused} \`mode: report\`, set \`mode: mask\``,
+    ]);
+    expect(told({ blocks: false, audit: { path: 'a' } })).toEqual([`${refused} \`audit\`, remove \`audit\``]);
+    expect(told({}, 1)).toEqual([]);
   });
 });
 

@@ -71,7 +71,7 @@ describe('regex_mask: process', () => {
       ['PIN', 2],
       ['A', 1],
     ]);
-    expect(plugin.traits.masks).toBe(true);
+    expect(plugin.traits.masks).toBe('strings');
   });
 
   it('uses mask_char', () => {

@@ -16,7 +16,7 @@ export const BAD_CONTRACT: readonly Bad[] = [
     'a trait that is misspelt',
     'process',
     { ...processor(({ event }) => event), traits: { mask: true } },
-    [/it has the unknown trait `mask`; the traits of a process plugin are masks, filters, pure/],
+    [/it has the unknown trait `mask`; the traits of a process plugin are masks, filters, pure, needsOrder/],
   ],
   ['another kind', 'process', forwarder(() => {}), [/it is a forward plugin; expected a process plugin/]],
   [

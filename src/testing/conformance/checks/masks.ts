@@ -1,5 +1,5 @@
 import type { CollectedEvent } from '../../../sdk/events.ts';
-import type { Plugin, ProcessPlugin } from '../../../sdk/plugin.ts';
+import { isMask, type ProcessPlugin } from '../../../sdk/plugin.ts';
 import { type Check, demand } from '../check.ts';
 import { handled, observe } from '../observe.ts';
 import type { Subject } from '../subject.ts';
@@ -11,7 +11,7 @@ export const MASK_CHECKS: readonly Check[] = [
   {
     name: 'masks: what it cannot look into goes no further',
     kinds: ['process'],
-    applies: isMask,
+    applies: (plugin) => isMask(plugin as ProcessPlugin),
     async run(subject) {
       for (const [what, value] of opaqueValues()) {
         const events = await results(subject, { timestamp: TIMESTAMP, data: { nested: [{ value }] } });
@@ -26,7 +26,7 @@ export const MASK_CHECKS: readonly Check[] = [
   {
     name: 'masks: the secret goes no further, wherever it stands',
     kinds: ['process'],
-    applies: isMask,
+    applies: (plugin) => isMask(plugin as ProcessPlugin),
     async run(subject) {
       const { secret } = subject;
       if (secret === undefined) return 'give the option `secret`: a text that it must not let pass';
@@ -41,10 +41,6 @@ export const MASK_CHECKS: readonly Check[] = [
     },
   },
 ];
-
-function isMask(plugin: Plugin): boolean {
-  return (plugin as ProcessPlugin | undefined)?.traits?.masks === true;
-}
 
 /** What came of an event; none if the plugin failed on it, as it may. */
 async function results(subject: Subject, event: CollectedEvent): Promise<readonly unknown[]> {
