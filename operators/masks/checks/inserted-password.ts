@@ -29,15 +29,20 @@ export function isInsertedPassword(value: string, text: string, start: number): 
   return last.starts.get(start)?.(value, text, start) ?? false;
 }
 
+/** How often a text may be read for its statements: each that has no end is followed to the end of the text. */
+const MOST_READS = 16;
+
 function startsIn(text: string): Map<number, IsSecret> {
+  let left = MOST_READS * text.length;
   const starts = new Map<number, IsSecret>();
   for (const match of text.matchAll(STATEMENT)) {
     const columns = (match[1] as string)
       .split(',')
       .map((column) => column.replace(QUOTES_OF_NAMES, ''))
       .map((name) => (PASSWORD.test(name) ? isPassword : TOKEN.test(name) ? isToken : undefined));
-    if (columns.some((check) => check !== undefined)) {
-      addStarts(starts, columns, text, match.index + match[0].length);
+    if (left > 0 && columns.some((check) => check !== undefined)) {
+      const from = match.index + match[0].length;
+      left -= addStarts(starts, columns, text, from) - from;
     }
   }
   return starts;
@@ -46,13 +51,15 @@ function startsIn(text: string): Map<number, IsSecret> {
 /**
  * Follows the rows of values from the bracket that opens the first. In a call, each string is a value. A string at the
  * end of a row belongs to the last column, even if the row has more or fewer values than the statement has columns.
+ *
+ * @returns where the statement ends
  */
 function addStarts(
   starts: Map<number, IsSecret>,
   columns: readonly (IsSecret | undefined)[],
   text: string,
   from: number,
-): void {
+): number {
   let depth = 0;
   let column = 0;
   let lastStart = 0;
@@ -75,6 +82,7 @@ function addStarts(
       lastStart = 0;
     }
     // The statement ends where no row follows.
-    else if (depth === 0 && !/^(?:[\s,]|\\[nrt])*$/.test(whole)) return;
+    else if (depth === 0 && !/^(?:[\s,]|\\[nrt])*$/.test(whole)) return part.index;
   }
+  return text.length;
 }

@@ -148,14 +148,17 @@ const isWithin = (text: string, from: number, { character }: Quote): boolean =>
 
 /** How many quotes there are in front of a place in its line. Those of `don't` and escaped ones do not count. */
 function quotesBefore(text: string, at: number, character: string): number {
-  const start = Math.max(0, at - NEAR, text.lastIndexOf('\n', at - 1) + 1);
+  const near = Math.max(0, at - NEAR);
+  // The rest of a long text is not searched for a line break.
+  const start = near + text.slice(near, at).lastIndexOf('\n') + 1;
   return quotesIn(text, start, at, character);
 }
 
 function quotesIn(text: string, start: number, end: number, character: string): number {
+  const part = text.slice(start, end);
   let count = 0;
-  for (let at = start; at < end; at++) {
-    if (text[at] === character && text[at - 1] !== '\\' && !isShortForm(text, at)) count++;
+  for (let at = part.indexOf(character); at !== -1; at = part.indexOf(character, at + 1)) {
+    if (text[start + at - 1] !== '\\' && !isShortForm(text, start + at)) count++;
   }
   return count;
 }

@@ -64,6 +64,11 @@ const NUMBER = /-?\d[\d.]*(?=\s{0,5}[,}\]])/y;
 /** Characters of an object around a place, and values in it, that are looked at. */
 const LONGEST_BEFORE = 4000;
 const LONGEST_OBJECT = 16_000;
+/**
+ * Objects and arrays in each other that are looked into, and that can be closed in front of a place. So each character of
+ * a text is read so many times at most, however many names and brackets it has.
+ */
+const DEEPEST = 32;
 
 interface ObjectField {
   readonly key: string;
@@ -135,7 +140,7 @@ function objectAt(text: string, start: number, quote: Quote): ObjectOrArray {
   const fields: ObjectField[] = [];
   const items: Place[] = [];
   const limit = Math.min(text.length, start + LONGEST_OBJECT);
-  const mark = written(quote).repeat(quote.count);
+  const mark = markOf(quote);
   let values: Place[] = [];
   let depth = 0;
   let objects = 0;
@@ -149,8 +154,9 @@ function objectAt(text: string, start: number, quote: Quote): ObjectOrArray {
     const character = text[at] as string;
     if (character === '{') objects++;
     if (character === '}') objects--;
-    if (character === '{' || character === '[') depth++;
-    else if (character === '}' || character === ']') {
+    if (character === '{' || character === '[') {
+      if (++depth > DEEPEST) break;
+    } else if (character === '}' || character === ']') {
       if (--depth <= 0) break;
     } else if (text.startsWith(mark, at)) {
       const from = at + mark.length;
@@ -182,26 +188,51 @@ function objectAt(text: string, start: number, quote: Quote): ObjectOrArray {
   return last;
 }
 
+/** The last place that was asked about, and where its object starts. */
+let lastAsked:
+  | {
+      readonly text: string;
+      readonly before: number;
+      readonly mark: string;
+      readonly opening: number | undefined;
+    }
+  | undefined;
+
 /** Where the object starts that has a field at a place. */
 function openingBraceBefore(text: string, before: number, quote: Quote): number | undefined {
+  const opening = findOpeningBrace(text, before, quote);
+  lastAsked = { text, before, mark: markOf(quote), opening };
+  return opening;
+}
+
+function findOpeningBrace(text: string, before: number, quote: Quote): number | undefined {
   const { character } = quote;
   const one = written(quote);
   const lowest = Math.max(0, before - LONGEST_BEFORE);
+  const asked = lastAsked?.text === text && lastAsked.mark === markOf(quote) ? lastAsked : undefined;
   let depth = 0;
   for (let at = before - 1; at >= lowest; at--) {
+    // Names of the same object, one after the other: it has been searched for from here.
+    if (depth === 0 && asked?.before === at + 1) {
+      return asked.opening !== undefined && asked.opening >= lowest ? asked.opening : undefined;
+    }
     if (text[at] === character) {
       // The string that ends here: back to its opening quote, unless it is empty.
       const end = runBefore(text, at + 1, one);
       if (end.count < 2 * quote.count) at = openingOf(text, end.start, quote);
       else at = end.start;
-    } else if (text[at] === '}' || text[at] === ']') depth++;
-    else if (text[at] === '{' || text[at] === '[') {
+    } else if (text[at] === '}' || text[at] === ']') {
+      if (++depth > DEEPEST) return undefined;
+    } else if (text[at] === '{' || text[at] === '[') {
       if (depth === 0) return text[at] === '{' ? at : undefined;
       depth--;
     }
   }
   return undefined;
 }
+
+/** All quotes that stand together. */
+const markOf = (quote: Quote) => written(quote).repeat(quote.count);
 
 const MOST_BACKSLASHES = 7;
 
@@ -240,11 +271,8 @@ function runBefore(
 function openingOf(text: string, end: number, { character, depth, count }: Quote): number {
   const one = '\\'.repeat(depth) + character;
   const lowest = Math.max(0, end - LONGEST_BEFORE);
-  for (
-    let at = text.lastIndexOf(character, end - 1);
-    at >= lowest;
-    at = text.lastIndexOf(character, at - 1)
-  ) {
+  for (let at = end - 1; at >= lowest; at--) {
+    if (text[at] !== character) continue;
     if (backslashesBefore(text, at) % (2 * one.length) !== depth) continue;
     const run = runBefore(text, at + 1, one);
     if (run.count !== 2 * count) return run.start;
