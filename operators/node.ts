@@ -5,7 +5,7 @@
 export { AcknowledgedPositions } from './files/follow/acknowledged-positions.ts';
 export type { FileStatus } from './files/follow/file-system.ts';
 export type { FollowLog } from './files/follow/follow-settings.ts';
-export { MemoryBudget, readMemory } from './files/follow/process-limits.ts';
+export { MemoryBudget, readMemory } from './files/follow/memory-budget.ts';
 export {
   type FileId,
   type FollowSettings,

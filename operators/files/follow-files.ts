@@ -17,14 +17,14 @@ import { MAX_LINE_BYTES } from '../support/max-line-bytes.ts';
 import { FollowSession } from './follow/follow-session.ts';
 import type { FollowSettings, Positions } from './follow/follow-settings.ts';
 import type { LineBatch } from './follow/line-block.ts';
-import { sharedMemory } from './follow/process-limits.ts';
+import { sharedMemory } from './follow/memory-budget.ts';
 import { isEncoding } from './follow/text-encoding.ts';
 
 export type { Fingerprint } from './follow/file-fingerprint.ts';
 export type { FileId } from './follow/file-system.ts';
 export type { FollowSettings, KnownFile, Positions } from './follow/follow-settings.ts';
-export type { FoundFile, StartPosition } from './follow/followed-files.ts';
 export type { LineBatch } from './follow/line-block.ts';
+export type { FoundFile, StartPosition } from './follow/start-position.ts';
 
 /** Milliseconds between looks for new, truncated and rotated files. */
 const POLL_MS = 1000;

@@ -6,11 +6,11 @@ import {
   isPlausible,
   type TailChecksum,
 } from './file-fingerprint.ts';
-import type { FileId } from './file-system.ts';
+import { type FileId, inodeOf } from './file-system.ts';
+import { nameBeforeRotation } from './find-rotated.ts';
 import type { KnownFile, Positions } from './follow-settings.ts';
-import type { FoundFile, StartPosition } from './followed-files.ts';
 import type { LineBatch } from './line-block.ts';
-import { nameBeforeRotation } from './renamed-files.ts';
+import type { FoundFile, StartPosition } from './start-position.ts';
 
 /** Where one file is acknowledged up to: JSON. */
 export type FilePosition = {
@@ -366,10 +366,6 @@ function sizeBeyond(offset: number, size = 0): Pick<FilePosition, 'size'> {
 export function startOf(position: FilePosition): StartPosition {
   const { offset, tail, backfillEnd = 0 } = position;
   return { ...position, backfillEnd, tail: tail && isPlausible(tail, offset) ? tail : undefined };
-}
-
-export function inodeOf(id: FileId): string {
-  return id.slice(id.indexOf(':') + 1);
 }
 
 function canResume(position: FilePosition, { head, size }: FoundFile): boolean {

@@ -1,7 +1,7 @@
 import fs, { type FSWatcher } from 'node:fs';
 import { Tail } from 'tail';
 import { type FileWatch, fileSystem } from '../../support/file-system.ts';
-import type { FollowedFile } from './followed-files.ts';
+import type { FollowedFile } from './followed-file.ts';
 
 type Changed = (mayHaveMoved: boolean) => void;
 

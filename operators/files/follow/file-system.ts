@@ -6,6 +6,11 @@ import { HEAD_BYTES } from './file-fingerprint.ts';
 /** Identifies a file whatever its path: device and inode, as digits because they may exceed 2^53. */
 export type FileId = `${bigint}:${bigint}`;
 
+/** A device may have another number after a remount; the inode stays. */
+export function inodeOf(id: FileId): string {
+  return id.slice(id.indexOf(':') + 1);
+}
+
 export interface FileStatus {
   readonly id: FileId;
   readonly size: number;

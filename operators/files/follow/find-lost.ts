@@ -3,15 +3,14 @@ import {
   type Emitted,
   emittedFile,
   type FilePosition,
-  inodeOf,
   isPosition,
   isSame,
   startOf,
 } from './acknowledged-positions.ts';
 import { isPlausible } from './file-fingerprint.ts';
-import { type FileId, findFile, openFile } from './file-system.ts';
+import { type FileId, findFile, inodeOf, openFile } from './file-system.ts';
+import { findMoved } from './find-moved.ts';
 import { findStart } from './find-start.ts';
-import { findMoved } from './renamed-files.ts';
 
 interface Store {
   get(id: string): unknown;

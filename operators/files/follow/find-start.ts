@@ -1,6 +1,6 @@
 import { checksumOf, matchesChecksum, STRETCH, type TailChecksum } from './file-fingerprint.ts';
 import { readSpan } from './file-system.ts';
-import type { StartPosition } from './followed-files.ts';
+import type { StartPosition } from './start-position.ts';
 import { type TextEncoding, UTF_8 } from './text-encoding.ts';
 
 /** Each search for the start of a line reads twice as many bytes as the one before, up to this. */

@@ -2,8 +2,8 @@ import type { SchedulerLike } from 'rxjs';
 import type { Demand } from '../../support/demand.ts';
 import type { Fingerprint } from './file-fingerprint.ts';
 import type { FileId } from './file-system.ts';
-import type { FoundFile, StartPosition } from './followed-files.ts';
-import type { MemoryBudget } from './process-limits.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+import type { FoundFile, StartPosition } from './start-position.ts';
 
 /** A file whose position is known from before. */
 export interface KnownFile {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type TailChecksum, TailDigest } from './file-fingerprint.ts';
 import { findInvalidUtf8 } from './invalid-utf8.ts';
 import { BlockLease, BlockMemory, LineBlock } from './line-block.ts';
-import type { CuttableLine, MemoryBudget } from './process-limits.ts';
+import type { CuttableLine, MemoryBudget } from './memory-budget.ts';
 import { type TextEncoding, UTF_8 } from './text-encoding.ts';
 
 const NUL = 0;

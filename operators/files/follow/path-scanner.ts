@@ -1,41 +1,21 @@
 import { lastValueFrom, Subject, takeUntil, timer } from 'rxjs';
 import { closeFile, isMissing } from '../../support/file-system.ts';
+import type { Descriptors } from './descriptors.ts';
 import { expandPaths, GlobListings } from './expand-paths.ts';
-import {
-  eachLimited,
-  type FileChange,
-  type FileId,
-  isShortage,
-  type OpenFile,
-  openFile,
-  statFile,
-} from './file-system.ts';
-import type { FollowProblems } from './follow-session.ts';
+import { eachLimited, type FileChange, type FileId, isShortage, openFile, statFile } from './file-system.ts';
+import { findRotated } from './find-rotated.ts';
+import type { FollowProblems } from './follow-problems.ts';
 import type { FollowSettings } from './follow-settings.ts';
-import type { FollowedFile, FollowedFiles, Seen } from './followed-files.ts';
+import type { FollowedFile } from './followed-file.ts';
+import type { FollowedFiles } from './followed-files.ts';
 import { isGlob } from './glob-pattern.ts';
-import type { Descriptors } from './process-limits.ts';
-import { findRotated } from './renamed-files.ts';
+import type { Seen, Sighting } from './sighting.ts';
 
 /** The maximum number of concurrent status calls: with more, reads would wait for them in the thread pool. */
 const PROBES_AT_A_TIME = 16;
 /** Milliseconds to the next look at a path where nothing is, and how often: between its two renames a rotation has a gap. */
 const GAP_MS = 20;
 const LOOKS_INTO_A_GAP = 50;
-
-export interface Probe {
-  readonly path: string;
-  readonly status: FileChange | OpenFile;
-  /** The first bytes of a file that was not known; undefined if it cannot be read. */
-  readonly head: Buffer | undefined;
-  /** The file that was expected at this path. */
-  readonly expected: FollowedFile | undefined;
-  /**
-   * Bytes that had been read of that file, and how often it was restarted, before the look: if it has fewer bytes, it was
-   * truncated.
-   */
-  readonly before: { readonly bytes: number; readonly restarts: number };
-}
 
 interface PathScannerParts {
   readonly settings: FollowSettings;
@@ -132,12 +112,12 @@ export class PathScanner {
       const found = await this.#probe(path);
       const isFound = 'status' in found;
       if (this.#isClosed) {
-        if (isFound) closeProbe(found);
+        if (isFound) closeSighting(found);
         return undefined;
       }
       if (this.#searches.has(path)) {
         // It may be older than what the search finds.
-        if (isFound) closeProbe(found);
+        if (isFound) closeSighting(found);
         continue;
       }
       const mayHaveRotated = isFound || (inGap && isMissing(found.error));
@@ -166,7 +146,7 @@ export class PathScanner {
   async #searchRotated(
     path: string,
     last: FollowedFile,
-    found: Probe | Failure,
+    found: Sighting | Failure,
   ): Promise<{ readonly file: FollowedFile | undefined } | 'rotated'> {
     const { settings, files } = this.#parts;
     const { isExcluded } = settings;
@@ -178,13 +158,13 @@ export class PathScanner {
     this.#searches.delete(path);
     const isFound = 'status' in found;
     if (this.#isClosed || (isFound && rotated.some(({ id }) => id === found.status.id))) {
-      if (isFound) closeProbe(found);
+      if (isFound) closeSighting(found);
       return this.#isClosed ? { file: undefined } : 'rotated';
     }
     return { file: this.#takeIn(path, found) };
   }
 
-  #takeIn(path: string, found: Probe | Failure): FollowedFile | undefined {
+  #takeIn(path: string, found: Sighting | Failure): FollowedFile | undefined {
     const { files, problems } = this.#parts;
     if ('status' in found) {
       if ('fd' in found.status) problems.over(path);
@@ -203,7 +183,7 @@ export class PathScanner {
   }
 
   /** Looks at a path, and into the file there if it is not known. */
-  async #probe(path: string): Promise<Probe | Failure> {
+  async #probe(path: string): Promise<Sighting | Failure> {
     const { files, descriptors } = this.#parts;
     const expected = files.at(path);
     const before = { bytes: expected?.lines.readOffset ?? 0, restarts: expected?.restarts ?? 0 };
@@ -215,13 +195,13 @@ export class PathScanner {
     }
     // What cannot be opened now is followed all the same: its first read tells why.
     const opened = files.has(status.id) ? undefined : await openFile(path, status).catch(() => undefined);
-    const probe = { path, status, head: opened?.head, expected, before };
-    if (opened === undefined) return probe;
+    const sighting = { path, status, head: opened?.head, expected, before };
+    if (opened === undefined) return sighting;
     // Kept open, so that it can be read even if it is rotated away before its turn comes.
-    if (descriptors.hasRoom) return { ...probe, status: opened };
+    if (descriptors.hasRoom) return { ...sighting, status: opened };
     closeFile(opened.fd);
     const { fd: _, ...closed } = opened;
-    return { ...probe, status: closed };
+    return { ...sighting, status: closed };
   }
 
   #pause(ms: number): Promise<unknown> {
@@ -234,6 +214,6 @@ interface Failure {
   readonly error: NodeJS.ErrnoException;
 }
 
-function closeProbe({ status }: Probe): void {
+function closeSighting({ status }: Sighting): void {
   if ('fd' in status) closeFile(status.fd);
 }

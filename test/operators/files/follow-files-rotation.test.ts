@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import type { FollowedFile } from '../../../operators/files/follow/followed-files.ts';
-import { findRotated } from '../../../operators/files/follow/renamed-files.ts';
+import { findRotated } from '../../../operators/files/follow/find-rotated.ts';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { type FileSystem, replaceFileSystem } from '../../../operators/support/file-system.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -339,7 +338,7 @@ describe('followFiles, as files are rotated', () => {
         fstat: ofOneTick(fs.fstat as never),
       } as unknown as FileSystem);
       fs.writeFileSync(folder('a.1'), 'new 1');
-      const last = { id: '0:0', nextSince: 1n } as unknown as FollowedFile;
+      const last = { id: '0:0', nextSince: 1n, fd: undefined } as const;
       const found = await findRotated(folder('a'), last, { isExcluded: () => false, isKnown: () => false });
       restore();
       for (const { fd } of found) fs.closeSync(fd);

@@ -1,9 +1,10 @@
 import fs from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { ChunkReader } from '../../../../operators/files/follow/chunk-reader.ts';
+import { Descriptors } from '../../../../operators/files/follow/descriptors.ts';
 import { statFile } from '../../../../operators/files/follow/file-system.ts';
-import { FollowedFile } from '../../../../operators/files/follow/followed-files.ts';
-import { Descriptors, readMemory } from '../../../../operators/files/follow/process-limits.ts';
-import { ChunkReader } from '../../../../operators/files/follow/read-pump.ts';
+import { FollowedFile } from '../../../../operators/files/follow/followed-file.ts';
+import { readMemory } from '../../../../operators/files/follow/memory-budget.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { openFiles } from '../../../support/follow.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { BlockLease, BlockMemory } from '../../../../operators/files/follow/line-block.ts';
 import { PartialLine } from '../../../../operators/files/follow/line-framer.ts';
-import { MemoryBudget } from '../../../../operators/files/follow/process-limits.ts';
+import { MemoryBudget } from '../../../../operators/files/follow/memory-budget.ts';
 
 const KB = 1024;
 /** What is kept of a line that ends so, and whether that is not all of it. */
