@@ -33,6 +33,7 @@ const config: Config = {
   testTimeout: 600_000,
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.test.ts'] },
+    { ...base, displayName: 'package', testMatch: ['<rootDir>/test/package/*.package.ts'] },
     { ...base, displayName: 'servers', testMatch: ['<rootDir>/test/servers/**/*.server.ts'] },
     {
       ...base,

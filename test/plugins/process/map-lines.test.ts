@@ -181,7 +181,7 @@ describe('regex_mask: lines as bytes', () => {
     );
     fc.assert(property, { numRuns: propertyRuns(60) });
     expect(many?.mapBytes).toBeDefined();
-    expect(calls).toBeGreaterThan(50);
+    expect(calls).toBeGreaterThan(propertyRuns(10));
   });
 });
 
