@@ -52,7 +52,7 @@ const besideWorker = {
   resolveId: (id) => (id.endsWith('/pack-files.ts') ? { id: './pack-files.js', external: true } : undefined),
 };
 await bundle(
-  { 'src/chunks/line-worker': 'src/lines/line-worker.ts' },
+  { 'src/chunks/line-worker': 'src/workers/line-worker.ts' },
   true,
   { dir: 'dist', chunkFileNames: 'src/chunks/worker-[name].js', sourcemap: false },
   [besideWorker],

@@ -13,20 +13,22 @@ const LAYERS = {
   sdk: { files: ['src/sdk/', 'src/version.ts', 'src/node-version.ts'], imports: ['operators'] },
   /** What ours can do, anyone's can: see the next test. */
   plugins: { files: ['plugins/'], imports: ['operators', 'sdk'] },
-  /** Threads load built-in masks without their schemas, and other processors from their modules. */
-  lines: { files: ['src/lines/'], imports: ['operators', 'sdk', 'plugins'] },
+  /** What is done with rows, in this thread or in another one. */
+  rows: { files: ['src/rows/'], imports: ['operators', 'sdk'] },
+  /** What runs in other threads, which load built-in masks without their schemas. Nothing imports it. */
+  workers: { files: ['src/workers/'], imports: ['operators', 'sdk', 'plugins', 'rows'] },
   state: { files: ['src/state/'], imports: ['operators', 'sdk'] },
   host: { files: ['src/host/'], imports: ['operators', 'sdk'] },
   /** Plugins reach a pipeline by its configuration (`loaded_plugin`), never by an import. */
   engine: {
     files: ['src/engine/'],
-    imports: ['operators', 'sdk', 'lines', 'state', 'host'],
+    imports: ['operators', 'sdk', 'rows', 'state', 'host'],
   },
   config: { files: ['src/config/'], imports: ['sdk', 'plugins', 'host'] },
   graph: { files: ['src/graph/'], imports: ['sdk', 'config'] },
   testing: {
     files: ['src/testing/'],
-    imports: ['operators', 'sdk', 'config', 'engine', 'lines', 'state', 'host', 'graph'],
+    imports: ['operators', 'sdk', 'config', 'engine', 'rows', 'state', 'host', 'graph'],
   },
   admin: { files: ['src/admin/'], imports: ['operators', 'sdk', 'engine'] },
   entry: { files: ['src/index.ts'], imports: ['plugins', 'sdk', 'config', 'engine', 'state'] },
@@ -332,6 +334,14 @@ describe('Built-in plugins', () => {
 });
 
 describe('The engine', () => {
+  it('reaches no plugin by any chain of imports', () => {
+    const reached = new Set(sources.map(({ path }) => path).filter((path) => path.startsWith('src/engine/')));
+    for (const file of reached) {
+      for (const { from, to } of imports) if (from === file) reached.add(to);
+    }
+    expect([...reached].filter((path) => path.startsWith('plugins/'))).toEqual([]);
+  });
+
   it('asks plugins what they can do, and never for their names', () => {
     const named = sourceFiles('src')
       .filter(({ path }) => !['src/config/registry.ts', 'src/host/host-config.ts'].includes(path))

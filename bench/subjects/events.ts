@@ -1,6 +1,6 @@
 import { loadPlannedSearch, regexMasker } from '../../operators/index.ts';
 import { type CollectedEvent, serialise } from '../../src/index.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import { logLines, THREE_RULES } from '../log-generator.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,8 +1,8 @@
 import { entropyMasker, loadPlannedSearch, regexMasker } from '../../operators/index.ts';
 import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
 import { regexMaskRules } from '../../operators/masks/regex-mask-rules.ts';
-import { processLines } from '../../src/lines/process-lines.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
+import { processLines } from '../../src/rows/process-lines.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import type { LineMapping } from '../../src/sdk/plugin.ts';
 import { entropyByHand, threeRulesByHand } from '../hand-loops.ts';
 import { logLines, THREE_RULES } from '../log-generator.ts';

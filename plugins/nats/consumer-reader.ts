@@ -12,11 +12,13 @@ import {
 } from 'rxjs';
 import { Fifo, LruMap } from '../../operators/internal.ts';
 import {
+  type CollectedEvent,
   collectedEvent,
   EventBatch,
   isFatal,
   type Outcome,
   PluginError,
+  type Rows,
   safeReason,
 } from '../../src/sdk/index.ts';
 import type { CollectorContext } from './collector-settings.ts';
@@ -69,7 +71,7 @@ interface Open {
 
 interface Held {
   readonly message: NatsMessage;
-  readonly content: EventBatch['content'];
+  readonly rows: Rows;
   /** Why it cannot be read. */
   readonly refusal: PluginError | undefined;
 }
@@ -374,12 +376,12 @@ export class ConsumerReader {
       if (data.length > most) {
         throw new PluginError(`the message has ${data.length} bytes, above \`max_message_bytes\` (${most})`);
       }
-      const content = readEvents(data, subject, format);
-      return { content, refusal: undefined, size: 'size' in content ? content.size : content.length };
+      const { rows } = new EventBatch(readEvents(data, subject, format));
+      return { rows, refusal: undefined, size: rows.size };
     } catch (error) {
       const shown = Buffer.from(data.subarray(0, SHOWN_BYTES)).toString();
-      const content = [collectedEvent({ stream, sequence, subject, message: shown })];
-      return { content, refusal: error as PluginError, size: 1 };
+      const { rows } = new EventBatch([collectedEvent({ stream, sequence, subject, message: shown })]);
+      return { rows, refusal: error as PluginError, size: 1 };
     }
   }
 
@@ -394,7 +396,7 @@ export class ConsumerReader {
     }
   }
 
-  #emit(open: Open, { content, refusal, message }: Held): void {
+  #emit(open: Open, { rows, refusal, message }: Held): void {
     open.isEmitted = true;
     this.#emittedMessages++;
     const path = `message ${message.sequence} of the stream ${this.#ctx.config.stream}`;
@@ -402,8 +404,8 @@ export class ConsumerReader {
     const acknowledge = (outcome: Outcome) => this.#answer(open, outcome);
     this.#output.emit(
       refusal === undefined
-        ? new EventBatch(content, acknowledge, origin)
-        : EventBatch.refused((content as readonly never[])[0] as never, refusal, acknowledge, origin),
+        ? new EventBatch(rows, acknowledge, origin)
+        : EventBatch.refused(rows.events[0] as CollectedEvent, refusal, acknowledge, origin),
     );
   }
 

@@ -3,7 +3,8 @@ import type { CollectorState } from '../sdk/context.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJson } from '../sdk/serialise.ts';
-import { AckQueue, type Batch, type Delivery } from './delivery.ts';
+import type { Batches } from './batches.ts';
+import { AckQueue, type Delivery } from './delivery.ts';
 
 /** A call that was made, or may have been, and whose events are not all acknowledged. */
 interface PlannedCall {
@@ -94,10 +95,10 @@ export class CallPlan {
   }
 
   /** Whether these are the events of the call that are not acknowledged. Then it counts as made. */
-  repeat(source: string, batches: readonly Batch[], path: string | undefined): boolean {
+  repeat(source: string, batches: Batches, path: string | undefined): boolean {
     const call = this.#notMade(source);
     if (call === undefined) return false;
-    const events = batches.flatMap((batch) => batch.events);
+    const { events } = batches;
     let start = 0;
     for (const part of call.parts) {
       const end = start + part.events;
@@ -122,7 +123,7 @@ export class CallPlan {
   }
 
   /** A new call is about to be made. Returns its id. */
-  begin(source: string, batches: readonly Batch[], path: string | undefined): string {
+  begin(source: string, batches: Batches, path: string | undefined): string {
     const call = {
       id: randomUUID(),
       parts: partsOf(batches, path),
@@ -189,12 +190,12 @@ function eventsOf({ parts }: PlannedCall): number {
 }
 
 /** Events of one batch of a collector, which processors may have passed on in several, are one part. */
-function partsOf(batches: readonly Batch[], path: string | undefined): CallPart[] {
+function partsOf(batches: Batches, path: string | undefined): CallPart[] {
   const parts: { readonly root: Delivery; readonly events: CollectedEvent[] }[] = [];
-  for (const { events, delivery } of batches) {
+  for (const { rows, delivery } of batches.list) {
     const last = parts.at(-1);
-    if (last?.root === delivery.root) last.events.push(...events);
-    else parts.push({ root: delivery.root, events: [...events] });
+    if (last?.root === delivery.root) last.events.push(...rows.events);
+    else parts.push({ root: delivery.root, events: [...rows.events] });
   }
   return parts.map(({ events }) => ({ events: events.length, digest: digest(events, path) }));
 }

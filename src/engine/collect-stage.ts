@@ -5,11 +5,12 @@ import { withoutUnsureTail } from '../../operators/internal-files.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, MillraceError } from '../sdk/errors.ts';
-import { EventBatch, isEvent, isEventBatch, isLazy, LineEvents, type Outcome } from '../sdk/event-batch.ts';
+import { EventBatch, isEvent, isEventBatch, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { isAsync, isIterable, toObservable } from '../sdk/plugin.ts';
-import { WrittenEvents } from '../sdk/written-events.ts';
-import { AckQueue, type Batch, Delivery, LazyBatch, originOf, sizeOf } from './delivery.ts';
+import { isTruncated } from '../sdk/rows.ts';
+import { type Batch, batchOf } from './batches.ts';
+import { AckQueue, Delivery, originOf } from './delivery.ts';
 import type { Observers, StagePlace } from './observer.ts';
 import type { Clock } from './stats.ts';
 
@@ -48,8 +49,8 @@ export function collectStage({
       let end: (() => void) | undefined;
 
       const emit = (unit: EventBatch) => {
-        const { content, size, acknowledge, origin, refusal } = unit;
-        const events = () => unit.events;
+        const { rows, size, acknowledge, origin, refusal } = unit;
+        const events = () => rows.events;
         window.take(size);
         const admittedAt = clock.now;
         const delivery = queue.open(size, (outcome) => {
@@ -60,10 +61,10 @@ export function collectStage({
         delivery.origin = origin;
         observer.admitted(place, size, events, delivery);
         if (refusal !== undefined) {
-          onRefused(unit.events[0] as CollectedEvent, delivery, refusal);
+          onRefused(rows.events[0] as CollectedEvent, delivery, refusal);
           return;
         }
-        subscriber.next(isLazy(content) ? new LazyBatch(content, delivery) : { events: content, delivery });
+        subscriber.next({ rows, delivery });
       };
 
       /** In the order of emission too, since collectors take an acknowledgement for one of all that came before. */
@@ -162,18 +163,19 @@ function isJoinable(unit: EventBatch | Settled | undefined): unit is EventBatch 
     unit instanceof EventBatch &&
     unit.acknowledge === undefined &&
     unit.refusal === undefined &&
-    !unit.events.some(isTruncated)
+    unit.rows.truncated === 'none'
   );
 }
 
 /** Truncated and whole events apart, since what is cut off their ends is decided by batch: see {@link TruncatedLines}. */
 function withoutMixing(unit: EventBatch): readonly EventBatch[] {
-  const { content, acknowledge, origin } = unit;
-  if (isLazy(content) || !content.some(isTruncated) || content.every(isTruncated)) return [unit];
-  const whole = acknowledge && new Delivery(content.length, acknowledge);
+  const { rows, acknowledge, origin } = unit;
+  if (rows.truncated !== 'some') return [unit];
+  const { events } = rows;
+  const whole = acknowledge && new Delivery(rows.size, acknowledge);
   const parts: CollectedEvent[][] = [];
-  for (const [index, event] of content.entries()) {
-    const before = content[index - 1];
+  for (const [index, event] of events.entries()) {
+    const before = events[index - 1];
     if (before !== undefined && isTruncated(before) === isTruncated(event)) parts.at(-1)?.push(event);
     else parts.push([event]);
   }
@@ -227,17 +229,12 @@ function expectBatch(value: unknown, collector: string): EventBatch {
   if (isEvent(value)) return new EventBatch([value]);
   if (!isEventBatch(value)) throw noEvent(`collector ${collector}`, value);
   const isOwn = (value as object) instanceof EventBatch;
-  if (isOwn && isKnownEvents(value.content)) return value;
+  if (isOwn && value.rows.areEvents) return value;
   const { events, origin } = value;
   expectEvents(events, `collector ${collector}`);
   if (isOwn) return value;
   // Of another copy of millrace, which may be another version, only what is documented is used.
   return new EventBatch(events, value.acknowledge && ((outcome) => value.acknowledge?.(outcome)), origin);
-}
-
-/** Whether the content can only be events, so that they need not be created to find out. */
-function isKnownEvents(content: EventBatch['content']): boolean {
-  return content instanceof LineEvents || (content instanceof WrittenEvents && content.isRecognised);
 }
 
 /** @throws MillraceError, fatal, for the first value that is not an event. `who` is `processor parse`, say. */
@@ -282,14 +279,15 @@ export class TruncatedLines {
 
   /** Notes a batch of truncated lines, and says so; to be called as it is collected. */
   note(batch: Batch): void {
-    const size = sizeOf(batch);
-    if (size === 0 || !(batch.lazy?.isTruncated ?? batch.events.every(isTruncated))) return;
-    this.#sources.set(batch.delivery.root, batch.events[0]?.data.source);
+    const { rows, delivery } = batch;
+    const { size } = rows;
+    if (rows.truncated !== 'all') return;
+    this.#sources.set(delivery.root, rows.events[0]?.data.source);
     this.#count += size;
     if (!isNoteworthy(this.#count, size)) return;
     const often = this.#count > 3 ? ` (${this.#count} of this run)` : '';
     this.#logger.warn(
-      `${this.#pipeline}: a line${originOf(batch.delivery)} was cut${often}: it is longer than \`max_line_bytes\`, ` +
+      `${this.#pipeline}: a line${originOf(delivery)} was cut${often}: it is longer than \`max_line_bytes\`, ` +
         'unfinished lines took more than `--read-memory`, or its file was truncated below it; the rest is lost, and its event says `truncated: true`',
     );
   }
@@ -316,27 +314,19 @@ export class TruncatedLines {
     batch: Batch,
     onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void,
   ): Batch {
-    const { lazy, delivery } = batch;
+    const { rows, delivery } = batch;
     // Nearly all batches have whole lines only, and stay as they are.
-    const isWhole =
-      lazy === undefined
-        ? !this.#sources.has(delivery.root) && !batch.events.some(isTruncated)
-        : !lazy.isTruncated;
-    if (isWhole) return batch;
+    if (!this.#sources.has(delivery.root) && rows.truncated === 'none') return batch;
     const events: CollectedEvent[] = [];
-    for (const event of batch.events) {
+    for (const event of rows.events) {
       try {
         events.push(this.cut(event, delivery));
       } catch (error) {
         onFailure(event, delivery, error);
       }
     }
-    return { events, delivery };
+    return batchOf(events, delivery);
   }
-}
-
-function isTruncated(event: CollectedEvent): boolean {
-  return (event as { truncated?: unknown }).truncated === true;
 }
 
 function cutText(text: string): string {

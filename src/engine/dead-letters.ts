@@ -2,7 +2,8 @@ import { type Observable, Subject } from 'rxjs';
 import { isoNow } from '../../operators/internal.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { type CollectedEvent, collectedEvent } from '../sdk/events.ts';
-import { type Batch, type Delivery, originOf } from './delivery.ts';
+import { type Batch, batchOf } from './batches.ts';
+import { type Delivery, originOf } from './delivery.ts';
 import type { Observers, PluginFailure, StagePlace } from './observer.ts';
 
 interface DeadLettersOptions {
@@ -120,7 +121,7 @@ export class DeadLetters {
       ...content(),
     });
     observer.deadLettered(place, event, entry);
-    this.#batch$.next({ events: [entry], delivery });
+    this.#batch$.next(batchOf([entry], delivery));
   }
 
   #drop(place: StagePlace, failure: PluginFailure, event: CollectedEvent, delivery: Delivery): void {

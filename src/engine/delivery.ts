@@ -1,7 +1,5 @@
 import { Fifo } from '../../operators/internal.ts';
-import type { EventOrigin, LazyEvents, Outcome } from '../sdk/event-batch.ts';
-import type { CollectedEvent } from '../sdk/events.ts';
-import { toJsonLine } from '../sdk/serialise.ts';
+import type { EventOrigin, Outcome } from '../sdk/event-batch.ts';
 
 const RANK: Readonly<Record<Outcome, number>> = { forwarded: 0, dropped: 1, dead_lettered: 2, failed: 3 };
 
@@ -80,65 +78,6 @@ export class AckQueue {
       this.#release(head.events);
     }
   }
-}
-
-/** What travels between the engine's stages: events that came in together, with one delivery. */
-export interface Batch {
-  /** Access them only if they are needed, because `lazy` may have to create them. */
-  readonly events: readonly CollectedEvent[];
-  /** The events, if they are created on first access. */
-  readonly lazy?: LazyEvents | undefined;
-  readonly delivery: Delivery;
-}
-
-/** A class, since V8 keeps a hidden class for each object literal that has a getter. */
-export class LazyBatch implements Batch {
-  readonly lazy: LazyEvents;
-  readonly delivery: Delivery;
-
-  constructor(lazy: LazyEvents, delivery: Delivery) {
-    this.lazy = lazy;
-    this.delivery = delivery;
-  }
-
-  get events(): readonly CollectedEvent[] {
-    return this.lazy.events;
-  }
-}
-
-/** How many events there are. */
-export function sizeOf(batch: Batch): number {
-  return batch.lazy?.size ?? batch.events.length;
-}
-
-export function eventsOf(batches: readonly Batch[]): readonly CollectedEvent[] {
-  const [first] = batches;
-  return batches.length === 1 && first !== undefined
-    ? first.events
-    : batches.flatMap((batch) => batch.events);
-}
-
-/** How many events there are in all batches. */
-export function totalSize(batches: readonly Batch[]): number {
-  return batches.reduce((size, batch) => size + sizeOf(batch), 0);
-}
-
-/** The events of all batches, one after the other: in `memory` if they fit, otherwise elsewhere. */
-export function jsonLinesOf(batches: readonly Batch[], memory: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  let end = 0;
-  for (const batch of batches) {
-    const { lazy } = batch;
-    const room = memory.subarray(end);
-    const part =
-      lazy?.toJsonLines(room) ?? Buffer.from(batch.events.map((event) => toJsonLine(event)).join(''));
-    if (batches.length === 1) return part;
-    const isInRoom = part.buffer === room.buffer && part.byteOffset === room.byteOffset;
-    if (!isInRoom) part.copy(room);
-    end += part.length;
-    parts.push(part);
-  }
-  return end <= memory.length ? memory.subarray(0, end) : Buffer.concat(parts);
 }
 
 /** For the log alone: an entry of a dead letter leaves the machine, and masks have not seen this path. */

@@ -11,10 +11,11 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import type { PartlyFailedCall } from '../sdk/plugin.ts';
 import { unserialisableEvent } from '../sdk/serialise.ts';
 import { type AttemptPolicy, Attempts, failsRun, Pause, repeatCall, startCall } from './attempts.ts';
+import { type Batch, Batches, batchOf } from './batches.ts';
 import type { CallPlan } from './call-plan.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { type Batch, type Delivery, eventsOf, jsonLinesOf, sizeOf, totalSize } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
 import { gatherBatches } from './gather-batches.ts';
 import { gatherPlanned } from './gather-planned.ts';
@@ -96,7 +97,7 @@ export function forwardStage(options: ForwardStageOptions): OperatorFunction<Bat
     nextId: uniqueIds(),
   };
   if (planned !== undefined) {
-    const send = (batches: readonly Batch[], id: string, isDelivered: boolean) => {
+    const send = (batches: Batches, id: string, isDelivered: boolean) => {
       if (!isDelivered) return deliverGroup(batches, stage, { id });
       acknowledgeAll(batches, stage);
       return NOTHING;
@@ -107,11 +108,11 @@ export function forwardStage(options: ForwardStageOptions): OperatorFunction<Bat
     return gatherBatches((batches) => deliver(batches, stage), { ...batching, isWindowFull });
   }
   return options.ordered
-    ? gatherMap((batches) => deliver(batches, stage), {
-        weigh: sizeOf,
+    ? gatherMap((batches: readonly Batch[]) => deliver(new Batches(batches), stage), {
+        weigh: ({ rows }) => rows.size,
         maxWeight: options.forwardJsonLines ? MOST_WRITTEN_EVENTS : MOST_BATCH_EVENTS,
       })
-    : orderedMap((batch) => deliver([batch], stage), { ordered: false });
+    : orderedMap((batch: Batch) => deliver(new Batches([batch]), stage), { ordered: false });
 }
 
 function uniqueIds(): () => string {
@@ -124,57 +125,66 @@ function uniqueIds(): () => string {
 }
 
 /** In one call, if the forwarder can take several events. With one attempt each, one bad event must not fail the others. */
-function deliver(batches: readonly Batch[], stage: Stage): Deliveries {
+function deliver(batches: Batches, stage: Stage): Deliveries {
   const { forwardBatch, forwardJsonLines, policy, batching } = stage;
   const takesBatches = forwardBatch !== undefined || forwardJsonLines !== undefined;
   const isEachAlone = policy.attempts === 1 && batching === undefined;
-  const isOne = totalSize(batches) === 1 && !canBeWritten(batches, stage);
+  const isOne = batches.size === 1 && !canBeWritten(batches, stage);
   return takesBatches && !isEachAlone && !isOne ? deliverGroup(batches, stage) : deliverEach(batches, stage);
 }
 
 /** Whether a forwarder takes these events without one being created: a line can be long. */
-function canBeWritten([first]: readonly Batch[], { forwardJsonLines }: Stage): boolean {
-  return forwardJsonLines !== undefined && first?.lazy !== undefined;
+function canBeWritten({ prefersJson }: Batches, { forwardJsonLines }: Stage): boolean {
+  return forwardJsonLines !== undefined && prefersJson;
 }
 
-function deliverEach(batches: readonly Batch[], stage: Stage): Deliveries {
+function deliverEach(batches: Batches, stage: Stage): Deliveries {
   const { forward, policy, nextId, clock } = stage;
   const startedAt = clock.read();
   let calls = 0;
-  const tellCalls = (before: () => readonly Batch[]) => tellEndedCalls(calls, before, startedAt, stage);
-  const alone = (event: CollectedEvent, delivery: Delivery) => [{ events: [event], delivery }];
-  for (let b = 0; b < batches.length; b++) {
-    const { events, delivery } = batches[b] as Batch;
+  for (const { rows, delivery } of batches.list) {
+    const { events } = rows;
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as CollectedEvent;
       const id = nextId();
       const started = startCall(() => forward(event, id), policy);
-      if (started === 'succeeded') {
-        acknowledge({ events: [event], delivery }, stage);
-        calls++;
-        continue;
+      if (started !== 'succeeded') {
+        tellEndedCalls(calls, batches, startedAt, stage);
+        const pending = deliverGroup(oneOf(event, delivery), stage, { id, started });
+        const rest = [...batches.each()]
+          .slice(calls + 1)
+          .map((later) => () => deliverGroup(oneOf(...later), stage));
+        return deliverInTurn([() => pending, ...rest], stage);
       }
-      tellCalls(() => [...batches.slice(0, b), { events: events.slice(0, i), delivery }]);
-      const pending = deliverGroup(alone(event, delivery), stage, { id, started });
-      const rest = [{ events: events.slice(i + 1), delivery }, ...batches.slice(b + 1)].flatMap((batch) =>
-        batch.events.map((later) => () => deliverGroup(alone(later, batch.delivery), stage)),
-      );
-      return deliverInTurn([() => pending, ...rest], stage);
+      acknowledge(batchOf([event], delivery), stage);
+      calls++;
     }
   }
-  tellCalls(() => batches);
+  tellEndedCalls(calls, batches, startedAt, stage);
   return NOTHING;
 }
+
+const oneOf = (event: CollectedEvent, delivery: Delivery) => new Batches([batchOf([event], delivery)]);
 
 /** Calls with one event each that have succeeded at once: together, because reading the clock takes as long as one. */
 function tellEndedCalls(
   count: number,
-  batches: () => readonly Batch[],
+  { list }: Batches,
   startedAt: number,
   { place, observer }: Stage,
 ): void {
   if (count === 0) return;
-  observer.called(place, { count, events: count, startedAt, parts: () => batches().map(partOf) })();
+  observer.called(place, { count, events: count, startedAt, parts: () => partsOf(list, count) })();
+}
+
+/** The batches of the first `count` events. */
+function partsOf(list: readonly Batch[], count: number): CallPart[] {
+  let left = count;
+  return list.flatMap(({ rows, delivery: { root } }) => {
+    const size = Math.min(left, rows.size);
+    left -= size;
+    return size === 0 ? [] : [{ root, size }];
+  });
 }
 
 function deliverInTurn(groups: readonly (() => Deliveries)[], { ordered }: Stage): Observable<never> {
@@ -191,7 +201,7 @@ interface GroupOptions {
   readonly started?: Observable<unknown> | 'held back';
 }
 
-function deliverGroup(batches: readonly Batch[], stage: Stage, options: GroupOptions = {}): Deliveries {
+function deliverGroup(batches: Batches, stage: Stage, options: GroupOptions = {}): Deliveries {
   const { id = stage.nextId(), failedBefore = 0, started } = options;
   const group = new EventGroup(batches, stage, id, failedBefore);
   if (started instanceof Observable) group.callStarted();
@@ -211,19 +221,19 @@ function deliverGroup(batches: readonly Batch[], stage: Stage, options: GroupOpt
 class EventGroup {
   readonly #stage: Stage;
   readonly #attempts: Attempts;
-  #left: readonly Batch[];
+  #left: Batches;
   #id: string;
   /** The call that failed in part, if `#left` is its rest. */
   #restOf: PartlyFailedCall | undefined;
   /** The id of the first call. */
   readonly #callId: string;
   /** Delivered events of a planned call, which are acknowledged when the whole call has ended. */
-  #held: readonly Batch[] = [];
+  #held: readonly Batches[] = [];
   /** The memory of the latest call. That of a failed call is never used again: if it took too long, it may go on. */
   #lease: BlockLease | undefined;
   #onCallEnded: CallEnded | undefined;
 
-  constructor(batches: readonly Batch[], stage: Stage, id: string, failedBefore: number) {
+  constructor(batches: Batches, stage: Stage, id: string, failedBefore: number) {
     this.#left = batches;
     this.#id = id;
     this.#callId = id;
@@ -234,12 +244,12 @@ class EventGroup {
   /** To be called with each call: it takes from now until one of the methods below. */
   callStarted(): void {
     const { place, observer, clock } = this.#stage;
-    const batches = this.#left;
+    const { list, size } = this.#left;
     this.#onCallEnded = observer.called(place, {
       count: 1,
-      events: totalSize(batches),
+      events: size,
       startedAt: clock.read(),
-      parts: () => batches.map(partOf),
+      parts: () => partsOf(list, size),
     });
   }
 
@@ -255,16 +265,14 @@ class EventGroup {
     const id = this.#id;
     const restOf = this.#restOf;
     this.#stage.planned?.plan.commit();
-    const [first] = batches as readonly [Batch];
-    if (totalSize(batches) === 1 && !canBeWritten(batches, this.#stage)) {
-      return forward(first.events[0] as CollectedEvent, id, restOf);
+    // The rest of a call is sent as events: only so can the forwarder be told what it is a rest of.
+    if (batches.size === 1 && !(restOf === undefined && canBeWritten(batches, this.#stage))) {
+      return forward(batches.events[0] as CollectedEvent, id, restOf);
     }
-    if (forwardJsonLines === undefined) {
-      return forwardBatch?.(eventsOf(batches), id, restOf);
-    }
-    if (totalSize(batches) < FEWEST_IN_BLOCK) return forwardJsonLines(jsonLinesOf(batches, NO_MEMORY), id);
+    if (forwardJsonLines === undefined) return forwardBatch?.(batches.events, id, restOf);
+    if (batches.size < FEWEST_IN_BLOCK) return forwardJsonLines(batches.toJsonLines(NO_MEMORY), id);
     this.#lease = new BlockLease(memory);
-    return forwardJsonLines(jsonLinesOf(batches, this.#lease.take(DOCUMENT_BYTES)), id);
+    return forwardJsonLines(batches.toJsonLines(this.#lease.take(DOCUMENT_BYTES)), id);
   }
 
   succeeded(): void {
@@ -278,7 +286,7 @@ class EventGroup {
   /** Before the last events of the group are acknowledged. */
   #planEnded(): void {
     this.#stage.planned?.plan.ended(this.#callId);
-    acknowledgeAll(this.#held, this.#stage);
+    for (const held of this.#held) acknowledgeAll(held, this.#stage);
     this.#held = [];
   }
 
@@ -294,41 +302,43 @@ class EventGroup {
   /** An event that has no JSON form was in the way of all others, and nothing was sent. Undefined if there is none. */
   #afterUnserialisable(error: unknown): Observable<unknown> | undefined {
     const unserialisable = unserialisableEvent(error);
-    const others = pick(this.#left, (event) => event !== unserialisable);
-    if (totalSize(others) === totalSize(this.#left)) return undefined;
+    if (unserialisable === undefined) return undefined;
+    const { events } = this.#left;
+    const others = this.#left.select((position) => events[position] !== unserialisable);
+    if (others.size === this.#left.size) return undefined;
     this.#giveUp(
-      (event) => event === unserialisable,
+      (position) => events[position] === unserialisable,
       () => error,
     );
     this.#keep(others);
-    return others.length > 0 ? of(undefined) : EMPTY;
+    return others.size > 0 ? of(undefined) : EMPTY;
   }
 
   /** Retries together what failed and may succeed later. Undefined if the error does not name the events that failed. */
   #afterPartialFailure(error: unknown): Observable<unknown> | undefined {
     const { failsInPart } = this.#stage;
-    const failed = failsInPart ? failedEventsOf(error, totalSize(this.#left)) : undefined;
+    const failed = failsInPart ? failedEventsOf(error, this.#left.size) : undefined;
     if (failed === undefined) return undefined;
     const errorAt = (position: number) => failed.get(position)?.error;
-    const isRetried: IsWanted = (_, position) => failed.get(position)?.permanent === false;
-    const delivered = pick(this.#left, (_, position) => !failed.has(position));
+    const isRetried = (position: number) => failed.get(position)?.permanent === false;
+    const delivered = this.#left.select((position) => !failed.has(position));
     // Of a planned call, nothing is acknowledged while a part of it is still to be sent: see `CallPlan`.
     if (this.#stage.planned === undefined) acknowledgeAll(delivered, this.#stage);
-    else this.#held = [...this.#held, ...delivered];
-    const rest = pick(this.#left, isRetried);
+    else this.#held = [...this.#held, delivered];
+    const rest = this.#left.select(isRetried);
     // Without the second condition, a call that does nothing would be made without end.
-    const isOngoing = isUnfinished(error) && totalSize(rest) < totalSize(this.#left);
-    const wait = rest.length === 0 ? undefined : isOngoing ? 0 : this.#attempts.next(error);
+    const isOngoing = isUnfinished(error) && rest.size < this.#left.size;
+    const wait = rest.size === 0 ? undefined : isOngoing ? 0 : this.#attempts.next(error);
     if (wait === undefined) this.#planEnded();
-    this.#giveUp((_, position) => failed.get(position)?.permanent === true, errorAt);
+    this.#giveUp((position) => failed.get(position)?.permanent === true, errorAt);
     if (wait === undefined) {
       this.#giveUp(isRetried, errorAt);
       return EMPTY;
     }
     const call = this.#restOf ?? {
       id: this.#id,
-      events: eventsOf(this.#left),
-      left: Array.from({ length: totalSize(this.#left) }, (_, position) => position),
+      events: this.#left.events,
+      left: Array.from({ length: this.#left.size }, (_, position) => position),
     };
     const left = call.left.filter((_, position) => failed.get(position)?.permanent === false);
     this.#keep(rest, { ...call, left });
@@ -336,8 +346,8 @@ class EventGroup {
   }
 
   /** Other events than those of the last call: the name of all must not stand for a part of them. */
-  #keep(rest: readonly Batch[], restOf?: PartlyFailedCall): void {
-    if (totalSize(rest) !== totalSize(this.#left)) {
+  #keep(rest: Batches, restOf?: PartlyFailedCall): void {
+    if (rest.size !== this.#left.size) {
       this.#id = this.#stage.nextId();
       this.#restOf = restOf;
     }
@@ -347,7 +357,7 @@ class EventGroup {
   #retry(error: unknown): Observable<unknown> {
     const { attempts: most } = this.#stage.policy;
     // One event may be the cause, unless the error says that every event would fail the same way.
-    const isBisected = totalSize(this.#left) > 1 && most !== 1 && !isPermanent(error) && !isFatal(error);
+    const isBisected = this.#left.size > 1 && most !== 1 && !isPermanent(error) && !isFatal(error);
     // The last attempt is kept for the halves of a group.
     const limit = most !== undefined && isBisected ? most - 1 : most;
     const wait = isPermanent(error) ? undefined : this.#attempts.next(error, limit);
@@ -366,52 +376,32 @@ class EventGroup {
     const { policy } = this.#stage;
     this.#attempts.end();
     policy.onRetry(this.#attempts.failed, 0, error);
-    const middle = Math.ceil(totalSize(this.#left) / 2);
-    const halves = [
-      pick(this.#left, (_, position) => position < middle),
-      pick(this.#left, (_, position) => position >= middle),
-    ];
+    const middle = Math.ceil(this.#left.size / 2);
+    const halves = [this.#left.slice(0, middle), this.#left.slice(middle)];
     const failedBefore = (policy.attempts ?? 0) - 1;
     const deliveries = halves.map((half) => () => deliverGroup(half, this.#stage, { failedBefore }));
     return deliverInTurn(deliveries, this.#stage);
   }
 
-  #giveUp(isGivenUp: IsWanted, errorAt: (position: number) => unknown): void {
+  #giveUp(isGivenUp: (position: number) => boolean, errorAt: (position: number) => unknown): void {
     let position = 0;
-    for (const { events, delivery } of this.#left) {
-      for (const event of events) {
-        if (isGivenUp(event, position)) this.#stage.onFailure(event, delivery, errorAt(position));
-        position++;
-      }
+    for (const [event, delivery] of this.#left.each()) {
+      if (isGivenUp(position)) this.#stage.onFailure(event, delivery, errorAt(position));
+      position++;
     }
   }
 }
 
-/** By the event and its position in all batches of a group. */
-type IsWanted = (event: CollectedEvent, position: number) => boolean;
-
-function pick(batches: readonly Batch[], isWanted: IsWanted): Batch[] {
-  let position = 0;
-  return batches.flatMap(({ events, delivery }) => {
-    const picked = events.filter((event) => isWanted(event, position++));
-    return picked.length === 0 ? [] : [{ events: picked, delivery }];
-  });
-}
-
-function acknowledgeAll(batches: readonly Batch[], stage: Stage): void {
-  for (const batch of batches) acknowledge(batch, stage);
+function acknowledgeAll({ list }: Batches, stage: Stage): void {
+  for (const batch of list) acknowledge(batch, stage);
 }
 
 function acknowledge(batch: Batch, { place, observer, outcome, onDelivered }: Stage): void {
-  const { delivery } = batch;
-  const count = sizeOf(batch);
-  onDelivered?.(count, delivery);
-  observer.left(place, count, () => batch.events);
-  delivery.acknowledge(count, outcome);
-}
-
-function partOf(batch: Batch): CallPart {
-  return { root: batch.delivery.root, size: sizeOf(batch) };
+  const { rows, delivery } = batch;
+  const { size } = rows;
+  onDelivered?.(size, delivery);
+  observer.left(place, size, () => rows.events);
+  delivery.acknowledge(size, outcome);
 }
 
 const EVENTS_CHANGED =
@@ -448,7 +438,7 @@ export function forwardTo(
   const attempts = isDeadLetter ? undefined : delivery.attempts;
   const batching = batchingOf({ ...options.ctx.config });
   observer.holds(place, batching?.seconds ?? 0);
-  const received = tap((batch: Batch) => observer.received(place, sizeOf(batch)));
+  const received = tap(({ rows }: Batch) => observer.received(place, rows.size));
   const stage = forwardStage({
     place,
     observer,

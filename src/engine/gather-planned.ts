@@ -1,8 +1,8 @@
 import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
 import { longTimer } from '../../operators/index.ts';
 import { subscribeFor, subscribeInner } from '../../operators/internal.ts';
+import { type Batch, Batches } from './batches.ts';
 import type { CallPlan } from './call-plan.ts';
-import { type Batch, sizeOf } from './delivery.ts';
 
 /** Milliseconds between two checks of the window while events wait. */
 const CHECK_INTERVAL_MS = 100;
@@ -21,7 +21,7 @@ interface GatherPlannedOptions {
 
 /** The events of one source that wait for a call. */
 interface Waiting {
-  batches: Batch[];
+  list: Batch[];
   events: number;
   isDue: boolean;
   /** Milliseconds for which no event came to a call of the last run, although it could. */
@@ -36,7 +36,7 @@ interface Waiting {
  * Errors with the source, and with what `send` throws or emits as an error.
  */
 export function gatherPlanned(
-  send: (batches: readonly Batch[], id: string, isDelivered: boolean) => readonly never[] | Observable<never>,
+  send: (batches: Batches, id: string, isDelivered: boolean) => readonly never[] | Observable<never>,
   { events: most, seconds, plan, isWindowFull, onChanged }: GatherPlannedOptions,
 ): OperatorFunction<Batch, never> {
   return (source$) =>
@@ -48,14 +48,14 @@ export function gatherPlanned(
       let hasEnded = false;
 
       const add = (batch: Batch) => {
-        const source = plan.arrived(sizeOf(batch), batch.delivery);
+        const source = plan.arrived(batch.rows.size, batch.delivery);
         let waiting = sources.get(source);
         if (waiting === undefined) {
-          waiting = { batches: [], events: 0, isDue: false, idleMs: 0, deadline: undefined };
+          waiting = { list: [], events: 0, isDue: false, idleMs: 0, deadline: undefined };
           sources.set(source, waiting);
         }
-        waiting.batches.push(batch);
-        waiting.events += sizeOf(batch);
+        waiting.list.push(batch);
+        waiting.events += batch.rows.size;
         waiting.idleMs = 0;
         wait(source, waiting);
       };
@@ -90,29 +90,16 @@ export function gatherPlanned(
       };
 
       /** The first `count` events of a source. */
-      const takeEvents = (source: string, waiting: Waiting, count: number): Batch[] => {
-        const taken: Batch[] = [];
-        for (let left = count; left > 0; ) {
-          const first = waiting.batches[0] as Batch;
-          const size = sizeOf(first);
-          if (size <= left) {
-            taken.push(first);
-            waiting.batches.shift();
-            left -= size;
-            continue;
-          }
-          const { events, delivery } = first;
-          taken.push({ events: events.slice(0, left), delivery });
-          waiting.batches[0] = { events: events.slice(left), delivery };
-          left = 0;
-        }
+      const takeEvents = (source: string, waiting: Waiting, count: number): Batches => {
+        const batches = new Batches(waiting.list);
+        waiting.list = [...batches.slice(count).list];
         waiting.events -= count;
         waiting.isDue = false;
         waiting.idleMs = 0;
         waiting.deadline?.unsubscribe();
         waiting.deadline = undefined;
         if (waiting.events === 0) sources.delete(source);
-        return taken;
+        return batches.slice(0, count);
       };
 
       /** The next call of a source, if it is complete or need not be. */
@@ -121,8 +108,11 @@ export function gatherPlanned(
         const isOver = waiting.isDue || hasEnded;
         if (repeated !== undefined) {
           if (waiting.events < repeated.events && !isOver) return undefined;
-          const first = waiting.events < repeated.events ? undefined : peek(waiting, repeated.events);
-          const path = waiting.batches[0]?.delivery.root.origin?.path;
+          const first =
+            waiting.events < repeated.events
+              ? undefined
+              : new Batches(waiting.list).slice(0, repeated.events);
+          const path = waiting.list[0]?.delivery.root.origin?.path;
           if (first !== undefined && plan.repeat(source, first, path)) {
             const batches = takeEvents(source, waiting, repeated.events);
             return { batches, id: repeated.id, isDelivered: repeated.isDelivered };
@@ -132,7 +122,7 @@ export function gatherPlanned(
         }
         if (waiting.events < most && !isOver && seconds > 0) return undefined;
         const batches = takeEvents(source, waiting, Math.min(most, waiting.events));
-        const path = batches[0]?.delivery.root.origin?.path;
+        const path = batches.list[0]?.delivery.root.origin?.path;
         return { batches, id: plan.begin(source, batches, path), isDelivered: false };
       };
 
@@ -190,18 +180,4 @@ export function gatherPlanned(
         },
       });
     });
-}
-
-/** The first `count` events. */
-function peek({ batches }: Waiting, count: number): Batch[] {
-  const peeked: Batch[] = [];
-  let left = count;
-  for (const batch of batches) {
-    if (left === 0) break;
-    const size = sizeOf(batch);
-    const { delivery } = batch;
-    peeked.push(size <= left ? batch : { events: batch.events.slice(0, left), delivery });
-    left -= Math.min(size, left);
-  }
-  return peeked;
 }

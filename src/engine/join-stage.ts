@@ -1,10 +1,11 @@
 import { Observable, type OperatorFunction, pipe, type Subscriber, type Subscription } from 'rxjs';
 import { longTimer } from '../../operators/index.ts';
 import { Fifo, steadyClock, subscribeFor, unescapeBytes } from '../../operators/internal.ts';
-import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
+import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import type { LineJoining } from '../sdk/plugin.ts';
-import { type Batch, Delivery, LazyBatch, sizeOf } from './delivery.ts';
+import { type Batch, batchOf } from './batches.ts';
+import { Delivery } from './delivery.ts';
 import { type Observers, type StagePlace, tellLeft } from './observer.ts';
 
 export interface JoinStageOptions {
@@ -128,12 +129,12 @@ class Joiner {
     }
   }
 
-  #take(batch: Batch): void {
-    this.#options.observer.received(this.#options.place, sizeOf(batch));
-    const { lazy, delivery } = batch;
-    if (lazy instanceof LineEvents && !lazy.isTruncated && this.#options.joining.readsLines)
-      this.#takeLines(lazy, delivery);
-    else for (const event of batch.events) this.#takeEvent(event, delivery);
+  #take({ rows, delivery }: Batch): void {
+    const { observer, place, joining } = this.#options;
+    observer.received(place, rows.size);
+    const { lines } = rows;
+    if (lines !== undefined && !lines.isTruncated && joining.readsLines) this.#takeLines(lines, delivery);
+    else for (const event of rows.events) this.#takeEvent(event, delivery);
   }
 
   #takeEvent(event: CollectedEvent, delivery: Delivery): void {
@@ -298,11 +299,11 @@ class Joiner {
   }
 
   #emit(events: readonly CollectedEvent[], parts: Parts): void {
-    this.#subscriber.next({ events, delivery: this.#deliveryOf(events.length, parts) });
+    this.#subscriber.next(batchOf(events, this.#deliveryOf(events.length, parts)));
   }
 
   #emitLines(lines: LineEvents, parts: Parts): void {
-    this.#subscriber.next(new LazyBatch(lines, this.#deliveryOf(lines.size, parts)));
+    this.#subscriber.next({ rows: lines, delivery: this.#deliveryOf(lines.size, parts) });
   }
 
   #deliveryOf(size: number, parts: Parts): Delivery {

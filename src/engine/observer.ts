@@ -3,7 +3,7 @@ import type { PipelineRunContext } from '../sdk/context.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason } from '../sdk/status.ts';
-import { type Batch, sizeOf } from './delivery.ts';
+import type { Batch } from './batches.ts';
 
 /** Where in a pipeline something happened. */
 export interface StagePlace {
@@ -202,5 +202,5 @@ export class Observers implements Required<PipelineObserver> {
 
 /** Tells of all that leaves a stage. */
 export function tellLeft(place: StagePlace, observer: Observers): MonoTypeOperatorFunction<Batch> {
-  return tap((batch) => observer.left(place, sizeOf(batch), () => batch.events));
+  return tap(({ rows }) => observer.left(place, rows.size, () => rows.events));
 }

@@ -29,11 +29,11 @@ import { moduleUrlOf } from '../sdk/import-module.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
 import { isMask, needsOrder } from '../sdk/plugin.ts';
 import { memoryState } from '../state/state-store.ts';
+import type { Batch } from './batches.ts';
 import { CallPlan } from './call-plan.ts';
 import { collectedBy, collectStage, TruncatedLines } from './collect-stage.ts';
 import { createContext, type SharedContext } from './context.ts';
 import { DeadLetters } from './dead-letters.ts';
-import { type Batch, sizeOf } from './delivery.ts';
 import { ExactlyOnce } from './exactly-once.ts';
 import { OutputRecord } from './exactly-once-state.ts';
 import { forwardTo } from './forward-stage.ts';
@@ -129,7 +129,7 @@ class PipelineRun {
     const forwarded$ = batches$.pipe(
       this.#processAll(processors, deadLetters),
       map((batch) => this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure))),
-      filter((batch) => sizeOf(batch) > 0),
+      filter(({ rows }) => rows.size > 0),
       this.#forwardToAll(deadLetters),
       tap({ complete: () => deadLetters.close() }),
     );
@@ -266,7 +266,7 @@ class PipelineRun {
     const [only, ...others] = stages;
     if (only !== undefined && others.length === 0) return only;
     return pipe(
-      tap((batch) => batch.delivery.add(sizeOf(batch) * (stages.length - 1))),
+      tap(({ rows, delivery }) => delivery.add(rows.size * (stages.length - 1))),
       connect((batch$) => merge(...stages.map((stage) => batch$.pipe(stage)))),
     );
   }

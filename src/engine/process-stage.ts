@@ -16,13 +16,14 @@ import {
 } from 'rxjs';
 import { orderedMap } from '../../operators/index.ts';
 import { steadyClock } from '../../operators/internal.ts';
-import { type LineOutcomes, LineProcessing, type Turn } from '../lines/process-lines.ts';
-import { type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
+import { type LineOutcomes, LineProcessing, type Turn } from '../rows/process-lines.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
+import type { LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import type { LineMapping } from '../sdk/plugin.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin.ts';
+import { type Batch, batchOf } from './batches.ts';
 import { expectEvents } from './collect-stage.ts';
-import { type Batch, type Delivery, LazyBatch, sizeOf } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import { type Observers, type StagePlace, tellLeft } from './observer.ts';
 import { ResultWindow } from './result-window.ts';
 
@@ -64,13 +65,12 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
   const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
   const processed = orderedMap(
     (batch: Batch): readonly Batch[] | Observable<Batch> => {
-      const { lazy, delivery } = batch;
-      observer.received(place, sizeOf(batch));
-      if (lazy instanceof LineEvents) {
-        const mapping = options.mapLines?.(lazy.envelope);
-        if (mapping !== undefined) return mappedLines(lazy, mapping, delivery, options);
-      }
-      const { events } = batch;
+      const { rows, delivery } = batch;
+      const { lines } = rows;
+      observer.received(place, rows.size);
+      const mapping = lines && options.mapLines?.(lines.envelope);
+      if (lines !== undefined && mapping !== undefined) return mappedLines(lines, mapping, delivery, options);
+      const { events } = rows;
       const done: CollectedEvent[] = [];
       const turn = events.length > 1 ? new TimedTurn() : undefined;
       for (let i = 0; i < events.length; i++) {
@@ -82,7 +82,7 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
         const isSpent = turn?.isSpent(results === NO_EVENTS ? Number.POSITIVE_INFINITY : EVENT);
         if (isSpent && i + 1 < events.length) return restOfBatch(events, i + 1, delivery, stage, done);
       }
-      return done.length === 0 ? NO_BATCHES : [{ events: done, delivery }];
+      return done.length === 0 ? NO_BATCHES : [batchOf(done, delivery)];
     },
     { ordered, ...(inTurn && { concurrency: 1 }) },
   );
@@ -105,7 +105,7 @@ function mappedLines(
     },
   };
   const batchesOf = (done: LineEvents): readonly Batch[] =>
-    done.size === 0 ? NO_BATCHES : [new LazyBatch(done, delivery)];
+    done.size === 0 ? NO_BATCHES : [{ rows: done, delivery }];
   const processing = new LineProcessing(lines, mapping, outcomes);
   const first = processing.run(lines.size > 1 ? new TimedTurn() : undefined);
   if (processing.isDone) return batchesOf(first);
@@ -134,12 +134,12 @@ function restOfBatch(
         const isFirst = i === start && first !== undefined;
         const results = isFirst ? first : resultsOf(events[i] as CollectedEvent, delivery, stage);
         if (!Array.isArray(results)) return results as Observable<Batch>;
-        return results.length === 0 ? NO_BATCHES : [{ events: results, delivery }];
+        return results.length === 0 ? NO_BATCHES : [batchOf(results, delivery)];
       },
       { ordered: stage.ordered },
     ),
   );
-  return done.length === 0 ? rest$ : rest$.pipe(startWith({ events: done, delivery }));
+  return done.length === 0 ? rest$ : rest$.pipe(startWith(batchOf(done, delivery)));
 }
 
 /** The numbers from `start` to below `end`: at once while there is time in this turn, the others in later ones. */
@@ -203,7 +203,10 @@ function awaitedResults(
         expectEvents([result], `processor ${place.name}`);
         results++;
         demand.open();
-        return { events: [result], delivery: delivery.part(() => demand.acknowledge()) };
+        return batchOf(
+          [result],
+          delivery.part(() => demand.acknowledge()),
+        );
       }),
       tap({
         complete: () => {

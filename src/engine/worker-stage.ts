@@ -9,14 +9,15 @@ import {
   throwError,
 } from 'rxjs';
 import { orderedMap } from '../../operators/index.ts';
-import type { LineResult, WorkerProcessor } from '../lines/protocol.ts';
-import { WorkerLost, WorkerPool } from '../lines/worker-pool.ts';
+import type { LineResult, WorkerProcessor } from '../rows/protocol.ts';
+import { WorkerLost, WorkerPool } from '../rows/worker-pool.ts';
 import type { Logger } from '../sdk/context.ts';
 import { PluginError, safeReason } from '../sdk/errors.ts';
-import { LineEvents } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { WrittenEvents } from '../sdk/written-events.ts';
-import { type Batch, type Delivery, LazyBatch } from './delivery.ts';
+import type { LineEvents } from '../sdk/line-events.ts';
+import { WrittenEvents } from '../sdk/rows.ts';
+import type { Batch } from './batches.ts';
+import type { Delivery } from './delivery.ts';
 import type { Observers, StagePlace } from './observer.ts';
 
 interface WorkerStageOptions {
@@ -46,15 +47,16 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
         here++;
         return of(batch).pipe(inThisThread);
       }).pipe(finalize(() => here--));
-      const { lazy, delivery } = batch;
-      if (!(lazy instanceof LineEvents) || lazy.texts.bytes === undefined || lazy.isTruncated) return here$;
+      const { rows, delivery } = batch;
+      const { lines } = rows;
+      const bytes = lines?.texts.bytes;
+      if (lines === undefined || bytes === undefined || lines.isTruncated) return here$;
       if (!pool.isReady || (!pool.isHungry && here === 0)) return here$;
-      const { bytes, size } = lazy.texts;
-      const { envelope } = lazy;
+      const { size, envelope } = lines;
       return pool.run({ bytes, size, envelope }).pipe(
         catchError((error) => (error instanceof WorkerLost ? of(undefined) : throwError(() => error))),
         // Once acknowledged, a batch must not be done again: its events would be counted and acknowledged twice.
-        concatMap((result) => (result === undefined ? here$ : withResult(result, lazy, delivery, options))),
+        concatMap((result) => (result === undefined ? here$ : withResult(result, lines, delivery, options))),
       );
     },
     { ordered },
@@ -84,7 +86,7 @@ function withResult(
   }
   if (size === 0) return [];
   const bytes = Buffer.from(documents.buffer, documents.byteOffset, documents.length);
-  return [new LazyBatch(new WrittenEvents(bytes, size), delivery)];
+  return [{ rows: new WrittenEvents(bytes, size), delivery }];
 }
 
 /** The events were processed in a worker, and are not here. */

@@ -29,15 +29,7 @@ export {
   type PluginErrorOptions,
   safeReason,
 } from './errors.ts';
-export {
-  EventBatch,
-  type EventOrigin,
-  isEvent,
-  type LineEnvelope,
-  LineEvents,
-  type LineTexts,
-  type Outcome,
-} from './event-batch.ts';
+export { EventBatch, type EventOrigin, isEvent, type Outcome } from './event-batch.ts';
 export {
   type BeaconCollectedEvent,
   type CollectedEvent,
@@ -45,6 +37,7 @@ export {
   collectedEvent,
   type HostEvent,
 } from './events.ts';
+export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
 export type {
   CounterMetric,
   GaugeMetric,
@@ -89,8 +82,8 @@ export type {
 } from './plugin.ts';
 export { oncePerContext } from './plugin.ts';
 export { printableJson } from './printable.ts';
+export { type Rows, WrittenEvents } from './rows.ts';
 export { bytes, count, integer, MAX_COUNT, oneCharacter, path, seconds } from './schema-parts.ts';
 export { type Secret, type SecretOptions, type SecretSource, secret } from './secret.ts';
 export { serialise, toJson, toJsonLine } from './serialise.ts';
-export { WrittenEvents } from './written-events.ts';
 export { fileId, folderId, type WrittenFile } from './written-file.ts';

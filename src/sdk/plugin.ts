@@ -2,8 +2,9 @@ import { concatMap, from, Observable, type ObservableInput, of } from 'rxjs';
 import { type Demand, pullFrom } from '../../operators/index.ts';
 import type { PipelineConfig } from './config.ts';
 import type { CollectorState, Host, PipelineRunContext } from './context.ts';
-import type { EventBatch, LineEnvelope } from './event-batch.ts';
+import type { EventBatch } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
+import type { LineEnvelope } from './line-events.ts';
 import { truncate } from './printable.ts';
 import type { WrittenFile } from './written-file.ts';
 

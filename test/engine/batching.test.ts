@@ -12,8 +12,8 @@ import {
   ForwardConfigBase,
   PluginError,
 } from '../../src/index.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
 import type { PartlyFailedCall } from '../../src/sdk/index.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import { toJsonLine } from '../../src/sdk/serialise.ts';
 import { states, type TestPlugins } from '../support/pipelines.ts';
 

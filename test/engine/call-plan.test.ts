@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { asyncScheduler, Observable, Subscription, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
+import { type Batch, Batches, batchOf } from '../../src/engine/batches.ts';
 import { CallPlan } from '../../src/engine/call-plan.ts';
-import { type Batch, Delivery } from '../../src/engine/delivery.ts';
+import { Delivery } from '../../src/engine/delivery.ts';
 import { gatherPlanned } from '../../src/engine/gather-planned.ts';
 import type { CollectorState, StateValue } from '../../src/sdk/context.ts';
 import { collectedEvent } from '../../src/sdk/events.ts';
@@ -69,10 +70,10 @@ function stored(lives: readonly Life[], options: { events: number; seconds: numb
       const plan = new CallPlan(state);
       const life = state;
       asyncScheduler.schedule(() => life.kill(), ms);
-      const send = (batches: readonly Batch[], id: string, isDelivered: boolean) => {
+      const send = (batches: Batches, id: string, isDelivered: boolean) => {
         const finish = () => {
           plan.ended(id);
-          for (const { events, delivery } of batches) delivery.acknowledge(events.length, 'forwarded');
+          for (const { rows, delivery } of batches.list) delivery.acknowledge(rows.size, 'forwarded');
         };
         if (isDelivered) {
           finish();
@@ -86,7 +87,7 @@ function stored(lives: readonly Life[], options: { events: number; seconds: numb
             timer(2).subscribe(() => {
               if (ids.has(id)) return;
               ids.add(id);
-              out.push(...batches.flatMap(({ events }) => events.map(({ data }) => String(data.line))));
+              out.push(...batches.events.map(({ data }) => String(data.line)));
             }),
           );
           storing.add(
@@ -132,7 +133,7 @@ function collected(state: CollectorState, plan: CallPlan, sizes: readonly number
         // A processor that drops every fifth line, and one that passes each of the others on alone.
         for (const [i, event] of events.entries()) {
           if ((start + i) % 5 === 4) delivery.acknowledge(1, 'dropped');
-          else subscriber.next({ events: [event], delivery });
+          else subscriber.next(batchOf([event], delivery));
         }
       }
       if ([...next.values()].every((place) => place === LINES)) subscriber.complete();
@@ -162,7 +163,7 @@ function storedWithWindow(callMs: number): { readonly lines: readonly string[]; 
       const plan = new CallPlan(life);
       asyncScheduler.schedule(() => life.kill(), ms);
       let inFlight = 0;
-      const send = (batches: readonly Batch[], id: string) => {
+      const send = (batches: Batches, id: string) => {
         plan.commit();
         return new Observable<never>((subscriber) => {
           const storing = new Subscription();
@@ -170,13 +171,13 @@ function storedWithWindow(callMs: number): { readonly lines: readonly string[]; 
             timer(2).subscribe(() => {
               if (ids.has(id)) return;
               ids.add(id);
-              lines.push(...batches.flatMap(({ events }) => events.map(({ data }) => String(data.line))));
+              lines.push(...batches.events.map(({ data }) => String(data.line)));
             }),
           );
           storing.add(
             timer(callMs).subscribe(() => {
               plan.ended(id);
-              for (const { events, delivery } of batches) delivery.acknowledge(events.length, 'forwarded');
+              for (const { rows, delivery } of batches.list) delivery.acknowledge(rows.size, 'forwarded');
               subscriber.complete();
             }),
           );
@@ -195,7 +196,12 @@ function storedWithWindow(callMs: number): { readonly lines: readonly string[]; 
             const delivery = queue.open(end - start, () => life.set(path, end));
             delivery.origin = { path, startOffset: start, endOffset: end };
             const all = Array.from({ length: end - start }, (_, n) => `${path} ${start + n}`);
-            subscriber.next({ events: all.map((line) => collectedEvent({ line })), delivery });
+            subscriber.next(
+              batchOf(
+                all.map((line) => collectedEvent({ line })),
+                delivery,
+              ),
+            );
           }
           if (Object.entries(lengths).every(([path, length]) => next.get(path) === length))
             subscriber.complete();
@@ -233,11 +239,15 @@ const wanted = ['a.log', 'b.log'].flatMap((path) =>
 );
 
 /** Each array of lines is a batch of its own. */
-const batchesOf = (...batches: readonly (readonly string[])[]): Batch[] =>
-  batches.map((lines) => ({
-    events: lines.map((line) => collectedEvent({ line })),
-    delivery: new Delivery(lines.length, () => {}),
-  }));
+const batchesOf = (...batches: readonly (readonly string[])[]): Batches =>
+  new Batches(
+    batches.map((lines) =>
+      batchOf(
+        lines.map((line) => collectedEvent({ line })),
+        new Delivery(lines.length, () => {}),
+      ),
+    ),
+  );
 
 describe('calls that are planned', () => {
   it.each([false, true])('are taken for delivered only if they had ended: %p', (hasEnded) => {
@@ -251,7 +261,7 @@ describe('calls that are planned', () => {
       return delivery;
     });
     const [source = ''] = deliveries.map((delivery) => plan.arrived(1, delivery));
-    const batches = events.map((event, n) => ({ events: [event], delivery: deliveries[n] as Delivery }));
+    const batches = new Batches(events.map((event, n) => batchOf([event], deliveries[n] as Delivery)));
     const id = plan.begin(source, batches, 'a.log');
     if (hasEnded) plan.ended(id);
     deliveries[0]?.acknowledge(1, 'forwarded');
@@ -273,9 +283,12 @@ describe('calls that are planned', () => {
       const delivery = queue.open(each.length);
       delivery.origin = { path: 'a.log', startOffset: 0, endOffset: 1 };
       plan.arrived(each.length, delivery);
-      return { events: each.map((line) => collectedEvent({ line })), delivery };
+      return batchOf(
+        each.map((line) => collectedEvent({ line })),
+        delivery,
+      );
     });
-    const id = plan.begin('log a.log', batches, 'a.log');
+    const id = plan.begin('log a.log', new Batches(batches), 'a.log');
     plan.ended(id);
     batches[0]?.delivery.acknowledge(2, 'forwarded');
     plan.commit();

@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { from, map, NEVER, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
+import { type Batch, batchOf } from '../../src/engine/batches.ts';
+import { Delivery } from '../../src/engine/delivery.ts';
 import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
 import { Observers } from '../../src/engine/observer.ts';
 import { PipelineCounters } from '../../src/engine/stats.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
+import { WrittenEvents } from '../../src/sdk/rows.ts';
 import { serialise } from '../../src/sdk/serialise.ts';
-import { WrittenEvents } from '../../src/sdk/written-events.ts';
 
 const ENVELOPE = {
   timestamp: '2026-01-01T00:00:00.000Z',
@@ -17,25 +18,17 @@ const ENVELOPE = {
 };
 
 const delivery = new Delivery(1, () => {});
-const linesOf = (...lines: string[]) => new LazyBatch(LineEvents.of(lines, ENVELOPE), delivery);
+const linesOf = (...lines: string[]) => ({ rows: LineEvents.of(lines, ENVELOPE), delivery });
 /** So many that they get memory that is used again. */
 const MANY = 100;
 const manyOf = (line: string) => linesOf(...Array<string>(MANY).fill(line));
-const written = (text: string) =>
-  new LazyBatch(
-    new WrittenEvents(
-      Buffer.from(
-        linesOf(text)
-          .events.map((e) => `${serialise(e)}\n`)
-          .join(''),
-      ),
-      1,
-    ),
-    delivery,
-  );
-const plain = (text: string): Batch => ({ events: linesOf(text).events, delivery });
+const written = (text: string): Batch => {
+  const documents = linesOf(text).rows.events.map((event) => `${serialise(event)}\n`);
+  return { rows: new WrittenEvents(Buffer.from(documents.join('')), 1), delivery };
+};
+const plain = (text: string): Batch => batchOf(linesOf(text).rows.events, delivery);
 const wanted = (batches: readonly Batch[]) =>
-  batches.flatMap(({ events }) => events.map((event) => `${serialise(event)}\n`)).join('');
+  batches.flatMap(({ rows }) => rows.events.map((event) => `${serialise(event)}\n`)).join('');
 
 describe('a forwarder of documents', () => {
   it.each([
@@ -77,8 +70,10 @@ describe('a forwarder of documents', () => {
     const scheduler = new TestScheduler(() => {});
     const calls: Buffer[] = [];
     const acknowledged: string[] = [];
-    const batch = (text: string) =>
-      new LazyBatch(manyOf(text).lazy, new Delivery(MANY, () => acknowledged.push(text)));
+    const batch = (text: string) => ({
+      rows: manyOf(text).rows,
+      delivery: new Delivery(MANY, () => acknowledged.push(text)),
+    });
     const texts = ['first', 'second', 'third'];
     scheduler.run(({ flush }) => {
       const stage = forwardStage(

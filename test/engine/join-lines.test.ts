@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { asyncScheduler, Subject } from 'rxjs';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import multiline from '../../plugins/process/multiline.ts';
-import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
+import { type Batch, batchOf } from '../../src/engine/batches.ts';
+import { Delivery } from '../../src/engine/delivery.ts';
 import { type JoinStageOptions, joinStage } from '../../src/engine/join-stage.ts';
 import { Observers } from '../../src/engine/observer.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import type { LineJoining } from '../../src/sdk/plugin.ts';
 import { marbles } from '../support/marbles.ts';
 import { propertyRuns } from '../support/property-runs.ts';
@@ -56,8 +57,9 @@ function stage({
   };
   source$.pipe(joinStage(options)).subscribe({
     next: (batch) => {
-      for (const { data } of batch.events) left.push({ line: data.line, at: asyncScheduler.now(), batch });
-      if (isQuick) batch.delivery.acknowledge(batch.events.length, 'forwarded');
+      for (const { data } of batch.rows.events)
+        left.push({ line: data.line, at: asyncScheduler.now(), batch });
+      if (isQuick) batch.delivery.acknowledge(batch.rows.size, 'forwarded');
     },
     error: (error) => errors.push(error),
     complete: () => {
@@ -72,7 +74,7 @@ function stage({
       if (part.length === 0) continue;
       const block = new LineBlock(Buffer.from(`${part.join('\n')}\n`), part.length);
       const events = form === 'bytes' ? new LineEvents(block, envelope) : LineEvents.of(part, envelope);
-      source$.next(form === 'events' ? { events: events.events, delivery } : new LazyBatch(events, delivery));
+      source$.next(form === 'events' ? batchOf(events.events, delivery) : { rows: events, delivery });
     }
   };
   const lines = () => left.map(({ line }) => line);

@@ -8,7 +8,8 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { Manager } from '../../src/engine/manager.ts';
 import { ProcessConfigBase } from '../../src/sdk/config.ts';
-import { EventBatch, LineEvents } from '../../src/sdk/event-batch.ts';
+import { EventBatch } from '../../src/sdk/event-batch.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import type { ProcessPlugin } from '../../src/sdk/plugin.ts';
 import type { PipelineStats } from '../../src/sdk/status.ts';
 

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { from, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
+import type { Batch } from '../../src/engine/batches.ts';
+import { Delivery } from '../../src/engine/delivery.ts';
 import { Observers } from '../../src/engine/observer.ts';
 import { processStage } from '../../src/engine/process-stage.ts';
 import type { Outcome } from '../../src/sdk/event-batch.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 
 const ENVELOPE = { timestamp: '2026-01-01T00:00:00Z', source: 'a.log', backfill: false, isTruncated: false };
 const PADDING = 'x'.repeat(1024);
@@ -50,7 +51,7 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
   });
   const input = Array.from({ length: batches }, (_, b): Batch => {
     const lines = LineEvents.of(texts(b), ENVELOPE);
-    return new LazyBatch(lines, new Delivery(SIZE, (outcome) => outcomes.push(outcome)));
+    return { rows: lines, delivery: new Delivery(SIZE, (outcome) => outcomes.push(outcome)) };
   });
   let isComplete = false;
   scheduler.run(({ flush }) => {
@@ -60,7 +61,7 @@ function run({ work, way, batches = 1, failing = () => false, stopAt = 100_000 }
     from(input)
       .pipe(stage, takeUntil(timer(stopAt)))
       .subscribe({
-        next: ({ events, delivery }) => {
+        next: ({ rows: { events }, delivery }) => {
           seen.push(...events.map(({ data }: CollectedEvent) => String(data.line).split(' ')[0] as string));
           delivery.acknowledge(events.length, 'forwarded');
         },
@@ -128,7 +129,7 @@ it('looks at the clock after each line that fails, however short', () => {
       }),
       onFailure: () => {},
     });
-    from([new LazyBatch(lines, delivery)])
+    from([{ rows: lines, delivery }])
       .pipe(stage)
       .subscribe()
       .unsubscribe();

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, from, map, of, timer } from 'rxjs';
 import { UNSURE_CHARACTERS } from '../../operators/files/follow/truncated-event.ts';
-import { EventBatch, LineEvents, type Outcome } from '../../src/sdk/event-batch.ts';
+import { EventBatch, type Outcome } from '../../src/sdk/event-batch.ts';
 import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import { marbles } from '../support/marbles.ts';
 import { testManager } from '../support/pipelines.ts';
 

@@ -11,11 +11,12 @@ import {
   toArray,
 } from 'rxjs';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
-import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
+import { type Batch, batchOf } from '../../src/engine/batches.ts';
+import { Delivery } from '../../src/engine/delivery.ts';
 import { Observers } from '../../src/engine/observer.ts';
 import { workerStage } from '../../src/engine/worker-stage.ts';
-import { WorkerPool } from '../../src/lines/worker-pool.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
+import { WorkerPool } from '../../src/rows/worker-pool.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import { eventually } from '../support/eventually.ts';
 
 const ENVELOPE = {
@@ -25,15 +26,21 @@ const ENVELOPE = {
   isTruncated: false,
 };
 
-function batchOf(text: string): Batch {
+function linesOf(text: string): Batch {
   const bytes = Buffer.from(text);
   const size = text.split('\n').length - 1;
-  return new LazyBatch(new LineEvents(new LineBlock(bytes, size), ENVELOPE), new Delivery(size, () => {}));
+  const rows = new LineEvents(new LineBlock(bytes, size), ENVELOPE);
+  return { rows, delivery: new Delivery(size, () => {}) };
 }
 
-const lines = ({ events }: Batch) => events.map(({ data }) => data.line as string);
+const lines = ({ rows }: Batch) => rows.events.map(({ data }) => data.line as string);
 
-const marked = map((batch: Batch) => ({ ...batch, events: batch.events.map((event) => mark(event)) }));
+const marked = map(({ rows, delivery }: Batch) =>
+  batchOf(
+    rows.events.map((event) => mark(event)),
+    delivery,
+  ),
+);
 
 interface RunOptions {
   readonly workers?: number;
@@ -48,7 +55,7 @@ async function run(
 ) {
   const lost: boolean[] = [];
   const masked: string[] = [];
-  const file = new URL('../lines/fixtures/fragile-worker.mjs', import.meta.url);
+  const file = new URL('../rows/fixtures/fragile-worker.mjs', import.meta.url);
   const pool = new WorkerPool({
     size: workers,
     processors: [],
@@ -69,7 +76,7 @@ async function run(
       observer: new Observers([]),
       onFailure: () => {},
     });
-    const done$ = from(texts.map(batchOf)).pipe(stage, map(lines), toArray());
+    const done$ = from(texts.map(linesOf)).pipe(stage, map(lines), toArray());
     const done = await lastValueFrom(done$);
     return { done, lost, masked, pool };
   } finally {

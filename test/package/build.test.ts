@@ -63,7 +63,7 @@ describe('the build', () => {
 
   it('has the file of the workers beside the chunk that starts them, which loads `redact` and its packs later, and never RxJS', () => {
     const chunk = loadedWith(ENTRIES).files.find((file) =>
-      sourcesOf(file).includes('src/lines/worker-pool.ts'),
+      sourcesOf(file).includes('src/rows/worker-pool.ts'),
     );
     expect(join(dirname(chunk as string), 'line-worker.js')).toBe(WORKER);
     // A worker loads cel-js only if one of its processors has expressions.

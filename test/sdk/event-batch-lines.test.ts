@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import { serialise } from '../../src/sdk/serialise.ts';
 
 /** Texts with what JSON escapes, what it does not, what takes several bytes, and halves of characters. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { LineEvents, writeJsonLines } from '../../src/sdk/event-batch.ts';
+import { writeJsonLines } from '../../src/sdk/json-lines/write-json-lines.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const BEFORE = '{"line":"';

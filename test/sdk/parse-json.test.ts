@@ -6,7 +6,7 @@ import { CONTAINER_FORMATS } from '../../plugins/multiline/container-lines.ts';
 import { readEvents } from '../../plugins/nats/read-events.ts';
 import { resolvePlain } from '../../src/config/yaml-node.ts';
 import { hasExactNumber, jsonTokens, parseJson } from '../../src/sdk/parse-json.ts';
-import { WrittenEvents } from '../../src/sdk/written-events.ts';
+import { WrittenEvents } from '../../src/sdk/rows.ts';
 
 /** Literals, and what they become. */
 const LITERALS: readonly (readonly [literal: string, value: unknown])[] = [

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { toUtc } from '../../operators/support/clock.ts';
 import { countWrittenEvents } from '../../src/sdk/json-lines/written-lines.ts';
 import { parseJson } from '../../src/sdk/parse-json.ts';
+import { WrittenEvents } from '../../src/sdk/rows.ts';
 import { toJsonLine } from '../../src/sdk/serialise.ts';
-import { WrittenEvents } from '../../src/sdk/written-events.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const TIMESTAMP = '2026-01-01T00:00:00.000Z';

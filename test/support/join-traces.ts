@@ -1,10 +1,11 @@
 import { Subject } from 'rxjs';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import multiline from '../../plugins/process/multiline.ts';
-import { type Batch, Delivery, LazyBatch } from '../../src/engine/delivery.ts';
+import type { Batch } from '../../src/engine/batches.ts';
+import { Delivery } from '../../src/engine/delivery.ts';
 import { joinStage } from '../../src/engine/join-stage.ts';
 import { Observers } from '../../src/engine/observer.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import type { LineJoining } from '../../src/sdk/plugin.ts';
 
 /** The events that `multiline` makes of lines that come at once, in batches of bytes of at most `most` lines. */
@@ -26,7 +27,7 @@ export function joinTraces(settings: object, lines: readonly string[], most = li
         },
       }),
     )
-    .subscribe((batch) => left.push(...batch.events.map(({ data }) => data.line)));
+    .subscribe((batch) => left.push(...batch.rows.events.map(({ data }) => data.line)));
   for (let start = 0; start < lines.length; start += most) {
     const part = lines.slice(start, start + most);
     const block = new LineBlock(Buffer.from(`${part.join('\n')}\n`), part.length);
@@ -36,7 +37,7 @@ export function joinTraces(settings: object, lines: readonly string[], most = li
       backfill: false,
       isTruncated: false,
     };
-    source$.next(new LazyBatch(new LineEvents(block, envelope), new Delivery(part.length, () => {})));
+    source$.next({ rows: new LineEvents(block, envelope), delivery: new Delivery(part.length, () => {}) });
   }
   source$.complete();
   return left;

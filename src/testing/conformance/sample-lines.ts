@@ -1,4 +1,4 @@
-import type { LineEnvelope } from '../../sdk/event-batch.ts';
+import type { LineEnvelope } from '../../sdk/line-events.ts';
 import { CONTENT } from './sample-events.ts';
 import type { Subject } from './subject.ts';
 

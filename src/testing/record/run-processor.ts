@@ -1,11 +1,12 @@
 import { NEVER } from 'rxjs';
 import { parseConfig } from '../../config/parse-config.ts';
 import { createContext } from '../../engine/context.ts';
-import { processLines } from '../../lines/process-lines.ts';
+import { processLines } from '../../rows/process-lines.ts';
 import type { PluginConfig } from '../../sdk/config.ts';
 import { type PipelineRunContext, silentLogger } from '../../sdk/context.ts';
-import { isEvent, LineEvents } from '../../sdk/event-batch.ts';
+import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
+import { LineEvents } from '../../sdk/line-events.ts';
 import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { ProcessPlugin } from '../../sdk/plugin.ts';
 import { availableResults, streamResults } from '../../sdk/plugin.ts';

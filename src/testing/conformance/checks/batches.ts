@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { from, ignoreElements, map } from 'rxjs';
+import { type Batches, batchOf } from '../../../engine/batches.ts';
 import { gatherBatches } from '../../../engine/gather-batches.ts';
 import { batchingOf } from '../../../sdk/batching.ts';
 import { frozenCopy } from '../../../sdk/freeze.ts';
@@ -34,16 +35,14 @@ export const BATCH_CHECKS: readonly Check[] = [
             batching?.events === MOST_EVENTS,
             'its schema has a field `batch` that the engine does not know, and which has no effect; extend the schema with batching(), and leave its fields as they are',
           );
-          const send = (batches: readonly { readonly events: readonly unknown[] }[]) => {
-            const batch = batches.flatMap(({ events }) => events);
+          const send = ({ events: batch }: Batches) => {
             sizes.push(batch.length);
             const { forwardBatch } = subject.plugin as ForwardPlugin;
-            const call = () =>
-              forwardBatch?.({ ctx: ctx as never, events: batch as never, id: randomUUID() });
+            const call = () => forwardBatch?.({ ctx: ctx as never, events: batch, id: randomUUID() });
             return resultsOf(call).pipe(ignoreElements());
           };
           return from(events).pipe(
-            map((event) => ({ events: frozenCopy([event]), delivery: undefined as never })),
+            map((event) => batchOf(frozenCopy([event]), undefined as never)),
             gatherBatches(send, { ...batching, isWindowFull: () => false }),
           );
         },

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { processLines } from '../../../lines/process-lines.ts';
+import { processLines } from '../../../rows/process-lines.ts';
 import { describeValue } from '../../../sdk/checks/describe.ts';
 import { safeReason } from '../../../sdk/errors.ts';
-import { type LineEnvelope, LineEvents, textsOf } from '../../../sdk/event-batch.ts';
+import { type LineEnvelope, LineEvents, textsOf } from '../../../sdk/line-events.ts';
 import { silentStats } from '../../../sdk/metrics.ts';
 import type { LineMapping, Plugin, ProcessPlugin } from '../../../sdk/plugin.ts';
 import { serialise } from '../../../sdk/serialise.ts';

@@ -2,19 +2,18 @@ import { BlockLease, BlockMemory, LineBlock } from '../../operators/internal-fil
 import { filtering } from '../../plugins/expressions/filtering.ts';
 import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
 import { regexMasking } from '../../plugins/masks/regex_mask.ts';
+import { processLines } from '../rows/process-lines.ts';
+import type { LineResult, LineTask, RefusedTask, WorkerProcessor } from '../rows/protocol.ts';
 import type { PipelineRunContext, PluginStats } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
-import { isEvent, type LineEnvelope, LineEvents } from '../sdk/event-batch.ts';
-import type { CollectedEvent } from '../sdk/events.ts';
+import { isEvent } from '../sdk/event-batch.ts';
 import { importModule } from '../sdk/import-module.ts';
+import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import { silentStats } from '../sdk/metrics.ts';
 import type { ProcessPlugin } from '../sdk/plugin.ts';
-import { toJsonLine } from '../sdk/serialise.ts';
-import { processLines } from './process-lines.ts';
-import type { LineResult, LineTask, RefusedTask, WorkerProcessor } from './protocol.ts';
+import { EventRows, type Rows } from '../sdk/rows.ts';
 
 type Processing = Pick<ProcessPlugin, 'process' | 'mapLines'>;
-type Content = LineEvents | readonly CollectedEvent[];
 
 /** What became of the events of a task, by processor. */
 interface Outcome {
@@ -125,12 +124,9 @@ export class LineProcessors {
       let documents = Buffer.allocUnsafeSlow(roomForDocuments(block.length, size, envelope));
       let end = 0;
       for (const part of new LineBlock(block, size, { lease }).parts) {
-        const content = this.#processAll(new LineEvents(part, envelope), outcome);
-        const isLines = content instanceof LineEvents;
-        left += isLines ? content.size : content.length;
-        const written = isLines
-          ? content.toJsonLines(documents.subarray(end))
-          : Buffer.from(content.map((event) => toJsonLine(event)).join(''));
+        const rows = this.#processAll(new LineEvents(part, envelope), outcome);
+        left += rows.size;
+        const written = rows.toJsonLines(documents.subarray(end));
         if (written.buffer !== documents.buffer) {
           documents = withRoom(documents, end, written.length);
           documents.set(written, end);
@@ -144,11 +140,8 @@ export class LineProcessors {
     }
   }
 
-  #processAll(lines: LineEvents, outcome: Outcome): Content {
-    return this.#processors.reduce<Content>(
-      (content, processor) => process(processor, content, outcome),
-      lines,
-    );
+  #processAll(lines: LineEvents, outcome: Outcome): Rows {
+    return this.#processors.reduce<Rows>((rows, processor) => process(processor, rows, outcome), lines);
   }
 
   #takeCounts(): LineResult['masked'] {
@@ -201,7 +194,7 @@ async function findProcessing(plugin: string): Promise<Processing> {
   return [module, module.default].find(isProcessing) as Processing;
 }
 
-function process({ index, plugin, ctx }: Processor, content: Content, outcome: Outcome): Content {
+function process({ index, plugin, ctx }: Processor, rows: Rows, outcome: Outcome): Rows {
   const failed = (error: unknown) => {
     // No failure of the event: the main thread does the whole task.
     if (error instanceof NotInWorker) throw error;
@@ -210,19 +203,13 @@ function process({ index, plugin, ctx }: Processor, content: Content, outcome: O
   const filtered = (count: number) => {
     outcome.filtered[index] = (outcome.filtered[index] ?? 0) + count;
   };
-  const size = content instanceof LineEvents ? content.size : content.length;
-  outcome.received[index] = (outcome.received[index] ?? 0) + size;
-  if (content instanceof LineEvents) {
-    const mapping = plugin.mapLines?.({ ctx, envelope: content.envelope });
-    if (mapping !== undefined) {
-      return processLines(content, mapping, {
-        failed: (_, error) => failed(error),
-        dropped: filtered,
-      });
-    }
+  outcome.received[index] = (outcome.received[index] ?? 0) + rows.size;
+  const { lines } = rows;
+  const mapping = lines && plugin.mapLines?.({ ctx, envelope: lines.envelope });
+  if (lines !== undefined && mapping !== undefined) {
+    return processLines(lines, mapping, { failed: (_, error) => failed(error), dropped: filtered });
   }
-  const events = content instanceof LineEvents ? content.events : content;
-  return events.flatMap((event) => {
+  const processed = rows.events.flatMap((event) => {
     let results: unknown;
     try {
       results = plugin.process({ ctx, event });
@@ -235,4 +222,5 @@ function process({ index, plugin, ctx }: Processor, content: Content, outcome: O
     if (events.length === 0) filtered(1);
     return events;
   });
+  return new EventRows(processed);
 }

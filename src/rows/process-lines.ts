@@ -4,7 +4,7 @@ import {
   type LineTexts,
   type PlainLines,
   textsOf,
-} from '../sdk/event-batch.ts';
+} from '../sdk/line-events.ts';
 import type { LineMapping, LinesTest, ManyLines } from '../sdk/plugin.ts';
 
 /** Told of the lines that do not come out, by their index. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { LineTask, WorkerMessage, WorkerSetup } from '../rows/protocol.ts';
 import { LineProcessors } from './line-processors.ts';
-import type { LineTask, WorkerMessage, WorkerSetup } from './protocol.ts';
 
 const { processors } = workerData as WorkerSetup;
 const lines = await LineProcessors.load(processors);

@@ -1,4 +1,4 @@
-import type { LineEnvelope } from '../sdk/event-batch.ts';
+import type { LineEnvelope } from '../sdk/line-events.ts';
 
 /** A processor as a worker creates it. */
 export interface WorkerProcessor {

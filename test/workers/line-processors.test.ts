@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { LineBlock } from '../../operators/files/follow/line-block.ts';
 import * as entropy_mask from '../../plugins/process/entropy_mask.ts';
 import * as regex_mask from '../../plugins/process/regex_mask.ts';
-import { LineProcessors } from '../../src/lines/line-processors.ts';
-import type { LineResult } from '../../src/lines/protocol.ts';
-import { LineEvents } from '../../src/sdk/event-batch.ts';
+import type { LineResult } from '../../src/rows/protocol.ts';
+import { LineEvents } from '../../src/sdk/line-events.ts';
 import { serialise } from '../../src/sdk/serialise.ts';
+import { LineProcessors } from '../../src/workers/line-processors.ts';
 import { processContext } from '../plugins/process/context.ts';
 import { folderWith } from '../support/cli.ts';
 
