@@ -1,44 +1,12 @@
-import { fstatSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { Observable } from 'rxjs';
 import * as z from 'zod';
-import { untilAborted } from '../../operators/index.ts';
 import { counted, MAX_LINE_BYTES } from '../../operators/internal.ts';
-import {
-  BlockMemory,
-  encodingOf,
-  LineBlock,
-  LineFramer,
-  nonTextFormat,
-  type TextEncoding,
-} from '../../operators/internal-files.ts';
-import {
-  bytes,
-  CollectConfigBase,
-  defineCollector,
-  EventBatch,
-  type EventOrigin,
-  isoNow,
-  LineEvents,
-  PluginError,
-  safeReason,
-} from '../../src/sdk/index.ts';
-import { BatchDemand } from '../batch-demand.ts';
+import { bytes, CollectConfigBase, defineCollector } from '../../src/sdk/index.ts';
 import { encoding } from '../encoding.ts';
-import { eventsOfText } from '../events-of-text.ts';
+import { collectLines, lineTesting } from '../lines/collect-lines.ts';
+import { inputOf, SOURCE } from '../lines/line-input.ts';
 
-/** `source` of the events, and how logs name where a line lies. */
-const SOURCE = 'stdin';
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const BATCH_LINES = 4096;
-/**
- * While batches are in flight, fewer bytes than this do not make another batch: many small batches take a quarter more
- * processor time. A pipe gives as many at a time, and is filled again while they are worked on.
- */
-const BLOCK_BYTES = 64 * KIB;
-/** What is looked at to find out that the input is not text. */
-const HEAD_BYTES = KIB;
 
 const schema = CollectConfigBase.extend({
   max_line_bytes: bytes()
@@ -61,24 +29,18 @@ piped:
   schema,
   shownSettings: {},
   traits: { usesState: false, waits: true, emitsLines: true, readsStdin: true },
-  testing: {
-    eventsOfText: ({ config, text, source = SOURCE }) =>
-      eventsOfText(text, {
-        ...{ source, backfill: false },
-        ...{ maxLineBytes: config.max_line_bytes, skipEmptyLines: config.skip_empty_lines },
-      }),
-    batchDemand: ({ ctx }) => new BatchDemand(ctx.demand, ctx.state, BATCH_LINES),
-  },
+  testing: lineTesting((config: z.output<typeof schema>) => ({
+    ...{ source: SOURCE, backfill: false },
+    ...{ maxLineBytes: config.max_line_bytes, skipEmptyLines: config.skip_empty_lines },
+  })),
   /**
    * Emits one event for each line, in batches, and completes at the end of the input. The input is paused while there
    * is no room in the window. A run that follows a failed one first emits what that one had in flight: standard input
    * cannot be read again.
    */
   collect({ ctx }) {
-    const { max_line_bytes: maxLineBytes, skip_empty_lines: skipEmptyLines } = ctx.config;
-    const input = inputOf(process.stdin, maxLineBytes, encodingOf(ctx.config.encoding));
-    const demand = new BatchDemand(ctx.demand, ctx.state, BATCH_LINES);
-    const onBytes = (count: number) => ctx.stats.bytes(count);
+    const { max_line_bytes, skip_empty_lines: skipEmptyLines, encoding } = ctx.config;
+    const input = inputOf(process.stdin, max_line_bytes, encoding);
     const onBacklog = (bytes: number) => ctx.stats.backlog(bytes);
     const onHole = (bytes: number) =>
       ctx.logger.warn(`standard input starts with ${counted(bytes, 'NUL byte')}, which were skipped`, {
@@ -90,234 +52,8 @@ piped:
           'encoding, set `encoding`, for example `encoding: windows-1252`',
         { offset },
       );
-    return input
-      .read({ demand, skipEmptyLines, onBytes, onBacklog, onHole, onInvalidByte })
-      .pipe(untilAborted(ctx.signal));
+    return collectLines(ctx, (demand) =>
+      input.read({ demand, skipEmptyLines, onBacklog, onHole, onInvalidByte }),
+    );
   },
 });
-
-interface ReadSettings {
-  readonly demand: BatchDemand;
-  readonly skipEmptyLines: boolean;
-  /** Told of the bytes of the lines that are emitted. */
-  readonly onBytes: (count: number) => void;
-  /** Told of the bytes that were taken from the input and wait to be emitted. */
-  readonly onBacklog: (bytes: number) => void;
-  /** Told of the NULs at the start of the input. */
-  readonly onHole: (bytes: number) => void;
-  /** Told the offset of the first byte that is not UTF-8. */
-  readonly onInvalidByte: (offset: number) => void;
-}
-
-/** Lines that were emitted and are not acknowledged yet. */
-interface InFlight {
-  readonly lines: LineEvents;
-  readonly origin: EventOrigin;
-}
-
-/** One for each stream: what a run leaves unread, or has in flight when it fails, is there for the next one. */
-const inputs = new WeakMap<Readable, LineInput>();
-
-function inputOf(stream: Readable, maxLineBytes: number, encoding: TextEncoding): LineInput {
-  let input = inputs.get(stream);
-  if (input === undefined) {
-    input = new LineInput(stream, maxLineBytes, encoding);
-    inputs.set(stream, input);
-  }
-  return input;
-}
-
-/** Node.js reads a folder as an input without lines. */
-function isFolder(stream: Readable): boolean {
-  const { fd } = stream as Readable & { readonly fd?: unknown };
-  return typeof fd === 'number' && fstatSync(fd).isDirectory();
-}
-
-/** Another run would end with the same, so there is none. */
-function refusal(why: string): PluginError {
-  return Object.assign(new PluginError(why, { permanent: true }), { fatal: true });
-}
-
-/** Cuts a stream into lines, for one run after the other. */
-class LineInput {
-  readonly #stream: Readable;
-  readonly #framer: LineFramer;
-  readonly #maxLineBytes: number;
-  readonly #encoding: TextEncoding;
-  #onInvalidByte: ((offset: number) => void) | undefined;
-  readonly #memory = new BlockMemory();
-  readonly #inFlight = new Set<InFlight>();
-  /** What was read; `start` to `end` is not fed yet. The memory is reused, because new memory costs more than a copy. */
-  #block = Buffer.alloc(0);
-  #unread = { start: 0, end: 0 };
-  #head = Buffer.alloc(0);
-  /** Why the input cannot be read, in this run and in every later one. */
-  #refusal: Error | undefined;
-  #isRead = false;
-  #runs = 0;
-
-  constructor(stream: Readable, maxLineBytes: number, encoding: TextEncoding) {
-    this.#stream = stream;
-    this.#maxLineBytes = maxLineBytes;
-    this.#encoding = encoding;
-    const onInvalidByte = (offset: number) => this.#onInvalidByte?.(offset);
-    this.#framer = new LineFramer(0, { maxLineBytes, encoding, onInvalidByte });
-    if (isFolder(stream)) {
-      const why =
-        'standard input is a folder; expected a file or a pipe. To read the files of a folder, use a `file` collector';
-      this.#refusal = refusal(why);
-    }
-  }
-
-  /** Errors if the stream fails, if it is not text, or if another run reads it. */
-  read({
-    demand,
-    skipEmptyLines,
-    onBytes,
-    onBacklog,
-    onHole,
-    onInvalidByte,
-  }: ReadSettings): Observable<EventBatch> {
-    return new Observable((subscriber) => {
-      if (this.#isRead) {
-        subscriber.error(new PluginError('standard input is already read by another collector'));
-        return;
-      }
-      this.#isRead = true;
-      this.#onInvalidByte = onInvalidByte;
-      const run = ++this.#runs;
-      const left = [...this.#inFlight];
-      let isRunning = false;
-
-      const emit = (entry: InFlight) => {
-        const { size } = entry.lines;
-        demand.emitted(size);
-        onBytes(entry.origin.endOffset - entry.origin.startOffset);
-        const acknowledge = () => {
-          // An earlier run: what it had in flight is emitted again by this one.
-          if (run !== this.#runs) return;
-          this.#inFlight.delete(entry);
-          demand.acknowledged(size);
-          if (entry.lines.texts instanceof LineBlock) entry.lines.texts.release();
-        };
-        subscriber.next(new EventBatch(entry.lines, acknowledge, entry.origin));
-      };
-      /** One step; false if there is nothing to do but wait, or the end is reached. */
-      const step = (): boolean => {
-        const [first] = left;
-        const { room } = demand;
-        if (first !== undefined || this.#framer.hasLines) {
-          if (room <= 0) return false;
-          const entry = left.shift() ?? this.#take(Math.min(room, BATCH_LINES), skipEmptyLines);
-          if (entry !== undefined) emit(entry);
-          return true;
-        }
-        if (this.#refusal !== undefined) throw this.#refusal;
-        const chunk = this.#nextChunk(demand);
-        if (chunk !== undefined) {
-          this.#feed(chunk);
-          const hole = this.#framer.takeHoleBytes();
-          if (hole > 0) onHole(hole);
-        } else if (!this.#stream.readableEnded) return false;
-        else if (this.#framer.isHolding) this.#framer.end();
-        else {
-          subscriber.complete();
-          return false;
-        }
-        return true;
-      };
-      const go = () => {
-        // What is acknowledged while it is emitted makes room: that is used by the loop, not by recursion.
-        if (isRunning) return;
-        isRunning = true;
-        try {
-          while (!subscriber.closed && step()) {}
-        } catch (error) {
-          subscriber.error(error);
-        }
-        isRunning = false;
-        onBacklog(this.#waitingBytes);
-      };
-      const fail = (cause: unknown) =>
-        subscriber.error(new PluginError(`standard input cannot be read: ${safeReason(cause)}`, { cause }));
-
-      this.#stream.on('readable', go).on('end', go).on('error', fail);
-      subscriber.add(() => {
-        this.#isRead = false;
-        this.#stream.off('readable', go).off('end', go).off('error', fail).pause();
-        onBacklog(this.#waitingBytes);
-      });
-      subscriber.add(demand.room$.subscribe(go));
-      if (this.#stream.errored) fail(this.#stream.errored);
-      else go();
-    });
-  }
-
-  get #waitingBytes(): number {
-    const { start, end } = this.#unread;
-    return this.#stream.readableLength + end - start + this.#framer.readOffset - this.#framer.offset;
-  }
-
-  /** What there is to read, if it is worth a batch now: at most so much that no line in it is too long. */
-  #nextChunk(demand: BatchDemand): Buffer | undefined {
-    const isWorthABatch = () => {
-      const bytes = this.#unread.end - this.#unread.start;
-      return bytes >= BLOCK_BYTES || (bytes > 0 && (this.#stream.readableEnded || !demand.shouldWait()));
-    };
-    while (!isWorthABatch()) {
-      const chunk: Buffer | null = this.#stream.read();
-      if (chunk === null) return undefined;
-      this.#hold(chunk);
-    }
-    const { start, end } = this.#unread;
-    const to = Math.min(end, start + this.#maxLineBytes);
-    this.#unread = to === end ? { start: 0, end: 0 } : { start: to, end };
-    return this.#block.subarray(start, to);
-  }
-
-  /** Copies a chunk after what is held. Nothing that was fed is needed: all its lines are taken. */
-  #hold(chunk: Buffer): void {
-    const { start, end } = this.#unread;
-    if (end + chunk.length > this.#block.length) {
-      const held = this.#block.subarray(start, end);
-      const needed = held.length + chunk.length;
-      if (needed > this.#block.length)
-        this.#block = Buffer.allocUnsafeSlow(Math.max(needed, 2 * BLOCK_BYTES));
-      this.#block.set(held);
-      this.#unread = { start: 0, end: held.length };
-    }
-    this.#block.set(chunk, this.#unread.end);
-    this.#unread.end += chunk.length;
-  }
-
-  #feed(chunk: Buffer): void {
-    if (this.#head.length < HEAD_BYTES) {
-      this.#head = Buffer.concat([this.#head, chunk.subarray(0, HEAD_BYTES - this.#head.length)]);
-      const format = nonTextFormat(this.#head, this.#encoding);
-      if (format !== undefined) {
-        const why = `standard input is ${format.name}, in which masks would find nothing; expected ${this.#encoding.name.toUpperCase()} text: ${format.advice}`;
-        this.#refusal = refusal(why);
-      }
-    }
-    if (this.#refusal === undefined) this.#framer.feed(chunk);
-  }
-
-  /** The next lines; undefined if all of them are empty and left out. */
-  #take(max: number, skipEmptyLines: boolean): InFlight | undefined {
-    const startOffset = this.#framer.offset;
-    const all = this.#framer.take(max, this.#memory);
-    const texts = skipEmptyLines ? all.withoutEmpty : all;
-    if (texts.size === 0) {
-      texts.release();
-      return undefined;
-    }
-    const { isTruncated, offset: endOffset } = this.#framer;
-    const envelope = { timestamp: isoNow(), source: SOURCE, backfill: false, isTruncated };
-    const entry = {
-      lines: new LineEvents(texts, envelope),
-      origin: { path: SOURCE, startOffset, endOffset },
-    };
-    this.#inFlight.add(entry);
-    return entry;
-  }
-}

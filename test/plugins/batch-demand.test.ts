@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { asyncScheduler, timer } from 'rxjs';
 import { InFlightWindow } from '../../operators/in-flight-window.ts';
-import { BatchDemand } from '../../plugins/batch-demand.ts';
+import { BatchDemand } from '../../plugins/lines/batch-demand.ts';
 import { memoryState } from '../../src/state/state-store.ts';
 import { marbles } from '../support/marbles.ts';
 

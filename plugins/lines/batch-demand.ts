@@ -1,6 +1,6 @@
 import { asyncScheduler, finalize, merge, type Observable, Subject, type Subscription } from 'rxjs';
-import type { Demand } from '../operators/index.ts';
-import type { BatchingDemand, CollectorState } from '../src/sdk/index.ts';
+import type { Demand } from '../../operators/index.ts';
+import type { BatchingDemand, CollectorState } from '../../src/sdk/index.ts';
 
 /** Events. What works on them is not compiled yet, and the first one should not wait for many others. */
 const FIRST_WINDOW = 32;

@@ -1,5 +1,5 @@
-import { LineBlock } from '../operators/internal-files.ts';
-import { type CollectedEvent, isoNow, LineEvents } from '../src/sdk/index.ts';
+import { LineBlock } from '../../operators/internal-files.ts';
+import { type CollectedEvent, isoNow, LineEvents } from '../../src/sdk/index.ts';
 
 interface TextSettings {
   readonly source: string;

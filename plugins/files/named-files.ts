@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
-import { GLOB_OPTIONS, isGlob, toPicomatch } from '../operators/internal-files.ts';
-import { fileId, folderId, type WrittenFile } from '../src/sdk/index.ts';
+import { GLOB_OPTIONS, isGlob, toPicomatch } from '../../operators/internal-files.ts';
+import { fileId, folderId, type WrittenFile } from '../../src/sdk/index.ts';
 
 /** A pattern for all of a file system would hold back the start. */
 const MOST_PATHS = 100_000;
@@ -23,6 +23,20 @@ export class NamedFiles {
     this.#ids ??= new Set(this.#patterns.flatMap((pattern) => pattern.ids()));
     return this.#ids.has(file.id);
   }
+}
+
+type NamingPaths = { readonly paths: readonly string[] };
+
+const namedFiles = new WeakMap<NamingPaths, NamedFiles>();
+
+/** Whether one of `paths` names this file, be it there or not, by whatever path it is written. */
+export function reads({ config, file }: { config: NamingPaths; file: WrittenFile }): boolean {
+  let named = namedFiles.get(config);
+  if (named === undefined) {
+    named = new NamedFiles(config.paths);
+    namedFiles.set(config, named);
+  }
+  return named.has(file);
 }
 
 class NamedPattern {
