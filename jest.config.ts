@@ -25,14 +25,15 @@ const base: Config = {
 
 const config: Config = {
   testSequencer: '<rootDir>/test/support/slow-first.mjs',
-  // Jest leaves one core to itself and would take one worker on a machine with two.
-  maxWorkers: '100%',
+  // Jest leaves one core to itself and would take one worker on a machine with two. Tests of processes and files wait often.
+  maxWorkers: '150%',
   // Node keeps the modules of test files that are done. Without a limit, a worker spends its time in garbage collection.
   workerIdleMemoryLimit: '600MB',
   // A busy machine may take ten times as long as a quiet one. A test that takes longer than this hangs.
   testTimeout: 600_000,
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/test/**/*.test.ts'] },
+    { ...base, displayName: 'long', testMatch: ['<rootDir>/test/**/*.long.ts'] },
     { ...base, displayName: 'package', testMatch: ['<rootDir>/test/package/*.package.ts'] },
     { ...base, displayName: 'servers', testMatch: ['<rootDir>/test/servers/**/*.server.ts'] },
     {

@@ -1,4 +1,4 @@
-// What people do with the playground, in Chromium. `playground.test.ts` runs it: puppeteer does not load in Jest.
+// What people do with the playground, in Chromium. `playground.long.ts` runs it: puppeteer does not load in Jest.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

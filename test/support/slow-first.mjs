@@ -1,8 +1,7 @@
 import Sequencer from '@jest/test-sequencer';
 
 /** Test files that take long, by where they are in the repository. */
-const SLOW =
-  /\/test\/(?:docs|browser\/playground|cli\/redact|examples\/tests|testing\/conformance)\.test\.ts$/;
+const SLOW = /\/test\/(?:docs|cli\/redact|examples\/tests|testing\/conformance)\.test\.ts$/;
 
 /**
  * Starts slow test files first, so that none of them is still running when all others are done. Jest knows how long files

@@ -2,8 +2,9 @@ import { basename, join } from 'node:path';
 import { expect } from '@jest/globals';
 import { transform } from 'esbuild';
 import { load } from 'js-yaml';
+import { globSync } from 'tinyglobby';
 import { loadConfig } from '../../../src/index.ts';
-import { runCommand } from '../cli.ts';
+import { type CliResult, runCommand } from '../cli.ts';
 import { completeConfig } from './complete-config.ts';
 import type { Block } from './markdown.ts';
 import { expectOutput } from './output.ts';
@@ -25,8 +26,9 @@ const EXCUSED_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['npm run bench -- --help', 'the same'],
 ]);
 
-/** A command that only reads files and says something, alone in a script. */
-const PLAIN_COMMAND = /^(?:npx )?millrace ((?:validate|test|graph|plugins|packs|schema)(?: [\w./=-]+)*)$/;
+/** A line of a script that only runs a command that ends by itself; what it prints may go to a file. */
+const PLAIN_COMMAND =
+  /^(?:npx )?millrace ((?:validate|test|graph|plugins|packs|schema|record|redact|scan|state|run)(?: [\w./=*-]+)*?)(?: > ([\w./-]+))?$/;
 
 /** How a block of each language is run. Others are for reading. */
 const RUNNERS: Readonly<Record<string, (block: Block, workspace: Workspace) => Promise<void>>> = {
@@ -67,11 +69,9 @@ async function runShellBlock(block: Block, workspace: Workspace): Promise<void> 
     .split('\n')
     .filter((line) => !EXCUSED_COMMANDS.has(line.replace(/\s+#.*$/, '').trim()));
   if (lines.every((line) => line.trim() === '')) return;
-  const [, command] = (lines.length === 1 && PLAIN_COMMAND.exec(lines[0] as string)) || [];
-  const result =
-    command === undefined
-      ? await shell(lines.join('\n'), block, workspace)
-      : await runAlone(command.split(' '), block, workspace);
+  const result = lines.every((line) => PLAIN_COMMAND.test(line))
+    ? await runPlainCommands(lines, block, workspace)
+    : await shell(lines.join('\n'), block, workspace);
   expectExit(result, Number(block.attributes.get('exit') ?? 0));
   if (block.output !== undefined) expectOutput(result.output, block.output);
 }
@@ -96,7 +96,7 @@ async function checkYaml(block: Block, workspace: Workspace): Promise<void> {
     await loadConfig([join(workspace.folder, name)], { env: variablesOf(block) });
     return;
   }
-  const result = await runAlone(['validate', name], block, workspace);
+  const result = await runPlainCommands([`millrace validate ${name}`], block, workspace);
   expectExit(result, attributes.has('invalid') ? 2 : 0);
   if (output !== undefined) expectOutput(result.output, output);
 }
@@ -151,12 +151,33 @@ async function shell(script: string, block: Block, { folder }: Workspace): Promi
   return { code, output: withoutFolder(output, folder) };
 }
 
-/** A script of one command is run in a process that the tests share, which takes a tenth of the time. */
-async function runAlone(args: readonly string[], block: Block, { folder }: Workspace): Promise<ScriptResult> {
+/** As a shell does, up to the first command that fails. */
+async function runPlainCommands(
+  lines: readonly string[],
+  block: Block,
+  workspace: Workspace,
+): Promise<ScriptResult> {
+  const result = { code: 0, output: '' };
+  for (const line of lines) {
+    const [, command = '', file] = PLAIN_COMMAND.exec(line) ?? [];
+    const args = command
+      .split(' ')
+      .flatMap((arg) => (arg.includes('*') ? globSync(arg, { cwd: workspace.folder }).sort() : [arg]));
+    const { code, stdout, stderr } = await runAlone(args, block, workspace);
+    if (file !== undefined) workspace.write(file, stdout);
+    result.code = code;
+    result.output += file === undefined ? stderr + stdout : stderr;
+    if (code !== 0) break;
+  }
+  return result;
+}
+
+/** Runs a command in a process that the tests share, which takes a tenth of the time. */
+async function runAlone(args: readonly string[], block: Block, { folder }: Workspace): Promise<CliResult> {
   // Checkpoints belong to the page, never to the user.
   const env = { XDG_STATE_HOME: join(folder, '.state'), ...variablesOf(block) };
   const { code, stdout, stderr } = await runCommand(args, { cwd: folder, env });
-  return { code, output: withoutFolder(stderr + stdout, folder) };
+  return { code, stdout: withoutFolder(stdout, folder), stderr: withoutFolder(stderr, folder) };
 }
 
 const withoutFolder = (output: string, folder: string) =>
