@@ -3,10 +3,10 @@ import { formatNumber } from '../sdk/checks/describe.ts';
 import { isMapping } from '../sdk/checks/problem.ts';
 import { AnalyticsConfigShape, PipelineConfig } from '../sdk/config.ts';
 import type { ConfigSchema, PluginKind } from '../sdk/plugin.ts';
-import { testDefinition } from '../sdk/tests-config.ts';
 import { TestFile } from './read-files.ts';
 import { builtinPlugins } from './registry.ts';
 import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
+import { testDefinition } from './tests/test-definition.ts';
 
 type JsonSchema = Record<string, unknown>;
 

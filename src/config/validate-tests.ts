@@ -3,9 +3,9 @@ import { isMapping, type Path } from '../sdk/checks/problem.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ConfigProblem } from '../sdk/plugin.ts';
 import { truncate } from '../sdk/printable.ts';
-import { RUN_EXPECTATIONS } from '../sdk/test-expectations.ts';
-import { type TestDefinition, testDefinition } from '../sdk/tests-config.ts';
 import type { MergedConfig } from './merged-config.ts';
+import { RUN_EXPECTATIONS } from './tests/expectations.ts';
+import { type TestDefinition, testDefinition } from './tests/test-definition.ts';
 import { takeModel, validateModel } from './validate.ts';
 import { namesIn } from './validate-pipelines.ts';
 

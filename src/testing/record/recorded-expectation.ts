@@ -1,7 +1,7 @@
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
+import { expressionIn } from '../../config/tests/values.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import { toJson } from '../../sdk/serialise.ts';
-import { expressionIn } from '../../sdk/test-values.ts';
-import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { mismatch, written } from '../yaml/matcher.ts';
 import { receivedBy } from '../yaml/received.ts';

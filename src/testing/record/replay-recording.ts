@@ -1,8 +1,8 @@
 import { firstValueFrom, timer } from 'rxjs';
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import { safeReason } from '../../sdk/errors.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
-import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { testHost } from '../stand-ins.ts';
 import { runPipeline } from '../test-pipeline.ts';

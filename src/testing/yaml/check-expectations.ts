@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import { type RowExpectation, RUN_EXPECTATIONS } from '../../config/tests/expectations.ts';
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
 import { isMapping } from '../../sdk/checks/problem.ts';
 import type { RouteCondition } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { parseJson } from '../../sdk/parse-json.ts';
-import { type RowExpectation, RUN_EXPECTATIONS } from '../../sdk/test-expectations.ts';
-import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { isForwarder } from '../trace.ts';
 import { type Finding, handedTo, type ReceivedEvent, receivedBy } from './received.ts';

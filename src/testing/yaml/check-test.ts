@@ -1,9 +1,9 @@
+import type { RowExpectation } from '../../config/tests/expectations.ts';
+import type { CollectorInput, TestDefinition } from '../../config/tests/test-definition.ts';
 import type { Path } from '../../sdk/checks/problem.ts';
 import { MillraceError } from '../../sdk/errors.ts';
 import { nearest } from '../../sdk/nearest.ts';
 import type { ConfigProblem } from '../../sdk/plugin.ts';
-import type { RowExpectation } from '../../sdk/test-expectations.ts';
-import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { toMilliseconds } from '../duration.ts';
 import { parseMarbleRow } from '../marbles.ts';
 import { collectedValues, lettersIn, MOST_LISTED_VALUES, MOST_TIMED_EVENTS } from './row-marbles.ts';

@@ -1,5 +1,4 @@
 import type * as FastCheck from 'fast-check';
-import { isMapping, type Path } from '../../sdk/checks/problem.ts';
 import {
   type AnyDefinition,
   type GeneratedEvents,
@@ -7,9 +6,10 @@ import {
   gapsOf,
   rangeOf,
   timesOf,
-} from '../../sdk/generators-config.ts';
+} from '../../config/tests/generators.ts';
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
+import { isMapping, type Path } from '../../sdk/checks/problem.ts';
 import type { ConfigProblem } from '../../sdk/plugin.ts';
-import type { TestDefinition } from '../../sdk/tests-config.ts';
 import { durationText, toMilliseconds } from '../duration.ts';
 import { type GeneratedRun, writeCollected } from './generated-input.ts';
 import { readEvents } from './read-events.ts';

@@ -1,5 +1,5 @@
+import type { CollectorInput, TestDefinition } from '../../config/tests/test-definition.ts';
 import { isMapping } from '../../sdk/checks/problem.ts';
-import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { durationText } from '../duration.ts';
 import { marbleText } from '../marbles.ts';
 import { flowText } from './yaml-text.ts';

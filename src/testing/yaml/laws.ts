@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { LAW_TEXTS, type Law } from '../../config/tests/expectations.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { isMask } from '../../sdk/plugin.ts';
 import { toJson } from '../../sdk/serialise.ts';
-import { LAW_TEXTS, type Law } from '../../sdk/test-expectations.ts';
 import { timeText } from '../draw/value-text.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { runPipeline } from '../test-pipeline.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { expressionIn } from '../../config/tests/values.ts';
 import { formatPath, isMapping, type Path } from '../../sdk/checks/problem.ts';
 import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { truncate } from '../../sdk/printable.ts';
-import { expressionIn } from '../../sdk/test-values.ts';
 
 /** What an event is to be like, and how its texts are meant. */
 export interface EventMatcher {

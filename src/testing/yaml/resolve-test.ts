@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { counted } from '../../../operators/internal.ts';
 import { loadConditionCompiler } from '../../config/routes.ts';
+import type { CollectorInput, TestDefinition } from '../../config/tests/test-definition.ts';
 import { isMapping, type Path } from '../../sdk/checks/problem.ts';
 import type { RouteCondition } from '../../sdk/config.ts';
 import type { ConfigProblem } from '../../sdk/plugin.ts';
-import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { type GeneratorOptions, type TestGenerator, testGenerator } from './generate-tests.ts';
 import { readEvents } from './read-events.ts';
 import { lettersIn, MOST_LISTED_VALUES } from './row-marbles.ts';

@@ -1,4 +1,4 @@
-import type { RowExpectation } from '../../sdk/test-expectations.ts';
+import type { RowExpectation } from '../../config/tests/expectations.ts';
 import { timeText } from '../draw/value-text.ts';
 import { assign } from './assignment.ts';
 import { type Mismatch, mismatch, mismatchText, valueText, written } from './matcher.ts';

@@ -1,6 +1,6 @@
+import type { RowExpectation } from '../../config/tests/expectations.ts';
+import type { CollectorInput, TestDefinition } from '../../config/tests/test-definition.ts';
 import { isMapping } from '../../sdk/checks/problem.ts';
-import type { RowExpectation } from '../../sdk/test-expectations.ts';
-import type { CollectorInput, TestDefinition } from '../../sdk/tests-config.ts';
 import { alignedRows, type RowEntry } from '../aligned-rows.ts';
 import { timeText } from '../draw/value-text.ts';
 import { durationText, toMilliseconds } from '../duration.ts';

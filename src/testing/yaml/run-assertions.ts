@@ -1,10 +1,10 @@
+import type { DropExpectation } from '../../config/tests/expectations.ts';
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
+import { expressionIn } from '../../config/tests/values.ts';
 import { formatPath, isMapping, type Path } from '../../sdk/checks/problem.ts';
 import type { RouteCondition } from '../../sdk/config.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { toJson } from '../../sdk/serialise.ts';
-import type { DropExpectation } from '../../sdk/test-expectations.ts';
-import { expressionIn } from '../../sdk/test-values.ts';
-import type { TestDefinition } from '../../sdk/tests-config.ts';
 import { timeText } from '../draw/value-text.ts';
 import { toMilliseconds } from '../duration.ts';
 import type { DroppedEntry, PipelineRun } from '../pipeline-run.ts';

@@ -1,5 +1,5 @@
 import { asyncScheduler } from 'rxjs';
-import type { TestDefinition } from '../../sdk/tests-config.ts';
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import type { TestGenerator } from './generate-tests.ts';
 import { testYaml } from './generated-input.ts';

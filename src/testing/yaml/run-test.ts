@@ -1,10 +1,10 @@
 import { asyncScheduler } from 'rxjs';
+import type { Law } from '../../config/tests/expectations.ts';
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
 import { formatPath } from '../../sdk/checks/problem.ts';
 import { forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import { MillraceError, safeReason } from '../../sdk/errors.ts';
 import { toJson } from '../../sdk/serialise.ts';
-import type { Law } from '../../sdk/test-expectations.ts';
-import type { TestDefinition } from '../../sdk/tests-config.ts';
 import { toMilliseconds } from '../duration.ts';
 import { errorText } from '../error-text.ts';
 import { joinedRun, type PipelineRun } from '../pipeline-run.ts';

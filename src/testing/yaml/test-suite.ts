@@ -1,10 +1,10 @@
 import type { ChangeableConfig } from '../../config/load-config.ts';
 import type { Place } from '../../config/source.ts';
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
 import type { Path } from '../../sdk/checks/problem.ts';
 import type { WrittenSections } from '../../sdk/checks/shown-values.ts';
 import type { AnalyticsConfig, RouteCondition } from '../../sdk/config.ts';
 import type { Host } from '../../sdk/context.ts';
-import type { TestDefinition } from '../../sdk/tests-config.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import type { TestPipelineOptions } from '../test-pipeline.ts';
 import type { TestGenerator } from './generate-tests.ts';

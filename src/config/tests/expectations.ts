@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { integer } from './schema-parts.ts';
-import { amount, condition, duration, excluded, matcher, oneOrMore, values, word } from './test-values.ts';
+import { integer } from '../../sdk/schema-parts.ts';
+import { amount, condition, duration, excluded, matcher, oneOrMore, values, word } from './values.ts';
 
 /** What is asserted of the events that left one entry of the pipeline. */
 export const rowExpectation = () =>

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { anySchema } from './generators-config.ts';
-import { integer } from './schema-parts.ts';
-import { expectations, LAWS, NOT_OF_FILES, rowExpectation } from './test-expectations.ts';
-import { amount, condition, duration, eventValue, oneOrMore, values, word } from './test-values.ts';
+import { integer } from '../../sdk/schema-parts.ts';
+import { expectations, LAWS, NOT_OF_FILES, rowExpectation } from './expectations.ts';
+import { anySchema } from './generators.ts';
+import { amount, condition, duration, eventValue, oneOrMore, values, word } from './values.ts';
 
 /** Events of a file beside the tests. */
 const valuesFile = () =>

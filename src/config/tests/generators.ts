@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { integer } from './schema-parts.ts';
+import { integer } from '../../sdk/schema-parts.ts';
 
 /** What a value of a generated event is made of: a value stands for itself, and a mapping says how one is made. */
 export type Generator =

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { DURATION } from './quantities.ts';
-import { integer, oneCharacter } from './schema-parts.ts';
+import { DURATION } from '../../sdk/quantities.ts';
+import { integer, oneCharacter } from '../../sdk/schema-parts.ts';
 
 /**
  * `/api/users` is a path and no expression with the flags u, s, e, r, s. A single letter is always meant as a flag:
