@@ -28,7 +28,7 @@ const EXCUSED_COMMANDS: ReadonlyMap<string, string> = new Map([
 
 /** A line of a script that only runs a command that ends by itself; what it prints may go to a file. */
 const PLAIN_COMMAND =
-  /^(?:npx )?millrace ((?:validate|test|graph|plugins|packs|schema|record|redact|scan|state|run)(?: [\w./=*-]+)*?)(?: > ([\w./-]+))?$/;
+  /^(?:npx )?millrace ((?:validate|test|graph|plugins|packs|schema|record|redact|scan|state)(?: [\w./=*-]+)*?)(?: > ([\w./-]+))?$/;
 
 /** How a block of each language is run. Others are for reading. */
 const RUNNERS: Readonly<Record<string, (block: Block, workspace: Workspace) => Promise<void>>> = {
