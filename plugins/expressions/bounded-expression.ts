@@ -3,6 +3,7 @@ import { costOf, lazily, mayBeSlow } from '../../operators/internal-masks.ts';
 import { PluginError } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { linearEngine, takesOverInLinearTime } from '../linear-time.ts';
+import { setField } from './fields.ts';
 
 /** What is wrong with a regular expression of the configuration; undefined if nothing is. */
 export function expressionProblem(source: string): string | undefined {
@@ -21,7 +22,59 @@ export function expressionProblem(source: string): string | undefined {
  * try for long. The result throws a PluginError where that is not enough.
  */
 export function boundedExpression(source: string): (text: string) => RegExpExecArray | null {
-  const expression = compileExpression(source);
+  return bounded(compileExpression(source));
+}
+
+/** Adds the named groups of the first match to an object, in the order of the expression, if they have a value. */
+export type GroupFinder = (text: string, groups?: Record<string, unknown>) => object | undefined;
+
+/** {@link boundedExpression} for the named groups of the first match. */
+export function boundedGroups(source: string): GroupFinder {
+  const { expression, names } = withoutNames(compileExpression(source));
+  const find = bounded(expression);
+  const fields = [...names];
+  return (text, groups = {}) => {
+    const match = find(text);
+    if (match === null) return undefined;
+    for (const [name, numbers] of fields) {
+      for (const number of numbers) {
+        const value = match[number];
+        if (value !== undefined) setField(groups, name, value);
+      }
+    }
+    return groups;
+  };
+}
+
+/** Escapes, classes, and the parentheses that open a group which captures. */
+const PARTS = /\\(?:k<([^>]+)>|[\s\S])|\[(?:\\[\s\S]|[^\]\\])*\]|\((?:(?!\?)|\?<(?![=!])([^>]+)>)/g;
+
+/**
+ * The same expression without names for its groups, and the numbers of each name. For names, V8 makes an object without a
+ * hidden class for each match, which takes longer than to find it.
+ */
+export function withoutNames({ source, flags }: RegExp): {
+  readonly expression: RegExp;
+  readonly names: ReadonlyMap<string, readonly number[]>;
+} {
+  const names = new Map<string, number[]>();
+  let groups = 0;
+  for (const [part, , name] of source.matchAll(PARTS)) {
+    if (!part.startsWith('(')) continue;
+    groups++;
+    if (name !== undefined) names.set(name, [...(names.get(name) ?? []), groups]);
+  }
+  if (names.size === 0) return { expression: new RegExp(source, flags), names };
+  const unnamed = source.replace(PARTS, (part, reference: string | undefined) => {
+    if (part.startsWith('(')) return '(';
+    return reference === undefined
+      ? part
+      : `(?:${(names.get(reference) ?? []).map((number) => `\\${number}`).join('')})`;
+  });
+  return { expression: new RegExp(unnamed, flags), names };
+}
+
+function bounded(expression: RegExp): (text: string) => RegExpExecArray | null {
   const cost = costOf(expression);
   const maxLinear = lazily(() => linearEngine.maxLength(expression));
   const linear = lazily(() => linearEngine.compile(expression.source, expression.flags));

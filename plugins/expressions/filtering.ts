@@ -1,5 +1,12 @@
-import type { CollectedEvent, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
-import { oncePerContext } from '../../src/sdk/index.ts';
+import {
+  type CollectedEvent,
+  type LineMapping,
+  oncePerContext,
+  ParsedEvents,
+  type PipelineRunContext,
+  type RowMapping,
+  type Rows,
+} from '../../src/sdk/index.ts';
 import type { Cel } from './cel.ts';
 import { Condition } from './condition.ts';
 
@@ -18,6 +25,8 @@ export function filtering(cel: Cel) {
     process: ({ ctx, event }: { ctx: Context; event: CollectedEvent }): readonly CollectedEvent[] =>
       filterOf(ctx).keeps(event) ? [event] : [],
     mapLines: ({ ctx }: { ctx: Context }): LineMapping | undefined => filterOf(ctx).mapping,
+    mapRows: ({ ctx, rows }: { ctx: Context; rows: Rows }): RowMapping | undefined =>
+      rows instanceof ParsedEvents ? filterOf(ctx).mappingOf(rows) : undefined,
   };
 }
 
@@ -39,5 +48,20 @@ class LineFilter {
 
   keeps(event: CollectedEvent): boolean {
     return this.#condition.holds(event) === this.#keepsWhatHolds;
+  }
+
+  mappingOf(rows: ParsedEvents): RowMapping {
+    return (start, end, { dropped, failed }) => {
+      const isKept = (position: number): boolean => {
+        try {
+          if (this.keeps(rows.eventAt(position))) return true;
+          dropped(position);
+        } catch (error) {
+          failed(position, error);
+        }
+        return false;
+      };
+      return rows.slice(start, end).select((position) => isKept(start + position));
+    };
   }
 }

@@ -1,13 +1,17 @@
 import { MaskError, type Masked } from '../../operators/index.ts';
 import { MAX_LINE_BYTES } from '../../operators/internal.ts';
-import type { Masks } from '../../operators/internal-masks.ts';
+import { type Masks, maskOfTexts, type RowMask, RowsMasker } from '../../operators/internal-masks.ts';
 import {
   type CollectedEvent,
   type LineEnvelope,
   type LineMapping,
   oncePerContext,
+  ParsedEvents,
+  type ParsedFields,
   type PipelineRunContext,
   PluginError,
+  type RowMapping,
+  type Rows,
 } from '../../src/sdk/index.ts';
 
 type OnMask = (rule: string, count: number) => void;
@@ -21,6 +25,7 @@ interface MaskingOptions<C> {
 class ContextMask<C> {
   readonly #masks: Masks;
   #mapping: LineMapping | undefined;
+  #rows: RowMasking | undefined;
   /** While it is undefined, what is masked counts. */
   #noticed: boolean | undefined;
   /** The last source that was left as it is. */
@@ -41,6 +46,18 @@ class ContextMask<C> {
     if (!this.#spares(envelope)) return undefined;
     this.#mapping ??= { map: (line) => this.#mask(line), many: this.#masks.many() };
     return this.#mapping;
+  }
+
+  rowMappingOf(rows: ParsedEvents): RowMapping | undefined {
+    if (!this.#spares(rows.envelope)) return undefined;
+    const lines = this.#rows === undefined ? this.#masks.many() : undefined;
+    this.#rows ??=
+      lines &&
+      new RowMasking(
+        maskOfTexts(lines, (text) => text === this.#spared),
+        (event) => this.#mask(event) as CollectedEvent,
+      );
+    return this.#rows?.mappingOf(rows);
   }
 
   #mask<T extends string | object>(value: T): Masked<T> {
@@ -91,10 +108,40 @@ export function masking<C>(options: MaskingOptions<C>) {
   return maskEntries((ctx: PipelineRunContext<C>) => new ContextMask(ctx, options));
 }
 
+/** Masks many events together, or one by one where that is needed. */
+export class RowMasking {
+  readonly #masker: RowsMasker;
+  readonly #maskEvent: (event: CollectedEvent) => CollectedEvent;
+
+  constructor(mask: RowMask, maskEvent: (event: CollectedEvent) => CollectedEvent) {
+    this.#masker = new RowsMasker(mask);
+    this.#maskEvent = maskEvent;
+  }
+
+  mappingOf(rows: ParsedEvents): RowMapping {
+    const all = rows.takeFields();
+    return (start, end, { failed }) => {
+      const fields = all.slice(start, end);
+      const hasFailed = new Set<number>();
+      this.#masker.maskRows(fields, (place) => {
+        try {
+          fields[place] = this.#maskEvent(rows.eventAt(start + place)).data as ParsedFields;
+        } catch (error) {
+          hasFailed.add(place);
+          failed(start + place, error);
+        }
+      });
+      const masked = new ParsedEvents(fields, rows.envelope, rows.timestamps?.slice(start, end));
+      return masked.select((place) => !hasFailed.has(place));
+    };
+  }
+}
+
 /** What masks the events of a run. */
 interface RunMask {
   process(event: CollectedEvent): readonly CollectedEvent[];
   mappingFor(envelope: LineEnvelope): LineMapping | undefined;
+  rowMappingOf(rows: ParsedEvents): RowMapping | undefined;
 }
 
 /** The entry functions of a processor that has a mask for each run. */
@@ -105,5 +152,7 @@ export function maskEntries<C>(create: (ctx: PipelineRunContext<C>) => RunMask) 
       maskOf(ctx).process(event),
     mapLines: ({ ctx, envelope }: { ctx: PipelineRunContext<C>; envelope: LineEnvelope }) =>
       maskOf(ctx).mappingFor(envelope),
+    mapRows: ({ ctx, rows }: { ctx: PipelineRunContext<C>; rows: Rows }) =>
+      rows instanceof ParsedEvents ? maskOf(ctx).rowMappingOf(rows) : undefined,
   };
 }

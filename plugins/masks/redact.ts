@@ -3,11 +3,18 @@ import type { Confidence, EntropyRuleOptions, RedactRule } from '../../operators
 import { counted } from '../../operators/internal.ts';
 import { openToAppendSync } from '../../operators/internal-files.ts';
 import { type Finding, type LinesMasker, Redactor } from '../../operators/internal-masks.ts';
-import type { CollectedEvent, LineEnvelope, LineMapping, PipelineRunContext } from '../../src/sdk/index.ts';
+import type {
+  CollectedEvent,
+  LineEnvelope,
+  LineMapping,
+  ParsedEvents,
+  PipelineRunContext,
+  RowMapping,
+} from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
 import { linearEngine } from '../linear-time.ts';
 import { packRules } from '../packs/load-packs.ts';
-import { maskEntries, maskFailure } from './masking.ts';
+import { maskEntries, maskFailure, RowMasking } from './masking.ts';
 import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
 
 /** The configuration, as far as the mask needs it. */
@@ -104,6 +111,9 @@ class AuditFile {
   }
 }
 
+/** One file comes after the other: their number has no end, and a mapping is made in no time. */
+const MOST_MAPPINGS = 100;
+
 /** The mask of one context. */
 class RedactContext {
   readonly #ctx: PipelineRunContext<RedactSettings>;
@@ -114,6 +124,7 @@ class RedactContext {
   /** While it is undefined, what is masked counts. */
   #noticed: boolean | undefined;
   readonly #mappings = new Map<string, LineMapping>();
+  readonly #rows = new Map<string, RowMasking>();
   /** The source of the last lines that was left as it is. */
   #spared: string | undefined;
 
@@ -151,11 +162,25 @@ class RedactContext {
     let mapping = this.#mappings.get(source);
     if (mapping === undefined) {
       mapping = { map: (line) => this.#mapLine(source, line), many: this.#many(source) };
-      // One file after the other: their number has no end, and a mapping is made in no time.
-      if (this.#mappings.size > 100) this.#mappings.clear();
+      if (this.#mappings.size > MOST_MAPPINGS) this.#mappings.clear();
       this.#mappings.set(source, mapping);
     }
     return mapping;
+  }
+
+  /** Undefined where more than the fields of an event has to be masked, or what is found is reported. */
+  rowMappingOf(rows: ParsedEvents): RowMapping | undefined {
+    if (this.#isReporting || !this.#spares(rows.envelope)) return undefined;
+    const { source } = rows.envelope;
+    let masking = this.#rows.get(source);
+    if (masking === undefined) {
+      const mask = this.#redactor.rows(source);
+      if (mask === undefined) return undefined;
+      masking = new RowMasking(mask, (event) => this.process(event)[0] as CollectedEvent);
+      if (this.#rows.size > MOST_MAPPINGS) this.#rows.clear();
+      this.#rows.set(source, masking);
+    }
+    return masking.mappingOf(rows);
   }
 
   #many(source: string): LinesMasker | undefined {

@@ -1,4 +1,5 @@
-import { boundedExpression } from '../expressions/bounded-expression.ts';
+import { boundedExpression, withoutNames } from '../expressions/bounded-expression.ts';
+import { setField } from '../expressions/fields.ts';
 import type { Fields, Parser } from './formats.ts';
 
 /** What a server writes in one place of a line, and the field or fields that it becomes. */
@@ -49,9 +50,20 @@ const REQUEST = new RegExp(String.raw`^(?:(GET) (/\S*)|(${METHOD}) (\S+) (HTTP/\
 const REQUEST_FIELDS: readonly string[] = ['request', 'method', 'path', 'protocol'];
 
 export function requestFields(request: string): Fields {
-  const [, get, file, method = get, path = file, protocol] = REQUEST.exec(request) ?? [];
-  if (method === undefined) return request === '-' ? {} : { request };
-  return { method, path, ...(protocol !== undefined && { protocol }) };
+  const fields = {};
+  addRequest(fields, request);
+  return fields;
+}
+
+function addRequest(fields: Record<string, unknown>, request: string): void {
+  const match = REQUEST.exec(request);
+  if (match === null) {
+    if (request !== '-') fields.request = request;
+    return;
+  }
+  fields.method = match[1] ?? match[3];
+  fields.path = match[2] ?? match[4];
+  if (match[5] !== undefined) fields.protocol = match[5];
 }
 
 type Kind = Pick<Column, 'shape' | 'read'>;
@@ -283,23 +295,21 @@ function patternParser(pattern: Pattern): Parser {
   // A line that was cut within its last column.
   if (pattern.at(-1) === '"') source[source.length - 1] = String.raw`(?:"|\\?)`;
   const find = boundedExpression(`^${source.join('')}$`);
-  return (line) => {
+  return (line, fields = {}) => {
     const values = find(line);
     if (values === null) return undefined;
-    const fields: Record<string, unknown> = {};
-    for (const [index, { field, read = text }] of columns.entries()) {
+    for (let index = 0; index < columns.length; index++) {
+      const { field, read = text } = columns[index] as Column;
       const value = values[index + 1] as string;
-      if (field === 'request') Object.assign(fields, requestFields(value));
-      else setField(fields, field, read(value));
+      if (field === 'request') addRequest(fields, value);
+      else addField(fields, field, read(value));
     }
     return fields;
   };
 }
 
-function setField(fields: Record<string, unknown>, field: string, value: unknown): void {
-  if (value === undefined) return;
-  // A name such as `__proto__` is a field like any other.
-  Object.defineProperty(fields, field, { value, configurable: true, enumerable: true, writable: true });
+function addField(fields: Record<string, unknown>, field: string, value: unknown): void {
+  if (value !== undefined) setField(fields, field, value);
 }
 
 /**
@@ -336,23 +346,39 @@ const listed = (address: string) => `${address}(?:, ?${address})*`;
  * What stands in front of the time. A user may have spaces, so the dash of the identity tells where it starts. The last
  * one is what is left: a list of addresses that a client has sent, say.
  */
-const ADDRESS_AND_USER: readonly RegExp[] = [
+const ADDRESS_AND_USER = [
   `^(?<remote_addr>${listed(String.raw`[^\s,"]+`)}) - (?<user>.*)$`,
   String.raw`^(?<server_name>[^\s,":]+)(?::(?<server_port>\d+))? (?<remote_addr>${listed(IP)}) - (?<user>.*)$`,
   String.raw`^(?<remote_addr>\S+) (?<ident>\S+) (?<user>\S+)$`,
   `^(?<remote_addr>.*) - (?<user>.*)$`,
-].map((source) => new RegExp(source, 's'));
+].map((source) => {
+  const { expression, names } = withoutNames(new RegExp(source, 's'));
+  return { expression, names: [...names.keys()] };
+});
+
+const READ_FRONT: Readonly<Record<string, (value: string) => unknown>> = { server_port: exactNumber, user };
 
 /** Characters. Servers take no longer headers, and V8 fails on expressions that take much more. */
 const LONGEST_FRONT = 64 * 1024;
 
-function groupsOf(front: string): Readonly<Record<string, string | undefined>> | undefined {
-  if (front.length > LONGEST_FRONT) return undefined;
-  for (const form of ADDRESS_AND_USER) {
-    const match = form.exec(front);
-    if (match !== null) return match.groups;
+/** Adds what stands in front of the time; false if it is in no known form. */
+function addFront(fields: Record<string, unknown>, front: string): boolean {
+  if (front.length > LONGEST_FRONT) return false;
+  for (const { expression, names } of ADDRESS_AND_USER) {
+    const match = expression.exec(front);
+    if (match === null) continue;
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as string;
+      const value = match[index + 1];
+      if (value !== undefined) addShown(fields, name, (READ_FRONT[name] ?? text)(value));
+    }
+    return true;
   }
-  return undefined;
+  return false;
+}
+
+function addShown(fields: Record<string, unknown>, field: string, value: unknown): void {
+  if (value !== undefined && value !== '-') fields[field] = value;
 }
 
 /**
@@ -361,34 +387,21 @@ function groupsOf(front: string): Readonly<Record<string, string | undefined>> |
  */
 export function combinedParser(): Parser {
   const find = boundedExpression(COMBINED);
-  return (line) => {
+  return (line, fields = {}) => {
     const match = find(line);
-    return match === null ? undefined : combinedFields(match);
+    return match !== null && addFront(fields, match[1] as string) ? addCombined(fields, match) : undefined;
   };
 }
 
-function combinedFields(match: readonly string[]): Fields | undefined {
-  const [, front = '', time, request = '', status = '', size = '', referer, user_agent, after, rest = after] =
-    match;
-  const head = groupsOf(front);
-  if (head === undefined) return undefined;
-  const { server_name, server_port, remote_addr, ident, user: name = '' } = head;
-  const fields: Record<string, unknown> = {};
-  const add = (field: string, value: unknown) => {
-    if (value !== undefined && value !== '-') fields[field] = value;
-  };
-  add('server_name', server_name);
-  add('server_port', server_port && exactNumber(server_port));
-  add('remote_addr', remote_addr);
-  add('ident', ident);
-  add('user', user(name));
-  add('time', time);
-  Object.assign(fields, requestFields(request));
-  add('status', exactNumber(status));
-  add('bytes', bytes(size));
-  add('referer', referer);
-  add('user_agent', user_agent);
-  add('rest', rest || undefined);
+function addCombined(fields: Record<string, unknown>, match: readonly string[]): Fields {
+  const [, , time, request = '', status = '', size = '', referer, user_agent, after, rest = after] = match;
+  addShown(fields, 'time', time);
+  addRequest(fields, request);
+  addShown(fields, 'status', exactNumber(status));
+  addShown(fields, 'bytes', bytes(size));
+  addShown(fields, 'referer', referer);
+  addShown(fields, 'user_agent', user_agent);
+  addShown(fields, 'rest', rest || undefined);
   return fields;
 }
 

@@ -55,15 +55,21 @@ interface TimeOptions {
 export function timeReader({ formats, zone }: TimeOptions = {}): TimeReader {
   const toUtc = zone === undefined ? undefined : timeZone(zone);
   const forms = formats?.map(strptime) ?? FORMS;
-  return (value, reference) => {
-    const text = typeof value === 'number' ? String(value) : value;
-    if (typeof text !== 'string' || text.length > LONGEST) return undefined;
+  const read = (text: string, reference: string): string | undefined => {
     for (const form of forms) {
       const groups = form.exec(text)?.groups;
       const time = groups && timeOf(groups, toUtc, reference);
       if (time !== undefined) return time;
     }
     return formats === undefined ? sinceEpoch(text) : undefined;
+  };
+  // Consecutive lines often have the same second.
+  let last: readonly [text: string, reference: string, time: string | undefined] | undefined;
+  return (value, reference) => {
+    const text = typeof value === 'number' ? String(value) : value;
+    if (typeof text !== 'string' || text.length > LONGEST) return undefined;
+    if (last?.[0] !== text || last[1] !== reference) last = [text, reference, read(text, reference)];
+    return last[2];
   };
 }
 

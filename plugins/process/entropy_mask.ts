@@ -61,4 +61,4 @@ export function checkPipeline(place: PipelinePlace<EntropyMaskProcessConfig>): r
 }
 
 /** `process` emits the event with every token that looks random masked, in every field. Fails on what cannot be masked. */
-export const { process, mapLines } = entropyMasking;
+export const { process, mapLines, mapRows } = entropyMasking;

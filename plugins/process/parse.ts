@@ -1,21 +1,28 @@
 import * as z from 'zod';
 import {
-  type CollectedEvent,
   defineProcessor,
+  type LineEnvelope,
+  type LineEvents,
   oncePerContext,
   oneCharacter,
+  ParsedEvents,
+  type ParsedFields,
   type PipelinePlace,
   type PipelineProblem,
   type PipelineRunContext,
   PluginError,
   ProcessConfigBase,
+  type RowMapping,
 } from '../../src/sdk/index.ts';
-import { boundedExpression, expressionProblem } from '../expressions/bounded-expression.ts';
+import { boundedGroups, expressionProblem } from '../expressions/bounded-expression.ts';
 import {
+  addFields,
+  type FieldPath,
   fieldPath,
   getField,
   isFields,
   replaceField,
+  setField,
   withField,
   withoutField,
 } from '../expressions/fields.ts';
@@ -30,11 +37,19 @@ import {
   vhostCombinedParser,
 } from '../parse/access-logs.ts';
 import { parseApacheError, parseNginxError } from '../parse/error-logs.ts';
-import { csvParser, MAX_LENGTH, type Parser, parseCri, parseJsonValue } from '../parse/formats.ts';
+import {
+  csvParser,
+  type Fields,
+  MAX_LENGTH,
+  type Parser,
+  parseCri,
+  parseJsonAfter,
+  parseJsonValue,
+} from '../parse/formats.ts';
 import { recogniseLevel } from '../parse/level.ts';
 import { logfmtParser } from '../parse/logfmt.ts';
 import { timeZone } from '../parse/time-zone.ts';
-import { timeFormatProblem, timeReader } from '../parse/timestamp.ts';
+import { type TimeReader, timeFormatProblem, timeReader } from '../parse/timestamp.ts';
 
 const PARSERS = {
   json: () => parseJsonValue,
@@ -162,39 +177,16 @@ application:
    * passed on, dropped or failed on, as `on_error` says.
    */
   process: ({ ctx, event }) => {
-    const { source, into, timestamp, level, parser, unrecognised } = parsingOf(ctx);
+    const parsing = parsingOf(ctx);
     const { data } = event;
-    const value = getField(data, source);
+    const value = getField(data, parsing.source);
     const isParsable = typeof value === 'string' && value.length <= MAX_LENGTH;
-    const parsed = isParsable ? parser(value) : undefined;
-    if (parsed === undefined || (into === undefined && !isFields(parsed))) {
-      const { on_error, field, format } = ctx.config;
-      unrecognised('format');
-      if (on_error === 'fail') throw new PluginError(`the field \`${field}\` cannot be parsed as ${format}`);
-      return on_error === 'keep' ? [event] : [];
-    }
-    const fields = isFields(parsed) ? parsed : {};
-    const changed: { -readonly [K in keyof CollectedEvent]: CollectedEvent[K] } = {
-      ...event,
-      data:
-        into === undefined
-          ? replaceField(data, source, fields)
-          : withField(withoutField(data, source), into, parsed),
-    };
-    if (timestamp !== undefined) {
-      const value = getField(fields, timestamp.path);
-      const time = timestamp.read(value, event.timestamp);
-      if (time !== undefined) changed.timestamp = time;
-      else if (value !== undefined) unrecognised('timestamp');
-    }
-    if (level !== undefined) {
-      const value = getField(fields, level);
-      const word = recogniseLevel(value);
-      if (word !== undefined) changed.data = { ...changed.data, level: word };
-      else if (value !== undefined) unrecognised('level');
-    }
-    return [changed];
+    const parsed = isParsable ? parsing.parse(data, value, event.timestamp) : undefined;
+    if (parsed === undefined) return parsing.leavesOut() ? [] : [event];
+    return [{ ...event, ...parsed }];
   },
+  /** Lines are parsed without an event for each. */
+  mapRows: ({ ctx, rows }) => rows.lines && parsingOf(ctx).mappingOf(rows.lines),
 });
 
 /** Long lines of containers come in parts. A mask misses a secret that lies across two of them, unless they are joined first. */
@@ -210,22 +202,127 @@ function cutLines({ name, config, before, after }: PipelinePlace<Settings>): Pip
   return [{ severity: 'warning', message }];
 }
 
+/** What becomes of an event. */
+interface Parsed {
+  readonly data: Record<string, unknown>;
+  /** Undefined if it stays as it is. */
+  readonly timestamp?: string;
+}
+
+/** Characters. A batch with a longer line is parsed one by one, because the clock is read after many lines. */
+const LONGEST_ROW = 16 * 1024;
+
 /** What the configuration asks for, worked out once. */
-const parsingOf = oncePerContext((ctx: PipelineRunContext<Settings>) => {
-  const { config } = ctx;
-  const { field, into, timestamp, level } = config;
-  return {
-    source: fieldPath(field),
-    into: into === undefined ? undefined : fieldPath(into),
-    timestamp: timestamp && {
+class Parsing {
+  readonly source: FieldPath;
+  readonly #config: Settings;
+  readonly #parser: Parser;
+  readonly #into: FieldPath | undefined;
+  readonly #timestamp: { readonly path: FieldPath; readonly read: TimeReader } | undefined;
+  readonly #level: FieldPath | undefined;
+  readonly #unrecognised: (what: 'format' | 'timestamp' | 'level') => void;
+
+  constructor(ctx: PipelineRunContext<Settings>) {
+    const { field, into, timestamp, level } = ctx.config;
+    this.#config = ctx.config;
+    this.source = fieldPath(field);
+    this.#parser = makeParser(ctx.config);
+    this.#into = into === undefined ? undefined : fieldPath(into);
+    this.#timestamp = timestamp && {
       path: fieldPath(timestamp.field),
       read: timeReader({ formats: timestamp.format, zone: timestamp.zone }),
-    },
-    level: level === undefined ? undefined : fieldPath(level),
-    parser: makeParser(config),
-    unrecognised: unrecognisedCounter(ctx),
-  };
-});
+    };
+    this.#level = level === undefined ? undefined : fieldPath(level);
+    this.#unrecognised = unrecognisedCounter(ctx);
+  }
+
+  /** Data with what its string says; undefined if that is not in the format. */
+  parse(data: Fields, value: string, timestamp: string): Parsed | undefined {
+    const parsed = this.#parser(value);
+    if (parsed === undefined) return undefined;
+    if (this.#into === undefined) {
+      if (!isFields(parsed)) return undefined;
+      return this.#complete(replaceField(data, this.source, parsed), parsed, timestamp);
+    }
+    const changed = withField(withoutField(data, this.source), this.#into, parsed);
+    return this.#complete(changed, isFields(parsed) ? parsed : {}, timestamp);
+  }
+
+  /** Whether an event that is not in the format is left out. */
+  leavesOut(): boolean {
+    const { on_error, field, format } = this.#config;
+    this.#unrecognised('format');
+    if (on_error === 'fail') throw new PluginError(`the field \`${field}\` cannot be parsed as ${format}`);
+    return on_error === 'drop';
+  }
+
+  /** Sets the time and the level, by the fields that were parsed. */
+  #complete(data: Record<string, unknown>, fields: Fields, timestamp: string): Parsed {
+    let time: string | undefined;
+    if (this.#timestamp !== undefined) {
+      const value = getField(fields, this.#timestamp.path);
+      time = this.#timestamp.read(value, timestamp);
+      if (time === undefined && value !== undefined) this.#unrecognised('timestamp');
+    }
+    if (this.#level !== undefined) {
+      const value = getField(fields, this.#level);
+      const word = recogniseLevel(value);
+      if (word !== undefined) setField(data, 'level', word);
+      else if (value !== undefined) this.#unrecognised('level');
+    }
+    return time === undefined ? { data } : { timestamp: time, data };
+  }
+
+  /** Undefined for lines that `process` has to parse. */
+  mappingOf({ envelope, texts }: LineEvents): RowMapping | undefined {
+    const isWholeLine = this.source.length === 1 && this.source[0] === 'line' && !envelope.isTruncated;
+    if (!isWholeLine || texts.lines.some((line) => line.length > LONGEST_ROW)) return undefined;
+    const parseLine = this.#lineParser(envelope);
+    return (start, end, outcomes) => {
+      const fields: ParsedFields[] = [];
+      const timestamps: string[] = [];
+      for (let position = start; position < end; position++) {
+        const line = texts.lines[position] as string;
+        try {
+          const parsed = parseLine(line);
+          if (parsed === undefined && this.leavesOut()) {
+            outcomes.dropped(position);
+            continue;
+          }
+          fields.push(parsed?.data ?? { line, source: envelope.source });
+          timestamps.push(parsed?.timestamp ?? envelope.timestamp);
+        } catch (error) {
+          outcomes.failed(position, error);
+        }
+      }
+      return new ParsedEvents(fields, envelope, this.#timestamp && timestamps);
+    };
+  }
+
+  /** {@link parse} for lines: what is parsed is added to the field that they have in common. */
+  #lineParser({ source, timestamp }: LineEnvelope): (line: string) => Parsed | undefined {
+    const oneByOne = (line: string) => this.parse({ line, source }, line, timestamp);
+    // The name of the file is not among the fields that were parsed.
+    const readsSource = [this.#timestamp?.path, this.#level].some((path) => path?.[0] === 'source');
+    if (this.#into !== undefined || readsSource) return oneByOne;
+    if (this.#config.format === 'json') {
+      const opening = `{"source":${JSON.stringify(source)},`;
+      return (line) => {
+        const data = parseJsonAfter(opening, line);
+        return data === undefined ? oneByOne(line) : this.#complete(data, data, timestamp);
+      };
+    }
+    return (line) => {
+      const data: Record<string, unknown> = { source };
+      const fields = this.#parser(line, data);
+      if (!isFields(fields)) return undefined;
+      if (fields !== data) addFields(data, fields);
+      return this.#complete(data, fields, timestamp);
+    };
+  }
+}
+
+const parsingOf = oncePerContext((ctx: PipelineRunContext<Settings>) => new Parsing(ctx));
 
 /** Counts what is not recognised, and warns of the first time and of the first level. */
 function unrecognisedCounter({ config, logger, metrics }: PipelineRunContext<Settings>) {
@@ -256,11 +353,7 @@ function makeParser({ format, pattern = '', columns = [], delimiter }: Settings)
   if (format === 'nginx') return nginxParser(pattern);
   if (format === 'apache') return apacheParser(pattern);
   if (format !== 'regex') return PARSERS[format]();
-  const find = boundedExpression(pattern);
-  return (text) => {
-    const groups = find(text)?.groups;
-    return groups && Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== undefined));
-  };
+  return boundedGroups(pattern);
 }
 
 function patternProblem(format: string, pattern: string): string | undefined {

@@ -312,5 +312,5 @@ function allowProblems({ allow }: RedactProcessConfig): ConfigProblem[] {
 }
 
 /** `process` emits the event with every secret in it masked. Fails on what cannot be masked. */
-export const { process: redactEvent, mapLines } = redacting({ clock: steadyClock, isoNow });
+export const { process: redactEvent, mapLines, mapRows } = redacting({ clock: steadyClock, isoNow });
 export { redactEvent as process };

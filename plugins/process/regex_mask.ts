@@ -105,4 +105,4 @@ function ruleBetweenPairs({
 }
 
 /** `process` emits the event with every match of every rule masked, in every field. Fails on what cannot be masked. */
-export const { process, mapLines } = regexMasking;
+export const { process, mapLines, mapRows } = regexMasking;

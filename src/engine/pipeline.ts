@@ -242,6 +242,7 @@ class PipelineRun {
       maxInFlight: this.#setup.config.max_in_flight,
       process: (event) => plugin.process({ ctx, event }),
       mapLines: plugin.mapLines && ((envelope) => plugin.mapLines?.({ ctx, envelope })),
+      mapRows: plugin.mapRows && ((rows) => plugin.mapRows?.({ ctx, rows })),
       onFailure,
     });
   }

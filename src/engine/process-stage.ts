@@ -19,8 +19,10 @@ import { steadyClock } from '../../operators/internal.ts';
 import { type LineOutcomes, LineProcessing, type Turn } from '../rows/process-lines.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineEnvelope, LineEvents } from '../sdk/line-events.ts';
-import type { LineMapping } from '../sdk/plugin.ts';
+import { ParsedEvents } from '../sdk/parsed-events.ts';
+import type { LineMapping, RowMapping, RowOutcomes } from '../sdk/plugin.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin.ts';
+import type { Rows } from '../sdk/rows.ts';
 import { type Batch, batchOf } from './batches.ts';
 import { expectEvents } from './collect-stage.ts';
 import type { Delivery } from './delivery.ts';
@@ -39,6 +41,8 @@ interface ProcessStageOptions {
   readonly process: (event: CollectedEvent) => unknown;
   /** `mapLines` of the plugin, for lines with this envelope that do not have to become events. */
   readonly mapLines: ((envelope: LineEnvelope) => LineMapping | undefined) | undefined;
+  /** `mapRows` of the plugin, for events that do not have to be created. */
+  readonly mapRows?: ((rows: Rows) => RowMapping | undefined) | undefined;
   /** Takes an event that the processor failed on, with its part of the delivery. */
   readonly onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
 }
@@ -70,6 +74,8 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
       observer.received(place, rows.size);
       const mapping = lines && options.mapLines?.(lines.envelope);
       if (lines !== undefined && mapping !== undefined) return mappedLines(lines, mapping, delivery, options);
+      const rowMapping = options.mapRows?.(rows);
+      if (rowMapping !== undefined) return mappedRows(rows, rowMapping, delivery, options);
       const { events } = rows;
       const done: CollectedEvent[] = [];
       const turn = events.length > 1 ? new TimedTurn() : undefined;
@@ -107,13 +113,64 @@ function mappedLines(
   const batchesOf = (done: LineEvents): readonly Batch[] =>
     done.size === 0 ? NO_BATCHES : [{ rows: done, delivery }];
   const processing = new LineProcessing(lines, mapping, outcomes);
-  const first = processing.run(lines.size > 1 ? new TimedTurn() : undefined);
-  if (processing.isDone) return batchesOf(first);
-  const rest$ = turn$.pipe(
-    map((turn) => processing.run(turn)),
-    takeWhile(() => !processing.isDone, true),
+  return inTurns(
+    lines.size,
+    (turn) => batchesOf(processing.run(turn)),
+    () => processing.isDone,
   );
-  return rest$.pipe(startWith(first), concatMap(batchesOf));
+}
+
+/** Rows that are mapped between two looks at the clock. */
+const ROWS_TOGETHER = 256;
+
+/** The same for rows that are mapped many at a time. */
+function mappedRows(
+  rows: Rows,
+  mapping: RowMapping,
+  delivery: Delivery,
+  { place, observer, onFailure }: ProcessStageOptions,
+): readonly Batch[] | Observable<Batch> {
+  const eventAt = (position: number) => rows.events[position] as CollectedEvent;
+  const dropped: number[] = [];
+  const outcomes: RowOutcomes = {
+    failed: (position, error) => onFailure(eventAt(position), delivery, error),
+    dropped: (position) => void dropped.push(position),
+  };
+  let next = 0;
+  const run = (turn: Turn | undefined): readonly Batch[] => {
+    const done: ParsedEvents[] = [];
+    do {
+      const end = Math.min(next + ROWS_TOGETHER, rows.size);
+      done.push(mapping(next, end, outcomes));
+      next = end;
+    } while (next < rows.size && turn?.isSpent(Number.POSITIVE_INFINITY) !== true);
+    const places = dropped.splice(0);
+    if (places.length > 0) {
+      observer.dropped(place, 'filtered', places.length, () => places.map(eventAt));
+      delivery.acknowledge(places.length, 'dropped');
+    }
+    const mapped = ParsedEvents.join(done);
+    return mapped.size === 0 ? NO_BATCHES : [{ rows: mapped, delivery }];
+  };
+  return inTurns(rows.size, run, () => next === rows.size);
+}
+
+/** What comes of events: at once if one turn is enough for them, else in as many turns as it takes. */
+function inTurns(
+  size: number,
+  run: (turn: Turn | undefined) => readonly Batch[],
+  isDone: () => boolean,
+): readonly Batch[] | Observable<Batch> {
+  const first = run(size > 1 ? new TimedTurn() : undefined);
+  if (isDone()) return first;
+  const rest$ = turn$.pipe(
+    map(run),
+    takeWhile(() => !isDone(), true),
+  );
+  return rest$.pipe(
+    startWith(first),
+    concatMap((batches) => batches),
+  );
 }
 
 /**

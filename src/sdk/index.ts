@@ -49,6 +49,7 @@ export type {
 } from './metrics.ts';
 export { nearest } from './nearest.ts';
 export { hasExactNumber, jsonTokens, parseJson } from './parse-json.ts';
+export { ParsedEvents, type ParsedFields } from './parsed-events.ts';
 export type {
   BatchingDemand,
   CallId,
@@ -78,6 +79,8 @@ export type {
   ProcessTraits,
   Redelivery,
   Returned,
+  RowMapping,
+  RowOutcomes,
   SourceText,
 } from './plugin.ts';
 export { oncePerContext } from './plugin.ts';

@@ -1,5 +1,8 @@
-/** Without a match, JavaScript has each number exactly: none has 16 digits or an exponent of three. */
-const MAY_BE_INEXACT = /\d[\d.]{15}|\d[eE][-+]?\d{3}/;
+/**
+ * Without a match, JavaScript has each number exactly: none has 16 digits or an exponent of three. Most digits are in strings,
+ * so it looks where a number can start.
+ */
+const MAY_BE_INEXACT = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d{3})/;
 
 /**
  * `JSON.parse` that loses no digits: a number that JavaScript does not have exactly becomes a string, as it is written.

@@ -5,7 +5,9 @@ import type { CollectorState, Host, PipelineRunContext } from './context.ts';
 import type { EventBatch } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import type { LineEnvelope } from './line-events.ts';
+import type { ParsedEvents } from './parsed-events.ts';
 import { truncate } from './printable.ts';
+import type { Rows } from './rows.ts';
 import type { WrittenFile } from './written-file.ts';
 
 export type PluginKind = 'collect' | 'process' | 'forward';
@@ -242,6 +244,18 @@ export interface ManyLines {
   readonly maxLineLength: number;
 }
 
+/** Told of the events that do not come out, by their positions. */
+export interface RowOutcomes {
+  dropped(position: number): void;
+  failed(position: number, error: unknown): void;
+}
+
+/**
+ * What a processor makes of the rows from `start` to before `end`: for each of them what `process` returns, which is one
+ * event, or none if that is told to `outcomes`. It is called for some rows at a time, in their order, and must not throw.
+ */
+export type RowMapping = (start: number, end: number, outcomes: RowOutcomes) => ParsedEvents;
+
 /**
  * Which lines belong together. Lines are joined with lines of the same source only: of the same `data.source`, or the
  * same tag, and of the same `data.stream` (`stdout`, `stderr`), if events have one. A state is any value but undefined;
@@ -310,6 +324,11 @@ export interface ProcessPlugin extends PluginBase {
    * `process` would, line by line, with all else unchanged; undefined where that cannot be said beforehand.
    */
   mapLines?(args: { ctx: PipelineRunContext<never>; envelope: LineEnvelope }): LineMapping | undefined;
+  /**
+   * Ours, optional: takes the place of `process` for rows that need not become events, such as the lines that `parse` gets
+   * or the `ParsedEvents` that it makes. Undefined if `process` has to do it for these.
+   */
+  mapRows?(args: { ctx: PipelineRunContext<never>; rows: Rows }): RowMapping | undefined;
 }
 
 /**

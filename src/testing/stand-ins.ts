@@ -39,7 +39,7 @@ export function tracedProcessor(
     if (observer.changed !== undefined) freezeDeep(result);
     letters.inherit(result, event);
   };
-  const { mapLines: _, ...others } = plugin;
+  const { mapLines: _, mapRows: __, ...others } = plugin;
   return {
     ...others,
     get_config_schema: anything,

@@ -144,7 +144,15 @@ export class BlockTracker {
       this.startSource(source, text);
       if (!this.#sources.has(source)) return false;
     }
-    return !this.#hasMarker(text);
+    return !this.hasMarker(text);
+  }
+
+  /** Whether {@link next} need not be asked about fields of some events of a source that has come before. */
+  areOrdinaryFields(source: string, fields: string): boolean {
+    if (this.#rules.length === 0) return true;
+    const open = this.#sources.get(source);
+    if (open === undefined || open.byField.size > 0 || open.everyField !== undefined) return false;
+    return !this.hasMarker(fields);
   }
 
   /**
@@ -172,7 +180,7 @@ export class BlockTracker {
   /** Whether {@link next} need not be asked about a text of the current event. */
   isOrdinary(text: string): boolean {
     const { byField, everyField } = this.#open;
-    return !this.#isFirst && byField.size === 0 && everyField === undefined && !this.#hasMarker(text);
+    return !this.#isFirst && byField.size === 0 && everyField === undefined && !this.hasMarker(text);
   }
 
   /** The parts of a field of the current event; undefined if no block has one. */
@@ -204,7 +212,8 @@ export class BlockTracker {
     return this.#startOfBlock(path, line);
   }
 
-  #hasMarker(text: string): boolean {
+  /** Whether a block may start in a text, or end. */
+  hasMarker(text: string): boolean {
     return this.#markers.some((marker) => text.includes(marker));
   }
 
@@ -243,7 +252,7 @@ export class BlockTracker {
     }
     const { start, end } = body;
     const after = line.slice(end);
-    if (this.#hasMarker(after)) this.#close(open);
+    if (this.hasMarker(after)) this.#close(open);
     return [
       ordinary(line.slice(0, start)),
       partOf(open, line.slice(start, end)),

@@ -29,6 +29,12 @@ export class FieldContexts {
   /** Whether keys have a keyword of a rule. */
   readonly #names = new Map<string, boolean>();
 
+  /** Of {@link hasNone}: by the outer key, by the key. */
+  readonly #bare = {
+    '"': new Map<string, Map<string, boolean>>(),
+    '': new Map<string, Map<string, boolean>>(),
+  };
+
   /** @param mentions whether a text has a keyword of a rule */
   constructor(mentions: (text: string) => boolean) {
     this.#mentions = mentions;
@@ -62,6 +68,32 @@ export class FieldContexts {
       inner.map((name) => this.of(name, outer, quote)),
     );
     return above === undefined ? found : [...found, above];
+  }
+
+  /** Whether {@link all} finds none for a field: keys come again and again, so that is remembered. */
+  hasNone(
+    key: string,
+    within: Field | undefined,
+    names: readonly string[] | undefined,
+    quote: '"' | '',
+  ): boolean {
+    const isDeep = within?.within !== undefined && !isDataOfEvent(within.within);
+    const find = () => this.all(key, within, names, quote).every((context) => context === undefined);
+    if (isDeep || names !== undefined || within?.names !== undefined) return find();
+    const outer = within === undefined || isDataOfEvent(within) ? '' : within.key;
+    let known = this.#bare[quote].get(outer);
+    if (known === undefined) {
+      if (this.#bare[quote].size >= MOST_KNOWN) this.#bare[quote].clear();
+      known = new Map();
+      this.#bare[quote].set(outer, known);
+    }
+    let isBare = known.get(key);
+    if (isBare === undefined) {
+      isBare = find();
+      if (known.size >= MOST_KNOWN) known.clear();
+      known.set(key, isBare);
+    }
+    return isBare;
   }
 
   /** A field in an object that is further inside of a field with the name of a secret. */

@@ -1,5 +1,6 @@
 import { compileMaskRules, type MaskRules } from '../compile-mask-rules.ts';
 import type { Field, MaskFields } from '../mask-strings.ts';
+import type { RowMask } from '../rows-masker.ts';
 import { compileRedactRules, plainKey } from './compile-redact-rules.ts';
 import { type FieldContext, FieldContexts, namesBesideFields } from './field-context.ts';
 import { escaped, type RedactorOptions, type TextMasker, unescaped } from './text-masker.ts';
@@ -13,6 +14,8 @@ const MOST_CLEAN = 10_000;
 const LONGEST_CLEAN = 100;
 /** Whole numbers with fewer digits are no number of a card or a person. */
 const LEAST_NUMBER = 1e7;
+/** What a string may have that is not masked as a line is: LF, NULs, and escapes. */
+const MAY_HIDE = /[\\\p{Cc}]/u;
 /** What JSON does not write as it is. */
 const NEEDS_ESCAPE = /["\\\p{Cc}]/u;
 
@@ -62,6 +65,27 @@ export class FieldMasker implements MaskFields {
 
   readonly namesIn: NonNullable<MaskFields['namesIn']> = (object) =>
     namesBesideFields(object, this.#contexts);
+
+  /** What is known of a string before it is masked. Strings with a key that says something are masked to find out. */
+  readonly fateOf: RowMask['text'] = (text, key, within, previous, names) => {
+    if (this.isAllowed(key, names)) return 'kept';
+    const isBare = key === undefined || this.#contexts.hasNone(key, within, names, '"');
+    if (!isBare || (previous !== undefined && this.#contexts.ofItem(previous) !== undefined)) {
+      const mask = (value: string) => this.text(value, key, within, previous, names);
+      return this.#texts.leaves(text, mask) ? 'kept' : 'alone';
+    }
+    if (!MAY_HIDE.test(text)) return 'line';
+    return text.includes('\n') || text.includes('\0') || this.#texts.renderer.needs(text) ? 'alone' : 'line';
+  };
+
+  readonly keepsNumber: NonNullable<RowMask['keepsNumber']> = (value, key, within, names) => {
+    const isSmall = !Number.isInteger(value) || Math.abs(value) < LEAST_NUMBER;
+    if (isSmall && this.#contexts.hasNone(key, within, names, '')) return true;
+    return this.#texts.leaves(value, () => this.number(value, key, within, names));
+  };
+
+  readonly keepsKey = (key: string): boolean =>
+    OWN_KEYS.has(key) || this.#clean.has(key) || this.#texts.leaves(key, this.key);
 
   /** Rules that check what they find, for numbers: others are about text. */
   get #rulesOfNumbers(): MaskRules {

@@ -2,6 +2,7 @@ import type { LinesMasker } from '../lines-masker.ts';
 import type { MaskFields } from '../mask-strings.ts';
 import { type Masker, maskFieldsOf } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
+import type { RowMask } from '../rows-masker.ts';
 import { BlockTracker, LINE } from './block-tracker.ts';
 import { mayHaveEncoded } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
@@ -15,7 +16,7 @@ export class Redactor {
   readonly #texts: TextMasker;
   readonly #options: RedactorOptions;
   readonly #tracker: BlockTracker | undefined;
-  readonly #fields: MaskFields;
+  readonly #fields: FieldMasker;
   readonly #fieldsWithBlocks: MaskFields;
 
   /** @throws as `compileRedactRules` does */
@@ -82,17 +83,46 @@ export class Redactor {
 
   /** {@link maskLine} for many lines of a source at a time. It throws for lines that have to be masked one by one. */
   many(source: string): LinesMasker | undefined {
+    return this.#many((lines) => this.#tracker?.areOrdinary(source, lines) !== false);
+  }
+
+  /** {@link maskEvent} for many events of a source at a time. Undefined if findings are reported. */
+  rows(source: string): RowMask | undefined {
+    const tracker = this.#tracker;
+    const lines = this.#many(
+      (fields) =>
+        tracker?.areOrdinaryFields(source, typeof fields === 'string' ? fields : asText(fields)) !== false,
+    );
+    if (lines === undefined || this.#options.onFind !== undefined) return undefined;
+    const { fateOf, keepsNumber, keepsKey, namesIn } = this.#fields;
+    return {
+      takes: (row) => row.source === source,
+      text: (text, key, within, previous, names) => {
+        if (text.length > lines.maxLineLength) return 'alone';
+        // It stays as it is: rows are masked only if the name of their file is left.
+        const isSource = key === 'source' && within?.within === undefined && text === source;
+        const fate = isSource ? 'kept' : fateOf(text, key, within, previous, names);
+        return fate === 'kept' && tracker?.hasMarker(text) === true ? 'alone' : fate;
+      },
+      keepsNumber,
+      keepsKey,
+      namesIn,
+      lines,
+    };
+  }
+
+  /** @param areOrdinary whether no block has one of these lines */
+  #many(areOrdinary: (lines: string | Uint8Array) => boolean): LinesMasker | undefined {
     const many = this.#texts.rules.many();
     if (many === undefined) return undefined;
     const { map, mapBytes, maxLength, maxLineLength } = many;
-    const tracker = this.#tracker;
     const { onFind } = this.#options;
     return {
       maxLength,
       maxLineLength,
       map: (lines) => {
         const isOrdinary = !lines.includes(NUL) && !this.#texts.renderer.needs(lines);
-        if (!isOrdinary || tracker?.areOrdinary(source, lines) === false) throw new NotOrdinary();
+        if (!isOrdinary || !areOrdinary(lines)) throw new NotOrdinary();
         return this.#texts.counted(() => {
           const masked = map(lines);
           const result = this.#texts.decodes ? this.#texts.maskEncoded(masked) : masked;
@@ -105,7 +135,7 @@ export class Redactor {
           ? undefined
           : (lines, into) => {
               if (lines.includes(0) || this.#texts.renderer.bytesNeed(lines)) return -1;
-              if (tracker?.areOrdinary(source, lines) === false) return -1;
+              if (!areOrdinary(lines)) return -1;
               let written = -1;
               this.#texts.counted(() => {
                 written = mapBytes(lines, into);

@@ -268,6 +268,12 @@ export class TextMasker {
     return result;
   }
 
+  /** Whether `mask` would leave a value as it is. Nothing is counted. */
+  leaves<T>(value: T, mask: (value: T) => unknown): boolean {
+    const { result, counts } = this.#quietly(() => mask(value));
+    return result === value && counts.length === 0;
+  }
+
   /** Does not count what `work` masks, but says it. */
   #quietly<T>(work: () => T): { result: T; counts: readonly (readonly [rule: string, count: number])[] } {
     const count = this.#count;

@@ -1,0 +1,233 @@
+import type { LinesMasker } from './lines-masker.ts';
+import type { Field, MaskFields } from './mask-strings.ts';
+
+/** The fields of an event, of what JSON has. They belong to the mask, which changes them in place. */
+export type RowFields = Record<string, unknown>;
+
+/**
+ * What is known of the mask of a field before it is masked: the field is `kept` as it is, or its mask is that of a line.
+ * Otherwise the whole event has to be masked by itself.
+ */
+export type Fate = 'kept' | 'line' | 'alone';
+
+/** A mask as it sees the fields of many events. All else in an event stays as it is. */
+export interface RowMask {
+  /** Whether a row can be masked with others. */
+  readonly takes?: ((row: RowFields) => boolean) | undefined;
+  readonly text: (...args: Parameters<MaskFields['text']>) => Fate;
+  /** Whether a number is kept. Default: all are. */
+  readonly keepsNumber?: ((...args: Parameters<NonNullable<MaskFields['number']>>) => boolean) | undefined;
+  /** Whether a key is kept. Default: all are. */
+  readonly keepsKey?: ((key: string) => boolean) | undefined;
+  readonly namesIn?: MaskFields['namesIn'];
+  readonly lines: LinesMasker;
+}
+
+const LF = 0x0a;
+/** For shorter texts, starting WebAssembly does not pay. */
+const SHORTEST_IN_BYTES = 2048;
+/** Bytes. */
+const LONGEST_CHARACTER = 4;
+const DATA: Field = { key: 'data', within: undefined };
+
+/** Memory that all masks use, one after the other. */
+let memory: { readonly lines: Buffer; readonly masked: Buffer } | undefined;
+
+/**
+ * Masks the strings of many events as the lines of one text, which costs a fraction of masking each by itself. It gives
+ * what {@link RowMask} says of each field, and leaves every event of which it does not know that to `maskAlone`.
+ */
+export class RowsMasker {
+  readonly #mask: RowMask;
+  /** The strings that are masked together, and where each of them is. */
+  readonly #texts: string[] = [];
+  readonly #holders: Record<string | number, unknown>[] = [];
+  readonly #keys: (string | number)[] = [];
+
+  constructor(mask: RowMask) {
+    this.#mask = mask;
+  }
+
+  /**
+   * @param maskAlone masks the row at a place by itself, and puts the result in its place. Rows are masked in their order.
+   */
+  maskRows(rows: readonly RowFields[], maskAlone: (place: number) => void): void {
+    const { maxLength } = this.#mask.lines;
+    /** The first of the rows that wait, and the length of their strings as lines. */
+    let first = 0;
+    let length = 0;
+    const finish = (count: number, end: number) => {
+      if (!this.#maskTexts(count)) for (let place = first; place < end; place++) maskAlone(place);
+      this.#forget(0, count);
+      first = end;
+    };
+    for (let place = 0; place < rows.length; place++) {
+      const count = this.#texts.length;
+      const more = this.#takes(rows[place] as RowFields) ? this.#lengthFrom(count) : Number.POSITIVE_INFINITY;
+      if (more > maxLength) {
+        this.#forget(count, this.#texts.length);
+        finish(count, place);
+        maskAlone(place);
+        first = place + 1;
+        length = 0;
+      } else if (length + more > maxLength) {
+        finish(count, place);
+        length = more;
+      } else {
+        length += more;
+      }
+    }
+    finish(this.#texts.length, rows.length);
+  }
+
+  /** Notes the strings of a row; false if it has to be masked by itself. */
+  #takes(row: RowFields): boolean {
+    try {
+      return this.#mask.takes?.(row) !== false && this.#takeRecord(row, DATA);
+    } catch {
+      return false;
+    }
+  }
+
+  #takeRecord(record: RowFields, within: Field): boolean {
+    const mask = this.#mask;
+    const names = mask.namesIn?.(record);
+    const keys = Object.keys(record);
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string;
+      if (mask.keepsKey?.(key) === false) return false;
+      const value = record[key];
+      if (!this.#takeValue(value, record, key, key, within, undefined, names?.get(key))) return false;
+    }
+    return true;
+  }
+
+  #takeArray(list: readonly unknown[], { key, within, names }: Field): boolean {
+    let previous: string | undefined;
+    for (let i = 0; i < list.length; i++) {
+      const value = list[i];
+      const holder = list as unknown as Record<number, unknown>;
+      if (!this.#takeValue(value, holder, i, key, within as Field, previous, names)) return false;
+      previous = typeof value === 'string' ? value : undefined;
+    }
+    return true;
+  }
+
+  /**
+   * @param at where `holder` has the value
+   * @param key of the field, which items of an array have from the array
+   */
+  #takeValue(
+    value: unknown,
+    holder: Record<string | number, unknown>,
+    at: string | number,
+    key: string,
+    within: Field,
+    previous: string | undefined,
+    names: readonly string[] | undefined,
+  ): boolean {
+    const mask = this.#mask;
+    switch (typeof value) {
+      case 'string': {
+        const fate = mask.text(value, key, within, previous, names);
+        if (fate === 'line') {
+          this.#texts.push(value);
+          this.#holders.push(holder);
+          this.#keys.push(at);
+        }
+        return fate !== 'alone';
+      }
+      case 'number':
+        return mask.keepsNumber?.(value, key, within, names) !== false;
+      case 'boolean':
+        return true;
+      case 'object': {
+        if (value === null) return true;
+        const field = { key, within, names };
+        return Array.isArray(value)
+          ? this.#takeArray(value, field)
+          : this.#takeRecord(value as RowFields, field);
+      }
+      default:
+        return false;
+    }
+  }
+
+  #lengthFrom(start: number): number {
+    let length = 0;
+    for (let i = start; i < this.#texts.length; i++) length += (this.#texts[i] as string).length + 1;
+    return length;
+  }
+
+  #forget(start: number, end: number): void {
+    for (const list of [this.#texts, this.#holders, this.#keys]) list.splice(start, end - start);
+  }
+
+  /** Masks the first strings that are noted. False if that fails: then nothing has changed. */
+  #maskTexts(count: number): boolean {
+    if (count === 0) return true;
+    const lines = (count === this.#texts.length ? this.#texts : this.#texts.slice(0, count)).join('\n');
+    try {
+      const masked = this.#maskLines(lines);
+      if (masked === lines) return true;
+      const changes = this.#changesIn(masked, count);
+      for (const [i, after] of changes) {
+        (this.#holders[i] as Record<string | number, unknown>)[this.#keys[i] as string | number] = after;
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #maskLines(lines: string): string {
+    const { map, mapBytes, maxLength } = this.#mask.lines;
+    if (mapBytes === undefined || lines.length < SHORTEST_IN_BYTES) return map(lines);
+    if (memory === undefined || memory.lines.length < maxLength + LONGEST_CHARACTER) {
+      memory = {
+        // With room for one more character, so that it is seen where characters take more bytes.
+        lines: Buffer.allocUnsafeSlow(maxLength + LONGEST_CHARACTER),
+        masked: Buffer.allocUnsafeSlow(2 * maxLength),
+      };
+    }
+    const bytes = memory.lines.subarray(0, memory.lines.write(lines));
+    if (bytes.length !== lines.length) return map(lines);
+    const length = mapBytes(bytes, memory.masked);
+    if (length === -1) return map(lines);
+    const masked = memory.masked.subarray(0, length);
+    return bytes.equals(masked) ? lines : masked.toString('latin1');
+  }
+
+  /** The strings that have changed, by their numbers. */
+  #changesIn(masked: string, count: number): readonly (readonly [number, string])[] {
+    const changes: [number, string][] = [];
+    let at = 0;
+    for (let i = 0; i < count; i++) {
+      if (at > masked.length) throw new RangeError('the mask returned fewer lines than it got');
+      const before = this.#texts[i] as string;
+      let end = at + before.length;
+      const isSame =
+        masked.startsWith(before, at) && (end === masked.length || masked.charCodeAt(end) === LF);
+      if (!isSame) {
+        const found = masked.indexOf('\n', at);
+        end = found === -1 ? masked.length : found;
+        changes.push([i, masked.slice(at, end)]);
+      }
+      at = end + 1;
+    }
+    if (at !== masked.length + 1) throw new RangeError('the mask returned more lines than it got');
+    return changes;
+  }
+}
+
+/** A mask that sees no more than strings. */
+export function maskOfTexts(lines: LinesMasker, isKept: (text: string) => boolean): RowMask {
+  const { maxLineLength } = lines;
+  return {
+    text: (text) => {
+      if (isKept(text)) return 'kept';
+      return text.length <= maxLineLength && !text.includes('\n') ? 'line' : 'alone';
+    },
+    lines,
+  };
+}
