@@ -1,15 +1,10 @@
 import { asyncScheduler } from 'rxjs';
-import {
-  type Fingerprint,
-  fingerprintOf,
-  hasFingerprint,
-  isPlausible,
-  type TailChecksum,
-} from './file-fingerprint.ts';
+import { type Fingerprint, fingerprintOf, isPlausible, type TailChecksum } from './file-fingerprint.ts';
 import { type FileId, inodeOf } from './file-system.ts';
 import { nameBeforeRotation } from './find-rotated.ts';
 import type { KnownFile, Positions } from './follow-settings.ts';
 import type { LineBatch } from './line-block.ts';
+import { compareFile } from './same-file.ts';
 import type { FoundFile, StartPosition } from './start-position.ts';
 
 /** Where one file is acknowledged up to: JSON. */
@@ -306,7 +301,13 @@ export class AcknowledgedPositions implements Positions {
       const { sequence } = position;
       const path = this.#placeOf(position);
       if (path === undefined) continue;
-      yield { id, path, sequence, isSame: (head) => isSame(position, head), start: startOf(position) };
+      yield {
+        id,
+        path,
+        sequence,
+        isSame: (head) => compareFile(position, { head }) === 'same',
+        start: startOf(position),
+      };
     }
   }
 
@@ -368,17 +369,8 @@ export function startOf(position: FilePosition): StartPosition {
   return { ...position, backfillEnd, tail: tail && isPlausible(tail, offset) ? tail : undefined };
 }
 
-function canResume(position: FilePosition, { head, size }: FoundFile): boolean {
-  return isSame(position, head) && position.offset <= size;
-}
-
-/**
- * A file that cannot be read now is taken for the same, until it is opened. One that was read of, yet left no first
- * bytes to know it by, may be any.
- */
-export function isSame({ fingerprint, offset }: FilePosition, head: Buffer | undefined): boolean {
-  if (head === undefined) return true;
-  return (fingerprint.length > 0 || offset === 0) && hasFingerprint(head, fingerprint);
+function canResume(position: FilePosition, found: FoundFile): boolean {
+  return compareFile(position, found) === 'same';
 }
 
 /** The store may hold other things as well. */

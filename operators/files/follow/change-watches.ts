@@ -1,7 +1,6 @@
 import fs, { type FSWatcher } from 'node:fs';
 import { Tail } from 'tail';
 import { type FileWatch, fileSystem } from '../../support/file-system.ts';
-import type { FollowedFile } from './followed-file.ts';
 
 type Changed = (mayHaveMoved: boolean) => void;
 
@@ -54,29 +53,28 @@ function fairLimit(): number {
 /** Watches on files that tell when one may have grown, shrunk, moved or gone. The kernel has few. */
 export class ChangeWatches {
   readonly #limit = fairLimit();
-  readonly #watches = new Map<FollowedFile, FileWatch>();
+  readonly #watches = new Set<FileWatch>();
 
-  /** Calls `changed` from now on; not at all where no watch can be had. */
-  start(file: FollowedFile, changed: Changed): void {
-    if (this.#watches.size >= this.#limit) return;
+  /** Calls `changed` from now on; undefined where no watch can be had. */
+  start(path: string, changed: Changed): FileWatch | undefined {
+    if (this.#watches.size >= this.#limit) return undefined;
     try {
-      this.#watches.set(file, watchFile(file.path, changed));
+      const watch = watchFile(path, changed);
+      this.#watches.add(watch);
+      return watch;
     } catch {
       // The file is gone already, or the system has no watches left: the poll serves.
+      return undefined;
     }
   }
 
-  has(file: FollowedFile): boolean {
-    return this.#watches.get(file)?.isAlive === true;
-  }
-
-  end(file: FollowedFile): void {
-    this.#watches.get(file)?.unwatch();
-    this.#watches.delete(file);
+  end(watch: FileWatch): void {
+    watch.unwatch();
+    this.#watches.delete(watch);
   }
 
   endAll(): void {
-    for (const watch of this.#watches.values()) watch.unwatch();
+    for (const watch of this.#watches) watch.unwatch();
     this.#watches.clear();
   }
 }

@@ -1,11 +1,13 @@
 import type fs from 'node:fs';
 import { closeFile, fileSystem, fsCall } from '../../support/file-system.ts';
 import type { Descriptors } from './descriptors.ts';
-import { checksumOf, type NonTextFormat, STRETCH } from './file-fingerprint.ts';
+import { type NonTextFormat, STRETCH } from './file-fingerprint.ts';
+import type { Span } from './file-reading.ts';
 import { openFile } from './file-system.ts';
 import { findStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
+import type { Verdict } from './same-file.ts';
 import type { StartPosition } from './start-position.ts';
 import { encodingOf, type TextEncoding } from './text-encoding.ts';
 
@@ -15,12 +17,6 @@ import { encodingOf, type TextEncoding } from './text-encoding.ts';
  */
 type Recognised = (file: FollowedFile, start?: Pick<StartPosition, 'offset' | 'tail'>) => void;
 
-/** Where bytes lie in a file. */
-interface Span {
-  readonly start: number;
-  readonly length: number;
-}
-
 /** A part of a file that is read before it is asked for. */
 interface ReadAhead {
   readonly file: FollowedFile;
@@ -29,7 +25,8 @@ interface ReadAhead {
   readonly isFull: Promise<boolean>;
 }
 
-const NOTHING = Buffer.alloc(0);
+/** Why the bytes that a file has now do not follow those that were read. */
+type Broken = Exclude<Verdict, 'same'>;
 
 type ChunkSettings = Pick<FollowSettings, 'chunkBytes' | 'maxLineBytes' | 'memory' | 'encoding'>;
 
@@ -55,23 +52,19 @@ export class ChunkReader {
   }
 
   /**
-   * The next bytes, in memory that the next read overwrites; none at the end of the file. Otherwise the file no longer
-   * holds what was read before: `truncated` if it is shorter than that.
+   * The next bytes up to the offset `end`, in memory that the next read overwrites; none at the end of the file. Otherwise the
+   * file no longer holds what was read before.
    */
-  async read(file: FollowedFile): Promise<Buffer | 'truncated' | 'replaced'> {
-    file.isBusy = true;
-    this.#descriptors.touch(file);
-    try {
-      const fd = file.fd ?? (await this.#open(file));
-      return fd === undefined ? 'replaced' : await this.#readOpen(file, fd);
-    } catch (error) {
-      // The descriptor of a file that is gone is the only way to it.
-      if (!file.isGone) this.#descriptors.release(file);
-      throw error;
-    } finally {
-      file.isBusy = false;
-      if (this.#isClosed) this.#descriptors.release(file);
-    }
+  read(file: FollowedFile, end = Number.POSITIVE_INFINITY): Promise<Buffer | Broken> {
+    return this.#whileOpen(file, (fd) => this.#readOpen(file, fd, end));
+  }
+
+  /** How long the file is now, in bytes. Otherwise it no longer holds what was read before. */
+  measure(file: FollowedFile): Promise<number | Broken> {
+    return this.#whileOpen(file, async (fd) => {
+      const { size } = await fsCall<fs.Stats>((done) => fileSystem.fstat(fd, done));
+      return size;
+    });
   }
 
   /**
@@ -79,11 +72,11 @@ export class ChunkReader {
    * disk and the rest of the pipeline work at the same time.
    */
   readAhead(file: FollowedFile): void {
-    const { fd } = file;
+    const fd = this.#descriptors.of(file);
     if (fd === undefined || !this.#wasFull || this.#isClosed || this.#isReadingAhead) return;
     if (this.#spare === undefined && !this.#settings.memory.hasRoomFor(this.#memoryBytes)) return;
     this.#spare ??= this.#takeMemory();
-    const span = this.#spanOf(file);
+    const span = this.#next(file);
     this.#ahead = { file, span, isFull: this.#fill(this.#spare, file, fd, span) };
   }
 
@@ -95,7 +88,7 @@ export class ChunkReader {
 
   async #fill(memory: Buffer, file: FollowedFile, fd: number, { start, length }: Span): Promise<boolean> {
     this.#isReadingAhead = true;
-    file.isBusy = true;
+    this.#descriptors.hold(file);
     let count = 0;
     try {
       count = await fsCall<number>((done) => fileSystem.read(fd, memory, 0, length, start, done));
@@ -103,9 +96,27 @@ export class ChunkReader {
       // The read that asks for these bytes meets the same error.
     }
     this.#isReadingAhead = false;
-    file.isBusy = false;
-    if (this.#isClosed) this.#descriptors.release(file);
+    this.#descriptors.letGo(file);
     return count === length;
+  }
+
+  /** Calls `use` with the descriptor of the file, opened and compared if need be, which stays open meanwhile. */
+  async #whileOpen<T>(file: FollowedFile, use: (fd: number) => Promise<T | Broken>): Promise<T | Broken> {
+    this.#descriptors.hold(file);
+    this.#descriptors.touch(file);
+    try {
+      const fd = this.#descriptors.of(file) ?? (await this.#open(file));
+      if (fd === undefined) return 'replaced';
+      const { start } = file.reading;
+      if (start !== undefined && !(await this.#begin(file, fd, start))) return 'replaced';
+      return await use(fd);
+    } catch (error) {
+      // The descriptor of a file that is gone is the only way to it.
+      if (!file.isGone) this.#descriptors.release(file);
+      throw error;
+    } finally {
+      this.#descriptors.letGo(file);
+    }
   }
 
   /** The descriptor of the file at its path; undefined if that has other content than was read. */
@@ -118,73 +129,47 @@ export class ChunkReader {
       throw movedError(file);
     }
     this.#descriptors.attach(file, opened.fd);
-    if (!file.head.accept(opened.head)) return undefined;
+    if (file.reading.opened(opened.head) !== 'same') return undefined;
     this.#recognised(file);
     return opened.fd;
   }
 
-  async #readOpen(file: FollowedFile, fd: number): Promise<Buffer | 'truncated' | 'replaced'> {
+  /** Looks at the bytes before the start, which come first. False if they are others. */
+  async #begin(file: FollowedFile, fd: number, start: StartPosition): Promise<boolean> {
+    const { maxLineBytes, encoding } = this.#settings;
+    const found = await findStart(fd, start, maxLineBytes, encodingOf(encoding));
+    if (found === undefined || this.#isClosed) return false;
+    this.#recognised(file, { offset: start.offset, tail: found.tail });
+    file.reading.begin(found);
+    return true;
+  }
+
+  async #readOpen(file: FollowedFile, fd: number, end: number): Promise<Buffer | Broken> {
     const ahead = this.#ahead;
     if (ahead?.file === file) {
       const isFull = await ahead.isFull;
-      file.isBusy = true;
       this.#ahead = undefined;
-      if (isFull && isSame(ahead.span, this.#spanOf(file))) {
+      if (isFull && isSame(ahead.span, this.#next(file, end))) {
         [this.#buffer, this.#spare] = [this.#spare as Buffer, this.#buffer];
         return this.#take(file, ahead.span, ahead.span.length);
       }
     }
-    const { start } = file;
-    if (start !== undefined) {
-      // The bytes before the start come first.
-      const { maxLineBytes, encoding } = this.#settings;
-      const found = await findStart(fd, start, maxLineBytes, encodingOf(encoding));
-      if (found === undefined || this.#isClosed) return 'replaced';
-      this.#recognised(file, { offset: start.offset, tail: found.tail });
-      file.begin(found);
-    }
-    if (file.predecessor !== undefined && file.lines.readOffset >= file.readableEnd) {
-      // How far the file may be read once its predecessor is read to its end; nothing new is read for now.
-      const { size } = await fsCall<fs.Stats>((done) => fileSystem.fstat(fd, done));
-      file.readableEnd = size;
-      if (size > file.lines.readOffset) return NOTHING;
-    }
-    const span = this.#spanOf(file);
-    const { length } = span;
-    const count = await fsCall<number>((done) =>
-      fileSystem.read(fd, this.#buffer, 0, length, span.start, done),
-    );
+    const span = this.#next(file, end);
+    const { start, length } = span;
+    const count = await fsCall<number>((done) => fileSystem.read(fd, this.#buffer, 0, length, start, done));
     return this.#take(file, span, count);
   }
 
-  #take(file: FollowedFile, { start, length }: Span, count: number): Buffer | 'truncated' | 'replaced' {
+  #take(file: FollowedFile, { start, length }: Span, count: number): Buffer | Broken {
     this.#wasFull = count === length;
-    const read = this.#buffer.subarray(0, count);
-    const known = file.lines.readOffset - start;
-    if (count < known) return 'truncated';
-    if (!file.agreesWith({ bytes: read, start })) return 'replaced';
-    const chunk = read.subarray(known);
-    file.head.add(chunk, start + known);
-    const { nonTextFormat } = file.head;
-    if (nonTextFormat === undefined) {
-      if (chunk.length > 0) file.readTail = checksumOf(read, start + count);
-      return chunk;
-    }
-    file.refuse();
+    const chunk = file.reading.read(this.#buffer.subarray(0, count), start);
+    const { nonTextFormat } = file.reading;
+    if (typeof chunk === 'string' || nonTextFormat === undefined) return chunk;
     throw notTextError(file, nonTextFormat, encodingOf(this.#settings.encoding));
   }
 
-  /** What is read next, with the bytes before it that are to be compared. */
-  #spanOf({ lines, backfillEnd, readTail, predecessor, readableEnd }: FollowedFile): Span {
-    const position = lines.readOffset;
-    const start = readTail?.from ?? position;
-    // No chunk lies across the end of what was there at the start, so no batch does.
-    const upTo = position < backfillEnd ? backfillEnd : Infinity;
-    const end = predecessor === undefined ? upTo : Math.min(upTo, readableEnd);
-    return {
-      start,
-      length: position - start + Math.min(this.#settings.chunkBytes, Math.max(0, end - position)),
-    };
+  #next({ reading }: FollowedFile, end = Number.POSITIVE_INFINITY): Span {
+    return reading.next(this.#settings.chunkBytes, end);
   }
 
   #takeMemory(): Buffer {

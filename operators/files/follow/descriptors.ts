@@ -33,7 +33,10 @@ const openFiles = perFileSystem(() => new Map<FollowedFile, Descriptors>());
  */
 export class Descriptors {
   readonly #limit: number;
-  readonly #open = new Set<FollowedFile>();
+  readonly #open = new Map<FollowedFile, number>();
+  /** How many operations are under way on a file: its descriptor must stay open, for its number could be used again. */
+  readonly #busy = new Map<FollowedFile, number>();
+  #isClosed = false;
 
   constructor(limit = Infinity) {
     this.#limit = limit;
@@ -44,20 +47,46 @@ export class Descriptors {
     return this.#open.size < this.#limit && openFiles().size < (budget as number);
   }
 
+  /** The descriptor of a file; undefined if it is not open. */
+  of(file: FollowedFile): number | undefined {
+    return this.#open.get(file);
+  }
+
+  isBusy(file: FollowedFile): boolean {
+    return this.#busy.has(file);
+  }
+
   attach(file: FollowedFile, fd: number): void {
-    if (file.fd !== undefined) {
+    if (this.#open.has(file)) {
       closeFile(fd);
       return;
     }
     if (!this.hasRoom) this.makeRoom();
-    file.fd = fd;
-    this.#open.add(file);
+    this.#open.set(file, fd);
     openFiles().set(file, this);
   }
 
+  /** An operation on the file starts: it is not closed until `letGo` is called. */
+  hold(file: FollowedFile): void {
+    this.#busy.set(file, (this.#busy.get(file) ?? 0) + 1);
+  }
+
+  letGo(file: FollowedFile): void {
+    const others = (this.#busy.get(file) ?? 0) - 1;
+    if (others > 0) {
+      this.#busy.set(file, others);
+      return;
+    }
+    this.#busy.delete(file);
+    if (this.#isClosed) this.release(file);
+  }
+
+  /** It is read now: others are closed before it. */
   touch(file: FollowedFile): void {
-    if (!this.#open.delete(file)) return;
-    this.#open.add(file);
+    const fd = this.#open.get(file);
+    if (fd === undefined) return;
+    this.#open.delete(file);
+    this.#open.set(file, fd);
     openFiles().delete(file);
     openFiles().set(file, this);
   }
@@ -77,31 +106,31 @@ export class Descriptors {
     });
   }
 
-  /** Closes all but the busy ones, which are released when their operation ends. */
-  releaseAll(): void {
-    for (const file of [...this.#open]) if (!file.isBusy) this.release(file);
-  }
-
-  #detach(file: FollowedFile): number | undefined {
-    const { fd } = file;
-    file.fd = undefined;
-    this.#open.delete(file);
-    openFiles().delete(file);
-    return fd;
+  /** Closes all files, the busy ones when their operations end. */
+  close(): void {
+    this.#isClosed = true;
+    for (const file of [...this.#open.keys()]) if (!this.isBusy(file)) this.release(file);
   }
 
   /** Closes the least recently read file that is at its end: one of its own if it has too many, otherwise any. */
   makeRoom(): void {
+    const all = openFiles();
     let victim: FollowedFile | undefined;
-    for (const file of this.#open.size < this.#limit ? openFiles().keys() : this.#open) {
-      // A file that is gone cannot be opened again, unless it was found by a new name.
-      if (file.isBusy || (file.isGone && file.isMoved !== true)) continue;
+    for (const file of this.#open.size < this.#limit ? all.keys() : this.#open.keys()) {
+      if (all.get(file)?.isBusy(file) === true || !file.canBeReopened) continue;
       victim ??= file;
-      if (file.isAtEnd) {
+      if (file.end.isReached) {
         victim = file;
         break;
       }
     }
-    if (victim !== undefined) openFiles().get(victim)?.release(victim);
+    if (victim !== undefined) all.get(victim)?.release(victim);
+  }
+
+  #detach(file: FollowedFile): number | undefined {
+    const fd = this.#open.get(file);
+    this.#open.delete(file);
+    openFiles().delete(file);
+    return fd;
   }
 }

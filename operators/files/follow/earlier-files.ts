@@ -2,8 +2,8 @@ import { dirname } from 'node:path';
 import { closeFile, isMissing } from '../../support/file-system.ts';
 import { type OpenFile, openFile } from './file-system.ts';
 import { findMoved, MOST_LOOKS, type MovedFile } from './find-moved.ts';
-import { findStart } from './find-start.ts';
 import type { KnownFile } from './follow-settings.ts';
+import { compareTail } from './same-file.ts';
 
 /** A file of an earlier run that was renamed since, open. */
 export interface EarlierFile {
@@ -72,8 +72,8 @@ async function openEarlier(
 async function holdsWhatWasRead({ fd, head }: OpenFile, known: KnownFile): Promise<boolean> {
   if (!known.isSame(head)) return false;
   // One that cannot be read now is taken for the same: reading it tells why.
-  return findStart(fd, known.start, 0).then(
-    (start) => start !== undefined,
+  return compareTail(fd, known.start).then(
+    (verdict) => verdict === 'same',
     () => true,
   );
 }

@@ -4,13 +4,12 @@ import {
   emittedFile,
   type FilePosition,
   isPosition,
-  isSame,
   startOf,
 } from './acknowledged-positions.ts';
 import { isPlausible } from './file-fingerprint.ts';
 import { type FileId, findFile, inodeOf, openFile } from './file-system.ts';
 import { findMoved } from './find-moved.ts';
-import { findStart } from './find-start.ts';
+import { compareFile, compareTail } from './same-file.ts';
 
 interface Store {
   get(id: string): unknown;
@@ -74,10 +73,11 @@ async function holdsEmitted(
   try {
     const opened = await openFile(path, { isLinked: false });
     fd = opened.fd;
-    if (opened.size < end || (position !== undefined && !isSame(position, opened.head))) return false;
-    if (position !== undefined && (await findStart(fd, startOf(position), 0)) === undefined) return false;
-    const known = tail !== undefined && isPlausible(tail, end) ? tail : undefined;
-    return (await findStart(fd, { offset: end, tail: known }, 0)) !== undefined;
+    const known = { offset: end, tail: tail !== undefined && isPlausible(tail, end) ? tail : undefined };
+    if (compareFile(known, opened) !== 'same') return false;
+    if (position !== undefined && compareFile(position, { head: opened.head }) !== 'same') return false;
+    if (position !== undefined && (await compareTail(fd, startOf(position))) !== 'same') return false;
+    return (await compareTail(fd, known)) === 'same';
   } catch (error) {
     return !isMissing(error);
   } finally {

@@ -28,14 +28,14 @@ interface LastAtPath {
   readonly id: FileId;
   /** When it was changed last, as last seen at the path; nanoseconds, to be compared only. */
   readonly nextSince: bigint;
-  /** Its descriptor, if it is open. */
-  readonly fd: number | undefined;
 }
 
 interface RotationOptions {
   isExcluded(path: string): boolean;
   /** Whether it is followed, or was until it was read. */
   isKnown(file: FileChange): boolean;
+  /** That of the file that was there before, as long as it is open. */
+  descriptor(): number | undefined;
 }
 
 /** The path that a file had if this one was given to it by rotation. */
@@ -51,7 +51,7 @@ export function nameBeforeRotation(path: string): string {
 export async function findRotated(
   path: string,
   last: LastAtPath,
-  { isExcluded, isKnown }: RotationOptions,
+  { isExcluded, isKnown, descriptor }: RotationOptions,
 ): Promise<readonly OpenFile[]> {
   const { nextSince } = last;
   const folder = dirname(path);
@@ -89,7 +89,7 @@ export async function findRotated(
   }
   const originals: Sibling[] = [];
   for (const sibling of found.values()) {
-    if (await isCopy(sibling, last)) closeFile(sibling.fd);
+    if (await isCopy(sibling, descriptor)) closeFile(sibling.fd);
     else originals.push(sibling);
   }
   return originals.sort(byAge);
@@ -111,11 +111,12 @@ function byAge(one: Sibling, other: Sibling): number {
  * Whether a file holds what `last` starts with, and nothing else. If `last` is not open, that is not known, and the file
  * is read: duplicate lines are better than lost ones.
  */
-async function isCopy({ fd, size }: OpenFile, last: LastAtPath): Promise<boolean> {
+async function isCopy({ fd, size }: OpenFile, descriptor: () => number | undefined): Promise<boolean> {
   const isEqual = async (from: number, to: number) => {
     // It may be closed meanwhile. Then nothing can be read, or the bytes of another file, which differ.
-    if (last.fd === undefined) return false;
-    const expected = await readSpan(last.fd, from, to).catch(() => undefined);
+    const last = descriptor();
+    if (last === undefined) return false;
+    const expected = await readSpan(last, from, to).catch(() => undefined);
     const bytes = await readSpan(fd, from, to).catch(() => undefined);
     return bytes !== undefined && expected?.equals(bytes) === true;
   };

@@ -1,6 +1,7 @@
 import { exhaustMap, Subscription, takeWhile, timer } from 'rxjs';
 import { counted } from '../../support/counted.ts';
 import { closeFile, isMissing } from '../../support/file-system.ts';
+import { Backlog } from './backlog.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { Descriptors } from './descriptors.ts';
 import { earlierFiles } from './earlier-files.ts';
@@ -9,8 +10,10 @@ import { findMoved } from './find-moved.ts';
 import { FollowProblems } from './follow-problems.ts';
 import type { FollowSettings, KnownFile } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
-import { FollowedFiles, markReplaced, markTruncated } from './followed-files.ts';
+import { FollowedFiles } from './followed-files.ts';
 import type { LineBatch } from './line-block.ts';
+import { LookSchedule } from './look-schedule.ts';
+import { LossReport } from './loss-report.ts';
 import { PathScanner } from './path-scanner.ts';
 import { ReadPump } from './read-pump.ts';
 import type { Seen } from './sighting.ts';
@@ -38,6 +41,9 @@ export class FollowSession {
   readonly #descriptors: Descriptors;
   readonly #pump: ReadPump;
   readonly #files: FollowedFiles;
+  readonly #looks = new LookSchedule();
+  readonly #losses: LossReport;
+  readonly #backlog: Backlog;
   readonly #scanner: PathScanner;
   readonly #subscriptions = new Subscription();
   /** The files that wait for a descriptor to be free. */
@@ -47,31 +53,34 @@ export class FollowSession {
   #earlier: readonly KnownFile[] = [];
   /** Some of them could not be opened for lack of descriptors. */
   #isShort = false;
-  #reportedBacklog = 0;
 
   constructor(patterns: readonly string[], settings: FollowSettings, output: LineOutput) {
     this.#settings = settings;
     this.#output = output;
     this.#problems = new FollowProblems(patterns, settings);
+    this.#losses = new LossReport(settings);
+    this.#backlog = new Backlog(settings.onBacklog);
     this.#descriptors = new Descriptors(settings.maxOpenFiles);
     const reader = new ChunkReader(this.#descriptors, settings, (file, start) => {
-      settings.positions.recognised?.(file.id, file.head.fingerprint, start);
+      settings.positions.recognised?.(file.id, file.reading.fingerprint, start);
     });
     this.#pump = new ReadPump(settings, reader, {
       batch: (batch) => output.next(batch),
       progress: (file) => this.#progressed(file),
-      truncated: (file) => markTruncated(file, settings),
-      replaced: (file) => markReplaced(file, settings),
+      startsOver: (file, verdict) => this.#losses.startsOver(file, verdict),
       failed: (file, error) => this.#failed(file, error),
       finished: (file) => this.#finished(file),
       idle: () => this.#completeIfDone(),
     });
-    const parts = { settings, descriptors: this.#descriptors, pump: this.#pump, problems: this.#problems };
+    const parts = { settings, descriptors: this.#descriptors, looks: this.#looks };
     this.#files = new FollowedFiles({
       ...parts,
+      backlog: this.#backlog,
+      losses: this.#losses,
+      pump: this.#pump,
       changed: (file, mayHaveMoved) => this.#changed(file, mayHaveMoved),
     });
-    this.#scanner = new PathScanner(patterns, { ...parts, files: this.#files });
+    this.#scanner = new PathScanner(patterns, { ...parts, files: this.#files, problems: this.#problems });
   }
 
   start(): void {
@@ -91,8 +100,9 @@ export class FollowSession {
     this.#subscriptions.unsubscribe();
     this.#scanner.close();
     this.#pump.close();
+    this.#looks.close();
     this.#files.close();
-    this.#descriptors.releaseAll();
+    this.#descriptors.close();
   }
 
   async #poll(poll: number): Promise<void> {
@@ -131,13 +141,13 @@ export class FollowSession {
     if (!this.#files.hasBegun && isComplete && !this.#isShort) {
       this.#reportFound();
       this.#logFollowed();
-      this.#files.hasBegun = true;
+      this.#files.begin();
     }
     if (!once) {
-      for (const file of this.#files.all) this.#inspect(file, !seen.has(file));
+      for (const file of this.#files.all) this.#inspect(file, seen.has(file));
       this.#findLost();
     }
-    this.#reportBacklog();
+    this.#backlog.report();
     this.#completeIfDone();
   }
 
@@ -164,33 +174,27 @@ export class FollowSession {
     this.#settings.log.info(`following ${counted(files, 'file')}${more}`, { files });
   }
 
-  #inspect(file: FollowedFile, isGone: boolean): void {
-    file.isGone = isGone;
-    if (!isGone) file.isMoved = undefined;
-    if (isLost(file)) {
-      if (file.isMoved === false) this.#forget(file);
-      return;
-    }
-    if (file.isAtEnd) file.quietPolls++;
-    const { quietPolls, flushPolls } = this.#settings;
-    if (file.isAtEnd && file.quietPolls >= quietPolls) this.#pump.freeSuccessors(file);
-    file.isFinishing = isGone
-      ? file.quietPolls >= quietPolls
-      : file.isHolding && file.quietPolls >= flushPolls;
-    // A program that wrote to a file that was rotated away may go on for a while.
-    if (isGone || file.isFinishing) this.#pump.add(file);
+  #inspect(file: FollowedFile, isThere: boolean): void {
+    file.scanned({ isThere });
+    if (!this.#isOutOfReach(file)) this.#pump.polled(file);
+    else if (file.isLost) this.#forget(file);
+  }
+
+  /** Whether a file is gone that is not open, and was not found by a new name. */
+  #isOutOfReach(file: FollowedFile): boolean {
+    if (file.canBeReopened) return false;
+    return this.#descriptors.of(file) === undefined && !this.#descriptors.isBusy(file);
   }
 
   /** Files that were rotated away while they were not open are found by their new names, or given up at the next poll. */
   async #findLost(): Promise<void> {
-    const lost = new Set(this.#files.all.filter(isLost));
+    const lost = new Set(this.#files.all.filter((file) => this.#isOutOfReach(file)));
     if (lost.size === 0 || this.#isSeeking) return;
     this.#isSeeking = true;
     const found = ({ file, path }: { file: FollowedFile; path: string }) => {
       lost.delete(file);
       if (this.#subscriptions.closed) return;
-      file.isMoved = true;
-      file.path = path;
+      file.foundElsewhere(path);
       this.#pump.add(file);
     };
     const unknown = (file: FollowedFile, error: NodeJS.ErrnoException) => {
@@ -198,15 +202,13 @@ export class FollowSession {
     };
     await findMoved([...lost], found, unknown);
     this.#isSeeking = false;
-    for (const file of lost) file.isMoved = false;
+    for (const file of lost) file.notFound();
   }
 
   #changed(file: FollowedFile, mayHaveMoved: boolean): void {
-    const wasAtEnd = file.isAtEnd;
-    file.skippablePolls = 0;
-    file.wasNotified = true;
+    const wasAtEnd = file.end.isReached;
     // What is open is read whatever its path leads to by now.
-    if (file.fd !== undefined) this.#pump.add(file);
+    if (this.#descriptors.of(file) !== undefined) this.#pump.add(file);
     // A file that took a name that is not followed is not looked at: it would count as followed there.
     const isAtItsPath = !file.isGone && !file.isRenamed;
     if (isAtItsPath && (wasAtEnd || mayHaveMoved)) this.#scanner.check(file);
@@ -219,24 +221,19 @@ export class FollowSession {
   }
 
   #forget(file: FollowedFile): void {
-    const { id, path, lines, unread: bytes } = file;
-    const { log, onGap, onLostFile, positions } = this.#settings;
-    // If it is there and cannot be read, that was reported.
-    if (bytes > 0 && file.isGone) {
-      onGap(bytes);
-      onLostFile();
-      log.warn(`${path} went away before it was read to its end`, { path, bytes });
-    }
+    const { id } = file;
+    const { positions } = this.#settings;
+    this.#losses.gone(file);
     this.#files.remove(file);
     this.#waiting.delete(file);
     if (file.isGone) {
-      const { offset, isUnterminated, tail } = lines;
+      const { offset, isUnterminated, tail } = file.reading.lines;
       positions.forget(id, { offset, isUnterminated, tail });
       this.#descriptors.releaseGone(file, () => positions.deleted?.(id));
     }
     this.#descriptors.release(file);
     this.#pump.remove(file);
-    this.#reportBacklog();
+    this.#backlog.report();
   }
 
   #failed(file: FollowedFile, error: NodeJS.ErrnoException): void {
@@ -244,9 +241,10 @@ export class FollowSession {
     else if (this.#settings.once || !(error.code === 'MOVED' || isMissing(error)))
       this.#problems.unreadable(file.path, error);
     // It may have been renamed once more: it is searched for again.
-    else file.isMoved = undefined;
-    this.#files.count(file);
-    this.#reportBacklog();
+    else file.moved();
+    if (error.code === 'NOT_TEXT') file.refused();
+    this.#backlog.count(file);
+    this.#backlog.report();
   }
 
   /** There is no descriptor for a file: closes one that can be opened again, and tries again later. */
@@ -268,28 +266,11 @@ export class FollowSession {
   }
 
   #progressed(file: FollowedFile): void {
-    const { path } = file;
-    file.size = Math.max(file.size, file.lines.readOffset);
-    this.#logSkipped(file);
-    this.#problems.over(path);
-    this.#files.count(file);
-    this.#reportBacklog();
-  }
-
-  #logSkipped(file: FollowedFile): void {
-    const { path } = file;
-    const { log } = this.#settings;
-    const bytes = file.lines.takeHoleBytes();
-    if (bytes > 0) {
-      log.warn(
-        `${path} starts with ${counted(bytes, 'NUL byte')}, which were skipped: it was truncated, and its writer does ` +
-          'not open it for appending',
-        { path, bytes },
-      );
-    }
-    if (file.takeIsMidLine()) {
-      log.warn(`${path} ended in a line longer than \`max_line_bytes\`: starting behind it`, { path });
-    }
+    file.progressed();
+    this.#losses.skipped(file);
+    this.#problems.over(file.path);
+    this.#backlog.count(file);
+    this.#backlog.report();
   }
 
   /** With `once`, completes when everything is read. */
@@ -300,16 +281,4 @@ export class FollowSession {
     if (failure === undefined) this.#output.complete();
     else this.#output.error(failure);
   }
-
-  #reportBacklog(): void {
-    const { unread } = this.#files;
-    if (unread === this.#reportedBacklog) return;
-    this.#reportedBacklog = unread;
-    this.#settings.onBacklog(unread);
-  }
-}
-
-/** Whether a file is gone that is not open, and is not found by a new name. */
-function isLost({ isGone, isBusy, isMoved, fd }: FollowedFile): boolean {
-  return isGone && fd === undefined && !isBusy && isMoved !== true;
 }

@@ -1,181 +1,175 @@
-import { checksumOf, FileHead, matchesChecksum, type TailChecksum } from './file-fingerprint.ts';
-import type { FileId } from './file-system.ts';
-import type { FoundStart } from './find-start.ts';
+import { FileEnd } from './file-end.ts';
+import { FileReading } from './file-reading.ts';
+import type { FileChange, FileId } from './file-system.ts';
 import type { FollowSettings } from './follow-settings.ts';
-import { LineFramer } from './line-framer.ts';
 import type { FoundFile, StartPosition } from './start-position.ts';
-import { encodingOf } from './text-encoding.ts';
 
-/** How a file is divided into lines. */
-type LineSettings = Pick<FollowSettings, 'maxLineBytes' | 'memory' | 'encoding' | 'log'>;
+/** `gone`: none of its paths leads to it. `elsewhere`, `lost`: it was looked for since, and was found renamed, or was not. */
+type Whereabouts = 'there' | 'gone' | 'elsewhere' | 'lost';
 
-/** One file, by identity: how far it is read, and what has become of it. Its path may change. */
+type FileSettings = Pick<FollowSettings, 'maxLineBytes' | 'memory' | 'encoding' | 'once'>;
+
+/**
+ * One file, by identity: where it is, and how it was when it was last seen. How far it is read is known to `reading`, which
+ * the reader writes, and `end`, which the pump writes.
+ */
 export class FollowedFile {
   readonly id: FileId;
-  readonly lines: LineFramer;
-  readonly head: FileHead;
-  /**
-   * The checksum of the last bytes that were read, up to `lines.readOffset`. They are read again with the next ones: if they
-   * are others by then, the file was truncated meanwhile and has grown past where it was, which its size does not show.
-   */
-  readTail: TailChecksum | undefined;
-  path: string;
-  /** Bytes, as last seen. */
-  size: number;
-  /** When it was created. */
-  born = 0n;
-  /** When it was last modified, as last seen. */
-  modified = 0n;
-  /** When it was changed last, as last seen at its path. A file that takes its path later is not older than that. */
-  nextSince = 0n;
-  /** `modified` when it was found to be no text. */
-  refusedAt: bigint | undefined;
-  isLinked = false;
+  /** When it was created; nanoseconds, to be compared only. */
+  readonly born: bigint;
+  readonly reading: FileReading;
+  readonly end: FileEnd;
   /** It could be opened when it was found, and is text as far as its first bytes tell. */
   readonly isReadable: boolean;
-  fd: number | undefined;
-  /** It is not followed any more. */
-  isForgotten = false;
-  /** Where to start, as long as the bytes before it were not looked at. */
-  start: StartPosition | undefined;
-  /** Bytes up to here are emitted only as part of a line that ends after them. */
-  #oldEnd = 0;
-  #isInLine = false;
-  /** Lines that end at or before this offset were there when following started. */
-  backfillEnd: number;
-  /** An operation on the descriptor is under way: it must stay open. */
-  isBusy = false;
-  isAtEnd = false;
-  /** It shrank: the line that is held has lost its end, and reading starts over. */
-  isTruncated = false;
-  /** How often reading started again at its beginning. */
-  restarts = 0;
-  /** No path leads to it now; its descriptor is all there is. */
-  isGone = false;
-  /** It was looked for where it was when it had gone unopened; true if it was found, renamed. */
-  isMoved: boolean | undefined;
-  /** It was found by the name that it got since an earlier run: `path` is none that is followed. */
-  isRenamed = false;
-  /** At its end, a line without a newline is a line; and if no path leads to the file, that is all of it. */
-  isFinishing = false;
-  /** The file whose path it took, as long as something may be written to that one: its lines come first. */
-  predecessor: FollowedFile | undefined;
-  /** The files that took its path. */
-  successors: FollowedFile[] = [];
-  /** It is not read until its predecessor is read to its end. */
-  isHeldBack = false;
-  /**
-   * With a predecessor: it may be read up to this offset. It was as long when the predecessor was last read to its end,
-   * so what was written to the predecessor before these bytes has been read.
-   */
-  readableEnd = 0;
-  /** Polls since it was last seen to grow: a count, because clocks jump. */
-  quietPolls = 0;
-  /** Polls until it is looked at again, as long as its watch reports nothing. */
-  skippablePolls = 0;
-  /** The most polls that skip it after a look. */
-  restPolls = Number.POSITIVE_INFINITY;
-  /** Its watch has told of a change since the last look. */
-  wasNotified = false;
-  /** What of `unread` is part of the table's sum. */
-  counted = 0;
+  #path: string;
+  #size: number;
+  #modified: bigint;
+  #nextSince: bigint;
+  #isLinked: boolean;
+  #whereabouts: Whereabouts = 'there';
+  #isRenamed = false;
+  #isForgotten = false;
+  /** `modified` when it was found to be no text. */
+  #refusedAt: bigint | undefined;
 
   constructor(
     found: FoundFile,
+    { born, modified, changed, isLinked }: FileChange,
     start: StartPosition,
-    { maxLineBytes, memory, encoding: label, log }: LineSettings,
+    settings: FileSettings,
+    onInvalidByte: (path: string, offset: number) => void,
   ) {
-    const { offset, isUnterminated, fingerprint, tail, mayBeInLine = false } = start;
     this.id = found.id;
-    this.path = found.path;
-    this.size = found.size;
-    this.backfillEnd = start.backfillEnd ?? (found.existed ? found.size : 0);
-    const encoding = encodingOf(label);
-    this.head = new FileHead(found.head, encoding, fingerprint);
-    this.isReadable = found.head !== undefined && this.head.nonTextFormat === undefined;
-    const onInvalidByte = (byte: number) => warnOfInvalidByte(this.path, byte, log);
-    this.lines = new LineFramer(offset, {
-      isUnterminated,
-      maxLineBytes,
-      tail,
-      memory,
-      encoding,
-      onInvalidByte,
-    });
-    if (offset > 0) this.start = start;
-    if (mayBeInLine) this.#oldEnd = offset;
+    this.born = born;
+    this.#path = found.path;
+    this.#size = found.size;
+    this.#modified = modified;
+    this.#nextSince = changed;
+    this.#isLinked = isLinked;
+    this.reading = new FileReading(found, start, settings, (offset) => onInvalidByte(this.#path, offset));
+    this.end = new FileEnd({ isFinal: settings.once });
+    this.isReadable = found.head !== undefined && this.reading.nonTextFormat === undefined;
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  /** Bytes, as last seen. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** When it was changed last, as last seen at its path. A file that takes its path later is not older than that. */
+  get nextSince(): bigint {
+    return this.#nextSince;
+  }
+
+  /** A symbolic link leads to it. */
+  get isLinked(): boolean {
+    return this.#isLinked;
+  }
+
+  /** None of the paths that are followed leads to it now. */
+  get isGone(): boolean {
+    return this.#whereabouts !== 'there';
+  }
+
+  /** It is gone, and was not found by another name. */
+  get isLost(): boolean {
+    return this.#whereabouts === 'lost';
+  }
+
+  /** Its path leads to it. A file that is gone has nothing but its descriptor, unless it was found by a new name. */
+  get canBeReopened(): boolean {
+    return this.#whereabouts === 'there' || this.#whereabouts === 'elsewhere';
+  }
+
+  /** It was found by the name that it got since an earlier run: `path` is none that is followed. */
+  get isRenamed(): boolean {
+    return this.#isRenamed;
+  }
+
+  /** It is not followed any more. */
+  get isForgotten(): boolean {
+    return this.#isForgotten;
   }
 
   /** Bytes known of and not read. Those that will not be read, because they are not text, do not count. */
   get unread(): number {
-    if (this.head.nonTextFormat !== undefined) return 0;
-    return this.isTruncated ? this.size : Math.max(0, this.size - this.lines.readOffset);
-  }
-
-  /** Whether there are bytes of a line that has no terminator yet, some of them new. */
-  get isHolding(): boolean {
-    return this.lines.isHolding && this.lines.readOffset > this.#oldEnd;
-  }
-
-  /** Whether reading started inside a line, of which the rest is skipped; false from the second call on. */
-  takeIsMidLine(): boolean {
-    const isInLine = this.#isInLine;
-    this.#isInLine = false;
-    return isInLine;
+    const { nonTextFormat, startsOver, lines } = this.reading;
+    if (nonTextFormat !== undefined) return 0;
+    return startsOver ? this.#size : Math.max(0, this.#size - lines.readOffset);
   }
 
   /** It was no text when it was looked at, and may be another file since. */
   get mayBeText(): boolean {
-    return this.head.nonTextFormat !== undefined && this.refusedAt !== this.modified;
+    return this.reading.nonTextFormat !== undefined && this.#refusedAt !== this.#modified;
   }
 
-  /** Whether a chunk that was read, and the bytes before it, are of the file that was found and read until now. */
-  agreesWith({ bytes, start }: { readonly bytes: Buffer; readonly start: number }): boolean {
-    const known = bytes.subarray(0, this.lines.readOffset - start);
-    if (this.readTail !== undefined) return matchesChecksum(known, this.readTail);
-    return start > 0 || this.head.agreesWith(bytes);
+  /** It was looked at. Returns whether it was written to since the last look. */
+  seen({ size, modified, changed, isLinked }: FileChange): boolean {
+    const isTouched = this.#modified !== modified;
+    this.#modified = modified;
+    this.#nextSince = changed;
+    this.#isLinked = isLinked;
+    this.#size = this.reading.startsOver ? size : Math.max(size, this.reading.lines.readOffset);
+    return isTouched;
   }
 
-  /** The bytes before the start are as they were. */
-  begin({ offset, isInLine, before }: FoundStart): void {
-    this.start = undefined;
-    this.#isInLine = isInLine;
-    this.readTail = checksumOf(before, offset);
-    this.lines.startAt(offset, before, { isInLine });
+  /** More was read of it. */
+  progressed(): void {
+    this.#size = Math.max(this.#size, this.reading.lines.readOffset);
   }
 
-  /** `chunk` was read at the end of what was read before. */
-  feed(chunk: Buffer): void {
-    this.quietPolls = 0;
-    this.lines.feed(chunk);
+  /** It was read, and is no text. */
+  refused(): void {
+    this.#refusedAt = this.#modified;
   }
 
-  /** It is not text: what was held is dropped. It may be another file when it is opened again. */
-  refuse(): void {
-    this.refusedAt = this.modified;
-    this.lines.restart();
-    this.readTail = undefined;
+  /** Another of its paths is the one where it is opened. */
+  isAt(path: string): void {
+    this.#path = path;
   }
 
-  /** Starts over after a truncation. */
-  restart(): void {
-    this.restarts++;
-    this.lines.restart();
-    this.head.clear();
-    this.readTail = undefined;
-    this.backfillEnd = 0;
-    this.start = undefined;
-    this.#oldEnd = 0;
-    this.readableEnd = 0;
-    this.isTruncated = false;
-    this.isAtEnd = false;
+  /** A path that is followed leads to it. */
+  isFollowedAt(path: string): void {
+    if (this.#isRenamed) this.#path = path;
+    this.#isRenamed = false;
   }
-}
 
-function warnOfInvalidByte(path: string, offset: number, log: FollowSettings['log']): void {
-  log.warn(
-    `${path} is not UTF-8: the byte at offset ${offset} and others like it become U+FFFD. If the file has another ` +
-      'encoding, set `encoding`, for example `encoding: windows-1252`',
-    { path, offset },
-  );
+  /** It was followed in an earlier run, and has another name now. */
+  wasRenamed(): void {
+    this.#isRenamed = true;
+  }
+
+  /** It was rotated away before it was seen at its path. */
+  wasRotated(): void {
+    this.#nextSince = this.born;
+    this.#whereabouts = 'gone';
+  }
+
+  /** All paths were looked at. */
+  scanned({ isThere }: { readonly isThere: boolean }): void {
+    if (isThere) this.#whereabouts = 'there';
+    else if (this.#whereabouts === 'there') this.#whereabouts = 'gone';
+  }
+
+  foundElsewhere(path: string): void {
+    this.#path = path;
+    if (this.#whereabouts !== 'there') this.#whereabouts = 'elsewhere';
+  }
+
+  notFound(): void {
+    if (this.#whereabouts !== 'there') this.#whereabouts = 'lost';
+  }
+
+  forget(): void {
+    this.#isForgotten = true;
+  }
+
+  /** The path where it was found leads to it no more: it may have been renamed once more. */
+  moved(): void {
+    if (this.#whereabouts !== 'there') this.#whereabouts = 'gone';
+  }
 }

@@ -9,6 +9,7 @@ import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 import type { FollowedFiles } from './followed-files.ts';
 import { isGlob } from './glob-pattern.ts';
+import type { LookSchedule } from './look-schedule.ts';
 import type { Seen, Sighting } from './sighting.ts';
 
 /** The maximum number of concurrent status calls: with more, reads would wait for them in the thread pool. */
@@ -21,6 +22,7 @@ interface PathScannerParts {
   readonly settings: FollowSettings;
   readonly files: FollowedFiles;
   readonly descriptors: Descriptors;
+  readonly looks: LookSchedule;
   readonly problems: FollowProblems;
 }
 
@@ -49,7 +51,7 @@ export class PathScanner {
 
   /** Looks at all paths once. `isComplete`: except for what a lack of descriptors hides. */
   async scan(): Promise<{ readonly seen: Seen; readonly isComplete: boolean }> {
-    const { files, problems } = this.#parts;
+    const { files, looks, problems } = this.#parts;
     const { paths, unmatched, unlisted, isFolderReplaced } = await expandPaths(this.#patterns, {
       listings: this.#listings,
       known: () => files.paths(),
@@ -63,7 +65,7 @@ export class PathScanner {
     }
     for (const folder of this.#unlisted.keys()) if (!unlisted.has(folder)) problems.over(folder);
     this.#unlisted = unlisted;
-    if (isFolderReplaced) files.lookAtAll();
+    if (isFolderReplaced) looks.expectAll();
     const see = (path: string, file: FollowedFile) => {
       const places = seen.get(file);
       if (places === undefined) seen.set(file, [path]);
@@ -72,9 +74,9 @@ export class PathScanner {
     const toLookAt: string[] = [];
     for (const path of paths) {
       // Only a glob tells that a folder was replaced, which no watch on a file in it shows.
-      const file = files.unchangedAt(path, { mayRest: !this.#literals.has(path) });
-      if (file === undefined) toLookAt.push(path);
-      else see(path, file);
+      const file = files.at(path);
+      if (file !== undefined && looks.skips(file, { mayRest: !this.#literals.has(path) })) see(path, file);
+      else toLookAt.push(path);
     }
     await eachLimited(toLookAt, PROBES_AT_A_TIME, async (path) => {
       const file = await this.#look(path, { inGap: true });
@@ -148,9 +150,13 @@ export class PathScanner {
     last: FollowedFile,
     found: Sighting | Failure,
   ): Promise<{ readonly file: FollowedFile | undefined } | 'rotated'> {
-    const { settings, files } = this.#parts;
+    const { settings, files, descriptors } = this.#parts;
     const { isExcluded } = settings;
-    const rotated = await findRotated(path, last, { isExcluded, isKnown: (file) => files.isKnown(file) });
+    const rotated = await findRotated(path, last, {
+      isExcluded,
+      isKnown: (file) => files.isKnown(file),
+      descriptor: () => descriptors.of(last),
+    });
     for (const file of rotated) {
       if (this.#isClosed) closeFile(file.fd);
       else files.foundRotated(path, file);
@@ -165,14 +171,14 @@ export class PathScanner {
   }
 
   #takeIn(path: string, found: Sighting | Failure): FollowedFile | undefined {
-    const { files, problems } = this.#parts;
+    const { files, looks, problems } = this.#parts;
     if ('status' in found) {
       if ('fd' in found.status) problems.over(path);
       return files.found(found);
     }
     const { error } = found;
     const file = files.at(path);
-    if (file !== undefined) file.skippablePolls = 0;
+    if (file !== undefined) looks.expect(file);
     if (!isMissing(error)) {
       problems.unreadable(path, error);
       return file;
@@ -186,7 +192,8 @@ export class PathScanner {
   async #probe(path: string): Promise<Sighting | Failure> {
     const { files, descriptors } = this.#parts;
     const expected = files.at(path);
-    const before = { bytes: expected?.lines.readOffset ?? 0, restarts: expected?.restarts ?? 0 };
+    const reading = expected?.reading;
+    const before = { bytes: reading?.lines.readOffset ?? 0, restarts: reading?.restarts ?? 0 };
     let status: FileChange;
     try {
       status = await statFile(path);

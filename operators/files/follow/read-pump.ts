@@ -4,16 +4,16 @@ import { isShortage } from './file-system.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { type BatchPlace, BlockMemory, type LineBatch, TakenLines } from './line-block.ts';
+import type { Verdict } from './same-file.ts';
+import { Succession } from './succession.ts';
 
 /** What the pump tells its owner. */
 interface PumpEvents {
   batch(batch: LineBatch): void;
   /** `file` was read from, or starts over. */
   progress(file: FollowedFile): void;
-  /** `file` is shorter than what was read of it. */
-  truncated(file: FollowedFile): void;
-  /** `file` no longer holds what was read of it. */
-  replaced(file: FollowedFile): void;
+  /** `file` no longer holds what was read of it, or is shorter. */
+  startsOver(file: FollowedFile, verdict: Exclude<Verdict, 'same'>): void;
   /** `file` cannot be read now. */
   failed(file: FollowedFile, error: Error): void;
   /** All of `file` is read, and it will not grow: it no longer has to be followed. */
@@ -21,6 +21,9 @@ interface PumpEvents {
   /** Nothing is left to read, for now. */
   idle(): void;
 }
+
+/** What a read gave. */
+type Chunk = Buffer | 'held back' | Exclude<Verdict, 'same'>;
 
 /**
  * Reads the files that are ready, a chunk of each in turn, and emits their lines as the demand allows.
@@ -34,6 +37,7 @@ export class ReadPump {
   readonly #events: PumpEvents;
   readonly #memory: BlockMemory;
   readonly #ready = new Set<FollowedFile>();
+  readonly #succession = new Succession();
   /** The file whose lines are being emitted. */
   #current: FollowedFile | undefined;
   #isReading = false;
@@ -53,8 +57,8 @@ export class ReadPump {
 
   /** There may be something to read in `file`. */
   add(file: FollowedFile): void {
-    if (file.isHeldBack) return;
-    file.isAtEnd = false;
+    if (this.#succession.isHeldBack(file)) return;
+    file.end.reopen();
     this.#ready.add(file);
     this.run();
   }
@@ -64,22 +68,27 @@ export class ReadPump {
    * on writing to it before it writes to `file`.
    */
   putBehind(file: FollowedFile, predecessor: FollowedFile): void {
-    file.predecessor = predecessor;
-    predecessor.successors.push(file);
-    predecessor.quietPolls = 0;
-    this.#holdBack(file, predecessor);
+    this.#succession.add(file, predecessor);
+    predecessor.end.expectGrowth();
+    this.#holdBack(file);
   }
 
-  /** Nothing more is expected in `file`: its successors are read without looking at it. */
-  freeSuccessors(file: FollowedFile): void {
-    const successors = file.successors.splice(0);
-    for (const successor of successors) successor.predecessor = undefined;
-    this.#release(successors);
+  /** A poll is over: what has been quiet for long enough is complete. */
+  polled(file: FollowedFile): void {
+    const { end, isGone, reading } = file;
+    const { quietPolls, flushPolls } = this.#settings;
+    end.polled();
+    // Nothing more is expected in it: its successors are read without looking at it.
+    if (end.isReached && end.quietPolls >= quietPolls) this.#addAll(this.#succession.end(file));
+    const isQuiet = end.quietPolls >= (isGone ? quietPolls : flushPolls);
+    end.setFinal(isQuiet && (isGone || reading.isHolding));
+    // A program that wrote to a file that was rotated away may go on for a while.
+    if (isGone || end.isFinal) this.add(file);
   }
 
   remove(file: FollowedFile): void {
     this.#ready.delete(file);
-    this.freeSuccessors(file);
+    this.#addAll(this.#succession.remove(file));
   }
 
   run(): void {
@@ -100,7 +109,7 @@ export class ReadPump {
     if (this.#isClosed || this.#isReading) return false;
     const file = this.#current;
     if (file === undefined) return this.#turn();
-    if (file.lines.hasLines) return this.#emit(file);
+    if (file.reading.lines.hasLines) return this.#emit(file);
     this.#current = undefined;
     this.#leave(file);
     return true;
@@ -113,7 +122,7 @@ export class ReadPump {
       return false;
     }
     this.#ready.delete(file);
-    if (file.isTruncated) {
+    if (file.reading.startsOver) {
       this.#current = file;
       return true;
     }
@@ -124,9 +133,9 @@ export class ReadPump {
 
   async #read(file: FollowedFile): Promise<void> {
     let error: NodeJS.ErrnoException | undefined;
-    let chunk: Buffer | 'truncated' | 'replaced' = 'replaced';
+    let chunk: Chunk = 'replaced';
     try {
-      chunk = await this.#reader.read(file);
+      chunk = await this.#nextChunk(file);
     } catch (thrown) {
       error = thrown as NodeJS.ErrnoException;
     }
@@ -134,43 +143,56 @@ export class ReadPump {
     this.#isReading = false;
     this.#current = file;
     if (error !== undefined) this.#fail(file, error);
-    else if (typeof chunk === 'string') this.#events[chunk](file);
-    else if (chunk.length > 0) this.#feed(file, chunk);
-    else if (file.predecessor !== undefined && file.readableEnd > file.lines.readOffset) {
+    else if (chunk === 'held back') {
       this.#current = undefined;
-      this.#holdBack(file, file.predecessor);
-    } else this.#reachEnd(file);
+      this.#holdBack(file);
+    } else if (typeof chunk === 'string') this.#events.startsOver(file, chunk);
+    else if (chunk.length > 0) this.#feed(file, chunk);
+    else this.#reachEnd(file);
     this.run();
+  }
+
+  /** What is read next. A file that has grown since its predecessor was read to its end waits for that to be done again. */
+  async #nextChunk(file: FollowedFile): Promise<Chunk> {
+    const { lines } = file.reading;
+    const end = this.#succession.readableEndOf(file);
+    if (end === undefined || lines.readOffset < end) return this.#reader.read(file, end);
+    const size = await this.#reader.measure(file);
+    if (typeof size === 'string') return size;
+    this.#succession.measured(file, size);
+    return size > lines.readOffset ? 'held back' : this.#reader.read(file, size);
   }
 
   #emit(file: FollowedFile): boolean {
     const { demand, batchLines, skipEmptyLines } = this.#settings;
     const { room } = demand;
     if (room <= 0) return false;
-    const startOffset = file.lines.offset;
-    const all = file.lines.take(Math.min(room, batchLines), this.#memory);
+    const { lines } = file.reading;
+    const startOffset = lines.offset;
+    const all = lines.take(Math.min(room, batchLines), this.#memory);
     const taken = skipEmptyLines ? all.withoutEmpty : all;
-    if (taken.size > 0) this.#events.batch(new TakenLines(taken, placeOf(file, startOffset), file.lines));
+    if (taken.size > 0) this.#events.batch(new TakenLines(taken, placeOf(file, startOffset), lines));
     else taken.release();
     return true;
   }
 
   #feed(file: FollowedFile, chunk: Buffer): void {
-    file.isFinishing = this.#settings.once;
-    file.feed(chunk);
-    if (this.#ready.size === 0 && file.predecessor === undefined) this.#reader.readAhead(file);
+    file.end.grew({ isFinal: this.#settings.once });
+    file.reading.lines.feed(chunk);
+    const hasPredecessor = this.#succession.readableEndOf(file) !== undefined;
+    if (this.#ready.size === 0 && !hasPredecessor) this.#reader.readAhead(file);
     this.#events.progress(file);
   }
 
   #reachEnd(file: FollowedFile): void {
-    file.isAtEnd = true;
-    if (file.isFinishing && this.#mayEndLine(file)) file.lines.end();
+    file.end.reach();
+    if (file.end.isFinal && this.#mayEndLine(file)) file.reading.lines.end();
   }
 
   /** Another run may read what follows of a line that this one leaves unfinished. */
   #mayEndLine(file: FollowedFile): boolean {
     const { once, flushPolls } = this.#settings;
-    return file.isHolding && (!once || flushPolls !== Infinity);
+    return file.reading.isHolding && (!once || flushPolls !== Infinity);
   }
 
   #fail(file: FollowedFile, error: NodeJS.ErrnoException): void {
@@ -181,52 +203,54 @@ export class ReadPump {
       this.#current = undefined;
       return;
     }
-    file.isAtEnd = true;
+    file.end.reach();
     // A file that a later run may read keeps its unfinished line; a file that is gone never completes it.
-    if (file.isGone && !this.#settings.once && file.isHolding) file.lines.end({ isCut: true });
+    if (file.isGone && !this.#settings.once && file.reading.isHolding)
+      file.reading.lines.end({ isCut: true });
   }
 
   /** All lines of the chunk are emitted. */
   #leave(file: FollowedFile): void {
-    if (file.isTruncated && file.isHolding) {
+    const { reading, end } = file;
+    if (reading.startsOver && reading.isHolding) {
       // Even if everything was read: the truncation may have cut off the end of this line before it was read.
-      file.lines.end({ isCut: true });
+      reading.lines.end({ isCut: true });
       this.#current = file;
       return;
     }
-    if (file.isTruncated) {
-      file.restart();
+    if (reading.startsOver) {
+      reading.restart();
+      end.reopen();
+      this.#succession.measured(file, 0);
       this.#events.progress(file);
     }
-    if (file.isAtEnd) this.#endFile(file);
+    if (end.isReached) this.#endFile(file);
     else this.#ready.add(file);
   }
 
   #endFile(file: FollowedFile): void {
-    this.#release(file.successors);
-    if (!file.isFinishing) return;
+    this.#addAll(this.#succession.release(file));
+    if (!file.end.isFinal) return;
     if (file.isGone || this.#settings.once) {
-      this.freeSuccessors(file);
+      this.#addAll(this.#succession.end(file));
       this.#events.finished(file);
-    } else file.isFinishing = false;
+    } else file.end.setFinal(false);
   }
 
-  #holdBack(file: FollowedFile, predecessor: FollowedFile): void {
-    file.isHeldBack = true;
+  #holdBack(file: FollowedFile): void {
+    const predecessor = this.#succession.holdBack(file);
     this.#ready.delete(file);
-    this.add(predecessor);
+    // The predecessor may have ended meanwhile.
+    this.add(predecessor ?? file);
   }
 
-  #release(successors: readonly FollowedFile[]): void {
-    for (const file of successors.filter(({ isHeldBack }) => isHeldBack)) {
-      file.isHeldBack = false;
-      this.add(file);
-    }
+  #addAll(files: readonly FollowedFile[]): void {
+    for (const file of files) this.add(file);
   }
 }
 
-function placeOf(file: FollowedFile, startOffset: number): BatchPlace {
-  const { id, path, head, lines, backfillEnd, isTruncated } = file;
+function placeOf({ id, path, reading }: FollowedFile, startOffset: number): BatchPlace {
+  const { lines, fingerprint, backfillEnd, startsOver } = reading;
   const endOffset = lines.offset;
   return {
     id,
@@ -234,8 +258,8 @@ function placeOf(file: FollowedFile, startOffset: number): BatchPlace {
     startOffset,
     endOffset,
     backfill: endOffset <= backfillEnd,
-    fingerprint: head.fingerprint,
+    fingerprint,
     tail: lines.tail,
-    isCutOff: isTruncated,
+    isCutOff: startsOver,
   };
 }

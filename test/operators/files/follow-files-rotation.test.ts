@@ -338,8 +338,12 @@ describe('followFiles, as files are rotated', () => {
         fstat: ofOneTick(fs.fstat as never),
       } as unknown as FileSystem);
       fs.writeFileSync(folder('a.1'), 'new 1');
-      const last = { id: '0:0', nextSince: 1n, fd: undefined } as const;
-      const found = await findRotated(folder('a'), last, { isExcluded: () => false, isKnown: () => false });
+      const last = { id: '0:0', nextSince: 1n } as const;
+      const found = await findRotated(folder('a'), last, {
+        isExcluded: () => false,
+        isKnown: () => false,
+        descriptor: () => undefined,
+      });
       restore();
       for (const { fd } of found) fs.closeSync(fd);
       expect(found.map(({ head }) => head.toString())).toEqual(['new 1', 'new 2', 'new 3']);

@@ -16,11 +16,9 @@ async function followed(path: string): Promise<FollowedFile> {
   const status = await statFile(path);
   // As if it had come since: else no read goes beyond where it ended at the start.
   const found = { ...status, path, existed: false, head: undefined };
-  return new FollowedFile(
-    found,
-    { offset: 0, isUnterminated: false },
-    { maxLineBytes: 1000, memory: readMemory, encoding: 'utf-8', log: { warn: () => {}, info: () => {} } },
-  );
+  const start = { offset: 0, isUnterminated: false };
+  const settings = { maxLineBytes: 1000, memory: readMemory, encoding: 'utf-8', once: false };
+  return new FollowedFile(found, status, start, settings, () => {});
 }
 
 /** A file that is read by chunks, and how to read the next one. */
@@ -36,8 +34,8 @@ async function reading(text: string) {
   );
   const read = async () => {
     const chunk = await reader.read(file);
-    if (typeof chunk !== 'string') file.feed(chunk);
-    file.lines.take(CHUNK);
+    if (typeof chunk !== 'string') file.reading.lines.feed(chunk);
+    file.reading.lines.take(CHUNK);
     return chunk.toString();
   };
   return { path, file, descriptors, reader, read };
@@ -52,26 +50,26 @@ describe('ChunkReader', () => {
     const { path, file, descriptors, reader, read } = await reading(text.slice(0, CHUNK + half));
     await read();
     reader.readAhead(file);
-    await eventually(() => expect(file.isBusy).toBe(false));
+    await eventually(() => expect(descriptors.isBusy(file)).toBe(false));
     fs.appendFileSync(path, text.slice(CHUNK + half));
 
     expect(await read()).toBe(text.slice(CHUNK, 2 * CHUNK));
-    descriptors.releaseAll();
+    descriptors.close();
   });
 
   it('forgets what it read ahead of a file that was closed, because it may start over', async () => {
     const { path, file, descriptors, reader, read } = await reading(linesOf('o'));
     await read();
     reader.readAhead(file);
-    await eventually(() => expect(file.isBusy).toBe(false));
+    await eventually(() => expect(descriptors.isBusy(file)).toBe(false));
     descriptors.release(file);
     const young = linesOf('n');
     fs.writeFileSync(path, young);
-    file.restart();
+    file.reading.restart();
 
     expect(await read()).toBe(young.slice(0, CHUNK));
     expect(await read()).toBe(young.slice(CHUNK, 2 * CHUNK));
-    descriptors.releaseAll();
+    descriptors.close();
     await eventually(() => expect(openFiles(folder())).toBe(0));
   });
 
@@ -79,10 +77,8 @@ describe('ChunkReader', () => {
     const { file, descriptors, reader, read } = await reading(linesOf('o'));
     await read();
     reader.readAhead(file);
-    descriptors.releaseAll();
-    expect(file.fd).toBeDefined();
-    await eventually(() => expect(file.isBusy).toBe(false));
-    descriptors.releaseAll();
-    expect(file.fd).toBeUndefined();
+    descriptors.close();
+    expect(descriptors.of(file)).toBeDefined();
+    await eventually(() => expect(descriptors.of(file)).toBeUndefined());
   });
 });
