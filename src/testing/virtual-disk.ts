@@ -33,7 +33,9 @@ export class VirtualFile extends Inode {
 export class VirtualFolder extends Inode {
   readonly entries = new Map<string, VirtualFile | VirtualFolder>();
   /** The entries that are left after a power loss. */
-  durable = new Map<string, VirtualFile | VirtualFolder>();
+  readonly durable = new Map<string, VirtualFile | VirtualFolder>();
+  /** The names that came or went since the folder was synced. */
+  readonly unsynced = new Set<string>();
   readonly parent: VirtualFolder | undefined;
 
   constructor(number: bigint, path: string, now: bigint, parent?: VirtualFolder) {
@@ -178,7 +180,13 @@ export class VirtualDisk {
       inode.durable = Buffer.from(inode.content);
       return;
     }
-    inode.durable = new Map(inode.entries);
+    // Only the changes: a test may write thousands of files to a folder.
+    for (const name of inode.unsynced) {
+      const entry = inode.entries.get(name);
+      inode.durable.delete(name);
+      if (entry !== undefined) inode.durable.set(name, entry);
+    }
+    inode.unsynced.clear();
     // A file system with a journal keeps no folder without the one that it is in.
     const { parent } = inode;
     if (parent !== undefined && parent.durable.get(basename(inode.path)) !== inode) {
@@ -213,6 +221,7 @@ export class VirtualDisk {
   /** Makes a folder, and what is in it, what was synced of it. */
   #restore(folder: VirtualFolder): void {
     folder.entries.clear();
+    folder.unsynced.clear();
     for (const [name, entry] of folder.durable) {
       folder.entries.set(name, entry);
       entry.path = resolve(folder.path, name);
@@ -256,6 +265,7 @@ export class VirtualDisk {
 
   #enter(folder: VirtualFolder, path: string, entry: VirtualFile | VirtualFolder): void {
     folder.entries.set(basename(path), entry);
+    folder.unsynced.add(basename(path));
     folder.modified = folder.changed = entry.changed = this.#now();
     entry.path = resolve(path);
     entry.links++;
@@ -264,6 +274,7 @@ export class VirtualDisk {
   #leave(path: string, entry: VirtualFile | VirtualFolder, mayBeFree = true): void {
     const folder = this.#folderOf(path, 'unlink');
     folder.entries.delete(basename(path));
+    folder.unsynced.add(basename(path));
     folder.modified = folder.changed = entry.changed = this.#now();
     entry.links--;
     if (!mayBeFree || !(entry instanceof VirtualFile)) return;

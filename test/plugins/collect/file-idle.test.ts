@@ -3,9 +3,14 @@ import type { FileStep } from '../../../src/testing/file-steps.ts';
 import { ProcessFiles } from '../../../src/testing/process-files.ts';
 import { testPipeline } from '../../../src/testing/test-pipeline.ts';
 
-const FILES = 2000;
+/** Five polls look at 1,000 files: of more, each is looked at less often. */
+const FILES = 1200;
+/** Enough for each to be looked at half as often as one of few. */
+const MANY_FILES = 2000;
 /** Milliseconds in which a change is found that no watch tells of: 5 for each file, and a poll. */
-const BOUND = FILES * 5 + 1000;
+const boundOf = (files: number) => files * 5 + 1000;
+const BOUND = boundOf(FILES);
+const MANY_BOUND = boundOf(MANY_FILES);
 /** When a file has been idle for long, in milliseconds. */
 const LATER = 40_000;
 
@@ -15,17 +20,21 @@ const CONFIG = {
   pipelines: { ship: { collect: 'log', forward: 'archive' } },
   host_config: {},
 };
-const MANY: FileStep[] = Array.from({ length: FILES }, (_, n) => ({
-  write: { path: `/logs/${n}.log`, lines: [`${n}: a line of the start`] },
-}));
-const LOG = '/logs/1234.log';
+const filled = (count: number): FileStep[] =>
+  Array.from({ length: count }, (_, n) => ({
+    write: { path: `/logs/${n}.log`, lines: [`${n}: a line of the start`] },
+  }));
+const LOG = '/logs/1034.log';
 const append = (at: number, line: string): FileStep => ({ at, append: { path: LOG, lines: [line] } });
 
-/** The lines that come after the start, with their times. */
-async function follow(...steps: FileStep[]) {
+/** The lines that come after the start, with their times; those of the last step have time to come. */
+const follow = (...steps: FileStep[]) => followAmong(FILES, ...steps);
+
+async function followAmong(files: number, ...steps: FileStep[]) {
+  const last = Math.max(...steps.map(({ at }) => Number(at ?? 0)));
   const run = await testPipeline(CONFIG, {
-    files: [...MANY, ...steps],
-    until: LATER + 50_000,
+    files: [...filled(files), ...steps],
+    until: last + 2 * boundOf(files),
   });
   const times = run.forwarded('archive').map(({ at }) => at);
   const lines = run
@@ -54,16 +63,24 @@ describe('many idle files', () => {
 
   it('are looked at often enough where no watch tells of a change, and soon while they change', async () => {
     tellNothing();
-    const { lines } = await follow(append(LATER, 'new'), append(LATER + 2 * BOUND, 'newer'));
+    const { lines } = await followAmong(
+      MANY_FILES,
+      append(LATER, 'new'),
+      append(LATER + 2 * MANY_BOUND, 'newer'),
+    );
     expect(lines.map(({ line }) => line)).toEqual(['new', 'newer']);
-    expect((lines[0]?.at as number) - LATER).toBeLessThanOrEqual(BOUND);
-    expect((lines[1]?.at as number) - LATER - 2 * BOUND).toBeLessThanOrEqual(BOUND);
+    expect((lines[0]?.at as number) - LATER).toBeLessThanOrEqual(MANY_BOUND);
+    expect((lines[1]?.at as number) - LATER - 2 * MANY_BOUND).toBeLessThanOrEqual(MANY_BOUND);
   });
 
   it('are looked at every five seconds while they change without a sign', async () => {
     tellNothing();
-    const times = Array.from({ length: 5 }, (_, n) => LATER + BOUND + n * 6000);
-    const { lines } = await follow(append(LATER, 'first'), ...times.map((at) => append(at, String(at))));
+    const times = Array.from({ length: 5 }, (_, n) => LATER + MANY_BOUND + n * 6000);
+    const { lines } = await followAmong(
+      MANY_FILES,
+      append(LATER, 'first'),
+      ...times.map((at) => append(at, String(at))),
+    );
     const delays = lines.slice(1).map(({ at, line }) => at - Number(line));
     expect(delays).toHaveLength(5);
     for (const delay of delays.slice(1)) expect(delay).toBeLessThanOrEqual(6000);
@@ -101,9 +118,9 @@ describe('many idle files', () => {
 
   it('cost no more looks with their number', async () => {
     const looks = jest.spyOn(ProcessFiles.prototype, 'lstat');
-    await follow();
-    const polls = (LATER + 50_000) / 1000;
+    const polls = 60;
+    await testPipeline(CONFIG, { files: filled(MANY_FILES), until: polls * 1000 });
     // Each file is looked at when it is found and five polls later; then 200 to 400 in a poll.
-    expect(looks.mock.calls.length - 3 * FILES).toBeLessThan(300 * polls);
+    expect(looks.mock.calls.length - 3 * MANY_FILES).toBeLessThan(300 * polls);
   });
 });
