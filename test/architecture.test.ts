@@ -333,6 +333,16 @@ describe('Built-in plugins', () => {
   });
 });
 
+describe('Tests in virtual time', () => {
+  it('see the engine by its manager and its observer', () => {
+    const seen = imports.filter(
+      ({ from, to }) => from.startsWith('src/testing/') && to.startsWith('src/engine/'),
+    );
+    const files = [...new Set(seen.map(({ to }) => to))].sort();
+    expect(files).toEqual(['src/engine/manager.ts', 'src/engine/observer.ts']);
+  });
+});
+
 describe('The engine', () => {
   it('reaches no plugin by any chain of imports', () => {
     const reached = new Set(sources.map(({ path }) => path).filter((path) => path.startsWith('src/engine/')));

@@ -13,7 +13,15 @@ import {
 } from 'rxjs';
 import { backoffDelay, longTimer } from '../../operators/index.ts';
 import { steadyClock } from '../../operators/internal.ts';
-import { isFatal, isPermanent, MillraceError, PluginError, retryAfterOf, safeReason } from '../sdk/errors.ts';
+import {
+  BACKOFF,
+  isFatal,
+  isPermanent,
+  MillraceError,
+  PluginError,
+  retryAfterOf,
+  safeReason,
+} from '../sdk/errors.ts';
 import { availableResults, streamResults } from '../sdk/plugin.ts';
 import { elapsedText } from './retry-log.ts';
 
@@ -33,12 +41,6 @@ export interface AttemptPolicy {
   /** Holds back the calls of a forwarder after an error with `retryAfter`. */
   readonly pause?: Pause;
 }
-
-/**
- * On an error: the milliseconds until the next attempt, in the place of a random backoff. A recording replays its waits with
- * it. Other than `retryAfter`, it does not hold back other calls.
- */
-export const BACKOFF = Symbol('backoff');
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 60_000;

@@ -1,13 +1,13 @@
-import { concatMap, defer, EMPTY, from, map, Observable, type OperatorFunction, of } from 'rxjs';
-import { type Demand, type InFlightWindow, maskEvent, pullFrom } from '../../operators/index.ts';
+import { map, Observable, type OperatorFunction } from 'rxjs';
+import { type InFlightWindow, maskEvent } from '../../operators/index.ts';
 import { Fifo } from '../../operators/internal.ts';
 import { withoutUnsureTail } from '../../operators/internal-files.ts';
+import { describeKind } from '../sdk/collected-by.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, MillraceError } from '../sdk/errors.ts';
 import { EventBatch, isEvent, isEventBatch, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { isAsync, isIterable, toObservable } from '../sdk/plugin.ts';
 import { isTruncated } from '../sdk/rows.ts';
 import { type Batch, batchOf } from './batches.ts';
 import { AckQueue, Delivery, originOf } from './delivery.ts';
@@ -185,41 +185,6 @@ function withoutMixing(unit: EventBatch): readonly EventBatch[] {
   });
 }
 
-type Collected = CollectedEvent | EventBatch;
-
-const WANTED =
-  'an Observable, an iterable or async iterable of events, a promise of one of these, one event, or nothing';
-
-/**
- * What a collector's entry function returned, as a cold Observable: Observables as they are, iterables pulled by
- * demand, a promise for either of them, a single event.
- */
-export function collectedBy(collect: () => unknown, demand: Demand, name: string): Observable<Collected> {
-  return defer(() => collectedFrom(collect(), demand, name));
-}
-
-function collectedFrom(returned: unknown, demand: Demand, name: string): Observable<Collected> {
-  if (returned === undefined || returned === null) return EMPTY;
-  if (isEventBatch(returned) || isEvent(returned)) return of(returned);
-  if (typeof (returned as PromiseLike<unknown>).then === 'function') {
-    return from(returned as PromiseLike<unknown>).pipe(
-      concatMap((result) => collectedFrom(result, demand, name)),
-    );
-  }
-  if (isIterable(returned) || isAsyncIterable(returned)) {
-    return pullFrom(returned as Iterable<Collected> | AsyncIterable<Collected>, demand);
-  }
-  if (isAsync(returned)) return toObservable(returned as Observable<Collected>);
-  throw new MillraceError(
-    'MILLRACE_PLUGIN_RETURN',
-    `collect of ${name} returned ${describeKind(returned)}; expected ${WANTED}`,
-  );
-}
-
-function isAsyncIterable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
 /**
  * What a collector has emitted, as a batch.
  *
@@ -252,13 +217,6 @@ function noEvent(who: string, value: unknown): MillraceError {
       'The run fails, because what was meant cannot be told; correct the plugin',
   );
   return Object.assign(error, { fatal: true });
-}
-
-/** What kind of value it is, and nothing of its content. */
-function describeKind(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object that is not an event' : `a ${typeof value}`;
 }
 
 /**

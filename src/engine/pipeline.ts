@@ -23,6 +23,7 @@ import {
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/index.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
+import { collectedBy } from '../sdk/collected-by.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
@@ -31,7 +32,7 @@ import { isMask, needsOrder } from '../sdk/plugin.ts';
 import { memoryState } from '../state/state-store.ts';
 import type { Batch } from './batches.ts';
 import { CallPlan } from './call-plan.ts';
-import { collectedBy, collectStage, TruncatedLines } from './collect-stage.ts';
+import { collectStage, TruncatedLines } from './collect-stage.ts';
 import { createContext, type SharedContext } from './context.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { ExactlyOnce } from './exactly-once.ts';

@@ -239,3 +239,9 @@ export function isNoteworthy(total: number, count = 1): boolean {
   const before = total - count;
   return before < 3 || Math.floor(Math.log10(total)) > Math.floor(Math.log10(before));
 }
+
+/**
+ * On an error: the milliseconds until the next attempt, in the place of a random backoff. A recording replays its waits with
+ * it. Other than `retryAfter`, it does not hold back other calls.
+ */
+export const BACKOFF = Symbol('backoff');

@@ -1,7 +1,6 @@
 import { asyncScheduler, concat, concatMap, defer, EMPTY, type Observable, of } from 'rxjs';
 import { longTimer } from '../../operators/index.ts';
-import { BACKOFF } from '../engine/attempts.ts';
-import { PluginError } from '../sdk/errors.ts';
+import { BACKOFF, PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { ForwardPlugin } from '../sdk/plugin.ts';
 import { type Duration, toMilliseconds } from './duration.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { concatMap, firstValueFrom, from, type Observable, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { collectedBy } from '../../engine/collect-stage.ts';
+import { collectedBy } from '../../sdk/collected-by.ts';
 import type { PipelineRunContext } from '../../sdk/context.ts';
 import type { EventBatch } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';

@@ -2,14 +2,12 @@ import { interval, map, of } from 'rxjs';
 import { InFlightWindow } from '../../../operators/index.ts';
 import { isoNow } from '../../../operators/internal.ts';
 import { buildConfig, type ValidEntries } from '../../config/build-config.ts';
-import { createContext } from '../../engine/context.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
-import { type Host, type PipelineRunContext, silentLogger } from '../../sdk/context.ts';
+import type { Host, PipelineRunContext } from '../../sdk/context.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { frozenCopy } from '../../sdk/freeze.ts';
-import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { Plugin, PluginKind } from '../../sdk/plugin.ts';
-import { memoryState } from '../../state/state-store.ts';
+import { pluginContext } from '../plugin-context.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { CheckFailure } from './check.ts';
 import { sampleEvents } from './sample-events.ts';
@@ -90,26 +88,14 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
       if (entry === undefined) throw new CheckFailure('the entry is not in its configuration');
       const run = new AbortController();
       runs.add(run);
-      const shared = {
+      const context = pluginContext(entry, {
         pipeline: ENTRY,
-        logger: silentLogger,
         host,
-        info: { version: '0.0.0', id: host.id, role: host.role },
-        once: false,
         random: seededRandom(1),
-        shared_cache: {},
-      };
-      const own = {
-        config: entry,
-        cache: {},
         signal: run.signal,
-        ended: run.signal,
-        stats: silentStats,
-        metrics: silentMetrics,
         demand: new InFlightWindow(WINDOW),
-        state: memoryState(ENTRY, ENTRY),
-      };
-      return Object.freeze({ ...createContext(shared, own), ...overrides });
+      });
+      return Object.freeze({ ...context, ...overrides });
     },
     endRuns: () => {
       for (const run of runs) run.abort();

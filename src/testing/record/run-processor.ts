@@ -1,18 +1,15 @@
 import { NEVER } from 'rxjs';
 import { parseConfig } from '../../config/parse-config.ts';
-import { createContext } from '../../engine/context.ts';
 import { processLines } from '../../rows/process-lines.ts';
 import type { PluginConfig } from '../../sdk/config.ts';
-import { type PipelineRunContext, silentLogger } from '../../sdk/context.ts';
+import type { PipelineRunContext } from '../../sdk/context.ts';
 import { isEvent } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
 import { LineEvents } from '../../sdk/line-events.ts';
-import { silentMetrics, silentStats } from '../../sdk/metrics.ts';
 import type { ProcessPlugin } from '../../sdk/plugin.ts';
 import { availableResults, streamResults } from '../../sdk/plugin.ts';
 import { toJson } from '../../sdk/serialise.ts';
-import { memoryState } from '../../state/state-store.ts';
-import { version } from '../../version.ts';
+import { pluginContext } from '../plugin-context.ts';
 import { copyOf, testHost } from '../stand-ins.ts';
 
 export type Processor = PluginConfig<ProcessPlugin>;
@@ -145,25 +142,11 @@ export function withoutAudit<C extends PluginConfig>(entry: C): C {
 }
 
 function contextOf(config: PluginConfig, signal: AbortSignal): PipelineRunContext<never> {
-  return createContext(
-    {
-      pipeline: 'recording',
-      logger: silentLogger,
-      host: testHost,
-      info: { version: version(), id: 'recording', role: 'recording' },
-      once: false,
-      random: Math.random,
-      shared_cache: {},
-    },
-    {
-      config,
-      cache: {},
-      signal,
-      ended: signal,
-      stats: silentStats,
-      metrics: silentMetrics,
-      demand: { room: Number.POSITIVE_INFINITY, room$: NEVER },
-      state: memoryState('recording', config.name),
-    },
-  ) as PipelineRunContext<never>;
+  return pluginContext(config, {
+    pipeline: 'recording',
+    host: testHost,
+    random: Math.random,
+    signal,
+    demand: { room: Number.POSITIVE_INFINITY, room$: NEVER },
+  }) as PipelineRunContext<never>;
 }
