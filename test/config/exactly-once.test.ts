@@ -10,6 +10,7 @@ const base = {
     same: { plugin: 'disk', path: './out/', filename: 'events' },
     dumps: { plugin: 'disk', path: 'out' },
     none: { plugin: 'noop' },
+    text: { plugin: 'test', path: 'out/../out/events' },
   },
   host_config: {},
 };
@@ -64,10 +65,14 @@ describe('exactly_once', () => {
   });
 
   it('is refused where another pipeline writes to the same file', () => {
-    const other = { collect: 'ticks', forward: ['none', 'same'] };
-    expect(problems(config({}, { other }))).toEqual([
-      expect.stringMatching(/^pipelines\.main\.forward: out\/events is also written to by pipeline `other`/),
-    ]);
+    for (const writer of ['same', 'text']) {
+      const other = { collect: 'ticks', forward: ['none', writer] };
+      expect(problems(config({}, { other }))).toEqual([
+        expect.stringMatching(
+          /^pipelines\.main\.forward: out\/events is also written to by pipeline `other`/,
+        ),
+      ]);
+    }
   });
 
   it('leaves names that are unknown, and values of a wrong type, to their own checks', () => {

@@ -54,6 +54,20 @@ describe('docs/plugins.md', () => {
     expect(members.filter((member) => !isOnPage(member))).toEqual([]);
   });
 
+  it('starts with the whole contract, which has at most 20 members', () => {
+    const contract = page.slice(page.indexOf('## The contract'), page.indexOf('An event is `{ timestamp'));
+    const interfaces = ['PluginBase', 'CollectPlugin', 'ProcessPlugin', 'ForwardPlugin'];
+    const members = new Set(interfaces.flatMap(membersOf));
+    expect(members.size).toBeLessThanOrEqual(20);
+    const traits = ['CollectTraits', 'ProcessTraits', 'ForwardTraits'].flatMap(membersOf);
+    expect(
+      [...members, ...traits].filter(
+        (name) => !contract.includes(`\`${name}`) && !contract.includes(`, \`${name}`),
+      ),
+    ).toEqual([]);
+    expect(contract.split('\n').length).toBeLessThan(60);
+  });
+
   it('builds plugins of less than 60 lines', () => {
     const plugins = blocksOf(page).filter(({ text }) => text.includes('get_config_schema'));
     expect(plugins.length).toBeGreaterThanOrEqual(3);

@@ -1,0 +1,20 @@
+import type { CollectedEvent } from './events.ts';
+
+/**
+ * Names the events of a call. It is the same in every attempt to deliver the same events, and no other call has it, of
+ * this or of another run: a sink that stores nothing twice under one name stores nothing twice. After a partial failure
+ * the rest has another one.
+ */
+export type CallId = string;
+
+/**
+ * A call that failed in part. The calls for its rest get it, so that a sink that stores nothing twice under one name can
+ * send the same parts under the same names again.
+ */
+export interface PartlyFailedCall {
+  readonly id: CallId;
+  /** All of its events. */
+  readonly events: readonly CollectedEvent[];
+  /** The positions in `events` of those that are left, in their order. */
+  readonly left: readonly number[];
+}
