@@ -1,5 +1,5 @@
 import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
-import { longTimer } from '../../operators/index.ts';
+import { gatherMap, longTimer, orderedMap } from '../../operators/index.ts';
 import { Fifo, subscribeFor, subscribeInner } from '../../operators/internal.ts';
 import type { Batching } from '../sdk/batching.ts';
 import type { Rows } from '../sdk/rows.ts';
@@ -9,6 +9,30 @@ import { type Batch, Batches } from './batches.ts';
 const CHECK_INTERVAL_MS = 100;
 /** Smaller batches are cut from the JSON of all rows, because writing ten lines alone takes five times as long for each. */
 const FEWEST_IN_FORM = 50;
+
+interface GatherOptions {
+  /** How batches are gathered and sent; undefined: everything that waits goes in one call at a time. */
+  readonly batching: Batching | undefined;
+  /** Without `batching`: whether there is one call at a time. Otherwise each batch is sent at once. */
+  readonly ordered: boolean;
+  /** Without `batching`: the events of a call at most. */
+  readonly most: number;
+  readonly isWindowFull: () => boolean;
+}
+
+/** Gathers what arrives into calls, as the entry of a forwarder and its pipeline say. */
+export function gather(
+  send: (batches: Batches) => readonly never[] | Observable<never>,
+  { batching, ordered, most, isWindowFull }: GatherOptions,
+): OperatorFunction<Batch, never> {
+  if (batching !== undefined) return gatherBatches(send, { ...batching, isWindowFull });
+  return ordered
+    ? gatherMap((batches: readonly Batch[]) => send(new Batches(batches)), {
+        weigh: ({ rows }) => rows.size,
+        maxWeight: most,
+      })
+    : orderedMap((batch: Batch) => send(new Batches([batch])), { ordered: false });
+}
 
 interface GatherBatchesOptions extends Batching {
   /** Whether no more events can come before some have left: then none is waited for. */

@@ -2,14 +2,11 @@ import {
   catchError,
   concat,
   connect,
-  defaultIfEmpty,
   defer,
   EMPTY,
   filter,
   finalize,
-  forkJoin,
   identity,
-  ignoreElements,
   type MonoTypeOperatorFunction,
   map,
   merge,
@@ -21,54 +18,25 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import { InFlightWindow } from '../../operators/index.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { collectedBy } from '../sdk/collected-by.ts';
-import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
-import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
+import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
+import type { PipelineRunContext } from '../sdk/context.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
-import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
 import { isMask, needsOrder } from '../sdk/plugin.ts';
-import { memoryState } from '../state/state-store.ts';
 import type { Batch } from './batches.ts';
-import { CallPlan } from './call-plan.ts';
+import type { CallPlan } from './call-plan.ts';
 import { collectStage, TruncatedLines } from './collect-stage.ts';
-import { createContext, type SharedContext } from './context.ts';
 import { DeadLetters } from './dead-letters.ts';
-import { ExactlyOnce } from './exactly-once.ts';
-import { OutputRecord } from './exactly-once-state.ts';
+import { callPlanOf, exactlyOnceOf } from './delivery-guarantee.ts';
+import type { ExactlyOnce } from './exactly-once.ts';
 import { forwardTo } from './forward-stage.ts';
 import { type JoinStageOptions, joinStage } from './join-stage.ts';
-import { Observers, type PipelineObserver, type StagePlace, tellLeft } from './observer.ts';
+import { type StagePlace, tellLeft } from './observer.ts';
 import { processStage } from './process-stage.ts';
-import { RetryLog } from './retry-log.ts';
 import { type RoutedBatch, routeBatches } from './route-batches.ts';
-import { RunLog } from './run-log.ts';
-import type { PipelineCounters } from './stats.ts';
+import { type PipelineSetup, RunScope } from './run-scope.ts';
 import { inWorkers } from './worker-stage.ts';
-
-interface PluginMemory {
-  readonly cache: Record<string, unknown>;
-  readonly state: CollectorState;
-}
-
-/** All that one run of a pipeline needs. */
-export interface PipelineSetup {
-  readonly config: PipelineConfig;
-  readonly analytics: AnalyticsConfig;
-  readonly shared: SharedContext;
-  readonly counters: PipelineCounters;
-  /** What the plugin entries keep in memory, by kind and name: it outlives a restart of the pipeline. */
-  readonly memories: Map<string, PluginMemory>;
-  /** Watches the run beside the counters and the log. */
-  readonly observer?: PipelineObserver | undefined;
-  /** Milliseconds of continuous failure of a forwarder after which the run fails; undefined: never. */
-  readonly giveUpAfter?: number | undefined;
-  /** Metrics of the plugin at a place; undefined if no metrics are served. */
-  readonly metrics?: ((place: StagePlace, plugin: string) => PluginMetrics) | undefined;
-  /** What a collector of this pipeline remembers over restarts of the process; undefined without a state folder. */
-  readonly state?: ((collector: string) => CollectorState) | undefined;
-}
 
 /**
  * One run of a pipeline as one Observable: collectors → window → processors → forwarders → acknowledged. It emits
@@ -84,89 +52,62 @@ export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): O
 type Processor = AnalyticsConfig['processors'][string];
 
 class PipelineRun {
-  readonly #setup: PipelineSetup;
-  readonly #window: InFlightWindow;
-  readonly #working = new AbortController();
-  /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
-  readonly #collectorFailed$ = new ReplaySubject<void>(1);
+  readonly #scope: RunScope;
+  readonly #processors: readonly Processor[];
   readonly #exactly: ExactlyOnce | undefined;
   readonly #plan: CallPlan | undefined;
   readonly #truncated: TruncatedLines;
-  readonly #log: RunLog;
-  readonly #observer: Observers;
-  readonly #places = new Map<string, StagePlace>();
-  readonly #beforeEnd: Observable<unknown>[] = [];
+  readonly #deadLetters: DeadLetters;
+  /** Replays: a collector that fails at once ends those too that are subscribed to after it. */
+  readonly #collectorFailed$ = new ReplaySubject<void>(1);
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(setup: PipelineSetup) {
-    this.#setup = setup;
-    const { shared, counters, observer } = setup;
-    this.#log = new RunLog(shared.pipeline, shared.logger, counters);
-    this.#observer = new Observers([counters, this.#log, ...(observer === undefined ? [] : [observer])]);
+    const { config, analytics, shared } = setup;
+    const scope = new RunScope(setup);
+    this.#scope = scope;
+    this.#processors = (config.process ?? []).map((name) => analytics.processors[name] as Processor);
+    this.#exactly = exactlyOnceOf(scope);
+    this.#plan = callPlanOf(setup);
     this.#truncated = new TruncatedLines(shared.pipeline, shared.logger);
-    const { max_in_flight, workers } = setup.config;
-    // Also in virtual time, where nothing else of workers can be seen.
-    this.#window = new InFlightWindow(workers * max_in_flight);
-    this.#exactly = this.#exactlyOnce();
-    this.#plan = this.#callPlan();
+    this.#deadLetters = new DeadLetters({
+      pipeline: shared.pipeline,
+      withheld: withholderFor(analytics),
+      observer: scope.observer,
+      isOpen: config.delivery.dead_letter !== undefined,
+      masks: this.#processors.map((entry) => isMask(entry.loaded_plugin)),
+      processors: this.#processors.map(({ name }) => scope.place('process', name)),
+      cut: (event, delivery) => this.#truncated.cut(event, delivery),
+    });
   }
 
   run(stop$: Observable<unknown>): Observable<never> {
-    const { config, analytics, shared } = this.#setup;
-    const processors = (config.process ?? []).map((name) => analytics.processors[name] as Processor);
-    const deadLetter = config.delivery.dead_letter;
-    const deadLetters = new DeadLetters({
-      pipeline: shared.pipeline,
-      withheld: withholderFor(analytics),
-      observer: this.#observer,
-      isOpen: deadLetter !== undefined,
-      masks: processors.map((entry) => isMask(entry.loaded_plugin)),
-      processors: processors.map(({ name }) => this.#place('process', name)),
-      cut: (event, delivery) => this.#truncated.cut(event, delivery),
-    });
-
+    const { setup, beforeEnd$ } = this.#scope;
     const endCollecting$ = merge(stop$, this.#collectorFailed$);
-    const batches$ = merge(...config.collect.map((name) => this.#collect(name, endCollecting$, deadLetters)));
-    const forwarded$ = batches$.pipe(
-      this.#processAll(processors, deadLetters),
-      map((batch) => this.#truncated.cutBatch(batch, (...failure) => deadLetters.cutFailed(...failure))),
-      filter(({ rows }) => rows.size > 0),
-      this.#forwardToAll(deadLetters),
-      tap({ complete: () => deadLetters.close() }),
-    );
-    const acknowledged$ =
-      deadLetter === undefined
-        ? forwarded$
-        : merge(deadLetters.batch$.pipe(this.#forward(deadLetter, 'dead_letter', deadLetters)), forwarded$);
-
+    const acknowledged$ = merge(
+      ...setup.config.collect.map((name) => this.#collect(name, endCollecting$)),
+    ).pipe(this.#processAll(), this.#cutTruncated(), this.#forwardToAll(), this.#withDeadLetter());
     return concat(
       this.#exactly?.around(acknowledged$) ?? acknowledged$,
-      defer(() => merge(...this.#beforeEnd)).pipe(
-        ignoreElements(),
-        catchError(() => EMPTY),
-      ),
+      beforeEnd$,
       defer(() => (this.#failure === undefined ? EMPTY : throwError(() => this.#failure?.cause))),
-    ).pipe(
-      finalize(() => {
-        this.#working.abort();
-        this.#log.close();
-      }),
-    );
+    ).pipe(finalize(() => this.#scope.close()));
   }
 
-  #collect(name: string, end$: Observable<unknown>, deadLetters: DeadLetters): Observable<Batch> {
-    const { config, analytics, counters } = this.#setup;
-    const observer = this.#observer;
-    const place = this.#place('collect', name);
+  #collect(name: string, end$: Observable<unknown>): Observable<Batch> {
+    const { config, analytics, counters } = this.#scope.setup;
+    const { observer, window } = this.#scope;
+    const place = this.#scope.place('collect', name);
     const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
     return defer(() => {
       const collecting = new AbortController();
-      const ctx = this.#context(place, entry, collecting.signal);
+      const state = this.#exactly?.stateOf(name) ?? this.#scope.setup.state?.(name);
+      const ctx = this.#scope.context(place, entry, collecting.signal, state);
       const collect = () => {
         observer.started(place);
         return entry.loaded_plugin.collect({ ctx: ctx as never });
       };
-      return collectedBy(collect, this.#window, name).pipe(
+      return collectedBy(collect, window, name).pipe(
         tap({ complete: () => observer.completed(place) }),
         takeUntil(end$),
         finalize(() => collecting.abort()),
@@ -174,11 +115,11 @@ class PipelineRun {
     }).pipe(
       collectStage({
         place,
-        window: this.#window,
+        window,
         buffer: config.buffer,
         clock: counters.clock,
         observer,
-        onRefused: (...refusal) => deadLetters.collectorFailed(place, ...refusal),
+        onRefused: (...refusal) => this.#deadLetters.collectorFailed(place, ...refusal),
         makeQueue: this.#exactly
           ? (release) => (this.#exactly as ExactlyOnce).queueFor(release)
           : this.#plan && ((release) => (this.#plan as CallPlan).queueFor(name, release)),
@@ -194,13 +135,16 @@ class PipelineRun {
     );
   }
 
-  #processAll(processors: readonly Processor[], deadLetters: DeadLetters): MonoTypeOperatorFunction<Batch> {
+  #processAll(): MonoTypeOperatorFunction<Batch> {
+    const { setup, observer } = this.#scope;
+    const { config, shared, counters } = setup;
+    const processors = this.#processors;
     const inThisThread = processors
-      .map((entry, index) => this.#process(entry, index, deadLetters))
+      .map((entry, index) => this.#process(entry, index))
       .reduce<MonoTypeOperatorFunction<Batch>>((before, stage) => pipe(before, stage), identity);
-    const { config, shared, counters } = this.#setup;
-    if (!this.#hasWorkers) return inThisThread;
-    const places = processors.map(({ name }) => this.#place('process', name));
+    // An observer sees what leaves each processor only if they run in this thread. The result is the same.
+    if (config.workers === 1 || setup.observer?.left !== undefined) return inThisThread;
+    const places = processors.map(({ name }) => this.#scope.place('process', name));
     return inWorkers({
       workers: config.workers,
       processors: processors.map((entry) => ({
@@ -208,29 +152,23 @@ class PipelineRun {
         config: { ...entry },
       })),
       places,
-      observer: this.#observer,
+      observer,
       pipeline: shared.pipeline,
       logger: shared.logger,
       ordered: config.ordered,
       inThisThread,
       onMasked: (index, rule, count) => counters.entry(places[index] as StagePlace).mask(rule, count),
-      onFailure: (index, ...failure) => deadLetters.processorFailed(index, ...failure),
+      onFailure: (index, ...failure) => this.#deadLetters.processorFailed(index, ...failure),
     });
   }
 
-  /** Somebody who watches sees what leaves each processor only if they run in this thread. The result is the same. */
-  get #hasWorkers(): boolean {
-    const { config, observer } = this.#setup;
-    return config.workers > 1 && observer?.left === undefined;
-  }
-
-  #process(entry: Processor, index: number, deadLetters: DeadLetters): MonoTypeOperatorFunction<Batch> {
-    const place = this.#place('process', entry.name);
-    const ctx = this.#context(place, entry, this.#working.signal) as PipelineRunContext<never>;
+  #process(entry: Processor, index: number): MonoTypeOperatorFunction<Batch> {
+    const place = this.#scope.place('process', entry.name);
+    const ctx = this.#scope.context(place, entry) as PipelineRunContext<never>;
     const plugin = entry.loaded_plugin;
-    const observer = this.#observer;
+    const { observer, setup } = this.#scope;
     const onFailure: JoinStageOptions['onFailure'] = (...failure) =>
-      deadLetters.processorFailed(index, ...failure);
+      this.#deadLetters.processorFailed(index, ...failure);
     const joining = plugin.joinLines?.({ ctx });
     if (joining !== undefined) {
       return joinStage({ place, observer, joining, isWindowFull: () => ctx.demand.room === 0, onFailure });
@@ -238,9 +176,9 @@ class PipelineRun {
     return processStage({
       place,
       observer,
-      ordered: this.#setup.config.ordered,
+      ordered: setup.config.ordered,
       inTurn: needsOrder(plugin, entry),
-      maxInFlight: this.#setup.config.max_in_flight,
+      maxInFlight: setup.config.max_in_flight,
       process: (event) => plugin.process({ ctx, event }),
       mapLines: plugin.mapLines && ((envelope) => plugin.mapLines?.({ ctx, envelope })),
       mapRows: plugin.mapRows && ((rows) => plugin.mapRows?.({ ctx, rows })),
@@ -248,9 +186,19 @@ class PipelineRun {
     });
   }
 
-  #forwardToAll(deadLetters: DeadLetters): OperatorFunction<Batch, never> {
-    const { config } = this.#setup;
-    const stages = forwardersOf(config).map((name) => this.#forward(name, 'forward', deadLetters));
+  /** What masks could not judge at the end of a cut line goes no further. */
+  #cutTruncated(): MonoTypeOperatorFunction<Batch> {
+    return pipe(
+      map((batch) =>
+        this.#truncated.cutBatch(batch, (...failure) => this.#deadLetters.cutFailed(...failure)),
+      ),
+      filter(({ rows }) => rows.size > 0),
+    );
+  }
+
+  #forwardToAll(): OperatorFunction<Batch, never> {
+    const { config } = this.#scope.setup;
+    const stages = forwardersOf(config).map((name) => this.#forward(name, 'forward'));
     if (config.forward.some((route) => typeof route !== 'string')) {
       const toEach = (batch$: Observable<RoutedBatch>) =>
         stages.map((stage, index) =>
@@ -261,7 +209,7 @@ class PipelineRun {
           ),
         );
       return pipe(
-        this.#route(deadLetters),
+        this.#route(),
         connect((batch$) => merge(...toEach(batch$))),
       );
     }
@@ -273,9 +221,9 @@ class PipelineRun {
     );
   }
 
-  #route(deadLetters: DeadLetters): OperatorFunction<Batch, RoutedBatch> {
-    const { config, counters } = this.#setup;
-    const places = forwardersOf(config).map((name) => this.#place('forward', name));
+  #route(): OperatorFunction<Batch, RoutedBatch> {
+    const { config, counters } = this.#scope.setup;
+    const places = forwardersOf(config).map((name) => this.#scope.place('forward', name));
     const conditions = config.forward.map((route) =>
       typeof route === 'string' ? undefined : route.condition,
     );
@@ -284,146 +232,36 @@ class PipelineRun {
       conditions,
       // Routes have no place of their own.
       onUnrouted: (count, events) =>
-        this.#observer.dropped(places[0] as StagePlace, 'no_route', count, events),
-      onFailure: (index, ...failure) => deadLetters.routeFailed(places[index] as StagePlace, ...failure),
+        this.#scope.observer.dropped(places[0] as StagePlace, 'no_route', count, events),
+      onFailure: (index, ...failure) =>
+        this.#deadLetters.routeFailed(places[index] as StagePlace, ...failure),
     });
   }
 
-  #forward(name: string, kind: 'forward' | 'dead_letter', deadLetters: DeadLetters) {
-    const { config, analytics, shared, counters, giveUpAfter } = this.#setup;
+  #forward(name: string, kind: 'forward' | 'dead_letter') {
+    const { config, analytics, shared, counters, giveUpAfter } = this.#scope.setup;
     const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
-    const place = this.#place(kind, name);
+    const place = this.#scope.place(kind, name);
     return forwardTo(entry, {
       place,
       config,
       shared,
-      ctx: this.#context(place, entry, this.#working.signal),
-      observer: this.#observer,
+      ctx: this.#scope.context(place, entry),
+      observer: this.#scope.observer,
       clock: counters.clock,
-      deadLetters,
+      deadLetters: this.#deadLetters,
       exactly: kind === 'forward' ? this.#exactly : undefined,
       plan: kind === 'forward' ? this.#plan : undefined,
       giveUpAfter,
     });
   }
 
-  /** Undefined unless the pipeline delivers exactly once. */
-  #exactlyOnce(): ExactlyOnce | undefined {
-    const { config, analytics, shared, state, giveUpAfter } = this.#setup;
-    const [forwarder] = forwardersOf(config);
-    const entry = analytics.forwarders[forwarder as string] as AnalyticsConfig['forwarders'][string];
-    const { exactly } = entry.loaded_plugin;
-    if (!config.exactly_once || exactly === undefined || state === undefined) {
-      // What is written from now on must not be cut off by a later run.
-      if (state !== undefined) OutputRecord.forget(state);
-      return undefined;
-    }
-    const place = this.#place('forward', entry.name);
-    const ctx = this.#context(place, entry, this.#working.signal) as PipelineRunContext<never>;
-    const name = `cutting ${entry.name} back`;
-    const log = new RetryLog(`${shared.pipeline}: ${name}`, shared.logger);
-    return new ExactlyOnce({
-      state,
-      collectors: config.collect,
-      lostSources: () => this.#lostSources(state),
-      output: (events) => exactly({ ctx, ...events }),
-      random: shared.random,
-      name,
-      giveUpAfter,
-      log,
-      pipeline: shared.pipeline,
-      logger: shared.logger,
-      onCommit: () => this.#observer.committing(),
-    });
-  }
-
-  #lostSources(state: (collector: string) => CollectorState): Observable<readonly string[]> {
-    const { config, analytics } = this.#setup;
-    const asked = config.collect.flatMap((name) => {
-      const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
-      return entry.loaded_plugin.lostSources?.({ config: entry as never, state: state(name) }) ?? [];
-    });
-    return forkJoin(asked).pipe(
-      map((lost) => lost.flat()),
-      defaultIfEmpty([]),
-    );
-  }
-
-  /** Undefined unless the pipeline delivers exactly once to a forwarder that stores nothing twice. */
-  #callPlan(): CallPlan | undefined {
-    const { config, analytics, state } = this.#setup;
-    if (state === undefined) return undefined;
-    const [forwarder] = forwardersOf(config);
-    const plugin = analytics.forwarders[forwarder as string]?.loaded_plugin;
-    const calls = state('exactly_once');
-    if (config.exactly_once && plugin?.exactly === undefined && plugin?.traits?.deduplicates === true) {
-      return new CallPlan(calls);
-    }
-    CallPlan.forget(calls);
-    return undefined;
-  }
-
-  /** One object for each place, so that its counters are found by it. */
-  #place(kind: StagePlace['kind'], name: string): StagePlace {
-    const key = `${kind} ${name}`;
-    const known = this.#places.get(key);
-    if (known !== undefined) return known;
-    const { analytics, counters } = this.#setup;
-    const { collectors, processors, forwarders } = analytics;
-    const section = {
-      collect: collectors,
-      process: processors,
-      forward: forwarders,
-      dead_letter: forwarders,
-    }[kind];
-    const place: StagePlace = { kind, name };
-    counters.entry(place, section[name]?.plugin);
-    this.#places.set(key, place);
-    return place;
-  }
-
-  #context(place: StagePlace, config: PluginConfig, signal: AbortSignal): PipelineRunContext {
-    const { memories, metrics, shared, counters } = this.#setup;
-    const entry = counters.entry(place);
-    const key = `${place.kind} ${place.name}`;
-    const memory = memories.get(key) ?? { cache: {}, state: memoryState(shared.pipeline, config.name) };
-    memories.set(key, memory);
-    const context = createContext(shared, {
-      config,
-      cache: memory.cache,
-      signal,
-      ended: this.#working.signal,
-      beforeEnd: (work$) => void this.#beforeEnd.push(work$),
-      demand: this.#window,
-      state: (place.kind === 'collect' ? this.#durableStateOf(config.name) : undefined) ?? memory.state,
-      metrics: metrics?.(place, config.plugin) ?? silentMetrics,
-      stats: {
-        masked: (rule, count) => entry.mask(rule, count),
-        bytes: (count) => {
-          entry.bytes = (entry.bytes ?? 0) + count;
-        },
-        backlog: (bytes) => {
-          entry.lagBytes = bytes;
-        },
-        pending: (messages) => {
-          entry.lagMessages = messages;
-        },
-        lost: (bytes) => {
-          entry.lostBytes += bytes;
-        },
-        lostFile: () => {
-          entry.lostFiles++;
-        },
-        truncated: () => {
-          entry.truncations++;
-        },
-      },
-    });
-    this.#observer.opened(place, context);
-    return context;
-  }
-
-  #durableStateOf(collector: string): CollectorState | undefined {
-    return this.#exactly?.stateOf(collector) ?? this.#setup.state?.(collector);
+  /** Entries of the dead letter come while events are processed and forwarded. */
+  #withDeadLetter(): MonoTypeOperatorFunction<never> {
+    const name = this.#scope.setup.config.delivery.dead_letter;
+    const closing = tap<never>({ complete: () => this.#deadLetters.close() });
+    if (name === undefined) return closing;
+    const deadLettered$ = this.#deadLetters.batch$.pipe(this.#forward(name, 'dead_letter'));
+    return (forwarded$) => merge(deadLettered$, forwarded$.pipe(closing));
   }
 }

@@ -3,8 +3,9 @@ import { longTimer, type RestartPolicy, restartWithBackoff } from '../../operato
 import { counted, isoNow } from '../../operators/internal.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { isFinal, type PipelineState, type PipelineStatus } from '../sdk/status.ts';
-import { type PipelineSetup, runPipeline } from './pipeline.ts';
+import { runPipeline } from './pipeline.ts';
 import { elapsedText } from './retry-log.ts';
+import type { PipelineSetup } from './run-scope.ts';
 
 interface RunnerOptions {
   readonly setup: PipelineSetup;

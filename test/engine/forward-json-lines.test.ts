@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { from, map, NEVER, take, timer } from 'rxjs';
+import { from, map, NEVER, type OperatorFunction, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
+import { Acknowledgement } from '../../src/engine/acknowledgement.ts';
 import { type Batch, batchOf } from '../../src/engine/batches.ts';
+import { deliver } from '../../src/engine/deliver.ts';
 import { Delivery } from '../../src/engine/delivery.ts';
-import { type ForwardStageOptions, forwardStage } from '../../src/engine/forward-stage.ts';
+import type { ForwarderStage } from '../../src/engine/event-group.ts';
+import { ForwarderCalls } from '../../src/engine/forwarder-calls.ts';
+import { gather } from '../../src/engine/gather-batches.ts';
 import { Observers } from '../../src/engine/observer.ts';
 import { PipelineCounters } from '../../src/engine/stats.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
@@ -42,12 +46,10 @@ describe('a forwarder of documents', () => {
   ])('is given those of %s in their order', (_, batches) => {
     const calls: string[] = [];
     new TestScheduler(() => {}).run(({ flush }) => {
-      const stage = forwardStage(
-        optionsOf((documents) => {
-          calls.push(documents.toString());
-          return timer(10);
-        }),
-      );
+      const stage = stageOf((documents) => {
+        calls.push(documents.toString());
+        return timer(10);
+      });
       // All that come during the first call go in the second one.
       from([linesOf('0', '1'), ...batches])
         .pipe(stage)
@@ -59,7 +61,7 @@ describe('a forwarder of documents', () => {
 
   it('gets the same memory again once a call has succeeded', () => {
     const calls: Buffer[] = [];
-    const stage = forwardStage(optionsOf((documents) => void calls.push(documents)));
+    const stage = stageOf((documents) => void calls.push(documents));
     from([manyOf('1'), manyOf('2')])
       .pipe(stage)
       .subscribe();
@@ -76,12 +78,10 @@ describe('a forwarder of documents', () => {
     });
     const texts = ['first', 'second', 'third'];
     scheduler.run(({ flush }) => {
-      const stage = forwardStage(
-        optionsOf((documents) => {
-          calls.push(documents);
-          return calls.length === 1 ? NEVER : timer(10);
-        }),
-      );
+      const stage = stageOf((documents) => {
+        calls.push(documents);
+        return calls.length === 1 ? NEVER : timer(10);
+      });
       // One at a time: each comes when the one before is delivered.
       timer(0, 5000)
         .pipe(
@@ -102,16 +102,15 @@ describe('a forwarder of documents', () => {
   });
 });
 
-function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardStageOptions {
+/** A stage whose calls take a second at most. */
+function stageOf(forwardJsonLines: (documents: Buffer) => unknown): OperatorFunction<Batch, never> {
+  const place = { kind: 'forward', name: 'out' } as const;
   const counters = new PipelineCounters();
-  return {
-    place: { kind: 'forward', name: 'out' },
-    observer: new Observers([counters]),
-    clock: counters.clock,
-    ordered: true,
-    failsInPart: true,
-    batching: undefined,
-    isWindowFull: () => false,
+  const observer = new Observers([counters]);
+  const functions = { forward: () => {}, forwardBatch: undefined, forwardJsonLines };
+  const stage: ForwarderStage = {
+    calls: new ForwarderCalls(functions, place, observer, counters.clock),
+    acknowledgement: new Acknowledgement({ place, observer, outcome: 'forwarded', onFailure: () => {} }),
     policy: {
       name: 'forwarder out',
       attempts: undefined,
@@ -121,10 +120,11 @@ function optionsOf(forwardJsonLines: (documents: Buffer) => unknown): ForwardSta
       onRetry: () => {},
       onFailing: () => {},
     },
-    forward: () => {},
-    forwardBatch: undefined,
-    forwardJsonLines,
-    outcome: 'forwarded',
-    onFailure: () => {},
+    ordered: true,
+    failsInPart: true,
+    plan: undefined,
+    nextId: () => 'id',
   };
+  const gathering = { batching: undefined, ordered: true, most: 4096, isWindowFull: () => false };
+  return gather((batches) => deliver(batches, stage, false), gathering);
 }

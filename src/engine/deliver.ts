@@ -1,0 +1,44 @@
+import type { CollectedEvent } from '../sdk/events.ts';
+import { startCall } from './attempts.ts';
+import { Batches, batchOf } from './batches.ts';
+import type { Delivery } from './delivery.ts';
+import { type Deliveries, DONE, deliverGroup, deliverGroups, type ForwarderStage } from './event-group.ts';
+
+/**
+ * Delivers events by one call if the forwarder can take several. If `isEachAlone`, there is a call for each event: with a
+ * single attempt, one bad event must not fail the others.
+ */
+export function deliver(batches: Batches, stage: ForwarderStage, isEachAlone: boolean): Deliveries {
+  const { calls } = stage;
+  const inOneCall = calls.takesBatches && !isEachAlone && !calls.isSingle(batches);
+  return inOneCall ? deliverGroup(batches, stage) : deliverEach(batches, stage);
+}
+
+/** Creates no group for an event whose call succeeds at once. */
+function deliverEach(batches: Batches, stage: ForwarderStage): Deliveries {
+  const { calls, acknowledgement, policy, nextId } = stage;
+  const { forward } = calls.functions;
+  const startedAt = calls.now;
+  let succeeded = 0;
+  for (const { rows, delivery } of batches.list) {
+    const { events } = rows;
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as CollectedEvent;
+      const id = nextId();
+      const started = startCall(() => forward(event, id), policy);
+      if (started !== 'succeeded') {
+        calls.tellSucceeded(succeeded, batches, startedAt);
+        const pending = deliverGroup(oneOf(event, delivery), stage, { id, started });
+        const later = [...batches.each()].slice(succeeded + 1);
+        const rest = later.map((one) => () => deliverGroup(oneOf(...one), stage));
+        return deliverGroups([() => pending, ...rest], stage);
+      }
+      acknowledgement.delivered(batchOf([event], delivery));
+      succeeded++;
+    }
+  }
+  calls.tellSucceeded(succeeded, batches, startedAt);
+  return DONE;
+}
+
+const oneOf = (event: CollectedEvent, delivery: Delivery) => new Batches([batchOf([event], delivery)]);

@@ -1,0 +1,125 @@
+import { BlockLease, BlockMemory } from '../../operators/internal-files.ts';
+import type { CollectedEvent } from '../sdk/events.ts';
+import type { PartlyFailedCall } from '../sdk/plugin.ts';
+import type { Batch, Batches } from './batches.ts';
+import type { CallEnded, CallPart, Observers, StagePlace } from './observer.ts';
+import type { Clock } from './stats.ts';
+
+/** The entry functions of a forwarder, bound to its context. `id` names the events of the call: see `CallId`. */
+export interface ForwarderFunctions {
+  readonly forward: (event: CollectedEvent, id: string, restOf?: PartlyFailedCall) => unknown;
+  readonly forwardBatch:
+    | ((events: readonly CollectedEvent[], id: string, restOf?: PartlyFailedCall) => unknown)
+    | undefined;
+  /** The same for events as JSON; takes the place of `forwardBatch`. */
+  readonly forwardJsonLines: ((documents: Buffer, id: string) => unknown) | undefined;
+}
+
+/** Room for the documents of most calls; others get memory of their own. */
+const DOCUMENT_BYTES = 1536 * 1024;
+/** Fewer events get memory of their own, so that a thousand pipelines with a line now and then do not hold a block each. */
+const FEWEST_IN_BLOCK = 64;
+const NO_MEMORY = Buffer.alloc(0);
+
+/** The calls of one forwarder: each gets its events in the form that costs least, and observers are told of it. */
+export class ForwarderCalls {
+  readonly functions: ForwarderFunctions;
+  readonly memory = new BlockMemory();
+  readonly #place: StagePlace;
+  readonly #observer: Observers;
+  readonly #clock: Clock;
+
+  constructor(functions: ForwarderFunctions, place: StagePlace, observer: Observers, clock: Clock) {
+    this.functions = functions;
+    this.#place = place;
+    this.#observer = observer;
+    this.#clock = clock;
+  }
+
+  get now(): number {
+    return this.#clock.read();
+  }
+
+  /** Whether one call can take several events. */
+  get takesBatches(): boolean {
+    return this.functions.forwardBatch !== undefined || this.functions.forwardJsonLines !== undefined;
+  }
+
+  /** Whether these are sent as a single event. Otherwise the event of a line, which can be long, is not created. */
+  isSingle({ size, prefersJson }: Batches): boolean {
+    return size === 1 && !(prefersJson && this.functions.forwardJsonLines !== undefined);
+  }
+
+  /** A call starts now, which observers are told. {@link ForwarderCall.make} makes it. */
+  start(batches: Batches, id: string, restOf?: PartlyFailedCall): ForwarderCall {
+    return new ForwarderCall(this, batches, { id, restOf, onEnded: this.#tell(1, batches, this.now) });
+  }
+
+  /** Tells of `count` calls with one event each that have succeeded: together, because reading the clock takes as long. */
+  tellSucceeded(count: number, batches: Batches, startedAt: number): void {
+    if (count > 0) this.#tell(count, batches, startedAt, count)();
+  }
+
+  #tell(count: number, { list, size }: Batches, startedAt: number, events = size): CallEnded {
+    return this.#observer.called(this.#place, {
+      count,
+      events,
+      startedAt,
+      parts: () => partsOf(list, events),
+    });
+  }
+}
+
+interface CallOptions {
+  readonly id: string;
+  readonly restOf: PartlyFailedCall | undefined;
+  readonly onEnded: CallEnded;
+}
+
+/** One call of a forwarder. */
+export class ForwarderCall {
+  readonly #of: ForwarderCalls;
+  readonly #batches: Batches;
+  readonly #options: CallOptions;
+  #lease: BlockLease | undefined;
+
+  constructor(of: ForwarderCalls, batches: Batches, options: CallOptions) {
+    this.#of = of;
+    this.#batches = batches;
+    this.#options = options;
+  }
+
+  /** Returns what the plugin returns. */
+  make(): unknown {
+    const { forward, forwardBatch, forwardJsonLines } = this.#of.functions;
+    const { id, restOf } = this.#options;
+    const batches = this.#batches;
+    // The rest of a call is sent as an event: only so can the forwarder be told what it is a rest of.
+    const isSingle = this.#of.isSingle(batches) || (batches.size === 1 && restOf !== undefined);
+    if (isSingle) return forward(batches.events[0] as CollectedEvent, id, restOf);
+    if (forwardJsonLines === undefined) return forwardBatch?.(batches.events, id, restOf);
+    if (batches.size < FEWEST_IN_BLOCK) return forwardJsonLines(batches.toJsonLines(NO_MEMORY), id);
+    this.#lease = new BlockLease(this.#of.memory);
+    return forwardJsonLines(batches.toJsonLines(this.#lease.take(DOCUMENT_BYTES)), id);
+  }
+
+  succeeded(): void {
+    this.#options.onEnded();
+    this.#lease?.giveBack();
+  }
+
+  /** Its memory is never used again: a call that took too long may go on. */
+  failed(cause: unknown): void {
+    this.#options.onEnded({ cause });
+  }
+}
+
+/** The batches of the first `count` events. */
+function partsOf(list: readonly Batch[], count: number): CallPart[] {
+  let left = count;
+  return list.flatMap(({ rows, delivery: { root } }) => {
+    const size = Math.min(left, rows.size);
+    left -= size;
+    return size === 0 ? [] : [{ root, size }];
+  });
+}

@@ -1,0 +1,133 @@
+import { catchError, defer, EMPTY, ignoreElements, merge, type Observable } from 'rxjs';
+import { InFlightWindow } from '../../operators/index.ts';
+import type { AnalyticsConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
+import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
+import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
+import { memoryState } from '../state/state-store.ts';
+import { createContext, type SharedContext } from './context.ts';
+import { Observers, type PipelineObserver, type StagePlace } from './observer.ts';
+import { RunLog } from './run-log.ts';
+import type { PipelineCounters } from './stats.ts';
+
+interface PluginMemory {
+  readonly cache: Record<string, unknown>;
+  readonly state: CollectorState;
+}
+
+/** All that one run of a pipeline needs. */
+export interface PipelineSetup {
+  readonly config: PipelineConfig;
+  readonly analytics: AnalyticsConfig;
+  readonly shared: SharedContext;
+  readonly counters: PipelineCounters;
+  /** What the plugin entries keep in memory, by kind and name: it outlives a restart of the pipeline. */
+  readonly memories: Map<string, PluginMemory>;
+  /** Watches the run beside the counters and the log. */
+  readonly observer?: PipelineObserver | undefined;
+  /** Milliseconds of continuous failure of a forwarder after which the run fails; undefined: never. */
+  readonly giveUpAfter?: number | undefined;
+  /** Metrics of the plugin at a place; undefined if no metrics are served. */
+  readonly metrics?: ((place: StagePlace, plugin: string) => PluginMetrics) | undefined;
+  /** What a collector of this pipeline remembers over restarts of the process; undefined without a state folder. */
+  readonly state?: ((collector: string) => CollectorState) | undefined;
+}
+
+/** What the stages of one run share: the window, the observers, and the contexts of plugins. */
+export class RunScope {
+  readonly setup: PipelineSetup;
+  readonly window: InFlightWindow;
+  readonly observer: Observers;
+  readonly #log: RunLog;
+  readonly #working = new AbortController();
+  readonly #places = new Map<string, StagePlace>();
+  readonly #beforeEnd: Observable<unknown>[] = [];
+
+  constructor(setup: PipelineSetup) {
+    this.setup = setup;
+    const { config, shared, counters, observer } = setup;
+    this.#log = new RunLog(shared.pipeline, shared.logger, counters);
+    this.observer = new Observers([counters, this.#log, ...(observer === undefined ? [] : [observer])]);
+    // Also in virtual time, where nothing else of workers can be seen.
+    this.window = new InFlightWindow(config.workers * config.max_in_flight);
+  }
+
+  /** What plugins have left to do when everything is acknowledged. */
+  get beforeEnd$(): Observable<never> {
+    return defer(() => merge(...this.#beforeEnd)).pipe(
+      ignoreElements(),
+      catchError(() => EMPTY),
+    );
+  }
+
+  /** One object for each place, so that its counters are found by it. */
+  place(kind: StagePlace['kind'], name: string): StagePlace {
+    const key = `${kind} ${name}`;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    const { analytics, counters } = this.setup;
+    const { collectors, processors, forwarders } = analytics;
+    const section = {
+      collect: collectors,
+      process: processors,
+      forward: forwarders,
+      dead_letter: forwarders,
+    }[kind];
+    const place: StagePlace = { kind, name };
+    counters.entry(place, section[name]?.plugin);
+    this.#places.set(key, place);
+    return place;
+  }
+
+  /** `signal` and `state` are those of a collector; processors and forwarders have that of the run, and none. */
+  context(
+    place: StagePlace,
+    config: PluginConfig,
+    signal: AbortSignal = this.#working.signal,
+    state?: CollectorState,
+  ): PipelineRunContext {
+    const { memories, metrics, shared, counters } = this.setup;
+    const entry = counters.entry(place);
+    const key = `${place.kind} ${place.name}`;
+    const memory = memories.get(key) ?? { cache: {}, state: memoryState(shared.pipeline, config.name) };
+    memories.set(key, memory);
+    const context = createContext(shared, {
+      config,
+      cache: memory.cache,
+      signal,
+      ended: this.#working.signal,
+      beforeEnd: (work$) => void this.#beforeEnd.push(work$),
+      demand: this.window,
+      state: state ?? memory.state,
+      metrics: metrics?.(place, config.plugin) ?? silentMetrics,
+      stats: {
+        masked: (rule, count) => entry.mask(rule, count),
+        bytes: (count) => {
+          entry.bytes = (entry.bytes ?? 0) + count;
+        },
+        backlog: (bytes) => {
+          entry.lagBytes = bytes;
+        },
+        pending: (messages) => {
+          entry.lagMessages = messages;
+        },
+        lost: (bytes) => {
+          entry.lostBytes += bytes;
+        },
+        lostFile: () => {
+          entry.lostFiles++;
+        },
+        truncated: () => {
+          entry.truncations++;
+        },
+      },
+    });
+    this.observer.opened(place, context);
+    return context;
+  }
+
+  /** The run is over. */
+  close(): void {
+    this.#working.abort();
+    this.#log.close();
+  }
+}
