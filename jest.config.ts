@@ -1,4 +1,5 @@
 /** @jest-config-loader esbuild-register */
+import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
 const base: Config = {
@@ -26,7 +27,7 @@ const base: Config = {
 const config: Config = {
   testSequencer: '<rootDir>/test/support/slow-first.mjs',
   // Jest leaves one core to itself and would take one worker on a machine with two. Tests of processes and files wait often.
-  maxWorkers: '150%',
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Node keeps the modules of test files that are done. Without a limit, a worker spends its time in garbage collection.
   workerIdleMemoryLimit: '600MB',
   // A busy machine may take ten times as long as a quiet one. A test that takes longer than this hangs.
