@@ -20,7 +20,7 @@ const CHUNKS = [
   // The command line needs nothing else of the operators at its start.
   { name: 'counted', test: /operators\/support\/counted\.ts$/ },
   // The operators load the second one later, and both without RxJS: what is loaded later cannot be left out of a bundle.
-  { name: 'plain-search', test: /operators\/masks\/(?:lines-masker|mask-rule|replacement)\.ts$/ },
+  { name: 'plain-search', test: /operators\/masks\/(?:apply-rule|lines-masker|replacement)\.ts$/ },
   { name: 'planned-search', test: /operators\/masks\/compile-mask-rules\.ts$/ },
   // Browsers load these two.
   { name: 'masks', test: /operators\/masks\/(?:entropy|regex)-mask\.ts$/ },

@@ -199,12 +199,12 @@ class MaskEngine {
 
   /** Leaves the rule out, and says so, if it could take long on the string and nothing limits the time. */
   #applyOne(plan: RulePlan, rule: CompiledRule, text: string, run: MaskRun): string {
+    run.start(rule);
     if (!rule.hasNeededPart(text)) return text;
     if (!run.isWatched && rule.isCostly(text.length)) {
       run.hasToBeWatched = true;
       return text;
     }
-    run.rule = rule.rule.name;
     return rule.replaceIn(text, run, plan.isPlanned);
   }
 
@@ -222,7 +222,6 @@ class MaskEngine {
     let masked = text;
     for (let i = 0; i < list.length; i++) {
       const rule = list[i] as CompiledRule;
-      run.hasInserted = false;
       masked = this.#applyOne(plan, rule, masked, run);
       if (!run.hasInserted) continue;
       const known = list.map(({ number }) => number);
@@ -257,10 +256,9 @@ class MaskEngine {
   }
 
   #applyCommon(plan: RulePlan, rule: CompiledRule, index: number, lines: HeldLines, run: MaskRun): boolean {
-    run.rule = rule.rule.name;
-    run.hasInserted = false;
+    run.start(rule);
     const found = lines.mask(index);
-    if (found > 0) run.replaced(rule, found, rule.rule.fixed as string);
+    if (found > 0) run.count(found, rule.rule.fixed as string);
     if (found === -1) {
       const before = lines.text;
       const after = rule.replaceInLines(before, run, plan.isPlanned);
@@ -288,7 +286,6 @@ class MaskEngine {
       const { start, end, text } = cursor;
       let masked = text;
       for (const rule of list) {
-        run.hasInserted = false;
         masked = this.#applyOne(plan, rule, masked, run);
         if (run.hasInserted && plan.insertedRules(masked, rule, rules).length > 0) return false;
       }

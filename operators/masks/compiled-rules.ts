@@ -1,30 +1,23 @@
+import { applyRule, type RuleObserver } from './apply-rule.ts';
 import { type ByteMask, ByteMasks } from './bytes/byte-masks.ts';
 import { type Cost, costOf } from './expression/cost.ts';
 import { type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
 import { isAscii, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
-import { afterEmpty } from './expression/unit-set.ts';
 import { type HeldLines, LineCursor } from './held-lines.ts';
-import { type MaskRule, placesOf, RejectedMatches } from './mask-rule.ts';
-import {
-  type CandidateLine,
-  type Finder,
-  LiteralFinder,
-  LiteralIndex,
-  PlainFinder,
-} from './search/finders.ts';
+import { type MaskRule, masksWholeMatches } from './mask-rule.ts';
+import { type Finder, GroupFinder, PlainFinder } from './search/finder.ts';
+import { type CandidateLine, LiteralFinder, LiteralIndex } from './search/finders.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
 const DO_NOTHING = (): void => {};
 
 /** What an attempt to mask a string has done so far. Another attempt starts with a new one. */
-export class MaskRun {
-  /** The rule that runs, or an empty string. */
-  rule = '';
+export class MaskRun implements RuleObserver {
   /** Undefined while nothing is replaced, as in most strings. */
   counts: Map<CompiledRule, number> | undefined;
-  /** What was put in since the last look, apart from what cannot bring in a literal. */
+  /** Whether the rule that runs has put in something that may have a literal. */
   hasInserted = false;
   /** Called before a check or a replacement of a rule. */
   beforeCall: () => void = DO_NOTHING;
@@ -33,17 +26,34 @@ export class MaskRun {
   /** Whether a rule was left out because it could take long and nothing stops it: then the result is of no use. */
   hasToBeWatched = false;
   readonly #isInert: (text: string) => boolean;
+  #rule: CompiledRule | undefined;
 
   constructor(isInert: (text: string) => boolean, isWatched: boolean) {
     this.#isInert = isInert;
     this.isWatched = isWatched;
   }
 
-  replaced(rule: CompiledRule, count: number, text: string): void {
+  /** The name of the rule that runs, or an empty string. */
+  get rule(): string {
+    return this.#rule?.rule.name ?? '';
+  }
+
+  start(rule: CompiledRule): void {
+    this.#rule = rule;
+    this.hasInserted = false;
+  }
+
+  replaced(_start: number, _end: number, replacement: string): void {
+    this.count(1, replacement);
+  }
+
+  /** The rule that runs has replaced so many values by the same text. */
+  count(values: number, replacement: string): void {
+    const rule = this.#rule as CompiledRule;
     this.counts ??= new Map();
-    this.counts.set(rule, (this.counts.get(rule) ?? 0) + count);
-    if (!this.hasInserted && text !== rule.lastInert) {
-      if (this.#isInert(text)) rule.lastInert = text;
+    this.counts.set(rule, (this.counts.get(rule) ?? 0) + values);
+    if (!this.hasInserted && replacement !== rule.lastInert) {
+      if (this.#isInert(replacement)) rule.lastInert = replacement;
       else this.hasInserted = true;
     }
   }
@@ -77,7 +87,7 @@ export class CompiledRule {
     this.rule = rule;
     this.number = number;
     this.#engine = engine;
-    this.#isWhole = rule.groups.length === 1 && rule.groups[0] === 0 && rule.locate === undefined;
+    this.#isWhole = masksWholeMatches(rule);
     this.isFixed = rule.accepts === undefined && rule.fixed !== undefined;
   }
 
@@ -164,14 +174,20 @@ export class CompiledRule {
 
   /** Replaces what the rule finds in a string. */
   replaceIn(text: string, run: MaskRun, mayPlan: boolean): string {
+    return applyRule(text, this.rule, this.#finderFor(text.length, mayPlan), run);
+  }
+
+  #finderFor(length: number, mayPlan: boolean): Finder {
     this.#tries++;
     // Who names keywords has said what to look for.
     const isSeldom = this.rule.keywords !== undefined || this.#tries <= FEW_TRIES;
     const isPlanned = mayPlan && (this.isCommon || !isSeldom);
-    const isLinear =
-      this.#engine !== undefined && mayBeSlow(this.cost, text.length) && this.#isLinear(text.length);
-    if (!this.#isWhole) return this.#replaceGroups(text, run, isPlanned, isLinear);
-    return this.#replaceMatches(text, run, this.#finder(isPlanned, isLinear));
+    const isLinear = this.#engine !== undefined && mayBeSlow(this.cost, length) && this.#isLinear(length);
+    if (this.#isWhole) return this.#finder(isPlanned, isLinear);
+    if (!isPlanned || !this.#takesCharacters) return this.#keep('groups', () => new GroupFinder(this.rule));
+    return this.#keep(isLinear ? 'planned groups in linear time' : 'planned groups', () => {
+      return new GroupFinder(this.rule, this.#finder(true, isLinear));
+    });
   }
 
   #finder(isPlanned: boolean, isLinear: boolean): Finder {
@@ -205,7 +221,7 @@ export class CompiledRule {
     const finder = isPlanned
       ? this.#keep('planned finder of lines', search.planned)
       : this.#keep('plain finder of lines', search.plain);
-    if (this.#isWhole && this.rule.accepts === undefined) return this.#replaceMatches(lines, run, finder);
+    if (this.#isWhole && this.rule.accepts === undefined) return applyRule(lines, this.rule, finder, run);
     return this.#replaceInFoundLines(lines, run, finder);
   }
 
@@ -226,78 +242,6 @@ export class CompiledRule {
       if (end < lines.length) masked += '\n';
     }
     return copied === 0 ? lines : masked + lines.slice(copied);
-  }
-
-  /** Allocates nothing for a string without a match. */
-  #replaceMatches(text: string, run: MaskRun, finder: Finder): string {
-    let start = finder.next(text, 0);
-    if (start === -1) return text;
-    const { accepts, replace, fixed } = this.rule;
-    let masked = '';
-    let copied = 0;
-    let rejected: RejectedMatches | undefined;
-    for (let next = finder.end; start !== -1; start = finder.next(text, next)) {
-      const { end } = finder;
-      next = end;
-      const value = text.slice(start, end);
-      // What is called may use the same mask, and the finder with it.
-      if (!this.isFixed) run.beforeCall();
-      const accepted = accepts?.(value, text, start) ?? true;
-      if (accepted === 'search-inside') {
-        rejected ??= new RejectedMatches(text, this.#expression.unicode);
-        next = rejected.searchFrom(start, end);
-      }
-      if (accepted !== true) continue;
-      const replacement = fixed ?? replace(value, text, start);
-      masked += text.slice(copied, start) + replacement;
-      copied = end;
-      run.replaced(this, 1, replacement);
-    }
-    return copied === 0 ? text : masked + text.slice(copied);
-  }
-
-  #replaceGroups(text: string, run: MaskRun, isPlanned: boolean, isLinear: boolean): string {
-    const expression = this.#keep('expression with indices', () => {
-      const { source, flags } = this.rule.expression;
-      return new RegExp(source, `dg${flags}`);
-    });
-    const { accepts, locate, replace, fixed } = this.rule;
-    let masked = '';
-    let copied = 0;
-    let next = 0;
-    let rejected: RejectedMatches | undefined;
-    if (isPlanned && this.#takesCharacters) {
-      next = this.#finder(true, isLinear).next(text, 0);
-      if (next === -1) return text;
-    }
-    while (next <= text.length) {
-      expression.lastIndex = next;
-      const match = expression.exec(text);
-      if (match === null) break;
-      const end = expression.lastIndex;
-      next = end === match.index ? afterEmpty(text, end, expression.unicode) : end;
-      let hasReplaced = false;
-      let isOpen = false;
-      for (const { start, end: to, first } of placesOf(match, text, this.rule)) {
-        if (start < copied) continue;
-        const value = text.slice(start, to);
-        if (!this.isFixed) run.beforeCall();
-        const accepted = accepts?.(value, text, start, first) ?? true;
-        if (locate !== undefined) next = Math.max(next, accepted === true ? to : (first?.end ?? to));
-        if (accepted === 'search-inside') isOpen = true;
-        if (accepted !== true) continue;
-        hasReplaced = true;
-        const replacement = fixed ?? replace(value, text, start);
-        masked += text.slice(copied, start) + replacement;
-        copied = to;
-        run.replaced(this, 1, replacement);
-      }
-      if (isOpen && !hasReplaced) {
-        rejected ??= new RejectedMatches(text, expression.unicode);
-        next = rejected.searchFrom(match.index, end);
-      }
-    }
-    return copied === 0 ? text : masked + text.slice(copied);
   }
 
   #keep<T>(name: string, make: () => T): T {

@@ -1,9 +1,9 @@
 import { assertTexts, type Checks, checkOptions, FUNCTION } from '../support/check-options.ts';
-import { afterEmpty } from './expression/unit-set.ts';
 import { JsonKeeper } from './json-lines.ts';
-import type { MaskRule, Span } from './mask-rule.ts';
+import type { MaskRule } from './mask-rule.ts';
 import { compileExpression } from './python-regex.ts';
 import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from './replacement.ts';
+import { finderOf, matchesOf } from './search/finder.ts';
 
 export interface RegexMaskOptions extends ReplacementOptions {
   /**
@@ -67,25 +67,13 @@ export function jsonKeeperOf(
       text: fixed ?? mark ?? '',
       crosses: NEEDS_ESCAPE.test(fixed ?? mark ?? '') || crosses(expression),
     })),
-    rules: rules.map(({ expression, replace }) => ({ find: finderOf(expression), replace })),
+    rules: rules.map((rule) => {
+      const finder = finderOf(rule);
+      return { find: (text) => matchesOf(finder, text), replace: rule.replace };
+    }),
     boundTime: boundTime && ((work, length) => boundTime(work, length, () => '')),
   });
 }
 
 /** What is not written as it is in a string of JSON. */
 const NEEDS_ESCAPE = /["\\\p{Cc}]/u;
-
-/** Finds the matches of an expression that are not empty. */
-function finderOf({ source, flags, unicode }: RegExp): (text: string) => Span[] {
-  const expression = new RegExp(source, `g${flags}`);
-  return (text) => {
-    const found: Span[] = [];
-    expression.lastIndex = 0;
-    for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
-      const end = match.index + match[0].length;
-      if (end > match.index) found.push({ start: match.index, end });
-      else expression.lastIndex = afterEmpty(text, end, unicode);
-    }
-    return found;
-  };
-}

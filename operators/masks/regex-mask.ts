@@ -1,8 +1,10 @@
 import { map, type OperatorFunction } from 'rxjs';
-import { applyRulesInOrder, type MaskRule } from './mask-rule.ts';
+import { applyRule } from './apply-rule.ts';
+import type { MaskRule } from './mask-rule.ts';
 import { type Masker, maskerOf } from './mask-strings.ts';
 import type { Masked } from './masked.ts';
 import { jsonKeeperOf, type RegexMaskOptions, regexMaskRules } from './regex-mask-rules.ts';
+import { type Finder, finderOf } from './search/finder.ts';
 
 export type { RegexMaskOptions } from './regex-mask-rules.ts';
 
@@ -54,20 +56,17 @@ function plainMaskOf(
   rules: readonly MaskRule[],
   { onMask, boundTime = (mask) => mask() }: RegexMaskOptions,
 ): (text: string) => string {
+  const finders = rules.map((rule) => finderOf(rule));
   return (text) => {
     let counts = new Map<string, number>();
     let masking = '';
-    const counted = rules.map((rule) => ({
-      ...rule,
-      replace: (value: string) => {
-        masking = rule.name;
-        counts.set(rule.name, (counts.get(rule.name) ?? 0) + 1);
-        return rule.replace(value);
-      },
-    }));
+    const replaced = () => void counts.set(masking, (counts.get(masking) ?? 0) + 1);
     const mask = () => {
       counts = new Map();
-      return applyRulesInOrder(text, counted);
+      return rules.reduce((masked, rule, i) => {
+        masking = rule.name;
+        return applyRule(masked, rule, finders[i] as Finder, { replaced });
+      }, text);
     };
     const masked = boundTime(mask, text.length, () => masking);
     if (onMask !== undefined) for (const [rule, count] of counts) onMask(rule, count);

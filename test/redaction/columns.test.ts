@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
+import { applyRulesInOrder } from '../../operators/masks/apply-rule.ts';
 import { PASSWORD_NAME } from '../../operators/masks/checks/inserted-password.ts';
-import { applyRulesInOrder } from '../../operators/masks/mask-rule.ts';
 import { rulesOf } from './packs.ts';
 
 const rules = rulesOf(['secrets/context']);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { applyRulesInOrder } from '../../operators/masks/apply-rule.ts';
 import { costOf } from '../../operators/masks/expression/cost.ts';
-import { applyRulesInOrder, type MaskRule } from '../../operators/masks/mask-rule.ts';
+import type { MaskRule } from '../../operators/masks/mask-rule.ts';
 import { loadPack, type PackRule, packNames } from '../../plugins/packs/load-packs.ts';
 import { CONTEXTS, type Context, inContext } from './contexts.ts';
 import { rulesOf } from './packs.ts';

@@ -7,8 +7,8 @@ import {
   getExampleNumber,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
+import { applyRulesInOrder } from '../../operators/masks/apply-rule.ts';
 import { isPhoneNumber } from '../../operators/masks/checks/phone.ts';
-import { applyRulesInOrder } from '../../operators/masks/mask-rule.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { rulesOf } from './packs.ts';
 

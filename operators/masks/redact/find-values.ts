@@ -1,4 +1,6 @@
-import { applyRulesInOrder, type MaskRule } from '../mask-rule.ts';
+import { applyRule } from '../apply-rule.ts';
+import type { MaskRule } from '../mask-rule.ts';
+import { finderOf } from '../search/finder.ts';
 
 /** Where a rule found a value, in UTF-16 units of the original string. */
 export interface Finding {
@@ -20,11 +22,11 @@ interface Span {
   readonly start: number;
   readonly end: number;
   /** The length of what replaces it. */
-  length: number;
+  readonly length: number;
 }
 
 /**
- * Says what {@link applyRulesInOrder} replaces, and where it was in the original string. It is slower than masking, so it
+ * Says what rules replace, each in the result of the one before it, and where it was in the original string. It is slower than masking, so it
  * is meant for strings that masking has changed.
  *
  * @param nameOf the name under which a value is reported; the rule's own by default.
@@ -41,23 +43,9 @@ export function findValues(
   for (const rule of rules) {
     if (rule.keywords?.some((keyword) => original.includes(keyword)) === false) continue;
     const spans: Span[] = [];
-    const { keywords: _, ...always } = rule;
-    const next = applyRulesInOrder(current, [
-      {
-        ...always,
-        accepts: (value, searched, start, first) => {
-          const accepted = rule.accepts?.(value, searched, start, first) ?? true;
-          if (accepted !== true) return accepted;
-          spans.push({ rule: nameOf(rule), start, end: start + value.length, length: 0 });
-          return true;
-        },
-        replace: (value, searched, start) => {
-          const replacement = rule.replace(value, searched, start);
-          (spans.at(-1) as Span).length = replacement.length;
-          return replacement;
-        },
-      },
-    ]);
+    const next = applyRule(current, rule, finderOf(rule), {
+      replaced: (start, end, { length }) => spans.push({ rule: nameOf(rule), start, end, length }),
+    });
     if (spans.length === 0) continue;
     for (const span of spans) {
       findings.push({

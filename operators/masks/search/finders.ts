@@ -1,49 +1,14 @@
 import type { Run } from '../bytes/byte-masks.ts';
 import { shareOfText } from '../expression/frequency.ts';
 import { isAscii } from '../expression/literals.ts';
-import { afterEmpty, type UnitSet } from '../expression/unit-set.ts';
+import type { UnitSet } from '../expression/unit-set.ts';
+import { type Finder, PlainFinder } from './finder.ts';
 
 /** Makes an expression from its source and its flags. */
 export type Compile = (source: string, flags: string) => RegExp;
 
 /** The engine that is built in. */
 export const compile: Compile = (source, flags) => new RegExp(source, flags);
-
-/** Finds the matches of an expression in a string, from the left. */
-export interface Finder {
-  /** Where the match that {@link next} found ends. */
-  end: number;
-  /**
-   * The start of the leftmost match at or after a position that is not empty, or −1. For each string, the first call is
-   * from 0, and each later one from the end of the match before.
-   */
-  next(text: string, from: number): number;
-}
-
-/** Asks the engine, from a position on. */
-export class PlainFinder implements Finder {
-  end = 0;
-  readonly #expression: RegExp;
-
-  /** @param expression global. */
-  constructor(expression: RegExp) {
-    this.#expression = expression;
-  }
-
-  next(text: string, from: number): number {
-    const expression = this.#expression;
-    expression.lastIndex = from;
-    for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
-      const end = expression.lastIndex;
-      if (end > match.index) {
-        this.end = end;
-        return match.index;
-      }
-      expression.lastIndex = afterEmpty(text, end, expression.unicode);
-    }
-    return -1;
-  }
-}
 
 /** Asks the engine about one position. */
 class OnePosition {

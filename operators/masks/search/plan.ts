@@ -10,15 +10,14 @@ import {
   withoutCaptures,
 } from '../expression/pattern.ts';
 import { UnitSet, WORD } from '../expression/unit-set.ts';
+import { type Finder, PlainFinder } from './finder.ts';
 import {
   type Compile,
   compile,
-  type Finder,
   LineStartFinder,
   LiteralFinder,
   type Literals,
   type NeededRun,
-  PlainFinder,
   RunFinder,
 } from './finders.ts';
 import { startsLine, withinLines } from './within-lines.ts';

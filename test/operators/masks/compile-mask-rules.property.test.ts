@@ -1,9 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { applyRulesInOrder } from '../../../operators/masks/apply-rule.ts';
 import { compileMaskRules } from '../../../operators/masks/compile-mask-rules.ts';
 import { costOf } from '../../../operators/masks/expression/cost.ts';
 import { neededPart } from '../../../operators/masks/expression/needed-part.ts';
-import { applyRulesInOrder, type MaskRule } from '../../../operators/masks/mask-rule.ts';
+import type { MaskRule } from '../../../operators/masks/mask-rule.ts';
 import { expressions, textsNear } from '../../support/expressions.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { applyRulesInOrder } from '../../../../operators/masks/apply-rule.ts';
 import type { MaskRule } from '../../../../operators/masks/mask-rule.ts';
-import { applyRulesInOrder } from '../../../../operators/masks/mask-rule.ts';
 import { findValues } from '../../../../operators/masks/redact/find-values.ts';
 
 const rule = (

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { applyRulesInOrder } from '../../../../operators/masks/apply-rule.ts';
 import { isPlaceholder } from '../../../../operators/masks/checks/placeholders.ts';
 import { compileMaskRules } from '../../../../operators/masks/compile-mask-rules.ts';
 import { MaskError } from '../../../../operators/masks/mask-error.ts';
-import { applyRulesInOrder, type MaskRule } from '../../../../operators/masks/mask-rule.ts';
+import type { MaskRule } from '../../../../operators/masks/mask-rule.ts';
 import { bitsPerCharacter } from '../../../../operators/masks/redact/compile-redact-rules.ts';
 import { type RedactOptions, redactor } from '../../../../operators/masks/redact/redact.ts';
 import type { RedactRule } from '../../../../operators/masks/redact/redact-rule.ts';

@@ -1,0 +1,108 @@
+import { afterEmpty } from './expression/unit-set.ts';
+import type { MaskRule } from './mask-rule.ts';
+import { type Finder, finderOf } from './search/finder.ts';
+
+/** What applying a rule asks of it. */
+type AppliedRule = Pick<MaskRule, 'accepts' | 'fixed' | 'locate' | 'replace'> & {
+  readonly expression?: RegExp | undefined;
+};
+
+/** Observes how a rule is applied. */
+export interface RuleObserver {
+  /** Called before a check or a replacement of the rule, which may use the same mask. */
+  beforeCall?(): void;
+  /** Called for each value that is replaced, from the left to the right. */
+  replaced(start: number, end: number, replacement: string): void;
+}
+
+/**
+ * Applies one rule to a string: matches, checks the values in each match, and replaces those that pass. Every mask
+ * replaces values by this function, except for lines in bytes: a rule that replaces whole matches without a check can be
+ * applied to those by WebAssembly.
+ *
+ * @param finder finds the matches: how is decided for each rule when it is compiled
+ */
+export function applyRule(text: string, rule: AppliedRule, finder: Finder, observer?: RuleObserver): string {
+  let start = finder.next(text, 0);
+  if (start === -1) return text;
+  const { accepts, fixed, locate, replace } = rule;
+  const calls = accepts !== undefined || fixed === undefined;
+  let masked = '';
+  let copied = 0;
+  let rejected: RejectedMatches | undefined;
+  let next = 0;
+  for (; start !== -1; start = finder.next(text, next)) {
+    // What is called may use the same mask, and the finder with it.
+    const { end } = finder;
+    const isUnicode = rule.expression?.unicode === true;
+    next = end === start ? afterEmpty(text, end, isUnicode) : end;
+    let hasReplaced = false;
+    let searchesInside = false;
+    for (const place of finder.values?.(text) ?? [{ start, end, first: undefined }]) {
+      // A value inside another one is replaced with it.
+      if (place.start < copied) continue;
+      const value = text.slice(place.start, place.end);
+      if (calls) observer?.beforeCall?.();
+      const accepted = accepts?.(value, text, place.start, place.first) ?? true;
+      if (locate !== undefined) {
+        next = Math.max(next, accepted === true ? place.end : (place.first?.end ?? place.end));
+      }
+      if (accepted === 'search-inside') searchesInside = true;
+      if (accepted !== true) continue;
+      const replacement = fixed ?? replace(value, text, place.start);
+      masked += text.slice(copied, place.start) + replacement;
+      copied = place.end;
+      hasReplaced = true;
+      observer?.replaced(place.start, place.end, replacement);
+    }
+    if (searchesInside && !hasReplaced) {
+      rejected ??= new RejectedMatches(text, isUnicode);
+      next = rejected.searchFrom(start, end);
+    }
+  }
+  return copied === 0 ? text : masked + text.slice(copied);
+}
+
+/**
+ * Applies the rules one after the other, each to the result of the one before it. This is what every faster search is
+ * compared with.
+ */
+export function applyRulesInOrder(text: string, rules: readonly MaskRule[]): string {
+  const original = text.toLowerCase();
+  let masked = text;
+  for (const rule of rules) {
+    if (rule.keywords === undefined || rule.keywords.some((keyword) => original.includes(keyword))) {
+      masked = applyRule(masked, rule, finderOf(rule));
+    }
+  }
+  return masked;
+}
+
+/** How many characters of rejected matches are searched again, for each character of a text. */
+const MOST_SEARCHED_AGAIN = 16;
+
+/**
+ * Determines where in a text the search continues after a match whose values failed a check. A secret can start inside such a
+ * match, as a card number does after other digits. The matches that are searched again have at most 16 times as many characters as the
+ * text, so that the cost stays in proportion to its length. Behind that, rejected matches are passed over.
+ */
+class RejectedMatches {
+  readonly #text: string;
+  readonly #unicode: boolean;
+  #left: number;
+
+  /** @param unicode whether the expression has the flag `u`. */
+  constructor(text: string, unicode: boolean) {
+    this.#text = text;
+    this.#unicode = unicode;
+    this.#left = MOST_SEARCHED_AGAIN * text.length;
+  }
+
+  /** The position to go on at, which is after the start of the match. */
+  searchFrom(start: number, end: number): number {
+    const length = end - start;
+    if (length > this.#left) return end;
+    this.#left -= length;
+    return afterEmpty(this.#text, start, this.#unicode);
+  }
+}
