@@ -6,8 +6,8 @@ import { isAscii, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
 import { type HeldLines, LineCursor } from './held-lines.ts';
-import { type MaskRule, masksWholeMatches } from './mask-rule.ts';
-import { type Finder, GroupFinder, PlainFinder } from './search/finder.ts';
+import type { MaskRule } from './mask-rule.ts';
+import { type Finder, GroupFinder, masksWholeMatches, PlainFinder } from './search/finder.ts';
 import { type CandidateLine, LiteralFinder, LiteralIndex } from './search/finders.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 

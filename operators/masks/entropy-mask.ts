@@ -9,13 +9,14 @@ import {
   TEXT,
   UNIT,
 } from '../support/check-options.ts';
+import { applyRule } from './apply-rule.ts';
 import { EntropyMeter } from './entropy-index.ts';
 import { JsonKeeper } from './json-lines.ts';
 import { LONGEST_TEXT, type Masks } from './lines-masker.ts';
-import type { Span } from './mask-rule.ts';
 import { type Masker, maskerOf } from './mask-strings.ts';
 import type { Masked } from './masked.ts';
 import { REPLACEMENT_CHECKS, Replacement, type ReplacementOptions } from './replacement.ts';
+import { type Finder, matchesOf } from './search/finder.ts';
 
 export { entropyIndex } from './entropy-index.ts';
 
@@ -89,45 +90,30 @@ export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
   } = options;
   const meter = new EntropyMeter(alphabet);
   const replacement = new Replacement(mask_str, options);
-  const isRandom = (text: string, start: number, end: number) =>
-    meter.canReach(h_threshold, text, start, end) &&
-    meter.index(text, start, end, length_threshold) >= h_threshold;
-
-  /** Random tokens, of each line if there are several. */
-  const findTokens = (text: string, areLines: boolean): Span[] => {
-    const found: Span[] = [];
-    let delimiterAt = -1;
-    let lineEnd = areLines ? -1 : text.length;
-    for (let start = 0; start <= text.length; ) {
-      if (delimiterAt < start) delimiterAt = indexOrEnd(text, delimeter, start);
-      if (lineEnd < start) lineEnd = indexOrEnd(text, '\n', start);
-      const end = Math.min(delimiterAt, lineEnd);
-      if (end - start >= length_threshold && isRandom(text, start, end)) found.push({ start, end });
-      start = end + (end === lineEnd ? 1 : delimeter.length);
-    }
-    return found;
+  const rule = {
+    accepts: (value: string) => meter.index(value, 0, value.length, length_threshold) >= h_threshold,
+    replace: (value: string) => replacement.of(value, 0, value.length),
   };
+  const isCandidate: IsCandidate = (text, start, end) =>
+    end - start >= length_threshold && meter.canReach(h_threshold, text, start, end);
+  const tokens = new TokenFinder(delimeter, isCandidate, false);
+  const tokensOfLines = new TokenFinder(delimeter, isCandidate, true);
   const keeper = new JsonKeeper({
     marks: [{ text: replacement.mark, crosses: true }],
     rules: [
       {
-        find: (text) => findTokens(text, false),
-        replace: (value) => replacement.of(value, 0, value.length),
+        find: (text) =>
+          matchesOf(tokens, text).filter(({ start, end }) => rule.accepts(text.slice(start, end))),
+        replace: rule.replace,
       },
     ],
   });
   const maskTokens = (text: string, areLines: boolean): string => {
     if (text.length < length_threshold) return text;
-    const found = findTokens(text, areLines);
-    if (found.length === 0) return text;
-    let masked = '';
-    let copied = 0;
-    for (const { start, end } of found) {
-      masked += text.slice(copied, start) + replacement.of(text, start, end);
-      copied = end;
-    }
-    onMask?.(mask_str, found.length);
-    masked += text.slice(copied);
+    let count = 0;
+    const masked = applyRule(text, rule, areLines ? tokensOfLines : tokens, { replaced: () => count++ });
+    if (count === 0) return text;
+    onMask?.(mask_str, count);
     return areLines ? keeper.keepLines(text, masked) : keeper.keep(text, masked);
   };
   return {
@@ -137,6 +123,47 @@ export function entropyMasks(options: EntropyMaskOptions = {}): Masks {
         ? { map: (lines) => maskTokens(lines, true), maxLength: LONGEST_TEXT, maxLineLength: LONGEST_TEXT }
         : undefined,
   };
+}
+
+type IsCandidate = (text: string, start: number, end: number) => boolean;
+
+/** Finds the tokens that may be random, of each line if there are several. */
+class TokenFinder implements Finder {
+  end = 0;
+  readonly #delimiter: string;
+  readonly #isCandidate: IsCandidate;
+  readonly #areLines: boolean;
+  #delimiterAt = -1;
+  #lineEnd = -1;
+
+  constructor(delimiter: string, isCandidate: IsCandidate, areLines: boolean) {
+    this.#delimiter = delimiter;
+    this.#isCandidate = isCandidate;
+    this.#areLines = areLines;
+  }
+
+  next(text: string, from: number): number {
+    if (from === 0) {
+      this.#delimiterAt = -1;
+      this.#lineEnd = this.#areLines ? -1 : text.length;
+    }
+    for (
+      let start = from === 0 ? 0 : this.#behind(from);
+      start <= text.length;
+      start = this.#behind(this.end)
+    ) {
+      if (this.#delimiterAt < start) this.#delimiterAt = indexOrEnd(text, this.#delimiter, start);
+      if (this.#lineEnd < start) this.#lineEnd = indexOrEnd(text, '\n', start);
+      this.end = Math.min(this.#delimiterAt, this.#lineEnd);
+      if (this.#isCandidate(text, start, this.end)) return start;
+    }
+    return -1;
+  }
+
+  /** Where the token starts that follows the one with this end. */
+  #behind(end: number): number {
+    return end + (end === this.#lineEnd ? 1 : this.#delimiter.length);
+  }
 }
 
 function indexOrEnd(text: string, part: string, from: number): number {

@@ -1,10 +1,11 @@
 import type { Cost } from './expression/cost.ts';
+import type { Span, ValuesOfMatch } from './search/finder.ts';
+
+export type { Place, Span } from './search/finder.ts';
 
 /** One rule of a mask: what it finds in a string, and what replaces it. */
-export interface MaskRule {
+export interface MaskRule extends ValuesOfMatch {
   readonly name: string;
-  /** Compiled, without the flags `g`, `y` and `d`. It is read when the rule is first tried. */
-  readonly expression: RegExp;
   /** What the expression costs, where that is known. To work it out takes some milliseconds. */
   readonly cost?: Cost | undefined;
   /**
@@ -12,18 +13,11 @@ export interface MaskRule {
    * not even compiled. Undefined where no such part is known.
    */
   readonly part?: RegExp | undefined;
-  /** The groups that are replaced, 0 for the whole match. A group that is empty or did not take part is passed over. */
-  readonly groups: readonly number[];
   /**
    * Substrings in lower case. The rule applies only to strings that contain one of them, in any case, before the
    * first rule has changed anything. Absent: the rule applies to every string.
    */
   readonly keywords?: readonly string[];
-  /**
-   * Where the values are that a group leads to: it is the start of a value, or a name. Absent: the group is the value. For
-   * rules that replace groups.
-   */
-  readonly locate?: ((text: string, start: number, end: number) => readonly Place[]) | undefined;
   /**
    * Whether a value that was found is replaced. Absent: always. With `'search-inside'` the value stays as well, and the search
    * goes on inside the match, at the next character after its start, as far as that costs little. With `false` it goes on at
@@ -36,21 +30,4 @@ export interface MaskRule {
   readonly replace: (value: string, text?: string, start?: number) => string;
   /** What `replace` returns, if that is the same for all values: then the rule can be applied faster. */
   readonly fixed?: string;
-}
-
-/** A part of a text. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A value in a text. */
-export interface Place extends Span {
-  /** Its first part, if more is joined to it: `'Zebra'` of `'Zebra'"Lamp"`. */
-  readonly first?: Span | undefined;
-}
-
-/** Whether a rule replaces whole matches, rather than groups of them. */
-export function masksWholeMatches({ groups, locate }: Pick<MaskRule, 'groups' | 'locate'>): boolean {
-  return groups.length === 1 && groups[0] === 0 && locate === undefined;
 }

@@ -1,5 +1,34 @@
 import { afterEmpty } from '../expression/unit-set.ts';
-import { type MaskRule, masksWholeMatches, type Place, type Span } from '../mask-rule.ts';
+
+/** A part of a text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A value in a text. */
+export interface Place extends Span {
+  /** Its first part, if more is joined to it: `'Zebra'` of `'Zebra'"Lamp"`. */
+  readonly first?: Span | undefined;
+}
+
+/** What a rule looks for, and which values a match has. */
+export interface ValuesOfMatch {
+  /** Compiled, without the flags `g`, `y` and `d`. It is read when the rule is first tried. */
+  readonly expression: RegExp;
+  /** The groups that are replaced, 0 for the whole match. A group that is empty or did not take part is passed over. */
+  readonly groups: readonly number[];
+  /**
+   * Where the values are that a group leads to: it is the start of a value, or a name. Absent: the group is the value. For
+   * rules that replace groups.
+   */
+  readonly locate?: ((text: string, start: number, end: number) => readonly Place[]) | undefined;
+}
+
+/** Whether the only value of a match is the whole match. */
+export function masksWholeMatches({ groups, locate }: Pick<ValuesOfMatch, 'groups' | 'locate'>): boolean {
+  return groups.length === 1 && groups[0] === 0 && locate === undefined;
+}
 
 /** Finds the matches of an expression in a string, from the left. */
 export interface Finder {
@@ -39,18 +68,16 @@ export class PlainFinder implements Finder {
   }
 }
 
-type ValuesOfRule = Pick<MaskRule, 'expression' | 'groups' | 'locate'>;
-
 /** Asks the engine, which also tells where the groups of a match are that a rule replaces. */
 export class GroupFinder implements Finder {
   end = 0;
   readonly #expression: RegExp;
-  readonly #rule: ValuesOfRule;
+  readonly #rule: ValuesOfMatch;
   readonly #first: Finder | undefined;
   #match: RegExpExecArray | undefined;
 
   /** @param first finds the first match of a string faster, without its groups; none of them may be empty then */
-  constructor(rule: ValuesOfRule, first?: Finder) {
+  constructor(rule: ValuesOfMatch, first?: Finder) {
     const { source, flags } = rule.expression;
     this.#expression = new RegExp(source, `dg${flags}`);
     this.#rule = rule;
@@ -84,7 +111,7 @@ export class GroupFinder implements Finder {
 }
 
 /** Finds what a rule looks for, without an analysis of its expression. */
-export function finderOf(rule: ValuesOfRule): Finder {
+export function finderOf(rule: ValuesOfMatch): Finder {
   if (!masksWholeMatches(rule)) return new GroupFinder(rule);
   const { source, flags } = rule.expression;
   return new PlainFinder(new RegExp(source, `g${flags}`));
