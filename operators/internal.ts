@@ -16,6 +16,10 @@ export { subscribeFor, subscribeInner } from './support/subscribe-for.ts';
 export { Fifo } from './support/fifo.ts';
 export { LruMap } from './support/lru-map.ts';
 
+// Flags of V8.
+
+export { allowedV8Flags, allowV8Flags } from './support/v8-flags.ts';
+
 // Text.
 
 export { counted } from './support/counted.ts';

@@ -1,41 +1,33 @@
-import v8 from 'node:v8';
+import { allowedV8Flags } from '../operators/internal.ts';
 import { type LinearEngine, type Pattern, parseExpression } from '../operators/internal-masks.ts';
 
 /*
  * V8 has a second engine for expressions, which never goes back. With one flag, it takes over where the first engine has
  * gone back 50,000 times; with the other, the constructor says which expressions it can run. V8 looks at the flags when
- * it compiles an expression, so they are set only then: no other expression of the process is changed. A V8 version that
- * does not know a flag prints a line about it and goes on.
+ * it compiles an expression, and only the command line lets them be set for that moment. In a program that embeds millrace,
+ * the engine can run nothing.
  */
 const TAKES_OVER = 'enable-experimental-regexp-engine-on-excessive-backtracks';
 const ANSWERS = 'enable-experimental-regexp-engine';
 
-function withFlag<T>(flag: string, work: () => T): T {
-  v8.setFlagsFromString(`--${flag}`);
-  try {
-    return work();
-  } finally {
-    v8.setFlagsFromString(`--no-${flag}`);
-  }
-}
-
 /**
  * Whether V8's second engine can run an expression: one without look-around, back-references, the flags `i` and
- * `u`, and repetitions of more than 16, on Node 20.
+ * `u`, and repetitions of more than 16, on Node 20. Never where no flag of V8 may be set.
  *
  * @example
  * takesOverInLinearTime(/^(a+)+$/g); // true
  * takesOverInLinearTime(/^(a+)+$/gi); // false
  */
 export function takesOverInLinearTime({ source, flags }: RegExp): boolean {
-  return withFlag(ANSWERS, () => {
+  const answer = () => {
     try {
       new RegExp(source, `${flags}l`);
       return true;
     } catch {
       return false;
     }
-  });
+  };
+  return allowedV8Flags()?.withFlag(ANSWERS, answer) ?? false;
 }
 
 /** What the engine allocates at most, at each character, for a thread that it can start. It frees this only at the end. */
@@ -50,8 +42,8 @@ export const linearEngine: LinearEngine = {
     if (parsed === undefined || !takesOverInLinearTime(expression)) return 0;
     return Math.floor(MOST_BYTES / (BYTES_PER_THREAD * threadsOf(parsed.pattern)));
   },
-  compile: (source, flags) =>
-    withFlag(TAKES_OVER, () => {
+  compile: (source, flags) => {
+    const compiled = () => {
       // In other brackets: V8 shares what it has compiled between expressions that are written alike.
       const expression = new RegExp(`(?:(?:${source}))`, flags);
       // V8 compiles for texts of bytes and for others, and from the second text on once more.
@@ -61,7 +53,9 @@ export const linearEngine: LinearEngine = {
       }
       expression.lastIndex = 0;
       return expression;
-    }),
+    };
+    return allowedV8Flags()?.withFlag(TAKES_OVER, compiled) ?? compiled();
+  },
 };
 
 /** How many threads the engine can start at a character: for each range of a class, and for each choice. */

@@ -1,6 +1,7 @@
 import { constants } from 'node:buffer';
 import * as z from 'zod';
 import { compileExpression, ExpressionError } from '../operators/index.ts';
+import { allowedV8Flags } from '../operators/internal.ts';
 import { type Ambiguity, ambiguityOf, lengthOf, parseExpression } from '../operators/internal-masks.ts';
 import type { ConfigProblem } from '../src/sdk/index.ts';
 import { takesOverInLinearTime } from './linear-time.ts';
@@ -56,9 +57,14 @@ function whyItMasksNothing(expression: RegExp): string | undefined {
 
 function explain({ part, text }: Ambiguity): string {
   const shape = text === undefined ? 'a text' : `a text such as ${JSON.stringify(text.repeat(3))}`;
+  const otherwise =
+    allowedV8Flags() === undefined
+      ? '. Only the command line can run such expressions, and not all of them: a program that embeds millrace keeps ' +
+        'the engine of V8 that backtracks'
+      : ', or without look-around, back-references, (?i), \\p{…} and counts above 16';
   return (
     `this expression could take for ever: ${part} can take ${shape} in ways that multiply with each repetition, ` +
     'and all are tried where the rest does not match. Write it so that there is one way only, as (?:a+b)+ in ' +
-    'place of (?:a+b?)+, or without look-around, back-references, (?i), \\p{…} and counts above 16'
+    `place of (?:a+b?)+${otherwise}`
   );
 }

@@ -248,6 +248,16 @@ describe('time', () => {
   });
 });
 
+describe('flags of V8', () => {
+  const SETS = /\bsetFlagsFromString\b/;
+
+  it('are set by the command line only: a program that imports millrace keeps its own', () => {
+    const setting = sources.filter(({ text }) => SETS.test(withoutComments(text))).map(({ path }) => path);
+    expect(setting.filter((path) => !path.startsWith('src/cli/'))).toEqual([]);
+    expect(setting).toContain('src/cli/v8-flags.ts');
+  });
+});
+
 describe('docs/architecture.md', () => {
   it('has a line for every folder', () => {
     const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');

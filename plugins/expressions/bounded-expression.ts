@@ -1,4 +1,5 @@
 import { compileExpression, ExpressionError, MaskError } from '../../operators/index.ts';
+import { allowedV8Flags } from '../../operators/internal.ts';
 import { costOf, lazily, mayBeSlow } from '../../operators/internal-masks.ts';
 import { PluginError } from '../../src/sdk/index.ts';
 import { boundedTime } from '../bounded-time.ts';
@@ -10,7 +11,9 @@ export function expressionProblem(source: string): string | undefined {
   try {
     const expression = compileExpression(source);
     const isEndless = costOf(expression).ambiguity !== undefined && !takesOverInLinearTime(expression);
-    return isEndless ? 'for some strings, this regular expression could take exponential time' : undefined;
+    if (!isEndless) return undefined;
+    const where = allowedV8Flags() === undefined ? ' in a program that embeds millrace' : '';
+    return `for some strings, this regular expression could take exponential time${where}`;
   } catch (error) {
     if (error instanceof ExpressionError) return error.reason;
     throw error;

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { allowV8Flags } from '../../operators/internal.ts';
 import { ConfigError, problemLine, problemText } from '../config/config-error.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import type { GlobalOptions } from './commands.ts';
@@ -13,6 +14,7 @@ import { counted } from './format.ts';
 import { loadRxjs } from './load-rxjs.ts';
 import { askedFormat, type Notice, noticesIn, type WriteNotice } from './notices.ts';
 import { buildProgram } from './program.ts';
+import * as v8Flags from './v8-flags.ts';
 
 /**
  * Runs one command line, and ends the process with its exit code.
@@ -27,6 +29,7 @@ export async function main(args: readonly string[], releaseSignals: () => void):
   program.hook('preAction', (_program, command) => {
     if (command.name() !== 'run') releaseSignals();
     loadRxjs();
+    allowV8Flags(v8Flags);
   });
   let isEnding = false;
   const endWith = (text: string, code: number = ExitCode.internal) => {

@@ -11,6 +11,8 @@ export interface WorkerProcessor {
 /** What a worker is started with. */
 export interface WorkerSetup {
   readonly processors: readonly WorkerProcessor[];
+  /** The module that sets flags of V8. Undefined in a program that embeds millrace: there, none is set. */
+  readonly v8Flags: string | undefined;
 }
 
 /** Lines to be masked and written as JSON. */

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { Observable, type Subscriber } from 'rxjs';
+import { allowedV8Flags } from '../../operators/internal.ts';
 import type {
   LineResult,
   LineTask,
@@ -110,7 +111,8 @@ export class WorkerPool {
 
   #start(): void {
     const { file = builtFile(), processors } = this.#options;
-    const worker = new Worker(file, { workerData: { processors } satisfies WorkerSetup });
+    const workerData: WorkerSetup = { processors, v8Flags: allowedV8Flags()?.url };
+    const worker = new Worker(file, { workerData });
     const thread: Thread = { worker, tasks: new Map(), isReady: false };
     this.#threads.add(thread);
     let failure: unknown;

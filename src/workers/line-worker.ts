@@ -1,8 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { allowV8Flags } from '../../operators/internal.ts';
 import type { LineTask, WorkerMessage, WorkerSetup } from '../rows/protocol.ts';
 import { LineProcessors } from './line-processors.ts';
 
-const { processors } = workerData as WorkerSetup;
+const { processors, v8Flags } = workerData as WorkerSetup;
+if (v8Flags !== undefined) allowV8Flags(await import(v8Flags));
 const lines = await LineProcessors.load(processors);
 
 parentPort?.on('message', (task: LineTask) => {

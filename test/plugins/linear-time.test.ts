@@ -1,8 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import v8 from 'node:v8';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
 import { boundedTest, type LinearEngine } from '../../operators/masks/expression/linear-engine.ts';
-import { boundedExpression } from '../../plugins/expressions/bounded-expression.ts';
+import { allowV8Flags } from '../../operators/support/v8-flags.ts';
+import { boundedExpression, expressionProblem } from '../../plugins/expressions/bounded-expression.ts';
 import { linearEngine } from '../../plugins/linear-time.ts';
+import { Expression } from '../../plugins/mask-expressions.ts';
+import * as v8Flags from '../../src/cli/v8-flags.ts';
 
 const DOUBLING = [
   '^(a+)+$',
@@ -12,6 +16,10 @@ const DOUBLING = [
   '(?:x?x?x?)+y',
   '(?:\\w*\\d*)*%',
 ];
+
+// As the command line does.
+beforeEach(() => allowV8Flags(v8Flags));
+afterEach(() => allowV8Flags(undefined));
 
 describe('linearEngine', () => {
   it.each(DOUBLING)('runs %s on texts that double the time of backtracking with each character', (source) => {
@@ -104,4 +112,46 @@ it('a condition that doubles takes bounded time at any length', () => {
   expect(find(`${'ab'.repeat(2000)}-`)).toBeNull();
   const message = /a text of 400001 characters; up to \d+ characters, its time is bounded/;
   expect(() => find(`${'ab'.repeat(200_000)}-`)).toThrow(message);
+});
+
+describe('in a program that embeds millrace', () => {
+  const set = jest.spyOn(v8, 'setFlagsFromString');
+
+  beforeEach(() => {
+    allowV8Flags(undefined);
+    set.mockClear();
+  });
+  afterEach(() => expect(set).not.toHaveBeenCalled());
+
+  it.each(DOUBLING)('%s is refused, as a rule and as a condition', (source) => {
+    const { error } = Expression.safeParse(source);
+    expect(error?.issues.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^this expression could take for ever: .* Only the command line can run such/s),
+    ]);
+    expect(expressionProblem(source)).toBe(
+      'for some strings, this regular expression could take exponential time in a program that embeds millrace',
+    );
+  });
+
+  it.each(['a+b', '\\w+@\\w+', '(?:a+b)+', '(?i)[a-z]*[a-z]*[a-z]*!'])('%s is taken', (source) => {
+    expect(Expression.safeParse(source).error).toBeUndefined();
+    expect(expressionProblem(source)).toBeUndefined();
+  });
+
+  it('rules whose time grows with a power of the length take bounded time', () => {
+    const bounded: number[] = [];
+    const boundTime = (work: () => string, length: number) => {
+      bounded.push(length);
+      return work();
+    };
+    const { mask } = compileMaskRules([rule('[a-z]+[0-9]*[a-z]+@')], { linearEngine, boundTime });
+    for (const length of [10, 3000]) mask(`${'a'.repeat(length)}@`);
+    expect(bounded).toEqual([3001]);
+  });
+
+  it('a condition whose time grows so ends in time', () => {
+    const find = boundedExpression('[a-z]*[a-z]*[a-z]*!');
+    expect(find('abc!')?.[0]).toBe('abc!');
+    expect(() => find('a'.repeat(50_000))).toThrow(/took too long on a text of 50000 characters$/);
+  });
 });

@@ -3,6 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
+import { allowV8Flags } from '../../operators/support/v8-flags.ts';
+import * as v8Flags from '../../src/cli/v8-flags.ts';
 import type { LineResult } from '../../src/rows/protocol.ts';
 import { WorkerLost, WorkerPool } from '../../src/rows/worker-pool.ts';
 import { upToDateBuild } from '../support/build.ts';
@@ -64,6 +66,32 @@ describe('WorkerPool', () => {
     expect(onLost.mock.calls).toEqual([]);
     const { documents } = await firstValueFrom(pool.run(taskOf('a\n')));
     expect(JSON.parse(Buffer.from(documents).toString()).data).toEqual({ isEvent: true, isRxjs: true });
+  });
+
+  describe('of an expression whose time doubles with each character', () => {
+    const withExpression = async () => {
+      const processors = [{ plugin: 'regex_mask', config: { rules: { USER: '^(a+)+$', KEY: 'key' } } }];
+      const pool = new WorkerPool({ size: 1, processors, file: MASKING, onLost: () => {} });
+      pools.push(pool);
+      await eventually(() => pool.isReady);
+      return firstValueFrom(pool.run(taskOf(`${'a'.repeat(5000)}! key\n`)));
+    };
+    afterEach(() => allowV8Flags(undefined));
+
+    it('switches V8 to its linear engine where the program may set flags, as the command line may', async () => {
+      const url = new URL('../../dist/src/cli/v8-flags.js', import.meta.url).href;
+      allowV8Flags({ ...v8Flags, url });
+      const { documents, failures } = await withExpression();
+      expect(failures).toEqual([]);
+      expect(JSON.parse(Buffer.from(documents).toString()).data.line).toBe(`${'a'.repeat(5000)}! <:KEY:>`);
+    });
+
+    it('bounds the time where it may not, and withholds the event', async () => {
+      const { failures } = await withExpression();
+      expect(failures).toEqual([
+        { processor: 0, reason: expect.stringContaining('could not be masked within 1.0') },
+      ]);
+    });
   });
 
   it('hands tasks back when a worker ends and no other one can be started', async () => {

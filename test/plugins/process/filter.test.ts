@@ -1,15 +1,21 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import * as cel from '@marcbachmann/cel-js';
 import fc from 'fast-check';
 import { LineBlock } from '../../../operators/files/follow/line-block.ts';
+import { allowV8Flags } from '../../../operators/support/v8-flags.ts';
 import { filtering } from '../../../plugins/expressions/filtering.ts';
 import filter from '../../../plugins/process/filter.ts';
+import * as v8Flags from '../../../src/cli/v8-flags.ts';
 import { processLines } from '../../../src/rows/process-lines.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { LineEvents } from '../../../src/sdk/line-events.ts';
 import { serialise } from '../../../src/sdk/serialise.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { processContext } from './context.ts';
+
+// As the command line does.
+beforeEach(() => allowV8Flags(v8Flags));
+afterEach(() => allowV8Flags(undefined));
 
 const { process, mapLines } = filtering(cel);
 const TIME = '2026-01-01T00:00:00.000Z';
