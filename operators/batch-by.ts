@@ -3,6 +3,7 @@ import { longTimer } from './long-timer.ts';
 import { byteLength } from './support/byte-length.ts';
 import {
   ABOVE_0,
+  argumentError,
   type Checks,
   COUNT,
   checkOptions,
@@ -60,7 +61,7 @@ export function batchBy<T>(options: BatchOptions<T>): OperatorFunction<T, T[]> {
   checkOptions('batchBy', options, CHECKS);
   const { count, bytes, within, sizeOf = byteLength, scheduler } = options;
   if (count === undefined && bytes === undefined && within === undefined) {
-    throw new TypeError('batchBy: it needs a bound: count, bytes or within');
+    throw argumentError(TypeError, 'batchBy: it needs a bound: count, bytes or within');
   }
   return (source) =>
     new Observable<T[]>((subscriber) => {

@@ -24,6 +24,7 @@ const CHECKS: Checks<CircuitBreakerOptions> = {
 /** A call that was refused because earlier calls failed. */
 export class CircuitOpenError extends Error {
   override readonly name = 'CircuitOpenError';
+  readonly code = 'MILLRACE_CIRCUIT_OPEN';
   /** Milliseconds until the next trial call. */
   readonly retryAfter: number;
 

@@ -2,6 +2,7 @@ import { type MonoTypeOperatorFunction, map, type Observable, type SchedulerLike
 import { longTimer } from './long-timer.ts';
 import { orderedMap } from './ordered-map.ts';
 import {
+  argumentError,
   BOOLEAN,
   type Checks,
   checkOptions,
@@ -70,7 +71,10 @@ export function delayRange<T>(
   const { minimum, maximum } = bounds;
   const { random = Math.random, ordered, scheduler } = options;
   if (minimum > maximum) {
-    throw new RangeError(`delayRange: minimum must be at most maximum (${maximum}), not ${minimum}`);
+    throw argumentError(
+      RangeError,
+      `delayRange: minimum must be at most maximum (${maximum}), not ${minimum}`,
+    );
   }
   return orderedMap((value: T) => wait(drawDelay(bounds, random), scheduler).pipe(map(() => value)), {
     ordered,

@@ -1,5 +1,5 @@
 import { Observable, type Subscriber } from 'rxjs';
-import { COUNT, checkValue, FROM_0 } from './support/check-options.ts';
+import { argumentError, COUNT, checkValue, FROM_0 } from './support/check-options.ts';
 import type { Demand } from './support/demand.ts';
 
 /** Weights may be fractions, of which sums are not exact. */
@@ -64,7 +64,7 @@ export class InFlightWindow implements Demand {
   release(count: number): void {
     checkValue('InFlightWindow', 'count', count, FROM_0);
     if (count > this.#open + ROUNDING) {
-      throw new RangeError(`InFlightWindow: cannot release ${count}, only ${this.#open} are open`);
+      throw argumentError(RangeError, `InFlightWindow: cannot release ${count}, only ${this.#open} are open`);
     }
     this.#open = Math.max(0, this.#open - count);
     this.#grown = true;

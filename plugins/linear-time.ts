@@ -15,8 +15,8 @@ const ANSWERS = 'enable-experimental-regexp-engine';
  * `u`, and repetitions of more than 16, on Node 20. Never where no flag of V8 may be set.
  *
  * @example
- * takesOverInLinearTime(/^(a+)+$/g); // true
- * takesOverInLinearTime(/^(a+)+$/gi); // false
+ * // In a program that embeds millrace:
+ * takesOverInLinearTime(/^(a+)+$/g); // false
  */
 export function takesOverInLinearTime({ source, flags }: RegExp): boolean {
   const answer = () => {

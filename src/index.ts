@@ -1,4 +1,5 @@
 import { nodeVersionProblem } from './node-version.ts';
+import { MillraceError } from './sdk/errors.ts';
 
 export { packNames, packRules } from '../plugins/packs/load-packs.ts';
 export { ConfigError, type LocatedProblem } from './config/config-error.ts';
@@ -26,6 +27,7 @@ export {
   type PluginContext,
   type ProcessorDefinition,
 } from './sdk/define-plugin.ts';
+export type { ErrorCode } from './sdk/error-table.ts';
 export {
   type FailedEvent,
   isPermanent,
@@ -67,4 +69,5 @@ export { openState, readState } from './state/open-state.ts';
 export type { StateStore } from './state/state-store.ts';
 
 const problem = nodeVersionProblem(process.versions.node);
-if (problem !== undefined) throw new Error(`millrace cannot be loaded: ${problem}`);
+if (problem !== undefined)
+  throw new MillraceError('MILLRACE_NODE_VERSION', `millrace cannot be loaded: ${problem}`);

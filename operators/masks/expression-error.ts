@@ -1,5 +1,6 @@
 /** A regular expression that cannot be used. Its message is about the expression, so it may be shown. */
 export class ExpressionError extends Error {
+  readonly code = 'MILLRACE_EXPRESSION';
   /** What is wrong with the expression, without the rule's name. */
   readonly reason: string;
   /** The rule that the expression belongs to, if it has one. */

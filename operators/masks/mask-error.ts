@@ -3,6 +3,8 @@
  * The message names the type and the place, never content.
  */
 export class MaskError extends Error {
+  readonly code = 'MILLRACE_MASK';
+
   constructor(message: string) {
     super(message);
     this.name = 'MaskError';

@@ -60,7 +60,7 @@ export function checkOptions<Options extends object>(
   const known = Object.keys(checks);
   for (const name in { ...options, ...checks }) {
     if (!known.includes(name)) {
-      throw new TypeError(`${operator}: unknown option '${name}'; it has ${known.join(', ')}`);
+      throw argumentError(TypeError, `${operator}: unknown option '${name}'; it has ${known.join(', ')}`);
     }
     const value = options[name];
     if (value !== undefined) checkValue(operator, name, value, checks[name]);
@@ -90,9 +90,15 @@ export function checkValue(operator: string, name: string, value: unknown, check
   const type = typeof value;
   const shown =
     type === 'string' ? `'${value}'` : Object(value) === value ? `a value of type ${type}` : value;
-  throw new (type === 'number' && /number|integer/.test(expected) ? RangeError : TypeError)(
+  throw argumentError(
+    type === 'number' && /number|integer/.test(expected) ? RangeError : TypeError,
     `${operator}: ${name} must be ${expected}, not ${shown}`,
   );
+}
+
+/** An error about an argument of an operator. It has the code that such an error has everywhere in millrace. */
+export function argumentError(kind: new (message: string) => Error, message: string): Error {
+  return Object.assign(new kind(message), { code: 'MILLRACE_ARGUMENT' });
 }
 
 /** A number from `random`. NaN would make a timer that never ends. */
@@ -105,11 +111,15 @@ export function draw(operator: string, random: () => number): number {
 /** @throws TypeError unless `texts` is an object of which each value is a string. */
 export function assertTexts(operator: string, option: string, texts: unknown, example: string): void {
   if (!isPlainObject(texts)) {
-    throw new TypeError(`${operator}: ${option} must be an object such as ${example}, not ${kindOf(texts)}`);
+    throw argumentError(
+      TypeError,
+      `${operator}: ${option} must be an object such as ${example}, not ${kindOf(texts)}`,
+    );
   }
   for (const [name, text] of Object.entries(texts)) {
     if (typeof text === 'string') continue;
-    throw new TypeError(
+    throw argumentError(
+      TypeError,
       `${operator}: "${name}" of ${option} must be a string, as in ${example}, not ${kindOf(text)}${isRegExp(text) ? '; write its source, and (?i) in front for the flag i' : ''}`,
     );
   }
@@ -119,7 +129,10 @@ export function assertTexts(operator: string, option: string, texts: unknown, ex
 export function assertTextList(operator: string, option: string, texts: unknown, example: string): void {
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return;
   const what = Array.isArray(texts) ? 'one with other values' : kindOf(texts);
-  throw new TypeError(`${operator}: ${option} must be an array of strings such as ${example}, not ${what}`);
+  throw argumentError(
+    TypeError,
+    `${operator}: ${option} must be an array of strings such as ${example}, not ${what}`,
+  );
 }
 
 const isRegExp = (value: unknown): boolean => Object.prototype.toString.call(value) === '[object RegExp]';

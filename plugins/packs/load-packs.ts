@@ -1,4 +1,5 @@
 import { knownExpressions } from '../../operators/internal-masks.ts';
+import { MillraceError } from '../../src/sdk/index.ts';
 import { packFiles } from './pack-files.ts';
 import type { BuiltPack, Pack, PackRule } from './pack-schema.ts';
 
@@ -45,7 +46,10 @@ export function loadPack(name: string): Pack {
     const files = packFiles();
     const json = Object.hasOwn(files, name) ? files[name] : undefined;
     if (json === undefined) {
-      throw new RangeError(`there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`);
+      throw new MillraceError(
+        'MILLRACE_ARGUMENT',
+        `there is no pack ${name}; packs: ${Object.keys(files).join(', ')}`,
+      );
     }
     const { expressions = {}, ...read } = JSON.parse(json) as BuiltPack;
     for (const [rule, { degree, factor, part }] of Object.entries(expressions)) {
@@ -64,7 +68,7 @@ export function loadPack(name: string): Pack {
  *
  * @param names the default packs of the processor if they are left out.
  * @param disable ids of rules that are left out; `*` stands for any characters.
- * @throws RangeError if there is no pack of one of the names.
+ * @throws MillraceError `MILLRACE_ARGUMENT` if there is no pack of one of the names.
  * @example
  * Object.keys(packRules(['secrets/keys'], ['secrets/keys:*'])); // []
  */
@@ -72,6 +76,12 @@ export function packRules(
   names: readonly string[] = DEFAULT_PACKS,
   disable: readonly string[] = [],
 ): Record<string, PackRule> {
+  if (!Array.isArray(names)) {
+    throw new MillraceError(
+      'MILLRACE_ARGUMENT',
+      "packRules: expected a list of packs, such as ['secrets/keys']",
+    );
+  }
   return Object.fromEntries(
     names.toSorted(byPrecedence).flatMap((name) =>
       Object.entries(loadPack(name).rules)

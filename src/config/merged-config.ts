@@ -1,6 +1,7 @@
 import type { Problem } from '../sdk/checks/problem.ts';
 import { isMapping, type Path, valueAt } from '../sdk/checks/problem.ts';
 import { type UsedVariable, withholdLong } from '../sdk/checks/shown-values.ts';
+import { MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ProblemLog } from './config-error.ts';
 import { SECTIONS } from './sections.ts';
@@ -65,7 +66,8 @@ export class MergedConfig {
   /** The source that holds most of a path: for a missing field, the one that holds what it is missing from. */
   sourceOf(path: Path): ConfigSource {
     const [first, ...others] = this.#sources;
-    if (first === undefined) throw new RangeError('a configuration needs at least one source');
+    if (first === undefined)
+      throw new MillraceError('MILLRACE_ARGUMENT', 'a configuration needs at least one source');
     return others.reduce((best, source) => (source.depth(path) > best.depth(path) ? source : best), first);
   }
 

@@ -1,4 +1,5 @@
 import { isNativeError } from 'node:util/types';
+import type { ErrorCode } from './error-table.ts';
 import { describeSystemCause, describeSystemError } from './system-error.ts';
 
 /** Marks an error for other installed copies of millrace, whose classes are not these. */
@@ -13,9 +14,9 @@ export class MillraceError extends Error {
     Object.defineProperty(MillraceError.prototype, BRAND, { value: true });
   }
 
-  readonly code: string;
+  readonly code: ErrorCode;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'MillraceError';
     this.code = code;

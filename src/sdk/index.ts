@@ -20,6 +20,7 @@ export {
   type PluginContext,
   type ProcessorDefinition,
 } from './define-plugin.ts';
+export type { ErrorCode } from './error-table.ts';
 export {
   type FailedEvent,
   isFatal,

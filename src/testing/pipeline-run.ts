@@ -1,4 +1,5 @@
 import type { StagePlace } from '../engine/observer.ts';
+import { MillraceError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
 import type { MarbleEntry } from './marbles.ts';
@@ -112,7 +113,10 @@ export class PipelineRun {
     const rows = this.trace.rows.filter(({ place }) => isMeant(place));
     if (rows.length === 0) {
       const names = this.trace.rows.map(({ place }) => place.name).join(', ');
-      throw new RangeError(`the pipeline ${this.trace.pipeline} has no such entry ${name}; it has ${names}`);
+      throw new MillraceError(
+        'MILLRACE_ARGUMENT',
+        `the pipeline ${this.trace.pipeline} has no such entry ${name}; it has ${names}`,
+      );
     }
     return rows
       .flatMap(({ marks }) => marks)

@@ -1,5 +1,6 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { PipelineRunContext } from '../sdk/context.ts';
+import { MillraceError } from '../sdk/errors.ts';
 import type { PipelineStats } from '../sdk/status.ts';
 import { type Duration, durationText, toMilliseconds } from './duration.ts';
 import { PipelineRun } from './pipeline-run.ts';
@@ -182,7 +183,7 @@ export class SteppedRun extends PipelineRun {
     const last = this.#instants.at(-1) as Instant;
     if (time > last.at && this.#instants.length === MOST_INSTANTS) {
       const message = `only the first ${MOST_INSTANTS} instants of a run are recorded; the last one is at ${durationText(last.at)}`;
-      throw new RangeError(message);
+      throw new MillraceError('MILLRACE_ARGUMENT', message);
     }
     this.#now = Math.max(0, Math.min(time, last.at));
     this.#instant = this.#instants.findLast(({ at }) => at <= this.#now) ?? (this.#instants[0] as Instant);

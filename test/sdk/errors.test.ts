@@ -1,10 +1,23 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import {
+  batchBy,
+  CircuitOpenError,
+  dedupe,
+  delayRange,
+  InFlightWindow,
+  rateLimit,
+  redactor,
+  regexMask,
+  regexMasker,
+} from '../../operators/index.ts';
+import { defineProcessor, Manager, packRules, registerPlugin } from '../../src/index.ts';
+import { ERROR_TABLE, type ErrorCode } from '../../src/sdk/error-table.ts';
 import {
   isPermanent,
   loggable,
@@ -13,28 +26,103 @@ import {
   safeReason,
   stackPlaces,
 } from '../../src/sdk/errors.ts';
+import { marbles } from '../../src/testing/marbles.ts';
 import { ROOT } from '../support/build.ts';
+import { folderWith } from '../support/cli.ts';
 import { sourceFiles, withoutComments } from '../support/sources.ts';
 
 /** Apart from environment variables: that of the fault tests, and that of `--admin`. */
 const CODE = /\bMILLRACE_(?!SEED\b|ADMIN_TOKEN\b)[A-Z_]*[A-Z]\b/g;
 
-const sources = sourceFiles('operators', 'plugins', 'src');
-const codes = [...new Set(sources.flatMap(({ text }) => withoutComments(text).match(CODE) ?? []))].sort();
-
-const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
-const rows = [...page.matchAll(/^\| `(MILLRACE_\w+)` *\|([^|]*)\|([^|]*)\|$/gm)].map(
-  ([, code, meaning = '', action = '']) => ({ code, meaning: meaning.trim(), action: action.trim() }),
+const sources = sourceFiles('operators', 'plugins', 'src').filter(
+  ({ path }) => path !== 'src/sdk/error-table.ts',
 );
+const codes = Object.keys(ERROR_TABLE);
+const rows = Object.entries(ERROR_TABLE).map(([code, info]) => ({ code, ...info }));
 
-describe('docs/errors.md', () => {
-  it('has every code of the sources, once and in order, and no other', () => {
-    expect(rows.map(({ code }) => code)).toEqual(codes);
+/** Errors that no program sees, each with the reason. Any other one is thrown with a code. */
+const WITHOUT_CODE: Readonly<Record<string, string>> = {
+  'operators/files/': 'errors of files have the codes of Node.js, such as ENOENT',
+  'operators/from-node-stream.ts': 'passes on the error of a stream',
+  'plugins/masks/redact-actions.ts': 'checked when the configuration is loaded',
+  'plugins/packs/read-pack-files.ts': 'the build',
+  'src/config/load-config.ts': 'cannot happen',
+  'src/lines/line-processors.ts': 'counted as a failed event',
+  'src/sdk/test-values.ts': 'caught by its callers',
+  'src/testing/conformance/checks/errors.ts': 'what a plugin under test gets',
+  'src/testing/record/': 'caught: the time of a replay is over',
+  'src/testing/virtual-disk.ts': 'what a disk answers',
+};
+
+describe('the table of errors', () => {
+  it('has every code of the sources, in order, and no other', () => {
+    const used = sources.flatMap(({ text }) => withoutComments(text).match(CODE) ?? []);
+    expect(codes).toEqual([...new Set(used)].sort());
   });
 
-  it.each(rows)('says of $code what it means and what to do', ({ meaning, action }) => {
-    expect(meaning).toMatch(/^\S.{10,}/);
-    expect(action).toMatch(/^\S.{10,}/);
+  it.each(rows)('says of $code what it means, what throws it, and what to do', (info) => {
+    expect(info.meaning).toMatch(/^\S.{10,}/);
+    expect(info.thrownBy).toMatch(/^\S.{4,}/);
+    expect(info.action).toMatch(/^\S.{10,}/);
+  });
+
+  it('is what docs/errors.md has: `npm run errors` writes it', () => {
+    const written = join(folderWith(), 'errors.md');
+    execFileSync(process.execPath, [join(ROOT, 'docs/write-errors.mjs'), written]);
+    expect(readFileSync(join(ROOT, 'docs/errors.md'), 'utf8')).toBe(readFileSync(written, 'utf8'));
+  });
+
+  it('has the errors that sources throw: none is a plain Error', () => {
+    const plain = sources
+      .filter(({ text }) => /\bnew (?:Type|Range|Syntax)?Error\(/.test(withoutComments(text)))
+      .map(({ path }) => path);
+    const isExcused = (path: string) => Object.keys(WITHOUT_CODE).some((prefix) => path.startsWith(prefix));
+    expect(plain.filter((path) => !isExcused(path))).toEqual([]);
+    const stale = Object.keys(WITHOUT_CODE).filter(
+      (prefix) => !plain.some((path) => path.startsWith(prefix)),
+    );
+    expect(stale).toEqual([]);
+  });
+
+  const open = new CircuitOpenError(5);
+  const host = { subscribe: 1 } as never;
+  it.each<[ErrorCode, string, () => unknown]>([
+    [
+      'MILLRACE_ARGUMENT',
+      'a Manager with an unknown option',
+      () => new Manager({} as never, { x: 1 } as never),
+    ],
+    ['MILLRACE_ARGUMENT', 'an unknown pack', () => packRules(['secrets/none'] as never)],
+    ['MILLRACE_ARGUMENT', 'a pack that is not in a list', () => packRules('secrets/keys' as never)],
+    ['MILLRACE_ARGUMENT', 'an unknown option of an operator', () => dedupe({ x: 1 } as never)],
+    ['MILLRACE_ARGUMENT', 'a number out of range', () => rateLimit({ count: -1, per: 1 } as never)],
+    ['MILLRACE_ARGUMENT', 'a missing bound', () => batchBy({})],
+    ['MILLRACE_ARGUMENT', 'bounds in the wrong order', () => delayRange({ minimum: 2, maximum: 1 })],
+    ['MILLRACE_ARGUMENT', 'more released than was open', () => new InFlightWindow(1).release(1)],
+    ['MILLRACE_ARGUMENT', 'rules that are no object', () => regexMask({ rules: [] as never })],
+    [
+      'MILLRACE_ARGUMENT',
+      'an unknown check',
+      () => redactor({ rules: { A: { expression: 'a', check: { name: 'x' } } } } as never),
+    ],
+    ['MILLRACE_EXPRESSION', 'an expression with a mistake', () => regexMask({ rules: { A: '(' } })],
+    [
+      'MILLRACE_MASK',
+      'a value that cannot be masked',
+      () => regexMasker({ rules: { A: 'a' } })({ a: () => host } as never),
+    ],
+    [
+      'MILLRACE_CIRCUIT_OPEN',
+      'an open circuit',
+      () => {
+        throw open;
+      },
+    ],
+    ['MILLRACE_PLUGIN_NAME', 'a plugin without a name', () => registerPlugin('forward', '', {} as never)],
+    ['MILLRACE_PLUGIN_CONTRACT', 'a plugin without functions', () => defineProcessor({} as never)],
+    ['MILLRACE_TEST_MARBLES', 'marbles that cannot be read', () => marbles('a(')],
+  ])('has the code of what is thrown: %s for %s', (code, _, call) => {
+    expect(call).toThrow(expect.objectContaining({ code }));
   });
 
   it('is the only list: comments and other pages name no code that is not there', () => {

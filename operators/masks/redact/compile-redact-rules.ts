@@ -1,3 +1,4 @@
+import { argumentError } from '../../support/check-options.ts';
 import { CHECKS, CHECKS_OF_KEYED_VALUES, type Check } from '../checks/index.ts';
 import { type IsAddition, isPlaceholderAt, ownMasks } from '../checks/placeholders.ts';
 import { EntropyMeter } from '../entropy-index.ts';
@@ -259,7 +260,8 @@ function compileCheck(
   }
   if (!Object.hasOwn(CHECKS, rule.name)) {
     const known = Object.keys(CHECKS).join(', ');
-    throw new TypeError(
+    throw argumentError(
+      TypeError,
       `the rule "${id}" has the check "${rule.name}", which does not exist; checks: ${known}`,
     );
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { bufferCount, concatMap, from, ignoreElements } from 'rxjs';
 import { batchingOf } from '../../../sdk/batching.ts';
+import { MillraceError } from '../../../sdk/errors.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
 import { frozenCopy } from '../../../sdk/freeze.ts';
 import type { ForwardPlugin, Plugin } from '../../../sdk/plugin.ts';
@@ -51,6 +52,7 @@ export const BATCH_CHECKS: readonly Check[] = [
 
 function eventAt({ events }: Subject, n: number) {
   const event = events[n % events.length];
-  if (event === undefined) throw new RangeError('`events` is empty; give at least one');
+  if (event === undefined)
+    throw new MillraceError('MILLRACE_ARGUMENT', '`events` is empty; give at least one');
   return event;
 }

@@ -1,6 +1,7 @@
 import type { Observable, Subscription } from 'rxjs';
 import { counted } from '../../../../operators/internal.ts';
 import type { PipelineRunContext } from '../../../sdk/context.ts';
+import { MillraceError } from '../../../sdk/errors.ts';
 import { isAsync } from '../../../sdk/plugin.ts';
 import { activeResources, resourcesSince } from '../active-resources.ts';
 import { ALL_KINDS, type Check, demand } from '../check.ts';
@@ -125,7 +126,8 @@ function work(
 ): Observable<unknown> {
   if (subject.kind === 'collect') return collected(subject, ctx, onReturned);
   const [event] = subject.events;
-  if (event === undefined) throw new RangeError('`events` is empty; give at least one');
+  if (event === undefined)
+    throw new MillraceError('MILLRACE_ARGUMENT', '`events` is empty; give at least one');
   return handled(subject, ctx, openCopy(event));
 }
 
