@@ -47,11 +47,11 @@ const WITHOUT_CODE: Readonly<Record<string, string>> = {
   'plugins/masks/redact-actions.ts': 'checked when the configuration is loaded',
   'plugins/packs/read-pack-files.ts': 'the build',
   'src/config/load-config.ts': 'cannot happen',
-  'src/lines/line-processors.ts': 'counted as a failed event',
   'src/sdk/test-values.ts': 'caught by its callers',
   'src/testing/conformance/checks/errors.ts': 'what a plugin under test gets',
   'src/testing/record/': 'caught: the time of a replay is over',
   'src/testing/virtual-disk.ts': 'what a disk answers',
+  'src/workers/line-processors.ts': 'counted as a failed event',
 };
 
 describe('the table of errors', () => {
