@@ -31,4 +31,5 @@ export { type LinesMasker, LONGEST_LINE, LONGEST_TEXT, type Masks } from './mask
 export { maskerOf } from './masks/mask-strings.ts';
 export type { Finding } from './masks/redact/find-values.ts';
 export { Redactor } from './masks/redact/redactor.ts';
-export { maskOfTexts, type RowMask, RowsMasker } from './masks/rows-masker.ts';
+export { maskOfTexts, type RowMask } from './masks/row-mask.ts';
+export { RowsMasker } from './masks/rows-masker.ts';

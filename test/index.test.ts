@@ -55,6 +55,7 @@ describe('millrace/plugin', () => {
       'LineEvents',
       'MAX_COUNT',
       'MillraceError',
+      'ParsedEvents',
       'PluginError',
       'ProcessConfigBase',
       'WrittenEvents',

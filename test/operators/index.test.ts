@@ -104,8 +104,9 @@ describe('millrace/operators/node', () => {
 });
 
 describe('operators/', () => {
-  it('has nothing at its top level but what one of the two exports', () => {
-    const exported = ['operators/index.ts', 'operators/node.ts'].flatMap((entry) => [
+  it('has nothing at its top level but its faces and what they export', () => {
+    const internal = ['internal', 'internal-files', 'internal-masks'].map((face) => `operators/${face}.ts`);
+    const exported = ['operators/index.ts', 'operators/node.ts', ...internal].flatMap((entry) => [
       entry,
       ...sourceFile(entry).imports.map(({ specifier }) => importedPath(entry, specifier)),
     ]);

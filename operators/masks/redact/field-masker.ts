@@ -1,6 +1,6 @@
 import { compileMaskRules, type MaskRules } from '../compile-mask-rules.ts';
 import type { Field, MaskFields } from '../mask-strings.ts';
-import type { RowMask } from '../rows-masker.ts';
+import type { RowMask } from '../row-mask.ts';
 import { compileRedactRules, plainKey } from './compile-redact-rules.ts';
 import { type FieldContext, FieldContexts, namesBesideFields } from './field-context.ts';
 import { escaped, type RedactorOptions, type TextMasker, unescaped } from './text-masker.ts';

@@ -2,7 +2,7 @@ import type { LinesMasker } from '../lines-masker.ts';
 import type { MaskFields } from '../mask-strings.ts';
 import { type Masker, maskFieldsOf } from '../mask-strings.ts';
 import type { Masked } from '../masked.ts';
-import type { RowMask } from '../rows-masker.ts';
+import type { RowMask } from '../row-mask.ts';
 import { BlockTracker, LINE } from './block-tracker.ts';
 import { mayHaveEncoded } from './decode.ts';
 import { FieldMasker, pathOf } from './field-masker.ts';
