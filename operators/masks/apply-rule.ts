@@ -1,5 +1,5 @@
-import { afterEmpty } from './expression/unit-set.ts';
 import type { MaskRule } from './mask-rule.ts';
+import { afterEmpty } from './search/after-empty.ts';
 import { type Finder, finderOf } from './search/finder.ts';
 
 /** What applying a rule asks of it. */

@@ -146,8 +146,3 @@ function joined(ranges: readonly number[]): number[] {
 
 /** What `\w` and `\b` take for a word, without the flags `i` and `u` together. */
 export const WORD = UnitSet.of('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_');
-
-/** The position after an empty match; with the `u` flag it must not fall into a surrogate pair. */
-export function afterEmpty(text: string, at: number, unicode: boolean): number {
-  return at + (unicode && (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
-}

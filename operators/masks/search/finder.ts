@@ -1,4 +1,4 @@
-import { afterEmpty } from '../expression/unit-set.ts';
+import { afterEmpty } from './after-empty.ts';
 
 /** A part of a text. */
 export interface Span {
