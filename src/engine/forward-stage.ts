@@ -71,7 +71,7 @@ export function forwardTo(
         })
       : gatherPlanned((batches, id, isDelivered) => deliverPlanned(batches, stage, id, isDelivered), {
           plan,
-          events: batching?.events ?? MOST_BATCH_EVENTS,
+          events: stage.calls.takesBatches ? (batching?.events ?? MOST_BATCH_EVENTS) : 1,
           seconds: batching?.seconds ?? 0,
           isWindowFull,
           onChanged: () => shared.logger.warn(`${shared.pipeline}: ${EVENTS_CHANGED}`),

@@ -97,7 +97,9 @@ export class ForwarderCall {
     // The rest of a call is sent as an event: only so can the forwarder be told what it is a rest of.
     const isSingle = this.#of.isSingle(batches) || (batches.size === 1 && restOf !== undefined);
     if (isSingle) return forward(batches.events[0] as CollectedEvent, id, restOf);
-    if (forwardJsonLines === undefined) return forwardBatch?.(batches.events, id, restOf);
+    // Without both, every call has one event.
+    if (forwardJsonLines === undefined)
+      return (forwardBatch as NonNullable<typeof forwardBatch>)(batches.events, id, restOf);
     if (batches.size < FEWEST_IN_BLOCK) return forwardJsonLines(batches.toJsonLines(NO_MEMORY), id);
     this.#lease = new BlockLease(this.#of.memory);
     return forwardJsonLines(batches.toJsonLines(this.#lease.take(DOCUMENT_BYTES)), id);

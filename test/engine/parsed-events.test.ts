@@ -165,6 +165,9 @@ const key = fc.constantFrom(
     'value',
     'k12',
     '7',
+    'data',
+    'token',
+    'pin',
   ],
   ...['__proto__', 'toJSON', 'constructor', 'from', 'kty', 'd', 'args', 'x.y', '', 'line', 'ada@b.de'],
 );
@@ -307,6 +310,50 @@ const others: fc.Arbitrary<Job['processors']> = fc.constantFrom<Job['processors'
   { mask: { plugin: 'redact', blocks: false, action: { default: { keep_last: 4 } } }, mask2: MASK },
   { mask: { plugin: 'redact', decode: false, rules: { EMPTY: 'q*$', A: '^a' } } },
 );
+
+/** Fields of which each by its name, its place or its value may be masked in another way. */
+const FIELDS: readonly ((line: string) => object)[] = [
+  ...['msg', 'data', 'token', 'password', 'pin', 'a', 'from'].map((key) => (line: string) => ({
+    [key]: line,
+  })),
+  (line) => ({ msg: line, stream: 'stdout' }),
+  (line) => ({ a: { data: line }, b: 'k1' }),
+  (line) => ({ list: ['x', line] }),
+  (line) => ({ name: 'password', value: line }),
+];
+const KEY_LINES = [
+  '-----BEGIN PRIVATE KEY-----',
+  'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj',
+  'AbCdEf',
+  '37423432747594704',
+  'x/z+MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SR2dVMvDuictGeurT8jNbvJZHtCSu',
+  '-----END PRIVATE KEY-----',
+];
+
+describe('a private key whose lines come in a field of parsed lines', () => {
+  it.each(FIELDS.map((field) => [JSON.stringify(field('line')), field] as const))(
+    'is masked as the same events are, also if only its start or nothing else came: %s',
+    async (_, field) => {
+      const lines = KEY_LINES.map((line) => JSON.stringify(field(line)));
+      const other = JSON.stringify({ msg: 'ready' });
+      const job = {
+        processors: { parsed: { plugin: 'parse', format: 'json' }, mask: { plugin: 'redact' } },
+      };
+      for (const batches of [
+        [lines],
+        [[other, ...lines, other]],
+        [[other, lines[0] as string], lines.slice(1)],
+        lines.flatMap((line) => [[line], [other]]),
+        [lines.slice(1), [other]],
+      ]) {
+        const masked = await run(job, batches, 'rows');
+        expect(masked).toEqual(await run(job, batches, 'events'));
+        if (batches.flat().includes(lines[0] as string))
+          expect(masked.output).not.toMatch(/MIIEvQ|AbCdEf|GB4t7/);
+      }
+    },
+  );
+});
 
 describe('events of parsed lines', () => {
   it.each(JOBS)(

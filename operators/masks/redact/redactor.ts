@@ -96,7 +96,8 @@ export class Redactor {
     if (lines === undefined || this.#options.onFind !== undefined) return undefined;
     const { fateOf, keepsNumber, keepsKey, namesIn } = this.#fields;
     return {
-      takes: (row) => row.source === source,
+      // In a block, what says nothing by itself is masked too, so no field of it is left as it is.
+      takes: (row) => row.source === source && tracker?.areOrdinaryFields(source, '') !== false,
       text: (text, key, within, previous, names) => {
         if (text.length > lines.maxLineLength) return 'alone';
         // It stays as it is: rows are masked only if the name of their file is left.
