@@ -59,7 +59,7 @@ function explain({ part, text }: Ambiguity): string {
   const shape = text === undefined ? 'a text' : `a text such as ${JSON.stringify(text.repeat(3))}`;
   const otherwise =
     allowedV8Flags() === undefined
-      ? '. Only the command line can run such expressions, and not all of them: a program that embeds millrace keeps ' +
+      ? '. Only the command line on Node.js 20 can run such expressions, and not all of them: elsewhere, millrace keeps ' +
         'the engine of V8 that backtracks'
       : ', or without look-around, back-references, (?i), \\p{…} and counts above 16';
   return (
