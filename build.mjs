@@ -52,7 +52,7 @@ const besideWorker = {
   resolveId: (id) => (id.endsWith('/pack-files.ts') ? { id: './pack-files.js', external: true } : undefined),
 };
 await bundle(
-  // Those of the command line load the second one too.
+  // Workers of the command line load the second one too.
   { 'src/chunks/line-worker': 'src/workers/line-worker.ts', 'src/cli/v8-flags': 'src/cli/v8-flags.ts' },
   true,
   { dir: 'dist', chunkFileNames: 'src/chunks/worker-[name].js', sourcemap: false },

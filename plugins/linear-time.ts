@@ -4,8 +4,8 @@ import { type LinearEngine, type Pattern, parseExpression } from '../operators/i
 /*
  * V8 has a second engine for expressions, which never goes back. With one flag, it takes over where the first engine has
  * gone back 50,000 times; with the other, the constructor says which expressions it can run. V8 looks at the flags when
- * it compiles an expression, and only the command line lets them be set for that moment. In a program that embeds millrace,
- * the engine can run nothing.
+ * it compiles an expression, and only the command line on Node.js 20 lets them be set for that moment. Elsewhere, the engine
+ * can run nothing.
  */
 const TAKES_OVER = 'enable-experimental-regexp-engine-on-excessive-backtracks';
 const ANSWERS = 'enable-experimental-regexp-engine';

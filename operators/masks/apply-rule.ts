@@ -1,6 +1,5 @@
 import type { MaskRule } from './mask-rule.ts';
-import { afterEmpty } from './search/after-empty.ts';
-import { type Finder, finderOf } from './search/finder.ts';
+import { afterEmpty, type Finder, finderOf } from './search/finder.ts';
 
 /** What applying a rule asks of it. */
 type AppliedRule = Pick<MaskRule, 'accepts' | 'fixed' | 'locate' | 'replace'> & {
@@ -20,13 +19,14 @@ export interface RuleObserver {
  * replaces values by this function, except for lines in bytes: a rule that replaces whole matches without a check can be
  * applied to those by WebAssembly.
  *
- * @param finder finds the matches: how is decided for each rule when it is compiled
+ * @param finder finds the matches; how it does so is decided for each rule when it is compiled
  */
 export function applyRule(text: string, rule: AppliedRule, finder: Finder, observer?: RuleObserver): string {
   let start = finder.next(text, 0);
   if (start === -1) return text;
   const { accepts, fixed, locate, replace } = rule;
   const calls = accepts !== undefined || fixed === undefined;
+  const isUnicode = rule.expression?.unicode === true;
   let masked = '';
   let copied = 0;
   let rejected: RejectedMatches | undefined;
@@ -34,7 +34,6 @@ export function applyRule(text: string, rule: AppliedRule, finder: Finder, obser
   for (; start !== -1; start = finder.next(text, next)) {
     // What is called may use the same mask, and the finder with it.
     const { end } = finder;
-    const isUnicode = rule.expression?.unicode === true;
     next = end === start ? afterEmpty(text, end, isUnicode) : end;
     let hasReplaced = false;
     let searchesInside = false;
@@ -84,7 +83,7 @@ const MOST_SEARCHED_AGAIN = 16;
 /**
  * Determines where in a text the search continues after a match whose values failed a check. A secret can start inside such a
  * match, as a card number does after other digits. The matches that are searched again have at most 16 times as many characters as the
- * text, so that the cost stays in proportion to its length. Behind that, rejected matches are passed over.
+ * text, so that the cost stays in proportion to its length. After that, rejected matches are passed over.
  */
 class RejectedMatches {
   readonly #text: string;

@@ -13,7 +13,7 @@ export function allowV8Flags(flags: V8Flags | undefined): void {
   allowed = flags;
 }
 
-/** Undefined in a program that embeds millrace. */
+/** Undefined in a program that embeds millrace, and where a flag cannot be set for a moment only. */
 export function allowedV8Flags(): V8Flags | undefined {
   return allowed;
 }

@@ -52,10 +52,10 @@ export function checkConfig({ config }: { config: FileCollectConfig }): readonly
 
 /**
  * Emits one event for each line, in batches. With `backfill`, what is in the files at the start comes first and is
- * marked so; without, only what is written from then on. A run goes on behind the last line that was acknowledged by the
+ * marked so; without, only what is written from then on. A run continues after the last line that was acknowledged by the
  * one before, whatever `backfill` says; with a state folder that holds for runs of other processes as well. A line is
  * acknowledged when all that came of it was forwarded, given to the dead letter, or dropped and counted: what the pipeline
- * has given up would not fare better after a restart, and would hold back all that follows for ever.
+ * has given up would not fare better after a restart, and would hold back all that follows.
  *
  * A last line without a newline is taken for one after `flush_timeout`, or at the end of a run with `once`.
  *

@@ -12,7 +12,8 @@ export function expressionProblem(source: string): string | undefined {
     const expression = compileExpression(source);
     const isEndless = costOf(expression).ambiguity !== undefined && !takesOverInLinearTime(expression);
     if (!isEndless) return undefined;
-    const where = allowedV8Flags() === undefined ? ' in a program that embeds millrace' : '';
+    const where =
+      allowedV8Flags() === undefined ? ', which only the command line on Node.js 20 can bound' : '';
     return `for some strings, this regular expression could take exponential time${where}`;
   } catch (error) {
     if (error instanceof ExpressionError) return error.reason;
@@ -53,7 +54,7 @@ export function boundedGroups(source: string): GroupFinder {
 const PARTS = /\\(?:k<([^>]+)>|[\s\S])|\[(?:\\[\s\S]|[^\]\\])*\]|\((?:(?!\?)|\?<(?![=!])([^>]+)>)/g;
 
 /**
- * The same expression without names for its groups, and the numbers of each name. For names, V8 makes an object without a
+ * An expression without names for its groups, and the numbers of each name. For names, V8 makes an object without a
  * hidden class for each match, which takes longer than to find it.
  */
 export function withoutNames({ source, flags }: RegExp): {

@@ -50,14 +50,16 @@ class ContextMask<C> {
 
   rowMappingOf(rows: ParsedEvents): RowMapping | undefined {
     if (!this.#spares(rows.envelope)) return undefined;
-    const lines = this.#rows === undefined ? this.#masks.many() : undefined;
-    this.#rows ??=
-      lines &&
-      new RowMasking(
-        maskOfTexts(lines, (text) => text === this.#spared),
-        (event) => this.#mask(event) as CollectedEvent,
-      );
+    this.#rows ??= this.#rowMasking();
     return this.#rows?.mappingOf(rows);
+  }
+
+  /** Undefined if lines cannot be masked together. */
+  #rowMasking(): RowMasking | undefined {
+    const lines = this.#masks.many();
+    if (lines === undefined) return undefined;
+    const mask = maskOfTexts(lines, (text) => text === this.#spared);
+    return new RowMasking(mask, (event) => this.#mask(event) as CollectedEvent);
   }
 
   #mask<T extends string | object>(value: T): Masked<T> {
@@ -132,7 +134,7 @@ export class RowMasking {
         }
       });
       const masked = new ParsedEvents(fields, rows.envelope, rows.timestamps?.slice(start, end));
-      return masked.select((place) => !hasFailed.has(place));
+      return hasFailed.size === 0 ? masked : masked.select((place) => !hasFailed.has(place));
     };
   }
 }

@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import type { Confidence, EntropyRuleOptions, RedactRule } from '../../operators/index.ts';
-import { counted } from '../../operators/internal.ts';
+import { counted, LruMap } from '../../operators/internal.ts';
 import { openToAppendSync } from '../../operators/internal-files.ts';
 import { type Finding, type LinesMasker, Redactor } from '../../operators/internal-masks.ts';
 import type {
@@ -111,7 +111,7 @@ class AuditFile {
   }
 }
 
-/** One file comes after the other: their number has no end, and a mapping is made in no time. */
+/** Sources whose mapping is kept: their number has no end, and a mapping is made in no time. */
 const MOST_MAPPINGS = 100;
 
 /** The mask of one context. */
@@ -123,8 +123,8 @@ class RedactContext {
   readonly #findings: Finding[] = [];
   /** While it is undefined, what is masked counts. */
   #noticed: boolean | undefined;
-  readonly #mappings = new Map<string, LineMapping>();
-  readonly #rows = new Map<string, RowMasking>();
+  readonly #mappings = new LruMap<string, LineMapping>(MOST_MAPPINGS);
+  readonly #rows = new LruMap<string, RowMasking>(MOST_MAPPINGS);
   /** The source of the last lines that was left as it is. */
   #spared: string | undefined;
 
@@ -162,7 +162,6 @@ class RedactContext {
     let mapping = this.#mappings.get(source);
     if (mapping === undefined) {
       mapping = { map: (line) => this.#mapLine(source, line), many: this.#many(source) };
-      if (this.#mappings.size > MOST_MAPPINGS) this.#mappings.clear();
       this.#mappings.set(source, mapping);
     }
     return mapping;
@@ -177,7 +176,6 @@ class RedactContext {
       const mask = this.#redactor.rows(source);
       if (mask === undefined) return undefined;
       masking = new RowMasking(mask, (event) => this.process(event)[0] as CollectedEvent);
-      if (this.#rows.size > MOST_MAPPINGS) this.#rows.clear();
       this.#rows.set(source, masking);
     }
     return masking.mappingOf(rows);

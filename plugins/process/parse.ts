@@ -280,7 +280,7 @@ class Parsing {
     const parseLine = this.#lineParser(envelope);
     return (start, end, outcomes) => {
       const fields: ParsedFields[] = [];
-      const timestamps: string[] = [];
+      const timestamps: string[] | undefined = this.#timestamp && [];
       for (let position = start; position < end; position++) {
         const line = texts.lines[position] as string;
         try {
@@ -290,12 +290,12 @@ class Parsing {
             continue;
           }
           fields.push(parsed?.data ?? { line, source: envelope.source });
-          timestamps.push(parsed?.timestamp ?? envelope.timestamp);
+          timestamps?.push(parsed?.timestamp ?? envelope.timestamp);
         } catch (error) {
           outcomes.failed(position, error);
         }
       }
-      return new ParsedEvents(fields, envelope, this.#timestamp && timestamps);
+      return new ParsedEvents(fields, envelope, timestamps);
     };
   }
 

@@ -56,8 +56,11 @@ function problemsOf(own: Placed, placed: readonly Placed[], pipeline: PipelineCo
     );
   const toEntries = (list: readonly Placed[]) => list.map((one) => one.entry);
   const place = {
-    ...{ name: entry.name, config, pipeline },
-    ...{ before: toEntries(others(true)), after: toEntries(others(false)) },
+    name: entry.name,
+    config,
+    pipeline,
+    before: toEntries(others(true)),
+    after: toEntries(others(false)),
   };
   try {
     return check(place).map(({ at, message, severity = 'error' }) => ({

@@ -149,7 +149,7 @@ function exactFunctions(exactly: ExactlyOnce): ForwarderFunctions {
   };
 }
 
-export function uniqueIds(): () => string {
+function uniqueIds(): () => string {
   let prefix: string | undefined;
   let calls = 0;
   return () => {

@@ -11,7 +11,7 @@ export interface ForwarderFunctions {
   readonly forwardBatch:
     | ((events: readonly CollectedEvent[], id: string, restOf?: PartlyFailedCall) => unknown)
     | undefined;
-  /** The same for events as JSON; takes the place of `forwardBatch`. */
+  /** Takes events as JSON, in place of `forwardBatch`. */
   readonly forwardJsonLines: ((documents: Buffer, id: string) => unknown) | undefined;
 }
 

@@ -1,9 +1,10 @@
 import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
 import { gatherMap, longTimer, orderedMap } from '../../operators/index.ts';
-import { Fifo, subscribeFor, subscribeInner } from '../../operators/internal.ts';
+import { Fifo, subscribeFor } from '../../operators/internal.ts';
 import type { Batching } from '../sdk/batching.ts';
 import type { Rows } from '../sdk/rows.ts';
 import { type Batch, Batches } from './batches.ts';
+import { CallPump } from './call-pump.ts';
 
 /** Milliseconds between two checks of the window while a batch waits: it may be full of events that do not come here. */
 const CHECK_INTERVAL_MS = 100;
@@ -59,9 +60,6 @@ export function gatherBatches(
       /** Whether the open batch leaves with the next free call. */
       let isDue = false;
       let deadline: Subscription | undefined;
-      let calls = 0;
-      let isSending = false;
-      let hasEnded = false;
 
       /** How many events of a batch, from `start` on, go into the open one. */
       const fitting = (rows: Rows, start: number): number => {
@@ -114,53 +112,30 @@ export function gatherBatches(
         );
         deadline = isOver$.pipe(take(1)).subscribe(() => {
           isDue = true;
-          sendAll();
+          pump.run();
         });
         subscriber.add(deadline);
       };
 
       const next = (): Batches | undefined => {
         if (full.size > 0) return full.shift();
-        return open.length > 0 && (isDue || hasEnded) ? close() : undefined;
+        return open.length > 0 && (isDue || pump.hasEnded) ? close() : undefined;
       };
 
-      const ended = () => {
-        calls--;
-        sendAll();
-      };
-
-      /** A loop, so that calls that complete at once do not nest. */
-      const sendAll = () => {
-        if (isSending) return;
-        isSending = true;
-        while (calls < concurrency && !subscriber.closed) {
-          const batches = next();
-          if (batches === undefined) break;
-          let sent: readonly never[] | Observable<never>;
-          try {
-            sent = send(batches);
-          } catch (error) {
-            subscriber.error(error);
-            break;
-          }
-          if (!(sent instanceof Observable)) continue;
-          calls++;
-          subscribeInner(subscriber, sent, () => {}, ended);
-        }
-        isSending = false;
-        if (hasEnded && calls === 0 && full.size === 0 && open.length === 0) subscriber.complete();
-      };
+      const pump = new CallPump(subscriber, {
+        concurrency,
+        next,
+        send,
+        isEmpty: () => full.size === 0 && open.length === 0,
+      });
 
       subscribeFor(subscriber, source, {
         next: (batch) => {
           add(batch);
-          sendAll();
+          pump.run();
         },
         error: (error) => subscriber.error(error),
-        complete: () => {
-          hasEnded = true;
-          sendAll();
-        },
+        complete: () => pump.end(),
       });
     });
 }

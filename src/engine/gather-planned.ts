@@ -1,8 +1,9 @@
 import { filter, interval, merge, Observable, type OperatorFunction, type Subscription, take } from 'rxjs';
 import { longTimer } from '../../operators/index.ts';
-import { subscribeFor, subscribeInner } from '../../operators/internal.ts';
+import { subscribeFor } from '../../operators/internal.ts';
 import { type Batch, Batches } from './batches.ts';
 import type { CallPlan } from './call-plan.ts';
+import { CallPump } from './call-pump.ts';
 
 /** Milliseconds between two checks of the window while events wait. */
 const CHECK_INTERVAL_MS = 100;
@@ -42,10 +43,7 @@ export function gatherPlanned(
   return (source$) =>
     new Observable<never>((subscriber) => {
       const sources = new Map<string, Waiting>();
-      let isBusy = false;
       let endedCalls = 0;
-      let isSending = false;
-      let hasEnded = false;
 
       const add = (batch: Batch) => {
         const source = plan.arrived(batch.rows.size, batch.delivery);
@@ -70,7 +68,7 @@ export function gatherPlanned(
           : merge(longTimer(seconds * 1000), check$.pipe(filter(isWindowFull)));
         waiting.deadline = isOver$.pipe(take(1)).subscribe(() => {
           waiting.isDue = true;
-          sendAll();
+          pump.run();
         });
         subscriber.add(waiting.deadline);
       };
@@ -82,7 +80,7 @@ export function gatherPlanned(
       const repeatTimeout = (waiting: Waiting) => {
         let endedBefore = endedCalls;
         return () => {
-          const couldCome = !isBusy || (endedCalls > endedBefore && !isWindowFull());
+          const couldCome = !pump.isBusy || (endedCalls > endedBefore && !isWindowFull());
           endedBefore = endedCalls;
           if (couldCome) waiting.idleMs += CHECK_INTERVAL_MS;
           return waiting.idleMs >= REPEAT_TIMEOUT_MS;
@@ -105,7 +103,7 @@ export function gatherPlanned(
       /** The next call of a source, if it is complete or need not be. */
       const callOf = (source: string, waiting: Waiting) => {
         const repeated = plan.repeated(source);
-        const isOver = waiting.isDue || hasEnded;
+        const isOver = waiting.isDue || pump.hasEnded;
         if (repeated !== undefined) {
           if (waiting.events < repeated.events && !isOver) return undefined;
           const first =
@@ -130,7 +128,7 @@ export function gatherPlanned(
         for (const [source, waiting] of [...sources]) {
           const call = callOf(source, waiting);
           if (waiting.events > 0) {
-            // Behind the others: now it is their turn.
+            // After the others: now it is their turn.
             sources.delete(source);
             sources.set(source, waiting);
             wait(source, waiting);
@@ -140,44 +138,21 @@ export function gatherPlanned(
         return undefined;
       };
 
-      const ended = () => {
-        isBusy = false;
-        endedCalls++;
-        sendAll();
-      };
-
-      /** A loop, so that calls that complete at once do not nest. */
-      const sendAll = () => {
-        if (isSending) return;
-        isSending = true;
-        while (!isBusy && !subscriber.closed) {
-          const call = next();
-          if (call === undefined) break;
-          let sent: readonly never[] | Observable<never>;
-          try {
-            sent = send(call.batches, call.id, call.isDelivered);
-          } catch (error) {
-            subscriber.error(error);
-            break;
-          }
-          if (!(sent instanceof Observable)) continue;
-          isBusy = true;
-          subscribeInner(subscriber, sent, () => {}, ended);
-        }
-        isSending = false;
-        if (hasEnded && !isBusy && sources.size === 0) subscriber.complete();
-      };
+      const pump = new CallPump(subscriber, {
+        concurrency: 1,
+        next,
+        send: ({ batches, id, isDelivered }) => send(batches, id, isDelivered),
+        isEmpty: () => sources.size === 0,
+        onEnded: () => void endedCalls++,
+      });
 
       subscribeFor(subscriber, source$, {
         next: (batch) => {
           add(batch);
-          sendAll();
+          pump.run();
         },
         error: (error) => subscriber.error(error),
-        complete: () => {
-          hasEnded = true;
-          sendAll();
-        },
+        complete: () => pump.end(),
       });
     });
 }

@@ -133,7 +133,8 @@ class Joiner {
     const { observer, place, joining } = this.#options;
     observer.received(place, rows.size);
     const { lines } = rows;
-    if (lines !== undefined && !lines.isTruncated && joining.readsLines) this.#takeLines(lines, delivery);
+    if (lines !== undefined && !lines.envelope.isTruncated && joining.readsLines)
+      this.#takeLines(lines, delivery);
     else for (const event of rows.events) this.#takeEvent(event, delivery);
   }
 

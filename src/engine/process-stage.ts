@@ -100,22 +100,12 @@ function mappedLines(
   lines: LineEvents,
   mapping: LineMapping,
   delivery: Delivery,
-  { place, observer, onFailure }: ProcessStageOptions,
+  options: ProcessStageOptions,
 ): readonly Batch[] | Observable<Batch> {
-  const eventAt = (index: number) => lines.events[index] as CollectedEvent;
-  const outcomes: LineOutcomes = {
-    failed: (index, error) => onFailure(eventAt(index), delivery, error),
-    dropped: (count, indexes) => {
-      observer.dropped(place, 'filtered', count, () => indexes().map(eventAt));
-      delivery.acknowledge(count, 'dropped');
-    },
-  };
-  const batchesOf = (done: LineEvents): readonly Batch[] =>
-    done.size === 0 ? NO_BATCHES : [{ rows: done, delivery }];
-  const processing = new LineProcessing(lines, mapping, outcomes);
+  const processing = new LineProcessing(lines, mapping, outcomesOf(lines, delivery, options));
   return inTurns(
     lines.size,
-    (turn) => batchesOf(processing.run(turn)),
+    (turn) => batchesOf(processing.run(turn), delivery),
     () => processing.isDone,
   );
 }
@@ -123,19 +113,16 @@ function mappedLines(
 /** Rows that are mapped between two looks at the clock. */
 const ROWS_TOGETHER = 256;
 
-/** The same for rows that are mapped many at a time. */
+/** {@link mappedLines} for rows that are mapped many at a time. */
 function mappedRows(
   rows: Rows,
   mapping: RowMapping,
   delivery: Delivery,
-  { place, observer, onFailure }: ProcessStageOptions,
+  options: ProcessStageOptions,
 ): readonly Batch[] | Observable<Batch> {
-  const eventAt = (position: number) => rows.events[position] as CollectedEvent;
-  const dropped: number[] = [];
-  const outcomes: RowOutcomes = {
-    failed: (position, error) => onFailure(eventAt(position), delivery, error),
-    dropped: (position) => void dropped.push(position),
-  };
+  const { failed, dropped } = outcomesOf(rows, delivery, options);
+  const positions: number[] = [];
+  const outcomes: RowOutcomes = { failed, dropped: (position) => void positions.push(position) };
   let next = 0;
   const run = (turn: Turn | undefined): readonly Batch[] => {
     const done: ParsedEvents[] = [];
@@ -144,16 +131,31 @@ function mappedRows(
       done.push(mapping(next, end, outcomes));
       next = end;
     } while (next < rows.size && turn?.isSpent(Number.POSITIVE_INFINITY) !== true);
-    const places = dropped.splice(0);
-    if (places.length > 0) {
-      observer.dropped(place, 'filtered', places.length, () => places.map(eventAt));
-      delivery.acknowledge(places.length, 'dropped');
-    }
-    const mapped = ParsedEvents.join(done);
-    return mapped.size === 0 ? NO_BATCHES : [{ rows: mapped, delivery }];
+    const notGiven = positions.splice(0);
+    if (notGiven.length > 0) dropped(notGiven.length, () => notGiven);
+    return batchesOf(ParsedEvents.join(done), delivery);
   };
   return inTurns(rows.size, run, () => next === rows.size);
 }
+
+/** Accounts for the events that a mapping does not give. */
+function outcomesOf(
+  rows: Rows,
+  delivery: Delivery,
+  { place, observer, onFailure }: ProcessStageOptions,
+): LineOutcomes {
+  const eventAt = (position: number) => rows.events[position] as CollectedEvent;
+  return {
+    failed: (position, error) => onFailure(eventAt(position), delivery, error),
+    dropped: (count, positions) => {
+      observer.dropped(place, 'filtered', count, () => positions().map(eventAt));
+      delivery.acknowledge(count, 'dropped');
+    },
+  };
+}
+
+const batchesOf = (rows: Rows, delivery: Delivery): readonly Batch[] =>
+  rows.size === 0 ? NO_BATCHES : [{ rows, delivery }];
 
 /** What comes of events: at once if one turn is enough for them, else in as many turns as it takes. */
 function inTurns(

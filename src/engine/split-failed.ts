@@ -9,7 +9,7 @@ export interface SplitCall {
   readonly lost: ReadonlyMap<number, unknown>;
   /** The events that may be delivered later. */
   readonly rest: Batches;
-  /** The same, with their errors. */
+  /** The positions of the rest, with their errors. */
   readonly restErrors: ReadonlyMap<number, unknown>;
   /** The rest was not tried: it is sent at once, and this does not count as a failed attempt. */
   readonly isUntried: boolean;

@@ -50,7 +50,7 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
       const { rows, delivery } = batch;
       const { lines } = rows;
       const bytes = lines?.texts.bytes;
-      if (lines === undefined || bytes === undefined || lines.isTruncated) return here$;
+      if (lines === undefined || bytes === undefined || lines.envelope.isTruncated) return here$;
       if (!pool.isReady || (!pool.isHungry && here === 0)) return here$;
       const { size, envelope } = lines;
       return pool.run({ bytes, size, envelope }).pipe(

@@ -11,7 +11,7 @@ export interface WorkerProcessor {
 /** What a worker is started with. */
 export interface WorkerSetup {
   readonly processors: readonly WorkerProcessor[];
-  /** The module that sets flags of V8. Undefined in a program that embeds millrace: there, none is set. */
+  /** The module that sets flags of V8. Undefined where none is set, as in a program that embeds millrace. */
   readonly v8Flags: string | undefined;
 }
 

@@ -12,13 +12,13 @@ import type { CallId, PartlyFailedCall } from './forward-call.ts';
 import type { LineEnvelope } from './line-events.ts';
 import type { LineJoining } from './line-joining.ts';
 import type { LineMapping } from './line-mapping.ts';
-import type { RowMapping } from './row-mapping.ts';
+import type { RowMapping } from './parsed-events.ts';
 import type { Rows } from './rows.ts';
 import type { CollectTraits, ForwardTraits, ProcessTraits } from './traits.ts';
 
 export type PluginKind = 'collect' | 'process' | 'forward';
 
-/** What an entry function may return: whichever suits its author. */
+/** What an entry function may return. */
 export type Returned<T> = ObservableInput<T> | T | undefined | void;
 
 interface PluginBase {
@@ -68,8 +68,8 @@ export interface ProcessPlugin extends PluginBase {
    */
   joinLines?(args: { ctx: PipelineRunContext<never> }): LineJoining;
   /**
-   * Takes the place of `process` for the events of lines, which then need not be made. To give what
-   * `process` would, line by line, with all else unchanged; undefined where that cannot be said beforehand.
+   * Takes the place of `process` for the events of lines, which then need not be created. The mapping has to give the line
+   * that `process` would give, and everything else in the event stays as it is. Undefined if `process` has to do it.
    */
   mapLines?(args: { ctx: PipelineRunContext<never>; envelope: LineEnvelope }): LineMapping | undefined;
   /**

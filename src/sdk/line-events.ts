@@ -18,17 +18,17 @@ export interface LineTexts {
   readonly size: number;
   /** The lines as one text, LF between them; undefined if one of them holds an LF itself. */
   readonly text: string | undefined;
-  /** The same, if bytes are there, with those that are not UTF-8 as lone surrogates, U+DC80 to U+DCFF. Never to be emitted. */
+  /** `text`, if bytes are there, with those that are not UTF-8 as lone surrogates, U+DC80 to U+DCFF. Never to be emitted. */
   readonly escapedText?: string | undefined;
   /** The lines in UTF-8, each with its terminator, if they are available: then the texts may not be, until asked for. */
   readonly bytes?: Uint8Array | undefined;
-  /** The same if all of them are plain. */
+  /** The lines as bytes, if all of them are plain. */
   readonly plain?: PlainLines | undefined;
-  /** What `text` is in UTF-8, with an LF behind it, if that is available. */
+  /** What `text` is in UTF-8, with an LF after it, if that is available. */
   readonly utf8?: Uint8Array | undefined;
 }
 
-/** Lines of ASCII, each with an LF behind it. */
+/** Lines of ASCII, each with an LF after it. */
 export interface PlainLines extends LineTexts {
   readonly bytes: Uint8Array;
   /** No line is longer, in bytes with its LF. */
@@ -73,8 +73,9 @@ export class LineEvents extends LazyRows {
     return this;
   }
 
-  override get isTruncated(): boolean {
-    return this.envelope.isTruncated;
+  /** A line that was cut has a batch of its own. */
+  override get truncated(): Rows['truncated'] {
+    return this.envelope.isTruncated ? 'all' : 'none';
   }
 
   override get events(): readonly CollectedLineEvent[] {

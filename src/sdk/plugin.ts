@@ -9,6 +9,6 @@ export type * from './forward-call.ts';
 export type * from './line-joining.ts';
 export type * from './line-mapping.ts';
 export { oncePerContext } from './once-per-context.ts';
+export type { RowMapping, RowOutcomes } from './parsed-events.ts';
 export * from './plugin-results.ts';
-export type * from './row-mapping.ts';
 export * from './traits.ts';

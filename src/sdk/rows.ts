@@ -31,7 +31,7 @@ export interface Rows {
   select(keep: (position: number) => boolean): Rows;
   /** The rows from `start` on, without the one at `end`. */
   slice(start: number, end: number): Rows;
-  /** The same rows in the form that costs least to measure and to cut into small pieces. */
+  /** These rows in the form that costs least to measure and to cut into small pieces. */
   written(): Rows;
   /** The bytes of one event as a line of JSON; 0 if it cannot be written, which the forwarder reports. */
   bytesAt(position: number): number;
@@ -52,6 +52,7 @@ export function rowsOf(content: readonly CollectedEvent[] | Rows): Rows {
 /** Events that are objects. */
 export class EventRows implements Rows {
   readonly events: readonly CollectedEvent[];
+  #truncated: Rows['truncated'] | undefined;
 
   constructor(events: readonly CollectedEvent[]) {
     this.events = events;
@@ -67,8 +68,8 @@ export class EventRows implements Rows {
 
   get truncated(): Rows['truncated'] {
     const { events } = this;
-    if (!events.some(isTruncated)) return 'none';
-    return events.every(isTruncated) ? 'all' : 'some';
+    this.#truncated ??= !events.some(isTruncated) ? 'none' : events.every(isTruncated) ? 'all' : 'some';
+    return this.#truncated;
   }
 
   get areEvents(): boolean {
@@ -138,13 +139,8 @@ export abstract class LazyRows implements Rows {
     return undefined;
   }
 
-  /** Whether the rows come of a line that was cut. Such a line has a batch of its own. */
-  get isTruncated(): boolean {
-    return false;
-  }
-
   get truncated(): Rows['truncated'] {
-    return this.isTruncated ? 'all' : 'none';
+    return 'none';
   }
 
   get areEvents(): boolean {

@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import { describe, expect, it, jest } from '@jest/globals';
+import { mayBeReset } from '../../src/cli/v8-flags.ts';
 import { ROOT, upToDateBuild } from '../support/build.ts';
 import { folderWith, runCli, runShell, startProcess } from '../support/cli.ts';
 
@@ -168,6 +169,27 @@ v8.setFlagsFromString = (flag) => { console.log(flag); set(flag); };`;
 
   it('stay as they are where Node was given another growth of the heap', async () => {
     expect(await flagsSetBy('--heap_growing_percent=100')).toEqual([]);
+  });
+
+  it('let a rule run that doubles with each character, or it is refused where V8 would end the process', async () => {
+    const cwd = folderWith({
+      'in.log': `${'a'.repeat(40)}!\n`,
+      'p.yaml': `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+processors: { mask: { plugin: regex_mask, rules: { A: '(a+)+b' } } }
+forwarders: { out: { plugin: stdout } }
+pipelines: { main: { collect: log, process: mask, forward: out } }
+host_config: {}
+`,
+    });
+    const { code, stdout, stderr } = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd });
+    if (mayBeReset) {
+      expect(code).toBe(0);
+      expect(stdout).toContain(`"line":"${'a'.repeat(40)}!"`);
+    } else {
+      expect(code).toBe(2);
+      expect(stderr).toContain('Only the command line on Node.js 20 can run such expressions');
+    }
   });
 
   it('are not set by an import', async () => {

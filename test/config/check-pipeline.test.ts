@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { ConfigError } from '../../src/config/config-error.ts';
 import { problemLine } from '../../src/config/config-error.ts';
 import { defineForwarder, defineProcessor, registerPlugin, unregisterPlugin } from '../../src/index.ts';
 import type { PipelinePlace, PipelineProblem } from '../../src/sdk/plugin.ts';
-import { parseNow } from '../support/parse-now.ts';
-import { load } from './helpers.ts';
+import { load, problems } from './helpers.ts';
 
 type Check = (place: PipelinePlace<object>) => readonly PipelineProblem[];
 
@@ -33,15 +31,6 @@ const config = (pipeline: object) => ({
   pipelines: { main: { collect: 'log', process: ['one'], forward: 'out', ...pipeline } },
   host_config: {},
 });
-
-function problems(input: object): string[] {
-  try {
-    parseNow(input);
-    return [];
-  } catch (error) {
-    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
-  }
-}
 
 describe('checkPipeline', () => {
   it('is told what is before and after the entry, and the pipeline', () => {

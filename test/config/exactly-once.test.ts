@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConfigError } from '../../src/config/config-error.ts';
 import { Manager } from '../../src/engine/manager.ts';
 import { parseNow } from '../support/parse-now.ts';
+import { problems } from './helpers.ts';
 
 const base = {
   collectors: { log: { plugin: 'file', paths: ['in.log'] }, ticks: { plugin: 'test' } },
@@ -18,15 +18,6 @@ const config = (main: object, others: object = {}) => ({
   ...base,
   pipelines: { main: { collect: ['log'], forward: 'out', exactly_once: true, ...main }, ...others },
 });
-
-function problems(input: object): string[] {
-  try {
-    parseNow(input);
-    return [];
-  } catch (error) {
-    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
-  }
-}
 
 describe('exactly_once', () => {
   it('is off by default, and good for files to a file', () => {

@@ -6,6 +6,7 @@ import { NEVER } from 'rxjs';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { type LoadConfigOptions, type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
 import type { Host } from '../../src/sdk/context.ts';
+import { parseNow } from '../support/parse-now.ts';
 
 /** A host with two functions and a silent bus. */
 export const testHost: Host = {
@@ -61,4 +62,14 @@ export async function refusal(files: Files | string, options: LoadConfigOptions 
     return error.message.replace(/[^\s`]*millrace-config-\w+/g, '<dir>');
   }
   throw new Error('the configuration was not refused');
+}
+
+/** The problems of a configuration, as they are shown: each with its path. */
+export function problems(input: object): string[] {
+  try {
+    parseNow(input);
+    return [];
+  } catch (error) {
+    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
+  }
 }

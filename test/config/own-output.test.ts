@@ -1,9 +1,8 @@
 import fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { ConfigError } from '../../src/config/config-error.ts';
-import { parseNow } from '../support/parse-now.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { problems } from './helpers.ts';
 
 const config = (paths: string[], main: object = {}, others: object = {}) => ({
   collectors: { log: { plugin: 'file', paths } },
@@ -16,15 +15,6 @@ const config = (paths: string[], main: object = {}, others: object = {}) => ({
   pipelines: { main: { collect: 'log', forward: 'none', ...main }, ...others },
   host_config: {},
 });
-
-function problems(input: object): string[] {
-  try {
-    parseNow(input);
-    return [];
-  } catch (error) {
-    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
-  }
-}
 
 describe('a pipeline that reads what it writes', () => {
   it.each([

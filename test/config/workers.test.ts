@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ConfigError } from '../../src/config/config-error.ts';
 import { parseNow } from '../support/parse-now.ts';
+import { problems } from './helpers.ts';
 
 const config = (main: object) => ({
   collectors: { log: { plugin: 'file', paths: ['in.log'] }, ticks: { plugin: 'test' } },
@@ -15,15 +15,6 @@ const config = (main: object) => ({
   pipelines: { main: { collect: ['log'], process: ['mask'], forward: 'none', workers: 2, ...main } },
   host_config: {},
 });
-
-function problems(input: object): string[] {
-  try {
-    parseNow(input);
-    return [];
-  } catch (error) {
-    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
-  }
-}
 
 describe('workers', () => {
   it('are one by default: the main thread', () => {

@@ -1,17 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { firstValueFrom, from } from 'rxjs';
-import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
-import { Manager } from '../../src/engine/manager.ts';
 import { ProcessConfigBase } from '../../src/sdk/config.ts';
-import { EventBatch } from '../../src/sdk/event-batch.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
 import type { ProcessPlugin } from '../../src/sdk/plugin.ts';
-import type { PipelineStats } from '../../src/sdk/status.ts';
+import { runBatches } from '../support/run-batches.ts';
 
 const ENVELOPE = {
   timestamp: '2026-01-01T00:00:00.000Z',
@@ -42,79 +37,19 @@ function refuseOrDrop(line: string): string | undefined {
   return line.includes('?') ? undefined : line.toUpperCase();
 }
 
-interface Result {
-  readonly output: string;
-  readonly deadLetters: readonly unknown[];
-  readonly stats: PipelineStats | undefined;
-  readonly acknowledged: readonly string[];
-}
+const PROCESSORS = {
+  mask: { plugin: 'regex_mask', rules: { KEY: 'k[0-9]+', QUOTE: '"' }, mask_suffix: '\n' },
+  picky: { plugin: 'picky' },
+  late: { plugin: 'entropy_mask' },
+};
+beforeEach(() => registerPlugin('process', 'picky', picky));
+afterEach(() => {
+  unregisterPlugin('process', 'picky');
+});
 
-/** Runs batches of lines through masks to a file, as lines or as the same events. */
-async function run(batches: readonly (readonly string[])[], how: 'lines' | 'events'): Promise<Result> {
-  const acknowledged: string[] = [];
-  const out = mkdtempSync(join(folder, 'out-'));
-  const collect = () =>
-    from(
-      batches.map((lines, i) => {
-        const events = LineEvents.of(lines, ENVELOPE);
-        return new EventBatch(how === 'lines' ? events : events.events, (outcome) =>
-          acknowledged.push(`${i} ${outcome}`),
-        );
-      }),
-    );
-  const plugins = [
-    ['collect', 'batches', { get_config_schema: () => ProcessConfigBase, collect }],
-    ['process', 'picky', picky],
-  ] as const;
-  for (const [kind, name, plugin] of plugins) registerPlugin(kind, name, plugin as never);
-  try {
-    const config = await parseConfig({
-      collectors: { in: { plugin: 'batches' } },
-      processors: {
-        mask: { plugin: 'regex_mask', rules: { KEY: 'k[0-9]+', QUOTE: '"' }, mask_suffix: '\n' },
-        picky: { plugin: 'picky' },
-        late: { plugin: 'entropy_mask' },
-      },
-      forwarders: {
-        out: { plugin: 'disk', path: out, filename: 'out.jsonl', fsync: 'never' },
-        dead: { plugin: 'disk', path: out, filename: 'dead.jsonl', fsync: 'never' },
-      },
-      pipelines: {
-        main: {
-          collect: 'in',
-          process: ['mask', 'picky', 'late'],
-          forward: 'out',
-          restart: false,
-          delivery: { dead_letter: 'dead' },
-        },
-      },
-      host_config: {},
-    });
-    const manager = new Manager(config, { once: true });
-    manager.start();
-    const [status] = await firstValueFrom(manager.finished$);
-    expect(status?.state).toBe('completed');
-    return {
-      output: read(join(out, 'out.jsonl')),
-      deadLetters: read(join(out, 'dead.jsonl'))
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => ({ ...JSON.parse(line).data, time: 'now' })),
-      stats: manager.stats().main,
-      acknowledged,
-    };
-  } finally {
-    for (const [kind, name] of plugins) unregisterPlugin(kind, name);
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
+/** Runs batches of lines through masks to a file, as lines or as the events of these lines. */
+const run = (batches: readonly (readonly string[])[], how: 'lines' | 'events') =>
+  runBatches({ folder, processors: PROCESSORS, envelope: ENVELOPE }, batches, how);
 
 describe('events of lines', () => {
   it('are written, counted, dead-lettered and acknowledged as the same events are', async () => {

@@ -1,17 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { firstValueFrom, from } from 'rxjs';
-import { parseConfig } from '../../src/config/parse-config.ts';
-import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
-import { Manager } from '../../src/engine/manager.ts';
-import { CollectConfigBase } from '../../src/sdk/config.ts';
-import { EventBatch } from '../../src/sdk/event-batch.ts';
-import { LineEvents } from '../../src/sdk/line-events.ts';
-import type { PipelineStats } from '../../src/sdk/status.ts';
 import { propertyRuns } from '../support/property-runs.ts';
+import { runBatches } from '../support/run-batches.ts';
 
 const TIMESTAMP = '2026-01-01T00:00:00.000Z';
 
@@ -26,78 +19,16 @@ interface Job {
   readonly source?: string;
 }
 
-interface Result {
-  readonly output: string;
-  readonly deadLetters: readonly unknown[];
-  readonly stats: PipelineStats | undefined;
-  readonly acknowledged: readonly string[];
-}
-
-/** Runs batches of lines through processors to a file, as rows or as the same events. */
+/** Runs batches of lines through processors to a file, as rows or as the events of these lines. */
 async function run(
   { processors, source = 'a.log' }: Job,
   batches: readonly (readonly string[])[],
   how: 'rows' | 'events',
-): Promise<Result> {
-  const acknowledged: string[] = [];
-  const out = mkdtempSync(join(folder, 'out-'));
+) {
   const envelope = { timestamp: TIMESTAMP, source, backfill: true, isTruncated: false };
-  const collect = () =>
-    from(
-      batches.map((lines, i) => {
-        const events = LineEvents.of(lines, envelope);
-        return new EventBatch(how === 'rows' ? events : events.events, (outcome) =>
-          acknowledged.push(`${i} ${outcome}`),
-        );
-      }),
-    );
-  registerPlugin('collect', 'batches', { get_config_schema: () => CollectConfigBase, collect });
-  try {
-    const config = await parseConfig({
-      collectors: { in: { plugin: 'batches' } },
-      processors,
-      forwarders: {
-        out: { plugin: 'disk', path: out, filename: 'out.jsonl', fsync: 'never' },
-        dead: { plugin: 'disk', path: out, filename: 'dead.jsonl', fsync: 'never' },
-      },
-      pipelines: {
-        main: {
-          collect: 'in',
-          process: Object.keys(processors),
-          forward: 'out',
-          restart: false,
-          delivery: { dead_letter: 'dead' },
-        },
-      },
-      host_config: {},
-    });
-    const manager = new Manager(config, { once: true });
-    manager.start();
-    const [status] = await firstValueFrom(manager.finished$);
-    expect(status?.state).toBe('completed');
-    return {
-      output: read(join(out, 'out.jsonl')),
-      deadLetters: read(join(out, 'dead.jsonl'))
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => ({ ...JSON.parse(line).data, time: 'now' }))
-        // Under load, the events of one batch that fail may do so after those of the next one.
-        .map((entry) => JSON.stringify(entry))
-        .sort(),
-      stats: manager.stats().main,
-      acknowledged,
-    };
-  } finally {
-    unregisterPlugin('collect', 'batches');
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+  const result = await runBatches({ folder, processors, envelope }, batches, how === 'rows' ? 'lines' : how);
+  // Under load, the events of one batch that fail may do so after those of the next one.
+  return { ...result, deadLetters: result.deadLetters.map((entry) => JSON.stringify(entry)).sort() };
 }
 
 const MASK = {

@@ -1,4 +1,4 @@
-/** Whether one file is read to its end, for how long it has not grown since, and whether that is all of it. */
+/** Whether one file is read to its end, for how long it has not grown since, and whether that end is its last one. */
 export class FileEnd {
   #isReached = false;
   #isFinal: boolean;
@@ -13,7 +13,7 @@ export class FileEnd {
     return this.#isReached;
   }
 
-  /** At the end, a line without a newline is a line; and if no path leads to the file, that is all of it. */
+  /** At the end, a line without a newline is complete; and if no path leads to the file, nothing more is expected of it. */
   get isFinal(): boolean {
     return this.#isFinal;
   }

@@ -102,7 +102,7 @@ export class FollowedFile {
     return startsOver ? this.#size : Math.max(0, this.#size - lines.readOffset);
   }
 
-  /** It was no text when it was looked at, and may be another file since. */
+  /** It was no text when it was looked at. It was written to since, so it may be text now. */
   get mayBeText(): boolean {
     return this.reading.nonTextFormat !== undefined && this.#refusedAt !== this.#modified;
   }

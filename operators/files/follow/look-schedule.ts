@@ -93,7 +93,7 @@ export class LookSchedule {
     this.#watches.endAll();
   }
 
-  /** The polls that skip a file after this one: more and more, up to what the number of files allows. */
+  /** The polls that skip a file after this one: as many as the number of files allows, or fewer after an unnoticed change. */
   #rest(looks: Looks): number {
     const most = Math.max(SKIPPED_POLLS, Math.floor(this.#looks.size / LOOKS_PER_POLL));
     const rest = Math.min(looks.restPolls, most);

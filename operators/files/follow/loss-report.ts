@@ -47,7 +47,7 @@ export class LossReport {
       );
     }
     if (reading.takeIsMidLine()) {
-      log.warn(`${path} ended in a line longer than \`max_line_bytes\`: starting behind it`, { path });
+      log.warn(`${path} ended in a line longer than \`max_line_bytes\`: starting after it`, { path });
     }
   }
 

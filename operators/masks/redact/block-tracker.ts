@@ -149,10 +149,14 @@ export class BlockTracker {
 
   /** Whether {@link next} need not be asked about fields of some events of a source that has come before. */
   areOrdinaryFields(source: string, fields: string): boolean {
-    if (this.#rules.length === 0) return true;
+    return !this.mayBeInBlock(source) && !this.hasMarker(fields);
+  }
+
+  /** Whether the next event of a source may have a part of a block: one is open, or no event has come before. */
+  mayBeInBlock(source: string): boolean {
+    if (this.#rules.length === 0) return false;
     const open = this.#sources.get(source);
-    if (open === undefined || open.byField.size > 0 || open.everyField !== undefined) return false;
-    return !this.hasMarker(fields);
+    return open === undefined || open.byField.size > 0 || open.everyField !== undefined;
   }
 
   /**

@@ -96,8 +96,8 @@ export class Redactor {
     if (lines === undefined || this.#options.onFind !== undefined) return undefined;
     const { fateOf, keepsNumber, keepsKey, namesIn } = this.#fields;
     return {
-      // In a block, what says nothing by itself is masked too, so no field of it is left as it is.
-      takes: (row) => row.source === source && tracker?.areOrdinaryFields(source, '') !== false,
+      // In a block, a field is masked although its own text is harmless.
+      takes: (row) => row.source === source && tracker?.mayBeInBlock(source) !== true,
       text: (text, key, within, previous, names) => {
         if (text.length > lines.maxLineLength) return 'alone';
         // It stays as it is: rows are masked only if the name of their file is left.

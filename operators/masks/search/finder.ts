@@ -1,5 +1,3 @@
-import { afterEmpty } from './after-empty.ts';
-
 /** A part of a text. */
 export interface Span {
   readonly start: number;
@@ -41,6 +39,11 @@ export interface Finder {
   next(text: string, from: number): number;
   /** The values in the match that was found last, from the left to the right. Absent: the match is the value. */
   values?(text: string): readonly Place[];
+}
+
+/** The position after an empty match; with the `u` flag it must not fall into a surrogate pair. */
+export function afterEmpty(text: string, at: number, unicode: boolean): number {
+  return at + (unicode && (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }
 
 /** Asks the engine, from a position on. */

@@ -1,6 +1,6 @@
 import { CODE } from './json-lines-code.ts';
 
-/** Of the memory of the line writer: eight bytes for each byte of ASCII, then these, one behind the other. */
+/** Of the memory of the line writer: eight bytes for each byte of ASCII, then these, one after the other. */
 const ESCAPE = 8;
 const BETWEEN = 128 * ESCAPE;
 const SOURCE = 32 * 1024;
@@ -33,7 +33,7 @@ let writer: LineWriter | 'none' | undefined;
  *
  * @param text well-formed, also as bytes; LF stands between the lines.
  * @param before what stands ahead of each line, its opening quote included.
- * @param after what stands behind each line.
+ * @param after what stands after each line.
  * @param into where the documents go, from its start, if they have room in it.
  * @returns the documents: in `into`, or in memory of their own. `undefined` where this cannot be had: on a processor or
  * in a process without WebAssembly and its vectors, and with very long texts around the lines.

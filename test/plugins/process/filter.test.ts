@@ -13,8 +13,8 @@ import { serialise } from '../../../src/sdk/serialise.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { processContext } from './context.ts';
 
-// As the command line does.
-beforeEach(() => allowV8Flags(v8Flags));
+// The command line does so too.
+beforeEach(() => allowV8Flags(v8Flags.mayBeReset ? v8Flags : undefined));
 afterEach(() => allowV8Flags(undefined));
 
 const { process, mapLines } = filtering(cel);
@@ -79,7 +79,10 @@ describe('filter', () => {
       expect.stringMatching(/^a valid condition \(.*group.*, at character 13\)$/),
     ],
     [{ keep: 'tag.matches(tag)' }, expect.stringContaining('matches() requires its expression in quotes')],
-    [{ keep: 'tag.matches("(?i)^(a+)+$")' }, expect.stringContaining('exponential time, at character 13')],
+    [
+      { keep: 'tag.matches("(?i)^(a+)+$")' },
+      expect.stringMatching(/exponential time(, which [^,]* can bound)?, at character 13\)$/),
+    ],
     [{}, 'found neither `keep` nor `drop`; expected exactly one of them'],
     [{ keep: 'true', drop: 'true' }, 'found both `keep` and `drop`; expected exactly one of them'],
   ])('refuses %j', (settings, message) => {
@@ -103,7 +106,7 @@ describe('filter', () => {
     expect(error?.message).not.toContain('hunter2');
   });
 
-  it('does not backtrack without limit', () => {
+  (v8Flags.mayBeReset ? it : it.skip)('does not backtrack without limit', () => {
     const text = `${'a'.repeat(50_000)}b`;
     expect(keeps('data.s.matches("^(a+)+$")', { s: text.slice(20_000) })).toBe(false);
     // Too long for V8's linear engine, which takes memory for each character: the event fails after a second.

@@ -151,7 +151,7 @@ async function shell(script: string, block: Block, { folder }: Workspace): Promi
   return { code, output: withoutFolder(output, folder) };
 }
 
-/** As a shell does, up to the first command that fails. */
+/** Runs commands up to the first one that fails, like a shell. */
 async function runPlainCommands(
   lines: readonly string[],
   block: Block,
