@@ -43,7 +43,7 @@ export interface PipelineHealth {
 export type DropReason =
   /** A processor gave nothing for it. */
   | 'filtered'
-  /** A collector got what it could make no event of. */
+  /** A collector received data that it could not turn into an event. */
   | 'collector_failed'
   | 'processor_failed'
   | 'forwarder_failed'
