@@ -43,10 +43,15 @@ import { inWorkers } from './worker-stage.ts';
  * nothing. `stop$` ends the collectors; the run completes when what is in flight has drained; unsubscribing
  * cancels it at once.
  *
- * Errors: the first error of a collector, after what was in flight has drained.
+ * Errors: the first error of a collector, or of what a plugin has left to do at the end, after what was in flight has
+ * drained and all plugins are done.
  */
 export function runPipeline(setup: PipelineSetup, stop$: Observable<unknown>): Observable<never> {
-  return defer(() => new PipelineRun(setup).run(stop$));
+  return defer(() => {
+    const scope = new RunScope(setup);
+    // The scope is closed however the run ends, also if a plugin throws while it is composed.
+    return defer(() => new PipelineRun(scope).run(stop$)).pipe(finalize(() => scope.close()));
+  });
 }
 
 type Processor = AnalyticsConfig['processors'][string];
@@ -62,13 +67,12 @@ class PipelineRun {
   readonly #collectorFailed$ = new ReplaySubject<void>(1);
   #failure: { readonly cause: unknown } | undefined;
 
-  constructor(setup: PipelineSetup) {
-    const { config, analytics, shared } = setup;
-    const scope = new RunScope(setup);
+  constructor(scope: RunScope) {
+    const { config, analytics, shared } = scope.setup;
     this.#scope = scope;
     this.#processors = (config.process ?? []).map((name) => analytics.processors[name] as Processor);
     this.#exactly = exactlyOnceOf(scope);
-    this.#plan = callPlanOf(setup);
+    this.#plan = callPlanOf(scope.setup);
     this.#truncated = new TruncatedLines(shared.pipeline, shared.logger);
     this.#deadLetters = new DeadLetters({
       pipeline: shared.pipeline,
@@ -89,9 +93,15 @@ class PipelineRun {
     ).pipe(this.#processAll(), this.#cutTruncated(), this.#forwardToAll(), this.#withDeadLetter());
     return concat(
       this.#exactly?.around(acknowledged$) ?? acknowledged$,
-      beforeEnd$,
+      beforeEnd$.pipe(catchError((cause) => this.#failedWith(cause))),
       defer(() => (this.#failure === undefined ? EMPTY : throwError(() => this.#failure?.cause))),
-    ).pipe(finalize(() => this.#scope.close()));
+    );
+  }
+
+  /** The run errors at its end, with the first of these. */
+  #failedWith(cause: unknown): Observable<never> {
+    this.#failure ??= { cause };
+    return EMPTY;
   }
 
   #collect(name: string, end$: Observable<unknown>): Observable<Batch> {
@@ -101,9 +111,9 @@ class PipelineRun {
     const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
     return defer(() => {
       const collecting = new AbortController();
-      const state = this.#exactly?.stateOf(name) ?? this.#scope.setup.state?.(name);
-      const ctx = this.#scope.context(place, entry, collecting.signal, state);
       const collect = () => {
+        const state = this.#exactly?.stateOf(name) ?? this.#scope.setup.state?.(name);
+        const ctx = this.#scope.context(place, entry, collecting.signal, state);
         observer.started(place);
         return entry.loaded_plugin.collect({ ctx: ctx as never });
       };
@@ -127,10 +137,9 @@ class PipelineRun {
       tap((batch) => this.#truncated.note(batch)),
       tellLeft(place, observer),
       catchError((cause) => {
-        this.#failure ??= { cause };
         observer.failed(place);
         this.#collectorFailed$.next();
-        return EMPTY;
+        return this.#failedWith(cause);
       }),
     );
   }

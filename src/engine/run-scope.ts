@@ -1,4 +1,4 @@
-import { catchError, defer, EMPTY, ignoreElements, merge, type Observable } from 'rxjs';
+import { catchError, concat, defer, EMPTY, ignoreElements, merge, type Observable, throwError } from 'rxjs';
 import { InFlightWindow } from '../../operators/index.ts';
 import type { AnalyticsConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
@@ -51,12 +51,24 @@ export class RunScope {
     this.window = new InFlightWindow(config.workers * config.max_in_flight);
   }
 
-  /** What plugins have left to do when everything is acknowledged. */
+  /** What plugins have left to do when everything is acknowledged. Errors with the first error, when all of it has ended. */
   get beforeEnd$(): Observable<never> {
-    return defer(() => merge(...this.#beforeEnd)).pipe(
-      ignoreElements(),
-      catchError(() => EMPTY),
-    );
+    return defer(() => {
+      const failures: unknown[] = [];
+      const all = this.#beforeEnd.map((work$) =>
+        work$.pipe(
+          ignoreElements(),
+          catchError((error) => {
+            failures.push(error);
+            return EMPTY;
+          }),
+        ),
+      );
+      return concat(
+        merge(...all),
+        defer(() => (failures.length === 0 ? EMPTY : throwError(() => failures[0]))),
+      );
+    });
   }
 
   /** One object for each place, so that its counters are found by it. */

@@ -116,6 +116,7 @@ export interface PipelineRunContext<C = PluginConfig> {
   /**
    * The run is over only when `work$` has completed too, or at the deadline of a stop. It is subscribed to when everything
    * else has drained. A collector uses it to give back messages that a server has sent and that it cannot emit any more.
+   * If it errors, the work of other plugins goes on, and the run fails when all of it has ended.
    */
   readonly beforeEnd?: ((work$: Observable<unknown>) => void) | undefined;
   readonly logger: Logger;
