@@ -65,7 +65,6 @@ export function validateExactlyOnce(pipelines: Mapping, entries: ValidEntries): 
           ? undefined
           : `${shown}, joins lines; \`exactly_once\` requires that each event comes from one line: after a crash, the lines of one could be read in part`,
       ),
-      ...checkAttempts(written),
       ...checkOrder(written),
       ...checkSharing(name, pipelines, entries),
     ];
@@ -83,18 +82,6 @@ function checkForwarder(written: Written): ConfigProblem[] {
       ? undefined
       : `the output of ${shown}, cannot be cut back after a crash; \`exactly_once\` requires one that can, such as \`disk\` with \`filename\`, or one that stores nothing twice, such as \`nats\``,
   );
-}
-
-/** The halves of a call that failed would be sent under ids that nothing has noted, and so twice after a crash. */
-function checkAttempts(written: Written): ConfigProblem[] {
-  const { pipeline, path } = written;
-  const attempts = isMapping(pipeline.delivery) ? pipeline.delivery.attempts : undefined;
-  if (typeof attempts !== 'number' || attempts <= 1) return [];
-  return checkEach('forward', written, ({ plugin }, shown) =>
-    plugin.traits?.deduplicates === true
-      ? `found ${attempts}; with ${shown}, \`exactly_once\` requires 1 or no limit: after more attempts, a call would be sent in halves, and these twice after a crash`
-      : undefined,
-  ).map((problem) => ({ ...problem, path: [...path, 'delivery', 'attempts'] }));
 }
 
 function checkOrder({ pipeline, path }: Written): ConfigProblem[] {

@@ -122,7 +122,7 @@ class EventGroup {
     const { acknowledgement, plan } = this.#stage;
     const { delivered, lost, rest, restErrors, isUntried } = split;
     if (plan === undefined) acknowledgement.deliveredAll(delivered);
-    else this.#held = [...this.#held, delivered];
+    else if (delivered.size > 0) this.#held = [...this.#held, delivered];
     const wait = rest.size === 0 ? undefined : isUntried ? 0 : this.#attempts.next(error);
     if (wait === undefined) this.#callsEnded();
     acknowledgement.giveUp(this.#left, lost);
@@ -151,16 +151,13 @@ class EventGroup {
 
   #retry(error: unknown): Observable<unknown> {
     const { acknowledgement, policy } = this.#stage;
-    const { attempts: most } = policy;
     const { size } = this.#left;
-    // One event may be the cause, unless the error says that every event would fail the same way.
-    const isBisected = size > 1 && most !== 1 && !isPermanent(error) && !isFatal(error);
-    // The last attempt is kept for the halves of a group.
-    const limit = most !== undefined && isBisected ? most - 1 : most;
-    const wait = isPermanent(error) ? undefined : this.#attempts.next(error, limit);
+    const beforeHalves = this.#attemptsBeforeHalves(error);
+    const wait = isPermanent(error) ? undefined : this.#attempts.next(error, beforeHalves ?? policy.attempts);
     if (wait !== undefined) return longTimer(wait);
-    if (isBisected) return this.#deliverHalves(error);
-    this.#callsEnded();
+    if (beforeHalves !== undefined) return this.#deliverHalves(error, beforeHalves);
+    // A planned call of which nothing was delivered is made again after a crash: the dead letter may not have its events.
+    if (this.#held.length > 0) this.#callsEnded();
     acknowledgement.giveUp(
       this.#left,
       new Map(Array.from({ length: size }, (_, position) => [position, error])),
@@ -168,14 +165,24 @@ class EventGroup {
     return EMPTY;
   }
 
+  /** How often the events are tried together, if their halves have the last attempt; otherwise undefined. */
+  #attemptsBeforeHalves(error: unknown): number | undefined {
+    const { plan, policy } = this.#stage;
+    const { attempts } = policy;
+    // The halves of a planned call would have ids that the plan does not know, and could be stored twice after a crash.
+    if (attempts === undefined || attempts === 1 || plan !== undefined) return undefined;
+    // One event may be the cause, unless the error says that every event would fail the same way.
+    const mayBeOne = this.#left.size > 1 && !isPermanent(error) && !isFatal(error);
+    return mayBeOne ? attempts - 1 : undefined;
+  }
+
   /** One event may be what makes a group fail: each half is tried once, and so are the halves of a half that fails. */
-  #deliverHalves(error: unknown): Observable<never> {
+  #deliverHalves(error: unknown, failedBefore: number): Observable<never> {
     const { policy } = this.#stage;
     this.#attempts.end();
     policy.onRetry(this.#attempts.failed, 0, error);
     const middle = Math.ceil(this.#left.size / 2);
     const halves = [this.#left.slice(0, middle), this.#left.slice(middle)];
-    const failedBefore = (policy.attempts ?? 0) - 1;
     const deliveries = halves.map((half) => () => deliverGroup(half, this.#stage, { failedBefore }));
     return deliverGroups(deliveries, this.#stage);
   }

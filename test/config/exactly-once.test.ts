@@ -45,6 +45,12 @@ describe('exactly_once', () => {
     expect(problems(config(main))).toEqual([expect.stringMatching(message)]);
   });
 
+  it.each([1, 5])('is good for a forwarder that stores nothing twice, with %d attempts', (attempts) => {
+    const out = { plugin: 'nats', servers: 'nats://127.0.0.1', subject: 'logs' };
+    const main = { delivery: { attempts } };
+    expect(problems({ ...config(main), forwarders: { out } })).toEqual([]);
+  });
+
   it('is refused with lines that are joined, because an event has no place of its own in the file', () => {
     const processors = { traces: { plugin: 'multiline', preset: 'java' }, same: { plugin: 'test' } };
     const found = problems({ ...config({ process: ['same', 'traces'] }), processors });

@@ -3,6 +3,7 @@ import { asyncScheduler, EMPTY, type Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { Acknowledgement } from '../../src/engine/acknowledgement.ts';
 import { Batches } from '../../src/engine/batches.ts';
+import type { CallPlan } from '../../src/engine/call-plan.ts';
 import { Delivery } from '../../src/engine/delivery.ts';
 import { deliverGroup } from '../../src/engine/event-group.ts';
 import { ForwarderCalls, type ForwarderFunctions } from '../../src/engine/forwarder-calls.ts';
@@ -17,7 +18,7 @@ const ENVELOPE = { timestamp: '2026-01-01T00:00:00.000Z', source: 'a', backfill:
 type Answers = readonly (Error | 'ok')[];
 
 /** Delivers five lines in virtual time, and returns what happened when. Waits are 1 s: the random part is at its most. */
-function run(answers: Answers, form: 'events' | 'JSON' = 'events', attempts?: number) {
+function run(answers: Answers, form: 'events' | 'JSON' = 'events', attempts?: number, isPlanned = false) {
   const log: string[] = [];
   const ids: string[] = [];
   const note = (what: string) => void log.push(`${asyncScheduler.now()}: ${what}`);
@@ -47,6 +48,7 @@ function run(answers: Answers, form: 'events' | 'JSON' = 'events', attempts?: nu
   const place = { kind: 'forward', name: 'out' } as const;
   const counters = new PipelineCounters();
   const observer = new Observers([counters]);
+  const plan = { commit: () => {}, ended: (id: string) => note(`ended ${id}`) } as unknown as CallPlan;
   let id = 0;
   new TestScheduler(() => {}).run(({ flush }) => {
     const delivery = new Delivery(5, (outcome) => note(`acknowledged: ${outcome}`));
@@ -73,7 +75,7 @@ function run(answers: Answers, form: 'events' | 'JSON' = 'events', attempts?: nu
       },
       ordered: true,
       failsInPart: true,
-      plan: undefined,
+      plan: isPlanned ? plan : undefined,
       nextId: () => `id ${id++}`,
     });
     (Array.isArray(delivered) ? EMPTY : (delivered as Observable<never>)).subscribe();
@@ -131,4 +133,40 @@ describe('A group of events', () => {
       '0: call event 4',
     ]);
   });
+
+  it.each([1, 2, 3])(
+    'that is planned is never halved, because no plan knows its halves: %d attempts',
+    (attempts) => {
+      const no = new PluginError('no');
+      const { log, ids } = run(Array(9).fill(no), 'events', attempts, true);
+      expect(log.map((entry) => entry.replace(/^\d+: /, ''))).toEqual([
+        // Not ended: a run after a crash makes it again.
+        ...Array(attempts).fill('call 01234'),
+        ...[...'01234'].map((line) => `gave up ${line}`),
+        'acknowledged: failed',
+      ]);
+      expect(new Set(ids)).toEqual(new Set(['id 0']));
+    },
+  );
+
+  it('that is planned and failed in part acknowledges what was delivered when its attempts are over', () => {
+    const { log } = run([failing([1, 3]), new PluginError('no')], 'events', 2, true);
+    expect(log.map((entry) => entry.replace(/^\d+: /, ''))).toEqual([
+      'call 01234',
+      'call 13',
+      'ended id 0',
+      'gave up 1',
+      'gave up 3',
+      'acknowledged: failed',
+    ]);
+  });
+
+  it.each([1, 2])(
+    'is tried without end if there is no limit on attempts, and with %d otherwise',
+    (attempts) => {
+      const no = Array<Error>(20).fill(new PluginError('no'));
+      expect(run(no).log.filter((entry) => entry.endsWith('call 01234'))).toHaveLength(21);
+      expect(run(no, 'events', attempts).log.filter((entry) => entry.includes('gave up'))).toHaveLength(5);
+    },
+  );
 });
