@@ -101,8 +101,20 @@ export class ForwarderCall {
     if (forwardJsonLines === undefined)
       return (forwardBatch as NonNullable<typeof forwardBatch>)(batches.events, id, restOf);
     if (batches.size < FEWEST_IN_BLOCK) return forwardJsonLines(batches.toJsonLines(NO_MEMORY), id);
-    this.#lease = new BlockLease(this.#of.memory);
-    return forwardJsonLines(batches.toJsonLines(this.#lease.take(DOCUMENT_BYTES)), id);
+    return forwardJsonLines(this.#toJsonLines(), id);
+  }
+
+  /** In memory that is given back when the call has succeeded, or if its events have no JSON form: then it got none. */
+  #toJsonLines(): Buffer {
+    const lease = new BlockLease(this.#of.memory);
+    try {
+      const documents = this.#batches.toJsonLines(lease.take(DOCUMENT_BYTES));
+      this.#lease = lease;
+      return documents;
+    } catch (error) {
+      lease.giveBack();
+      throw error;
+    }
   }
 
   succeeded(): void {

@@ -120,11 +120,15 @@ export function finderOf(rule: ValuesOfMatch): Finder {
   return new PlainFinder(new RegExp(source, `g${flags}`));
 }
 
-/** All matches in a string. */
+/** All matches in a string that are not empty. */
 export function matchesOf(finder: Finder, text: string): Span[] {
   const found: Span[] = [];
-  for (let start = finder.next(text, 0); start !== -1; start = finder.next(text, finder.end)) {
-    found.push({ start, end: finder.end });
+  let from = 0;
+  for (let start = finder.next(text, from); start !== -1; start = finder.next(text, from)) {
+    const { end } = finder;
+    if (end > start) found.push({ start, end });
+    // Always further: after an empty match, also one inside a surrogate pair, to whose start the engine goes back.
+    from = Math.max(end, start + 1, from + 1);
   }
   return found;
 }
