@@ -2,13 +2,12 @@ import { allowedV8Flags } from '../operators/internal.ts';
 import { type LinearEngine, type Pattern, parseExpression } from '../operators/internal-masks.ts';
 
 /*
- * V8 has a second engine for expressions, which never goes back. With one flag, it takes over where the first engine has
- * gone back 50,000 times; with the other, the constructor says which expressions it can run. V8 looks at the flags when
- * it compiles an expression, and only the command line on Node.js 20 lets them be set for that moment. Elsewhere, the engine
- * can run nothing.
+ * V8 has a second engine for expressions, which never goes back. An expression with the flag `l` runs on it, whatever the
+ * text and the thread. V8 knows that flag only after a flag of its own is set, which has no effect on other expressions.
+ * Only the command line on Node.js 20 lets it be set. Elsewhere, the engine can run nothing.
  */
-const TAKES_OVER = 'enable-experimental-regexp-engine-on-excessive-backtracks';
-const ANSWERS = 'enable-experimental-regexp-engine';
+const KNOWS_LINEAR = 'enable-experimental-regexp-engine';
+const LINEAR = 'l';
 
 /**
  * Whether V8's second engine can run an expression: one without look-around, back-references, the flags `i` and
@@ -19,15 +18,18 @@ const ANSWERS = 'enable-experimental-regexp-engine';
  * takesOverInLinearTime(/^(a+)+$/g); // false
  */
 export function takesOverInLinearTime({ source, flags }: RegExp): boolean {
-  const answer = () => {
-    try {
-      new RegExp(source, `${flags}l`);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  return allowedV8Flags()?.withFlag(ANSWERS, answer) ?? false;
+  if (allowedV8Flags() === undefined) return false;
+  try {
+    linear(source, flags);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function linear(source: string, flags: string): RegExp {
+  allowedV8Flags()?.setFlag(KNOWS_LINEAR);
+  return new RegExp(source, flags.replace(LINEAR, '') + LINEAR);
 }
 
 /** What the engine allocates at most, at each character, for a thread that it can start. It frees this only at the end. */
@@ -42,20 +44,7 @@ export const linearEngine: LinearEngine = {
     if (parsed === undefined || !takesOverInLinearTime(expression)) return 0;
     return Math.floor(MOST_BYTES / (BYTES_PER_THREAD * threadsOf(parsed.pattern)));
   },
-  compile: (source, flags) => {
-    const compiled = () => {
-      // In other brackets: V8 shares what it has compiled between expressions that are written alike.
-      const expression = new RegExp(`(?:(?:${source}))`, flags);
-      // V8 compiles for texts of bytes and for others, and from the second text on once more.
-      for (const text of ['a', 'a', 'a', '\u4e00', '\u4e00', '\u4e00']) {
-        expression.lastIndex = 0;
-        expression.test(text);
-      }
-      expression.lastIndex = 0;
-      return expression;
-    };
-    return allowedV8Flags()?.withFlag(TAKES_OVER, compiled) ?? compiled();
-  },
+  compile: linear,
 };
 
 /** How many threads the engine can start at a character: for each range of a class, and for each choice. */

@@ -1,19 +1,19 @@
 /** Sets flags of V8, which apply to the whole process: so the program decides whether millrace may. */
 export interface V8Flags {
-  /** Runs work while a flag is set. */
-  readonly withFlag: <T>(flag: string, work: () => T) => T;
+  /** Sets a flag for good. Doing so again, or in another thread, changes nothing. */
+  readonly setFlag: (flag: string) => void;
   /** The URL of a module that exports the two: workers load it. */
   readonly url: string;
 }
 
 let allowed: V8Flags | undefined;
 
-/** Lets plugins have flags set while they compile an expression. Only the command line calls this, and its workers. */
+/** Lets plugins set flags for the expressions that need them. Only the command line calls this, and its workers. */
 export function allowV8Flags(flags: V8Flags | undefined): void {
   allowed = flags;
 }
 
-/** Undefined in a program that embeds millrace, and where a flag cannot be set for a moment only. */
+/** Undefined in a program that embeds millrace, and from Node.js 22 on. */
 export function allowedV8Flags(): V8Flags | undefined {
   return allowed;
 }

@@ -29,7 +29,7 @@ export async function main(args: readonly string[], releaseSignals: () => void):
   program.hook('preAction', (_program, command) => {
     if (command.name() !== 'run') releaseSignals();
     loadRxjs();
-    if (v8Flags.mayBeReset) allowV8Flags(v8Flags);
+    if (v8Flags.mayBeSet) allowV8Flags(v8Flags);
   });
   let isEnding = false;
   const endWith = (text: string, code: number = ExitCode.internal) => {

@@ -5,21 +5,13 @@ import v8 from 'node:v8';
 /** Where the build puts this module for workers. */
 export const url = new URL('./v8-flags.js', import.meta.url).href;
 
-/**
- * Whether flags of expressions may be set for the moment of compiling one. From Node.js 22 on, V8 ends the process if its
- * second engine runs while the flag is no longer set.
- */
-export const mayBeReset = Number.parseInt(process.versions.node, 10) < 22;
+/** Whether the second engine of V8 is used: from Node.js 22 on, expressions that need it are refused. */
+export const mayBeSet = Number.parseInt(process.versions.node, 10) < 22;
 
 /**
- * Runs work while V8 has a flag. V8 looks at the flags of expressions when it compiles one, so that no other expression of
- * the process is changed. A version of V8 that does not know a flag prints a line about it and goes on.
+ * Sets a flag of V8 for the whole process, for good. It is never unset: the user may have set it too, and another thread
+ * may need it at that moment.
  */
-export function withFlag<T>(flag: string, work: () => T): T {
+export function setFlag(flag: string): void {
   v8.setFlagsFromString(`--${flag}`);
-  try {
-    return work();
-  } finally {
-    v8.setFlagsFromString(`--no-${flag}`);
-  }
 }

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import { describe, expect, it, jest } from '@jest/globals';
-import { mayBeReset } from '../../src/cli/v8-flags.ts';
+import { mayBeSet } from '../../src/cli/v8-flags.ts';
 import { ROOT, upToDateBuild } from '../support/build.ts';
 import { folderWith, runCli, runShell, startProcess } from '../support/cli.ts';
 
@@ -183,7 +183,7 @@ host_config: {}
 `,
     });
     const { code, stdout, stderr } = await runCli(['run', 'p.yaml', '--once', '--no-state'], { cwd });
-    if (mayBeReset) {
+    if (mayBeSet) {
       expect(code).toBe(0);
       expect(stdout).toContain(`"line":"${'a'.repeat(40)}!"`);
     } else {
@@ -191,6 +191,52 @@ host_config: {}
       expect(stderr).toContain('Only the command line on Node.js 20 can run such expressions');
     }
   });
+
+  (mayBeSet ? it : it.skip)(
+    'are never unset by a thread, so that threads agree and the settings of the user last',
+    async () => {
+      const lines = Array.from(
+        { length: 20_000 },
+        (_, i) => `${'a'.repeat(40)}! ${i % 10 === 0 ? 'ab' : ''}`,
+      );
+      const cwd = folderWith({
+        'in.log': `${lines.join('\n')}\n`,
+        'p.yaml': `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+processors: { mask: { plugin: regex_mask, rules: { A: '(a+)+b', B: '(?:x+)+y', C: '^(?:a|aa)+$' } } }
+forwarders: { out: { plugin: disk, path: ., filename: out.jsonl } }
+pipelines: { main: { collect: log, process: mask, forward: out, workers: 4 } }
+host_config: {}
+`,
+      });
+      // Preloaded into each thread: writes the flags that are set, and whether those of the user are at the end.
+      const spy = `
+import { writeSync } from 'node:fs';
+import v8 from 'node:v8';
+import { isMainThread } from 'node:worker_threads';
+const set = v8.setFlagsFromString;
+v8.setFlagsFromString = (flag) => { writeSync(2, 'sets ' + flag + '\\n'); set(flag); };
+if (isMainThread) process.on('exit', () => writeSync(2, 'knows ' + new RegExp('a', 'l') + '\\n'));`;
+      const { code, stderr } = await startProcess(
+        process.execPath,
+        [
+          '--enable-experimental-regexp-engine',
+          await upToDateBuild(),
+          'run',
+          'p.yaml',
+          '--once',
+          '--no-state',
+        ],
+        { cwd, env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(spy)}` } },
+      ).ended();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('knows /a/l') });
+      expect(stderr).toContain('sets --enable-experimental-regexp-engine\n');
+      expect(stderr).not.toContain('sets --no-');
+      expect(stderr).not.toContain('could not be masked');
+      const masked = readFileSync(join(cwd, 'out.jsonl'), 'utf8').split('\n');
+      expect(masked.filter((line) => line.includes('! <:A:>'))).toHaveLength(2000);
+    },
+  );
 
   it('are not set by an import', async () => {
     const set = jest.spyOn(v8, 'setFlagsFromString');

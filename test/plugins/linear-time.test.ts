@@ -17,10 +17,10 @@ const DOUBLING = [
   '(?:\\w*\\d*)*%',
 ];
 
-const itWithEngine = v8Flags.mayBeReset ? it : it.skip;
+const itWithEngine = v8Flags.mayBeSet ? it : it.skip;
 
 // The command line does so too.
-beforeEach(() => allowV8Flags(v8Flags.mayBeReset ? v8Flags : undefined));
+beforeEach(() => allowV8Flags(v8Flags.mayBeSet ? v8Flags : undefined));
 afterEach(() => allowV8Flags(undefined));
 
 describe('linearEngine', () => {

@@ -78,7 +78,7 @@ describe('WorkerPool', () => {
     };
     afterEach(() => allowV8Flags(undefined));
 
-    (v8Flags.mayBeReset ? it : it.skip)(
+    (v8Flags.mayBeSet ? it : it.skip)(
       'switches V8 to its linear engine where the program may set flags, as the command line may',
       async () => {
         const url = new URL('../../dist/src/cli/v8-flags.js', import.meta.url).href;

@@ -7,7 +7,7 @@ import { type Cost, costOf } from './cost.ts';
 export interface LinearEngine {
   /** The most characters of a text that the engine may run an expression on: 0 if it cannot run the expression. */
   readonly maxLength: (expression: RegExp) => number;
-  /** An expression that is run by the engine where it has to go back too often. It is for short enough texts only. */
+  /** The expression as the engine runs it. It is for short enough texts only. */
   readonly compile: (source: string, flags: string) => RegExp;
 }
 
