@@ -75,9 +75,7 @@ export class ProblemLog {
   add(source: ConfigSource, problem: Problem): void {
     const { path, message, suggestion, at = 'value', foreign = false } = problem;
     if (at === 'value' && source.isBroken(path)) return;
-    // A plugin's message may quote any value of its entry.
-    const text = foreign ? source.withhold(message, path.slice(0, 2)) : message;
-    this.addAt(source.file, source.place(path, at), path, text, suggestion, foreign);
+    this.addAt(source.file, source.place(path, at), path, message, suggestion, foreign);
   }
 
   /** Takes back all problems in a section, and gives how many they were. */

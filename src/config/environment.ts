@@ -48,26 +48,58 @@ export function withPlainReferences(text: string): string {
  * substitute('${HOST:-localhost}:80', {}).text; // 'localhost:80'
  */
 export function substitute(text: string, env: Environment): Substitution {
-  const used: UsedVariable[] = [];
+  const parts: Part[] = [];
   const missing: string[] = [];
-  const result = text.replace(
-    REFERENCE,
-    (whole: string, escaped: string, name: string, fallback?: string) => {
-      if (escaped !== '') return whole.slice(1);
-      const value = Object.hasOwn(env, name) ? env[name] : undefined;
-      if (fallback !== undefined && (value === undefined || value === '')) return fallback;
-      if (value === undefined) {
-        missing.push(name);
-        return whole;
-      }
-      used.push({ name, value });
-      return value;
-    },
-  );
+  let end = 0;
+  for (const { 0: whole, 1: escaped, 2: name = '', 3: fallback, index } of text.matchAll(REFERENCE)) {
+    parts.push({ text: text.slice(end, index) });
+    end = index + whole.length;
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (escaped !== '') parts.push({ text: whole.slice(1) });
+    else if (fallback !== undefined && (value === undefined || value === '')) parts.push({ text: fallback });
+    else if (value !== undefined) parts.push({ text: value, name });
+    else {
+      missing.push(name);
+      parts.push({ text: whole });
+    }
+  }
+  parts.push({ text: text.slice(end) });
+  const result = parts.map((part) => part.text).join('');
   const unescaped = result.replace(LOOKALIKE, (whole, escaped: string) =>
     escaped === '' ? whole : whole.slice(1),
   );
-  return { text: unescaped, used, missing, lookalikes: lookalikesIn(text, env) };
+  return { text: unescaped, used: usedIn(parts), missing, lookalikes: lookalikesIn(text, env) };
+}
+
+/** A part of a text: the value of a variable if it has a name. */
+interface Part {
+  readonly text: string;
+  readonly name?: string;
+}
+
+/** The values in a text, and the words that they are parts of: in `x${V}y` nobody would find a short value by itself. */
+function usedIn(parts: readonly Part[]): UsedVariable[] {
+  const pieces = parts.flatMap((part) =>
+    part.name === undefined ? part.text.split(/([^\p{L}\p{M}\w]+)/u).map((text): Part => ({ text })) : [part],
+  );
+  const used: UsedVariable[] = [];
+  let word: Part[] = [];
+  const close = () => {
+    const values = word.flatMap(({ name, text }) => (name === undefined ? [] : { name, value: text }));
+    used.push(...values);
+    if (values[0] !== undefined && word.length > 1) {
+      const value = word.map(({ text }) => text).join('');
+      const shown = word.map(({ name, text }) => (name === undefined ? text : `\${${name}}`)).join('');
+      used.push({ name: values[0].name, value, shown });
+    }
+    word = [];
+  };
+  for (const piece of pieces) {
+    if (piece.name === undefined && /^[^\p{L}\p{M}\w]/u.test(piece.text)) close();
+    else if (piece.text !== '') word.push(piece);
+  }
+  close();
+  return used;
 }
 
 /** Warnings about what looks like a reference. A default is not shown: it can be a secret. */

@@ -1,6 +1,6 @@
 import type { Problem } from '../sdk/checks/problem.ts';
 import { isMapping, type Path, valueAt } from '../sdk/checks/problem.ts';
-import { type UsedVariable, withholdLong } from '../sdk/checks/shown-values.ts';
+import { type UsedVariable, withhold, withholdLong } from '../sdk/checks/shown-values.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ProblemLog } from './config-error.ts';
@@ -29,6 +29,7 @@ export class MergedConfig {
   readonly #log: ProblemLog;
   readonly #warnings: Problem[] = [];
   readonly #secrets: Path[] = [];
+  readonly #parsed = new Map<string, unknown>();
 
   constructor(
     sources: readonly ConfigSource[],
@@ -81,6 +82,11 @@ export class MergedConfig {
     return isHidden ? 'a value that is not shown' : this.sourceOf(path).describe(path);
   }
 
+  /** Remembers what a schema has made of an entry: messages about it quote that. */
+  parsed(path: Path, data: unknown): void {
+    this.#parsed.set(path.join('\n'), data);
+  }
+
   /** Keeps the value at a path, and the lines that it is on, out of all messages. */
   hideSecret(path: Path): void {
     const source = this.sourceOf(path);
@@ -93,7 +99,7 @@ export class MergedConfig {
 
   /** Whether a string at a path is a part of the configuration, not of an environment variable that it names. */
   isLiteral(path: Path, text: string): boolean {
-    return this.sourceOf(path).withhold(text, path) === text;
+    return withhold(text, this.#variablesAt(path)) === text;
   }
 
   isBroken(path: Path): boolean {
@@ -113,9 +119,26 @@ export class MergedConfig {
     }
   }
 
-  /** A problem may be about values elsewhere, such as an output that two pipelines write to. */
+  /**
+   * A problem may be about values elsewhere, such as an output that two pipelines write to. Short values are withheld
+   * only from messages that may quote them: they could be any part of others.
+   */
   #withheld(problem: Problem): Problem {
-    return { ...problem, message: withholdLong(problem.message, this.variables) };
+    const { message, suggestion, path, foreign = false, quotes = [entryOf(path)] } = problem;
+    const quoted = foreign ? quotes.flatMap((place) => this.#variablesAt(place)) : [];
+    const text = (words: string) => withhold(withholdLong(words, this.variables), quoted);
+    // Of a plugin's path, what is in no file may be a value too.
+    const known = foreign ? this.sourceOf(path).depth(path) : path.length;
+    return {
+      ...problem,
+      message: text(message),
+      suggestion: suggestion && text(suggestion),
+      path: path.map((step, depth) => (depth < known || typeof step === 'number' ? step : text(step))),
+    };
+  }
+
+  #variablesAt(path: Path): UsedVariable[] {
+    return this.#sources.flatMap((source) => source.variablesAt(path, this.#parsed.get(path.join('\n'))));
   }
 
   #unknownSection(source: ConfigSource, name: string): void {
@@ -154,6 +177,11 @@ export class MergedConfig {
       }
     }
   }
+}
+
+/** The path of the entry that a value belongs to. The host is one entry. */
+function entryOf([section, ...names]: Path): Path {
+  return section === 'host_config' ? [section] : [section ?? '', ...names.slice(0, 1)];
 }
 
 /** Sets an own property, whatever its name: plain assignment would set the prototype for `__proto__`. */

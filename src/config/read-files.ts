@@ -171,6 +171,6 @@ function testsOf(source: ConfigSource): ConfigSource {
     lines: (path) => source.lines(path),
     describe: (path) => source.describe(path),
     isBroken: (path) => isTests(path) && source.isBroken(path),
-    withhold: (text, path) => source.withhold(text, path),
+    variablesAt: (path, parsed) => source.variablesAt(path, parsed),
   };
 }

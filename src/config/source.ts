@@ -1,6 +1,6 @@
 import { describeValue } from '../sdk/checks/describe.ts';
 import { isMapping, type Path, type Problem, valueAt } from '../sdk/checks/problem.ts';
-import { type UsedVariable, withhold } from '../sdk/checks/shown-values.ts';
+import type { UsedVariable } from '../sdk/checks/shown-values.ts';
 import { printableLines, truncate } from '../sdk/printable.ts';
 import { type MappingNode, nodeValue, usedVariables, type YamlNode } from './yaml-node.ts';
 
@@ -71,8 +71,8 @@ export interface ConfigSource {
   describe(path: Path): string;
   /** Whether a scalar at or below the path has no value, for example for want of an environment variable. */
   isBroken(path: Path): boolean;
-  /** The text without values of environment variables that stand at or below the path. */
-  withhold(text: string, path: Path): string;
+  /** The environment variables whose values are at or below the path, where a schema may have made `parsed` of them. */
+  variablesAt(path: Path, parsed?: unknown): readonly UsedVariable[];
 }
 
 /** The source of `parseConfig`: no places, no environment. */
@@ -109,8 +109,8 @@ export class ObjectSource implements ConfigSource {
     return false;
   }
 
-  withhold(text: string): string {
-    return text;
+  variablesAt(): readonly UsedVariable[] {
+    return [];
   }
 }
 
@@ -165,7 +165,7 @@ export class YamlSource implements ConfigSource {
   describe(path: Path): string {
     const { depth, node } = this.#trace(path);
     if (depth < path.length || node.kind !== 'scalar') return describeValue(valueAt(this.value, path));
-    if (node.substituted) return `the value of ${truncate(node.written)}`;
+    if (node.text !== node.written) return `the value of ${truncate(node.written)}`;
     return typeof node.value === 'number' ? truncate(node.written) : describeValue(node.value);
   }
 
@@ -174,8 +174,9 @@ export class YamlSource implements ConfigSource {
     return depth === path.length && node.broken;
   }
 
-  withhold(text: string, path: Path): string {
-    return withhold(text, usedVariables(this.#trace(path).node));
+  variablesAt(path: Path, parsed?: unknown): readonly UsedVariable[] {
+    const { depth, node } = this.#trace(path);
+    return depth === path.length ? usedVariables(node, parsed) : [];
   }
 
   /** Follows a path as far as it goes; `slotOffset` is the offset of the last key or list item that exists. */

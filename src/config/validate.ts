@@ -28,7 +28,7 @@ import {
   validateWorkers,
 } from './validate-capabilities.ts';
 import { validateOwnOutput } from './validate-own-output.ts';
-import { _validate_pipelines } from './validate-pipelines.ts';
+import { _validate_pipelines, KINDS, namesIn } from './validate-pipelines.ts';
 import { checkSecrets, checkUrlSecrets, hideSecrets, hideSuspects } from './validate-secrets.ts';
 
 /** What validation needs besides the configuration itself. */
@@ -90,7 +90,11 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       ...validateMaskedRoutes(pipelines, entries),
       ...validateStdin(pipelines, entries),
     ];
-    for (const problem of problems) config.add({ ...problem, foreign: true });
+    for (const problem of problems) {
+      const [section, name] = problem.path;
+      const quotes = section === 'pipelines' ? quotedOf(String(name), written) : [problem.path.slice(0, 2)];
+      config.add({ ...problem, foreign: true, quotes });
+    }
   }
   return buildConfig({
     entries,
@@ -98,6 +102,19 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
     host_config: config.sections.get('host_config') ?? {},
     admin: validateAdmin(config),
   });
+}
+
+/** Where the values are that a message about a pipeline may quote: in the pipeline and in its entries. */
+function quotedOf(name: string, pipelines: Model): Path[] {
+  const pipeline = pipelines[name];
+  if (!isMapping(pipeline)) return [['pipelines', name]];
+  const { delivery } = pipeline;
+  const letters = isMapping(delivery) ? namesIn(delivery.dead_letter) : [];
+  return [
+    ['pipelines', name],
+    ...KINDS.flatMap((kind) => namesIn(pipeline[kind]).map((entry) => [PLUGIN_SECTIONS[kind], entry.name])),
+    ...letters.map((entry) => [PLUGIN_SECTIONS.forward, entry.name]),
+  ];
 }
 
 function validateAdmin(config: MergedConfig): AdminConfig | undefined {
@@ -148,6 +165,7 @@ function validateEntries<K extends PluginKind>(
     }
     const data = validateModel(() => plugin.get_config_schema(), model, path, config);
     if (!isMapping(data) || config.isBroken(path)) continue;
+    config.parsed(path, data);
     checkSecrets(data, path, config, () => plugin.get_config_schema());
     valid.set(name, { plugin: plugin as PluginOf[K], data });
     checkPlugin(plugin, data, path, config, context.host);
@@ -227,14 +245,16 @@ function checkPlugin(
     const message = `the plugin has a field \`${field}\`, which is a property of every entry; rename it in the plugin`;
     config.add({ path: [...path, field], at: 'key', message });
   }
+  // It is given the host, too.
+  const quotes = [path, ['host_config']];
   try {
     const check = plugin.checkConfig?.bind(plugin) as Check | undefined;
     for (const problem of check?.({ config: data, host }) ?? []) {
-      config.add({ ...problem, path: [...path, ...problem.path], foreign: true });
+      config.add({ ...problem, path: [...path, ...problem.path], foreign: true, quotes });
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    config.add({ path, message: `checkConfig of the plugin failed: ${reason}`, foreign: true });
+    config.add({ path, message: `checkConfig of the plugin failed: ${reason}`, foreign: true, quotes });
   }
 }
 

@@ -118,11 +118,10 @@ export class YamlComposer {
         `the environment variable ${name} is not set; set it, give a default with \${${name}:-…}, or write $\${${name}} for the text itself`,
       );
     }
-    const substituted = text !== written;
-    const value = this.#resolve(event, text, substituted, path);
+    const value = this.#resolve(event, text, text !== written, path);
     const broken = this.problems.length > problemsBefore;
     const end = event.valueEnd;
-    return { kind: 'scalar', offset, end, size: 1, broken, value, written, used, substituted };
+    return { kind: 'scalar', offset, end, size: 1, broken, value, written, text, used };
   }
 
   #resolve(event: ScalarEvent, text: string, substituted: boolean, path: Path): unknown {

@@ -7,6 +7,7 @@ import {
   type ScalarTagDefinition,
   strTag,
 } from 'js-yaml';
+import { valueAt } from '../sdk/checks/problem.ts';
 import type { UsedVariable } from '../sdk/checks/shown-values.ts';
 
 /** A YAML value with its place. Aliases share the node that they name. */
@@ -28,9 +29,9 @@ export interface ScalarNode extends NodeBase {
   readonly end: number;
   /** The value as written, before environment variables are substituted. */
   readonly written: string;
+  /** The value after environment variables are substituted. */
+  readonly text: string;
   readonly used: readonly UsedVariable[];
-  /** Whether environment variables, or their defaults, made the value. */
-  readonly substituted: boolean;
 }
 
 interface SequenceNode extends NodeBase {
@@ -50,18 +51,27 @@ export function nodeValue(node: YamlNode): unknown {
   return Object.fromEntries([...node.entries].map(([key, entry]) => [key, nodeValue(entry.node)]));
 }
 
-/** The environment variables that a node's scalars hold. */
-export function usedVariables(node: YamlNode): readonly UsedVariable[] {
-  return childNodes(node)
-    .flatMap(usedVariables)
-    .concat(node.kind === 'scalar' ? node.used : []);
+/**
+ * The environment variables that a node's scalars hold.
+ *
+ * @param parsed what a schema has made of the value: of `5s` the number 5, which is as secret
+ */
+export function usedVariables(node: YamlNode, parsed: unknown = nodeValue(node)): readonly UsedVariable[] {
+  if (node.kind !== 'scalar') {
+    const slots = node.kind === 'sequence' ? node.items.entries() : node.entries;
+    return [...slots].flatMap(([key, slot]) => usedVariables(slot.node, valueAt(parsed, [key])));
+  }
+  const [first] = node.used;
+  if (first === undefined) return [];
+  const values = scalarsIn(parsed)
+    .map(String)
+    .filter((value) => value !== node.text);
+  return [...node.used, ...values.map((value) => ({ ...first, value, shown: node.written }))];
 }
 
-/** The values of a collection. */
-function childNodes(node: YamlNode): YamlNode[] {
-  if (node.kind === 'scalar') return [];
-  const slots = node.kind === 'sequence' ? node.items : [...node.entries.values()];
-  return slots.map((slot) => slot.node);
+function scalarsIn(value: unknown): (string | number | boolean)[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(scalarsIn);
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [value] : [];
 }
 
 /** In the order in which a plain scalar is tried: YAML 1.2's core schema, where dates stay strings. */

@@ -36,4 +36,6 @@ export interface Problem extends ConfigProblem {
   readonly at?: 'key' | 'value';
   /** The message is a plugin's, so it may quote the value of an environment variable. */
   readonly foreign?: boolean;
+  /** Where the values are that a foreign message may quote. Default: in the entry that it is about. */
+  readonly quotes?: readonly Path[];
 }

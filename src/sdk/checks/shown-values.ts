@@ -11,6 +11,8 @@ import { urlSecretsIn } from './url-secrets.ts';
 export interface UsedVariable {
   readonly name: string;
   readonly value: string;
+  /** What replaces the value: a reference to the variable by default. */
+  readonly shown?: string;
 }
 
 /** Shorter values are found inside other words, and of those a text has many. */
@@ -32,7 +34,7 @@ export function variablesOf(config: object): readonly UsedVariable[] {
  * Replaces the values of variables in a text by references, the longest first. A value is found as it is, escaped as in
  * JSON, and where its end was cut off and replaced by `…`. A path or glob is also found as a normalised path, as an
  * absolute one, and by its folder: files in it are named in messages. Folders, and values of less than four characters,
- * are replaced only where they are whole words.
+ * are replaced only where they are whole words or numbers: `5` in `5s`, and not in `15`.
  *
  * @example
  * withhold('cannot read /srv/s3cret/a.log', [{ name: 'DIR', value: '/srv/s3cret/' }]); // 'cannot read ${DIR}a.log'
@@ -66,12 +68,15 @@ function withholderOf(
   secrets: readonly Secret[] = [],
 ): (text: string) => string {
   const variables = used
-    .flatMap(({ name, value }) => [
-      ...formsOf(value).map((form) => ({ name, value: form, isWord: form.length < LONG_ENOUGH })),
-      ...foldersOf(value).map((folder) => ({ name, value: folder, isWord: true })),
-    ])
     .filter(({ value }) => value !== '')
-    .map(({ name, value, isWord }) => withheldValue(value, `\${${name}}`, isWord));
+    .flatMap(({ name, value, shown = `\${${name}}` }) => [
+      ...formsOf(value).map((form) =>
+        withheldValue(form, shown, form.length < LONG_ENOUGH ? neighbours : undefined),
+      ),
+      ...(shown === `\${${name}}` ? foldersOf(value) : []).map((folder) =>
+        withheldValue(folder, shown, () => '\\w'),
+      ),
+    ]);
   const all = longestFirst(variables);
   return (text) =>
     (secrets.length === 0 ? all : longestFirst([...all, ...valuesOf(secrets)])).reduce(
@@ -89,20 +94,25 @@ function longestFirst(values: readonly Withheld[]): Withheld[] {
   return values.toSorted((a, b) => b.value.length - a.value.length);
 }
 
-function withheldValue(value: string, shown: string, isWord = false): Withheld {
+/** @param neighboursOf what must not be beside the first and the last character of the value; by default anything may */
+function withheldValue(value: string, shown: string, neighboursOf?: (character: string) => string): Withheld {
   const literal = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return { value, pattern: new RegExp(isWord ? `(?<!\\w)${literal}(?!\\w)` : literal, 'g'), shown };
+  if (neighboursOf === undefined) return { value, pattern: new RegExp(literal, 'g'), shown };
+  const characters = [...value];
+  const [before, after] = [characters[0], characters.at(-1)].map((character = '') => neighboursOf(character));
+  // The name in a reference that is there already is no value.
+  return { value, pattern: new RegExp(`(?<!${before}|\\$\\{\\w*)${literal}(?!${after})`, 'gu'), shown };
+}
+
+/** The characters that make a longer word, or a longer number, with the first or the last one of a word. */
+function neighbours(character: string): string {
+  if (/\d/.test(character)) return '\\d';
+  return /\p{L}/u.test(character) ? '[\\p{L}\\p{M}]' : '\\w';
 }
 
 /** The current values, because those of files change. */
 function valuesOf(secrets: readonly Secret[]): Withheld[] {
-  const forms = secrets.flatMap(({ knownValues }) =>
-    knownValues.flatMap((value) => [
-      value,
-      JSON.stringify(value).slice(1, -1),
-      encodeURIComponent(value.toWellFormed()),
-    ]),
-  );
+  const forms = secrets.flatMap(({ knownValues }) => knownValues.flatMap(escapedForms));
   return [...new Set(forms)].map((value) => withheldValue(value, HIDDEN));
 }
 
@@ -164,8 +174,13 @@ function withheldFields(
   }
 }
 
+/** A value as it is, in a string of JSON, and in a URL. */
+function escapedForms(value: string): string[] {
+  return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())];
+}
+
 function formsOf(value: string): string[] {
-  const forms = [value, JSON.stringify(value).slice(1, -1)];
+  const forms = escapedForms(value);
   if (value.includes('/')) forms.push(normalPath(value), ...absolute(normalPath(value)));
   return [...new Set(forms)];
 }

@@ -23,6 +23,14 @@ describe('withhold', () => {
     [JSON.stringify({ key: LONG }), '{"key":"${LONG}"}'],
     [`found ${describeValue(`x${LONG}`)} … or so`, 'found the string "x${LONG}…" … or so'],
   ])('%s', (text, shown) => expect(withhold(text, used)).toBe(shown));
+
+  it('leaves the names in references', () => {
+    const named = [
+      { name: 'A', value: 'B' },
+      { name: 'B', value: 'A' },
+    ];
+    expect(withhold('A, B and ABBA', named)).toBe('${B}, ${A} and ABBA');
+  });
 });
 
 describe('withholdLong', () => {
