@@ -45,7 +45,15 @@ describe('docs/plugins.md', () => {
   });
 
   it.each([
-    ...['PluginBase', 'CollectPlugin', 'ProcessPlugin', 'ForwardPlugin', 'LineMapping', 'ManyLines'],
+    ...[
+      'PluginBase',
+      'CollectPlugin',
+      'ProcessPlugin',
+      'ForwardPlugin',
+      'LineMapping',
+      'ManyLines',
+      'LineJoining',
+    ],
     ...['PipelineRunContext', 'CollectorState', 'PluginStats', 'RunInfo', 'Host', 'ConfigProblem'],
     ...['LineEnvelope', 'EventOrigin', 'PluginErrorOptions', 'FailedEvent', 'ExactOutputEvents'],
   ])('names the members of %s', (name) => {
