@@ -4,6 +4,7 @@ import { type Masks, maskOfTexts, type RowMask, RowsMasker } from '../../operato
 import {
   type CollectedEvent,
   type LineEnvelope,
+  LineEvents,
   type LineMapping,
   oncePerContext,
   ParsedEvents,
@@ -71,19 +72,15 @@ class ContextMask<C> {
   }
 
   /** Whether it leaves everything but the line of an event as it is. */
-  #spares({ timestamp, source, backfill }: LineEnvelope): boolean {
+  #spares(envelope: LineEnvelope): boolean {
+    const { source } = envelope;
     // Each text is masked for itself: what was left as it is, is so again.
     const isKnown = source === this.#spared;
-    const event = { timestamp, data: { line: '', source: isKnown ? '' : source }, backfill };
+    const [event] = LineEvents.of([''], isKnown ? { ...envelope, source: '' } : envelope).events;
     this.#noticed = false;
     try {
-      const { data, ...fields } = this.#masks.mask(event);
-      const isSpared =
-        !this.#noticed &&
-        data.line === '' &&
-        data.source === event.data.source &&
-        fields.timestamp === timestamp &&
-        fields.backfill === backfill;
+      const masked = this.#masks.mask(event as CollectedEvent);
+      const isSpared = !this.#noticed && JSON.stringify(masked) === JSON.stringify(event);
       if (isSpared) this.#spared = source;
       return isSpared;
     } catch {
