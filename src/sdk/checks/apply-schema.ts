@@ -11,6 +11,8 @@ export interface Issue extends ConfigSchemaIssue {
   readonly [detail: string]: unknown;
 }
 
+type JsonSchema = Readonly<Record<string, unknown>>;
+
 type SchemaResult =
   | { readonly success: true; readonly data: unknown }
   | { readonly success: false; readonly issues: readonly Issue[] };
@@ -72,8 +74,18 @@ export function knownKeys(schema: ConfigSchema, path: Path): string[] {
   return schema instanceof Object && '_zod' in schema ? keysAt(jsonSchemaOf(schema), path) : [];
 }
 
-/** The JSON Schema of what a zod schema takes; undefined if it cannot be told. */
-export function jsonSchemaOf(schema: ConfigSchema): Record<string, unknown> | undefined {
+const jsonSchemas = new WeakMap<ConfigSchema, JsonSchema | undefined>();
+
+/**
+ * The JSON Schema of what a zod schema takes; undefined if it cannot be told. It is created once for each schema, since a test
+ * of a pipeline may ask for it in each of hundreds of runs.
+ */
+export function jsonSchemaOf(schema: ConfigSchema): JsonSchema | undefined {
+  if (!jsonSchemas.has(schema)) jsonSchemas.set(schema, createJsonSchema(schema));
+  return jsonSchemas.get(schema);
+}
+
+function createJsonSchema(schema: ConfigSchema): JsonSchema | undefined {
   try {
     return z.toJSONSchema(schema as unknown as z.core.$ZodType, {
       io: 'input',
