@@ -170,7 +170,7 @@ describe('numbers with more digits than JavaScript has keep them', () => {
       'src/testing/conformance/checks/state.ts',
       'src/testing/conformance/sample-events.ts',
       'src/testing/record/hide-findings.ts',
-      'src/testing/record/mask-recording.ts',
+      'src/testing/record/mask-events.ts',
       'src/testing/record/recorded-expectation.ts',
       'src/testing/yaml/snapshots.ts',
     ];

@@ -4,6 +4,7 @@ import { SwitchableObserver } from '../../src/cli/switchable-observer.ts';
 import { Manager } from '../../src/engine/manager.ts';
 import type { AnalyticsConfig } from '../../src/sdk/config.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
+import type { ForwardPlugin } from '../../src/sdk/plugin.ts';
 import { memoryStore } from '../../src/state/state-store.ts';
 import { toEvent } from '../../src/testing/marbles.ts';
 import { recordedTest, recorderFor } from '../../src/testing/record/record-test.ts';
@@ -17,6 +18,8 @@ import { load, run } from './yaml/helpers.ts';
 interface Incident {
   readonly rows: CollectorRow | readonly CollectorRow[];
   readonly calls?: readonly PlannedCall[];
+  /** What every call of the forwarder fails with. */
+  readonly cause?: Error | undefined;
   /** Those of the second forwarder, if there is one. */
   readonly copyCalls?: readonly PlannedCall[];
   readonly until?: number;
@@ -36,6 +39,7 @@ export async function recorded(
   {
     rows,
     calls = [],
+    cause,
     copyCalls = [],
     until,
     once = false,
@@ -59,8 +63,9 @@ export async function recorded(
           jitter: () => 0,
         }),
       ),
-      forwarders: replacePlugins(config.forwarders, ({ name, loaded_plugin }) =>
-        standInForwarder(
+      forwarders: replacePlugins(config.forwarders, ({ name, loaded_plugin }) => {
+        if (name === 'archive' && cause !== undefined) return failing(loaded_plugin, cause);
+        return standInForwarder(
           loaded_plugin,
           name === 'archive' ? { calls } : name === 'copy' ? { calls: copyCalls } : {},
           {
@@ -69,8 +74,8 @@ export async function recorded(
             cutBack: () => {},
           },
           () => 0,
-        ),
-      ),
+        );
+      }),
     };
     const isRunning = from !== undefined;
     const recorderOptions = { config, pipeline: 'web', mostEvents, isRunning, onFull: () => {} };
@@ -120,6 +125,15 @@ export async function recorded(
   const [test] = Object.values((parseYaml(text) as { tests: Record<string, Test> }).tests);
   if (test === undefined) throw new Error('there is no test');
   return { ...live, delivered, text, differences, problem, test };
+}
+
+function failing({ get_config_schema }: ForwardPlugin, cause: Error): ForwardPlugin {
+  return {
+    get_config_schema,
+    forward: () => {
+      throw cause;
+    },
+  };
 }
 
 interface Test {

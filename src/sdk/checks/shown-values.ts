@@ -175,7 +175,7 @@ function withheldFields(
 }
 
 /** A value as it is, in a string of JSON, and in a URL. */
-function escapedForms(value: string): string[] {
+export function escapedForms(value: string): string[] {
   return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())];
 }
 

@@ -1,11 +1,9 @@
 import { counted } from '../../../operators/internal.ts';
-import { withholderFor } from '../../sdk/checks/shown-values.ts';
 import { forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { PipelineStats } from '../../sdk/status.ts';
 import { timeOf } from '../yaml/yaml-text.ts';
-import type { ShownEvent } from './mask-recording.ts';
-import type { Recording } from './recorder.ts';
+import { allEvents, type MaskedRecording } from './mask-recording.ts';
 import type { RecordingFacts } from './recording-facts.ts';
 import type { Replay } from './replay-recording.ts';
 
@@ -49,21 +47,18 @@ export function comparison({ config, pipeline, outcome }: RecordingFacts, { run 
 
 /** What the comments at the top of a recording say. */
 export function headLines(
-  recording: Recording,
-  { config, pipeline, startedAt, endedBy, inFlightBefore, outcome }: RecordingFacts,
-  all: readonly ShownEvent[],
+  recording: MaskedRecording,
+  { pipeline, startedAt, endedBy, inFlightBefore, outcome }: RecordingFacts,
   table: readonly Row[],
   { problem }: Replay,
-  masked: (message: string) => string,
 ): string[] {
-  const withheld = withholderFor(config);
   const { leftOut, endedAt, reasons } = recording;
-  const hidden = all.filter(({ isHidden }) => isHidden).length;
+  const hidden = allEvents(recording).filter(({ isHidden }) => isHidden).length;
   const open = [...recording.calls].flatMap(([name, calls]) =>
     calls.some((call) => call.endedAt === undefined) ? [name] : [],
   );
   const failures = Array.from(reasons, ([name, counts]) =>
-    Array.from(counts, ([reason, count]) => `${name} failed ${times(count)}: ${masked(withheld(reason))}`),
+    Array.from(counts, ([reason, count]) => `${name} failed ${times(count)}: ${reason}`),
   ).flat();
   const notes = [
     ...failures,

@@ -1,5 +1,5 @@
 import { toJson } from '../../sdk/serialise.ts';
-import { hideEvent, type ShownEvent, type ShownValue } from './mask-recording.ts';
+import { hideEvent, type ShownEvent, type ShownValue } from './mask-events.ts';
 import type { MaskFinding } from './watch-masks.ts';
 
 /** Characters: shorter ones would be replaced in other words as well. */

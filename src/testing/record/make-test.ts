@@ -1,6 +1,7 @@
 import { timeOf } from '../yaml/yaml-text.ts';
-import type { ShownEvent, ShownValue } from './mask-recording.ts';
-import type { RecordedCall, RecordedRun, Recording } from './recorder.ts';
+import type { MaskedRun, ShownValue } from './mask-events.ts';
+import type { MaskedRecording } from './mask-recording.ts';
+import type { RecordedCall } from './recorder.ts';
 import type { RecordingFacts } from './recording-facts.ts';
 
 /** A test as its file is to define it, without what is expected. Times are durations, such as `1.204s`. */
@@ -40,14 +41,13 @@ const DEFAULT_DRAIN = 10;
 
 /** The test that a recording makes. A day is longer than any test goes on: a call that never ended. */
 export function makeTest(
-  recording: Recording,
-  events: ReadonlyMap<string, readonly ShownEvent[][]>,
+  recording: MaskedRecording,
   { config, pipeline, endedBy, once, drainTimeout, stateAtEnd }: RecordingFacts,
   lastRunStartsAt: number | undefined,
 ): RecordedTest {
   const collect = Object.fromEntries(
     Array.from(recording.collectors, ([name, runs]) => {
-      const inputs = runs.map((run, index) => inputOf(run, events.get(name)?.[index] ?? []));
+      const inputs = runs.map(inputOf);
       return [name, inputs.length === 1 ? (inputs[0] as RecordedInput) : { runs: inputs }] as const;
     }),
   );
@@ -82,7 +82,7 @@ export function makeTest(
   };
 }
 
-function inputOf({ startedAt, end }: RecordedRun, events: readonly ShownEvent[]): RecordedInput {
+function inputOf({ startedAt, end, events }: MaskedRun): RecordedInput {
   const key = end?.kind === 'failed' ? 'fails_at' : 'completes_at';
   const endsAt = end && { [key]: timeOf(end.at - startedAt) };
   return { events: events.map(({ at, value }) => ({ at: timeOf(at), value })), ...endsAt };

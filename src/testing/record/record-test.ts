@@ -3,12 +3,10 @@ import { resumesAfterRestart } from '../stand-in-collector.ts';
 import { realNow } from '../virtual-time.ts';
 import { comment } from '../yaml/yaml-text.ts';
 import { comparison, headLines } from './compare-replay.ts';
-import { makeTest } from './make-test.ts';
-import { maskRecording, masksOf, messageMask } from './mask-recording.ts';
+import { allEvents, maskRecording } from './mask-recording.ts';
+import { expectationOf } from './recorded-expectation.ts';
 import { Recorder, type Recording } from './recorder.ts';
 import type { RecordingFacts } from './recording-facts.ts';
-import { replayRecording } from './replay-recording.ts';
-import { makeDefaultMask } from './run-processor.ts';
 import { testLines } from './test-text.ts';
 
 /** The pipeline that is recorded, and how much of it. */
@@ -60,27 +58,15 @@ export interface RecordedFile {
 
 /** Masks a recording, replays it in virtual time, and writes it as a test that expects what the replay did. */
 export async function recordedTest(recording: Recording, facts: RecordingFacts): Promise<RecordedFile> {
-  const { config, pipeline } = facts;
   const startedAt = realNow();
   const timeLeft = () => Math.max(0, facts.timeLimitMs - (realNow() - startedAt));
-  const defaultMask = await makeDefaultMask();
-  const masks = masksOf(config, pipeline, defaultMask);
-  const events = await maskRecording(masks, recording, timeLeft);
-  const masked = messageMask(masks);
-  const replayed = await replayRecording({
-    config,
-    pipeline,
-    defaultMask,
-    events,
-    makeTest: (lastRunStartsAt) => makeTest(recording, events, facts, lastRunStartsAt),
-    timeLeft,
-  });
-  const replay = { ...replayed, problem: replayed.problem && masked(replayed.problem) };
-  const all = [...events.values()].flat(2);
+  const { masked, replay } = await maskRecording(recording, facts, timeLeft);
+  const { test, run, unmasked, problem } = replay;
+  const expect = run === undefined ? {} : expectationOf(facts.config, test, run, unmasked);
   const table = comparison(facts, replay);
   const text = [
-    ...headLines(recording, facts, all, table, replay, masked).map(comment),
-    ...testLines(replay, facts),
+    ...headLines(masked, facts, table, replay).map(comment),
+    ...testLines(test, expect, facts),
     '',
   ].join('\n');
   const differences = table.flatMap(({ label, inRun, inReplay }) =>
@@ -88,5 +74,5 @@ export async function recordedTest(recording: Recording, facts: RecordingFacts):
       ? []
       : `${label}: ${inRun} in the run, ${inReplay} in the replay`,
   );
-  return { text, events: all.length, differences, problem: replay.problem };
+  return { text, events: allEvents(masked).length, differences, problem };
 }

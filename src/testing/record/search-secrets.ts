@@ -5,7 +5,7 @@ import { toJson } from '../../sdk/serialise.ts';
 import { toEvent } from '../marbles.ts';
 import type { PipelineRun } from '../pipeline-run.ts';
 import { receivedBy } from '../yaml/received.ts';
-import type { ShownEvent } from './mask-recording.ts';
+import type { ShownEvent } from './mask-events.ts';
 import { maskBy, type Processor, processBy } from './run-processor.ts';
 import { differences, type MaskFinding } from './watch-masks.ts';
 

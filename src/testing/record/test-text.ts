@@ -1,11 +1,15 @@
+import type { TestDefinition } from '../../config/tests/test-definition.ts';
 import { flowLines, flowText } from '../yaml/yaml-text.ts';
-import type { RecordedInput } from './make-test.ts';
-import type { ShownValue } from './mask-recording.ts';
+import type { RecordedInput, RecordedTest } from './make-test.ts';
+import type { ShownValue } from './mask-events.ts';
 import type { RecordingFacts } from './recording-facts.ts';
-import type { Replay } from './replay-recording.ts';
 
 /** The file below its comments. */
-export function testLines({ test, expect }: Replay, { files, startedAt }: RecordingFacts): string[] {
+export function testLines(
+  test: RecordedTest,
+  expect: TestDefinition['expect'],
+  { files, startedAt }: RecordingFacts,
+): string[] {
   const { pipeline, collect, forward = {}, once, until, drain_timeout } = test;
   const [file] = files;
   const state = until === undefined ? 'completed' : 'stopped';
