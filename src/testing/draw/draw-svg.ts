@@ -1,9 +1,9 @@
 import { DARK_STYLE, DRAWING_CLASS, element, escapeXml } from '../../graph/xml.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
+import { columnWidths, gridOf, type Panel, panelsOf } from './grid.ts';
 import { layoutOf } from './layout.ts';
-import { type Panel, panelsOf } from './panels.ts';
-import { halfWidths, spread, svgWidths } from './svg-columns.ts';
+import { SVG_RULER, spread } from './svg-columns.ts';
 import { CARD, moved, SANS } from './svg-elements.ts';
 import { svgLegend } from './svg-legend.ts';
 import { svgPanel } from './svg-panel.ts';
@@ -36,12 +36,12 @@ const ARROW = 20;
 export async function drawSvg(trace: Trace, options: DrawSvgOptions = {}): Promise<string> {
   const layout = layoutOf(trace);
   const title = printable(options.title ?? trace.pipeline);
-  const halves = halfWidths(layout);
-  const panels = panelsOf(svgWidths(layout, halves), CARD.widest);
+  const widths = columnWidths(layout, SVG_RULER);
+  const panels = panelsOf(widths, CARD.widest);
   const width = contentWidth(panels);
   const pieces: Piece[] = [
     heading(title, layout.summary, width),
-    ...panels.map((panel) => svgPanel(layout, spread(panel, width - ARROW), halves, width)),
+    ...panels.map((panel) => svgPanel(gridOf(layout, spread(panel, width - ARROW), widths), width)),
     svgLegend(layout, width),
   ];
   return card(title, layout.summary, pieces, width);

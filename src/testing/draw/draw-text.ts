@@ -2,9 +2,9 @@ import { counted } from '../../../operators/internal.ts';
 import { columnsOf, wrapText } from '../../graph/words.ts';
 import { printable } from '../../sdk/printable.ts';
 import type { Trace } from '../trace.ts';
-import { type Layout, type LayoutRow, layoutOf, rowsIn, STAGE_WORDS } from './layout.ts';
+import { columnWidths, type Grid, gridOf, type Panel, panelsOf } from './grid.ts';
+import { type Layout, type LayoutRow, layoutOf, STAGE_WORDS } from './layout.ts';
 import type { LegendLine } from './legend.ts';
-import { type Panel, panelsOf } from './panels.ts';
 import {
   axisLine,
   glyphPaint,
@@ -13,8 +13,8 @@ import {
   rowLines,
   SIGNS,
   stateLine,
+  TEXT_RULER,
   TextLine,
-  textWidths,
 } from './text-panel.ts';
 
 export interface DrawTextOptions {
@@ -47,16 +47,18 @@ export function drawText(trace: Trace, options: DrawTextOptions = {}): string {
   const { colours = false, title } = options;
   const width = Math.max(NARROWEST, options.width ?? 100);
   const layout = layoutOf(trace);
-  const panels = panelsOf(textWidths(layout), width - INDENT - 1);
+  const widths = columnWidths(layout, TEXT_RULER);
+  const panels = panelsOf(widths, width - INDENT - 1);
+  const grids = panels.map((panel) => gridOf(layout, panel, widths));
   const boxWidth = boxWidthOf(layout, panels, width);
   const lines = [
     ...wrapText(printable(title ?? trace.pipeline), width).map((text) => new TextLine().add(text, 'title')),
     ...wrapText(layout.summary, width).map((text) => new TextLine().add(text, 'faint')),
-    ...panels.flatMap((panel) => [
+    ...grids.flatMap((grid) => [
       new TextLine(),
-      axisLine(layout, panel),
-      stateLine(layout, panel),
-      ...rowsIn(layout, panel).flatMap((row) => stageLines(layout, row, panel, boxWidth)),
+      axisLine(grid),
+      stateLine(grid),
+      ...grid.rows.flatMap((row) => stageLines(grid, row, boxWidth)),
     ]),
     ...legendLines(layout, width),
   ];
@@ -77,9 +79,10 @@ function boxWidthOf({ rows }: Layout, panels: readonly Panel[], width: number): 
 }
 
 /** The operator, and what left it. */
-function stageLines(layout: Layout, row: LayoutRow, panel: Panel, boxWidth: number): TextLine[] {
-  const caption = row.kind === 'process' ? box(captionOf(row), boxWidth) : plainCaption(row, boxWidth);
-  return [...caption, ...rowLines(layout, row, panel)];
+function stageLines(grid: Grid, row: Grid['rows'][number], boxWidth: number): TextLine[] {
+  const { stage } = row;
+  const caption = stage.kind === 'process' ? box(captionOf(stage), boxWidth) : plainCaption(stage, boxWidth);
+  return [...caption, ...rowLines(grid, row)];
 }
 
 function box(caption: string, width: number): TextLine[] {
@@ -115,9 +118,7 @@ function legendLines({ legend, signs }: Layout, width: number): TextLine[] {
       entry(names[i] as string, legendText(line), line.stage === undefined ? 'event' : 'changed'),
     ),
     ...(legend.more === 0 ? [] : entry('…', `and ${counted(legend.more, 'more event')}`, 'faint')),
-    ...signs.flatMap(({ kind, meaning }) =>
-      entry(SIGNS[kind], meaning, glyphPaint({ kind, isChanged: false })),
-    ),
+    ...signs.flatMap((sign) => entry(SIGNS[sign.kind], sign.meaning, glyphPaint(sign))),
   ];
   return lines.length === 0 ? [] : [new TextLine(), ...lines];
 }

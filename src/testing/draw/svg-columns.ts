@@ -1,6 +1,5 @@
 import type { Cell, Glyph } from './cells.ts';
-import type { Layout } from './layout.ts';
-import type { ColumnWidths, Panel } from './panels.ts';
+import type { Grid, Panel, Ruler } from './grid.ts';
 import { MARBLE, textWidth } from './svg-elements.ts';
 import { pillWidth } from './svg-marks.ts';
 
@@ -27,48 +26,19 @@ export function endOffset({ glyphs }: Cell): number {
 
 const halfWidth = (glyph: Glyph) => (isPill(glyph) ? pillWidth(glyph) / 2 : MARBLE.radius);
 
-/** Half of what the columns need, in pixels: everything is centred. */
-export interface Halves {
-  readonly usual: readonly number[];
-  /** The half widths as the first column of a panel. */
-  readonly first: readonly number[];
-}
-
-export function halfWidths(layout: Layout): Halves {
-  const { columns } = layout;
-  return {
-    usual: columns.map(({ label }, i) => halfOf(layout, i, label)),
-    first: columns.map(({ exact }, i) => halfOf(layout, i, exact)),
-  };
-}
-
-function halfOf({ rows }: Layout, column: number, label: string): number {
-  const cells = rows.flatMap((row) => row.cells.get(column) ?? []);
-  const halves = cells.flatMap((cell) => [
+/** Half of the room that a cell needs: everything is centred. */
+function halfOf(cell: Cell): number {
+  const halves = [
     ...cell.glyphs.map((glyph) => halfWidth(glyph) + 3 + (hasArrowBeside(cell, glyph) ? BESIDE : 0)),
     textWidth(cell.note ?? '', LABEL_SIZE) / 2 + 3,
     cell.glyphs.some(isEnd) ? endOffset(cell) + 8 : 0,
-  ]);
-  return Math.ceil(Math.max(NARROWEST_HALF, textWidth(label, LABEL_SIZE) / 2 + 4, ...halves));
+  ];
+  return Math.ceil(Math.max(...halves));
 }
 
 /** A dead letter with something else below it. */
 function hasArrowBeside({ glyphs }: Cell, glyph: Glyph): boolean {
   return glyph.kind === 'dead_letter' && isMarble(glyph) && glyphs.some((other) => !isMarble(other));
-}
-
-export function svgWidths({ columns, states }: Layout, halves: Halves): ColumnWidths[] {
-  return columns.map(({ gap, pause }, i) => {
-    const half = halves.usual[i] as number;
-    const first = halves.first[i] as number;
-    const state = states.find(({ from }) => from === i);
-    return {
-      lead: i === 0 ? 0 : pause === undefined ? shortLead(gap) : Math.ceil(textWidth(pause, LABEL_SIZE)) + 16,
-      width: 2 * half,
-      first: 2 * first,
-      state: state === undefined ? undefined : first + stateWidth(state.state),
-    };
-  });
 }
 
 /** Short gaps grow with their logarithm: enough to see which is longer. */
@@ -78,6 +48,15 @@ export const stateWidth = (state: string) => Math.ceil(textWidth(stateWords(stat
 
 export const stateWords = (state: string) => state.replace('_', ' ');
 
+/** Measures in pixels. */
+export const SVG_RULER: Ruler = {
+  label: (text) => 2 * Math.ceil(Math.max(NARROWEST_HALF, textWidth(text, LABEL_SIZE) / 2 + 4)),
+  cell: (cell) => 2 * halfOf(cell),
+  lead: ({ gap, pause }) =>
+    pause === undefined ? shortLead(gap) : Math.ceil(textWidth(pause, LABEL_SIZE)) + 16,
+  state: (state, width) => width / 2 + stateWidth(state),
+};
+
 /** Spreads the columns of a panel over the width, as far as it does not tear them apart. */
 export function spread(panel: Panel, width: number): Panel {
   const gaps = panel.x.length - 1;
@@ -86,22 +65,15 @@ export function spread(panel: Panel, width: number): Panel {
   return { ...panel, x: panel.x.map((x, i) => x + i * extra), width: panel.width + gaps * extra };
 }
 
-/** Places of columns in a panel. */
-export interface Places {
-  /** The middle of a column. */
-  middle(column: number): number;
-  /** The middle of the gap before a column. */
-  gap(column: number): number;
+/** The middle of a column. */
+export function middleOf({ columns }: Grid, column: number): number {
+  const { x, width } = columns[column] as Grid['columns'][number];
+  return x + width / 2;
 }
 
-export function placesIn(panel: Panel, { usual, first }: Halves): Places {
-  const start = (column: number) => panel.x[column - panel.from] as number;
-  const half = (column: number) => (column === panel.from ? first : usual)[column] as number;
-  return {
-    middle: (column) => start(column) + half(column),
-    gap: (column) => {
-      const before = column === panel.from ? 0 : start(column - 1) + 2 * half(column - 1);
-      return (before + start(column)) / 2;
-    },
-  };
+/** The middle of the gap before a column. */
+export function gapBefore({ columns }: Grid, column: number): number {
+  const before = columns[column - 1];
+  const { x } = columns[column] as Grid['columns'][number];
+  return ((before === undefined ? 0 : before.x + before.width) + x) / 2;
 }

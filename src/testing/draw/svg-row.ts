@@ -1,9 +1,9 @@
 import { UNBROKEN, wrapText } from '../../graph/words.ts';
 import { element, escapeXml, round } from '../../graph/xml.ts';
 import type { Cell, Glyph } from './cells.ts';
-import { type Layout, type LayoutRow, type Segment, STAGE_WORDS } from './layout.ts';
-import type { Panel } from './panels.ts';
-import { BESIDE, endOffset, isEnd, isMarble, isPill, type Places } from './svg-columns.ts';
+import type { Grid } from './grid.ts';
+import { type LayoutRow, STAGE_WORDS } from './layout.ts';
+import { BESIDE, endOffset, gapBefore, isEnd, isMarble, isPill, middleOf } from './svg-columns.ts';
 import {
   FAINT,
   HALO,
@@ -28,41 +28,29 @@ export interface Piece {
 const NOTE_HEIGHT = 14;
 
 /** The line of a stage with its marbles, and what is to be said of them. */
-export function svgRow({ columns }: Layout, panel: Panel, places: Places, row: LayoutRow): Piece {
-  const cells = [...row.cells].filter(([column]) => isShown(column, panel));
-  const rails = row.segments
-    .filter(({ from, to, isOpen }) => from <= panel.to && (to >= panel.from || isOpen))
-    .map((segment) => rail(segment, columns, panel, places, row.cells.get(segment.to)));
-  const drawn = cells.map(([column, cell]) => moved(places.middle(column), MARBLE.radius, drawCell(cell)));
-  return {
-    svg: [...rails, ...drawn].join(''),
-    height: Math.max(2 * MARBLE.radius, ...cells.map(([, cell]) => heightOf(cell))),
-  };
+export function svgRow(grid: Grid, { rails, cells }: Grid['rows'][number]): Piece {
+  const lines = rails.map((rail) => drawRail(grid, rail, rail.to === undefined ? undefined : cells[rail.to]));
+  const drawn = cells.map((cell, column) =>
+    cell === undefined ? '' : moved(middleOf(grid, column), MARBLE.radius, drawCell(cell)),
+  );
+  const heights = cells.map((cell) => (cell === undefined ? 0 : heightOf(cell)));
+  return { svg: [...lines, ...drawn].join(''), height: Math.max(2 * MARBLE.radius, ...heights) };
 }
 
-const isShown = (column: number, panel: Panel) => column >= panel.from && column <= panel.to;
-
 /** The line on which the marbles are, with an arrow if it continues beyond the picture. */
-function rail(
-  { from, to, isOpen }: Segment,
-  columns: Layout['columns'],
-  panel: Panel,
-  places: Places,
+function drawRail(
+  grid: Grid,
+  { from, to, isOpen, pauses }: Grid['rows'][number]['rails'][number],
   last: Cell | undefined,
 ): string {
-  const start = from < panel.from ? 0 : places.middle(from);
-  const isLast = panel.to === columns.length - 1;
+  const start = from === undefined ? 0 : middleOf(grid, from);
   // A line ends inside the bar that ends it.
-  const endOfCell = places.middle(to) + (last?.glyphs.some(isEnd) ? endOffset(last) - 2 : 0);
-  const end = to > panel.to || isOpen ? panel.width + (isLast ? 16 : 6) : endOfCell;
-  const line = `M ${round(start)} 0 H ${round(end)}${isOpen && isLast ? ' m -6 -4 l 6 4 l -6 4' : ''}`;
-  const pauses = columns.flatMap(({ pause }, i) =>
-    pause !== undefined && isShown(i, panel) && i > from && i <= to
-      ? moved(places.gap(i), 0, pauseMark())
-      : [],
-  );
+  const inBar = last?.glyphs.some(isEnd) ? endOffset(last) - 2 : 0;
+  const end = to === undefined ? grid.width + (grid.isLast ? 16 : 6) : middleOf(grid, to) + inBar;
+  const line = `M ${round(start)} 0 H ${round(end)}${isOpen && grid.isLast ? ' m -6 -4 l 6 4 l -6 4' : ''}`;
   const path = element('path', { d: line, fill: 'none', stroke: LINE, 'stroke-width': 1.5 });
-  return moved(0, MARBLE.radius, path + pauses.join(''));
+  const cuts = pauses.map((column) => moved(gapBefore(grid, column), 0, pauseMark()));
+  return moved(0, MARBLE.radius, path + cuts.join(''));
 }
 
 /** Marbles first; drops above their words, and dead letters above their arrow. */

@@ -1,8 +1,7 @@
 import { createColors } from 'picocolors';
 import { characterColumns, columnsOf } from '../../graph/words.ts';
 import type { Cell, Glyph } from './cells.ts';
-import type { Layout, LayoutRow } from './layout.ts';
-import type { ColumnWidths, Panel } from './panels.ts';
+import type { Grid, Ruler } from './grid.ts';
 
 /** Rows are indented below the captions of their stages. */
 export const INDENT = 2;
@@ -30,91 +29,69 @@ function cellText({ glyphs }: Cell): string {
 /** Single letters need none. */
 const separatorOf = (texts: readonly string[]) => (texts.some((text) => text.length > 1) ? ' ' : '');
 
-/** What the columns need, in characters. */
-export function textWidths({ columns, rows, states }: Layout): ColumnWidths[] {
-  return columns.map(({ label, exact, gap, pause }, i) => {
-    const cells = rows.flatMap(({ cells }) => cells.get(i) ?? []);
-    const texts = [...cells.map(cellText), ...cells.map(({ note = '' }) => note)];
-    const widest = Math.max(0, ...texts.map(columnsOf));
-    const state = states.find(({ from }) => from === i);
-    return {
-      lead: i === 0 ? 0 : pause === undefined ? leadOf(gap) : pause.length + 3,
-      width: Math.max(widest, label.length) + 1,
-      first: Math.max(widest, exact.length) + 1,
-      state: state === undefined ? undefined : stateText(state.state).length + 2,
-    };
-  });
-}
-
 /** Short gaps grow with their logarithm: enough to see which is longer. */
 const leadOf = (gap: number) => Math.min(4, Math.round(Math.log2(gap)));
 
-export function axisLine({ columns }: Layout, panel: Panel): TextLine {
-  const line = new TextLine();
-  for (const [i, x] of panel.x.entries()) {
-    const { label, exact, pause } = columns[panel.from + i] as Layout['columns'][number];
-    if (pause !== undefined) line.put(INDENT + x - pause.length - 3, `┄${pause}┄`, 'faint');
-    line.put(INDENT + x, i === 0 ? exact : label);
-  }
-  return line;
-}
-
-export function stateLine({ states }: Layout, panel: Panel): TextLine {
-  const line = new TextLine();
-  for (const { from, to, state } of states) {
-    const isShown = from <= panel.to && (to > panel.from || from >= panel.from || to === from);
-    const isPast = to <= panel.from && from < panel.from && states.at(-1)?.from !== from;
-    if (isShown && !isPast) line.put(INDENT + xOf(panel, from), stateText(state), statePaint(state));
-  }
-  return line;
-}
-
 const stateText = (state: string) => `▸ ${state}`;
+
+/** Measures in characters. */
+export const TEXT_RULER: Ruler = {
+  label: (text) => text.length + 1,
+  cell: (cell) => Math.max(columnsOf(cellText(cell)), columnsOf(cell.note ?? '')) + 1,
+  lead: ({ gap, pause }) => (pause === undefined ? leadOf(gap) : pause.length + 3),
+  state: (state) => stateText(state).length + 2,
+};
+
+export function axisLine({ columns }: Grid): TextLine {
+  const line = new TextLine();
+  for (const { x, time, pause } of columns) {
+    if (pause !== undefined) line.put(INDENT + x - pause.length - 3, `┄${pause}┄`, 'faint');
+    line.put(INDENT + x, time);
+  }
+  return line;
+}
+
+export function stateLine(grid: Grid): TextLine {
+  const line = new TextLine();
+  for (const { from, state } of grid.states) {
+    line.put(INDENT + startOf(grid, from), stateText(state), statePaint(state));
+  }
+  return line;
+}
 
 function statePaint(state: string): Paint {
   if (state === 'failed' || state === 'crashed') return 'trouble';
   return state === 'backing_off' ? 'wait' : 'faint';
 }
 
-/** Where a column is; one of an earlier panel is at the start. */
-const xOf = (panel: Panel, column: number) => (column < panel.from ? 0 : (panel.x[column - panel.from] ?? 0));
+/** Where a column starts; what is of an earlier panel starts with this one. */
+const startOf = ({ columns }: Grid, column: number | undefined) =>
+  column === undefined ? 0 : (columns[column]?.x ?? 0);
 
 /** The marbles of a stage, and below them what has to be said of them. */
-export function rowLines(layout: Layout, row: LayoutRow, panel: Panel): TextLine[] {
+export function rowLines(grid: Grid, { rails, cells }: Grid['rows'][number]): TextLine[] {
   const marbles = new TextLine();
   const notes = new TextLine();
-  for (const { from, to, isOpen } of row.segments) drawRail(layout, panel, marbles, from, to, isOpen);
-  let hasNotes = false;
-  for (const [i, x] of panel.x.entries()) {
-    const cell = row.cells.get(panel.from + i);
+  for (const rail of rails) drawRail(marbles, grid, rail);
+  for (const [i, cell] of cells.entries()) {
     if (cell === undefined) continue;
-    drawCell(marbles, INDENT + x, cell);
-    if (cell.note !== undefined) notes.put(INDENT + x, cell.note, 'faint');
-    hasNotes ||= cell.note !== undefined;
+    const x = INDENT + startOf(grid, i);
+    drawCell(marbles, x, cell);
+    if (cell.note !== undefined) notes.put(x, cell.note, 'faint');
   }
-  return hasNotes ? [marbles, notes] : [marbles];
+  return cells.some((cell) => cell?.note !== undefined) ? [marbles, notes] : [marbles];
 }
 
-function drawRail(
-  { columns }: Layout,
-  panel: Panel,
-  line: TextLine,
-  from: number,
-  to: number,
-  isOpen: boolean,
-): void {
-  if (from > panel.to || (to < panel.from && !isOpen)) return;
-  const start = from < panel.from ? 0 : xOf(panel, from);
-  const goesOn = to > panel.to || isOpen;
-  const end = goesOn ? panel.width : xOf(panel, to) + 1;
+function drawRail(line: TextLine, grid: Grid, rail: Grid['rows'][number]['rails'][number]): void {
+  const { from, to, isOpen, pauses } = rail;
+  const start = startOf(grid, from);
+  const end = to === undefined ? grid.width : startOf(grid, to) + 1;
   line.put(INDENT + start, '─'.repeat(Math.max(0, end - start)), 'faint');
-  for (const [i, x] of panel.x.entries()) {
-    const column = panel.from + i;
-    const { pause } = columns[column] as Layout['columns'][number];
-    const lead = pause === undefined ? 0 : pause.length + 2;
-    if (lead > 0 && column > from && column <= to) line.put(INDENT + x - lead - 1, '┄'.repeat(lead), 'faint');
+  for (const column of pauses) {
+    const lead = (grid.columns[column]?.pause ?? '').length + 2;
+    line.put(INDENT + startOf(grid, column) - lead - 1, '┄'.repeat(lead), 'faint');
   }
-  if (isOpen && panel.to === columns.length - 1) line.add('▸', 'faint');
+  if (isOpen && grid.isLast) line.add('▸', 'faint');
 }
 
 function drawCell(line: TextLine, x: number, { glyphs }: Cell): void {
@@ -132,9 +109,14 @@ function drawCell(line: TextLine, x: number, { glyphs }: Cell): void {
   if (glyphs.length > 1) put(')', 'faint');
 }
 
-export function glyphPaint({ kind, isChanged }: Pick<Glyph, 'kind' | 'isChanged'>): Paint {
+export function glyphPaint({
+  kind,
+  isChanged = false,
+  isMeant = false,
+}: Pick<Glyph, 'kind' | 'isMeant'> & { readonly isChanged?: boolean }): Paint {
   if (kind === 'event') return isChanged ? 'changed' : 'event';
-  if (kind === 'drop' || kind === 'error') return 'trouble';
+  // Only what nobody asked for is in the colour of trouble.
+  if (kind === 'drop' || kind === 'error') return isMeant ? 'faint' : 'trouble';
   if (kind === 'retry') return 'wait';
   return kind === 'dead_letter' ? 'dead' : 'plain';
 }

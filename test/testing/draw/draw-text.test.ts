@@ -346,4 +346,18 @@ forward archive: disk
   it('draws a run in which nothing happened', () => {
     expect(drawText({ pipeline: 'empty', states: [], rows: [] })).toBe('empty\nidle after 0 · 0 collected\n');
   });
+
+  it.each(Object.entries(traces))('names the state in each panel: %s', (_, trace) => {
+    const panels = drawText(trace(), { width: 40 })
+      .split('\n\n')
+      .filter((part) => part.includes('forward '));
+    expect(panels.length).toBeGreaterThan(0);
+    for (const panel of panels) expect(panel.split('\n')[1]).toContain('▸ ');
+  });
+
+  it('paints what a processor drops on purpose faint, and what is lost as trouble', () => {
+    const trouble = `${ESCAPE}[1m${ESCAPE}[31m✗`;
+    expect(drawText(traces.filtered(), { colours: true })).not.toContain(trouble);
+    expect(drawText(traces.drops(), { colours: true })).toContain(trouble);
+  });
 });

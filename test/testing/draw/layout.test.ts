@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { wrapText } from '../../../src/graph/words.ts';
 import { changesBetween, changesText } from '../../../src/testing/draw/changes.ts';
-import { layoutOf, settingsTexts } from '../../../src/testing/draw/layout.ts';
-import { panelsOf } from '../../../src/testing/draw/panels.ts';
+import { columnWidths, gridOf, panelsOf, type Ruler } from '../../../src/testing/draw/grid.ts';
+import { layoutOf } from '../../../src/testing/draw/layout.ts';
+import { settingsTexts } from '../../../src/testing/draw/settings-texts.ts';
 import { gapText, timeText } from '../../../src/testing/draw/value-text.ts';
 import type { Trace, TraceMark, TraceRow } from '../../../src/testing/index.ts';
 
@@ -213,6 +214,68 @@ describe('panelsOf', () => {
       [0, 0],
       [1, 1],
     ]);
+  });
+});
+
+describe('gridOf', () => {
+  const RULER: Ruler = { label: () => 10, cell: () => 10, lead: () => 2, state: () => 10 };
+  const states: Trace['states'] = [
+    { at: 0, state: 'running' },
+    { at: 2, state: 'backing_off' },
+    { at: 4000, state: 'running' },
+  ];
+  const drawn = trace(
+    [
+      row('collect', 'web', [mark(0, 'a'), { kind: 'error', at: 2 }, mark(4000, 'b'), mark(4001, 'c')]),
+      row('process', 'mask', [mark(0, 'a'), mark(4001, 'c')]),
+    ],
+    states,
+  );
+
+  /** The grids of the run, so many columns in each. */
+  const grids = (columns: number) => {
+    const layout = layoutOf(drawn);
+    const widths = columnWidths(layout, RULER);
+    return panelsOf(widths, columns * 12).map((panel) => gridOf(layout, panel, widths));
+  };
+
+  it('has the exact time in the first column of each panel, and the difference in others', () => {
+    expect(grids(4).map(({ columns }) => columns.map(({ time }) => time))).toEqual([
+      ['0', '2ms', '4s', '+1ms'],
+    ]);
+    expect(grids(1).map(({ columns }) => columns.map(({ time }) => time))).toEqual([
+      ['0'],
+      ['2ms'],
+      ['4s'],
+      ['4.001s'],
+    ]);
+  });
+
+  it('cuts states, lines and cells at the ends of its panel', () => {
+    const parts = grids(1).map((grid) => ({
+      states: grid.states.map(({ state, from, to }) => [state, from, to]),
+      rails: grid.rows.map(({ stage, rails }) => [stage.name, ...rails.map(({ from, to }) => [from, to])]),
+      cells: grid.rows.map(({ cells }) => cells.map((cell) => cell?.glyphs.map(({ text }) => text).join())),
+    }));
+    const { states: inLast } = parts.at(-1) as (typeof parts)[number];
+    // The run goes on at its end.
+    expect(inLast).toEqual([['running', undefined, undefined]]);
+    expect(parts[0]).toEqual({
+      states: [['running', 0, undefined]],
+      rails: [
+        ['web', [0, undefined]],
+        ['mask', [0, undefined]],
+      ],
+      cells: [['a'], ['a']],
+    });
+    expect(parts[1]).toEqual({
+      states: [['backing_off', 0, undefined]],
+      rails: [
+        ['web', [undefined, 0]],
+        ['mask', [undefined, 0]],
+      ],
+      cells: [[''], [undefined]],
+    });
   });
 });
 
