@@ -1,3 +1,4 @@
+import { AGAINST_NAMES, against } from './against.ts';
 import { helpText, parseOptions } from './options.ts';
 import { PARTS } from './parts/index.ts';
 import { machine } from './report/machine.ts';
@@ -11,11 +12,22 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 try {
   const options = parseOptions(process.argv.slice(2), names);
-  if (options.help) process.stdout.write(helpText(PARTS));
+  if (options.help) process.stdout.write(helpText(PARTS, AGAINST_NAMES));
+  else if (options.against !== undefined) await compareWith(options.against, options);
   else process.exitCode = await run(options);
 } catch (error) {
   process.stderr.write(`bench: ${(error as Error).message}\n`);
   process.exitCode = 2;
+}
+
+async function compareWith(
+  checkout: string,
+  { quick, only }: ReturnType<typeof parseOptions>,
+): Promise<void> {
+  const progress = (what: string) => process.stderr.write(`${what}\n`);
+  const result = await against(checkout, only, { quick, progress });
+  process.stdout.write(`${machine(new Date(), 'npm run bench -- --against')}\n`);
+  process.stdout.write(`${textReport(`this build against ${checkout}`, result)}\n`);
 }
 
 async function run({ quick, only, write, check }: ReturnType<typeof parseOptions>): Promise<number> {

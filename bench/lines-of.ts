@@ -60,3 +60,23 @@ export function countLines(path: string): number {
   }
   return count;
 }
+
+/** Counts the lines of a file that grows: each call reads only what has been added since the last one. */
+export function lineCounter(path: string): () => number {
+  const block = Buffer.allocUnsafe(1 << 20);
+  let offset = 0;
+  let count = 0;
+  return () => {
+    const file = openSync(path, 'r');
+    try {
+      for (;;) {
+        const read = block.subarray(0, readSync(file, block, 0, block.length, offset));
+        if (read.length === 0) return count;
+        offset += read.length;
+        for (let at = read.indexOf(LF); at !== -1; at = read.indexOf(LF, at + 1)) count++;
+      }
+    } finally {
+      closeSync(file);
+    }
+  };
+}

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { joined } from './lines-of.ts';
-import { logLines, structuredLines } from './log-generator.ts';
+import { accessLines, logLines, secretLines, structuredLines } from './log-generator.ts';
 import { GENERATED, ROOT } from './places.ts';
 
 /** A change of the generator makes another file. */
@@ -28,6 +28,16 @@ export function logFile(lines: number): string {
 /** The same for the log as JSON. */
 export function structuredFile(lines: number): string {
   return generated(`log-${lines}-${GENERATOR}.ndjson`, () => joined(structuredLines(lines)));
+}
+
+/** The same for the access log. */
+export function accessFile(lines: number): string {
+  return generated(`access-${lines}-${GENERATOR}.log`, () => joined(accessLines(lines)));
+}
+
+/** The same for the log as JSON with secrets. */
+export function secretsFile(lines: number): string {
+  return generated(`secrets-${lines}-${GENERATOR}.ndjson`, () => joined(secretLines(lines)));
 }
 
 /** The same for the events that a `file` collector makes of the log. */

@@ -21,9 +21,7 @@ const START = Date.UTC(2026, 0, 1);
  * [...logLines(1)][0].slice(0, 29); // '2026-01-01T00:00:00.000Z INFO'
  */
 export function* logLines(count: number): Generator<string> {
-  const next = numbers(0x9e3779b9);
-  const below = (limit: number) => Math.floor(next() * limit);
-  const of = <T>(values: readonly T[]): T => values[below(values.length)] as T;
+  const { below, of } = choices();
   const hex = (digits: number) =>
     below(16 ** digits)
       .toString(16)
@@ -47,6 +45,60 @@ export function* structuredLines(count: number): Generator<string> {
     const http = { id, request: request.join(' '), bytes: line.length, cached: false };
     yield JSON.stringify({ time, level, message: 'request served', client, http });
   }
+}
+
+/**
+ * An access log in the combined format of Apache and nginx: about 250 bytes with an IPv4 address and an e-mail address,
+ * one in five with a key; one in eight has the status 304.
+ */
+export function* accessLines(count: number): Generator<string> {
+  const { below, of } = choices();
+  for (let i = 0; i < count; i++) {
+    const ip = `${1 + below(223)}.${below(256)}.${below(256)}.${below(256)}`;
+    const address = `${of(NAMES)}${below(1000)}@${of(HOSTS)}`;
+    const time = new Date(START + i * 7).toISOString();
+    const date = `01/Jan/2026:${time.slice(11, 19)} +0000`;
+    const key = i % 5 === 0 ? `&key=KEY::${String(below(1e10)).padStart(10, '0')}` : '';
+    const request = `${of(METHODS)} ${of(PATHS)}/${below(100_000)}?user=${address}${key} HTTP/1.1`;
+    const status = i % 8 === 0 ? 304 : of([200, 200, 201, 404, 500]);
+    const referer = `https://${of(HOSTS)}${of(PATHS)}`;
+    yield `${ip} - ${of(NAMES)} [${date}] "${request}" ${status} ${below(90_000)} "${referer}" "Mozilla/5.0 (X11; Linux x86_64)"`;
+  }
+}
+
+/**
+ * A log as JSON in which four lines of five have a secret: a password in the message, a token in a URL, a password in
+ * a connection string, or the id of a cloud key. Each is of the same length and looks random.
+ */
+export function* secretLines(count: number): Generator<string> {
+  const { below, of } = choices();
+  const secret = (alphabet: string, length: number) =>
+    Array.from({ length }, () => alphabet[below(alphabet.length)]).join('');
+  for (let i = 0; i < count; i++) {
+    const kind = i % 5;
+    const password = kind === 0 ? `password=h7${secret(LETTERS, 10)}` : 'mode=sso';
+    const token = kind === 1 ? `&access_token=q8${secret(LETTERS, 22)}` : '';
+    const login = kind === 2 ? `app:n4${secret(LETTERS, 10)}@` : '';
+    const key = kind === 3 ? `AKIA${secret(BASE_32, 16)}` : 'none';
+    yield JSON.stringify({
+      time: new Date(START + i * 7).toISOString(),
+      level: of(LEVELS),
+      message: `login user=${of(NAMES)} ${password} ok`,
+      request: { url: `https://api.example.com${of(PATHS)}?page=${below(50)}${token}`, bytes: below(90_000) },
+      database: { url: `postgres://${login}db.example.com/orders`, cached: false },
+      storage: { regions: ['north', 'south'], client: `client ${key}` },
+    });
+  }
+}
+
+const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const LETTERS = `${BASE_32}abcdefghijklmnopqrstuvwxyz`;
+
+/** Choices that look random and are the same each time. */
+function choices() {
+  const next = numbers(0x9e3779b9);
+  const below = (limit: number) => Math.floor(next() * limit);
+  return { below, of: <T>(values: readonly T[]): T => values[below(values.length)] as T };
 }
 
 /** Numbers in [0, 1) that look random and are the same each time (mulberry32). */

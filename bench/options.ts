@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly write: boolean;
   /** A target that is missed makes the exit code 1. */
   readonly check: boolean;
+  /** The folder of another checkout, with which this one is compared instead. */
+  readonly against?: string;
   readonly help: boolean;
 }
 
@@ -21,6 +23,7 @@ export function parseOptions(args: readonly string[], parts: readonly string[]):
       only: { type: 'string', multiple: true, default: [] },
       write: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
+      against: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -32,7 +35,10 @@ export function parseOptions(args: readonly string[], parts: readonly string[]):
   return { ...values, only: wanted.length === 0 ? parts : parts.filter((name) => wanted.includes(name)) };
 }
 
-export function helpText(parts: readonly { readonly name: string; readonly title: string }[]): string {
+export function helpText(
+  parts: readonly { readonly name: string; readonly title: string }[],
+  against: readonly string[],
+): string {
   const width = Math.max(...parts.map(({ name }) => name.length));
   return `Usage: npm run bench -- [options]
 
@@ -43,11 +49,14 @@ Options:
   --only <part>  run only this part; may be given several times, or a list with commas
   --write        write the results to docs/benchmarks.md, and draw docs/benchmarks.svg
   --check        exit with 1 if a target is missed
+  --against <folder>
+                 compare the processor time of this build with that of another checkout, which is built, in pairs:
+                 ${against.join(', ')}
   -h, --help     print this help
 
 Parts:
 ${parts.map(({ name, title }) => `  ${name.padEnd(width)}  ${title}`).join('\n')}
 
-Peers that are not installed are left out and named; bench/install-peers.sh installs those that Debian packages.
+Peers that are not installed are left out and named; bench/install-peers.sh installs what it can.
 `;
 }

@@ -11,7 +11,7 @@ import { nats } from './nats.ts';
 import type { Part } from './part.ts';
 import { rules } from './rules.ts';
 import { start } from './start.ts';
-import { structured } from './structured.ts';
+import { access, packs, structured } from './structured.ts';
 import { virtualTime } from './virtual-time.ts';
 
 /** All parts, in the order in which they run. */
@@ -21,6 +21,8 @@ export const PARTS: readonly Part[] = [
   filter,
   metrics,
   structured,
+  access,
+  packs,
   rules,
   engine,
   entropy,

@@ -1,10 +1,8 @@
+import { filteredJob, type MakeCommand, mainJob, pipedJob, watchedJob } from '../jobs.ts';
 import { logFile } from '../log-file.ts';
-import { THREE_RULES } from '../log-generator.ts';
 import { rounds } from '../measure/rounds.ts';
-import { type Command, type Run, runToEnd } from '../measure/run-command.ts';
+import { type Run, runToEnd } from '../measure/run-command.ts';
 import { median, ratio } from '../measure/statistics.ts';
-import { maskingConfig } from '../peers/masking-config.ts';
-import { runCommand } from '../peers/millrace.ts';
 import { withFolder } from '../places.ts';
 import { count, perSecond, seconds, times } from './figures.ts';
 import { atLeast, atMost, type Part, type PartContext, type Table } from './part.ts';
@@ -12,9 +10,8 @@ import { atLeast, atMost, type Part, type PartContext, type Table } from './part
 /** The main job in two ways, of which the second is compared with the first. */
 interface Pair {
   readonly names: readonly [string, string];
-  readonly commands: readonly [Make, Make];
+  readonly commands: readonly [MakeCommand, MakeCommand];
 }
-type Make = (input: string, folder: string) => Command;
 
 /** Processor time and lines a second of the second way, as multiples of those of the first: medians of the rounds. */
 interface Compared {
@@ -25,28 +22,14 @@ interface Compared {
   readonly cpuMs: readonly [readonly number[], readonly number[]];
 }
 
-const config = (input: string, folder: string) =>
-  maskingConfig(folder, { out: [input] }, THREE_RULES) as {
-    readonly collectors: object;
-    readonly processors: object;
-    readonly pipelines: { readonly out: object };
-  };
-const mainJob: Make = (input, folder) => runCommand(folder, config(input, folder), '--once');
-
 /** Lines from a pipe beside lines from a file. */
 export const stdin: Part = {
   name: 'stdin',
   title: 'the main job from standard input, beside a file',
   async run(context) {
-    const piped: Make = (input, folder) => {
-      const from = { ...config(input, folder), collectors: { out: { plugin: 'stdin' } } };
-      const { command, args } = runCommand(folder, from);
-      const line = [command, ...args].map((word) => `'${word}'`).join(' ');
-      return { command: 'sh', args: ['-c', `cat '${input}' | ${line}`] };
-    };
     const { table, speed } = await compare(context, {
       names: ['`file`', '`cat` into `stdin`'],
-      commands: [mainJob, piped],
+      commands: [mainJob, pipedJob],
     });
     return {
       tables: [table],
@@ -61,20 +44,9 @@ export const filter: Part = {
   name: 'filter',
   title: 'the main job after a `filter` that drops one line in ten',
   async run(context) {
-    const filtered: Make = (input, folder) => {
-      const { processors, pipelines, ...rest } = config(input, folder);
-      // Of milliseconds that end with a 0.
-      const drop = { plugin: 'filter', drop: 'data.line.contains("0Z ")' };
-      const out = { ...pipelines.out, process: ['drop', 'mask'] };
-      return runCommand(
-        folder,
-        { ...rest, processors: { ...processors, drop }, pipelines: { out } },
-        '--once',
-      );
-    };
     const { table, cpu } = await compare(context, {
       names: ['the main job', 'after `filter`'],
-      commands: [mainJob, filtered],
+      commands: [mainJob, filteredJob],
     });
     return {
       tables: [table],
@@ -89,11 +61,9 @@ export const metrics: Part = {
   name: 'metrics',
   title: 'the main job with metrics, beside without',
   async run(context) {
-    const watched: Make = (input, folder) =>
-      runCommand(folder, config(input, folder), '--once', '--admin', '127.0.0.1:0');
     const names = ['without', 'with `--admin`'] as const;
-    const start = await compare({ ...context, lines: 1 }, { names, commands: [mainJob, watched] });
-    const whole = await compare(context, { names, commands: [mainJob, watched] });
+    const start = await compare({ ...context, lines: 1 }, { names, commands: [mainJob, watchedJob] });
+    const whole = await compare(context, { names, commands: [mainJob, watchedJob] });
     const starts = start.cpuMs.map(median) as [number, number];
     const work = whole.cpuMs.map((all, which) => all.map((ms) => ms - (starts[which] as number)));
     return {

@@ -37,14 +37,14 @@ export const nats: Part = {
   name: 'nats',
   title: TITLE,
   async run({ quick, progress }) {
-    const found = installed('nats-server', ['--version'], /v(\d\S*)/);
+    const found = findNatsServer();
     if ('missing' in found) return unmeasured(`nats-server: ${found.missing}`);
     const lines = quick ? 300_000 : 2_000_000;
     const documents = eventsFile(lines);
     const jobs = IN_FLIGHT.flatMap((inFlight) =>
       WORKERS.flatMap((workers) => [
         { inFlight, workers, subject: bare(documents, inFlight) },
-        { inFlight, workers, subject: millrace(lines, inFlight) },
+        { inFlight, workers, subject: natsJob(lines, inFlight) },
       ]),
     );
     const measured = await rounds(jobs, quick ? 1 : 3, ({ inFlight, workers, subject }, round) => {
@@ -98,10 +98,13 @@ export const nats: Part = {
   },
 };
 
+export const findNatsServer = () => installed('nats-server', ['--version'], /v(\d\S*)/);
+
 const targetOf = (inFlight: number, workers: number) =>
   `lines a second ÷ the bare client: messages at a time ${inFlight}, workers ${workers}`;
 
-interface Subject {
+/** The processes that publish events and consume them. */
+export interface NatsSubject {
   readonly name: string;
   publish(url: string, folder: string): Command;
   consume(url: string, folder: string): Command;
@@ -115,7 +118,7 @@ interface Transfer {
   readonly serverCpuMs: number;
 }
 
-function bare(documents: string, inFlight: number): Subject {
+function bare(documents: string, inFlight: number): NatsSubject {
   const client = (...args: readonly string[]) => ({
     command: process.execPath,
     args: [program('nats-client'), ...args],
@@ -127,7 +130,7 @@ function bare(documents: string, inFlight: number): Subject {
   };
 }
 
-function millrace(lines: number, inFlight: number): Subject {
+export function natsJob(lines: number, inFlight: number): NatsSubject {
   const stream = (servers: string) => ({ plugin: 'nats', servers, stream: 'LOGS' });
   return {
     name: 'millrace',
@@ -155,7 +158,7 @@ function millrace(lines: number, inFlight: number): Subject {
 }
 
 /** @throws Error if what came out does not have the `bytes` that went in. */
-function transfer(subject: Subject, workers: number, bytes: number): Promise<Transfer> {
+export function transfer(subject: NatsSubject, workers: number, bytes: number): Promise<Transfer> {
   return withFolder((folder) =>
     withServer(folder, async (url, manager, server) => {
       await manager.streams.add({ name: 'LOGS', subjects: ['logs.app'] });

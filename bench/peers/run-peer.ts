@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { countLines } from '../lines-of.ts';
+import { lineCounter } from '../lines-of.ts';
 import { type Run, runToEnd, runUntil, sizeOf } from '../measure/run-command.ts';
 import { withFolder } from '../places.ts';
 import { type Reference, verify } from '../reference.ts';
@@ -13,8 +13,8 @@ export interface PeerRun extends Run {
 /**
  * Runs a peer once over the input of `reference`, and compares its output.
  *
- * @param size of a daemon's complete output, as a run before has found it. Without, its lines are counted again and
- * again, which takes time from it: not for measuring.
+ * @param size of a daemon's complete output, as a run before has found it. Without, its lines are counted, which
+ * takes time from it: not for measuring.
  */
 export function runPeer(
   peer: Peer,
@@ -25,8 +25,9 @@ export function runPeer(
   return withFolder(async (folder) => {
     const output = join(folder, 'events.jsonl');
     const command = peer.command({ input: reference.input, output, folder, rules });
+    const lines = lineCounter(output);
     const isComplete = (written: number) =>
-      size === undefined ? written > 0 && countLines(output) >= reference.lines : written >= size;
+      size === undefined ? written > 0 && lines() >= reference.lines : written >= size;
     const run = peer.isDaemon
       ? await runUntil(command, () => sizeOf(output), isComplete)
       : await runToEnd(command);

@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { countLines, joined, linesOf } from '../../bench/lines-of.ts';
+import { countLines, joined, lineCounter, linesOf } from '../../bench/lines-of.ts';
 import { referenceOf, verify } from '../../bench/reference.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -59,6 +59,20 @@ describe('lines of a file', () => {
     writeFileSync(path, [...joined(lines)].join(''));
     expect([...linesOf(path)]).toEqual(lines);
     expect(countLines(path)).toBe(lines.length);
+  });
+
+  it('are counted while the file grows', () => {
+    const path = temp('growing.log');
+    const count = lineCounter(path);
+    for (const [text, lines] of [
+      ['', 0],
+      ['a\nb', 1],
+      ['c\n\n', 3],
+      ['', 3],
+    ] as const) {
+      appendFileSync(path, text);
+      expect(count()).toBe(lines);
+    }
   });
 
   it('include a last one that has no end', () => {

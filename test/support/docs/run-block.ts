@@ -24,6 +24,9 @@ const EXCUSED_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['npm run bench -- --quick', 'the same, for minutes'],
   ['npm run bench -- --only main', 'the same'],
   ['npm run bench -- --help', 'the same'],
+  ['git worktree add ../before v0.1.0 && (cd ../before && npm ci)', 'needs a tag and the registry'],
+  ['npm run bench -- --against ../before', 'the same'],
+  ['npm run bench -- --against ../before --only main,packs', 'the same'],
 ]);
 
 /** A line of a script that only runs a command that ends by itself; what it prints may go to a file. */
