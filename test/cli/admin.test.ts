@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/build.ts';
-import { type CliOptions, folderWith, runCli, startCli } from '../support/cli.ts';
+import { type CliOptions, folderWith, runCommand, startCli } from '../support/cli.ts';
 
 const config = (admin = '') => `
 collectors: { ticks: { plugin: test, interval: 0.01, count: 1000000 } }
@@ -79,19 +79,21 @@ describe('run --admin', () => {
 
   it('requires a token where other machines can ask', async () => {
     const cwd = folderWith({ 'p.yaml': config(), 'open.yaml': config('admin: { listen: 0.0.0.0:0 }') });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--no-state', '--admin', '0.0.0.0:0'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--no-state', '--admin', '0.0.0.0:0'], {
+      cwd,
+    });
     expect(code).toBe(2);
     expect(stderr).toContain(
       '0.0.0.0:0 can be reached from other machines, so requests need a token: set `admin.token`',
     );
-    const validated = await runCli(['validate', 'open.yaml'], { cwd });
+    const validated = await runCommand(['validate', 'open.yaml'], { cwd });
     expect(validated).toMatchObject({ code: 2 });
     expect(validated.stderr).toContain('admin.token: missing');
   });
 
   it.each(['everywhere', '70000', ':9464', '[127.0.0.1]:1'])('refuses the address %s', async (address) => {
     const cwd = folderWith({ 'p.yaml': config() });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--admin', address], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--admin', address], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain('It must be a port, or HOST:PORT.');
   });

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli, startCli } from '../support/cli.ts';
+import { folderWith, runCommand, startCli } from '../support/cli.ts';
 
 /** Longer than what messages show of a value; in it a part that no message may show either. */
 const PART = 'hunter2';
@@ -88,7 +88,7 @@ describe('values of environment variables', () => {
     const env = { V: SECRET };
     const options = ['--log-format', format, '--log-level', 'debug'];
     const millrace = async (...args: readonly string[]) => {
-      const { code, stdout, stderr } = await runCli([...args, ...options], { cwd, env });
+      const { code, stdout, stderr } = await runCommand([...args, ...options], { cwd, env });
       expect(stdout + stderr).not.toContain(PART);
       return { code, output: stdout + stderr };
     };

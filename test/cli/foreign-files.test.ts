@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCommand } from '../support/cli.ts';
 
 /** Files that are no configurations, as a mistyped name or a wild card may hand them over. All hold `hunter2`. */
 const FOREIGN = {
@@ -21,7 +21,7 @@ const FOREIGN = {
 describe('a file that is not a configuration', () => {
   it.each(['validate', 'run', 'graph', 'test'])('is not quoted by %s', async (command) => {
     const cwd = folderWith(FOREIGN);
-    const { code, stdout, stderr } = await runCli([command, ...Object.keys(FOREIGN)], { cwd });
+    const { code, stdout, stderr } = await runCommand([command, ...Object.keys(FOREIGN)], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     // No line of a file, neither a key nor a value of it.
     expect(stderr).not.toMatch(/hunter2|aHVud|^ *\d+ \||_apt|ada|DATABASE|TOKEN|private_key|password|kind/m);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { folderWith, runCli } from '../support/cli.ts';
+import { folderWith, runCommand } from '../support/cli.ts';
 
 const config = (processors: string, pipeline: string) => `
 collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
@@ -36,7 +36,7 @@ describe('filter, map and parse on the command line', () => {
         `delivery: { attempts: 0 }, process: [both, none, fields, text, more]`,
       ).replace('forward: out', "forward: [{ to: out, when: 'data.level ==' }, { to: dead, when: '1 + 1' }]"),
     });
-    const { code, stderr } = await runCli(['validate', 'p.yaml'], { cwd });
+    const { code, stderr } = await runCommand(['validate', 'p.yaml'], { cwd });
     expect(code).toBe(2);
     const places = stderr
       .split('\n')
@@ -71,7 +71,7 @@ describe('filter, map and parse on the command line', () => {
       'p.yaml': config(processors, `${workers}process: [quiet, mask]`),
       'in.log': `${lines.join('\n')}\n`,
     });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
     expect(code).toBe(0);
     expect(stderr).toMatch(/dropped +6,667/);
     const expected = lines
@@ -94,7 +94,7 @@ describe('filter, map and parse on the command line', () => {
       'p.yaml': config(processors, 'process: [fields, loud, half, mask], delivery: { dead_letter: dead }'),
       'in.log': `${lines.join('\n')}\n`,
     });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
     expect({ code, stderr }).toMatchObject({ code: 0 });
     const out = documents(cwd, 'out.jsonl').map(({ data }) => data as Record<string, unknown>);
     expect(out.length).toBe(147);
@@ -119,7 +119,7 @@ describe('filter, map and parse on the command line', () => {
       'p.yaml': config(processors, 'process: [odd, mask], workers: 2, delivery: { dead_letter: dead }'),
       'in.log': Array.from({ length: 3000 }, (_, n) => `${n % 100 === 0 ? 'x' : n % 10} pin 1234\n`).join(''),
     });
-    const { code, stderr } = await runCli(['run', 'p.yaml', '--once'], { cwd });
+    const { code, stderr } = await runCommand(['run', 'p.yaml', '--once'], { cwd });
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(documents(cwd, 'out.jsonl').length).toBe(1500);
     const dead = documents(cwd, 'dead.jsonl').map(({ data }) => data);

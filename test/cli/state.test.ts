@@ -42,11 +42,13 @@ describe('the state folder of millrace run', () => {
     it('is resumed from, with a warning, once', async () => {
       const copy = TAIL.replace('stdout', 'noop');
       const cwd = folderWith({ 'p.yaml': TAIL, 'copy.yaml': copy, 'in.log': 'one\n' });
-      expect((await runCli(args('p.yaml'), { cwd })).stderr).not.toMatch(/resuming from/);
-      const second = await runCli(args('copy.yaml'), { cwd });
+      expect((await runCommand(args('p.yaml'), { cwd })).stderr).not.toMatch(/resuming from/);
+      const second = await runCommand(args('copy.yaml'), { cwd });
       expect([second.code, second.stderr]).toEqual([0, expect.stringMatching(WARNING)]);
-      expect((await runCli(args('copy.yaml'), { cwd })).stderr).not.toMatch(/resuming from/);
-      expect((await runCli(args('p.yaml'), { cwd })).stderr).toMatch(/resuming from .*\/copy\.yaml saved/);
+      expect((await runCommand(args('copy.yaml'), { cwd })).stderr).not.toMatch(/resuming from/);
+      expect((await runCommand(args('p.yaml'), { cwd })).stderr).toMatch(
+        /resuming from .*\/copy\.yaml saved/,
+      );
     });
 
     it.each<[what: string, change: (cwd: string) => string[]]>([
@@ -67,27 +69,27 @@ describe('the state folder of millrace run', () => {
       ],
     ])('is resumed from without a word by the same one that was %s', async (_, change) => {
       const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
-      await runCli(args('p.yaml'), { cwd });
-      const { code, stderr } = await runCli(change(cwd), { cwd });
+      await runCommand(args('p.yaml'), { cwd });
+      const { code, stderr } = await runCommand(change(cwd), { cwd });
       expect([code, stderr]).toEqual([0, expect.not.stringMatching(/resuming from/)]);
     });
 
     it('is nothing to warn of for a pipeline of another name, or in another folder', async () => {
       const other = TAIL.replace('web:', 'other:');
       const cwd = folderWith({ 'p.yaml': TAIL, 'other.yaml': other, 'copy.yaml': TAIL, 'in.log': 'one\n' });
-      await runCli(args('p.yaml'), { cwd });
+      await runCommand(args('p.yaml'), { cwd });
       for (const run of [args('other.yaml'), ['run', 'copy.yaml', '--once', '--state-dir', 'state2']]) {
-        const { stdout, stderr } = await runCli(run, { cwd });
+        const { stdout, stderr } = await runCommand(run, { cwd });
         expect([linesOf(stdout), stderr]).toEqual([['one'], expect.not.stringMatching(/resuming from/)]);
       }
     });
 
     it('is resumed from, with a warning, by one that was moved', async () => {
       const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\n' });
-      await runCli(args('p.yaml'), { cwd });
+      await runCommand(args('p.yaml'), { cwd });
       renameSync(join(cwd, 'p.yaml'), join(cwd, 'moved.yaml'));
       appendFileSync(join(cwd, 'in.log'), 'two\n');
-      const { stdout, stderr } = await runCli(args('moved.yaml'), { cwd });
+      const { stdout, stderr } = await runCommand(args('moved.yaml'), { cwd });
       expect([linesOf(stdout), stderr]).toEqual([['two'], expect.stringMatching(WARNING)]);
     });
   });
@@ -95,14 +97,14 @@ describe('the state folder of millrace run', () => {
   it('says the same after runs that were killed before they had read anything', async () => {
     const cwd = folderWith({ 'p.yaml': TAIL, 'in.log': 'one\ntwo\n' });
     const args = ['run', 'p.yaml', '--state-dir', 'state'];
-    await runCli([...args, '--once'], { cwd });
+    await runCommand([...args, '--once'], { cwd });
     for (let i = 0; i < 2; i++) {
       const idle = await startCli(args, { cwd });
       await idle.shows('stderr', /following 1 file/);
       expect(await idle.killUntilEnded('SIGKILL')).toMatchObject({ stdout: '' });
     }
     appendFileSync(join(cwd, 'in.log'), 'three\n');
-    expect(linesOf((await runCli([...args, '--once'], { cwd })).stdout)).toEqual(['three']);
+    expect(linesOf((await runCommand([...args, '--once'], { cwd })).stdout)).toEqual(['three']);
   });
 
   it('keeps `ctx.state` of any collector, whether or not a pipeline reads files', async () => {
@@ -122,7 +124,7 @@ host_config: {}
 `,
     });
     for (const runs of [1, 2, 3]) {
-      const { stdout } = await runCli(['run', 'p.yaml', '--state-dir', 'state'], { cwd });
+      const { stdout } = await runCommand(['run', 'p.yaml', '--state-dir', 'state'], { cwd });
       expect(JSON.parse(stdout).data).toEqual({ runs });
     }
   });
@@ -216,7 +218,7 @@ host_config: {}
     expect(code).toBe(2);
     expect(stderr).toContain('--no-state: pipeline web says "exactly_once: true"');
     for (let i = 0; i < 2; i++) {
-      expect((await runCli(['run', 'p.yaml', '--once', '--state-dir', 's'], { cwd })).code).toBe(0);
+      expect((await runCommand(['run', 'p.yaml', '--once', '--state-dir', 's'], { cwd })).code).toBe(0);
     }
     expect(linesOf(readFileSync(join(cwd, 'out/o.jsonl'), 'utf8'))).toEqual(['one']);
   });
@@ -289,7 +291,7 @@ describe('millrace state', () => {
     const { code, stdout } = await state('forget', by === 'path' ? 'in.log' : key);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^web: log: forgot .*in\.log, read up to 8\n$/);
-    const again = await runCli(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
+    const again = await runCommand(['run', 'p.yaml', '--once', '--state-dir', 'state'], { cwd });
     expect(linesOf(again.stdout)).toEqual(['one', 'two']);
   });
 

@@ -122,8 +122,9 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
 /**
  * Runs the built command line to its end, in a process that the tests of a file share, since most of the time that a
  * process of its own takes is spent on loading. Not for what is about the process: signals, standard input, terminals,
- * crashes, state that the next run finds, and plugins that leave something running. Modules stay loaded, so not for
- * files of plugins that change between runs either.
+ * crashes, memory, and plugins that leave something running. Nor for what has to outlive the process: a test of the state
+ * folder has one restart with processes of its own. Modules stay loaded, so not for files of plugins that change between
+ * runs either.
  */
 export async function runCommand(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const command = { args, cwd: options.cwd ?? ROOT, env: environment(options) };

@@ -30,16 +30,15 @@ function compileOnce(path, source, compile, cachedDataOf) {
 
 const { SourceTextModule, compileFunction } = vm;
 
-vm.SourceTextModule = function (source, options) {
-  return compileOnce(
-    options?.identifier,
-    source,
-    (cachedData) => new SourceTextModule(source, { ...options, cachedData }),
-    (module) => module.createCachedData(),
-  );
-};
-vm.SourceTextModule.prototype = SourceTextModule.prototype;
-
+vm.SourceTextModule = new Proxy(SourceTextModule, {
+  construct: (_, [source, options]) =>
+    compileOnce(
+      options?.identifier,
+      source,
+      (cachedData) => new SourceTextModule(source, { ...options, cachedData }),
+      (module) => module.createCachedData(),
+    ),
+});
 vm.compileFunction = (source, parameters, options) =>
   compileOnce(
     options?.filename,
