@@ -12,6 +12,7 @@ import {
 } from './support/check-options.ts';
 import type { Demand } from './support/demand.ts';
 import { Fifo } from './support/fifo.ts';
+import { Pump } from './support/pump.ts';
 
 /** The methods of Node's `EventEmitter`, and of similar emitters, that are used here. */
 export interface EventEmitterLike {
@@ -80,22 +81,20 @@ export function fromEventEmitter<T>(
   return new Observable<T>((subscriber) => {
     const waiting = new Fifo<T>();
     let dropped = 0;
-    let isEmitting = false;
     /** What is to be done when the values that wait have left. */
     let finish: (() => void) | undefined;
 
-    const pump = () => {
-      if (isEmitting) return;
-      isEmitting = true;
-      while (waiting.size > 0 && demand.room > 0 && !subscriber.closed) subscriber.next(waiting.shift() as T);
-      isEmitting = false;
-      if (waiting.size === 0) finish?.();
-    };
+    const pump = new Pump(() => {
+      if (waiting.size > 0 && demand.room > 0) subscriber.next(waiting.shift() as T);
+      else if (waiting.size === 0 && finish !== undefined) finish();
+      else return false;
+      return true;
+    }, subscriber);
     const take = (value: T) => {
       if (finish !== undefined) return;
-      const hasRoom = waiting.size < buffer || (!isEmitting && demand.room > 0);
+      const hasRoom = waiting.size < buffer || (!pump.isRunning && demand.room > 0);
       if (hasRoom || drop === 'oldest') waiting.push(value);
-      pump();
+      pump.run();
       if (hasRoom) return;
       dropped++;
       try {
@@ -106,11 +105,11 @@ export function fromEventEmitter<T>(
     };
     const fail = (error: unknown) => {
       finish ??= () => subscriber.error(error);
-      pump();
+      pump.run();
     };
     const complete = () => {
       finish ??= () => subscriber.complete();
-      pump();
+      pump.run();
     };
 
     const listeners = [
@@ -122,6 +121,6 @@ export function fromEventEmitter<T>(
     subscriber.add(() => {
       for (const [name, listener] of listeners) emitter.off(name as string, listener as () => void);
     });
-    subscriber.add(demand.room$.subscribe(pump));
+    subscriber.add(demand.room$.subscribe(() => pump.run()));
   });
 }

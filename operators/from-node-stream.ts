@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Observable } from 'rxjs';
 import { type Check, checkValue, DEMAND, hasMethods } from './support/check-options.ts';
 import type { Demand } from './support/demand.ts';
+import { Pump } from './support/pump.ts';
 
 const STREAM: Check = (value) => hasMethods(value, 'read', 'on', 'destroy') || 'a readable stream of Node';
 
@@ -28,17 +29,12 @@ export function fromNodeStream<T>(stream: Readable, demand: Demand): Observable<
   checkValue('fromNodeStream', 'stream', stream, STREAM);
   checkValue('fromNodeStream', 'demand', demand, DEMAND);
   return new Observable<T>((subscriber) => {
-    let isReading = false;
-    const read = () => {
-      if (isReading) return;
-      isReading = true;
-      while (demand.room > 0 && !subscriber.closed) {
-        const chunk: T | null = stream.read();
-        if (chunk === null) break;
-        subscriber.next(chunk);
-      }
-      isReading = false;
-    };
+    const pump = new Pump(() => {
+      const chunk: T | null = demand.room > 0 ? stream.read() : null;
+      if (chunk !== null) subscriber.next(chunk);
+      return chunk !== null;
+    }, subscriber);
+    const read = () => pump.run();
     const complete = () => subscriber.complete();
     const fail = (error: unknown) => subscriber.error(error);
     const close = () => fail(stream.errored ?? new Error('the stream was closed before its end'));

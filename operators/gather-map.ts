@@ -1,6 +1,7 @@
 import { from, Observable, type ObservableInput, type ObservedValueOf, type OperatorFunction } from 'rxjs';
 import { type Checks, checkOptions, checkValue, FROM_0, FUNCTION } from './support/check-options.ts';
 import { Fifo } from './support/fifo.ts';
+import { Pump } from './support/pump.ts';
 import { subscribeFor, subscribeInner } from './support/subscribe-for.ts';
 
 export interface GatherMapOptions<T> {
@@ -46,7 +47,6 @@ export function gatherMap<T, O extends ObservableInput<unknown>>(
     new Observable<R>((subscriber) => {
       const waiting = new Fifo<T>();
       let running = false;
-      let looping = false;
       let sourceDone = false;
 
       const weightOf = (value: T): number => {
@@ -66,48 +66,41 @@ export function gatherMap<T, O extends ObservableInput<unknown>>(
         return gathered;
       };
 
-      const next = (item: R) => subscriber.next(item);
-
-      const ended = () => {
-        running = false;
-        loop();
-      };
-
       const start = () => {
-        let result: readonly R[] | Observable<R>;
-        try {
-          const projected: ObservableInput<unknown> = project(gather());
-          result = (Array.isArray(projected) ? projected : from(projected)) as typeof result;
-        } catch (error) {
-          subscriber.error(error);
-          return;
-        }
-        if (!(result instanceof Observable)) {
-          for (let i = 0; i < result.length; i++) subscriber.next(result[i] as R);
+        const projected: ObservableInput<unknown> = project(gather());
+        if (Array.isArray(projected)) {
+          for (let i = 0; i < projected.length; i++) subscriber.next(projected[i] as R);
           return;
         }
         running = true;
-        subscribeInner(subscriber, result, next, ended);
+        subscribeInner(
+          subscriber,
+          from(projected as ObservableInput<R>),
+          (item) => subscriber.next(item),
+          () => {
+            running = false;
+            pump.run();
+          },
+        );
       };
 
-      /** A loop, so that work that completes at once does not nest. */
-      const loop = () => {
-        if (looping) return;
-        looping = true;
-        while (!running && waiting.size > 0 && !subscriber.closed) start();
-        looping = false;
-        if (sourceDone && !running && waiting.size === 0) subscriber.complete();
-      };
+      const pump = new Pump(() => {
+        if (running) return false;
+        if (waiting.size > 0) start();
+        else if (sourceDone) subscriber.complete();
+        else return false;
+        return true;
+      }, subscriber);
 
       subscribeFor(subscriber, source, {
         next: (value) => {
           waiting.push(value);
-          loop();
+          pump.run();
         },
         error: (error) => subscriber.error(error),
         complete: () => {
           sourceDone = true;
-          loop();
+          pump.run();
         },
       });
     });

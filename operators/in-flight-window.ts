@@ -1,6 +1,7 @@
 import { Observable, type Subscriber } from 'rxjs';
 import { argumentError, COUNT, checkValue, FROM_0 } from './support/check-options.ts';
 import type { Demand } from './support/demand.ts';
+import { Pump } from './support/pump.ts';
 
 /** Weights may be fractions, of which sums are not exact. */
 const ROUNDING = 1e-6;
@@ -23,9 +24,8 @@ export class InFlightWindow implements Demand {
   readonly size: number;
   readonly room$: Observable<number>;
   #open = 0;
-  #notifying = false;
-  #grown = false;
   readonly #waiting = new Set<Subscriber<number>>();
+  readonly #notifying = new Pump(() => this.#notify());
 
   /** @throws RangeError if `size` is not an integer of at least 1. */
   constructor(size: number) {
@@ -67,22 +67,18 @@ export class InFlightWindow implements Demand {
       throw argumentError(RangeError, `InFlightWindow: cannot release ${count}, only ${this.#open} are open`);
     }
     this.#open = Math.max(0, this.#open - count);
-    this.#grown = true;
-    if (this.#notifying || this.#waiting.size === 0) return;
-    this.#notifying = true;
-    try {
-      while (this.#grown) {
-        this.#grown = false;
-        // A copy, because the order changes meanwhile; most windows have one source.
-        for (const subscriber of this.#waiting.size === 1 ? this.#waiting : [...this.#waiting]) {
-          if (this.room === 0) break;
-          this.#rotate(subscriber);
-          subscriber.next(this.room);
-        }
-      }
-    } finally {
-      this.#notifying = false;
+    this.#notifying.run();
+  }
+
+  /** Tells all sources once. Room that is made meanwhile is told in another step. */
+  #notify(): boolean {
+    // A copy, because the order changes meanwhile; most windows have one source.
+    for (const subscriber of this.#waiting.size === 1 ? this.#waiting : [...this.#waiting]) {
+      if (this.room === 0) break;
+      this.#rotate(subscriber);
+      subscriber.next(this.room);
     }
+    return false;
   }
 
   /** The one served now goes to the end, so that no source starves another. */

@@ -11,6 +11,10 @@ export { isoNow, steadyClock, toUtc } from './support/clock.ts';
 
 export { subscribeFor, subscribeInner } from './support/subscribe-for.ts';
 
+// The loop of everything that has a queue.
+
+export { Pump } from './support/pump.ts';
+
 // Collections.
 
 export { Fifo } from './support/fifo.ts';

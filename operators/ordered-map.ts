@@ -74,7 +74,10 @@ export function mapInOrder<T, O extends ObservableInput<unknown>>(
         emitting = false;
       };
 
-      /** Does what is due, one step after the other, so that nothing nests. */
+      /**
+       * Does what is due, one step after the other, so that nothing nests. It is not a `Pump`, because an inner source that
+       * emits while a step subscribes to it has to notice at once that the consumer has left.
+       */
       const advance = () => {
         if (advancing || emitting) return;
         advancing = true;

@@ -14,6 +14,7 @@ import {
   SCHEDULER,
 } from './support/check-options.ts';
 import type { Demand } from './support/demand.ts';
+import { Pump } from './support/pump.ts';
 
 export interface PullOptions {
   /** The scheduler that lets other work of the process run. Default: `asyncScheduler`. */
@@ -64,7 +65,6 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
   const { scheduler = asyncScheduler } = options;
   return new Observable<T>((subscriber) => {
     const iterator = openIterator(iterable as Iterable<T> | AsyncIterable<T>);
-    let pulling = false;
     let awaiting = false;
     let ended = false;
     let pulled = 0;
@@ -79,46 +79,39 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
       subscriber.error(error);
     };
 
-    /** Takes what the iterator gave; tells whether to go on at once. */
-    const take = (result: IteratorResult<T>): boolean => {
+    /** Takes what the iterator gave. */
+    const take = (result: IteratorResult<T>) => {
       if (result.done === true) end();
       else subscriber.next(result.value);
-      return !subscriber.closed && demand.room > 0;
     };
 
-    const isPaused = () =>
-      pulling || awaiting || pause !== undefined || subscriber.closed || demand.room === 0;
-
-    const pull = () => {
-      if (isPaused()) return;
-      pulling = true;
-      try {
-        for (;;) {
-          if (pulled === SLICE) {
-            pauseSlice();
-            break;
-          }
-          pulled++;
-          const result = iterator.next();
-          if (isPromise(result)) {
-            awaitResult(result);
-            break;
-          }
-          if (!take(result)) break;
+    const pump = new Pump(
+      () => {
+        if (awaiting || pause !== undefined || demand.room === 0) return false;
+        if (pulled === SLICE) {
+          pauseSlice();
+          return false;
         }
-      } catch (error) {
-        fail(error);
-      } finally {
-        pulling = false;
-      }
-    };
+        pulled++;
+        const result = iterator.next();
+        if (isPromise(result)) awaitResult(result);
+        else take(result);
+        return true;
+      },
+      {
+        get closed() {
+          return subscriber.closed;
+        },
+        error: fail,
+      },
+    );
 
     /** Promises as well as loops keep the timers of the process waiting. */
     const pauseSlice = () => {
       pause = scheduler.schedule(() => {
         pause = undefined;
         pulled = 0;
-        pull();
+        pump.run();
       });
     };
 
@@ -134,7 +127,7 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
           // Otherwise nothing would catch a result that is not an object, or whose getters throw.
           fail(error);
         }
-        pull();
+        pump.run();
       }, fail);
     };
 
@@ -142,7 +135,7 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
       pause?.unsubscribe();
       if (!ended) closeIterator(iterator);
     });
-    subscriber.add(demand.room$.subscribe(pull));
+    subscriber.add(demand.room$.subscribe(() => pump.run()));
   });
 }
 

@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Observable } from 'rxjs';
+import { Pump } from '../../operators/internal.ts';
 import {
   BlockMemory,
   encodingOf,
@@ -100,7 +101,6 @@ class LineInput {
       this.#onInvalidByte = onInvalidByte;
       const run = ++this.#runs;
       const left = [...this.#inFlight];
-      let isRunning = false;
 
       const emit = (entry: ReadLines) => {
         const release = () => {
@@ -135,16 +135,9 @@ class LineInput {
         }
         return true;
       };
+      const pump = new Pump(step, subscriber);
       const go = () => {
-        // What is acknowledged while it is emitted makes room: that is used by the loop, not by recursion.
-        if (isRunning) return;
-        isRunning = true;
-        try {
-          while (!subscriber.closed && step()) {}
-        } catch (error) {
-          subscriber.error(error);
-        }
-        isRunning = false;
+        pump.run();
         onBacklog(this.#waitingBytes);
       };
       const fail = (cause: unknown) =>

@@ -1,5 +1,5 @@
 import { Observable, type Subscriber } from 'rxjs';
-import { subscribeInner } from '../../operators/internal.ts';
+import { Pump, subscribeInner } from '../../operators/internal.ts';
 
 interface CallPumpOptions<Call> {
   /** Calls at a time, at most. */
@@ -14,19 +14,20 @@ interface CallPumpOptions<Call> {
 }
 
 /**
- * Makes the calls of a forwarder. Completes the subscriber when the source has ended, nothing waits and all calls have
- * ended. Errors with what `send` throws or emits as an error.
+ * Makes the calls of a forwarder, some at a time. Completes the subscriber when the source has ended, nothing waits and all
+ * calls have ended. Errors with what `next` or `send` throws, and with what a call emits as an error.
  */
 export class CallPump<Call> {
   readonly #subscriber: Subscriber<never>;
   readonly #options: CallPumpOptions<Call>;
+  readonly #pump: Pump;
   #calls = 0;
-  #isRunning = false;
   #hasEnded = false;
 
   constructor(subscriber: Subscriber<never>, options: CallPumpOptions<Call>) {
     this.#subscriber = subscriber;
     this.#options = options;
+    this.#pump = new Pump(() => this.#step(), subscriber);
   }
 
   /** Whether a call is being waited for. */
@@ -45,37 +46,28 @@ export class CallPump<Call> {
     this.run();
   }
 
-  /** Makes the calls that may be made now: in a loop, so that calls that complete at once do not nest. */
+  /** Makes the calls that may be made now. */
   run(): void {
-    if (this.#isRunning) return;
-    const { concurrency, next, send, isEmpty } = this.#options;
-    this.#isRunning = true;
-    while (this.#calls < concurrency && !this.#subscriber.closed) {
-      const call = next();
-      if (call === undefined) break;
-      let sent: readonly never[] | Observable<never>;
-      try {
-        sent = send(call);
-      } catch (error) {
-        this.#subscriber.error(error);
-        break;
-      }
-      if (!(sent instanceof Observable)) continue;
-      this.#calls++;
-      subscribeInner(
-        this.#subscriber,
-        sent,
-        () => {},
-        () => this.#ended(),
-      );
-    }
-    this.#isRunning = false;
-    if (this.#hasEnded && !this.isBusy && isEmpty()) this.#subscriber.complete();
+    this.#pump.run();
   }
 
-  #ended(): void {
-    this.#calls--;
-    this.#options.onEnded?.();
-    this.run();
+  #step(): boolean {
+    const { concurrency, next, send, isEmpty } = this.#options;
+    const call = this.#calls < concurrency ? next() : undefined;
+    if (call !== undefined) {
+      const sent = send(call);
+      if (sent instanceof Observable) this.#waitFor(sent);
+    } else if (this.#hasEnded && !this.isBusy && isEmpty()) this.#subscriber.complete();
+    return call !== undefined;
+  }
+
+  #waitFor(sent: Observable<never>): void {
+    this.#calls++;
+    const ended = () => {
+      this.#calls--;
+      this.#options.onEnded?.();
+      this.run();
+    };
+    subscribeInner(this.#subscriber, sent, () => {}, ended);
   }
 }

@@ -1,6 +1,6 @@
 import { asyncScheduler, Observable, type Subscriber } from 'rxjs';
 import type { Demand } from '../../operators/index.ts';
-import { Fifo } from '../../operators/internal.ts';
+import { Fifo, Pump } from '../../operators/internal.ts';
 
 /**
  * Further results of events that are created in one go, before other work of the process gets its turn: endless
@@ -21,8 +21,7 @@ export class ResultWindow {
   readonly #demands = new Set<ResultDemand>();
   /** The same, and closed ones until they are the oldest: finding the first of a Set is slow after many deletions. */
   readonly #inOrder = new Fifo<ResultDemand>();
-  #isNotifying = false;
-  #hasChanged = false;
+  readonly #notifying = new Pump(() => this.#notify());
 
   constructor(size: number) {
     this.#size = size;
@@ -48,21 +47,21 @@ export class ResultWindow {
     if (this.#inTurn !== TURN) return;
     asyncScheduler.schedule(() => {
       this.#inTurn = 0;
-      this.#notify();
+      this.#notifying.run();
     });
   }
 
   acknowledged(): void {
     this.#open--;
     // Only at these sizes was a demand refused before.
-    if (this.#open === this.#size - 1 || this.#open === 2 * this.#size - 1) this.#notify();
+    if (this.#open === this.#size - 1 || this.#open === 2 * this.#size - 1) this.#notifying.run();
   }
 
   closed(demand: ResultDemand): void {
     const isOldest = this.#isOldest(demand);
     if (!this.#demands.delete(demand) || !isOldest) return;
     // Only then was the demand that is now the oldest refused anything.
-    if (this.#open >= this.#size) this.#notify();
+    if (this.#open >= this.#size) this.#notifying.run();
   }
 
   #isOldest(demand: ResultDemand): boolean {
@@ -74,22 +73,13 @@ export class ResultWindow {
     return oldest === demand;
   }
 
-  /** A loop, so that iterables that are pulled, and whose results are acknowledged during that, do not nest. */
-  #notify(): void {
-    this.#hasChanged = true;
-    if (this.#isNotifying) return;
-    this.#isNotifying = true;
-    try {
-      while (this.#hasChanged) {
-        this.#hasChanged = false;
-        for (const demand of this.#demands) {
-          if (demand.room === 0) break;
-          demand.notify();
-        }
-      }
-    } finally {
-      this.#isNotifying = false;
+  /** Tells all demands once. Results that are acknowledged meanwhile lead to another step. */
+  #notify(): boolean {
+    for (const demand of this.#demands) {
+      if (demand.room === 0) break;
+      demand.notify();
     }
+    return false;
   }
 }
 

@@ -424,6 +424,7 @@ export class SerialJobs {
     });
   }
 
+  /** Not a `Pump`, because each job is awaited. */
   async #runWaiting(): Promise<void> {
     this.#isBusy = true;
     for (let job = this.#waiting.shift(); job !== undefined; job = this.#waiting.shift()) {

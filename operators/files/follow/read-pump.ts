@@ -1,4 +1,5 @@
 import { isMissing } from '../../support/file-system.ts';
+import { Pump } from '../../support/pump.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { isShortage } from './file-system.ts';
 import type { FollowSettings } from './follow-settings.ts';
@@ -29,7 +30,7 @@ type Chunk = Buffer | 'held back' | Exclude<Verdict, 'same'>;
  * Reads the files that are ready, a chunk of each in turn, and emits their lines as the demand allows.
  *
  * Lines of one chunk are emitted at a time; of a file that is alone the next chunk is read meanwhile. Whatever happens
- * (demand that returns while a batch is being emitted, a read that is done) ends up in one loop, never in recursion.
+ * (demand that returns while a batch is being emitted, a read that is done) ends up in one {@link Pump}, never in recursion.
  */
 export class ReadPump {
   readonly #settings: FollowSettings;
@@ -40,8 +41,8 @@ export class ReadPump {
   readonly #succession = new Succession();
   /** The file whose lines are being emitted. */
   #current: FollowedFile | undefined;
+  readonly #pump = new Pump(() => this.#step());
   #isReading = false;
-  #isRunning = false;
   #isClosed = false;
 
   constructor(settings: FollowSettings, reader: ChunkReader, events: PumpEvents) {
@@ -92,10 +93,7 @@ export class ReadPump {
   }
 
   run(): void {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    while (this.#step()) {}
-    this.#isRunning = false;
+    this.#pump.run();
   }
 
   close(): void {
