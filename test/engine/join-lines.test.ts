@@ -250,29 +250,120 @@ describe('lines that are joined', () => {
   const fail = () => {
     throw new Error('broken');
   };
+  const forms = ['bytes', 'text', 'events'] as const;
+  /** Fails on a line that contains an x. */
+  const checked = (line: unknown): string => {
+    if (String(line).includes('x')) fail();
+    return String(line);
+  };
 
-  it.each<[string, Partial<LineJoining>]>([
-    ['mayBegin', { mayBegin: fail }],
-    ['streamOf and the event that it is about', { streamOf: fail, lineOf: fail }],
-    ['isComplete', { isComplete: fail }],
-    ['join, at the end of the source', { join: fail }],
-  ])('fail the run, or go to the dead letter, if the processor throws in %s', (_, joining) => {
-    for (const form of ['bytes', 'events'] as const) {
+  it.each<[string, (joining: LineJoining) => Partial<LineJoining>]>([
+    ['begin', ({ begin }) => ({ begin: (line) => begin(checked(line)) })],
+    ['next', ({ next }) => ({ next: (state, line) => next(state, checked(line)) })],
+    ['streamOf', () => ({ streamOf: (line) => checked(line) && undefined })],
+    [
+      'isComplete',
+      ({ next }) => ({ next: (_, line) => next(0, line) && line, isComplete: (line) => !checked(line) }),
+    ],
+    [
+      'isPending',
+      ({ next }) => ({ next: (_, line) => next(0, line) && line, isPending: (line) => !checked(line) }),
+    ],
+  ])('leave without a line that the processor fails on in %s, which goes to the dead letter', (_, broken) => {
+    for (const form of forms) {
       inVirtualTime(() => {
-        const { emit, errors, failed, lines, end, ended } = stage({ joining, form });
-        emit('all', ['one', ' two']);
+        const { emit, errors, failed, lines, acknowledged, end, ended } = stage({
+          joining: broken(joiningOf({ start: '^\\S' })),
+          form,
+        });
+        emit('first', ['one', ' two', ' x', ' three', 'x', ' four', 'five', ' six']);
+        emit('second', [' x', ' seven', 'eight']);
         end();
-        expect(errors.length + failed.length + lines().length).toBeGreaterThan(0);
-        expect(errors.length === 1 || ended()).toBe(true);
+        expect(errors).toEqual([]);
+        expect(failed.filter((line) => !String(line).includes('x'))).toEqual([]);
+        expect(failed).not.toEqual([]);
+        const left = lines().join('\n').split('\n');
+        expect([...left, ...failed].toSorted()).toEqual(
+          ['one', ' two', ' x', ' three', 'x', ' four', 'five', ' six', ' x', ' seven', 'eight'].toSorted(),
+        );
+        expect(lines()[0]).toMatch(/^one\n two/);
+        expect(acknowledged).toEqual(['first', 'second']);
+        expect(ended()).toBe(true);
       });
     }
   });
 
-  it('fail the run if the processor throws when their time is over', () => {
+  it('leave in the order of their bytes, whatever line between them fails and whichever were looked at again', () => {
+    for (const form of forms) {
+      inVirtualTime(() => {
+        const { emit, lines, failed, acknowledged, end } = stage({
+          settings: { preset: 'java' },
+          joining: {
+            mayBegin: () => true,
+            begin: (line) => (/^[ab]/.test(checked(line)) ? line : undefined),
+            next: (_, line) => {
+              if (checked(line).startsWith(' ')) return line;
+              return line.startsWith('b') ? 'pending' : undefined;
+            },
+            isPending: (state) => state === 'pending',
+          },
+          form,
+        });
+        emit('all', ['alone', 'a', 'bb', 'x', 'ccc', 'a', 'bbbb', ' end', 'single']);
+        end();
+        expect(lines()).toEqual(['alone', 'a', 'bb', 'ccc', 'a\nbbbb\n end', 'single']);
+        expect(failed).toEqual(['x']);
+        expect(acknowledged).toEqual(['all']);
+      });
+    }
+  });
+
+  it.each<[string, Partial<LineJoining>, string]>([
+    ['join, while lines come', { join: fail }, 'one'],
+    ['join, at their end', { join: fail }, 'eight'],
+    ['withLine', { withLine: fail, readsLines: false }, 'one'],
+  ])('go to the dead letter, all of them, if the processor fails in %s', (_, joining) => {
+    for (const form of forms) {
+      inVirtualTime(() => {
+        const { emit, errors, failed, lines, acknowledged, end, ended } = stage({ joining, form });
+        emit('first', ['zero', 'one', ' two', 'three']);
+        emit('second', [' four', 'five']);
+        end();
+        expect(failed).toEqual(['one', ' two', 'three', ' four']);
+        expect(lines()).toEqual(['zero', 'five']);
+        expect(acknowledged).toEqual(['first', 'second']);
+        expect([errors, ended()]).toEqual([[], true]);
+      });
+    }
+  });
+
+  it('go to the dead letter if the processor fails when their time is over', () => {
     inVirtualTime((at) => {
-      const { emit, errors } = stage({ joining: { join: fail } });
+      const { emit, errors, failed, acknowledged } = stage({ joining: { join: fail } });
       emit('all', ['one', ' two']);
-      at(9999, () => expect(errors).toEqual([new Error('broken')]));
+      at(9999, () => {
+        expect(failed).toEqual(['one', ' two']);
+        expect(acknowledged).toEqual(['all']);
+        expect(errors).toEqual([]);
+      });
+    });
+  });
+
+  it('go to the dead letter one by one if the processor fails in lineOf', () => {
+    inVirtualTime(() => {
+      const { emit, errors, failed, end, ended } = stage({ joining: { lineOf: fail }, form: 'events' });
+      emit('all', ['one', ' two']);
+      end();
+      expect(failed).toEqual(['one', ' two']);
+      expect([errors, ended()]).toEqual([[], true]);
+    });
+  });
+
+  it('fail the run if the processor throws in mayBegin', () => {
+    inVirtualTime(() => {
+      const { emit, errors } = stage({ joining: { mayBegin: fail } });
+      emit('all', ['one', ' two']);
+      expect(errors).toEqual([new Error('broken')]);
     });
   });
 
