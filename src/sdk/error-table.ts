@@ -192,6 +192,12 @@ export const ERROR_TABLE = {
     thrownBy: 'a test with `files`',
     action: 'Correct the step: the message names it and its path',
   },
+  MILLRACE_TEST_FORM: {
+    meaning:
+      'What `mapLines` or `mapRows` of a processor under test does differs from what its `process` does',
+    thrownBy: 'a test in virtual time',
+    action: 'Correct the faster form: the message shows the first event for which the two differ',
+  },
   MILLRACE_TEST_HOST: {
     meaning: 'A pipeline under test needs a host, and the test provides none',
     thrownBy: '`testPipeline`',

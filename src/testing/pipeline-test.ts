@@ -14,6 +14,7 @@ import { memoryStore } from '../state/state-store.ts';
 import { failureOf, isOnePerRun, lastMarble, rowsOf, usedLetters } from './collector-rows.ts';
 import { toMilliseconds } from './duration.ts';
 import { errorText } from './error-text.ts';
+import { FormComparison } from './form-comparison.ts';
 import { toEvent } from './marbles.ts';
 import { type DiskRecord, joinedStats, PipelineRun } from './pipeline-run.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -61,6 +62,8 @@ export class PipelineTest {
   #stuck: string[] = [];
   /** Processors that tried to change an event, with the error. */
   readonly #changed = new Map<string, unknown>();
+  /** Of processors that have faster forms. */
+  readonly #comparisons = new Map<string, FormComparison>();
   readonly #log: string[] = [];
   readonly #assumptions = new Set<string>();
   readonly #states: Trace['states'][number][] = [];
@@ -124,6 +127,7 @@ export class PipelineTest {
       return () => {
         const stats = statsAtCut ?? this.#stats();
         this.#refuseChanges();
+        this.#refuseDifferences();
         this.#refuseWaits(stats.in_flight + stats.given_up, time.waits);
         return this.#runOf({ flight: this.#recorder.flight }, stats);
       };
@@ -175,6 +179,7 @@ export class PipelineTest {
   /** What it did in all processes, and what became of the files that it shared with others. */
   runOn(files: NonNullable<Trace['files']>, disk: DiskRecord): PipelineRun {
     this.#refuseChanges();
+    this.#refuseDifferences();
     return this.#runOf({ files }, this.#stats(), disk);
   }
 
@@ -240,15 +245,21 @@ export class PipelineTest {
           onAssumed: (what) => this.#assumptions.add(`collector ${name} (${entry.plugin}): ${what}`),
         });
       }),
-      processors: replacePlugins(this.#config.processors, ({ name, loaded_plugin }) =>
-        tracedProcessor(loaded_plugin, this.#letters, {
+      processors: replacePlugins(this.#config.processors, ({ name, loaded_plugin }) => {
+        const comparison = FormComparison.of(loaded_plugin);
+        if (comparison !== undefined) this.#comparisons.set(name, comparison);
+        return tracedProcessor(loaded_plugin, this.#letters, {
           promised: () => this.#promises.add(name),
           working: (isWorking) => {
             this.#working.set(name, (this.#working.get(name) ?? 0) + (isWorking ? 1 : -1));
           },
           changed: (error) => this.#changed.set(name, error),
-        }),
-      ),
+          ...(comparison && {
+            arriving: (ctx, events) => comparison.foresee(ctx, events),
+            processed: (event, outcome) => comparison.compare(event, outcome),
+          }),
+        });
+      }),
       forwarders: replacePlugins(this.#config.forwarders, ({ name, loaded_plugin }) => {
         const given = ownOf(forward, name) ?? (isReal(loaded_plugin) ? 'keep' : {});
         if (given === 'keep')
@@ -316,6 +327,17 @@ export class PipelineTest {
       'MILLRACE_TEST_EVENT',
       `${this.#pluginsOf([name])} changed an event, which others may share: ${errorText(error)}; return a new event, such as { ...event, data: { ...event.data, user: 'ada' } }`,
     );
+  }
+
+  /** A run would deliver something else than the test shows. */
+  #refuseDifferences(): void {
+    for (const [name, { difference }] of this.#comparisons) {
+      if (difference === undefined) continue;
+      throw new MillraceError(
+        'MILLRACE_TEST_FORM',
+        `${this.#pluginsOf([name])} has a faster form that is not like process, and a run uses it: ${difference}`,
+      );
+    }
   }
 
   /** Entries with their plugins: `enrich (./enrich.mjs)`. */

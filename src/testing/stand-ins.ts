@@ -1,11 +1,12 @@
-import { defer, finalize, type Observable, type ObservableInput, tap, throwError } from 'rxjs';
+import { defer, finalize, type Observable, type ObservableInput, type Observer, tap, throwError } from 'rxjs';
 import type { AnalyticsConfig, PluginConfig } from '../sdk/config.ts';
-import type { Host } from '../sdk/context.ts';
+import type { Host, PipelineRunContext } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { freezeDeep, isFrozenWrite } from '../sdk/freeze.ts';
 import type { ForwardPlugin, LineJoining, OutputMark, Plugin, ProcessPlugin } from '../sdk/plugin.ts';
-import { availableResults, isAsync, isIterable, toObservable } from '../sdk/plugin.ts';
+import { availableResults, isAsync, toObservable } from '../sdk/plugin.ts';
+import { failureText, type RowOutcome } from './faster-forms.ts';
 import { anything } from './stand-in-collector.ts';
 import type { Letters } from './trace.ts';
 
@@ -20,11 +21,16 @@ interface ProcessorObserver {
   working?(isWorking: boolean): void;
   /** It tried to change an event. */
   changed?(error: unknown): void;
+  /** Events are about to come to `process` one by one, which a run may pass to `mapLines` or `mapRows` instead. */
+  arriving?(ctx: PipelineRunContext<never>, events: readonly CollectedEvent[]): void;
+  /** What it made of one of them. */
+  processed?(event: CollectedEvent, outcome: RowOutcome): void;
 }
 
 /**
  * The real processor, of which the letters of its results are noted, and what `observer` is told of. It gets events one by
- * one, never the lines of a batch: what it makes of lines could not be followed.
+ * one, never the rows of a batch: what it makes of rows could not be followed. `observer` compares that with what the
+ * faster forms make of them.
  */
 export function tracedProcessor(
   plugin: ProcessPlugin,
@@ -39,10 +45,22 @@ export function tracedProcessor(
     if (observer.changed !== undefined) freezeDeep(result);
     letters.inherit(result, event);
   };
+  const done = (event: CollectedEvent, results: readonly CollectedEvent[]) =>
+    observer.processed?.(event, { events: results });
+  const hasFailed = (event: CollectedEvent, error: unknown) => {
+    failed(error);
+    observer.processed?.(event, { failure: failureText(error) });
+  };
   const { mapLines: _, mapRows: __, ...others } = plugin;
   return {
     ...others,
     get_config_schema: anything,
+    ...(observer.arriving && {
+      mapRows: ({ ctx, rows }) => {
+        observer.arriving?.(ctx, rows.events);
+        return undefined;
+      },
+    }),
     ...(plugin.joinLines && {
       joinLines: (args) =>
         tracedJoining(plugin.joinLines?.(args) as LineJoining, letters.inherit.bind(letters)),
@@ -52,26 +70,34 @@ export function tracedProcessor(
       try {
         returned = plugin.process({ ctx, event });
       } catch (error) {
-        failed(error);
+        hasFailed(event, error);
         throw error;
       }
       const results = availableResults<CollectedEvent>(returned);
       if (results !== undefined) {
         for (const result of results) note(result, event);
+        done(event, results);
         return results;
       }
-      if (!isAsync(returned) && isIterable(returned)) {
-        return noted(returned as Iterable<CollectedEvent>, (result) => note(result, event), failed);
-      }
-      if (!isAsync(returned) || !isObservableLike(returned)) {
+      if (isAsync(returned) && !isObservableLike(returned)) {
         observer.promised?.();
         return returned as Observable<CollectedEvent>;
       }
+      const all: CollectedEvent[] = [];
+      const each = {
+        next: (result: CollectedEvent) => {
+          note(result, event);
+          all.push(result);
+        },
+        error: (error: unknown) => hasFailed(event, error),
+        complete: () => done(event, all),
+      };
+      if (!isAsync(returned)) return noted(returned as unknown as Iterable<CollectedEvent>, each);
       const result$ = toObservable(returned as ObservableInput<CollectedEvent>);
       return defer(() => {
         observer.working?.(true);
         return result$.pipe(
-          tap({ next: (result) => note(result, event), error: failed }),
+          tap(each),
           finalize(() => observer.working?.(false)),
         );
       });
@@ -134,20 +160,17 @@ export function tracedJoining(
 }
 
 /** Still pulled one by one. */
-function* noted<T>(
-  results: Iterable<T>,
-  note: (result: T) => void,
-  failed: (error: unknown) => void,
-): Generator<T> {
+function* noted<T>(results: Iterable<T>, each: Observer<T>): Generator<T> {
   try {
     for (const result of results) {
-      note(result);
+      each.next(result);
       yield result;
     }
   } catch (error) {
-    failed(error);
+    each.error(error);
     throw error;
   }
+  each.complete();
 }
 
 function isObservableLike(value: object): boolean {

@@ -9,6 +9,7 @@ import { EVENT_CHECKS } from './checks/events.ts';
 import { FORWARD_CHECKS } from './checks/forward.ts';
 import { LINE_CHECKS } from './checks/lines.ts';
 import { MASK_CHECKS } from './checks/masks.ts';
+import { ROW_CHECKS } from './checks/rows.ts';
 import { SCHEMA_CHECKS } from './checks/schema.ts';
 import { STATE_CHECKS } from './checks/state.ts';
 import { TIME_CHECKS } from './checks/time.ts';
@@ -19,6 +20,7 @@ const CHECKS: readonly Check[] = [
   ...SCHEMA_CHECKS,
   ...EVENT_CHECKS,
   ...LINE_CHECKS,
+  ...ROW_CHECKS,
   ...FORWARD_CHECKS,
   ...BATCH_CHECKS,
   ...DEMAND_CHECKS,

@@ -79,7 +79,7 @@ async function runOnce(
       if (outcome.findings.length === 0) outcome = await withCrashes(test, outcome, runs, run);
     }
   } catch (error) {
-    const message = `the test could not be run: ${safeReason(error)}`;
+    const message = `the test could not be run: ${test.withoutVariables(safeReason(error))}`;
     outcome = { run: undefined, findings: [{ path: [], kind: 'not_run', message }] };
   }
   return resultOf(test, file, runs, outcome, start);

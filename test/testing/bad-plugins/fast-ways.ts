@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { batching } from '../../../src/sdk/batching.ts';
 import { PluginError, type PluginErrorOptions } from '../../../src/sdk/errors.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
-import type { LineMapping } from '../../../src/sdk/plugin.ts';
+import { ParsedEvents, type ParsedFields } from '../../../src/sdk/parsed-events.ts';
+import type { LineMapping, RowMapping, RowOutcomes } from '../../../src/sdk/plugin.ts';
+import type { Rows } from '../../../src/sdk/rows.ts';
 import { type Args, BASES, type Bad, type Ctx, forwarder, one, processor } from './make.ts';
 
 type Map = (line: string, ctx: Ctx) => string | undefined;
@@ -43,6 +45,209 @@ const refusing = (options: PluginErrorOptions | undefined) => ({
     if (good.length < events.length && options !== undefined) throw new PluginError('refused', options);
   },
 });
+
+type Fields = ParsedFields;
+
+/** Removes `pin` from the fields, and drops events with `drop`; fails on a `line` that is a number. */
+const withoutPin = (data: Fields): Fields | undefined => {
+  if (typeof data.line === 'number') throw new PluginError('the line is a number');
+  if (data.level === 'warn' && data.line === undefined) return undefined;
+  if (data.status === undefined) return data;
+  return { ...data, status: 'hidden' };
+};
+
+const pinProcess = ({ event }: Args) => {
+  const data = withoutPin(event.data);
+  return data === undefined ? [] : { ...event, data };
+};
+
+/** A processor that takes rows, too; `map` gets the rows from `start` to before `end`. */
+const rowsBy = (
+  map: (rows: ParsedEvents, ...args: Parameters<RowMapping>) => unknown,
+  process: (args: Args) => unknown = pinProcess,
+) => ({
+  ...processor(process),
+  mapRows: ({ rows }: { rows: Rows }) =>
+    rows instanceof ParsedEvents
+      ? (...args: Parameters<RowMapping>) => map(rows, ...args) as ParsedEvents
+      : undefined,
+});
+
+const eachRow =
+  (change: (data: Fields) => Fields | undefined) =>
+  (rows: ParsedEvents, start: number, end: number, { dropped, failed }: RowOutcomes) => {
+    const kept: number[] = [];
+    const fields: Fields[] = [];
+    for (let position = start; position < end; position++) {
+      try {
+        const changed = change(rows.fields[position] as Fields);
+        if (changed === undefined) dropped(position);
+        else {
+          fields.push(changed);
+          kept.push(position);
+        }
+      } catch (error) {
+        failed(position, error);
+      }
+    }
+    return new ParsedEvents(
+      fields,
+      rows.envelope,
+      kept.map((at) => rows.eventAt(at).timestamp),
+    );
+  };
+
+/** Ways of `mapRows` that are not like `process`, or that lose rows. */
+export const BAD_ROWS: readonly Bad[] = (
+  [
+    [
+      'rows that it does not change',
+      rowsBy((rows, start, end) => rows.slice(start, end)),
+      /for the event {.*} mapRows gave {.*}, where process (?:gave|failed)/,
+    ],
+    [
+      'rows that it keeps where their events are dropped',
+      rowsBy(
+        eachRow((data) => data),
+        () => [],
+      ),
+      /mapRows gave {.*}, where process gave no event/,
+    ],
+    [
+      'rows that become several events',
+      rowsBy(
+        eachRow((data) => data),
+        ({ event }) => [event, { ...event, data: {} }],
+      ),
+      /mapRows gave {.*}, where process gave {.*} and {/,
+    ],
+    [
+      'rows whose times it loses',
+      rowsBy(
+        (rows, start, end) => new ParsedEvents(rows.fields.slice(start, end), rows.envelope),
+        ({ event }) => event,
+      ),
+      /mapRows gave {"timestamp":"2026-01-02T03:04:05.678Z".*}, where process gave {"timestamp":"2026-01-02T03:04:05.000Z"/,
+    ],
+    [
+      'rows that it takes from the start in every call',
+      rowsBy(
+        (rows, start, end) => rows.slice(0, end - start),
+        ({ event }) => event,
+      ),
+      /for the event .* mapRows gave .*, where process gave/,
+    ],
+    [
+      'rows that it loses',
+      rowsBy(
+        (rows, start, end) => rows.slice(start, end - 1),
+        ({ event }) => event,
+      ),
+      /mapRows gave \d+ rows? for the rows 0 to \d+, where \d+ were neither dropped nor failed/,
+    ],
+    [
+      'rows that it invents',
+      rowsBy(
+        (rows, start, end) => ParsedEvents.join([rows.slice(start, end), rows.slice(0, 1)]),
+        ({ event }) => event,
+      ),
+      /mapRows gave \d+ rows for the rows 0 to \d+, where \d+ were neither dropped nor failed/,
+    ],
+    [
+      'rows that it drops and gives',
+      rowsBy((rows, start, end, { dropped }) => {
+        dropped(start);
+        return rows.slice(start, end);
+      }),
+      /where \d+ were neither dropped nor failed/,
+    ],
+    [
+      'rows that it drops twice',
+      rowsBy((rows, start, end, { dropped }) => {
+        dropped(start);
+        dropped(start);
+        return rows.slice(start + 1, end);
+      }),
+      /mapRows told of row 0 twice/,
+    ],
+    [
+      'rows that are not there',
+      rowsBy((rows, start, end, { failed }) => {
+        failed(99, new Error('no'));
+        return rows.slice(start, end);
+      }),
+      /mapRows called failed with 99 for the rows 0 to \d+; positions count in `rows`/,
+    ],
+    [
+      'positions that count in each call',
+      rowsBy(
+        (rows, start, end, { dropped }) => {
+          for (let position = start; position < end; position++) dropped(position - start);
+          return rows.slice(start, start);
+        },
+        () => [],
+      ),
+      /mapRows called dropped with 0 for the rows 1 to 1; positions count in `rows`/,
+    ],
+    [
+      'rows that it throws on',
+      rowsBy(
+        () => {
+          throw new RangeError('no rows');
+        },
+        ({ event }) => event,
+      ),
+      /the mapping of mapRows threw "RangeError.*", which loses all of its rows; call `failed`/,
+    ],
+    [
+      'rows that it returns as a list',
+      rowsBy((rows) => rows.fields),
+      /the mapping of mapRows returned a list; expected ParsedEvents/,
+    ],
+    [
+      'rows that it forgets to return',
+      rowsBy(() => undefined),
+      /the mapping of mapRows returned .*; expected ParsedEvents/,
+    ],
+    [
+      'rows that it changes in place',
+      rowsBy(
+        (rows, start, end) => {
+          for (const data of rows.fields.slice(start, end)) data.seen = true;
+          return rows.slice(start, end);
+        },
+        ({ event }) => ({ ...event, data: { ...event.data, seen: true } }),
+      ),
+      /it writes to rows of which somebody else holds the events; make new fields, or take them by `rows.takeFields\(\)`/,
+    ],
+    [
+      'rows that it changes before it fails on them',
+      rowsBy(
+        eachRow((data) => {
+          data.seen = true;
+          throw new PluginError('never');
+        }),
+        () => {
+          throw new PluginError('never');
+        },
+      ),
+      /mapRows changed a row that it then failed on/,
+    ],
+    [
+      'rows that it masks and does not count',
+      rowsBy(eachRow(withoutPin), ({ ctx, event }) => {
+        ctx.stats.masked('PIN', 1);
+        return pinProcess({ ctx, event });
+      }),
+      /for the same rows it counted \[\] as masked, where process counted \[\["PIN",\d+\]\]/,
+    ],
+    [
+      'a promise of rows',
+      { ...processor(pinProcess), mapRows: async () => undefined },
+      /mapRows returned a mapping; expected a function, or undefined/,
+    ],
+  ] as const
+).map(([name, plugin, told]): Bad => [name, 'process', plugin, [told]]);
 
 /** Plugins whose optional ways do something else than the one that is always there. */
 export const BAD_FAST_WAYS: readonly Bad[] = [

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { processLines } from '../../../rows/process-lines.ts';
 import { describeValue } from '../../../sdk/checks/describe.ts';
-import { safeReason } from '../../../sdk/errors.ts';
 import { type LineEnvelope, LineEvents, textsOf } from '../../../sdk/line-events.ts';
-import { silentStats } from '../../../sdk/metrics.ts';
 import type { LineMapping, Plugin, ProcessPlugin } from '../../../sdk/plugin.ts';
 import { serialise } from '../../../sdk/serialise.ts';
+import { failureText } from '../../faster-forms.ts';
 import { type Check, demand } from '../check.ts';
+import { counting, demandCounts } from '../counting.ts';
 import { observe, processed } from '../observe.ts';
 import { sampleEnvelopes, sampleLines } from '../sample-lines.ts';
 import type { Subject } from '../subject.ts';
@@ -131,11 +131,6 @@ async function processedBy(
   return { events: values.map((value) => serialise(value as never)) };
 }
 
-/** The logged reason without its place in the code, which differs between the two ways. */
-function failureText(error: unknown): string {
-  return safeReason(error).replace(/ at \S+:\d+:\d+(?= \()/, '');
-}
-
 function demandSame(line: string, mapped: Outcome, wanted: Outcome): void {
   demand(
     JSON.stringify(mapped) === JSON.stringify(wanted),
@@ -146,24 +141,4 @@ function demandSame(line: string, mapped: Outcome, wanted: Outcome): void {
 function shown(outcome: Outcome): string {
   if ('failure' in outcome) return `failed with "${outcome.failure}"`;
   return outcome.events.length === 0 ? 'gave no event' : `gave ${outcome.events.join(' and ')}`;
-}
-
-function demandCounts(found: Counts, wanted: Counts, when: string, by = 'process'): void {
-  const text = (counts: Counts) => JSON.stringify(Object.entries(counts).toSorted());
-  demand(
-    text(found) === text(wanted),
-    `${when} it counted ${text(found)} as masked, where ${by} counted ${text(wanted)}; call ctx.stats.masked for what is masked, and for nothing else`,
-  );
-}
-
-type Counts = Record<string, number>;
-
-/** A context that counts what is masked, by rule. */
-function counting(subject: Subject) {
-  const counts: Counts = {};
-  const masked = (rule: string, count: number) => {
-    counts[rule] = (counts[rule] ?? 0) + count;
-  };
-  const ctx = subject.context({ stats: { ...silentStats, masked } });
-  return { ctx, counts };
 }
