@@ -110,9 +110,10 @@ describe.each(Object.entries(keys))('a private key in one string (%s)', (_, key)
 
   it('is masked over many lines, whichever of them a run starts with', () => {
     const lines = key.trimEnd().split('\n');
+    const redactor = newRedactor();
     for (let start = 0; start < lines.length - 2; start++) {
-      const redactor = newRedactor();
-      const masked = lines.slice(start).map((line) => redactor.maskLine('tls.key', line));
+      // A source of its own, of which this line is the first.
+      const masked = lines.slice(start).map((line) => redactor.maskLine(`${start}.key`, line));
       expect(piecesIn(masked.join('\n'), lines.slice(start, -2).join('\n'))).toEqual([]);
     }
   });
@@ -123,10 +124,11 @@ describe.each(packNames())('the rules of %s', (pack) => {
     const r = new Random(31);
     const any = newRedactor([pack]);
     const kept = Object.entries(loadPack(pack).rules).flatMap(([name, { tests }]) =>
-      tests.matches.flatMap((template) => {
+      tests.matches.flatMap((template, index) => {
         const { text, spans } = fill(template, r);
         const everywhere = any.maskText(text);
-        const first = newRedactor([pack]).maskEvent({ data: { line: text } }, 'a.log').data.line as string;
+        const source = `${name}-${index}.log`;
+        const first = any.maskEvent({ data: { line: text } }, source).data.line as string;
         const secrets = spans.map(([start, end]) => text.slice(start, end));
         const leaked = secrets.flatMap((secret) => piecesIn(first, secret, Math.min(8, secret.length)));
         return leaked.every((piece) => everywhere.includes(piece)) ? [] : [name];

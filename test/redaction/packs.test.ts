@@ -3,14 +3,16 @@ import { applyRulesInOrder } from '../../operators/masks/apply-rule.ts';
 import { costOf } from '../../operators/masks/expression/cost.ts';
 import type { MaskRule } from '../../operators/masks/mask-rule.ts';
 import { loadPack, type PackRule, packNames } from '../../plugins/packs/load-packs.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { CONTEXTS, type Context, inContext } from './contexts.ts';
 import { rulesOf } from './packs.ts';
 import { nearMisses, validSample } from './samples.ts';
 import { fill, Random, type Sample } from './templates.ts';
 
-const COUNT = 20;
+const COUNT = propertyRuns(8);
+const COUNT_OF_MISSES = 20;
 /** In each of eight contexts. */
-const COUNT_IN_CONTEXT = 3;
+const COUNT_IN_CONTEXT = propertyRuns(1);
 
 /** Nothing of this makes a placeholder of a token. */
 const BRACKETS: readonly (readonly [string, string])[] = [
@@ -91,7 +93,7 @@ describe.each(packNames())('%s', (pack) => {
     it('leaves near misses and ordinary values', () => {
       const r = new Random(13);
       const texts = tests.misses.flatMap((template) =>
-        Array.from({ length: COUNT }, () => fill(template, r).text),
+        Array.from({ length: COUNT_OF_MISSES }, () => fill(template, r).text),
       );
       for (const template of tests.matches.filter(isValue))
         texts.push(...nearMisses(template, rule, check, r));

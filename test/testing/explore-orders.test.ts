@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { exploreOrders } from '../../src/testing/gaps/explore-orders.ts';
 import { load, run } from './yaml/helpers.ts';
 
-const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
+const SEEDS = Array.from({ length: 20 }, (_, index) => index + 1);
 
 async function explored(body: string, within?: string, processors = '', longest?: number) {
   const config = `collectors:

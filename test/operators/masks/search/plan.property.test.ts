@@ -101,7 +101,7 @@ describe('a planned search', () => {
           throw new Error(`${expression} of ${JSON.stringify(text)}`);
         }
       }),
-      { numRuns: propertyRuns(80) },
+      { numRuns: propertyRuns(40) },
     );
   });
 
@@ -121,7 +121,7 @@ describe('a planned search', () => {
           }
         }
       }),
-      { numRuns: propertyRuns(80) },
+      { numRuns: propertyRuns(40) },
     );
   });
 
@@ -140,7 +140,7 @@ describe('a planned search', () => {
           throw new Error(`${name} of ${expression} in ${JSON.stringify(lines)}: ${found} for ${wanted}`);
         }
       }),
-      { numRuns: propertyRuns(80) },
+      { numRuns: propertyRuns(40) },
     );
   });
 });
