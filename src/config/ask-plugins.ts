@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { UsedVariable } from '../sdk/checks/shown-values.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
 import type { ConfigProblem, PipelineEntry, PipelinePlace, PipelineProblem } from '../sdk/plugin.ts';
 import type { ValidEntries, ValidEntry } from './build-config.ts';
@@ -31,15 +33,44 @@ export function askPlugins(
   });
 }
 
+/**
+ * The problems that a check finds, in messages that have references where they quote variables. A check that is told
+ * references in place of the values cannot quote them: if its message is the same with the values put in, it is taken.
+ *
+ * @param again the check that is told references
+ * @param used the variables that it is told of
+ */
+export function inReferences(
+  problems: readonly ConfigProblem[],
+  again: () => readonly ConfigProblem[],
+  used: readonly UsedVariable[],
+): readonly ConfigProblem[] {
+  if (problems.length === 0 || used.length === 0) return problems;
+  const values = new Map(
+    used.flatMap(({ name, value, shown }) => (shown === undefined ? [[name, value]] : [])),
+  );
+  const filled = <T>(text: T) =>
+    typeof text === 'string'
+      ? text.replace(/\$\{(\w+)(?::-[^}]*)?\}/g, (whole, name) => values.get(name) ?? whole)
+      : text;
+  const words = ({ path, message, suggestion }: ConfigProblem) => [message, suggestion, ...path];
+  const others = again();
+  return problems.map((problem) => {
+    const isSame = (other: ConfigProblem) =>
+      isDeepStrictEqual(words(other).map(filled), words(problem)) && other.severity === problem.severity;
+    return others.find(isSame) ?? problem;
+  });
+}
+
 function placedEntries(pipeline: string, written: unknown, entries: ValidEntries) {
   const lists = written as Readonly<Record<string, unknown>>;
   const found = KINDS.flatMap((kind) =>
     namesIn(lists[kind]).map(({ name, at }): Placed | undefined => {
       const valid: ValidEntry | undefined = entries[kind].get(name);
       if (valid === undefined) return undefined;
-      const { plugin, data } = valid;
+      const { plugin, data, shown } = valid;
       const entry = { name, kind, plugin: String(data.plugin), config: data, traits: plugin.traits ?? {} };
-      return { plugin, data, entry, path: ['pipelines', pipeline, kind, ...at] };
+      return { plugin, data, shown, entry, path: ['pipelines', pipeline, kind, ...at] };
     }),
   );
   const placed = found.filter((one) => one !== undefined);

@@ -7,6 +7,8 @@ import type { PluginOf } from './registry.ts';
 export interface ValidEntry<P extends Plugin = Plugin> {
   readonly plugin: P;
   readonly data: Readonly<Record<string, unknown>>;
+  /** The data with references where it has values of environment variables; the same object if it has none. */
+  readonly shown: Readonly<Record<string, unknown>>;
 }
 
 /** The entries of each kind that passed their schemas. */

@@ -1,6 +1,6 @@
 import type { Problem } from '../sdk/checks/problem.ts';
 import { isMapping, type Path, valueAt } from '../sdk/checks/problem.ts';
-import { type UsedVariable, withhold, withholdLong } from '../sdk/checks/shown-values.ts';
+import { type UsedVariable, withhold, withholdLong, withReferences } from '../sdk/checks/shown-values.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { nearest } from '../sdk/nearest.ts';
 import type { ProblemLog } from './config-error.ts';
@@ -77,14 +77,26 @@ export class MergedConfig {
     return this.#sources.flatMap(({ variables }) => variables);
   }
 
+  /** Those at or below paths. */
+  variablesAt(paths: readonly Path[]): readonly UsedVariable[] {
+    return paths.flatMap((path) =>
+      this.#sources.flatMap((source) => source.variablesAt(path, this.#parsed.get(path.join('\n')))),
+    );
+  }
+
   describe(path: Path): string {
     const isHidden = this.#secrets.some((secret) => secret.every((step, depth) => step === path[depth]));
     return isHidden ? 'a value that is not shown' : this.sourceOf(path).describe(path);
   }
 
-  /** Remembers what a schema has made of an entry: messages about it quote that. */
-  parsed(path: Path, data: unknown): void {
+  /**
+   * Remembers what a schema has made of an entry, because messages quote that. Returns it with references where it has
+   * values of environment variables, and the same object if it has none.
+   */
+  parsed<T extends object>(path: Path, data: T): T {
     this.#parsed.set(path.join('\n'), data);
+    if (this.variablesAt([path]).length === 0) return data;
+    return withReferences(data, this.sourceOf(path).written(path)) as T;
   }
 
   /** Keeps the value at a path, and the lines that it is on, out of all messages. */
@@ -99,7 +111,7 @@ export class MergedConfig {
 
   /** Whether a string at a path is a part of the configuration, not of an environment variable that it names. */
   isLiteral(path: Path, text: string): boolean {
-    return withhold(text, this.#variablesAt(path)) === text;
+    return withhold(text, this.variablesAt([path])) === text;
   }
 
   isBroken(path: Path): boolean {
@@ -125,7 +137,7 @@ export class MergedConfig {
    */
   #withheld(problem: Problem): Problem {
     const { message, suggestion, path, foreign = false, quotes = [entryOf(path)] } = problem;
-    const quoted = foreign ? quotes.flatMap((place) => this.#variablesAt(place)) : [];
+    const quoted = foreign ? this.variablesAt(quotes) : [];
     const text = (words: string) => withhold(withholdLong(words, this.variables), quoted);
     // Of a plugin's path, what is in no file may be a value too.
     const known = foreign ? this.sourceOf(path).depth(path) : path.length;
@@ -135,10 +147,6 @@ export class MergedConfig {
       suggestion: suggestion && text(suggestion),
       path: path.map((step, depth) => (depth < known || typeof step === 'number' ? step : text(step))),
     };
-  }
-
-  #variablesAt(path: Path): UsedVariable[] {
-    return this.#sources.flatMap((source) => source.variablesAt(path, this.#parsed.get(path.join('\n'))));
   }
 
   #unknownSection(source: ConfigSource, name: string): void {

@@ -171,6 +171,7 @@ function testsOf(source: ConfigSource): ConfigSource {
     lines: (path) => source.lines(path),
     describe: (path) => source.describe(path),
     isBroken: (path) => isTests(path) && source.isBroken(path),
+    written: (path) => source.written(path),
     variablesAt: (path, parsed) => source.variablesAt(path, parsed),
   };
 }

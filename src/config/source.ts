@@ -2,7 +2,7 @@ import { describeValue } from '../sdk/checks/describe.ts';
 import { isMapping, type Path, type Problem, valueAt } from '../sdk/checks/problem.ts';
 import type { UsedVariable } from '../sdk/checks/shown-values.ts';
 import { printableLines, truncate } from '../sdk/printable.ts';
-import { type MappingNode, nodeValue, usedVariables, type YamlNode } from './yaml-node.ts';
+import { type MappingNode, nodeValue, usedVariables, writtenValue, type YamlNode } from './yaml-node.ts';
 
 /** A place in a text, 1-based, and its line with a caret below it. */
 export interface Place {
@@ -71,6 +71,8 @@ export interface ConfigSource {
   describe(path: Path): string;
   /** Whether a scalar at or below the path has no value, for example for want of an environment variable. */
   isBroken(path: Path): boolean;
+  /** The value at the path with references where it has values of environment variables; undefined if it is not there. */
+  written(path: Path): unknown;
   /** The environment variables whose values are at or below the path, where a schema may have made `parsed` of them. */
   variablesAt(path: Path, parsed?: unknown): readonly UsedVariable[];
 }
@@ -107,6 +109,10 @@ export class ObjectSource implements ConfigSource {
 
   isBroken(): boolean {
     return false;
+  }
+
+  written(path: Path): unknown {
+    return valueAt(this.value, path);
   }
 
   variablesAt(): readonly UsedVariable[] {
@@ -172,6 +178,11 @@ export class YamlSource implements ConfigSource {
   isBroken(path: Path): boolean {
     const { depth, node } = this.#trace(path);
     return depth === path.length && node.broken;
+  }
+
+  written(path: Path): unknown {
+    const { depth, node } = this.#trace(path);
+    return depth === path.length ? writtenValue(node) : undefined;
   }
 
   variablesAt(path: Path, parsed?: unknown): readonly UsedVariable[] {

@@ -11,8 +11,8 @@ import {
 } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import type { ConfigProblem, ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
-import { askPlugins } from './ask-plugins.ts';
-import { buildConfig, type ValidEntry } from './build-config.ts';
+import { askPlugins, inReferences } from './ask-plugins.ts';
+import { buildConfig, type ValidEntries, type ValidEntry } from './build-config.ts';
 import type { MergedConfig } from './merged-config.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
 import type { PluginOf } from './registry.ts';
@@ -71,7 +71,11 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       process: entryNames('process', config),
       forward: entryNames('forward', config),
     };
-    const asked = askPlugins(pipelines, written, entries);
+    const asked = inReferences(
+      askPlugins(pipelines, written, entries),
+      () => askPlugins(pipelines, written, shownEntries(entries)),
+      config.variablesAt(KINDS.map((kind) => [PLUGIN_SECTIONS[kind]])),
+    );
     const refused = new Set(
       asked.flatMap(({ path, severity }) => (severity === 'error' ? [path.join()] : [])),
     );
@@ -102,6 +106,13 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
     host_config: config.sections.get('host_config') ?? {},
     admin: validateAdmin(config),
   });
+}
+
+/** The entries with references in place of the values of environment variables. */
+function shownEntries({ collect, process, forward }: ValidEntries): ValidEntries {
+  const shown = <P extends Plugin>(entries: ReadonlyMap<string, ValidEntry<P>>) =>
+    new Map(Array.from(entries, ([name, entry]) => [name, { ...entry, data: entry.shown }] as const));
+  return { collect: shown(collect), process: shown(process), forward: shown(forward) };
 }
 
 /** Where the values are that a message about a pipeline may quote: in the pipeline and in its entries. */
@@ -165,10 +176,11 @@ function validateEntries<K extends PluginKind>(
     }
     const data = validateModel(() => plugin.get_config_schema(), model, path, config);
     if (!isMapping(data) || config.isBroken(path)) continue;
-    config.parsed(path, data);
+    const shown = config.parsed(path, data);
     checkSecrets(data, path, config, () => plugin.get_config_schema());
-    valid.set(name, { plugin: plugin as PluginOf[K], data });
-    checkPlugin(plugin, data, path, config, context.host);
+    const accepted = { plugin: plugin as PluginOf[K], data, shown };
+    valid.set(name, accepted);
+    checkPlugin(accepted, path, config, context.host);
   }
   return valid;
 }
@@ -235,8 +247,7 @@ type Check = (args: { config: unknown; host: Host | undefined }) => readonly Con
 
 /** Asks a plugin for problems that its schema cannot see; they go to the log. */
 function checkPlugin(
-  plugin: Plugin,
-  data: Readonly<Record<string, unknown>>,
+  { plugin, data, shown }: ValidEntry,
   path: Path,
   config: MergedConfig,
   host: Host | undefined,
@@ -247,14 +258,17 @@ function checkPlugin(
   }
   // It is given the host, too.
   const quotes = [path, ['host_config']];
-  try {
-    const check = plugin.checkConfig?.bind(plugin) as Check | undefined;
-    for (const problem of check?.({ config: data, host }) ?? []) {
-      config.add({ ...problem, path: [...path, ...problem.path], foreign: true, quotes });
+  const check = plugin.checkConfig?.bind(plugin) as Check | undefined;
+  const ask = (told: Model): readonly ConfigProblem[] => {
+    try {
+      return check?.({ config: told, host }) ?? [];
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return [{ path: [], message: `checkConfig of the plugin failed: ${reason}` }];
     }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    config.add({ path, message: `checkConfig of the plugin failed: ${reason}`, foreign: true, quotes });
+  };
+  for (const problem of inReferences(ask(data), () => ask(shown), config.variablesAt(quotes))) {
+    config.add({ ...problem, path: [...path, ...problem.path], foreign: true, quotes });
   }
 }
 

@@ -51,6 +51,13 @@ export function nodeValue(node: YamlNode): unknown {
   return Object.fromEntries([...node.entries].map(([key, entry]) => [key, nodeValue(entry.node)]));
 }
 
+/** The value of a node with references where it has values of environment variables. */
+export function writtenValue(node: YamlNode): unknown {
+  if (node.kind === 'scalar') return node.used.length === 0 ? node.value : node.written;
+  if (node.kind === 'sequence') return node.items.map((item) => writtenValue(item.node));
+  return Object.fromEntries([...node.entries].map(([key, entry]) => [key, writtenValue(entry.node)]));
+}
+
 /**
  * The environment variables that a node's scalars hold.
  *
