@@ -1,10 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
-import { compress } from 'hono/compress';
+import { Readable } from 'node:stream';
+import { pipeline as pipeStreams } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import { isLoopback } from '../sdk/listen-address.ts';
 import type { Secret } from '../sdk/secret.ts';
@@ -15,92 +14,128 @@ import type { RequestStream } from './request-stream.ts';
 
 /** Milliseconds: `for` of `/record`. */
 const LONGEST_RECORDING = 600_000;
+const NOT_FOUND = 'there are /metrics, /health/live, /health/ready, /record and POST /start';
+/** Anywhere in an Accept-Encoding, unless its weight is 0. */
+const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly stream: RequestStream;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parts are asked for when the client has taken the previous ones. */
+  readonly body: string | AsyncGenerator<string>;
+}
 
 /** Answers requests for `/metrics`, `/health/live`, `/health/ready`, `/start` and `/record`. */
 export function adminListener(options: AdminServerOptions, connections: Connections): RequestListener {
-  return getRequestListener(routes(options, connections).fetch, { overrideGlobalObjects: false });
-}
-
-function routes(options: AdminServerOptions, connections: Connections): Hono {
-  const { metrics, health, start, logger } = options;
-  const app = new Hono();
-  app.use(async (request, next) => {
-    connections.setUse(streamOf(request), 'unknown');
-    return next();
-  });
-  app.get('/health/live', (request) => request.json({ status: 'live' }));
-  app.get('/health/ready', async (request, next) => {
-    // The probes of Kubernetes have no token.
-    if (options.token === undefined || request.req.header('authorization') !== undefined) return next();
-    const isReady = isAllReady(health());
-    return request.json({ status: statusText(isReady) }, isReady ? 200 : 503);
-  });
-  app.use(async (request, next) => {
-    const refused = refusal(request, options);
-    if (refused !== undefined) return refused;
-    connections.setUse(streamOf(request), 'admitted');
-    return next();
-  });
-  app.use('/metrics', compress());
-  app.get('/metrics', (request) => {
-    // A scrape starts the measurement of the event loop anew, so a HEAD must not be one.
-    const body = request.req.method === 'HEAD' ? '' : inBytes(metrics.text());
-    return request.body(body, 200, { 'Content-Type': metrics.contentType });
-  });
-  app.get('/health/ready', (request) => {
-    const pipelines = health();
-    const isReady = isAllReady(pipelines);
-    const reasons =
-      pipelines.length > 0
-        ? pipelines.flatMap(({ pipeline, problems }) => problems.map((problem) => `${pipeline}: ${problem}`))
-        : ['no pipeline has been started yet'];
-    const body = {
-      status: statusText(isReady),
-      reasons,
-      pipelines: pipelines.map(({ pipeline, state, isReady, problems }) => ({
-        pipeline,
-        state,
-        ready: isReady,
-        problems,
-      })),
-    };
-    return request.json(body, isReady ? 200 : 503);
-  });
-  app.post('/start', (request) => {
-    const name = request.req.query('pipeline');
-    if (name === undefined) return problem(request, 400, 'name a pipeline: /start?pipeline=NAME');
+  return async (incoming, response) => {
+    const request = readRequest(incoming);
+    connections.setUse(request.stream, 'unknown');
     try {
-      const { pipeline, state } = start(name);
-      return request.json({ pipeline, state });
+      await send(await answerTo(request, options, connections), request, response);
     } catch (error) {
-      if (!(error instanceof MillraceError)) throw error;
-      return problem(request, error.code === 'MILLRACE_PIPELINE_UNKNOWN' ? 404 : 409, error.message);
+      // The client has gone.
+      if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+      options.logger.error(`admin: a request failed: ${safeReason(error)}`);
+      if (response.headersSent) response.destroy();
+      else await send(problem(500, 'the request failed; the log says why'), request, response);
     }
-  });
-  app.get('/start', (request) => problem(request, 405, 'only POST is possible', { Allow: 'POST' }));
-  app.get('/record', (request) => recording(request, options, connections));
-  app.notFound((request) =>
-    problem(request, 404, 'there are /metrics, /health/live, /health/ready, /record and POST /start'),
-  );
-  app.onError((error, request) => {
-    logger.error(`admin: a request failed: ${safeReason(error)}`);
-    return problem(request, 500, 'the request failed; the log says why');
-  });
-  return app;
+  };
 }
 
-/** Asks for a part when the client has taken the previous one. `TextEncoderStream` takes longer than making the text. */
-function inBytes(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await parts.next();
-      if (done) controller.close();
-      else controller.enqueue(Buffer.from(value));
-    },
-    async cancel() {
-      await parts.return(undefined);
-    },
+function readRequest({ method = '', url = '', headers, socket }: IncomingMessage): Request {
+  // A request as for a proxy has the whole URL.
+  const [path = '', query] = url.replace(/^https?:\/\/[^/?]*/i, '').split(/\?(.*)/s);
+  return {
+    method,
+    path,
+    query: new URLSearchParams(query),
+    headers,
+    stream: socket as unknown as RequestStream,
+  };
+}
+
+async function send({ status, headers, body }: Answer, request: Request, response: ServerResponse) {
+  response.statusCode = status;
+  response.setHeaders(new Headers({ ...headers, Connection: 'close' }));
+  if (typeof body === 'string') {
+    response.end(body);
+    return;
+  }
+  const parts = Readable.from(body, { highWaterMark: 1 });
+  response.setHeader('Vary', 'Accept-Encoding');
+  if (!ACCEPTS_GZIP.test(String(request.headers['accept-encoding'] ?? ''))) {
+    return pipeStreams(parts, response);
+  }
+  response.setHeader('Content-Encoding', 'gzip');
+  return pipeStreams(parts, createGzip(), response);
+}
+
+async function answerTo(
+  request: Request,
+  options: AdminServerOptions,
+  connections: Connections,
+): Promise<Answer> {
+  const { method, path, stream } = request;
+  const isReading = method === 'GET' || method === 'HEAD';
+  if (isReading && path === '/health/live') return json(200, { status: 'live' });
+  // The probes of Kubernetes have no token.
+  if (isReading && path === '/health/ready' && options.token && request.headers.authorization === undefined) {
+    const isReady = isAllReady(options.health());
+    return json(isReady ? 200 : 503, { status: statusText(isReady) });
+  }
+  const refused = refusal(request, options);
+  if (refused !== undefined) return refused;
+  connections.setUse(stream, 'admitted');
+  if (path === '/start') return startPipeline(request, options);
+  if (path === '/metrics') return metricsOf(request, options);
+  if (path === '/health/ready') return readiness(options.health());
+  if (path === '/record') return recording(request, options, connections);
+  return problem(404, NOT_FOUND);
+}
+
+function metricsOf({ method }: Request, { metrics }: AdminServerOptions): Answer {
+  const headers = { 'Content-Type': metrics.contentType };
+  // A scrape starts the measurement of the event loop anew, so a HEAD must not be one.
+  return { status: 200, headers, body: method === 'HEAD' ? '' : metrics.text() };
+}
+
+function readiness(pipelines: readonly PipelineHealth[]): Answer {
+  const isReady = isAllReady(pipelines);
+  const reasons =
+    pipelines.length > 0
+      ? pipelines.flatMap(({ pipeline, problems }) => problems.map((problem) => `${pipeline}: ${problem}`))
+      : ['no pipeline has been started yet'];
+  return json(isReady ? 200 : 503, {
+    status: statusText(isReady),
+    reasons,
+    pipelines: pipelines.map(({ pipeline, state, isReady, problems }) => ({
+      pipeline,
+      state,
+      ready: isReady,
+      problems,
+    })),
   });
+}
+
+function startPipeline({ method, query }: Request, { start }: AdminServerOptions): Answer {
+  if (method !== 'POST') return problem(405, 'only POST is possible', { Allow: 'POST' });
+  const name = query.get('pipeline');
+  if (name === null) return problem(400, 'name a pipeline: /start?pipeline=NAME');
+  try {
+    const { pipeline, state } = start(name);
+    return json(200, { pipeline, state });
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error;
+    return problem(error.code === 'MILLRACE_PIPELINE_UNKNOWN' ? 404 : 409, error.message);
+  }
 }
 
 function isAllReady(pipelines: readonly PipelineHealth[]): boolean {
@@ -109,76 +144,77 @@ function isAllReady(pipelines: readonly PipelineHealth[]): boolean {
 
 const statusText = (isReady: boolean) => (isReady ? 'ready' : 'not ready');
 
-const streamOf = (request: Context) =>
-  (request.env as HttpBindings).incoming.socket as Duplex as RequestStream;
-
 async function recording(
-  request: Context,
+  { method, query, stream }: Request,
   { token, record }: AdminServerOptions,
   connections: Connections,
-): Promise<Response> {
+): Promise<Answer> {
   // Other users of this machine may see metrics, but not events.
   if (token === undefined) {
     const message = 'recordings show events, so they need a token: set `admin.token` or MILLRACE_ADMIN_TOKEN';
-    return problem(request, 403, message);
+    return problem(403, message);
   }
-  const { pipeline, for: duration = '60s' } = request.req.query();
+  const duration = query.get('for') ?? '60s';
   const [, amount, unit] = /^(\d{1,6})(s|m)$/.exec(duration) ?? [];
   const forMs = Number(amount) * (unit === 'm' ? 60_000 : 1000);
   if (!(forMs > 0 && forMs <= LONGEST_RECORDING)) {
-    return problem(request, 400, '`for` is how long to record: 1s to 600s, or 1m to 10m');
+    return problem(400, '`for` is how long to record: 1s to 600s, or 1m to 10m');
   }
-  if (request.req.method === 'HEAD') return problem(request, 405, 'only GET is possible', { Allow: 'GET' });
-  const stream = streamOf(request);
+  if (method === 'HEAD') return problem(405, 'only GET is possible', { Allow: 'GET' });
   const gone = new AbortController();
   stream.once('close', () => gone.abort());
   stream.watchClient();
   connections.setUse(stream, 'recording');
-  const { signal } = gone;
-  const answer = await record({ pipeline: pipeline ?? '', forMs, forText: duration, signal });
+  const pipeline = query.get('pipeline') ?? '';
+  const answer = await record({ pipeline, forMs, forText: duration, signal: gone.signal });
   connections.setUse(stream, 'admitted');
-  if (answer.status !== 200) return problem(request, answer.status, answer.error);
-  return request.body(answer.text, 200, {
-    'Content-Type': 'application/yaml; charset=utf-8',
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-  });
+  if (answer.status !== 200) return problem(answer.status, answer.error);
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'application/yaml; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+    },
+    body: answer.text,
+  };
 }
 
-type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 421 | 500;
+function json(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) };
+}
 
-function problem(request: Context, status: Status, error: string, headers: Record<string, string> = {}) {
-  return request.json({ error }, status, { 'Cache-Control': 'no-store', ...headers });
+function problem(status: number, error: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return json(status, { error }, { 'Cache-Control': 'no-store', ...headers });
 }
 
 /** The answer to a request that is refused; undefined if it is to be served. */
-function refusal(request: Context, { listen, token, hosts }: AdminServerOptions): Response | undefined {
-  const { req } = request;
-  const header = (name: string) => req.header(name);
+function refusal(
+  { method, path, headers }: Request,
+  { listen, token, hosts }: AdminServerOptions,
+): Answer | undefined {
   const known = [...hosts, 'localhost', listen.host].map((host) => host.toLowerCase());
-  const host = hostnameOf(`http://${header('host') ?? ''}`);
+  const host = hostnameOf(`http://${headers.host ?? ''}`);
+  if (host === undefined) return problem(400, 'the Host header is not valid');
   // DNS rebinding: a page of another site can make its own name resolve to this machine, and read the answers.
-  if (host === undefined || (isIP(host) === 0 && !known.includes(host))) {
+  if (isIP(host) === 0 && !known.includes(host)) {
     return problem(
-      request,
       421,
       'the Host header names another host; use an IP address or localhost, or add the name to `admin.hosts`',
     );
   }
-  const origin = header('origin');
-  if (origin !== undefined && origin.toLowerCase() !== `http://${header('host')}`.toLowerCase()) {
-    return problem(request, 403, 'requests from pages of other sites are refused');
+  const { origin } = headers;
+  if (origin !== undefined && origin.toLowerCase() !== `http://${headers.host}`.toLowerCase()) {
+    return problem(403, 'requests from pages of other sites are refused');
   }
-  if (token === undefined ? !isLoopback(listen.host) : !isAuthorised(header('authorization'), token)) {
-    return problem(request, 401, 'send the token as `Authorization: Bearer …`', {
-      'WWW-Authenticate': 'Bearer',
-    });
+  if (token === undefined ? !isLoopback(listen.host) : !isAuthorised(headers.authorization, token)) {
+    return problem(401, 'send the token as `Authorization: Bearer …`', { 'WWW-Authenticate': 'Bearer' });
   }
-  if (req.method !== 'GET' && req.method !== 'HEAD' && !(req.method === 'POST' && req.path === '/start')) {
-    return problem(request, 405, 'only GET is possible', { Allow: 'GET, HEAD' });
+  if (method !== 'GET' && method !== 'HEAD' && !(method === 'POST' && path === '/start')) {
+    return problem(405, 'only GET is possible', { Allow: 'GET, HEAD' });
   }
-  if (Number(header('content-length') ?? 0) > 0 || header('transfer-encoding') !== undefined) {
-    return problem(request, 413, 'requests have no body', { Connection: 'close' });
+  if (Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined) {
+    return problem(413, 'requests have no body');
   }
   return undefined;
 }

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, isIP, type Server } from 'node:net';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError, safeReason } from '../sdk/errors.ts';
 import type { ListenAddress } from '../sdk/listen-address.ts';
 import type { Secret } from '../sdk/secret.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
+import { adminListener } from './admin-routes.ts';
 import { Connections } from './connections.ts';
 import type { Metrics } from './metrics.ts';
 import { RequestStream } from './request-stream.ts';
@@ -72,7 +73,7 @@ export class AdminServer {
   static async listen(options: AdminServerOptions): Promise<AdminServer> {
     const { listen, logger } = options;
     const connections = new Connections(CONNECTIONS);
-    const http = createHttpServer({ maxHeaderSize: MOST_HEAD_BYTES }, answerOnceLoaded(options, connections));
+    const http = createHttpServer({ maxHeaderSize: MOST_HEAD_BYTES }, adminListener(options, connections));
     const server = createServer((socket) => {
       const stream = new RequestStream(socket);
       connections.add(stream);
@@ -98,22 +99,4 @@ export class AdminServer {
     this.#server.close();
     this.#connections.closeAll();
   }
-}
-
-/** Loads what answers requests with the first one: a run that is never asked does not pay for it. */
-function answerOnceLoaded(options: AdminServerOptions, connections: Connections): RequestListener {
-  let answer: Promise<RequestListener> | undefined;
-  return (request, response) => {
-    response.setHeader('Connection', 'close');
-    answer ??= import('./admin-routes.ts').then(({ adminListener }) => adminListener(options, connections));
-    answer
-      .then((listener) => listener(request, response))
-      .catch((error) => {
-        // If it could not be loaded, as in the middle of an update, the next request tries again.
-        answer = undefined;
-        options.logger.error(`admin: a request failed: ${safeReason(error)}`);
-        if (!response.headersSent) response.writeHead(503);
-        response.end();
-      });
-  };
 }

@@ -50,7 +50,7 @@ export class Admin {
     const token =
       config?.token ?? (process.env[TOKEN_VARIABLE] ? new Secret({ env: TOKEN_VARIABLE }) : undefined);
     checkToken(listen, token);
-    // Loaded here, because most runs need neither. prom-client and hono are loaded by the first request.
+    // Loaded here, because most runs need neither. prom-client is loaded by the first request.
     const [{ AdminServer }, { Metrics }] = await Promise.all([
       import('./admin-server.ts'),
       import('./metrics.ts'),

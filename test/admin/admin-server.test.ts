@@ -111,6 +111,71 @@ describe('the server', () => {
     expect(gunzipSync(bytes).toString()).toContain('millrace_build_info{version=');
   });
 
+  it.each(['identity', 'br', 'gzip;q=0', 'gzip; q=0.0, br', 'xgzip'])(
+    'does not compress for a client that accepts %s',
+    async (encoding) => {
+      const url = await serve();
+      const { body } = await ask(url, '/metrics', { headers: { 'accept-encoding': encoding } });
+      expect(body).toContain('millrace_build_info{version=');
+    },
+  );
+
+  it('asks for no more of the metrics than the client reads', async () => {
+    const metrics = new Metrics(() => []);
+    const PARTS = 2000;
+    let asked = 0;
+    metrics.text = async function* () {
+      for (; asked < PARTS; asked++) yield 'x'.repeat(65_536);
+    };
+    const url = await serve({ metrics });
+    const socket = connect(Number(url.port), url.hostname);
+    socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket, 'readable');
+    expect(asked).toBeLessThan(PARTS / 2);
+    socket.resume();
+    await closing(socket);
+    expect(asked).toBe(PARTS);
+  });
+
+  it('logs why the metrics cannot be read, and nothing if a client goes away', async () => {
+    const errors: string[] = [];
+    const logger = { ...silentLogger, error: (message: string) => void errors.push(message) };
+    const metrics = new Metrics(() => []);
+    const url = await serve({ metrics, logger });
+    const left = new Promise<void>((resolve) => {
+      metrics.text = async function* () {
+        try {
+          for (;;) yield 'x'.repeat(65_536);
+        } finally {
+          resolve();
+        }
+      };
+    });
+    const socket = connect(Number(url.port), url.hostname);
+    socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    socket.once('data', () => socket.destroy());
+    await left;
+    // biome-ignore lint/correctness/useYield: it fails before its first part
+    metrics.text = async function* () {
+      throw new MillraceError('MILLRACE_ADMIN', 'no such gauge');
+    };
+    await expect(ask(url, '/metrics')).rejects.toThrow();
+    expect(errors).toEqual(['admin: a request failed: no such gauge']);
+    expect((await ask(url, '/health/live')).status).toBe(200);
+  });
+
+  it.each([
+    ['http://localhost/health/live', 200],
+    ['/health/live?x=/y', 200],
+    ['//localhost/health/live', 404],
+    ['/health//live', 404],
+    ['/HEALTH/LIVE', 404],
+    ['/health/live/', 404],
+    ['*', 404],
+  ])('answers the target %s with %i', async (path, status) => {
+    expect((await ask(await serve(), path)).status).toBe(status);
+  });
+
   it('serves metrics, and says whether the process is live and ready', async () => {
     const url = await serve({ health: () => [well] });
     expect(await ask(url, '/metrics')).toMatchObject({
