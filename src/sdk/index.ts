@@ -2,6 +2,7 @@
 
 export { isoNow, toUtc } from '../../operators/internal.ts';
 export { type BatchDefaults, type BatchingDefaults, type BatchLimits, batching } from './batching.ts';
+export type { BatchingDemand, CollectorTesting, Redelivery, SourceText } from './collector-testing.ts';
 export type { AnalyticsConfig, PipelineConfig, PluginConfig, Route, RouteCondition } from './config.ts';
 export {
   CollectConfigBase,
@@ -9,7 +10,24 @@ export {
   type PluginConfigBase,
   ProcessConfigBase,
 } from './config.ts';
+export type {
+  ConfigProblem,
+  ConfigSchema,
+  ConfigSchemaIssue,
+  PipelineEntry,
+  PipelinePlace,
+  PipelineProblem,
+} from './config-check.ts';
 export * from './context.ts';
+export type {
+  CollectPlugin,
+  ExampleEvent,
+  ForwardPlugin,
+  Plugin,
+  PluginKind,
+  ProcessPlugin,
+  Returned,
+} from './contract.ts';
 export {
   type CollectorDefinition,
   type ConfigOf,
@@ -38,7 +56,11 @@ export {
   collectedEvent,
   type HostEvent,
 } from './events.ts';
+export type { ExactOutput, ExactOutputEvents, OutputMark } from './exact-output.ts';
+export type { CallId, PartlyFailedCall } from './forward-call.ts';
 export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
+export type { LineJoining } from './line-joining.ts';
+export type { LineMapping, LinesTest, ManyLines } from './line-mapping.ts';
 export type {
   CounterMetric,
   GaugeMetric,
@@ -49,45 +71,13 @@ export type {
   PluginMetrics,
 } from './metrics.ts';
 export { nearest } from './nearest.ts';
+export { oncePerContext } from './once-per-context.ts';
 export { hasExactNumber, jsonTokens, parseJson } from './parse-json.ts';
-export { ParsedEvents, type ParsedFields } from './parsed-events.ts';
-export type {
-  BatchingDemand,
-  CallId,
-  CollectorTesting,
-  CollectPlugin,
-  CollectTraits,
-  ConfigProblem,
-  ConfigSchema,
-  ConfigSchemaIssue,
-  ExactOutput,
-  ExactOutputEvents,
-  ExampleEvent,
-  ForwardPlugin,
-  ForwardTraits,
-  LineJoining,
-  LineMapping,
-  LinesTest,
-  ManyLines,
-  OutputMark,
-  PartlyFailedCall,
-  PipelineEntry,
-  PipelinePlace,
-  PipelineProblem,
-  Plugin,
-  PluginKind,
-  ProcessPlugin,
-  ProcessTraits,
-  Redelivery,
-  Returned,
-  RowMapping,
-  RowOutcomes,
-  SourceText,
-} from './plugin.ts';
-export { oncePerContext } from './plugin.ts';
+export { ParsedEvents, type ParsedFields, type RowMapping, type RowOutcomes } from './parsed-events.ts';
 export { printableJson } from './printable.ts';
 export { type Rows, WrittenEvents } from './rows.ts';
 export { bytes, count, integer, MAX_COUNT, oneCharacter, path, seconds } from './schema-parts.ts';
 export { type Secret, type SecretOptions, type SecretSource, secret } from './secret.ts';
 export { serialise, toJson, toJsonLine } from './serialise.ts';
+export type { CollectTraits, ForwardTraits, ProcessTraits } from './traits.ts';
 export { fileId, folderId, type WrittenFile } from './written-file.ts';

@@ -1,4 +1,5 @@
-// All about plugins that millrace itself uses: the contract, the types of its members, and what is done with results.
+// What a plugin is, for the code that loads and runs plugins: the contract with all of its parts, how an export is checked
+// against it, and how results are read. For those who write plugins, there is `index.ts`.
 
 export * from './check-contract.ts';
 export type * from './collector-testing.ts';
@@ -8,7 +9,6 @@ export type * from './exact-output.ts';
 export type * from './forward-call.ts';
 export type * from './line-joining.ts';
 export type * from './line-mapping.ts';
-export { oncePerContext } from './once-per-context.ts';
 export type { RowMapping, RowOutcomes } from './parsed-events.ts';
 export * from './plugin-results.ts';
 export * from './traits.ts';
