@@ -1,18 +1,15 @@
 import { map, Observable, type OperatorFunction } from 'rxjs';
-import { type InFlightWindow, maskEvent } from '../../operators/index.ts';
+import type { InFlightWindow } from '../../operators/index.ts';
 import { Fifo } from '../../operators/internal.ts';
-import { withoutUnsureTail } from '../../operators/internal-files.ts';
-import { describeKind } from '../sdk/collected-by.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
-import type { Logger } from '../sdk/context.ts';
-import { isNoteworthy, MillraceError } from '../sdk/errors.ts';
-import { EventBatch, isEvent, isEventBatch, type Outcome } from '../sdk/event-batch.ts';
+import { EventBatch, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { isTruncated } from '../sdk/rows.ts';
-import { type Batch, batchOf } from './batches.ts';
-import { AckQueue, Delivery, originOf } from './delivery.ts';
+import type { Batch } from './batches.ts';
+import type { Clock } from './clock.ts';
+import { AckQueue, Delivery } from './delivery.ts';
+import { expectBatch } from './expect-events.ts';
 import type { Observers, StagePlace } from './observer.ts';
-import type { Clock } from './stats.ts';
 
 interface CollectStageOptions {
   readonly place: StagePlace;
@@ -125,6 +122,7 @@ export function collectStage({
         }
       };
 
+      // Not a `Pump`: the window has one, so its notifications of room never nest.
       subscriber.add(
         window.room$.subscribe(() => {
           while (waiting.size > 0 && window.room > 0) {
@@ -183,110 +181,4 @@ function withoutMixing(unit: EventBatch): readonly EventBatch[] {
     const acknowledgePart = whole && ((outcome: Outcome) => whole.acknowledge(part.length, outcome));
     return new EventBatch(part, acknowledgePart, origin);
   });
-}
-
-/**
- * What a collector has emitted, as a batch.
- *
- * @throws MillraceError, fatal, for a value that is not an event: dropping it could lose data.
- */
-function expectBatch(value: unknown, collector: string): EventBatch {
-  if (isEvent(value)) return new EventBatch([value]);
-  if (!isEventBatch(value)) throw noEvent(`collector ${collector}`, value);
-  const isOwn = (value as object) instanceof EventBatch;
-  if (isOwn && value.rows.areEvents) return value;
-  const { events, origin } = value;
-  expectEvents(events, `collector ${collector}`);
-  if (isOwn) return value;
-  // Of another copy of millrace, which may be another version, only what is documented is used.
-  return new EventBatch(events, value.acknowledge && ((outcome) => value.acknowledge?.(outcome)), origin);
-}
-
-/** @throws MillraceError, fatal, for the first value that is not an event. `who` is `processor parse`, say. */
-export function expectEvents(
-  values: readonly unknown[],
-  who: string,
-): asserts values is readonly CollectedEvent[] {
-  for (let i = 0; i < values.length; i++) if (!isEvent(values[i])) throw noEvent(who, values[i]);
-}
-
-function noEvent(who: string, value: unknown): MillraceError {
-  const error = new MillraceError(
-    'MILLRACE_PLUGIN_RETURN',
-    `${who} emitted ${describeKind(value)}; expected events: objects of the form \`{ data: { … } }\`. ` +
-      'The run fails, because what was meant cannot be told; correct the plugin',
-  );
-  return Object.assign(error, { fatal: true });
-}
-
-/**
- * Takes the end that masks could not judge off all that comes of a truncated line, whatever processors made of it: a
- * new event need not have `truncated`, its delivery is known all the same.
- */
-export class TruncatedLines {
-  readonly #pipeline: string;
-  readonly #logger: Logger;
-  /** The source of the line, by the delivery that it came in by. */
-  readonly #sources = new WeakMap<Delivery, unknown>();
-  #count = 0;
-
-  constructor(pipeline: string, logger: Logger) {
-    this.#pipeline = pipeline;
-    this.#logger = logger;
-  }
-
-  /** Notes a batch of truncated lines, and says so; to be called as it is collected. */
-  note(batch: Batch): void {
-    const { rows, delivery } = batch;
-    const { size } = rows;
-    if (rows.truncated !== 'all') return;
-    this.#sources.set(delivery.root, rows.events[0]?.data.source);
-    this.#count += size;
-    if (!isNoteworthy(this.#count, size)) return;
-    const often = this.#count > 3 ? ` (${this.#count} of this run)` : '';
-    this.#logger.warn(
-      `${this.#pipeline}: a line${originOf(delivery)} was cut${often}: it is longer than \`max_line_bytes\`, ` +
-        'unfinished lines took more than `--read-memory`, or its file was truncated below it; the rest is lost, and its event says `truncated: true`',
-    );
-  }
-
-  /**
-   * What may be shown of an event, once it has passed all masks.
-   *
-   * @throws MaskError for a truncated event that JSON cannot show
-   */
-  cut(event: CollectedEvent, { root }: Delivery): CollectedEvent {
-    if (!this.#sources.has(root)) return withoutUnsureTail(event as CollectedEvent & { truncated?: unknown });
-    const cut: CollectedEvent & { readonly truncated: true } = {
-      ...maskEvent(event, cutText),
-      truncated: true,
-    };
-    // Nothing of the line is in it, unless a processor has put it there.
-    const { source } = event.data;
-    if (source === undefined || source !== this.#sources.get(root)) return cut;
-    return { ...cut, data: { ...cut.data, source } };
-  }
-
-  /** Cuts the events of a batch. Events that cannot be cut are removed and passed to `onFailure`. */
-  cutBatch(
-    batch: Batch,
-    onFailure: (event: CollectedEvent, delivery: Delivery, error: unknown) => void,
-  ): Batch {
-    const { rows, delivery } = batch;
-    // Nearly all batches have whole lines only, and stay as they are.
-    if (!this.#sources.has(delivery.root) && rows.truncated === 'none') return batch;
-    const events: CollectedEvent[] = [];
-    for (const event of rows.events) {
-      try {
-        events.push(this.cut(event, delivery));
-      } catch (error) {
-        onFailure(event, delivery, error);
-      }
-    }
-    return batchOf(events, delivery);
-  }
-}
-
-function cutText(text: string): string {
-  return withoutUnsureTail({ truncated: true, data: { text } }).data.text;
 }

@@ -8,6 +8,7 @@ import { Acknowledgement } from './acknowledgement.ts';
 import { Pause } from './attempts.ts';
 import type { Batch, Batches } from './batches.ts';
 import type { CallPlan } from './call-plan.ts';
+import type { Clock } from './clock.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { deliver } from './deliver.ts';
@@ -17,7 +18,6 @@ import { ForwarderCalls, type ForwarderFunctions } from './forwarder-calls.ts';
 import { gather } from './gather-batches.ts';
 import { gatherPlanned } from './gather-planned.ts';
 import type { Observers, StagePlace } from './observer.ts';
-import type { Clock } from './stats.ts';
 
 /** Events that are written by one call at most: as many as lines are read at a time. */
 const MOST_WRITTEN_EVENTS = 4096;

@@ -2,8 +2,8 @@ import { BlockLease, BlockMemory } from '../../operators/internal-files.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { PartlyFailedCall } from '../sdk/plugin.ts';
 import type { Batch, Batches } from './batches.ts';
+import type { Clock } from './clock.ts';
 import type { CallEnded, CallPart, Observers, StagePlace } from './observer.ts';
-import type { Clock } from './stats.ts';
 
 /** The entry functions of a forwarder, bound to its context. `id` names the events of the call: see `CallId`. */
 export interface ForwarderFunctions {

@@ -26,7 +26,7 @@ import { moduleUrlOf } from '../sdk/import-module.ts';
 import { isMask, needsOrder } from '../sdk/plugin.ts';
 import type { Batch } from './batches.ts';
 import type { CallPlan } from './call-plan.ts';
-import { collectStage, TruncatedLines } from './collect-stage.ts';
+import { collectStage } from './collect-stage.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { callPlanOf, exactlyOnceOf } from './delivery-guarantee.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
@@ -36,6 +36,7 @@ import { type StagePlace, tellLeft } from './observer.ts';
 import { processStage } from './process-stage.ts';
 import { type RoutedBatch, routeBatches } from './route-batches.ts';
 import { type PipelineSetup, RunScope } from './run-scope.ts';
+import { TruncatedLines } from './truncated-lines.ts';
 import { inWorkers } from './worker-stage.ts';
 
 /**

@@ -24,8 +24,8 @@ import type { LineMapping, RowMapping, RowOutcomes } from '../sdk/plugin.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin.ts';
 import type { Rows } from '../sdk/rows.ts';
 import { type Batch, batchOf } from './batches.ts';
-import { expectEvents } from './collect-stage.ts';
 import type { Delivery } from './delivery.ts';
+import { expectEvents } from './expect-events.ts';
 import { type Observers, type StagePlace, tellLeft } from './observer.ts';
 import { ResultWindow } from './result-window.ts';
 
@@ -299,7 +299,10 @@ class TimedTurn implements Turn {
   }
 }
 
-/** All that waits for a turn, in this thread: with a timer for each, those that are due would leave no time between. */
+/**
+ * All that waits for a turn, in this thread: with a timer for each, those that are due would leave no time between. It is
+ * not a `Pump`, because the event loop has to run between two turns.
+ */
 const waiting = new Set<() => void>();
 let timer: Subscription | undefined;
 

@@ -1,6 +1,7 @@
-import { steadyClock } from '../../operators/internal.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
+import { type Clock, TurnClock } from './clock.ts';
+import { Histogram } from './histogram.ts';
 import type { CallEnded, Calls, EventsOf, PipelineObserver, PluginFailure, StagePlace } from './observer.ts';
 
 /**
@@ -286,74 +287,4 @@ function totals<K>(counts: readonly (readonly [K, number])[]): Map<K, number> {
   const sums = new Map<K, number>();
   for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
   return sums;
-}
-
-/**
- * Counts values by size, with a fixed number of buckets and no memory per value.
- *
- * @example
- * const seconds = new Histogram([0.1, 1]);
- * seconds.observe(0.02);
- * seconds.observe(5, 3);
- * seconds.counts; // [1, 0, 3]
- * seconds.sum; // 15.02
- */
-export class Histogram {
-  /** The upper bound of each bucket, which belongs to it. One more bucket has all that is larger. */
-  readonly bounds: readonly number[];
-  /** The number of values in each bucket alone. */
-  readonly counts: number[];
-  sum = 0;
-
-  constructor(bounds: readonly number[]) {
-    this.bounds = bounds;
-    this.counts = new Array(bounds.length + 1).fill(0);
-  }
-
-  /** `times` values of that size. */
-  observe(value: number, times = 1): void {
-    const { bounds, counts } = this;
-    let bucket = 0;
-    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
-    counts[bucket] = (counts[bucket] as number) + times;
-    this.sum += value * times;
-  }
-
-  /** The number of values. */
-  get count(): number {
-    return this.counts.reduce((total, count) => total + count, 0);
-  }
-}
-
-/** The clock of a pipeline: milliseconds since it was made. */
-export interface Clock {
-  /** At most a turn of the event loop ago. */
-  readonly now: number;
-  /** The same, read now. */
-  read(): number;
-}
-
-/**
- * A clock in milliseconds that is read once in each turn of the event loop, however often it is asked: reading the
- * clock of the system can take as long as the work on an event.
- */
-class TurnClock implements Clock {
-  readonly #elapsed = steadyClock();
-  #now = 0;
-  #isCurrent = false;
-
-  get now(): number {
-    return this.#isCurrent ? this.#now : this.read();
-  }
-
-  read(): number {
-    this.#now = this.#elapsed();
-    if (!this.#isCurrent) {
-      this.#isCurrent = true;
-      void Promise.resolve().then(() => {
-        this.#isCurrent = false;
-      });
-    }
-    return this.#now;
-  }
 }
