@@ -18,7 +18,7 @@ const CHUNKS = [
   // What the command line needs of the engine to show an error.
   { name: 'errors', test: /src\/(?:config\/config-error|sdk\/(?:errors|listen-address|nearest))\.ts$/ },
   // The command line needs nothing else of the operators at its start.
-  { name: 'counted', test: /operators\/support\/(?:counted|v8-flags)\.ts$/ },
+  { name: 'counted', test: /operators\/support\/(?:counted|long-work|v8-flags)\.ts$/ },
   // The operators load the second one later, and both without RxJS: what is loaded later cannot be left out of a bundle.
   { name: 'plain-search', test: /operators\/masks\/(?:apply-rule|lines-masker|replacement)\.ts$/ },
   { name: 'planned-search', test: /operators\/masks\/compile-mask-rules\.ts$/ },

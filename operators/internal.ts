@@ -22,6 +22,7 @@ export { LruMap } from './support/lru-map.ts';
 
 // Flags of V8.
 
+export { forgetLongWork, hasLongWork, noteLongWork } from './support/long-work.ts';
 export { allowedV8Flags, allowV8Flags } from './support/v8-flags.ts';
 
 // Text.

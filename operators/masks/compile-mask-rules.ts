@@ -1,5 +1,5 @@
 import { scanForLiterals } from './bytes/byte-masks.ts';
-import { byNumber, CompiledRule, MaskRun, RulePlan } from './compiled-rules.ts';
+import { byNumber, CompiledRule, MaskRun, RulePlan, TO_BE_WATCHED } from './compiled-rules.ts';
 import type { LinearEngine } from './expression/linear-engine.ts';
 import { type HeldLines, HeldText, LineCursor, spliced } from './held-lines.ts';
 import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT } from './lines-masker.ts';
@@ -14,6 +14,8 @@ export interface MaskRulesOptions {
    * time. It may run it several times. `rule` returns the name of the rule that runs, or an empty string.
    */
   readonly boundTime?: ((mask: () => string, length: number, rule: () => string) => string) | undefined;
+  /** Whether `boundTime` has to run all strings, because those before them have taken long. Default: no. */
+  readonly isLate?: (() => boolean) | undefined;
   /** Runs expressions on strings on which backtracking could take long, as far as they are short enough for it. */
   readonly linearEngine?: LinearEngine | undefined;
 }
@@ -33,7 +35,8 @@ export interface MaskRules {
  * 1. One pass over a string, or over a block of lines, finds the literals of all rules: their keywords, or what every
  *    match of their expression contains. A rule with literals is tried on strings that have one of them, and on no others.
  * 2. The other rules, the common ones, are tried on every string: on blocks of lines together, in bytes where possible.
- * 3. Where the rules to try could take long on a string, `boundTime` runs them.
+ * 3. `boundTime` runs the rules over a string or a block of lines on which all of them together could take long. To watch
+ *    each would take a tenth of the time of `redact`.
  *
  * @example
  * const { mask } = compileMaskRules([
@@ -50,11 +53,10 @@ export function compileMaskRules(rules: readonly MaskRule[], options: MaskRulesO
   };
 }
 
-/** The first texts are left to the engine's own searches: the first event need not wait for better ones. */
+/** The first short texts are left to the engine's own searches: the first event need not wait for better ones. */
 const FEW_TEXTS = 10;
+const SHORT_TEXT = 8192;
 const MOST_UNPLANNED = 50;
-/** What an engine does in less than half a second. */
-const FEW_STEPS = 2e7;
 /** Shorter texts are not worth it to start WebAssembly, which takes some milliseconds. */
 const SHORTEST_IN_BYTES = 8192;
 const LF = 0x0a;
@@ -64,14 +66,17 @@ class MaskEngine {
   readonly #rules: readonly CompiledRule[];
   readonly #onMask: MaskRulesOptions['onMask'];
   readonly #boundTime: MaskRulesOptions['boundTime'];
+  readonly #isLate: () => boolean;
   readonly #first: RulePlan;
   #best: RulePlan | undefined;
   #few = FEW_TEXTS;
 
-  constructor(rules: readonly MaskRule[], { onMask, boundTime, linearEngine }: MaskRulesOptions) {
+  constructor(rules: readonly MaskRule[], options: MaskRulesOptions) {
+    const { onMask, boundTime, isLate = () => false, linearEngine } = options;
     this.#rules = rules.map((rule, number) => new CompiledRule(rule, number, linearEngine));
     this.#onMask = onMask;
     this.#boundTime = boundTime;
+    this.#isLate = isLate;
     this.#first = new RulePlan(this.#rules, false);
     const { length } = this.#first.common;
     if (this.#first.isPlanned) this.#best = this.#first;
@@ -80,21 +85,21 @@ class MaskEngine {
   }
 
   mask(text: string): string {
-    const plan = this.#planFor(text.length, text.length);
+    const { length } = text;
+    const plan = this.#planFor(length);
     const candidates = plan.rulesFor(text, plan.index.rulesIn(text));
     const list = candidates.length === 0 ? plan.common : plan.together(candidates);
     if (list.length === 0) return text;
-    const { length } = text;
-    if (this.#boundTime === undefined || !plan.isCommonCostly(length)) {
-      // Events have many short strings, so an attempt at one costs no closure.
-      const run = new MaskRun(plan.isInert, this.#boundTime === undefined);
+    // Events have many short strings, so an attempt at one costs no closure.
+    const run = this.#unwatchedRun(plan);
+    try {
       const masked = this.#apply(plan, list, text, run);
-      if (!run.hasToBeWatched) {
-        this.#tell(run);
-        return masked;
-      }
+      this.#tell(run);
+      return masked;
+    } catch (error) {
+      if (error !== TO_BE_WATCHED) throw error;
     }
-    return this.#attempt(plan, length, true, (run) => this.#apply(plan, list, text, run));
+    return this.#watched(plan, length, (again) => this.#apply(plan, list, text, again));
   }
 
   /** Without a plan, the index has keywords only. */
@@ -117,24 +122,25 @@ class MaskEngine {
     };
   }
 
-  #planFor(length: number, lineLength: number): RulePlan {
+  #planFor(length: number): RulePlan {
     if (this.#best !== undefined) return this.#best;
     if (this.#few > 0) {
       this.#few--;
-      if (this.#first.commonSteps(length, lineLength) <= FEW_STEPS) return this.#first;
+      if (length <= SHORT_TEXT) return this.#first;
     }
     this.#best = new RulePlan(this.#rules, true);
     return this.#best;
   }
 
   #map(lines: string): string {
-    const longest = longestLine((from) => lines.indexOf('\n', from), lines.length);
-    const plan = this.#planFor(lines.length, longest);
+    const plan = this.#planFor(lines.length);
     const candidates = plan.checkKeywords(plan.index.linesIn(lines), new HeldText(lines));
-    return this.#attempt(plan, lines.length, plan.isCommonCostly(lines.length, longest), (run) => {
+    if (candidates.length === 0 && plan.common.length === 0) return lines;
+    const longest = longestLine((from) => lines.indexOf('\n', from), lines.length);
+    return this.#attempt(plan, lines.length, (run) => {
       const bytes = plan.isPlanned && lines.length >= SHORTEST_IN_BYTES ? plan.bytes?.hold(lines) : undefined;
       const held = bytes ?? new HeldText(lines);
-      if (this.#applyToLines(plan, held, candidates, run) || run.hasToBeWatched) return held.text;
+      if (this.#applyToLines(plan, held, candidates, run, longest)) return held.text;
       run.counts = undefined;
       return lines
         .split('\n')
@@ -151,60 +157,63 @@ class MaskEngine {
     const plan = this.#best;
     const bytes = plan?.bytes;
     if (plan === undefined || bytes === undefined) return -1;
-    const longest = longestLine((from) => lines.indexOf(LF, from), lines.length);
     const hits = plan.index.isEmpty ? NO_HITS : scanForLiterals(plan.index.table, lines);
     if (hits === undefined) return -1;
     if (!bytes.holdBytes(lines)) return -1;
     const candidates = plan.checkKeywords(plan.index.linesInBytes(lines, hits), bytes);
+    const longest = longestLine((from) => lines.indexOf(LF, from), lines.length);
     let length = -1;
-    try {
-      this.#attempt(plan, lines.length, plan.isCommonCostly(lines.length, longest), (run) => {
-        // It may be tried again, after it was stopped at any point.
-        const isHeld = bytes.holdBytes(lines) && this.#applyToLines(plan, bytes, candidates, run);
-        length = isHeld ? bytes.copyTo(into) : -1;
-        if (length === -1) run.counts = undefined;
-        return '';
-      });
-    } catch (error) {
-      // Each line is tried by itself then.
-      if (this.#boundTime === undefined) throw error;
-      return -1;
-    }
+    this.#attempt(plan, lines.length, (run) => {
+      // It may be tried again, after it was stopped at any point.
+      const isHeld = bytes.holdBytes(lines) && this.#applyToLines(plan, bytes, candidates, run, longest);
+      length = isHeld ? bytes.copyTo(into) : -1;
+      if (length === -1) run.counts = undefined;
+      return '';
+    });
     return length;
   }
 
   /**
-   * Applies rules, with limited time if one of them could take long. Tells what was masked only when nothing can fail any
+   * Applies rules, in limited time as soon as they could take long. Tells what was masked only when nothing can fail any
    * more: it may be tried again.
    *
-   * @param isWatched whether the time is limited from the start. It is in a second attempt if a rule has to be watched.
+   * @throws what `boundTime` throws: then nothing was told, and each line of a block has to be masked by itself
    */
-  #attempt(plan: RulePlan, length: number, isWatched: boolean, apply: (run: MaskRun) => string): string {
-    let run = new MaskRun(plan.isInert, isWatched || this.#boundTime === undefined);
-    const boundTime = this.#boundTime ?? ((work) => work());
-    const watched = () =>
-      boundTime(
-        () => {
-          run = new MaskRun(plan.isInert, true);
-          return apply(run);
-        },
-        length,
-        () => run.rule,
-      );
-    let masked = isWatched ? watched() : apply(run);
-    if (run.hasToBeWatched) masked = watched();
+  #attempt(plan: RulePlan, length: number, apply: (run: MaskRun) => string): string {
+    const run = this.#unwatchedRun(plan);
+    try {
+      const masked = apply(run);
+      this.#tell(run);
+      return masked;
+    } catch (error) {
+      if (error !== TO_BE_WATCHED) throw error;
+    }
+    return this.#watched(plan, length, apply);
+  }
+
+  #unwatchedRun(plan: RulePlan): MaskRun {
+    return new MaskRun(plan.isInert, this.#boundTime === undefined ? undefined : this.#isLate);
+  }
+
+  #watched(plan: RulePlan, length: number, apply: (run: MaskRun) => string): string {
+    let run = new MaskRun(plan.isInert, undefined);
+    const work = () => {
+      run = new MaskRun(plan.isInert, undefined);
+      return apply(run);
+    };
+    const masked = (this.#boundTime as NonNullable<MaskRulesOptions['boundTime']>)(
+      work,
+      length,
+      () => run.rule,
+    );
     this.#tell(run);
     return masked;
   }
 
-  /** Leaves the rule out, and says so, if it could take long on the string and nothing limits the time. */
   #applyOne(plan: RulePlan, rule: CompiledRule, text: string, run: MaskRun): string {
     run.start(rule);
     if (!rule.hasNeededPart(text)) return text;
-    if (!run.isWatched && rule.isCostly(text.length)) {
-      run.hasToBeWatched = true;
-      return text;
-    }
+    run.spend(rule.stepsOn(text.length));
     return rule.replaceIn(text, run, plan.isPlanned);
   }
 
@@ -241,7 +250,9 @@ class MaskEngine {
     lines: HeldLines,
     candidates: readonly CandidateLine[],
     run: MaskRun,
+    longest: number,
   ): boolean {
+    const { length } = lines.bytes ?? lines.text;
     // What a rule calls may use the memory of the bytes.
     run.beforeCall = () => lines.leaveBytes();
     let from = 0;
@@ -249,7 +260,10 @@ class MaskEngine {
       const rule = plan.common[i];
       const to = rule?.number ?? this.#rules.length;
       if (to > from && !this.#applyToCandidates(plan, lines, candidates, from, to, run)) return false;
-      if (rule !== undefined && !this.#applyCommon(plan, rule, i, lines, run)) return false;
+      if (rule !== undefined) {
+        run.spend(rule.stepsOn(length, longest));
+        if (!this.#applyCommon(plan, rule, i, lines, run)) return false;
+      }
       from = to + 1;
     }
     return true;

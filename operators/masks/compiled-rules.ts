@@ -1,7 +1,7 @@
 import { applyRule, type RuleObserver } from './apply-rule.ts';
 import { type ByteMask, ByteMasks } from './bytes/byte-masks.ts';
 import { type Cost, costOf } from './expression/cost.ts';
-import { type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
+import { FEW_STEPS, type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
 import { isAscii, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
@@ -13,6 +13,9 @@ import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
 
 const DO_NOTHING = (): void => {};
 
+/** Ends an attempt that is made again with a watch. */
+export const TO_BE_WATCHED = new Error('this has to be watched');
+
 /** What an attempt to mask a string has done so far. Another attempt starts with a new one. */
 export class MaskRun implements RuleObserver {
   /** Undefined while nothing is replaced, as in most strings. */
@@ -21,16 +24,26 @@ export class MaskRun implements RuleObserver {
   hasInserted = false;
   /** Called before a check or a replacement of a rule. */
   beforeCall: () => void = DO_NOTHING;
-  /** Whether it is stopped when it takes too long. */
-  readonly isWatched: boolean;
-  /** Whether a rule was left out because it could take long and nothing stops it: then the result is of no use. */
-  hasToBeWatched = false;
   readonly #isInert: (text: string) => boolean;
+  readonly #isLate: (() => boolean) | undefined;
+  #steps = 0;
   #rule: CompiledRule | undefined;
 
-  constructor(isInert: (text: string) => boolean, isWatched: boolean) {
+  /** @param isLate whether it has to be watched even if it cannot take long; undefined if it is watched, or never is. */
+  constructor(isInert: (text: string) => boolean, isLate: (() => boolean) | undefined) {
     this.#isInert = isInert;
-    this.isWatched = isWatched;
+    this.#isLate = isLate;
+  }
+
+  /**
+   * To be called before a rule takes so many steps at worst.
+   *
+   * @throws TO_BE_WATCHED if it could take long, and nothing would stop it
+   */
+  spend(steps: number): void {
+    if (steps === 0 || this.#isLate === undefined) return;
+    this.#steps += steps;
+    if (this.#steps > FEW_STEPS || this.#isLate()) throw TO_BE_WATCHED;
   }
 
   /** The name of the rule that runs, or an empty string. */
@@ -78,6 +91,7 @@ export class CompiledRule {
   readonly #engine: LinearEngine | undefined;
   #cost: Cost | undefined;
   #maxLinear: number | undefined;
+  #quickLength: number | undefined;
   #planned: Finder | undefined;
   #plain: Finder | undefined;
   #part: RegExp | 'none' | undefined;
@@ -104,11 +118,15 @@ export class CompiledRule {
     return this.#cost;
   }
 
-  /** Whether it could take long on a string, or on lines together, of this length. */
-  isCostly(length: number, lineLength = length): boolean {
+  /** The steps that it takes at worst on a string, or on lines together. It is 0 where that takes a moment. */
+  stepsOn(length: number, lineLength = length): number {
+    this.#quickLength ??= quickLengthOf(this.cost);
+    if (length <= this.#quickLength) return 0;
     // Only backtracking tells where groups are.
-    if (this.cost.ambiguity !== undefined && (!this.#isWhole || !this.#isLinear(lineLength))) return true;
-    return stepsAtWorst(this.cost, length, lineLength) > HARMLESS_STEPS;
+    if (mayBeSlow(this.cost, lineLength) && this.#isWhole && this.#isLinear(lineLength)) return LINEAR_STEPS;
+    return this.cost.ambiguity === undefined
+      ? stepsAtWorst(this.cost, length, lineLength)
+      : Number.POSITIVE_INFINITY;
   }
 
   /** Whether a string is short enough for the engine that does not go back. */
@@ -250,8 +268,16 @@ export class CompiledRule {
   }
 }
 
-/** Engines do so many steps in less than a second: each takes some nanoseconds. */
-const HARMLESS_STEPS = 2e8;
+/** So many steps take a moment: some ten microseconds. */
+const QUICK_STEPS = 1e4;
+/** What the linear engine takes at most, 50 ms, is as long as so many steps. */
+const LINEAR_STEPS = 1e7;
+
+/** Up to which length an expression takes no time to speak of. */
+function quickLengthOf({ ambiguity, degree, factor }: Cost): number {
+  return ambiguity === undefined ? (QUICK_STEPS / factor) ** (1 / Math.max(1, degree)) : 0;
+}
+
 /** So few rules are searched for by themselves, if that is quick, rather than in one pass for all. */
 const FEW_RULES = 8;
 
@@ -268,8 +294,6 @@ export class RulePlan {
   /** What is put in can only matter to rules whose literals come from their expressions. */
   readonly isInert: (text: string) => boolean;
   #bytes: ByteMasks | 'none' | undefined;
-  /** No common rule is costly up to this length. */
-  #harmlessLength = 0;
 
   /** @param isPlanned whether expressions are analysed. */
   constructor(rules: readonly CompiledRule[], isPlanned: boolean) {
@@ -326,11 +350,6 @@ export class RulePlan {
     return all;
   }
 
-  /** The steps that the common rules take at worst. */
-  commonSteps(length: number, lineLength: number): number {
-    return this.common.reduce((sum, { cost }) => sum + stepsAtWorst(cost, length, lineLength), 0);
-  }
-
   /** The common rules and those of some numbers, in order. */
   together(numbers: readonly number[]): readonly CompiledRule[] {
     const candidates = numbers.map((number) => this.#rules[number] as CompiledRule);
@@ -344,14 +363,6 @@ export class RulePlan {
     for (const number of numbers)
       if (number >= from && number < to) list.push(this.#rules[number] as CompiledRule);
     return list;
-  }
-
-  /** Whether a common rule could take long on a string, or on lines together, of this length. */
-  isCommonCostly(length: number, lineLength = length): boolean {
-    if (length <= this.#harmlessLength) return false;
-    if (this.common.some((rule) => rule.isCostly(length, lineLength))) return true;
-    if (lineLength === length) this.#harmlessLength = length;
-    return false;
   }
 
   /** The rules after a replacement that find one of their literals in it, in addition to those that are known. */

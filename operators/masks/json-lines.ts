@@ -161,15 +161,13 @@ export class HeldCounts {
     return this.#counts?.length === 0;
   }
 
-  /** Tells what `work` masks when it has succeeded: with -1, or an error, which gives -1 as well, each line is masked again. */
+  /** Tells what `work` masks when it has succeeded: with -1, or an error, it is masked again in another way. */
   held(work: () => number): number {
     const counts: [rule: string, count: number][] = [];
     this.#counts = counts;
     let result = -1;
     try {
       result = work();
-    } catch {
-      // Each line is tried by itself then.
     } finally {
       this.#counts = undefined;
     }

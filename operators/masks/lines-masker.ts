@@ -2,11 +2,14 @@ import type { Masker } from './mask-strings.ts';
 
 /** A mask for many lines in one text, which gives what the mask for single lines gives for each. */
 export interface LinesMasker {
-  /** LF stands between the lines, and between those it returns, which are as many. */
+  /**
+   * LF stands between the lines, and between those it returns, which are as many. Throws, without having counted anything,
+   * if each line has to be masked by itself.
+   */
   readonly map: (lines: string) => string;
   /**
    * Masks lines in ASCII into other memory. Returns the number of bytes, or -1 if there is no room; then nothing was
-   * counted, and the caller uses `map`. Undefined if this is impossible, or not known yet.
+   * counted, and the caller uses `map`. Throws as `map` does. Undefined if this is impossible, or not known yet.
    */
   readonly mapBytes?: ((lines: Uint8Array, into: Uint8Array) => number) | undefined;
   /** The most characters of a text that `map` is for. */
@@ -22,7 +25,7 @@ export interface Masks {
   readonly many: () => LinesMasker | undefined;
 }
 
-/** Characters: larger texts leave the caches of the processor. */
-export const LONGEST_TEXT = 1 << 15;
-/** Characters of a line: a few lines of the greatest length are in the longest text. */
-export const LONGEST_LINE = LONGEST_TEXT / 8;
+/** Characters of a block, whose time is bounded as a whole. The memory of WebAssembly has room for no larger one. */
+export const LONGEST_TEXT = 1 << 16;
+/** Characters of a line in a block. What a block takes at worst grows with powers of it. */
+export const LONGEST_LINE = 4096;

@@ -11,6 +11,12 @@ const DATA: Field = { key: 'data', within: undefined };
 /** Memory that all masks use, one after the other. */
 let memory: { readonly lines: Buffer; readonly masked: Buffer } | undefined;
 
+/** Rows from one to before another. */
+interface RowRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
  * Masks the strings of many events as the lines of one text, which costs a fraction of masking each by itself. It gives
  * what {@link RowMask} says of each field, and leaves every event of which it does not know that to `maskAlone`.
@@ -27,35 +33,43 @@ export class RowsMasker {
   }
 
   /**
-   * @param maskAlone masks the row at a place by itself, and puts the result in its place. Rows are masked in their order.
+   * @param maskAlone masks the row at a place by itself, and puts the result in its place; false if it could not. Rows are
+   * masked in their order.
+   * @returns the rows that have to be masked one by one, and before whose first one it ended: strings that could not be
+   * masked together, or a row that `maskAlone` left. Undefined if all are masked.
    */
-  maskRows(rows: readonly RowFields[], maskAlone: (place: number) => void): void {
+  maskRows(rows: readonly RowFields[], maskAlone: (place: number) => boolean): RowRange | undefined {
     const { maxLength } = this.#mask.lines;
     /** The first of the rows that wait, and the length of their strings as lines. */
     let first = 0;
     let length = 0;
-    const finish = (count: number, end: number) => {
-      if (!this.#maskTexts(count)) for (let place = first; place < end; place++) maskAlone(place);
+    /** Masks the first strings, of the rows up to `end`. */
+    const finish = (count: number, end: number): boolean => {
+      const isMasked = this.#maskTexts(count) || (end - first === 1 && maskAlone(first));
       this.#forget(0, count);
-      first = end;
+      if (isMasked) first = end;
+      return isMasked;
+    };
+    const stop = (end: number): RowRange => {
+      this.#forget(0, this.#texts.length);
+      return { start: first, end };
     };
     for (let place = 0; place < rows.length; place++) {
       const count = this.#texts.length;
       const more = this.#takes(rows[place] as RowFields) ? this.#lengthFrom(count) : Number.POSITIVE_INFINITY;
-      if (more > maxLength) {
-        this.#forget(count, this.#texts.length);
-        finish(count, place);
-        maskAlone(place);
-        first = place + 1;
-        length = 0;
-      } else if (length + more > maxLength) {
-        finish(count, place);
-        length = more;
-      } else {
+      if (length + more <= maxLength) {
         length += more;
+        continue;
       }
+      const isTogether = more <= maxLength;
+      if (!isTogether) this.#forget(count, this.#texts.length);
+      if (!finish(count, place)) return stop(place);
+      length = isTogether ? more : 0;
+      if (isTogether) continue;
+      if (!maskAlone(place)) return stop(place + 1);
+      first = place + 1;
     }
-    finish(this.#texts.length, rows.length);
+    return finish(this.#texts.length, rows.length) ? undefined : stop(rows.length);
   }
 
   /** Notes the strings of a row; false if it has to be masked by itself. */

@@ -2,7 +2,7 @@ import { compileExpression, ExpressionError, MaskError } from '../../operators/i
 import { allowedV8Flags } from '../../operators/internal.ts';
 import { costOf, lazily, mayBeSlow } from '../../operators/internal-masks.ts';
 import { PluginError } from '../../src/sdk/index.ts';
-import { boundedTime } from '../bounded-time.ts';
+import { TimeLimit } from '../bounded-time.ts';
 import { linearEngine, takesOverInLinearTime } from '../linear-time.ts';
 import { setField } from './fields.ts';
 
@@ -82,7 +82,7 @@ function bounded(expression: RegExp): (text: string) => RegExpExecArray | null {
   const cost = costOf(expression);
   const maxLinear = lazily(() => linearEngine.maxLength(expression));
   const linear = lazily(() => linearEngine.compile(expression.source, expression.flags));
-  const within = boundedTime();
+  const { bound: within } = new TimeLimit();
   return (text) => {
     if (!mayBeSlow(cost, text.length)) return find(expression, text);
     if (text.length <= maxLinear()) return find(linear(), text);

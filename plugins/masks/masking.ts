@@ -1,6 +1,12 @@
 import { MaskError, type Masked } from '../../operators/index.ts';
 import { MAX_LINE_BYTES } from '../../operators/internal.ts';
-import { type Masks, maskOfTexts, type RowMask, RowsMasker } from '../../operators/internal-masks.ts';
+import {
+  type LinesMasker,
+  type Masks,
+  maskOfTexts,
+  type RowMask,
+  RowsMasker,
+} from '../../operators/internal-masks.ts';
 import {
   type CollectedEvent,
   type LineEnvelope,
@@ -14,17 +20,19 @@ import {
   type RowMapping,
   type Rows,
 } from '../../src/sdk/index.ts';
+import { TimeLimit, TimeOut } from '../bounded-time.ts';
 
 type OnMask = (rule: string, count: number) => void;
 
 interface MaskingOptions<C> {
-  /** Compiles the configuration, once for each context that it runs in. */
-  readonly compile: (config: C, onMask: OnMask) => Masks;
+  /** Compiles the configuration, once for each context that it runs in, into masks whose time `limit` bounds. */
+  readonly compile: (config: C, onMask: OnMask, limit: TimeLimit) => Masks;
 }
 
 /** The mask of one context. */
 class ContextMask<C> {
   readonly #masks: Masks;
+  readonly #limit = new TimeLimit();
   #mapping: LineMapping | undefined;
   #rows: RowMasking | undefined;
   /** While it is undefined, what is masked counts. */
@@ -33,10 +41,11 @@ class ContextMask<C> {
   #spared: string | undefined;
 
   constructor(ctx: PipelineRunContext<C>, { compile }: MaskingOptions<C>) {
-    this.#masks = compile(ctx.config, (rule, count) => {
+    const onMask = (rule: string, count: number) => {
       if (this.#noticed === undefined) ctx.stats.masked(rule, count);
       else this.#noticed = true;
-    });
+    };
+    this.#masks = compile(ctx.config, onMask, this.#limit);
   }
 
   process(event: CollectedEvent): readonly CollectedEvent[] {
@@ -45,7 +54,7 @@ class ContextMask<C> {
 
   mappingFor(envelope: LineEnvelope): LineMapping | undefined {
     if (!this.#spares(envelope)) return undefined;
-    this.#mapping ??= { map: (line) => this.#mask(line), many: this.#masks.many() };
+    this.#mapping ??= { map: (line) => this.#mask(line), many: inOneLimit(this.#limit, this.#masks.many()) };
     return this.#mapping;
   }
 
@@ -60,12 +69,12 @@ class ContextMask<C> {
     const lines = this.#masks.many();
     if (lines === undefined) return undefined;
     const mask = maskOfTexts(lines, (text) => text === this.#spared);
-    return new RowMasking(mask, (event) => this.#mask(event) as CollectedEvent);
+    return new RowMasking(mask, this.#limit, (event) => this.#mask(event) as CollectedEvent);
   }
 
   #mask<T extends string | object>(value: T): Masked<T> {
     try {
-      return this.#masks.mask(value);
+      return this.#limit.share(() => this.#masks.mask(value));
     } catch (error) {
       throw maskFailure(error);
     }
@@ -95,8 +104,12 @@ const TOO_LONG =
   `a value is too long for the expression of a rule; expected at most ${MAX_LINE_BYTES / 1024 ** 2} MiB, which is the ` +
   'default of `max_line_bytes`: with it, a collector cuts longer lines before they are masked';
 
+/** A value could not be masked in the time that was left. */
+class TookTooLong extends PluginError {}
+
 /** What cannot be masked, as an error that may be logged: its message holds no content. */
 export function maskFailure(error: unknown): unknown {
+  if (error instanceof TimeOut) return new TookTooLong(error.message);
   if (error instanceof MaskError) return new PluginError(error.message);
   // V8 throws it for a match that is too long for its stack.
   return error instanceof RangeError ? new PluginError(TOO_LONG) : error;
@@ -107,30 +120,57 @@ export function masking<C>(options: MaskingOptions<C>) {
   return maskEntries((ctx: PipelineRunContext<C>) => new ContextMask(ctx, options));
 }
 
+/** What is done to a block of lines shares one limit. */
+export function inOneLimit(limit: TimeLimit, many: LinesMasker | undefined): LinesMasker | undefined {
+  if (many === undefined) return undefined;
+  const mapBytes = (lines: Uint8Array, into: Uint8Array) =>
+    limit.share(() => many.mapBytes?.(lines, into) ?? -1);
+  return {
+    map: (lines) => limit.share(() => many.map(lines)),
+    get mapBytes() {
+      return many.mapBytes === undefined ? undefined : mapBytes;
+    },
+    maxLength: many.maxLength,
+    maxLineLength: many.maxLineLength,
+  };
+}
+
 /** Masks many events together, or one by one where that is needed. */
 export class RowMasking {
   readonly #masker: RowsMasker;
+  readonly #limit: TimeLimit;
   readonly #maskEvent: (event: CollectedEvent) => CollectedEvent;
 
-  constructor(mask: RowMask, maskEvent: (event: CollectedEvent) => CollectedEvent) {
+  constructor(mask: RowMask, limit: TimeLimit, maskEvent: (event: CollectedEvent) => CollectedEvent) {
     this.#masker = new RowsMasker(mask);
+    this.#limit = limit;
     this.#maskEvent = maskEvent;
   }
 
   mappingOf(rows: ParsedEvents): RowMapping {
     const all = rows.takeFields();
-    return (start, end, { failed }) => {
+    return (start, end, { failed, postponed }) => {
       const fields = all.slice(start, end);
       const hasFailed = new Set<number>();
-      this.#masker.maskRows(fields, (place) => {
+      const maskAlone = (place: number): boolean => {
         try {
           fields[place] = this.#maskEvent(rows.eventAt(start + place)).data as ParsedFields;
         } catch (error) {
+          // With others, it had only what they have left of the time.
+          if (fields.length > 1 && error instanceof TookTooLong) return false;
           hasFailed.add(place);
           failed(start + place, error);
         }
-      });
-      const masked = new ParsedEvents(fields, rows.envelope, rows.timestamps?.slice(start, end));
+        return true;
+      };
+      const left = this.#limit.share(() => this.#masker.maskRows(fields, maskAlone));
+      if (left !== undefined) postponed(start + left.start, start + left.end);
+      const done = left?.start ?? fields.length;
+      const masked = new ParsedEvents(
+        fields.slice(0, done),
+        rows.envelope,
+        rows.timestamps?.slice(start, start + done),
+      );
       return hasFailed.size === 0 ? masked : masked.select((place) => !hasFailed.has(place));
     };
   }

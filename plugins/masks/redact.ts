@@ -11,10 +11,10 @@ import type {
   PipelineRunContext,
   RowMapping,
 } from '../../src/sdk/index.ts';
-import { boundedTime } from '../bounded-time.ts';
+import { TimeLimit } from '../bounded-time.ts';
 import { linearEngine } from '../linear-time.ts';
 import { packRules } from '../packs/load-packs.ts';
-import { maskEntries, maskFailure, RowMasking } from './masking.ts';
+import { inOneLimit, maskEntries, maskFailure, RowMasking } from './masking.ts';
 import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
 
 /** The configuration, as far as the mask needs it. */
@@ -37,6 +37,8 @@ export interface CreateRedactorOptions {
   readonly now: () => number;
   readonly onMask: (rule: string, count: number) => void;
   readonly onFind?: ((finding: Finding) => void) | undefined;
+  /** Limits the time of each string. */
+  readonly limit?: TimeLimit | undefined;
 }
 
 /** The rules that settings name: those of the configuration, then those of the packs. */
@@ -47,7 +49,7 @@ export function rulesOf({ rules, packs, disable }: RedactSettings): Record<strin
 /** The masks that settings stand for. */
 export function createRedactor(
   settings: RedactSettings,
-  { now, onMask, onFind }: CreateRedactorOptions,
+  { now, onMask, onFind, limit = new TimeLimit() }: CreateRedactorOptions,
 ): Redactor {
   const { confidence, allow, decode, blocks, entropy, action } = settings;
   return new Redactor({
@@ -62,7 +64,8 @@ export function createRedactor(
     isAddition: additionsOf(action),
     onMask,
     onFind,
-    boundTime: boundedTime(),
+    boundTime: limit.bound,
+    isLate: limit.isLate,
     linearEngine,
   });
 }
@@ -119,6 +122,7 @@ class RedactContext {
   readonly #ctx: PipelineRunContext<RedactSettings>;
   readonly #redactor: Redactor;
   readonly #audit: AuditFile | undefined;
+  readonly #limit = new TimeLimit();
   /** Findings of the current string or event that are still to be reported. */
   readonly #findings: Finding[] = [];
   /** While it is undefined, what is masked counts. */
@@ -139,6 +143,7 @@ class RedactContext {
         else this.#noticed = true;
       },
       onFind: this.#isReporting ? (finding) => void this.#findings.push(finding) : undefined,
+      limit: this.#limit,
     });
   }
 
@@ -175,14 +180,16 @@ class RedactContext {
     if (masking === undefined) {
       const mask = this.#redactor.rows(source);
       if (mask === undefined) return undefined;
-      masking = new RowMasking(mask, (event) => this.process(event)[0] as CollectedEvent);
+      const maskEvent = (event: CollectedEvent) => this.process(event)[0] as CollectedEvent;
+      masking = new RowMasking(mask, this.#limit, maskEvent);
       this.#rows.set(source, masking);
     }
     return masking.mappingOf(rows);
   }
 
   #many(source: string): LinesMasker | undefined {
-    return this.#ctx.config.mode === 'report' ? undefined : this.#redactor.many(source);
+    if (this.#ctx.config.mode === 'report') return undefined;
+    return inOneLimit(this.#limit, this.#redactor.many(source));
   }
 
   #mapLine(source: string, line: string): string | undefined {
@@ -194,7 +201,7 @@ class RedactContext {
   #reported<T>(file: string | undefined, mask: () => T): T {
     this.#findings.length = 0;
     try {
-      const masked = mask();
+      const masked = this.#limit.share(mask);
       if (this.#findings.length > 0) this.#report(file);
       return masked;
     } catch (error) {

@@ -7,7 +7,6 @@ import {
   mayCrossStrings,
   regexMaskRules,
 } from '../../operators/internal-masks.ts';
-import { boundedTime } from '../bounded-time.ts';
 import { linearEngine } from '../linear-time.ts';
 import { masking } from './masking.ts';
 
@@ -21,12 +20,13 @@ export interface RegexMaskSettings {
 
 /** What `regex_mask` does, without its schema: all that a worker loads. */
 export const regexMasking = masking<RegexMaskSettings>({
-  compile: ({ rules, mask_char, mask_prefix, mask_suffix }, onMask) => {
-    const options = { rules, mask_char, mask_prefix, mask_suffix, boundTime: boundedTime() };
+  compile: ({ rules, mask_char, mask_prefix, mask_suffix }, onMask, limit) => {
+    const options = { rules, mask_char, mask_prefix, mask_suffix, boundTime: limit.bound };
     const compiled = regexMaskRules(options);
     const counts = new HeldCounts(onMask);
     const masks = compileMaskRules(compiled, {
-      boundTime: options.boundTime,
+      boundTime: limit.bound,
+      isLate: limit.isLate,
       linearEngine,
       onMask: counts.add,
     });

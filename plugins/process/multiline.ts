@@ -9,7 +9,7 @@ import {
   ProcessConfigBase,
   seconds,
 } from '../../src/sdk/index.ts';
-import { boundedTime } from '../bounded-time.ts';
+import { TimeLimit } from '../bounded-time.ts';
 import { boundedExpression } from '../expressions/bounded-expression.ts';
 import { regularExpression } from '../expressions/schema.ts';
 import { CONTAINER_FORMATS, type ContainerFormatName } from '../multiline/container-lines.ts';
@@ -150,7 +150,7 @@ const SHORT = 2048;
 
 /** Answers a question about a text; with `otherwise` for a long text on which an expression takes too long. */
 function boundedAttempts(): <T>(ask: () => T, text: string, otherwise: T) => T {
-  const within = boundedTime();
+  const { bound: within } = new TimeLimit();
   return (ask, text, otherwise) => {
     if (text.length <= SHORT) return ask();
     try {

@@ -11,11 +11,12 @@ import {
   pipe,
   type Subscription,
   startWith,
+  take,
   takeWhile,
   tap,
 } from 'rxjs';
 import { orderedMap } from '../../operators/index.ts';
-import { steadyClock } from '../../operators/internal.ts';
+import { forgetLongWork, hasLongWork, steadyClock } from '../../operators/internal.ts';
 import { type LineOutcomes, LineProcessing, type Turn } from '../rows/process-lines.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineEnvelope, LineEvents } from '../sdk/line-events.ts';
@@ -67,32 +68,44 @@ const NO_BATCHES: readonly Batch[] = [];
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
   const { place, observer, ordered, inTurn = false } = options;
   const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
+  /** Batches that wait for a turn of the event loop. */
+  let waiting = 0;
   const processed = orderedMap(
     (batch: Batch): readonly Batch[] | Observable<Batch> => {
-      const { rows, delivery } = batch;
-      const { lines } = rows;
-      observer.received(place, rows.size);
-      const mapping = lines && options.mapLines?.(lines.envelope);
-      if (lines !== undefined && mapping !== undefined) return mappedLines(lines, mapping, delivery, options);
-      const rowMapping = options.mapRows?.(rows);
-      if (rowMapping !== undefined) return mappedRows(rows, rowMapping, delivery, options);
-      const { events } = rows;
-      const done: CollectedEvent[] = [];
-      const turn = events.length > 1 ? new TimedTurn() : undefined;
-      for (let i = 0; i < events.length; i++) {
-        const results = resultsOf(events[i] as CollectedEvent, delivery, stage);
-        if (!Array.isArray(results)) {
-          return restOfBatch(events, i, delivery, stage, done, results as Observable<Batch>);
-        }
-        for (let j = 0; j < results.length; j++) done.push(results[j]);
-        const isSpent = turn?.isSpent(results === NO_EVENTS ? Number.POSITIVE_INFINITY : EVENT);
-        if (isSpent && i + 1 < events.length) return restOfBatch(events, i + 1, delivery, stage, done);
-      }
-      return done.length === 0 ? NO_BATCHES : [batchOf(done, delivery)];
+      observer.received(place, batch.rows.size);
+      if (waiting === 0 && !hasLongWork()) return processedBatch(batch, stage);
+      waiting++;
+      return turn$.pipe(
+        take(1),
+        tap(() => void waiting--),
+        concatMap(() => processedBatch(batch, stage)),
+      );
     },
     { ordered, ...(inTurn && { concurrency: 1 }) },
   );
   return pipe(processed, tellLeft(place, observer));
+}
+
+function processedBatch({ rows, delivery }: Batch, stage: Stage): readonly Batch[] | Observable<Batch> {
+  const { lines } = rows;
+  const mapping = lines && stage.mapLines?.(lines.envelope);
+  if (lines !== undefined && mapping !== undefined) return mappedLines(lines, mapping, delivery, stage);
+  const rowMapping = stage.mapRows?.(rows);
+  if (rowMapping !== undefined) return mappedRows(rows, rowMapping, delivery, stage);
+  const { events } = rows;
+  const done: CollectedEvent[] = [];
+  const turn = events.length > 1 ? new TimedTurn() : undefined;
+  for (let i = 0; i < events.length; i++) {
+    const results = resultsOf(events[i] as CollectedEvent, delivery, stage);
+    if (!Array.isArray(results)) {
+      return restOfBatch(events, i, delivery, stage, done, results as Observable<Batch>);
+    }
+    for (let j = 0; j < results.length; j++) done.push(results[j]);
+    const mayBeLong = results === NO_EVENTS || hasLongWork();
+    const isSpent = turn?.isSpent(mayBeLong ? Number.POSITIVE_INFINITY : EVENT);
+    if (isSpent && i + 1 < events.length) return restOfBatch(events, i + 1, delivery, stage, done);
+  }
+  return done.length === 0 ? NO_BATCHES : [batchOf(done, delivery)];
 }
 
 /** The lines of a batch: as one batch if one turn is enough for them, else as one for each turn. */
@@ -122,14 +135,23 @@ function mappedRows(
 ): readonly Batch[] | Observable<Batch> {
   const { failed, dropped } = outcomesOf(rows, delivery, options);
   const positions: number[] = [];
-  const outcomes: RowOutcomes = { failed, dropped: (position) => void positions.push(position) };
   let next = 0;
+  /** Up to here rows are mapped one by one. */
+  let singleUntil = 0;
+  const outcomes: RowOutcomes = {
+    failed,
+    dropped: (position) => void positions.push(position),
+    postponed: (position, end) => {
+      next = position;
+      singleUntil = end;
+    },
+  };
   const run = (turn: Turn | undefined): readonly Batch[] => {
     const done: ParsedEvents[] = [];
     do {
-      const end = Math.min(next + ROWS_TOGETHER, rows.size);
-      done.push(mapping(next, end, outcomes));
-      next = end;
+      const start = next;
+      next = start < singleUntil ? start + 1 : Math.min(start + ROWS_TOGETHER, rows.size);
+      done.push(mapping(start, next, outcomes));
     } while (next < rows.size && turn?.isSpent(Number.POSITIVE_INFINITY) !== true);
     const notGiven = positions.splice(0);
     if (notGiven.length > 0) dropped(notGiven.length, () => notGiven);
@@ -311,17 +333,17 @@ let timer: Subscription | undefined;
  * are subscribed to one has each turn, one after the other. It never ends.
  */
 const turn$: Observable<Turn> = new Observable<Turn>((subscriber) => {
-  const take = () => {
+  const takeTurn = () => {
     subscriber.next(new TimedTurn());
-    if (!subscriber.closed) waiting.add(take);
+    if (!subscriber.closed) waiting.add(takeTurn);
   };
   subscriber.add(() => {
-    waiting.delete(take);
+    waiting.delete(takeTurn);
     if (waiting.size > 0) return;
     timer?.unsubscribe();
     timer = undefined;
   });
-  waiting.add(take);
+  waiting.add(takeTurn);
   schedule();
 });
 
@@ -329,11 +351,12 @@ const turn$: Observable<Turn> = new Observable<Turn>((subscriber) => {
 function schedule(): void {
   timer ??= asyncScheduler.schedule(() => {
     timer = undefined;
-    const [take] = waiting;
-    if (take === undefined) return;
-    waiting.delete(take);
+    const [takeTurn] = waiting;
+    if (takeTurn === undefined) return;
+    waiting.delete(takeTurn);
+    forgetLongWork();
     try {
-      take();
+      takeTurn();
     } finally {
       if (waiting.size > 0) schedule();
     }

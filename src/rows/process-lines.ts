@@ -104,7 +104,12 @@ export class LineProcessing {
       const at = this.#offset;
       const isLast = bytes.length - at <= maxLength;
       const end = isLast ? bytes.length - 1 : bytes.lastIndexOf(LF, at + maxLength);
-      const length = mapBytes?.(bytes.subarray(at, end), into.subarray(written, -1)) ?? -1;
+      let length = -1;
+      try {
+        length = mapBytes?.(bytes.subarray(at, end), into.subarray(written, -1)) ?? -1;
+      } catch {
+        this.#singleUntil = end + 1;
+      }
       if (length === -1) break;
       written += length;
       into[written++] = LF;

@@ -28,8 +28,8 @@ export type LinesTest = (text: string) => (start: number) => number;
 export interface ManyLines {
   readonly map: (lines: string) => string;
   /**
-   * Maps lines in ASCII and writes them to `into`. Returns the number of bytes, or -1 if `map` has to do it; nothing may
-   * have been counted then.
+   * Maps lines in ASCII and writes them to `into`. Returns the number of bytes, or -1 if `map` has to do it, and throws if
+   * each line has to be mapped by itself; nothing may have been counted then.
    */
   readonly mapBytes?: ((lines: Uint8Array, into: Uint8Array) => number) | undefined;
   /** The most characters of a text that is handed to `map`. */

@@ -142,6 +142,11 @@ export class ParsedEvents extends LazyRows {
 export interface RowOutcomes {
   dropped(position: number): void;
   failed(position: number, error: unknown): void;
+  /**
+   * The call ends before the row at `position`. It and those after it, to before `end`, are mapped one by one, in turns
+   * of their own. A call for one row must not postpone it.
+   */
+  postponed(position: number, end: number): void;
 }
 
 /**

@@ -75,14 +75,29 @@ function mapRows(rows: Rows, mapping: RowMapping, ends: readonly number[]): Mapp
   );
   const outcomes = new Outcomes(rows.size);
   let start = 0;
+  /** Up to here rows are mapped one by one. */
+  let singleUntil = 0;
   for (const end of ends) {
-    const given = called('the mapping of mapRows', () => mapping(start, end, outcomes.between(start, end)));
-    demandForm(
-      given instanceof ParsedEvents,
-      `the mapping of mapRows returned ${describeValue(given)}; expected ParsedEvents, as \`mapFields\` makes them`,
-    );
-    outcomes.give(start, end, given.events);
-    start = end;
+    do {
+      const upTo = start < singleUntil ? start + 1 : end;
+      let reached = upTo;
+      const postponed = (position: number, until: number) => {
+        demandForm(
+          upTo - start > 1 && position >= start && position < until && until <= upTo,
+          `mapRows called postponed with ${position} and ${until} for the rows ${start} to ${upTo - 1}; expected some of several rows`,
+        );
+        reached = position;
+        singleUntil = until;
+      };
+      const told = { ...outcomes.between(start, upTo), postponed };
+      const given = called('the mapping of mapRows', () => mapping(start, upTo, told));
+      demandForm(
+        given instanceof ParsedEvents,
+        `the mapping of mapRows returned ${describeValue(given)}; expected ParsedEvents, as \`mapFields\` makes them`,
+      );
+      outcomes.give(start, reached, given.events);
+      start = reached;
+    } while (start < end);
   }
   return { by: 'mapRows', outcomes: outcomes.all };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { from, takeUntil, timer } from 'rxjs';
+import { from, of, takeUntil, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
+import { forgetLongWork, noteLongWork } from '../../operators/support/long-work.ts';
 import type { Batch } from '../../src/engine/batches.ts';
 import { Delivery } from '../../src/engine/delivery.ts';
 import { Observers } from '../../src/engine/observer.ts';
@@ -8,6 +9,9 @@ import { processStage } from '../../src/engine/process-stage.ts';
 import type { Outcome } from '../../src/sdk/event-batch.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
+import { ParsedEvents } from '../../src/sdk/parsed-events.ts';
+import type { RowMapping } from '../../src/sdk/plugin.ts';
+import { EventRows } from '../../src/sdk/rows.ts';
 
 const ENVELOPE = { timestamp: '2026-01-01T00:00:00Z', source: 'a.log', backfill: false, isTruncated: false };
 const PADDING = 'x'.repeat(1024);
@@ -135,4 +139,85 @@ it('looks at the clock after each line that fails, however short', () => {
       .unsubscribe();
   });
   expect(worked).toBe(1);
+});
+
+it('gives all else a turn after each event that took long, also if every event is a batch', () => {
+  const scheduler = new TestScheduler(() => {});
+  const worked: number[] = [];
+  const seen: unknown[] = [];
+  scheduler.run(({ flush }) => {
+    const stage = processStage({
+      place: { kind: 'process', name: 'slow' },
+      observer: new Observers([]),
+      ordered: true,
+      maxInFlight: 1000,
+      process: (event) => {
+        worked.push(event.data.number as number);
+        if (event.data.number === 1 || event.data.number === 2) noteLongWork();
+        return [event];
+      },
+      mapLines: undefined,
+      onFailure: () => {},
+    });
+    const batches = Array.from({ length: 5 }, (_, number): Batch => {
+      const rows = new EventRows([{ timestamp: ENVELOPE.timestamp, data: { number } }]);
+      return { rows, delivery: new Delivery(1, () => {}) };
+    });
+    from(batches)
+      .pipe(stage)
+      .subscribe(({ rows }) => seen.push(...rows.events.map(({ data }) => data.number)));
+    expect(worked).toEqual([0, 1]);
+    flush();
+  });
+  forgetLongWork();
+  expect([worked, seen]).toEqual([
+    [0, 1, 2, 3, 4],
+    [0, 1, 2, 3, 4],
+  ]);
+});
+
+it('maps rows one by one, in turns, where a mapping postpones them', () => {
+  const scheduler = new TestScheduler(() => {});
+  const calls: [number, number][] = [];
+  const seen: unknown[] = [];
+  const SLOW = [100, 200];
+  const rows = new ParsedEvents(
+    Array.from({ length: 1000 }, (_, number) => ({ number })),
+    ENVELOPE,
+  );
+  // Rows up to the next hundred are postponed together.
+  const mapping: RowMapping = (start, end, { postponed }) => {
+    calls.push([start, end]);
+    if (end - start === 1) {
+      if (SLOW.includes(start)) scheduler.frame += 1000;
+      return rows.slice(start, end);
+    }
+    const slow = SLOW.find((one) => one >= start && one < end);
+    if (slow === undefined) return rows.slice(start, end);
+    postponed(slow, slow + 10);
+    return rows.slice(start, slow);
+  };
+  let callsAtOnce = 0;
+  scheduler.run(({ flush }) => {
+    const stage = processStage({
+      place: { kind: 'process', name: 'slow' },
+      observer: new Observers([]),
+      ordered: true,
+      maxInFlight: 1000,
+      process: (event) => [event],
+      mapLines: undefined,
+      mapRows: () => mapping,
+      onFailure: () => {},
+    });
+    of({ rows, delivery: new Delivery(1000, () => {}) })
+      .pipe(stage)
+      .subscribe(({ rows: { events } }) => seen.push(...events.map(({ data }) => data.number)));
+    callsAtOnce = calls.length;
+    flush();
+  });
+  const single = (start: number) => Array.from({ length: 10 }, (_, i) => [start + i, start + i + 1]);
+  const wanted = [[0, 256], ...single(100), [110, 366], ...single(200), [210, 466], [466, 722], [722, 978]];
+  expect(calls).toEqual([...wanted, [978, 1000]]);
+  expect(callsAtOnce).toBe(2);
+  expect(seen).toEqual(Array.from({ length: 1000 }, (_, number) => number));
 });

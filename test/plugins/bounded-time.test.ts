@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { boundedTime, inBoundedTime, Patience } from '../../plugins/bounded-time.ts';
+import { forgetLongWork, hasLongWork } from '../../operators/support/long-work.ts';
+import { inBoundedTime, Patience, TimeLimit } from '../../plugins/bounded-time.ts';
+import { threadMs } from '../../plugins/thread-time.ts';
 
 const forEver = (): string => {
   for (;;) {}
@@ -91,8 +93,8 @@ describe('patience with a mask', () => {
     // What ends by itself has all the time of a busy machine.
     const quick: typeof inBoundedTime = (work, length, { share = 1 } = {}) =>
       inBoundedTime(work, length, { share: work === forEver ? share / 50 : share });
-    const bound = boundedTime(quick);
-    const other = boundedTime(quick);
+    const { bound } = new TimeLimit(quick);
+    const { bound: other } = new TimeLimit(quick);
     const fail = () => {
       throw new RangeError('no');
     };
@@ -103,3 +105,62 @@ describe('patience with a mask', () => {
     expect(given(bound)).toBe(0.02);
   });
 });
+
+describe('texts that share a limit', () => {
+  it('have together what one of their length has, and each other one has all of it again', () => {
+    const options: unknown[] = [];
+    const { bound, share } = new TimeLimit((work, length, { used = 0 } = {}) => {
+      options.push([length, used > 0]);
+      return work();
+    });
+    share(() => {
+      bound(busy, 10);
+      // What is inside shares it as well.
+      share(() => bound(busy, 20));
+    });
+    share(() => bound(busy, 5));
+    bound(busy, 7);
+    expect(options).toEqual([
+      [10, false],
+      [30, true],
+      [5, false],
+      [7, false],
+    ]);
+  });
+
+  it('are all watched once they have taken long, and that is said', () => {
+    forgetLongWork();
+    const { bound, share, isLate } = new TimeLimit();
+    expect(share(() => [isLate(), bound(() => 'a', 1), isLate()])).toEqual([false, 'a', false]);
+    expect(hasLongWork()).toBe(false);
+    share(() => {
+      bound(busy, 1);
+      expect(isLate()).toBe(true);
+    });
+    expect([isLate(), hasLongWork()]).toEqual([false, true]);
+    forgetLongWork();
+  });
+
+  it('are stopped when their time is over, whichever of them runs', () => {
+    const { bound, share } = new TimeLimit((work, length, options) =>
+      inBoundedTime(work, length, { ...options, share: 0.2 }),
+    );
+    let done = 0;
+    const some = () =>
+      share(() => {
+        for (let i = 0; i < 100; i++) {
+          bound(busy, 1);
+          done++;
+        }
+      });
+    expect(some).toThrow('within 0.2');
+    // 100 of 80 ms each would be eight seconds.
+    expect(done).toBeLessThan(10);
+  });
+});
+
+/** Takes the processor for 80 ms. */
+function busy(): void {
+  const before = threadMs();
+  while (threadMs() - before < 80);
+}

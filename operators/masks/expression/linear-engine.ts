@@ -11,17 +11,17 @@ export interface LinearEngine {
   readonly compile: (source: string, flags: string) => RegExp;
 }
 
-/** Engines do so many steps in less than 50 ms. */
-const FEW_STEPS = 1e7;
+/** Engines do so many steps in a quarter of a second. */
+export const FEW_STEPS = 5e7;
 
-/** How many steps an expression takes at worst for lines of a length, and of a length together. */
-export function stepsAtWorst({ degree, factor }: Cost, length: number, lineLength: number): number {
+/** How many steps an expression takes at worst for a text of a length, or for lines of a length in it. */
+export function stepsAtWorst({ degree, factor }: Cost, length: number, lineLength = length): number {
   return factor * length * lineLength ** Math.max(0, degree - 1);
 }
 
 /** Whether backtracking over a text of a length could take more than a moment. */
 export function mayBeSlow(cost: Cost, length: number): boolean {
-  return cost.ambiguity !== undefined || stepsAtWorst(cost, length, length) > FEW_STEPS;
+  return cost.ambiguity !== undefined || stepsAtWorst(cost, length) > FEW_STEPS;
 }
 
 /**

@@ -90,11 +90,11 @@ export class FieldMasker implements MaskFields {
   /** Rules that check what they find, for numbers: others are about text. */
   get #rulesOfNumbers(): MaskRules {
     if (this.#ofNumbers === undefined) {
-      const { rules, boundTime, linearEngine } = this.#options;
+      const { rules, boundTime, isLate, linearEngine } = this.#options;
       const checked = Object.entries(rules).filter(([, rule]) => typeof rule === 'object' && rule.check);
       this.#ofNumbers = compileMaskRules(
         compileRedactRules(Object.fromEntries(checked), { ...this.#options, entropy: false }),
-        { onMask: (rule, count) => this.#texts.count(rule, count), boundTime, linearEngine },
+        { onMask: (rule, count) => this.#texts.count(rule, count), boundTime, isLate, linearEngine },
       );
     }
     return this.#ofNumbers;

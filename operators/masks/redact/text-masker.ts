@@ -37,6 +37,7 @@ export interface RedactorOptions {
   /** Told of each value that is masked, with its place in its string. Masking is slower with it. */
   readonly onFind?: ((finding: Finding) => void) | undefined;
   readonly boundTime?: MaskRulesOptions['boundTime'];
+  readonly isLate?: MaskRulesOptions['isLate'];
   readonly linearEngine?: MaskRulesOptions['linearEngine'];
 }
 
@@ -59,13 +60,14 @@ export class TextMasker {
 
   /** @throws as `compileRedactRules` does */
   constructor(options: RedactorOptions) {
-    const { rules, decode, boundTime, linearEngine, onMask = () => {} } = options;
+    const { rules, decode, boundTime, isLate, linearEngine, onMask = () => {} } = options;
     this.#options = options;
     this.#count = onMask;
     this.#list = compileRedactRules(rules, { ...options, replace: (value, id) => this.#replace(value, id) });
     this.rules = compileMaskRules(this.#list, {
       onMask: (rule, count) => this.count(rule, count),
       boundTime,
+      isLate,
       linearEngine,
     });
     this.#isMaskable = valueFilter(options.allowedValues, linearEngine);

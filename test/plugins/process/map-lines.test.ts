@@ -146,17 +146,23 @@ describe('regex_mask: lines as bytes', () => {
     // The first texts are masked by the engine alone.
     for (let i = 0; i < 12; i++) many?.map('1.2.3.4 '.repeat(3000));
     let calls = 0;
-    const refusing = (refusals: readonly boolean[]): LineMapping => ({
+    const refusing = (refusals: readonly ('maps' | 'refuses' | 'throws')[]): LineMapping => ({
       map,
       many: many && {
         ...many,
-        mapBytes: (...bytes) =>
-          refusals[calls++ % refusals.length] ? -1 : (many.mapBytes?.(...bytes) ?? -1),
+        mapBytes: (...bytes) => {
+          const refusal = refusals[calls++ % refusals.length];
+          if (refusal === 'throws') throw new Error('each line by itself');
+          return refusal === 'refuses' ? -1 : (many.mapBytes?.(...bytes) ?? -1);
+        },
       },
     });
     const property = fc.property(
       block,
-      fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+      fc.array(fc.constantFrom('maps' as const, 'refuses' as const, 'throws' as const), {
+        minLength: 1,
+        maxLength: 5,
+      }),
       fc.boolean(),
       (lines, refusals, isOneTurn) => {
         inBytes.masked.length = 0;
