@@ -2,9 +2,9 @@ import type { Observable } from 'rxjs';
 import { steadyClock } from '../../operators/internal.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
-import { safeReason } from '../sdk/errors.ts';
 import { isMask } from '../sdk/plugin.ts';
 import { printable } from '../sdk/printable.ts';
+import { failureReason } from '../sdk/run-failure.ts';
 import {
   type DropReason,
   isFinal,
@@ -41,7 +41,7 @@ export function pipelineResults(
       forwarders: forwardersOf(entry),
       masks: (entry.process ?? []).some((name) => isMask(config.processors[name]?.loaded_plugin)),
       stdinLeft: stdinLeft(config, entry.collect, counters),
-      reason: status.state === 'failed' ? withholderFor(config)(safeReason(status.error)) : undefined,
+      reason: status.state === 'failed' ? withholderFor(config)(failureReason(status.error)) : undefined,
     };
   });
 }

@@ -4,7 +4,8 @@ import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJson } from '../sdk/serialise.ts';
 import type { Batches } from './batches.ts';
-import { AckQueue, type Delivery } from './delivery.ts';
+import type { CollectorQueue } from './collect-stage.ts';
+import { type AckOwner, AckQueue, type Delivery } from './delivery.ts';
 
 /** A call that was made, or may have been, and whose events are not all acknowledged. */
 interface PlannedCall {
@@ -65,14 +66,19 @@ export class CallPlan {
   }
 
   /** The queue in which the deliveries of a collector are opened. */
-  queueFor(collector: string, release: (events: number) => void): Pick<AckQueue, 'open'> {
-    const queue = new AckQueue(release);
+  queueFor(collector: string, owner: AckOwner): CollectorQueue {
+    const queue = new AckQueue();
     return {
       open: (events, onAcknowledged) => {
-        const delivery: Delivery = queue.open(events, (outcome) => {
+        const delivery: Delivery = queue.open(events, owner, (outcome) => {
           // First: what the collector does may commit, and both have to be in that commit.
-          this.#acknowledged(delivery);
-          onAcknowledged?.(outcome);
+          const undo = this.#acknowledged(delivery);
+          try {
+            return onAcknowledged(outcome);
+          } catch (error) {
+            undo();
+            throw error;
+          }
         });
         this.#open.set(delivery, { collector, events: 0 });
         return delivery;
@@ -153,20 +159,23 @@ export class CallPlan {
     throw new PluginError('nothing is sent while the state folder cannot be written to');
   }
 
-  #acknowledged(delivery: Delivery): void {
+  /** Returns what puts the calls back: a collector that fails as it is told emits their events again. */
+  #acknowledged(delivery: Delivery): () => void {
     const { collector, events } = this.#open.get(delivery) as { collector: string; events: number };
     this.#open.delete(delivery);
     const source = sourceOf(collector, delivery);
-    const calls = [...(this.#calls.get(source) ?? [])];
+    const before = this.#calls.get(source) ?? [];
+    const calls = [...before];
     let left = events;
     for (let first = calls[0]; first !== undefined && left > 0; first = calls[0]) {
       const [part, ...rest] = first.parts;
       left -= part?.events ?? 0;
-      first.parts = rest;
-      first.isDelivered ||= first.hasEnded;
-      if (rest.length === 0) calls.shift();
+      calls.shift();
+      const isDelivered = first.isDelivered || first.hasEnded;
+      if (rest.length > 0) calls.unshift({ ...first, parts: rest, isDelivered });
     }
     if (events > 0) this.#keep(source, calls);
+    return () => this.#keep(source, before);
   }
 
   #keep(source: string, calls: PlannedCall[]): void {

@@ -2,12 +2,13 @@ import { map, Observable, type OperatorFunction } from 'rxjs';
 import type { InFlightWindow } from '../../operators/index.ts';
 import { Fifo } from '../../operators/internal.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
+import { isFatal, isPermanent, PluginError, safeReason } from '../sdk/errors.ts';
 import { EventBatch, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { isTruncated } from '../sdk/rows.ts';
 import type { Batch } from './batches.ts';
 import type { Clock } from './clock.ts';
-import { AckQueue, Delivery } from './delivery.ts';
+import { type AckOwner, AckQueue, Delivery } from './delivery.ts';
 import { expectBatch } from './expect-events.ts';
 import type { Observers, StagePlace } from './observer.ts';
 
@@ -19,14 +20,22 @@ interface CollectStageOptions {
   readonly observer: Observers;
   /** Takes what the collector could not make events of. */
   readonly onRefused: (event: CollectedEvent, delivery: Delivery, error: unknown) => void;
+  /** The collector failed as it was told that its events are acknowledged, which may be after it has completed. */
+  readonly onAcknowledgeFailed: (error: unknown) => void;
   /** The queue that acknowledges what this collector emits. Default: one of its own. */
-  readonly makeQueue?: ((release: (events: number) => void) => Pick<AckQueue, 'open'>) | undefined;
+  readonly makeQueue?: ((owner: AckOwner) => CollectorQueue) | undefined;
+}
+
+/** Opens the deliveries of one collector, in the order in which they are acknowledged. */
+export interface CollectorQueue {
+  open(events: number, onAcknowledged: (outcome: Outcome) => unknown): Delivery;
 }
 
 /**
  * Opens a delivery for everything that a collector emits. While the window is full, what comes waits in a bounded
  * buffer; beyond that it is dropped by policy, and counted. Collectors that heed `ctx.demand` never get there.
- * Errors with the source, and with a value that is not an event, after all earlier events.
+ * Errors with the source, and with a value that is not an event, after all earlier events. If the collector fails as it
+ * is told that events are acknowledged, the stage completes: what it has in the buffer would come again.
  */
 export function collectStage({
   place,
@@ -35,11 +44,18 @@ export function collectStage({
   clock,
   observer,
   onRefused,
-  makeQueue = (release) => new AckQueue(release),
+  onAcknowledgeFailed,
+  makeQueue = queueOf,
 }: CollectStageOptions): OperatorFunction<CollectedEvent | EventBatch, Batch> {
   return (source) =>
     new Observable<Batch>((subscriber) => {
-      const queue = makeQueue((events) => window.release(events));
+      const queue = makeQueue({
+        release: (events) => window.release(events),
+        failed: (error) => {
+          onAcknowledgeFailed(acknowledgeFailed(place.name, error));
+          subscriber.complete();
+        },
+      });
       // What came while the window was full. Single events are joined when there is room again.
       const waiting = new Fifo<EventBatch | Settled>();
       let waitingEvents = 0;
@@ -53,7 +69,7 @@ export function collectStage({
         const delivery = queue.open(size, (outcome) => {
           // Before the collector is told, which may then use the memory of lines again.
           observer.acknowledged(place, size, events, outcome, clock.now - admittedAt);
-          acknowledge?.(outcome);
+          return acknowledge?.(outcome);
         });
         delivery.origin = origin;
         observer.admitted(place, size, events, delivery);
@@ -147,6 +163,17 @@ export function collectStage({
         else end = how;
       }
     });
+}
+
+function queueOf(owner: AckOwner): CollectorQueue {
+  const queue = new AckQueue();
+  return { open: (events, onAcknowledged) => queue.open(events, owner, onAcknowledged) };
+}
+
+function acknowledgeFailed(collector: string, cause: unknown): PluginError {
+  const message = `collector ${collector} failed in \`acknowledge\` of an EventBatch: ${safeReason(cause)}`;
+  const error = new PluginError(message, { cause, permanent: isPermanent(cause) });
+  return Object.assign(error, { fatal: isFatal(cause) });
 }
 
 /** Nothing of it is to be forwarded, but its collector waits to be told. */

@@ -1,5 +1,6 @@
 import type { CollectorState, StateValue } from '../sdk/context.ts';
 import type { OutputMark } from '../sdk/plugin.ts';
+import { checkStateValue } from '../sdk/state-value.ts';
 
 /** Where a pipeline keeps its output's record, beside what its collectors remember. */
 const RECORD = { scope: 'exactly_once', key: 'output' } as const;
@@ -99,8 +100,14 @@ export class OutputRecord {
 /** What a collector has set, with what it is now; undefined for what it has deleted. */
 type StagedChanges = readonly (readonly [key: string, value: StateValue | undefined])[];
 
+interface StagedStateOptions {
+  readonly onChange: () => void;
+  /** Whether what is set now is where the collector starts, and not how far the output goes. */
+  readonly isStart: () => boolean;
+}
+
 /**
- * What a collector remembers, of which nothing but the first value of a key is kept until it is committed together
+ * What a collector remembers, of which nothing but where it starts is kept until it is committed together
  * with the output. The collector sees what it has set at once.
  */
 export class StagedState implements CollectorState {
@@ -113,10 +120,12 @@ export class StagedState implements CollectorState {
   readonly #noted = new Set<string>();
   #hasNotes = false;
   readonly #onChange: () => void;
+  readonly #isStart: () => boolean;
 
-  constructor(kept: CollectorState, onChange: () => void) {
+  constructor(kept: CollectorState, { onChange, isStart }: StagedStateOptions) {
     this.#kept = kept;
     this.#onChange = onChange;
+    this.#isStart = isStart;
     this.#values = new Map(kept.entries());
   }
 
@@ -125,9 +134,11 @@ export class StagedState implements CollectorState {
   }
 
   set(key: string, value: StateValue): void {
-    // Where a collector starts stands whatever becomes of the output, and a file that is renamed before the first
+    checkStateValue(key, value);
+    // Where a collector starts, which is not in what it is told of the output, stands whatever becomes of the output, and a file that is renamed before the first
     // commit would not be known again.
-    if (!this.#values.has(key) && this.#kept.get(key) === undefined) this.#kept.set(key, value);
+    if (this.#isStart() && !this.#values.has(key) && this.#kept.get(key) === undefined)
+      this.#kept.set(key, value);
     this.#values.set(key, value);
     this.#changed.add(key);
     this.#onChange();
@@ -140,6 +151,7 @@ export class StagedState implements CollectorState {
   }
 
   note(key: string, value: StateValue | undefined): void {
+    if (value !== undefined) checkStateValue(key, value);
     if (value === undefined) this.#values.delete(key);
     else this.#values.set(key, value);
     setOrDelete(this.#kept, key, value);

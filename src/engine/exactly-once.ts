@@ -18,7 +18,8 @@ import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { ExactOutput, ExactOutputEvents, OutputMark } from '../sdk/plugin.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
-import { AckQueue, type Delivery } from './delivery.ts';
+import type { CollectorQueue } from './collect-stage.ts';
+import { type AckOwner, AckQueue, type Delivery } from './delivery.ts';
 import { OutputRecord, StagedState } from './exactly-once-state.ts';
 import type { RetryLog } from './retry-log.ts';
 
@@ -60,7 +61,7 @@ export class ExactlyOnce {
   readonly #record: OutputRecord;
   readonly #output: ExactOutput;
   readonly #staged = new Map<string, StagedState>();
-  readonly #queue = new AckQueue(() => {});
+  readonly #queue = new AckQueue();
   /** Where the events of open deliveries end that were written. */
   readonly #ends = new Map<Delivery, OutputMark>();
   /** Emits when there is something to commit. */
@@ -77,6 +78,8 @@ export class ExactlyOnce {
   #lost: string | undefined;
   /** A write was started and has not completed since, so it is not known what it has written. */
   #isWriting = false;
+  /** A collector is being told what is acknowledged. */
+  #isAcknowledging = false;
 
   constructor(options: ExactlyOnceOptions) {
     this.#options = options;
@@ -92,7 +95,10 @@ export class ExactlyOnce {
   stateOf(collector: string): CollectorState {
     const known = this.#staged.get(collector);
     if (known !== undefined) return known;
-    const staged = new StagedState(this.#options.state(collector), () => this.#change());
+    const staged = new StagedState(this.#options.state(collector), {
+      onChange: () => this.#change(),
+      isStart: () => !this.#isAcknowledging,
+    });
     this.#staged.set(collector, staged);
     return staged;
   }
@@ -116,15 +122,21 @@ export class ExactlyOnce {
   }
 
   /** The queue in which a collector's deliveries are opened. */
-  queueFor(release: (events: number) => void): Pick<AckQueue, 'open'> {
+  queueFor(owner: AckOwner): CollectorQueue {
     return {
       open: (events, onAcknowledged) => {
-        const delivery: Delivery = this.#queue.open(events, (outcome) => {
-          onAcknowledged?.(outcome);
+        const delivery: Delivery = this.#queue.open(events, owner, (outcome) => {
+          this.#isAcknowledging = true;
+          let returned: unknown;
+          try {
+            returned = onAcknowledged(outcome);
+          } finally {
+            this.#isAcknowledging = false;
+          }
           this.#cut = this.#ends.get(delivery) ?? this.#cut;
           this.#ends.delete(delivery);
           this.#change();
-          release(events);
+          return returned;
         });
         return delivery;
       },
@@ -208,6 +220,8 @@ export class ExactlyOnce {
     return defer(() => {
       if (!this.#hasChanged && !isLast) return EMPTY;
       this.#hasChanged = false;
+      // A collector that failed as it was told may have set a part of what it is to remember: the next run cuts back.
+      if (this.#queue.hasFailed) return EMPTY;
       const staged = [...this.#staged.values()].map((state) => ({ state, changes: state.take() }));
       const cut = this.#cut;
       this.#cut = undefined;

@@ -1,5 +1,5 @@
 import { counted, isoNow } from '../../operators/internal.ts';
-import { safeReason } from '../sdk/errors.ts';
+import { failureReason } from '../sdk/run-failure.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
 import { elapsedText } from './retry-log.ts';
 import type { EntryCounters, PipelineCounters } from './stats.ts';
@@ -31,12 +31,12 @@ export function pipelineHealth(
 /** What keeps a pipeline from running; undefined if it runs, is about to, or has ended as it should. */
 function problemOf({ state, since, failures, retryIn = 0, error }: PipelineStatus): string | undefined {
   if (state === 'failed')
-    return `failed at ${clockTime(since)} and is not started again by itself: ${safeReason(error)}`;
+    return `failed at ${clockTime(since)} and is not started again by itself: ${failureReason(error)}`;
   if (state === 'stopped') return `was stopped at ${clockTime(since)}`;
   if (state === 'idle') return 'has not been started yet';
   if (state !== 'backing_off' || failures === 0) return undefined;
   const next = clockTime(new Date(Date.parse(since) + retryIn).toISOString(), 19);
-  return `has failed ${times(failures)} in a row and starts again at ${next}: ${safeReason(error)}`;
+  return `has failed ${times(failures)} in a row and starts again at ${next}: ${failureReason(error)}`;
 }
 
 function outageOf({ kind, name, outage }: EntryCounters): string | undefined {

@@ -24,6 +24,7 @@ import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
 import { isMask, needsOrder } from '../sdk/plugin.ts';
+import { nameCollector } from '../sdk/run-failure.ts';
 import type { Batch } from './batches.ts';
 import type { CallPlan } from './call-plan.ts';
 import { collectStage } from './collect-stage.ts';
@@ -32,6 +33,7 @@ import { callPlanOf, exactlyOnceOf } from './delivery-guarantee.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
 import { forwardTo } from './forward-stage.ts';
 import { type JoinStageOptions, joinStage } from './join-stage.ts';
+
 import { type StagePlace, tellLeft } from './observer.ts';
 import { processStage } from './process-stage.ts';
 import { type RoutedBatch, routeBatches } from './route-batches.ts';
@@ -110,6 +112,11 @@ class PipelineRun {
     const { observer, window } = this.#scope;
     const place = this.#scope.place('collect', name);
     const entry = analytics.collectors[name] as AnalyticsConfig['collectors'][string];
+    const collectorFailed = (cause: unknown) => {
+      observer.failed(place);
+      this.#collectorFailed$.next();
+      return this.#failedWith(nameCollector(cause, name));
+    };
     return defer(() => {
       const collecting = new AbortController();
       const collect = () => {
@@ -131,17 +138,14 @@ class PipelineRun {
         clock: counters.clock,
         observer,
         onRefused: (...refusal) => this.#deadLetters.collectorFailed(place, ...refusal),
+        onAcknowledgeFailed: collectorFailed,
         makeQueue: this.#exactly
-          ? (release) => (this.#exactly as ExactlyOnce).queueFor(release)
-          : this.#plan && ((release) => (this.#plan as CallPlan).queueFor(name, release)),
+          ? (owner) => (this.#exactly as ExactlyOnce).queueFor(owner)
+          : this.#plan && ((owner) => (this.#plan as CallPlan).queueFor(name, owner)),
       }),
       tap((batch) => this.#truncated.note(batch)),
       tellLeft(place, observer),
-      catchError((cause) => {
-        observer.failed(place);
-        this.#collectorFailed$.next();
-        return this.#failedWith(cause);
-      }),
+      catchError(collectorFailed),
     );
   }
 

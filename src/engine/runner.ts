@@ -1,10 +1,12 @@
 import { BehaviorSubject, type Observable, of, ReplaySubject, Subscription } from 'rxjs';
 import { longTimer, type RestartPolicy, restartWithBackoff } from '../../operators/index.ts';
 import { counted, isoNow } from '../../operators/internal.ts';
-import { MillraceError, safeReason } from '../sdk/errors.ts';
+import { MillraceError } from '../sdk/errors.ts';
+import { failureReason } from '../sdk/run-failure.ts';
 import { isFinal, type PipelineState, type PipelineStatus } from '../sdk/status.ts';
 import { runPipeline } from './pipeline.ts';
 import { elapsedText } from './retry-log.ts';
+
 import type { PipelineSetup } from './run-scope.ts';
 
 interface RunnerOptions {
@@ -131,7 +133,7 @@ export class PipelineRunner {
       this.#enter('backing_off', { failures, retryIn });
     } else {
       logger.warn(
-        `${this.name}: failed (${failures} in a row), starting again in ${seconds} s: ${safeReason(error.cause)}`,
+        `${this.name}: failed (${failures} in a row), starting again in ${seconds} s: ${failureReason(error.cause)}`,
       );
       this.#enter('backing_off', { failures, retryIn, error: error.cause });
     }
@@ -170,9 +172,9 @@ export class PipelineRunner {
     memories.clear();
     for (const key of Object.keys(shared.shared_cache)) delete shared.shared_cache[key];
     const failures = state === 'failed' ? this.#failures + 1 : 0;
-    if (state === 'failed') shared.logger.error(`${this.name}: failed: ${safeReason(error)}`);
+    if (state === 'failed') shared.logger.error(`${this.name}: failed: ${failureReason(error)}`);
     else if (error !== undefined) {
-      shared.logger.error(`${this.name}: ${state}, and failed meanwhile: ${safeReason(error)}`);
+      shared.logger.error(`${this.name}: ${state}, and failed meanwhile: ${failureReason(error)}`);
     } else shared.logger.info(`${this.name}: ${state}`);
     this.#enter(state, error === undefined ? { failures } : { failures, error });
     if (this.#stopped$ !== undefined) finish(this.#stopped$);

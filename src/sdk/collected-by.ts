@@ -33,7 +33,7 @@ function collectedFrom(returned: unknown, demand: Demand, name: string): Observa
   if (isAsync(returned)) return toObservable(returned as Observable<Collected>);
   throw new MillraceError(
     'MILLRACE_PLUGIN_RETURN',
-    `collect of ${name} returned ${describeKind(returned)}; expected ${WANTED}`,
+    `collector ${name}: collect returned ${describeKind(returned)}; expected ${WANTED}`,
   );
 }
 

@@ -19,8 +19,8 @@ const BRAND = Symbol.for('millrace.EventBatch');
 /**
  * Events that came in together and are acknowledged together. A collector may emit one instead of single
  * events: it costs the engine far less, and `acknowledge` tells the collector, in the order of emission,
- * that everything that came of the events is forwarded, dropped on purpose or given to the dead letter. `origin` is
- * logged where a plugin fails on one of them.
+ * that everything that came of the events is forwarded, dropped on purpose or given to the dead letter. An error of it
+ * is one of the collector, and fails the run. `origin` is logged where a plugin fails on one of them.
  *
  * @example
  * const batch = new EventBatch([collectedEvent({ n: 1 }), collectedEvent({ n: 2 })], (outcome) => note(outcome));

@@ -3,7 +3,7 @@ import { isNativeError } from 'node:util/types';
 import { asyncScheduler, type Subscription } from 'rxjs';
 import { fileSystem, fsCall, syncFolder } from '../../operators/internal-files.ts';
 import type { CollectorState, Logger, StateValue } from '../sdk/context.ts';
-import { PluginError } from '../sdk/errors.ts';
+import { checkStateValue } from '../sdk/state-value.ts';
 import type { FolderLock } from './folder-lock.ts';
 import {
   Journal,
@@ -240,7 +240,7 @@ class StateTable {
       get: (key) => values.get(key),
       entries: () => values.entries(),
       set: (key, value) => {
-        checkValue(value, `collector ${collector} of pipeline ${pipeline}`);
+        checkStateValue(key, value);
         values.set(key, value);
         commits.changed({ pipeline, collector, key, value });
       },
@@ -272,18 +272,6 @@ class StateTable {
     }
     return scope.values;
   }
-}
-
-/** One value that JSON cannot hold would keep those of all collectors from being written. */
-function checkValue(value: unknown, owner: string): void {
-  let json: string | undefined;
-  try {
-    json = JSON.stringify(value);
-  } catch {
-    // Handled below, like a value without a JSON form.
-  }
-  if (json !== undefined) return;
-  throw new PluginError(`${owner} set a value in ctx.state that JSON cannot hold; expected a JSON value`);
 }
 
 /** State that lasts as long as the process, with the checks of a durable one. */

@@ -4,7 +4,7 @@ import { asyncScheduler, Observable, Subscription, takeUntil, timer } from 'rxjs
 import { TestScheduler } from 'rxjs/testing';
 import { type Batch, Batches, batchOf } from '../../src/engine/batches.ts';
 import { CallPlan } from '../../src/engine/call-plan.ts';
-import { Delivery } from '../../src/engine/delivery.ts';
+import { type AckOwner, Delivery } from '../../src/engine/delivery.ts';
 import { gatherPlanned } from '../../src/engine/gather-planned.ts';
 import type { CollectorState, StateValue } from '../../src/sdk/context.ts';
 import { collectedEvent } from '../../src/sdk/events.ts';
@@ -112,10 +112,19 @@ function stored(lives: readonly Life[], options: { events: number; seconds: numb
   return out;
 }
 
+function owner(release: AckOwner['release'] = () => {}): AckOwner {
+  return {
+    release,
+    failed: (error) => {
+      throw error;
+    },
+  };
+}
+
 /** Emits what each file has from its acknowledged place on, in batches of these sizes, alternating. */
 function collected(state: CollectorState, plan: CallPlan, sizes: readonly number[]): Observable<Batch> {
   return new Observable<Batch>((subscriber) => {
-    const queue = plan.queueFor('log', () => {});
+    const queue = plan.queueFor('log', owner());
     const next = new Map(['a.log', 'b.log'].map((path) => [path, Number(state.get(path) ?? 0)]));
     let turn = 0;
     const emit = () => {
@@ -206,10 +215,13 @@ function storedWithWindow(callMs: number): { readonly lines: readonly string[]; 
           if (Object.entries(lengths).every(([path, length]) => next.get(path) === length))
             subscriber.complete();
         };
-        const queue = plan.queueFor('log', (events) => {
-          inFlight -= events;
-          asyncScheduler.schedule(emit);
-        });
+        const queue = plan.queueFor(
+          'log',
+          owner((events) => {
+            inFlight -= events;
+            asyncScheduler.schedule(emit);
+          }),
+        );
         emit();
         emit();
       });
@@ -250,13 +262,40 @@ const batchesOf = (...batches: readonly (readonly string[])[]): Batches =>
   );
 
 describe('calls that are planned', () => {
+  it('are made again if the collector fails as it is told that they were acknowledged', () => {
+    const state = new CrashingState();
+    const plan = new CallPlan(state);
+    const failures: unknown[] = [];
+    const queue = plan.queueFor('log', { release: () => {}, failed: (error) => void failures.push(error) });
+    const failure = new Error('the state cannot take it');
+    const told: number[] = [];
+    const deliveries = [0, 1, 2].map((n) => {
+      const delivery = queue.open(1, () => {
+        told.push(n);
+        if (n === 1) throw failure;
+      });
+      delivery.origin = { path: 'a.log', startOffset: n, endOffset: n + 1 };
+      return delivery;
+    });
+    const [source = ''] = deliveries.map((delivery) => plan.arrived(1, delivery));
+    const ids = deliveries.map((delivery) => {
+      const batches = new Batches([batchOf([collectedEvent({ line: 'x' })], delivery)]);
+      return plan.begin(source, batches, 'a.log');
+    });
+    for (const id of ids) plan.ended(id);
+    for (const delivery of deliveries) delivery.acknowledge(1, 'forwarded');
+    expect(failures).toEqual([failure]);
+    expect(told).toEqual([0, 1]);
+    expect(new CallPlan(state).repeated(source)).toMatchObject({ id: ids[1], events: 1 });
+  });
+
   it.each([false, true])('are taken for delivered only if they had ended: %p', (hasEnded) => {
     const state = new CrashingState();
     const plan = new CallPlan(state);
-    const queue = plan.queueFor('log', () => {});
+    const queue = plan.queueFor('log', owner());
     const events = ['one', 'two'].map((line) => collectedEvent({ line }));
     const deliveries = events.map((_, n) => {
-      const delivery = queue.open(1);
+      const delivery = queue.open(1, () => {});
       delivery.origin = { path: 'a.log', startOffset: n, endOffset: n + 1 };
       return delivery;
     });
@@ -275,12 +314,12 @@ describe('calls that are planned', () => {
   ])('count the rest of a delivered call as delivered only if it is %s', (_, lines, isSame) => {
     const state = new CrashingState();
     const plan = new CallPlan(state);
-    const queue = plan.queueFor('log', () => {});
+    const queue = plan.queueFor('log', owner());
     const batches = [
       ['one', 'two'],
       ['three', 'four', 'five'],
     ].map((each) => {
-      const delivery = queue.open(each.length);
+      const delivery = queue.open(each.length, () => {});
       delivery.origin = { path: 'a.log', startOffset: 0, endOffset: 1 };
       plan.arrived(each.length, delivery);
       return batchOf(

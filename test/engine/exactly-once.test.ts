@@ -78,18 +78,47 @@ function setUp(memory = memoryState(), { collectors = COLLECTORS, lost = [] as s
       };
     },
   });
+  const failures: unknown[] = [];
+  const owner = { release: () => {}, failed: (error: unknown) => void failures.push(error) };
   const inputs = { one: exactly.stateOf('one'), two: exactly.stateOf('two') };
   const open = (name: 'one' | 'two', count: number, position: number) =>
-    exactly.queueFor(() => {}).open(count, () => inputs[name].set('position', position));
+    exactly.queueFor(owner).open(count, () => inputs[name].set('position', position));
   const write = (delivery: ReturnType<typeof open>, count: number) => {
     exactly.write(Array.from({ length: count }, (_, n) => event(n))).subscribe();
     exactly.written(count, delivery);
     delivery.acknowledge(count, 'forwarded');
   };
-  return { exactly, memory, output, restored, restoredLost, open, write, lines };
+  return { exactly, memory, output, restored, restoredLost, open, write, lines, owner, failures, inputs };
 }
 
 describe('exactly once', () => {
+  it('commits nothing after a collector has failed as it was told, so that the next run cuts all of it back', () => {
+    marbles(({ flush }) => {
+      const { exactly, memory, output, open, write, owner, failures, inputs } = setUp();
+      const run$ = new Subject<never>();
+      exactly.around(run$).subscribe();
+      output.begin(mark(0)).subscribe();
+      write(open('one', 1, 10), 1);
+      flush();
+      const committed = memory.committed.length;
+      output.begin(mark(1)).subscribe();
+      const bad = exactly.queueFor(owner).open(1, () => {
+        inputs.two.set('position', 500);
+        inputs.two.set('broken', Number.NaN);
+      });
+      write(bad, 1);
+      write(open('one', 1, 20), 1);
+      flush();
+      run$.complete();
+      expect(failures).toEqual([expect.objectContaining({ message: expect.stringContaining('is NaN') })]);
+      const after = memory.committed.slice(committed);
+      expect(after.length).toBeGreaterThan(0);
+      for (const state of after) {
+        expect(state).toEqual({ 'exactly_once output': record([mark(1)]), 'one position': 10 });
+      }
+    });
+  });
+
   it('commits where inputs and output are, together, and never a batch that is written in part', () => {
     marbles(({ flush }) => {
       const { exactly, memory, output, open, write } = setUp();
@@ -257,7 +286,6 @@ describe('exactly once', () => {
       expect(String(failure)).toMatch(/\/a was removed before all that was written to it was committed/);
       expect(memory.committed.at(-1)).toEqual({
         'exactly_once output': record([mark(0, 'b')]),
-        'one position': 10,
       });
     });
   });

@@ -27,7 +27,7 @@ describe('a collector that returns what holds no events', () => {
       pipeline: { restart: false },
     });
     expect(logger.lines).toContain(
-      `error main: failed: collect of source returned ${what}; expected an Observable, an iterable or async iterable ` +
+      `error main: failed: collector source: collect returned ${what}; expected an Observable, an iterable or async iterable ` +
         'of events, a promise of one of these, one event, or nothing',
     );
   });

@@ -275,17 +275,51 @@ describe('a state folder in use', () => {
     await state.close();
   });
 
-  it('refuses a value that JSON cannot hold, and goes on writing the others', async () => {
+  it.each([
+    ['is undefined', undefined],
+    ['is NaN', Number.NaN],
+    ['is -Infinity', Number.NEGATIVE_INFINITY],
+    ['is a bigint', 10n],
+    ['is a function', () => {}],
+    ['is a symbol', Symbol('x')],
+    ['is a Map', new Map([['a', 1]])],
+    ['is a Set', new Set([1])],
+    ['is a Date', new Date(0)],
+    ['is a Buffer', Buffer.from('x')],
+    ['is a Promise', Promise.resolve(1)],
+    ['contains undefined', { etag: undefined }],
+    ['contains undefined', new Array(1)],
+    ['contains NaN', { at: [1, { deep: Number.NaN }] }],
+    ['contains a Date', { at: new Date(0) }],
+    ['is an object with `toJSON`', { toJSON: () => 'other' }],
+    ['contains values nested more than 200 deep, or itself', cyclic()],
+  ])('refuses a value that JSON would change, and goes on writing the others: %s', async (problem, value) => {
     const state = await openState(folder('state'));
     const files = state.of('p', 'c');
-    for (const value of [10n, undefined, () => {}]) {
-      expect(() => files.set('bad', value as never)).toThrow(
-        'collector c of pipeline p set a value in ctx.state that JSON cannot hold',
-      );
-    }
-    files.set('good', 1);
+    files.set('bad', 'before');
+    expect(() => files.set('bad', value as never)).toThrow(
+      `ctx.state.set: the value of \`bad\` ${problem}; expected null, booleans, finite numbers, strings`,
+    );
+    files.set('good', { list: [1, 'ü', null, true], nested: { at: -0.5 }, none: Object.create(null) });
     state.flush();
-    expect(await readState(folder('state'))).toMatchObject([{ key: 'good', value: 1 }]);
+    expect(await readState(folder('state'))).toMatchObject([
+      { key: 'bad', value: 'before' },
+      { key: 'good', value: { list: [1, 'ü', null, true], nested: { at: -0.5 }, none: {} } },
+    ]);
+    await state.close();
+  });
+
+  it('refuses a key that is not a string', async () => {
+    const state = await openState(folder('state'));
+    expect(() => state.of('p', 'c').set(undefined as never, 1)).toThrow(
+      'ctx.state.set: a key is undefined; expected a string',
+    );
     await state.close();
   });
 });
+
+function cyclic(): object {
+  const value: Record<string, unknown> = {};
+  value.self = { value };
+  return value;
+}
