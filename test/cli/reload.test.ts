@@ -200,7 +200,7 @@ export async function* collect({ ctx }) {
     const cwd = folderWith({ 'p.yaml': CONFIG, 'a.log': '', 'b.log': '', broken: '', 'fails.mjs': FAILS });
     const cli = await startCli(['run', 'p.yaml', '--no-state', ...args], { cwd });
     await cli.shows('stderr', /second: running/);
-    await cli.shows('stderr', /third: failed: the source is gone/);
+    await cli.shows('stderr', /third: failed: collector c: the source is gone/);
     const repair = () => rmSync(join(cwd, 'broken'));
     const works = () =>
       eventually(() => expect(linesIn(readFileSync(join(cwd, 'out/c.jsonl'), 'utf8'))).toEqual(['works']));

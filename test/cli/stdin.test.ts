@@ -106,13 +106,13 @@ describe('millrace run with stdin', () => {
     const { code, stderr } = await runShell('echo pin=1 | gzip | millrace run p.yaml --once', {
       cwd: withConfig(),
     });
-    expect(stderr).toContain('main: failed: standard input is gzip');
+    expect(stderr).toContain('main: failed: collector piped: standard input is gzip');
     expect(code).toBe(1);
   });
 
   it('refuses a folder, which would look like an input without lines', async () => {
     const { code, stderr } = await runShell('millrace run p.yaml < .', { cwd: withConfig() });
-    expect(stderr).toContain('main: failed: standard input is a folder; expected a file or a pipe');
+    expect(stderr).toContain('main: failed: collector piped: standard input is a folder; expected a file or a pipe');
     expect(code).toBe(1);
   });
 

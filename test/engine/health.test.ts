@@ -125,7 +125,7 @@ describe('the health of a pipeline', () => {
       isStalled: false,
       problems: [
         expect.stringMatching(
-          /^has failed \w+( times)? in a row and starts again at 00:00:0\d UTC: no such table$/,
+          /^has failed \w+( times)? in a row and starts again at 00:00:0\d UTC: collector source: no such table$/,
         ),
       ],
     });
@@ -133,7 +133,7 @@ describe('the health of a pipeline', () => {
     expect(failed).toMatchObject({
       state: 'failed',
       isReady: false,
-      problems: ['failed at 00:00 UTC and is not started again by itself: no such table'],
+      problems: ['failed at 00:00 UTC and is not started again by itself: collector source: no such table'],
     });
   });
 

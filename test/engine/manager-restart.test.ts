@@ -40,7 +40,7 @@ describe('restart', () => {
       expect(manager.stats().main?.collected).toBe(5);
       expect(manager.states().main).toMatchObject({ state: 'failed', failures: 5 });
       expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([
-        'error main: failed: the source is gone',
+        'error main: failed: collector source: the source is gone',
       ]);
     },
   );
@@ -63,7 +63,7 @@ describe('restart', () => {
     expect(starts.length).toBeGreaterThan(240);
     expect(manager.states().main?.state).toBe('stopped');
     expect(logger.lines).toContain(
-      'warn main: failed (200 in a row), starting again in 30.0 s: the source is gone',
+      'warn main: failed (200 in a row), starting again in 30.0 s: collector source: the source is gone',
     );
   });
 

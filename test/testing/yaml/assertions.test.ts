@@ -270,7 +270,7 @@ describe('an assertion that does not hold says what came instead', () => {
     ]);
     const failing = "collect: { log: { marbles: '#' } }, expect: { state: completed }";
     expect(await details(failing)).toMatch(
-      /^The log said last: error web: failed: the marbles '#' end with #$/,
+      /^The log said last: error web: failed: collector log: the marbles '#' end with #$/,
     );
   });
 });
