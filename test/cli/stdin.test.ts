@@ -112,7 +112,9 @@ describe('millrace run with stdin', () => {
 
   it('refuses a folder, which would look like an input without lines', async () => {
     const { code, stderr } = await runShell('millrace run p.yaml < .', { cwd: withConfig() });
-    expect(stderr).toContain('main: failed: collector piped: standard input is a folder; expected a file or a pipe');
+    expect(stderr).toContain(
+      'main: failed: collector piped: standard input is a folder; expected a file or a pipe',
+    );
     expect(code).toBe(1);
   });
 
