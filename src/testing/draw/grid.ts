@@ -15,7 +15,7 @@ export interface Ruler {
 }
 
 /** What a column needs, in characters or pixels. */
-export interface ColumnWidths {
+interface ColumnWidths {
   /** Before the column: the gap since the one before it. */
   readonly lead: number;
   readonly width: number;

@@ -10,7 +10,7 @@ import type { RecordingFacts } from './recording-facts.ts';
 import { testLines } from './test-text.ts';
 
 /** The pipeline that is recorded, and how much of it. */
-export interface RecordSource {
+interface RecordSource {
   readonly config: AnalyticsConfig;
   readonly pipeline: string;
   readonly mostEvents: number;
@@ -20,7 +20,7 @@ export interface RecordSource {
 }
 
 /** Of all events as JSON. */
-export const MAX_RECORDED_BYTES = 8 * 1024 * 1024;
+const MAX_RECORDED_BYTES = 8 * 1024 * 1024;
 export const MAX_RECORDED_EVENTS = 10_000;
 
 /** Records a pipeline, for {@link recordedTest}. */
@@ -47,7 +47,7 @@ export function recorderFor({ config, pipeline, ...limits }: RecordSource): Reco
 }
 
 /** A recording as a file of tests. */
-export interface RecordedFile {
+interface RecordedFile {
   readonly text: string;
   /** How many events are in it. */
   readonly events: number;
