@@ -54,13 +54,16 @@ export async function against(
 ): Promise<PartResult> {
   const other = join(resolve(checkout), 'dist/src/cli/bin.js');
   if (!existsSync(other)) throw new Error(`${other} does not exist; run \`npm ci\` in ${checkout}`);
+  const jobs = JOBS.filter(({ name }) => only.includes(name));
+  if (jobs.length === 0)
+    throw new Error(`--against has none of these parts; it has ${AGAINST_NAMES.join(', ')}`);
   const builds: readonly [Build, Build] = [
     (command) => ({ ...command, args: command.args.map((arg) => arg.replaceAll(MILLRACE, other)) }),
     (command) => command,
   ];
   const rows: string[][] = [];
   const notes = [`A ratio below 1 means that this build takes less processor time than ${checkout}.`];
-  for (const { name, lines, rounds, run } of JOBS.filter((each) => only.includes(each.name))) {
+  for (const { name, lines, rounds, run } of jobs) {
     const missing = name === 'nats' ? findNatsServer() : {};
     if ('missing' in missing) {
       notes.push(`Not measured: nats, because ${missing.missing}.`);

@@ -1,8 +1,10 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { against, comparedRow } from '../../bench/against.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const temp = tempFolder();
+const CONTEXT = { quick: true, progress: () => {} };
 
 describe('a build against that of another checkout', () => {
   const runs = (output: string | undefined, ...cpu: number[]) =>
@@ -22,9 +24,28 @@ describe('a build against that of another checkout', () => {
   });
 
   it('refuses a checkout that is not built', async () => {
-    const context = { quick: true, progress: () => {} };
-    await expect(against(temp('.'), ['main'], context)).rejects.toThrow(
+    await expect(against(temp('.'), ['main'], CONTEXT)).rejects.toThrow(
       /bin\.js does not exist; run `npm ci`/,
     );
   });
+
+  it('refuses parts that it does not have', async () => {
+    await expect(against(checkoutWith(''), ['rules'], CONTEXT)).rejects.toThrow(
+      'none of these parts; it has main, stdin',
+    );
+  });
+
+  it('leaves out a job that the other build cannot run, and says why', async () => {
+    const checkout = checkoutWith('console.error("no such plugin"); process.exitCode = 2;');
+    const { tables, notes } = await against(checkout, ['main'], CONTEXT);
+    expect(tables[0]?.rows).toEqual([]);
+    expect(notes.join('\n')).toMatch(/Not measured: main, because .* ended with 2:\nno such plugin/);
+  });
+
+  /** A checkout whose command line is a script. */
+  function checkoutWith(script: string): string {
+    mkdirSync(temp('dist/src/cli'), { recursive: true });
+    writeFileSync(temp('dist/src/cli/bin.js'), script);
+    return temp();
+  }
 });
