@@ -2,7 +2,8 @@
 
 // Expressions: what they can match, and how long that may take.
 
-export { type Ambiguity, ambiguityOf, costOf } from './masks/expression/cost.ts';
+export type { Ambiguity } from './masks/expression/ambiguity.ts';
+export { ambiguityOf, costOf } from './masks/expression/cost.ts';
 export { shareOfText } from './masks/expression/frequency.ts';
 export { type LinearEngine, lazily, mayBeSlow } from './masks/expression/linear-engine.ts';
 export { lengthOf } from './masks/expression/measure.ts';

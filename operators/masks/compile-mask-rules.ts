@@ -1,10 +1,12 @@
 import { scanForLiterals } from './bytes/byte-masks.ts';
-import { byNumber, CompiledRule, MaskRun, RulePlan, TO_BE_WATCHED } from './compiled-rules.ts';
+import { byNumber, CompiledRule } from './compiled-rule.ts';
 import type { LinearEngine } from './expression/linear-engine.ts';
 import { type HeldLines, HeldText, LineCursor, spliced } from './held-lines.ts';
 import { type LinesMasker, LONGEST_LINE, LONGEST_TEXT } from './lines-masker.ts';
 import type { MaskRule } from './mask-rule.ts';
-import type { CandidateLine } from './search/finders.ts';
+import { MaskRun, TO_BE_WATCHED } from './mask-run.ts';
+import { RulePlan } from './rule-plan.ts';
+import type { CandidateLine } from './search/literal-index.ts';
 
 export interface MaskRulesOptions {
   /** Called after a string in which `rule` replaced `count` values, at least one. */

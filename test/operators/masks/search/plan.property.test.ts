@@ -4,7 +4,7 @@ import { costOf } from '../../../../operators/masks/expression/cost.ts';
 import { requiredLiterals } from '../../../../operators/masks/expression/literals.ts';
 import { parseExpression } from '../../../../operators/masks/expression/pattern.ts';
 import type { Finder } from '../../../../operators/masks/search/finder.ts';
-import { LiteralIndex } from '../../../../operators/masks/search/finders.ts';
+import { LiteralIndex } from '../../../../operators/masks/search/literal-index.ts';
 import { planSearch, waysToFind, waysToFindInLines } from '../../../../operators/masks/search/plan.ts';
 import { expressions, textsNear } from '../../../support/expressions.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';

@@ -1,76 +1,14 @@
 import { applyRule, type RuleObserver } from './apply-rule.ts';
-import { type ByteMask, ByteMasks } from './bytes/byte-masks.ts';
+import type { ByteMask } from './bytes/byte-masks.ts';
 import { type Cost, costOf } from './expression/cost.ts';
-import { FEW_STEPS, type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
+import { type LinearEngine, mayBeSlow, stepsAtWorst } from './expression/linear-engine.ts';
 import { isAscii, requiredLiterals } from './expression/literals.ts';
 import { lengthOf } from './expression/measure.ts';
 import { parseExpression } from './expression/pattern.ts';
-import { type HeldLines, LineCursor } from './held-lines.ts';
 import type { MaskRule } from './mask-rule.ts';
 import { type Finder, GroupFinder, masksWholeMatches, PlainFinder } from './search/finder.ts';
-import { type CandidateLine, LiteralFinder, LiteralIndex } from './search/finders.ts';
+import { LiteralFinder } from './search/finders.ts';
 import { type LinesSearch, planSearch, searchOfLines } from './search/plan.ts';
-
-const DO_NOTHING = (): void => {};
-
-/** Ends an attempt that is made again with a watch. */
-export const TO_BE_WATCHED = new Error('this has to be watched');
-
-/** What an attempt to mask a string has done so far. Another attempt starts with a new one. */
-export class MaskRun implements RuleObserver {
-  /** Undefined while nothing is replaced, as in most strings. */
-  counts: Map<CompiledRule, number> | undefined;
-  /** Whether the rule that runs has put in something that may have a literal. */
-  hasInserted = false;
-  /** Called before a check or a replacement of a rule. */
-  beforeCall: () => void = DO_NOTHING;
-  readonly #isInert: (text: string) => boolean;
-  readonly #isLate: (() => boolean) | undefined;
-  #steps = 0;
-  #rule: CompiledRule | undefined;
-
-  /** @param isLate whether it has to be watched even if it cannot take long; undefined if it is watched, or never is. */
-  constructor(isInert: (text: string) => boolean, isLate: (() => boolean) | undefined) {
-    this.#isInert = isInert;
-    this.#isLate = isLate;
-  }
-
-  /**
-   * To be called before a rule takes so many steps at worst.
-   *
-   * @throws TO_BE_WATCHED if it could take long, and nothing would stop it
-   */
-  spend(steps: number): void {
-    if (steps === 0 || this.#isLate === undefined) return;
-    this.#steps += steps;
-    if (this.#steps > FEW_STEPS || this.#isLate()) throw TO_BE_WATCHED;
-  }
-
-  /** The name of the rule that runs, or an empty string. */
-  get rule(): string {
-    return this.#rule?.rule.name ?? '';
-  }
-
-  start(rule: CompiledRule): void {
-    this.#rule = rule;
-    this.hasInserted = false;
-  }
-
-  replaced(_start: number, _end: number, replacement: string): void {
-    this.count(1, replacement);
-  }
-
-  /** The rule that runs has replaced so many values by the same text. */
-  count(values: number, replacement: string): void {
-    const rule = this.#rule as CompiledRule;
-    this.counts ??= new Map();
-    this.counts.set(rule, (this.counts.get(rule) ?? 0) + values);
-    if (!this.hasInserted && replacement !== rule.lastInert) {
-      if (this.#isInert(replacement)) rule.lastInert = replacement;
-      else this.hasInserted = true;
-    }
-  }
-}
 
 /** For a rule that is seldom tried, a plan is not worth its time. */
 const FEW_TRIES = 10;
@@ -191,7 +129,7 @@ export class CompiledRule {
   }
 
   /** Replaces what the rule finds in a string. */
-  replaceIn(text: string, run: MaskRun, mayPlan: boolean): string {
+  replaceIn(text: string, run: RuleObserver, mayPlan: boolean): string {
     return applyRule(text, this.rule, this.#finderFor(text.length, mayPlan), run);
   }
 
@@ -228,7 +166,7 @@ export class CompiledRule {
   }
 
   /** Replaces what the rule finds in each of some lines, joined by LF. */
-  replaceInLines(lines: string, run: MaskRun, isPlanned: boolean): string {
+  replaceInLines(lines: string, run: RuleObserver, isPlanned: boolean): string {
     const search = this.#linesSearch;
     if (search === undefined) {
       return lines
@@ -244,7 +182,7 @@ export class CompiledRule {
   }
 
   /** Checks and groups see one line. */
-  #replaceInFoundLines(lines: string, run: MaskRun, finder: Finder): string {
+  #replaceInFoundLines(lines: string, run: RuleObserver, finder: Finder): string {
     let masked = '';
     let copied = 0;
     for (
@@ -277,111 +215,5 @@ const LINEAR_STEPS = 1e7;
 function quickLengthOf({ ambiguity, degree, factor }: Cost): number {
   return ambiguity === undefined ? (QUICK_STEPS / factor) ** (1 / Math.max(1, degree)) : 0;
 }
-
-/** So few rules are searched for by themselves, if that is quick, rather than in one pass for all. */
-const FEW_RULES = 8;
-
-/** Which rules are tried on every string, and which on strings with a literal. */
-export class RulePlan {
-  readonly isPlanned: boolean;
-  readonly #rules: readonly CompiledRule[];
-  readonly common: readonly CompiledRule[];
-  readonly index: LiteralIndex;
-  /** Rules with keywords that the index cannot find, such as those of one character. */
-  readonly #guarded: readonly CompiledRule[];
-  /** The guarded rules without a known literal. */
-  readonly #unfound: readonly CompiledRule[];
-  /** What is put in can only matter to rules whose literals come from their expressions. */
-  readonly isInert: (text: string) => boolean;
-  #bytes: ByteMasks | 'none' | undefined;
-
-  /** @param isPlanned whether expressions are analysed. */
-  constructor(rules: readonly CompiledRule[], isPlanned: boolean) {
-    // Rules with keywords need no plan.
-    this.isPlanned = isPlanned || rules.every(({ rule }) => rule.keywords?.every(isIndexed));
-    this.#rules = rules;
-    const isFew = rules.filter(({ rule }) => rule.keywords === undefined).length <= FEW_RULES;
-    this.#guarded = rules.filter(({ rule }) => rule.keywords?.every(isIndexed) === false);
-    const derived = rules.map((rule) => {
-      if (!this.isPlanned) return undefined;
-      if (rule.rule.keywords !== undefined) {
-        return this.#guarded.includes(rule) ? rule.requiredLiterals : undefined;
-      }
-      return isFew && rule.isQuicklyFound ? undefined : rule.requiredLiterals;
-    });
-    this.#unfound = this.#guarded.filter(({ number }) => derived[number] === undefined);
-    rules.forEach((rule, i) => {
-      rule.isCommon = rule.rule.keywords === undefined && derived[i] === undefined;
-    });
-    this.common = rules.filter(({ isCommon }) => isCommon);
-    this.index = new LiteralIndex(
-      rules.map((rule, i) => derived[i] ?? (this.#guarded.includes(rule) ? undefined : rule.rule.keywords)),
-    );
-    const hasDerived = derived.some((literals) => literals !== undefined);
-    this.isInert = hasDerived ? (text) => this.index.isInert(text) : () => true;
-  }
-
-  /** The rules to try on a string, of those with a literal in it and those for which none is known. */
-  rulesFor(text: string, found: readonly number[]): readonly number[] {
-    if (this.#guarded.length === 0) return found;
-    return [...found, ...this.#unfound.map(({ number }) => number)]
-      .filter((number) => (this.#rules[number] as CompiledRule).mayChange(text))
-      .sort((a, b) => a - b);
-  }
-
-  /** Checks the keywords of candidate lines. */
-  checkKeywords(candidates: readonly CandidateLine[], lines: HeldLines): readonly CandidateLine[] {
-    const isGuarded = (number: number) => this.#guarded.includes(this.#rules[number] as CompiledRule);
-    if (this.#guarded.length === 0) return candidates;
-    if (this.#unfound.length === 0 && !candidates.some(({ rules }) => rules.some(isGuarded)))
-      return candidates;
-    const cursor = new LineCursor(lines);
-    const checked = ({ line, rules }: CandidateLine): CandidateLine => {
-      cursor.goTo(line);
-      return { line, rules: this.rulesFor(cursor.text, rules) };
-    };
-    if (this.#unfound.length === 0) return candidates.map(checked);
-    const all: CandidateLine[] = [];
-    for (let line = 0, next = 0; !cursor.isAtEnd; line++) {
-      const found = candidates[next]?.line === line ? (candidates[next++]?.rules ?? []) : [];
-      const candidate = checked({ line, rules: found });
-      if (candidate.rules.length > 0) all.push(candidate);
-    }
-    return all;
-  }
-
-  /** The common rules and those of some numbers, in order. */
-  together(numbers: readonly number[]): readonly CompiledRule[] {
-    const candidates = numbers.map((number) => this.#rules[number] as CompiledRule);
-    if (this.common.length === 0) return candidates;
-    return [...candidates, ...this.common].sort(byNumber);
-  }
-
-  /** The rules of these numbers that are at least `from` and below `to`. */
-  between(numbers: readonly number[], from: number, to: number): readonly CompiledRule[] {
-    const list: CompiledRule[] = [];
-    for (const number of numbers)
-      if (number >= from && number < to) list.push(this.#rules[number] as CompiledRule);
-    return list;
-  }
-
-  /** The rules after a replacement that find one of their literals in it, in addition to those that are known. */
-  insertedRules(text: string, after: CompiledRule, known: readonly number[]): readonly CompiledRule[] {
-    return this.index
-      .rulesIn(text)
-      .filter((number) => number > after.number && !known.includes(number))
-      .map((number) => this.#rules[number] as CompiledRule)
-      .filter((rule) => rule.rule.keywords === undefined || this.#guarded.includes(rule));
-  }
-
-  /** Undefined where there is no WebAssembly. */
-  get bytes(): ByteMasks | undefined {
-    this.#bytes ??= ByteMasks.of(this.common.map(({ byteMask }) => byteMask)) ?? 'none';
-    return this.#bytes === 'none' ? undefined : this.#bytes;
-  }
-}
-
-/** Whether the index can find a keyword, which is in lower case. */
-const isIndexed = (keyword: string): boolean => keyword.length >= 2 && !keyword.includes('\n');
 
 export const byNumber = (a: CompiledRule, b: CompiledRule): number => a.number - b.number;

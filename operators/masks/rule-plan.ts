@@ -1,0 +1,110 @@
+import { ByteMasks } from './bytes/byte-masks.ts';
+import { byNumber, type CompiledRule } from './compiled-rule.ts';
+import { type HeldLines, LineCursor } from './held-lines.ts';
+import { type CandidateLine, LiteralIndex } from './search/literal-index.ts';
+
+/** So few rules are searched for by themselves, if that is quick, rather than in one pass for all. */
+const FEW_RULES = 8;
+
+/** Which rules are tried on every string, and which on strings with a literal. */
+export class RulePlan {
+  readonly isPlanned: boolean;
+  readonly #rules: readonly CompiledRule[];
+  readonly common: readonly CompiledRule[];
+  readonly index: LiteralIndex;
+  /** Rules with keywords that the index cannot find, such as those of one character. */
+  readonly #guarded: readonly CompiledRule[];
+  /** The guarded rules without a known literal. */
+  readonly #unfound: readonly CompiledRule[];
+  /** What is put in can only matter to rules whose literals come from their expressions. */
+  readonly isInert: (text: string) => boolean;
+  #bytes: ByteMasks | 'none' | undefined;
+
+  /** @param isPlanned whether expressions are analysed. */
+  constructor(rules: readonly CompiledRule[], isPlanned: boolean) {
+    // Rules with keywords need no plan.
+    this.isPlanned = isPlanned || rules.every(({ rule }) => rule.keywords?.every(isIndexed));
+    this.#rules = rules;
+    const isFew = rules.filter(({ rule }) => rule.keywords === undefined).length <= FEW_RULES;
+    this.#guarded = rules.filter(({ rule }) => rule.keywords?.every(isIndexed) === false);
+    const derived = rules.map((rule) => {
+      if (!this.isPlanned) return undefined;
+      if (rule.rule.keywords !== undefined) {
+        return this.#guarded.includes(rule) ? rule.requiredLiterals : undefined;
+      }
+      return isFew && rule.isQuicklyFound ? undefined : rule.requiredLiterals;
+    });
+    this.#unfound = this.#guarded.filter(({ number }) => derived[number] === undefined);
+    rules.forEach((rule, i) => {
+      rule.isCommon = rule.rule.keywords === undefined && derived[i] === undefined;
+    });
+    this.common = rules.filter(({ isCommon }) => isCommon);
+    this.index = new LiteralIndex(
+      rules.map((rule, i) => derived[i] ?? (this.#guarded.includes(rule) ? undefined : rule.rule.keywords)),
+    );
+    const hasDerived = derived.some((literals) => literals !== undefined);
+    this.isInert = hasDerived ? (text) => this.index.isInert(text) : () => true;
+  }
+
+  /** The rules to try on a string, of those with a literal in it and those for which none is known. */
+  rulesFor(text: string, found: readonly number[]): readonly number[] {
+    if (this.#guarded.length === 0) return found;
+    return [...found, ...this.#unfound.map(({ number }) => number)]
+      .filter((number) => (this.#rules[number] as CompiledRule).mayChange(text))
+      .sort((a, b) => a - b);
+  }
+
+  /** Checks the keywords of candidate lines. */
+  checkKeywords(candidates: readonly CandidateLine[], lines: HeldLines): readonly CandidateLine[] {
+    const isGuarded = (number: number) => this.#guarded.includes(this.#rules[number] as CompiledRule);
+    if (this.#guarded.length === 0) return candidates;
+    if (this.#unfound.length === 0 && !candidates.some(({ rules }) => rules.some(isGuarded)))
+      return candidates;
+    const cursor = new LineCursor(lines);
+    const checked = ({ line, rules }: CandidateLine): CandidateLine => {
+      cursor.goTo(line);
+      return { line, rules: this.rulesFor(cursor.text, rules) };
+    };
+    if (this.#unfound.length === 0) return candidates.map(checked);
+    const all: CandidateLine[] = [];
+    for (let line = 0, next = 0; !cursor.isAtEnd; line++) {
+      const found = candidates[next]?.line === line ? (candidates[next++]?.rules ?? []) : [];
+      const candidate = checked({ line, rules: found });
+      if (candidate.rules.length > 0) all.push(candidate);
+    }
+    return all;
+  }
+
+  /** The common rules and those of some numbers, in order. */
+  together(numbers: readonly number[]): readonly CompiledRule[] {
+    const candidates = numbers.map((number) => this.#rules[number] as CompiledRule);
+    if (this.common.length === 0) return candidates;
+    return [...candidates, ...this.common].sort(byNumber);
+  }
+
+  /** The rules of these numbers that are at least `from` and below `to`. */
+  between(numbers: readonly number[], from: number, to: number): readonly CompiledRule[] {
+    const list: CompiledRule[] = [];
+    for (const number of numbers)
+      if (number >= from && number < to) list.push(this.#rules[number] as CompiledRule);
+    return list;
+  }
+
+  /** The rules after a replacement that find one of their literals in it, in addition to those that are known. */
+  insertedRules(text: string, after: CompiledRule, known: readonly number[]): readonly CompiledRule[] {
+    return this.index
+      .rulesIn(text)
+      .filter((number) => number > after.number && !known.includes(number))
+      .map((number) => this.#rules[number] as CompiledRule)
+      .filter((rule) => rule.rule.keywords === undefined || this.#guarded.includes(rule));
+  }
+
+  /** Undefined where there is no WebAssembly. */
+  get bytes(): ByteMasks | undefined {
+    this.#bytes ??= ByteMasks.of(this.common.map(({ byteMask }) => byteMask)) ?? 'none';
+    return this.#bytes === 'none' ? undefined : this.#bytes;
+  }
+}
+
+/** Whether the index can find a keyword, which is in lower case. */
+const isIndexed = (keyword: string): boolean => keyword.length >= 2 && !keyword.includes('\n');
