@@ -37,28 +37,23 @@ describe('escaped bytes', () => {
   });
 
   it.each([
-    ['characters of two bytes', 'é', 32 * MIB],
-    ['characters of three bytes', '語', 32 * MIB],
-    ['characters of four bytes', '😀', 32 * MIB],
+    ['characters of two bytes', 'é', 12 * MIB],
+    ['characters of three bytes', '語', 12 * MIB],
+    ['characters of four bytes', '😀', 12 * MIB],
     ['ASCII and other characters in turns', 'a語', 4 * MIB],
   ])('take bounded time and stack in long texts of %s', (_, unit, length) => {
     const text = unit.repeat(length / Buffer.byteLength(unit));
     const bytes = Buffer.concat([Buffer.from(text), Buffer.of(0xc3)]);
     const started = performance.now();
     expect(unescapeBytes(escapeBytes(bytes)) === `${text}\ufffd`).toBe(true);
-    // On a quiet machine: 0.5 s.
+    // On a quiet machine: 0.2 s.
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  it.each([0x80, 0xe9])(
-    'may be all bytes of a long text: %i',
-    (byte) => {
-      // An expression with a repetition fails from 8 Mi on.
-      const length = 9 * MIB;
-      const escaped = escapeBytes(Buffer.alloc(length, byte));
-      expect(escaped).toHaveLength(length);
-      expect(unescapeBytes(escaped)).toHaveLength(length);
-    },
-    120_000,
-  );
+  it.each([0x80, 0xe9])('may be all bytes of a long text: %i', (byte) => {
+    const escaped = String.fromCharCode(0xdc00 + byte);
+    expect(escapeBytes(Buffer.alloc(MIB, byte)) === escaped.repeat(MIB)).toBe(true);
+    // An expression with a repetition fails from 8 Mi on.
+    expect(unescapeBytes(escaped.repeat(9 * MIB)) === '\ufffd'.repeat(9 * MIB)).toBe(true);
+  });
 });
