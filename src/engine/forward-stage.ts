@@ -4,6 +4,7 @@ import { batchingOf, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import type { ForwardPlugin } from '../sdk/plugin.ts';
+import { calledFor, kindOf, wrongReturn } from '../sdk/plugin-returns.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import { Pause } from './attempts.ts';
 import type { Batch, Batches } from './batches.ts';
@@ -104,7 +105,7 @@ function stageOf(
   const attempts = isDeadLetter ? undefined : config.delivery.attempts;
   const functions = exactly
     ? exactFunctions(exactly)
-    : functionsOf(plugin, options.ctx as PipelineRunContext<never>);
+    : functionsOf(plugin, options.ctx as PipelineRunContext<never>, `forwarder ${name}`);
   return {
     calls: new ForwarderCalls(functions, place, observer, clock),
     acknowledgement: new Acknowledgement({
@@ -132,13 +133,29 @@ function stageOf(
   };
 }
 
-function functionsOf(plugin: ForwardPlugin, ctx: PipelineRunContext<never>): ForwarderFunctions {
+function functionsOf(plugin: ForwardPlugin, ctx: PipelineRunContext<never>, who: string): ForwarderFunctions {
   return {
     forward: (event, id, restOf) => plugin.forward({ ctx, event, id, restOf }),
     forwardBatch:
       plugin.forwardBatch && ((events, id, restOf) => plugin.forwardBatch?.({ ctx, events, id, restOf })),
-    forwardJsonLines: plugin.forwardJsonLines?.({ ctx }),
+    forwardJsonLines: jsonLinesOf(plugin, ctx, who),
   };
+}
+
+/** @throws MillraceError for what is no function: it would be called for every batch, and fail without end. */
+function jsonLinesOf(
+  plugin: ForwardPlugin,
+  ctx: PipelineRunContext<never>,
+  who: string,
+): ForwarderFunctions['forwardJsonLines'] {
+  const write: unknown = calledFor(who, 'forwardJsonLines', () => plugin.forwardJsonLines?.({ ctx }));
+  if (write === undefined || typeof write === 'function')
+    return write as ForwarderFunctions['forwardJsonLines'];
+  throw wrongReturn(
+    who,
+    `forwardJsonLines returned ${kindOf(write)}`,
+    'a function `(documents, id) => …` that writes them, or undefined to leave the events to `forwardBatch`',
+  );
 }
 
 function exactFunctions(exactly: ExactlyOnce): ForwarderFunctions {

@@ -17,12 +17,20 @@ import {
 } from 'rxjs';
 import { orderedMap } from '../../operators/index.ts';
 import { forgetLongWork, hasLongWork, steadyClock } from '../../operators/internal.ts';
-import { type LineOutcomes, LineProcessing, type Turn } from '../rows/process-lines.ts';
+import { mapRowsOf } from '../rows/map-rows.ts';
+import {
+  LINE_MAPPING,
+  type LineOutcomes,
+  LineProcessing,
+  lineMappingProblem,
+  type Turn,
+} from '../rows/process-lines.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import { ParsedEvents } from '../sdk/parsed-events.ts';
-import type { LineMapping, RowMapping, RowOutcomes } from '../sdk/plugin.ts';
+import type { LineMapping, RowMapping } from '../sdk/plugin.ts';
 import { availableResults, isAsync, streamResults, takeIfFew } from '../sdk/plugin.ts';
+import { calledFor, kindOf, wrongReturn } from '../sdk/plugin-returns.ts';
 import type { Rows } from '../sdk/rows.ts';
 import { type Batch, batchOf } from './batches.ts';
 import type { Delivery } from './delivery.ts';
@@ -88,9 +96,9 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
 
 function processedBatch({ rows, delivery }: Batch, stage: Stage): readonly Batch[] | Observable<Batch> {
   const { lines } = rows;
-  const mapping = lines && stage.mapLines?.(lines.envelope);
+  const mapping = lines && lineMappingFor(lines, stage);
   if (lines !== undefined && mapping !== undefined) return mappedLines(lines, mapping, delivery, stage);
-  const rowMapping = stage.mapRows?.(rows);
+  const rowMapping = rowMappingFor(rows, stage);
   if (rowMapping !== undefined) return mappedRows(rows, rowMapping, delivery, stage);
   const { events } = rows;
   const done: CollectedEvent[] = [];
@@ -106,6 +114,35 @@ function processedBatch({ rows, delivery }: Batch, stage: Stage): readonly Batch
     if (isSpent && i + 1 < events.length) return restOfBatch(events, i + 1, delivery, stage, done);
   }
   return done.length === 0 ? NO_BATCHES : [batchOf(done, delivery)];
+}
+
+const nameOf = ({ place }: Pick<ProcessStageOptions, 'place'>) => `processor ${place.name}`;
+
+/** What `mapLines` gives for lines. @throws MillraceError if that is no mapping */
+function lineMappingFor(
+  lines: LineEvents,
+  { place, mapLines }: ProcessStageOptions,
+): LineMapping | undefined {
+  if (mapLines === undefined) return undefined;
+  const who = nameOf({ place });
+  const mapping: unknown = calledFor(who, 'mapLines', () => mapLines(lines.envelope));
+  if (mapping === undefined) return undefined;
+  const problem = lineMappingProblem(mapping);
+  if (problem !== undefined) throw wrongReturn(who, `mapLines returned ${problem}`, LINE_MAPPING);
+  return mapping as LineMapping;
+}
+
+/** What `mapRows` gives for rows. @throws MillraceError if that is no mapping */
+function rowMappingFor(rows: Rows, { place, mapRows }: ProcessStageOptions): RowMapping | undefined {
+  if (mapRows === undefined) return undefined;
+  const who = nameOf({ place });
+  const mapping: unknown = calledFor(who, 'mapRows', () => mapRows(rows));
+  if (mapping === undefined || typeof mapping === 'function') return mapping as RowMapping | undefined;
+  throw wrongReturn(
+    who,
+    `mapRows returned ${kindOf(mapping)}`,
+    'a function `(start, end, { dropped, failed }) => ParsedEvents`, or undefined to leave the rows to `process`',
+  );
 }
 
 /** The lines of a batch: as one batch if one turn is enough for them, else as one for each turn. */
@@ -134,26 +171,21 @@ function mappedRows(
   options: ProcessStageOptions,
 ): readonly Batch[] | Observable<Batch> {
   const { failed, dropped } = outcomesOf(rows, delivery, options);
-  const positions: number[] = [];
   let next = 0;
   /** Up to here rows are mapped one by one. */
   let singleUntil = 0;
-  const outcomes: RowOutcomes = {
-    failed,
-    dropped: (position) => void positions.push(position),
-    postponed: (position, end) => {
-      next = position;
-      singleUntil = end;
-    },
-  };
   const run = (turn: Turn | undefined): readonly Batch[] => {
     const done: ParsedEvents[] = [];
+    const notGiven: number[] = [];
     do {
-      const start = next;
-      next = start < singleUntil ? start + 1 : Math.min(start + ROWS_TOGETHER, rows.size);
-      done.push(mapping(start, next, outcomes));
+      const end = next < singleUntil ? next + 1 : Math.min(next + ROWS_TOGETHER, rows.size);
+      const mapped = mapRowsOf(mapping, next, end, nameOf(options));
+      done.push(mapped.rows);
+      for (const position of mapped.dropped) notGiven.push(position);
+      for (const [position, error] of mapped.failed) failed(position, error);
+      next = mapped.end;
+      singleUntil = mapped.singleUntil ?? singleUntil;
     } while (next < rows.size && turn?.isSpent(Number.POSITIVE_INFINITY) !== true);
-    const notGiven = positions.splice(0);
     if (notGiven.length > 0) dropped(notGiven.length, () => notGiven);
     return batchesOf(ParsedEvents.join(done), delivery);
   };
@@ -168,6 +200,7 @@ function outcomesOf(
 ): LineOutcomes {
   const eventAt = (position: number) => rows.events[position] as CollectedEvent;
   return {
+    processor: nameOf({ place }),
     failed: (position, error) => onFailure(eventAt(position), delivery, error),
     dropped: (count, positions) => {
       observer.dropped(place, 'filtered', count, () => positions().map(eventAt));

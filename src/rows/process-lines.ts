@@ -6,13 +6,40 @@ import {
   textsOf,
 } from '../sdk/line-events.ts';
 import type { LineMapping, LinesTest, ManyLines } from '../sdk/plugin.ts';
+import { kindOf, wrongReturn } from '../sdk/plugin-returns.ts';
 
 /** Told of the lines that do not come out, by their index. */
 export interface LineOutcomes {
+  /** Whose mapping it is, for errors: `processor mask`. */
+  readonly processor?: string;
   failed(index: number, error: unknown): void;
   /** Called at most once per run, with at least one line. `indexes` says which, and is called at once or not at all. */
   dropped(count: number, indexes: () => readonly number[]): void;
 }
+
+/** What `mapLines` has to return, for messages. */
+export const LINE_MAPPING =
+  'an object `{ map }` whose `map` takes a line and returns a string, or undefined to drop its event; or undefined to leave ' +
+  'the lines to `process`';
+
+/** Says in words what keeps a value from being a {@link LineMapping}; undefined if nothing does. */
+export function lineMappingProblem(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return kindOf(value);
+  const { map, many, keeps, keepsIn } = value as Partial<LineMapping>;
+  if (typeof map !== 'function')
+    return map === undefined ? `${kindOf(value)} without \`map\`` : wrong('map', map);
+  if (keeps !== undefined && typeof keeps !== 'function') return wrong('keeps', keeps);
+  if (keepsIn !== undefined && typeof keepsIn !== 'function') return wrong('keepsIn', keepsIn);
+  if (many === undefined) return undefined;
+  if (typeof many !== 'object' || many === null) return wrong('many', many);
+  if (typeof many.map !== 'function') return wrong('many.map', many.map);
+  if (many.mapBytes !== undefined && typeof many.mapBytes !== 'function')
+    return wrong('many.mapBytes', many.mapBytes);
+  if (!(many.maxLength > 0)) return wrong('many.maxLength', many.maxLength);
+  return many.maxLineLength >= 0 ? undefined : wrong('many.maxLineLength', many.maxLineLength);
+}
+
+const wrong = (name: string, value: unknown) => `\`${name}\` as ${kindOf(value)}`;
 
 /** Runs a processor over lines without creating events for them. */
 export function processLines(lines: LineEvents, mapping: LineMapping, outcomes: LineOutcomes): LineEvents {
@@ -111,6 +138,11 @@ export class LineProcessing {
         this.#singleUntil = end + 1;
       }
       if (length === -1) break;
+      if (!(length >= 0 && written + length < into.length))
+        throw this.#violated(
+          `\`mapBytes\` of mapLines returned ${typeof length === 'number' ? length : kindOf(length)}`,
+          BYTES,
+        );
       written += length;
       into[written++] = LF;
       this.#offset = end + 1;
@@ -135,6 +167,7 @@ export class LineProcessing {
     const failed: [offset: number, error: unknown][] = [];
     const kept = new KeptBytes(plain, first);
     const texts = new TextReader(bytes, first, keepsIn);
+    let isBroken = false;
     for (let isSpent = false; !isSpent && this.#offset < bytes.length; ) {
       const offset = this.#offset;
       texts.readAt(offset);
@@ -143,10 +176,12 @@ export class LineProcessing {
       try {
         until = texts.keptUntil(offset);
         if (until === offset) dropped.push(offset);
+        else if (bytes[until - 1] !== LF || until < offset) isBroken = true;
       } catch (error) {
         failed.push([offset, error]);
         weight = Number.POSITIVE_INFINITY;
       }
+      if (isBroken) throw this.#violated('`keepsIn` of mapLines returned no start of a line', LINE_STARTS);
       if (until === offset) {
         until = texts.nextLine(offset);
         kept.leaveOut(offset, until);
@@ -210,23 +245,32 @@ export class LineProcessing {
     return this.#mapOne(line, done) === 'mapped' ? 1 : 0;
   }
 
+  #violated(did: string, expected: string): Error {
+    return wrongReturn(this.#outcomes.processor ?? 'a processor', did, expected);
+  }
+
   #mapOne(line: string, done: string[]): 'mapped' | 'dropped' | 'failed' {
     const index = this.#index++;
+    let mapped: unknown;
     try {
-      const mapped = this.#mapping.map(line);
-      if (mapped === undefined) {
-        this.#dropped.push(index);
-        return 'dropped';
-      }
-      done.push(mapped);
-      return 'mapped';
+      mapped = this.#mapping.map(line);
     } catch (error) {
       this.#outcomes.failed(index, error);
       return 'failed';
     }
+    if (typeof mapped === 'string') {
+      done.push(mapped);
+      return 'mapped';
+    }
+    if (mapped !== undefined) throw this.#violated(`\`map\` of mapLines returned ${kindOf(mapped)}`, LINE);
+    this.#dropped.push(index);
+    return 'dropped';
   }
 }
 
+const LINE = 'a string, or undefined to drop the event';
+const BYTES = 'the number of bytes that were written, or -1 to leave the lines to `map`';
+const LINE_STARTS = '`start`, or where a later line starts, or the end of the text or more';
 const LF = 0x0a;
 /** For what masks add to few lines. */
 const SPARE_BYTES = 4096;

@@ -135,7 +135,7 @@ export const ERROR_TABLE = {
   },
   MILLRACE_PLUGIN_RETURN: {
     meaning:
-      'A collector or processor returned or emitted a value that is not an event, such as a number. The run fails, and no undelivered event is acknowledged',
+      'A collector or processor returned or emitted a value that is not an event, such as a number, or a function of a plugin returned what the contract does not allow. The run fails, and no undelivered event is acknowledged',
     thrownBy: 'a run',
     action: 'Return one of the forms that the message lists',
   },

@@ -1,4 +1,5 @@
 import { PluginError } from './errors.ts';
+import { kindOf } from './plugin-returns.ts';
 import { truncate } from './printable.ts';
 
 /** Deeper values are taken for cycles. */
@@ -31,7 +32,8 @@ function refused(problem: string): PluginError {
 function changedByJson(value: unknown, depth: number): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : String(value);
-  if (typeof value !== 'object' || !isContainer(value)) return kindOf(value);
+  if (typeof value !== 'object') return kindOf(value);
+  if (!isContainer(value)) return classOf(value);
   if (depth > DEEPEST) return `values nested more than ${DEEPEST} deep, or itself`;
   // `Array.from` makes `undefined` of the holes of an array, which JSON does not keep either.
   for (const member of Array.isArray(value) ? Array.from(value) : Object.values(value)) {
@@ -52,9 +54,7 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function kindOf(value: unknown): string {
-  if (value === undefined || value === null) return String(value);
-  if (typeof value !== 'object') return `a ${typeof value}`;
+function classOf(value: object): string {
   const name: unknown = value.constructor?.name;
   if (name === 'Object') return 'an object with `toJSON`';
   return typeof name === 'string' && /^[A-Z][A-Za-z0-9]{0,40}$/.test(name)
