@@ -1,6 +1,6 @@
 import { EMPTY, from, Observable, of } from 'rxjs';
 import { longTimer, orderedMap } from '../../operators/index.ts';
-import { isFatal, isPermanent } from '../sdk/errors.ts';
+import { isFatal, isPermanent, withValidFailedEvents } from '../sdk/errors.ts';
 import type { PartlyFailedCall } from '../sdk/plugin.ts';
 import type { Acknowledgement } from './acknowledgement.ts';
 import { type AttemptPolicy, Attempts, failsRun, repeatCall, startCall } from './attempts.ts';
@@ -107,8 +107,9 @@ class EventGroup {
   }
 
   /** Emits when the call is to be made again for the events that are left, and completes when there are none. */
-  afterFailure(error: unknown): Observable<unknown> {
+  afterFailure(cause: unknown): Observable<unknown> {
     const { policy, failsInPart } = this.#stage;
+    const error = failsInPart ? withValidFailedEvents(cause, this.#left.size) : cause;
     this.#call?.failed(error);
     this.#call = undefined;
     if (failsRun(error, policy)) throw error;

@@ -50,7 +50,11 @@ export class PluginError extends MillraceError {
   /** With `failedEvents`: those that are not permanent were not tried yet. See {@link isUnfinished}. */
   readonly unfinished: boolean;
 
+  /** @throws MillraceError `MILLRACE_ARGUMENT` for an option that is unknown or of the wrong type: a typo could cost events. */
   constructor(message: string, options: PluginErrorOptions = {}) {
+    const problem = optionsProblem(options);
+    if (problem !== undefined)
+      throw new MillraceError('MILLRACE_ARGUMENT', `PluginError: ${problem}. Its message was: ${message}`);
     super('MILLRACE_PLUGIN', message, options);
     this.name = 'PluginError';
     this.permanent = options.permanent ?? false;
@@ -75,6 +79,69 @@ export interface PluginErrorOptions extends ErrorOptions {
   readonly failedEvents?: readonly (number | FailedEvent)[] | undefined;
   readonly retryAfter?: number | undefined;
   readonly unfinished?: boolean | undefined;
+}
+
+const OPTIONS: Readonly<Record<string, (value: unknown) => string | undefined>> = {
+  cause: () => undefined,
+  permanent: (value) => (typeof value === 'boolean' ? undefined : 'expected true or false'),
+  unfinished: (value) => (typeof value === 'boolean' ? undefined : 'expected true or false'),
+  retryAfter: (value) =>
+    typeof value === 'number' && !Number.isNaN(value) ? undefined : 'expected a number of seconds',
+  failedEvents: failedEventsProblem,
+};
+
+function optionsProblem(options: unknown): string | undefined {
+  if (typeof options !== 'object' || options === null) return 'its options are no object';
+  for (const [name, value] of Object.entries(options)) {
+    const check = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+    if (check === undefined)
+      return `it has the unknown option \`${name}\`; expected ${Object.keys(OPTIONS).join(', ')}`;
+    const problem = value === undefined ? undefined : check(value);
+    if (problem !== undefined) return `its option \`${name}\` is wrong: ${problem}`;
+  }
+  return undefined;
+}
+
+/** Says in words why `failedEvents` does not name events of a batch of `size`; undefined if it does, or names none. */
+function failedEventsProblem(named: unknown, size = Number.POSITIVE_INFINITY): string | undefined {
+  if (!Array.isArray(named))
+    return 'expected an array of positions, or of objects `{ index, reason, permanent }`';
+  for (const each of named as readonly unknown[]) {
+    const isObject = typeof each === 'object' && each !== null;
+    const { index, reason, permanent, ...others } = (isObject ? each : { index: each }) as Record<
+      string,
+      unknown
+    >;
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined)
+      return `the unknown field \`${unknown}\`; expected \`{ index, reason, permanent }\``;
+    if (typeof index !== 'number')
+      return `an index is of the type ${typeof index}; expected the position of an event in the batch`;
+    if (!Number.isInteger(index) || index < 0 || index >= size) {
+      const most =
+        size === Number.POSITIVE_INFINITY ? 'an integer of at least 0' : `an integer from 0 to ${size - 1}`;
+      return `the index ${index}; expected ${most}`;
+    }
+    if (reason !== undefined && typeof reason !== 'string') return 'a `reason` is no string';
+    if (permanent !== undefined && typeof permanent !== 'boolean')
+      return 'a `permanent` is neither true nor false';
+  }
+  return undefined;
+}
+
+/**
+ * An error whose `failedEvents` do not name events of a batch of `size`: as an error of the whole batch that says so. All
+ * others as they are.
+ */
+export function withValidFailedEvents(error: unknown, size: number): unknown {
+  const named = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
+  const problem = named === undefined || named === null ? undefined : failedEventsProblem(named, size);
+  if (problem === undefined) return error;
+  const whole = new PluginError(
+    `the \`failedEvents\` of its error are wrong: ${problem}. The whole call of ${size} events counts as failed: ${safeReason(error)}`,
+    { permanent: isPermanent(error), retryAfter: retryAfterOf(error), cause: error },
+  );
+  return Object.assign(whole, { fatal: isFatal(error) });
 }
 
 const STACK_PLACE = /^\s+at .*?\(?((?:file:|node:|\/)[^)\s]+:\d+:\d+)\)?$/gm;
@@ -187,13 +254,13 @@ interface EventFailure {
 export function failedEventsOf(error: unknown, size: number): ReadonlyMap<number, EventFailure> | undefined {
   const named = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
   if (!Array.isArray(named) || named.length === 0) return undefined;
+  if (failedEventsProblem(named, size) !== undefined) return undefined;
   const whole: EventFailure = { permanent: isPermanent(error), error };
   const failed = new Map<number, EventFailure>();
   for (const each of named as readonly unknown[]) {
     const event = typeof each === 'object' && each !== null ? (each as Partial<FailedEvent>) : undefined;
     const index = event === undefined ? each : event.index;
-    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= size) return undefined;
-    failed.set(index, event === undefined ? whole : failureOf(event, error));
+    failed.set(index as number, event === undefined ? whole : failureOf(event, error));
   }
   return failed;
 }
