@@ -51,3 +51,22 @@ export interface RefusedTask {
 
 /** What a worker sends: once `ready`, then an answer to each task. */
 export type WorkerMessage = 'ready' | LineResult | RefusedTask;
+
+/** The members of `ctx` that a worker does not have: they belong to the run, which is in the main thread. */
+export const MAIN_THREAD_ONLY = [
+  'cache',
+  'shared_cache',
+  'pipeline_config',
+  'pipeline',
+  'signal',
+  'ended',
+  'logger',
+  'host',
+  'info',
+  'metrics',
+  'demand',
+  'state',
+  'reopen$',
+  'once',
+  'random',
+] as const;

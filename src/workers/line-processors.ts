@@ -3,7 +3,13 @@ import { filtering } from '../../plugins/expressions/filtering.ts';
 import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
 import { regexMasking } from '../../plugins/masks/regex_mask.ts';
 import { processLines } from '../rows/process-lines.ts';
-import type { LineResult, LineTask, RefusedTask, WorkerProcessor } from '../rows/protocol.ts';
+import {
+  type LineResult,
+  type LineTask,
+  MAIN_THREAD_ONLY,
+  type RefusedTask,
+  type WorkerProcessor,
+} from '../rows/protocol.ts';
 import type { PipelineRunContext, PluginStats } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';
@@ -35,24 +41,6 @@ interface Processor {
   readonly counts: Map<string, number>;
 }
 
-/** The members of `ctx` that a worker does not have: they belong to the run, which is in the main thread. */
-const MAIN_THREAD_ONLY = [
-  'cache',
-  'shared_cache',
-  'pipeline_config',
-  'pipeline',
-  'signal',
-  'ended',
-  'logger',
-  'host',
-  'info',
-  'metrics',
-  'demand',
-  'state',
-  'reopen$',
-  'once',
-  'random',
-] as const;
 type MainThreadOnly = (typeof MAIN_THREAD_ONLY)[number];
 /** What a worker has. The type checker accepts it only if the list above has all the rest. */
 type WorkerContext = Pick<PipelineRunContext<never>, Exclude<keyof PipelineRunContext, MainThreadOnly>>;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { ForwardConfigBase } from '../../src/sdk/config.ts';
 import type { CollectedEvent } from '../../src/sdk/events.ts';
 import {
@@ -72,6 +72,25 @@ describe('conformanceTests', () => {
     expect(outcomes.filter(Boolean)).toEqual([
       expect.stringMatching(/^forward: takes events, and returns nothing: forward returns or emits a value/),
     ]);
+  });
+
+  it('skips a test in which there is nothing to check, with the reason', async () => {
+    const skipped: string[] = [];
+    const context = { skip: (note: string) => void skipped.push(note) };
+    for (const [, run] of registered(good).tests)
+      await (run as (...args: object[]) => Promise<void>)(context);
+    expect(skipped).toContain('it has no forwardBatch');
+    const told: unknown[] = [];
+    const info = jest.spyOn(console, 'info').mockImplementation((line) => void told.push(line));
+    for (const [, run] of registered(good).tests) await run();
+    info.mockRestore();
+    expect(told).toContain(
+      'not checked: forward: forwardBatch does what forward does for each event: it has no forwardBatch',
+    );
+  });
+
+  it('declares no parameter, which Jest would take for a callback', () => {
+    for (const [, run] of registered(good).tests) expect(run).toHaveLength(0);
   });
 
   it('says what is missing without a test runner', () => {

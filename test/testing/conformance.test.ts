@@ -17,6 +17,10 @@ import {
 import { FakeNats } from '../support/fake-nats.ts';
 import { type HttpSink, httpSink } from '../support/http-sink.ts';
 
+// What is not checked of a built-in plugin is no news.
+beforeAll(() => void jest.spyOn(console, 'info').mockImplementation(() => {}));
+afterAll(() => void jest.mocked(console.info).mockRestore());
+
 const root = mkdtempSync(join(tmpdir(), 'millrace-conformance-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let folders = 0;

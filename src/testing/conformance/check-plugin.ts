@@ -6,9 +6,12 @@ import { CANCELLATION_CHECKS } from './checks/cancellation.ts';
 import { DEMAND_CHECKS } from './checks/demand.ts';
 import { ERROR_CHECKS } from './checks/errors.ts';
 import { EVENT_CHECKS } from './checks/events.ts';
+import { EXAMPLE_CHECKS } from './checks/examples.ts';
 import { FORWARD_CHECKS } from './checks/forward.ts';
 import { LINE_CHECKS } from './checks/lines.ts';
 import { MASK_CHECKS } from './checks/masks.ts';
+import { ONCE_CHECKS } from './checks/once.ts';
+import { PURE_CHECKS } from './checks/pure.ts';
 import { ROW_CHECKS } from './checks/rows.ts';
 import { SCHEMA_CHECKS } from './checks/schema.ts';
 import { STATE_CHECKS } from './checks/state.ts';
@@ -18,12 +21,15 @@ import { type ConformanceOptions, type Subject, subjectOf } from './subject.ts';
 
 const CHECKS: readonly Check[] = [
   ...SCHEMA_CHECKS,
+  ...EXAMPLE_CHECKS,
   ...EVENT_CHECKS,
   ...LINE_CHECKS,
   ...ROW_CHECKS,
+  ...PURE_CHECKS,
   ...FORWARD_CHECKS,
   ...BATCH_CHECKS,
   ...DEMAND_CHECKS,
+  ...ONCE_CHECKS,
   ...STATE_CHECKS,
   ...TIME_CHECKS,
   ...CANCELLATION_CHECKS,

@@ -26,7 +26,7 @@ interface ObserveOptions {
 }
 
 /** Virtual time goes this far: an endless collector is looked at for an hour. */
-const VIRTUAL_LIMIT_MS = 3_600_000;
+export const VIRTUAL_LIMIT_MS = 3_600_000;
 const LIMIT = 5;
 
 /**

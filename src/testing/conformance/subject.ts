@@ -2,6 +2,7 @@ import { interval, map, of } from 'rxjs';
 import { InFlightWindow } from '../../../operators/index.ts';
 import { isoNow } from '../../../operators/internal.ts';
 import { buildConfig, type ValidEntries } from '../../config/build-config.ts';
+import { applySchema } from '../../sdk/checks/apply-schema.ts';
 import type { AnalyticsConfig } from '../../sdk/config.ts';
 import type { Host, PipelineRunContext } from '../../sdk/context.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
@@ -58,6 +59,8 @@ export interface Subject {
   readonly accepts: (more: Fields) => boolean;
   /** A new context; its configuration, with some fields more, is validated and deeply frozen. */
   readonly context: (overrides?: Partial<PipelineRunContext>, more?: Fields) => PipelineRunContext;
+  /** The context of an entry with these fields; undefined if the schema refuses them. */
+  readonly contextOf: (name: string, fields: Fields) => PipelineRunContext | undefined;
   /** Aborts the signals of all contexts, as the engine does at the end of a run. */
   readonly endRuns: () => void;
 }
@@ -70,6 +73,20 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
   const { config = {}, host = sampleHost(), time = 'virtual', delivered, patience = PATIENCE_MS } = options;
   const runs = new Set<AbortController>();
   const fields = () => ({ plugin: ENTRY, ...(typeof config === 'function' ? config() : config) });
+  const contextWith = (data: Fields, name = ENTRY) => {
+    const section = { collect: 'collectors', process: 'processors', forward: 'forwarders' } as const;
+    const entry = analyticsWith(kind, plugin, data, name)[section[kind]][name];
+    if (entry === undefined) throw new CheckFailure('the entry is not in its configuration');
+    const run = new AbortController();
+    runs.add(run);
+    return pluginContext(entry, {
+      pipeline: ENTRY,
+      host,
+      random: seededRandom(1),
+      signal: run.signal,
+      demand: new InFlightWindow(WINDOW),
+    });
+  };
   return {
     kind,
     plugin,
@@ -80,22 +97,12 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
     refused: options.refused ?? [],
     secret: options.secret,
     fields,
-    accepts: (more) => plugin.get_config_schema().safeParse({ ...fields(), ...more }).success,
-    context: (overrides = {}, more = {}) => {
-      const analytics = analyticsWith(kind, plugin, validated(plugin, { ...fields(), ...more }));
-      const section = { collect: 'collectors', process: 'processors', forward: 'forwarders' } as const;
-      const entry = analytics[section[kind]][ENTRY];
-      if (entry === undefined) throw new CheckFailure('the entry is not in its configuration');
-      const run = new AbortController();
-      runs.add(run);
-      const context = pluginContext(entry, {
-        pipeline: ENTRY,
-        host,
-        random: seededRandom(1),
-        signal: run.signal,
-        demand: new InFlightWindow(WINDOW),
-      });
-      return Object.freeze({ ...context, ...overrides });
+    accepts: (more) => applySchema(plugin.get_config_schema(), { ...fields(), ...more }).success,
+    context: (overrides = {}, more = {}) =>
+      Object.freeze({ ...contextWith(validated(plugin, { ...fields(), ...more })), ...overrides }),
+    contextOf: (name, others) => {
+      const result = applySchema(plugin.get_config_schema(), others);
+      return result.success ? contextWith(result.data as Fields, name) : undefined;
     },
     endRuns: () => {
       for (const run of runs) run.abort();
@@ -105,18 +112,16 @@ export function subjectOf(kind: PluginKind, plugin: Plugin, options: Conformance
 }
 
 function validated(plugin: Plugin, fields: Fields): Fields {
-  const result = plugin.get_config_schema().safeParse(fields);
+  const result = applySchema(plugin.get_config_schema(), fields);
   if (result.success) return result.data as Fields;
-  const issues = result.error.issues.map(
-    ({ path, message }) => `${path.join('.') || 'the entry'}: ${message}`,
-  );
+  const issues = result.issues.map(({ path, message }) => `${path.join('.') || 'the entry'}: ${message}`);
   throw new CheckFailure(
     `its schema refuses the configuration ${JSON.stringify(fields)}: ${issues.join('; ')}. Give \`config\` fields that it accepts`,
   );
 }
 
-function analyticsWith(kind: PluginKind, plugin: Plugin, data: Fields): AnalyticsConfig {
-  const entry = new Map([[ENTRY, { plugin, data: frozenCopy(data) }]]);
+function analyticsWith(kind: PluginKind, plugin: Plugin, data: Fields, name: string): AnalyticsConfig {
+  const entry = new Map([[name, { plugin, data: frozenCopy(data) }]]);
   const none = new Map<string, never>();
   const entries: object = { collect: none, process: none, forward: none, [kind]: entry };
   return buildConfig({ entries: entries as ValidEntries, pipelines: new Map(), host_config: {} });

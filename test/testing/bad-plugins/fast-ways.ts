@@ -32,6 +32,23 @@ const keptAll = ({ ctx, events }: { ctx: Ctx; events: readonly CollectedEvent[] 
   for (const event of events) kept({ ctx, event });
 };
 
+/** {@link refusing} for bytes: `failed` makes the error of the position of the refused event. */
+const refusingBytes = (options: ((index: number) => PluginErrorOptions) | undefined, keptWith = true) => ({
+  ...forwarder(kept),
+  forwardJsonLines:
+    ({ ctx }: { ctx: Ctx }) =>
+    (documents: Buffer) => {
+      const events = documents
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as CollectedEvent);
+      const index = events.findIndex(({ data }) => data.n === 'refused');
+      keptAll({ ctx, events: keptWith ? events.filter((_, at) => at !== index) : events.slice(0, 1) });
+      if (index >= 0 && options !== undefined) throw new PluginError('refused', options(index));
+    },
+});
+
 const ownLimits = z.strictObject({ events: z.number(), seconds: z.number() });
 
 const REFUSED: CollectedEvent = { ...one(), data: { n: 'refused' } };
@@ -444,4 +461,31 @@ export const BAD_FAST_WAYS: readonly Bad[] = [
       { events: [one(), one()], refused: [REFUSED] },
     ],
   ),
+  ...(
+    [
+      [undefined, /forwardJsonLines does not fail on a batch of which events are refused/],
+      [
+        () => ({ permanent: true }),
+        /forwardJsonLines fails with `permanent: true` for the whole batch, though its sink refuses only some/,
+      ],
+      [(index) => ({ failedEvents: [{ index: index + 1, permanent: true }] }), /name 2; its sink refuses 1/],
+      [(index) => ({ failedEvents: [index] }), /names 1 without `permanent: true`/],
+      [() => ({ failedEvents: [99] }), /name no positions of a batch of \d events/],
+    ] as readonly (readonly [((index: number) => PluginErrorOptions) | undefined, RegExp])[]
+  ).map(
+    ([options, told], nth): Bad => [
+      `a refused event of bytes that is not told of, ${nth}`,
+      'forward',
+      refusingBytes(options),
+      [told],
+      { events: [one(), one()], refused: [REFUSED] },
+    ],
+  ),
+  [
+    'documents beside a refused one that are not delivered',
+    'forward',
+    refusingBytes((index) => ({ failedEvents: [{ index, permanent: true }] }), false),
+    [/of a batch with refused events, forwardJsonLines delivered .* where forward delivered/],
+    { events: [one(), one()], refused: [REFUSED] },
+  ],
 ];

@@ -14,13 +14,17 @@ const ENOUGH = 4 * ROOM;
 /** Back-pressure. */
 export const DEMAND_CHECKS: readonly Check[] = [
   {
-    name: 'demand: a collector that looks at ctx.demand heeds it',
+    name: 'demand: it emits no more events than ctx.demand has room for, alone or in one batch',
     kinds: ['collect'],
     async run(subject) {
-      const { count, isRead } = await collectWith(subject, { size: ROOM, releases: false });
+      const { count, largest, isRead } = await collectWith(subject, { size: ROOM, releases: false });
       if (!isRead) {
         return 'it does not look at ctx.demand, which is right for a source that cannot wait: the pipeline buffers for it';
       }
+      demand(
+        largest <= ROOM,
+        `with room for ${ROOM} events it emitted a batch of ${largest}, which the pipeline has to take as a whole; let no EventBatch have more events than ctx.demand.room, also in a generator`,
+      );
       demand(
         count <= ROOM,
         `with room for ${ROOM} events it emitted ${count}; emit at most ctx.demand.room, then wait for ctx.demand.room$`,
@@ -50,9 +54,9 @@ interface Window {
 async function collectWith(
   subject: Subject,
   { size, releases }: Window,
-): Promise<{ count: number; isRead: boolean }> {
+): Promise<{ count: number; largest: number; isRead: boolean }> {
   const window = new InFlightWindow(size);
-  const seen = { count: 0, isRead: false };
+  const seen = { count: 0, largest: 0, isRead: false };
   const watched = {
     get room() {
       seen.isRead = true;
@@ -69,6 +73,7 @@ async function collectWith(
     onValue: (value) => {
       const events = isEventBatch(value) ? value.events.length : 1;
       seen.count += events;
+      seen.largest = Math.max(seen.largest, isEventBatch(value) ? events : 0);
       window.take(events);
       if (releases) asyncScheduler.schedule(() => window.release(events));
     },

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { EMPTY, finalize } from 'rxjs';
+import { finalize, type Observable } from 'rxjs';
 import { counted } from '../../../../operators/internal.ts';
 import { batchingOf } from '../../../sdk/batching.ts';
+import type { PipelineRunContext } from '../../../sdk/context.ts';
 import { failedEventsOf, isPermanent } from '../../../sdk/errors.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
 import { frozenCopy } from '../../../sdk/freeze.ts';
@@ -11,6 +12,7 @@ import { toJsonLine } from '../../../sdk/serialise.ts';
 import { type Check, demand } from '../check.ts';
 import { deliver, deliverSingly, demandDelivered, demandSame } from '../deliver.ts';
 import { handled, observe, resultsOf } from '../observe.ts';
+import type { Subject } from '../subject.ts';
 
 /** What forwarders promise. */
 export const FORWARD_CHECKS: readonly Check[] = [
@@ -55,25 +57,11 @@ export const FORWARD_CHECKS: readonly Check[] = [
     name: 'forward: forwardBatch says which events of a batch the sink refused',
     kinds: ['forward'],
     applies: (plugin: Plugin) => (plugin as ForwardPlugin | undefined)?.forwardBatch !== undefined,
-    async run(subject) {
-      const { forwardBatch } = subject.plugin as ForwardPlugin;
-      const { events, refused } = subject;
-      if (refused.length === 0) return 'the option `refused` names no event that its sink refuses';
-      const batch = [...events.slice(0, 1), ...refused, ...events.slice(1)];
-      const positions = refused.map((event) => batch.indexOf(event));
-      const ctx = subject.context();
-      const observed = await observe(subject, () =>
-        resultsOf(() => forwardBatch?.({ ctx: ctx as never, events: frozenCopy(batch), id: randomUUID() })),
-      );
-      demand(observed.end === 'failed', 'forwardBatch does not fail on a batch of which events are refused');
-      demandPartial(observed.error, batch.length, positions);
-      if (failedEventsOf(observed.error, batch.length) === undefined) return undefined;
-      // The engine acknowledges all others: they have to be where `forward` would have put them.
-      const delivered = await subject.delivered?.({ ...ctx.config });
-      const seen = { shared_cache: ctx.shared_cache, delivered };
-      demandSame('of a batch with refused events, forwardBatch', seen, await deliverSingly(subject, events));
-      return undefined;
-    },
+    run: (subject) =>
+      checkRefused(subject, 'forwardBatch', (ctx, events) => {
+        const { forwardBatch } = subject.plugin as ForwardPlugin;
+        return resultsOf(() => forwardBatch?.({ ctx, events: frozenCopy(events), id: randomUUID() }));
+      }),
   },
   {
     name: 'forward: forwardJsonLines does what forward does for each event',
@@ -81,34 +69,79 @@ export const FORWARD_CHECKS: readonly Check[] = [
     applies: (plugin: Plugin) => (plugin as ForwardPlugin | undefined)?.forwardJsonLines !== undefined,
     async run(subject) {
       const { forwardJsonLines } = subject.plugin as ForwardPlugin;
-      const documents = subject.events.map((event) => toJsonLine(event));
-      let isLeft = false;
-      const lines = await deliver(subject, 'forwardJsonLines', (ctx) => {
-        const write = forwardJsonLines?.({ ctx: ctx as never });
-        isLeft = write === undefined;
-        if (write === undefined) return EMPTY;
-        const bytes = Buffer.from(documents.join(''));
-        // The engine reuses the memory, so this check does too.
-        return resultsOf(() => write(bytes, randomUUID())).pipe(finalize(() => bytes.fill('?')));
-      });
-      if (isLeft) return 'forwardJsonLines returns undefined for this configuration: forward does it all';
-      // What JSON does not hold, a document cannot tell.
-      const events = documents.map((document) => JSON.parse(document) as CollectedEvent);
-      demandSame('forwardJsonLines', lines, await deliverSingly(subject, events));
+      if (forwardJsonLines?.({ ctx: subject.context() as never }) === undefined) return LEFT_TO_EVENTS;
+      const lines = await deliver(subject, 'forwardJsonLines', (ctx) =>
+        writtenLines(subject, ctx as never, subject.events),
+      );
+      demandSame('forwardJsonLines', lines, await deliverSingly(subject, subject.events.map(asRead)));
       return undefined;
+    },
+  },
+  {
+    name: 'forward: forwardJsonLines says which events the sink refused',
+    kinds: ['forward'],
+    applies: (plugin: Plugin) => (plugin as ForwardPlugin | undefined)?.forwardJsonLines !== undefined,
+    async run(subject) {
+      const { forwardJsonLines } = subject.plugin as ForwardPlugin;
+      if (forwardJsonLines?.({ ctx: subject.context() as never }) === undefined) return LEFT_TO_EVENTS;
+      return checkRefused(subject, 'forwardJsonLines', (ctx, events) => writtenLines(subject, ctx, events));
     },
   },
 ];
 
+const LEFT_TO_EVENTS = 'forwardJsonLines returns undefined for this configuration: forward does it all';
+
+/** What JSON does not hold, a document cannot tell. */
+const asRead = (event: CollectedEvent) => JSON.parse(toJsonLine(event)) as CollectedEvent;
+
+/** Delivers events by `forwardJsonLines`. */
+function writtenLines(
+  { plugin }: Subject,
+  ctx: PipelineRunContext<never>,
+  events: readonly CollectedEvent[],
+): Observable<unknown> {
+  const write = (plugin as ForwardPlugin).forwardJsonLines?.({ ctx });
+  demand(
+    typeof write === 'function',
+    'forwardJsonLines did not return a function; return one that takes the bytes and the id, or undefined',
+  );
+  const bytes = Buffer.from(events.map((event) => toJsonLine(event)).join(''));
+  // The engine reuses the memory, so this check does too.
+  return resultsOf(() => write(bytes, randomUUID())).pipe(finalize(() => bytes.fill('?')));
+}
+
+/** Checks what a faster form does with a batch of which the sink refuses some events. */
+async function checkRefused(
+  subject: Subject,
+  name: string,
+  send: (ctx: PipelineRunContext<never>, events: readonly CollectedEvent[]) => Observable<unknown>,
+): Promise<string | undefined> {
+  const { events, refused } = subject;
+  if (refused.length === 0) return 'the option `refused` names no event that its sink refuses';
+  const batch = [...events.slice(0, 1), ...refused, ...events.slice(1)];
+  const positions = refused.map((event) => batch.indexOf(event));
+  const ctx = subject.context();
+  const observed = await observe(subject, () => send(ctx as never, batch));
+  demand(observed.end === 'failed', `${name} does not fail on a batch of which events are refused`);
+  demandPartial(name, observed.error, batch.length, positions);
+  if (failedEventsOf(observed.error, batch.length) === undefined) return undefined;
+  // The engine acknowledges all others: they have to be where `forward` would have put them.
+  const delivered = await subject.delivered?.({ ...ctx.config });
+  const seen = { shared_cache: ctx.shared_cache, delivered };
+  const expected = await deliverSingly(subject, name === 'forwardJsonLines' ? events.map(asRead) : events);
+  demandSame(`of a batch with refused events, ${name}`, seen, expected);
+  return undefined;
+}
+
 /** An error names the refused events, or none: then the engine looks for them by halves. */
-function demandPartial(error: unknown, size: number, refused: readonly number[]): void {
+function demandPartial(name: string, error: unknown, size: number, refused: readonly number[]): void {
   const given = (error as { failedEvents?: unknown } | null | undefined)?.failedEvents;
   const named = Array.isArray(given) && given.length === 0 ? undefined : given;
   const failed = failedEventsOf(error, size);
   demand(
     (named === undefined && !isPermanent(error)) || failed !== undefined,
     named === undefined
-      ? 'forwardBatch fails with `permanent: true` for the whole batch, though its sink refuses only some of its events; name these in `failedEvents`, or leave `permanent` out'
+      ? `${name} fails with \`permanent: true\` for the whole batch, though its sink refuses only some of its events; name these in \`failedEvents\`, or leave \`permanent\` out`
       : `the \`failedEvents\` of its error name no positions of a batch of ${counted(size, 'event')}; give each as 0 to ${size - 1}, or as { index, reason, permanent }`,
   );
   if (failed === undefined) return;
