@@ -3,7 +3,7 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import type { PartlyFailedCall } from '../sdk/plugin.ts';
 import type { Batch, Batches } from './batches.ts';
 import type { Clock } from './clock.ts';
-import type { CallEnded, CallPart, Observers, StagePlace } from './observer.ts';
+import { type CallEnded, type CallPart, type Observers, type StagePlace, TravelForms } from './observer.ts';
 
 /** The entry functions of a forwarder, bound to its context. `id` names the events of the call: see `CallId`. */
 export interface ForwarderFunctions {
@@ -25,12 +25,14 @@ const NO_MEMORY = Buffer.alloc(0);
 export class ForwarderCalls {
   readonly functions: ForwarderFunctions;
   readonly memory = new BlockMemory();
+  readonly forms: TravelForms;
   readonly #place: StagePlace;
   readonly #observer: Observers;
   readonly #clock: Clock;
 
   constructor(functions: ForwarderFunctions, place: StagePlace, observer: Observers, clock: Clock) {
     this.functions = functions;
+    this.forms = new TravelForms(place, observer);
     this.#place = place;
     this.#observer = observer;
     this.#clock = clock;
@@ -57,7 +59,9 @@ export class ForwarderCalls {
 
   /** Tells of `count` calls with one event each that have succeeded: together, because reading the clock takes as long. */
   tellSucceeded(count: number, batches: Batches, startedAt: number): void {
-    if (count > 0) this.#tell(count, batches, startedAt, count)();
+    if (count === 0) return;
+    this.forms.tell('events');
+    this.#tell(count, batches, startedAt, count)();
   }
 
   #tell(count: number, { list, size }: Batches, startedAt: number, events = size): CallEnded {
@@ -96,7 +100,12 @@ export class ForwarderCall {
     const batches = this.#batches;
     // The rest of a call is sent as an event: only so can the forwarder be told what it is a rest of.
     const isSingle = this.#of.isSingle(batches) || (batches.size === 1 && restOf !== undefined);
-    if (isSingle) return forward(batches.events[0] as CollectedEvent, id, restOf);
+    const { forms } = this.#of;
+    if (isSingle) {
+      forms.tell('events');
+      return forward(batches.events[0] as CollectedEvent, id, restOf);
+    }
+    forms.tell(forwardJsonLines === undefined ? 'batch' : 'bytes');
     // Without both, every call has one event.
     if (forwardJsonLines === undefined)
       return (forwardBatch as NonNullable<typeof forwardBatch>)(batches.events, id, restOf);

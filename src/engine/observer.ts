@@ -39,6 +39,12 @@ export interface JoinedEvent {
   readonly parts: readonly CollectedEvent[];
 }
 
+/**
+ * How events come to a processor or a forwarder: without being created, as `lines` or `rows`, as lines to `workers`, or as
+ * `bytes` of JSON; or created, as `events` one by one, or as a `batch` of events.
+ */
+export type TravelForm = 'lines' | 'rows' | 'workers' | 'bytes' | 'events' | 'batch';
+
 /** Told when calls of a forwarder have ended, with their error if they have failed. */
 export type CallEnded = (failure?: { readonly cause: unknown }) => void;
 
@@ -78,6 +84,8 @@ export interface PipelineObserver {
   failed?(place: StagePlace): void;
   /** Events reached a processor or a forwarder. */
   received?(place: StagePlace, count: number): void;
+  /** A processor or a forwarder takes events in a form for the first time in this run. `why` events had to be created. */
+  travelled?(place: StagePlace, form: TravelForm, why?: string): void;
   /**
    * Events left a stage: were admitted from a collector, left a processor, or were delivered by a forwarder. Where
    * processors run in workers, their events cannot be had, and `events` returns none.
@@ -153,6 +161,10 @@ export class Observers implements Required<PipelineObserver> {
     for (const observer of this.#all) observer.received?.(place, count);
   }
 
+  travelled(place: StagePlace, form: TravelForm, why?: string): void {
+    for (const observer of this.#all) observer.travelled?.(place, form, why);
+  }
+
   left(place: StagePlace, count: number, events: EventsOf): void {
     for (const observer of this.#all) observer.left?.(place, count, events);
   }
@@ -197,6 +209,28 @@ export class Observers implements Required<PipelineObserver> {
     return () => {
       for (const commit of committed) commit();
     };
+  }
+}
+
+/** Tells of each form in which events come to a stage, once. */
+export class TravelForms {
+  readonly #place: StagePlace;
+  readonly #observer: Observers;
+  readonly #told = new Set<TravelForm>();
+
+  constructor(place: StagePlace, observer: Observers) {
+    this.#place = place;
+    this.#observer = observer;
+  }
+
+  hasTold(form: TravelForm): boolean {
+    return this.#told.has(form);
+  }
+
+  tell(form: TravelForm, why?: string): void {
+    if (this.#told.has(form)) return;
+    this.#told.add(form);
+    this.#observer.travelled(this.#place, form, why);
   }
 }
 

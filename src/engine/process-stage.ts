@@ -35,7 +35,7 @@ import type { Rows } from '../sdk/rows.ts';
 import { type Batch, batchOf } from './batches.ts';
 import type { Delivery } from './delivery.ts';
 import { expectEvents } from './expect-events.ts';
-import { type Observers, type StagePlace, tellLeft } from './observer.ts';
+import { type Observers, type StagePlace, TravelForms, tellLeft } from './observer.ts';
 import { ResultWindow } from './result-window.ts';
 
 interface ProcessStageOptions {
@@ -58,6 +58,7 @@ interface ProcessStageOptions {
 
 /** What the functions below work with. */
 interface Stage extends ProcessStageOptions {
+  readonly forms: TravelForms;
   readonly window: ResultWindow;
 }
 
@@ -75,7 +76,8 @@ const NO_BATCHES: readonly Batch[] = [];
  */
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
   const { place, observer, ordered, inTurn = false } = options;
-  const stage: Stage = { ...options, window: new ResultWindow(options.maxInFlight) };
+  const forms = new TravelForms(place, observer);
+  const stage: Stage = { ...options, forms, window: new ResultWindow(options.maxInFlight) };
   /** Batches that wait for a turn of the event loop. */
   let waiting = 0;
   const processed = orderedMap(
@@ -97,9 +99,16 @@ export function processStage(options: ProcessStageOptions): OperatorFunction<Bat
 function processedBatch({ rows, delivery }: Batch, stage: Stage): readonly Batch[] | Observable<Batch> {
   const { lines } = rows;
   const mapping = lines && lineMappingFor(lines, stage);
-  if (lines !== undefined && mapping !== undefined) return mappedLines(lines, mapping, delivery, stage);
+  if (lines !== undefined && mapping !== undefined) {
+    stage.forms.tell('lines');
+    return mappedLines(lines, mapping, delivery, stage);
+  }
   const rowMapping = rowMappingFor(rows, stage);
-  if (rowMapping !== undefined) return mappedRows(rows, rowMapping, delivery, stage);
+  if (rowMapping !== undefined) {
+    stage.forms.tell('rows');
+    return mappedRows(rows, rowMapping, delivery, stage);
+  }
+  if (!stage.forms.hasTold('events')) stage.forms.tell('events', whyEvents(rows, stage));
   const { events } = rows;
   const done: CollectedEvent[] = [];
   const turn = events.length > 1 ? new TimedTurn() : undefined;
@@ -116,33 +125,12 @@ function processedBatch({ rows, delivery }: Batch, stage: Stage): readonly Batch
   return done.length === 0 ? NO_BATCHES : [batchOf(done, delivery)];
 }
 
-const nameOf = ({ place }: Pick<ProcessStageOptions, 'place'>) => `processor ${place.name}`;
-
-/** What `mapLines` gives for lines. @throws MillraceError if that is no mapping */
-function lineMappingFor(
-  lines: LineEvents,
-  { place, mapLines }: ProcessStageOptions,
-): LineMapping | undefined {
-  if (mapLines === undefined) return undefined;
-  const who = nameOf({ place });
-  const mapping: unknown = calledFor(who, 'mapLines', () => mapLines(lines.envelope));
-  if (mapping === undefined) return undefined;
-  const problem = lineMappingProblem(mapping);
-  if (problem !== undefined) throw wrongReturn(who, `mapLines returned ${problem}`, LINE_MAPPING);
-  return mapping as LineMapping;
-}
-
-/** What `mapRows` gives for rows. @throws MillraceError if that is no mapping */
-function rowMappingFor(rows: Rows, { place, mapRows }: ProcessStageOptions): RowMapping | undefined {
-  if (mapRows === undefined) return undefined;
-  const who = nameOf({ place });
-  const mapping: unknown = calledFor(who, 'mapRows', () => mapRows(rows));
-  if (mapping === undefined || typeof mapping === 'function') return mapping as RowMapping | undefined;
-  throw wrongReturn(
-    who,
-    `mapRows returned ${kindOf(mapping)}`,
-    'a function `(start, end, { dropped, failed }) => ParsedEvents`, or undefined to leave the rows to `process`',
-  );
+/** Why the events of rows have to be created, and `process` called with each. */
+function whyEvents(rows: Rows, { mapLines, mapRows }: ProcessStageOptions): string {
+  if (!rows.areEvents) return 'they come as events';
+  if (rows.lines !== undefined && mapLines !== undefined) return 'its mapLines declines these lines';
+  if (mapRows !== undefined) return 'its mapRows declines these rows';
+  return rows.lines === undefined ? 'it has no mapRows' : 'it has no mapLines';
 }
 
 /** The lines of a batch: as one batch if one turn is enough for them, else as one for each turn. */

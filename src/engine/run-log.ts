@@ -3,7 +3,7 @@ import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import type { DropReason } from '../sdk/status.ts';
 import { FailureLog } from './failure-log.ts';
-import type { PipelineObserver, PluginFailure, StagePlace } from './observer.ts';
+import type { PipelineObserver, PluginFailure, StagePlace, TravelForm } from './observer.ts';
 import { RetryLog } from './retry-log.ts';
 import type { PipelineCounters } from './stats.ts';
 
@@ -12,6 +12,15 @@ const KINDS: Readonly<Record<StagePlace['kind'], string>> = {
   process: 'processor',
   forward: 'forwarder',
   dead_letter: 'dead letter',
+};
+
+const FORMS: Readonly<Record<TravelForm, string>> = {
+  lines: 'takes lines, by mapLines: no events are created',
+  rows: 'takes rows, by mapRows: no events are created',
+  workers: 'takes lines in workers',
+  bytes: 'takes bytes, by forwardJsonLines: no events are created',
+  events: 'takes events one by one',
+  batch: 'takes batches of events, by forwardBatch',
 };
 
 /** Logs what goes wrong in one run of a pipeline, and keeps what forwarders fail with where health looks for it. */
@@ -39,6 +48,12 @@ export class RunLog implements PipelineObserver {
 
   left(place: StagePlace): void {
     this.#retries.get(place)?.delivered();
+  }
+
+  /** Which plugin ends the fast path is for its author to know. */
+  travelled(place: StagePlace, form: TravelForm, why?: string): void {
+    const reason = why === undefined ? '' : `, because ${why}`;
+    this.#logger.debug(`${this.#nameOf(place)} ${FORMS[form]}${reason}`);
   }
 
   pluginFailed(place: StagePlace, { error, what }: PluginFailure): void {

@@ -18,7 +18,7 @@ import type { LineEvents } from '../sdk/line-events.ts';
 import { WrittenEvents } from '../sdk/rows.ts';
 import type { Batch } from './batches.ts';
 import type { Delivery } from './delivery.ts';
-import type { Observers, StagePlace } from './observer.ts';
+import { type Observers, type StagePlace, TravelForms } from './observer.ts';
 
 interface WorkerStageOptions {
   readonly ordered: boolean;
@@ -41,6 +41,7 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
   const { ordered, pool, inThisThread } = options;
   /** Batches that this thread works on. One at a time, beside those that no worker can do. */
   let here = 0;
+  const forms = options.places.map((place) => new TravelForms(place, options.observer));
   return orderedMap(
     (batch: Batch): Observable<Batch> => {
       const here$ = defer(() => {
@@ -53,6 +54,7 @@ export function workerStage(options: WorkerStageOptions): OperatorFunction<Batch
       if (lines === undefined || bytes === undefined || lines.envelope.isTruncated) return here$;
       if (!pool.isReady || (!pool.isHungry && here === 0)) return here$;
       const { size, envelope } = lines;
+      for (const each of forms) each.tell('workers');
       return pool.run({ bytes, size, envelope }).pipe(
         catchError((error) => (error instanceof WorkerLost ? of(undefined) : throwError(() => error))),
         // Once acknowledged, a batch must not be done again: its events would be counted and acknowledged twice.

@@ -61,6 +61,7 @@ export type { CallId, PartlyFailedCall } from './forward-call.ts';
 export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
 export type { LineJoining } from './line-joining.ts';
 export type { LineMapping, LinesTest, ManyLines } from './line-mapping.ts';
+export { mapFields } from './map-fields.ts';
 export type {
   CounterMetric,
   GaugeMetric,

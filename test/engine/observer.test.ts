@@ -14,7 +14,7 @@ function observed(plugins: Parameters<typeof testManager>[0]): string[] {
   const told: string[] = [];
   const observer = new Proxy({} as PipelineObserver, {
     get: (_, method: string) =>
-      method === 'opened'
+      method === 'opened' || method === 'travelled'
         ? undefined
         : (place?: { kind: string; name: string }, ...args: unknown[]) => {
             const shown = args.map((arg) =>
