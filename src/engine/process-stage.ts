@@ -125,6 +125,35 @@ function processedBatch({ rows, delivery }: Batch, stage: Stage): readonly Batch
   return done.length === 0 ? NO_BATCHES : [batchOf(done, delivery)];
 }
 
+const nameOf = ({ place }: Pick<ProcessStageOptions, 'place'>) => `processor ${place.name}`;
+
+/** What `mapLines` gives for lines. @throws MillraceError if that is no mapping */
+function lineMappingFor(
+  lines: LineEvents,
+  { place, mapLines }: ProcessStageOptions,
+): LineMapping | undefined {
+  if (mapLines === undefined) return undefined;
+  const who = nameOf({ place });
+  const mapping: unknown = calledFor(who, 'mapLines', () => mapLines(lines.envelope));
+  if (mapping === undefined) return undefined;
+  const problem = lineMappingProblem(mapping);
+  if (problem !== undefined) throw wrongReturn(who, `mapLines returned ${problem}`, LINE_MAPPING);
+  return mapping as LineMapping;
+}
+
+/** What `mapRows` gives for rows. @throws MillraceError if that is no mapping */
+function rowMappingFor(rows: Rows, { place, mapRows }: ProcessStageOptions): RowMapping | undefined {
+  if (mapRows === undefined) return undefined;
+  const who = nameOf({ place });
+  const mapping: unknown = calledFor(who, 'mapRows', () => mapRows(rows));
+  if (mapping === undefined || typeof mapping === 'function') return mapping as RowMapping | undefined;
+  throw wrongReturn(
+    who,
+    `mapRows returned ${kindOf(mapping)}`,
+    'a function `(start, end, { dropped, failed }) => ParsedEvents`, or undefined to leave the rows to `process`',
+  );
+}
+
 /** Why the events of rows have to be created, and `process` called with each. */
 function whyEvents(rows: Rows, { mapLines, mapRows }: ProcessStageOptions): string {
   if (!rows.areEvents) return 'they come as events';
