@@ -44,6 +44,7 @@ const rows = Object.entries(ERROR_TABLE).map(([code, info]) => ({ code, ...info 
 const WITHOUT_CODE: Readonly<Record<string, string>> = {
   'operators/files/': 'errors of files have the codes of Node.js, such as ENOENT',
   'operators/from-node-stream.ts': 'passes on the error of a stream',
+  'operators/masks/mask-run.ts': 'caught: the strings are masked again, under a watch',
   'operators/masks/rows-masker.ts': 'a mistake in a mask, for which the rows fail',
   'plugins/masks/redact-actions.ts': 'checked when the configuration is loaded',
   'plugins/packs/read-pack-files.ts': 'the build',
