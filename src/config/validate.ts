@@ -261,7 +261,7 @@ function checkPlugin(
   const check = plugin.checkConfig?.bind(plugin) as Check | undefined;
   const ask = (told: Model): readonly ConfigProblem[] => {
     try {
-      return check?.({ config: told, host }) ?? [];
+      return expectProblems(check?.({ config: told, host }) ?? []);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       return [{ path: [], message: `checkConfig of the plugin failed: ${reason}` }];
@@ -270,6 +270,16 @@ function checkPlugin(
   for (const problem of inReferences(ask(data), () => ask(shown), config.variablesAt(quotes))) {
     config.add({ ...problem, path: [...path, ...problem.path], foreign: true, quotes });
   }
+}
+
+/** What `checkConfig` of a plugin returned, if it is a list of problems. */
+function expectProblems(returned: readonly ConfigProblem[]): readonly ConfigProblem[] {
+  const isProblem = ({ message, path }: Partial<ConfigProblem>) =>
+    typeof message === 'string' && Array.isArray(path);
+  if (Array.isArray(returned) && returned.every((problem) => isProblem(problem ?? {}))) return returned;
+  const message =
+    'checkConfig of the plugin returned something else than a list of problems, each with `message`, a string, and `path`, a list';
+  return [{ path: [], message }];
 }
 
 const RESERVED = '__proto__';

@@ -147,18 +147,21 @@ ${REST}`,
   b: {plugin: ./b.mjs}
   c: {plugin: ./c.mjs, name: n}
   d: {plugin: ./d.mjs}
+  e: {plugin: ./e.mjs}
 ${REST}`,
       'a.mjs': schema("{ success: false, error: { issues: [{ message: 'x must be even', path: ['x'] }] } }"),
       'b.mjs':
         'export const get_config_schema = () => { throw new Error("no"); }; export const collect = () => [];',
       'c.mjs': schema('{ success: true, data }'),
       'd.mjs': `${schema('{ success: true, data }')} export const checkConfig = () => { throw new Error('oh'); };`,
+      'e.mjs': `${schema('{ success: true, data }')} export const checkConfig = () => [{ message: 'no path' }];`,
     });
     expect(message.match(/^<dir>.*$/gm)).toEqual([
       '<dir>/c.yaml:2:27: collectors.a.x: x must be even',
       '<dir>/c.yaml:3:6: collectors.b: the schema of the plugin failed: no',
       '<dir>/c.yaml:4:24: collectors.c.name: the plugin has a field `name`, which is a property of every entry; rename it in the plugin',
       '<dir>/c.yaml:5:6: collectors.d: checkConfig of the plugin failed: oh',
+      '<dir>/c.yaml:6:6: collectors.e: checkConfig of the plugin returned something else than a list of problems, each with `message`, a string, and `path`, a list',
     ]);
   });
 });
