@@ -85,7 +85,7 @@ export const BAD_DECLARED: readonly Bad[] = [
     [/it uses ctx\.logger/],
   ],
   ['an example that is not YAML', 'process', withExample('['), [/its `example` is not YAML/]],
-  ['an example that is a number', 'process', withExample(7), [/its `example` is not an entry/]],
+  ['an example that is a number', 'process', withExample(7), [/its `example` is not a string/]],
   ['an example without a plugin', 'process', withExample('a: { b: 1 }'), [/its `example` is not an entry/]],
   [
     'an example with unknown fields',
