@@ -26,6 +26,12 @@ interface Watched {
   readonly context: vm.Context & { work: () => void };
 }
 let watched: Watched | undefined;
+let watches = 0;
+
+/** Whether what runs now is watched already: see {@link inBoundedTime}. */
+export function isWatched(): boolean {
+  return watches > 0;
+}
 
 /**
  * Runs work that may take too long, and stops it: V8 ends an expression that is being matched only for a time-out
@@ -75,6 +81,7 @@ function resultWithin<T>(timeout: number, work: () => T): { readonly value: T } 
   context.work = () => {
     result = { value: work() };
   };
+  watches++;
   try {
     script.runInContext(context, { timeout });
     return result;
@@ -82,6 +89,7 @@ function resultWithin<T>(timeout: number, work: () => T): { readonly value: T } 
     if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     return undefined;
   } finally {
+    watches--;
     context.work = outer;
   }
 }

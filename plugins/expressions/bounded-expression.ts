@@ -2,7 +2,7 @@ import { compileExpression, ExpressionError, MaskError } from '../../operators/i
 import { allowedV8Flags } from '../../operators/internal.ts';
 import { costOf, lazily, mayBeSlow } from '../../operators/internal-masks.ts';
 import { PluginError } from '../../src/sdk/index.ts';
-import { TimeLimit } from '../bounded-time.ts';
+import { isWatched, TimeLimit } from '../bounded-time.ts';
 import { linearEngine, takesOverInLinearTime } from '../linear-time.ts';
 import { setField } from './fields.ts';
 
@@ -83,8 +83,11 @@ function bounded(expression: RegExp): (text: string) => RegExpExecArray | null {
   const maxLinear = lazily(() => linearEngine.maxLength(expression));
   const linear = lazily(() => linearEngine.compile(expression.source, expression.flags));
   const { bound: within } = new TimeLimit();
+  const isPolynomial = cost.ambiguity === undefined;
   return (text) => {
     if (!mayBeSlow(cost, text.length)) return find(expression, text);
+    // V8's first engine takes a twentieth of the time of the second where it does not go back.
+    if (isPolynomial && isWatched()) return find(expression, text);
     if (text.length <= maxLinear()) return find(linear(), text);
     try {
       return within(() => find(expression, text), text.length);

@@ -382,21 +382,44 @@ function addShown(fields: Record<string, unknown>, field: string, value: unknown
 }
 
 /**
+ * The usual line of `combined` and `common`, as {@link COMBINED}, {@link ADDRESS_AND_USER} and {@link REQUEST} would read it:
+ * each column can end at one place only, so this takes half of their time, and never long.
+ */
+const USUAL = String.raw`^([^\s,"\\[]+) - ([^"\\[]*) \[([^\]["]*)\] "(${METHOD}) ([^\s"\\]+) (HTTP/\d(?:\.\d)?)" (\d{3}|-) (\d+|-)(?: "([^"\\]*)" "([^"\\]*)")?$`;
+
+/**
  * The access log of Apache and nginx, `common` and a virtual host in front included. What is `-` in it is left out, and
  * what follows it becomes `rest`.
  */
 export function combinedParser(): Parser {
+  const findUsual = boundedExpression(USUAL);
   const find = boundedExpression(COMBINED);
   return (line, fields = {}) => {
+    const usual = findUsual(line);
+    if (usual !== null) return addUsual(fields, usual);
     const match = find(line);
     return match !== null && addFront(fields, match[1] as string) ? addCombined(fields, match) : undefined;
   };
 }
 
+function addUsual(fields: Record<string, unknown>, match: readonly string[]): Fields {
+  const [, address = '', name = '', time, method, path, protocol, ...rest] = match;
+  addShown(fields, 'remote_addr', text(address));
+  addShown(fields, 'user', user(name));
+  addShown(fields, 'time', time);
+  Object.assign(fields, { method, path, protocol });
+  return addAfterRequest(fields, rest);
+}
+
 function addCombined(fields: Record<string, unknown>, match: readonly string[]): Fields {
-  const [, , time, request = '', status = '', size = '', referer, user_agent, after, rest = after] = match;
+  const [, , time, request = '', ...after] = match;
   addShown(fields, 'time', time);
   addRequest(fields, request);
+  return addAfterRequest(fields, after);
+}
+
+function addAfterRequest(fields: Record<string, unknown>, match: readonly string[]): Fields {
+  const [status = '', size = '', referer, user_agent, after, rest = after] = match;
   addShown(fields, 'status', exactNumber(status));
   addShown(fields, 'bytes', bytes(size));
   addShown(fields, 'referer', referer);

@@ -14,6 +14,7 @@ import {
   ProcessConfigBase,
   type RowMapping,
 } from '../../src/sdk/index.ts';
+import { inBoundedTime, TimeOut } from '../bounded-time.ts';
 import { boundedGroups, expressionProblem } from '../expressions/bounded-expression.ts';
 import {
   addFields,
@@ -279,24 +280,42 @@ class Parsing {
     if (!isWholeLine || texts.lines.some((line) => line.length > LONGEST_ROW)) return undefined;
     const parseLine = this.#lineParser(envelope);
     return (start, end, outcomes) => {
+      const lines = texts.lines.slice(start, end);
+      const results = this.#resultsOf(lines, parseLine);
+      if (results === undefined) outcomes.postponed(start, end);
       const fields: ParsedFields[] = [];
       const timestamps: string[] | undefined = this.#timestamp && [];
-      for (let position = start; position < end; position++) {
-        const line = texts.lines[position] as string;
+      for (const [index, { parsed, error }] of results?.entries() ?? []) {
         try {
-          const parsed = parseLine(line);
+          if (error !== undefined) throw error;
           if (parsed === undefined && this.leavesOut()) {
-            outcomes.dropped(position);
+            outcomes.dropped(start + index);
             continue;
           }
-          fields.push(parsed?.data ?? { line, source: envelope.source });
+          fields.push(parsed?.data ?? { line: lines[index] as string, source: envelope.source });
           timestamps?.push(parsed?.timestamp ?? envelope.timestamp);
-        } catch (error) {
-          outcomes.failed(position, error);
+        } catch (failure) {
+          outcomes.failed(start + index, failure);
         }
       }
       return new ParsedEvents(fields, envelope, timestamps);
     };
+  }
+
+  /** Undefined for lines that take too long together, and have to be parsed one by one. */
+  #resultsOf(
+    lines: readonly string[],
+    parseLine: (line: string) => Parsed | undefined,
+  ): readonly LineResult[] | undefined {
+    const results = () => lines.map((line) => resultOf(line, parseLine));
+    if (lines.length === 1 || WITHOUT_EXPRESSIONS.has(this.#config.format)) return results();
+    const length = lines.reduce((sum, line) => sum + line.length, 0);
+    try {
+      return inBoundedTime(results, length);
+    } catch (error) {
+      if (error instanceof TimeOut) return undefined;
+      throw error;
+    }
   }
 
   /** {@link parse} for lines: what is parsed is added to the field that they have in common. */
@@ -321,6 +340,23 @@ class Parsing {
     };
   }
 }
+
+/** What came of a line: neither if it is not in the format. */
+interface LineResult {
+  readonly parsed?: Parsed | undefined;
+  readonly error?: unknown;
+}
+
+function resultOf(line: string, parseLine: (line: string) => Parsed | undefined): LineResult {
+  try {
+    return { parsed: parseLine(line) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** All others match expressions, which are watched for many lines at a time. */
+const WITHOUT_EXPRESSIONS: ReadonlySet<string> = new Set(['json', 'logfmt', 'csv']);
 
 const parsingOf = oncePerContext((ctx: PipelineRunContext<Settings>) => new Parsing(ctx));
 

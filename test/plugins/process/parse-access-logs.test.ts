@@ -34,6 +34,47 @@ describe('combined', () => {
     expect(combined(`10.0.0.1 - - [${AT}] ${request} 400 -`)).toEqual({ ...base, ...expected });
   });
 
+  it('reads what others write like a line with more after it', () => {
+    const part = fc.array(
+      fc.constantFrom(
+        ...['10.0.0.1', '::1', '-', ' ', ' - ', ',', ', ', '"', '""', '\\', '[', ']', ':', 'ä', 'GET', '/'],
+      ),
+      { maxLength: 5 },
+    );
+    const some = (...usual: string[]) =>
+      fc.oneof(
+        fc.constantFrom(...usual),
+        part.map((parts) => parts.join('')),
+      );
+    const line = fc.record({
+      front: some(
+        '10.0.0.1 - -',
+        '10.0.0.1 - ada',
+        '10.0.0.1 - a b',
+        '::1, ::2 - ""',
+        'h:80 ::1 - -',
+        '1 2 3',
+      ),
+      time: some(AT, '-', ''),
+      request: some('GET / HTTP/1.1', 'GET /', '-', '', 'P* x HTTP/2', '- - HTTP/1.0'),
+      status: fc.constantFrom('200', '-', '1'),
+      size: fc.constantFrom('12', '-', '99999999999999999999', '007'),
+      end: fc.constantFrom('', ' "-" "curl"', ' "http://x/" "a b"', ' "" ""', ' "-"'),
+    });
+    fc.assert(
+      fc.property(line, ({ front, time, request, status, size, end }) => {
+        const text = `${front} [${time}] "${request}" ${status} ${size}${end}`;
+        const fields = combined(text);
+        const more = combined(`${text} more`);
+        fc.pre(fields !== undefined && fields !== null && !Object.hasOwn(fields, 'rest'));
+        // A line that ends in half of an escape has no place for more.
+        fc.pre(!text.endsWith('\\'));
+        expect(JSON.stringify(more)).toBe(JSON.stringify({ ...(fields as object), rest: 'more' }));
+      }),
+      { numRuns: propertyRuns(1000) },
+    );
+  });
+
   it.each([
     [' "-" "curl/7.88" "203.0.113.9"', { user_agent: 'curl/7.88', rest: '"203.0.113.9"' }],
     [' "-" "x" 345 0.007 [web-80] []', { user_agent: 'x', rest: '345 0.007 [web-80] []' }],
