@@ -78,6 +78,13 @@ export function withoutNames({ source, flags }: RegExp): {
   return { expression: new RegExp(unnamed, flags), names };
 }
 
+let slowSearches = 0;
+
+/** How many searches so far took another way than the fast one, because nobody watched them: see {@link isWatched}. */
+export function countOfSlowSearches(): number {
+  return slowSearches;
+}
+
 function bounded(expression: RegExp): (text: string) => RegExpExecArray | null {
   const cost = costOf(expression);
   const maxLinear = lazily(() => linearEngine.maxLength(expression));
@@ -88,6 +95,7 @@ function bounded(expression: RegExp): (text: string) => RegExpExecArray | null {
     if (!mayBeSlow(cost, text.length)) return find(expression, text);
     // V8's first engine takes a twentieth of the time of the second where it does not go back.
     if (isPolynomial && isWatched()) return find(expression, text);
+    slowSearches++;
     if (text.length <= maxLinear()) return find(linear(), text);
     try {
       return within(() => find(expression, text), text.length);

@@ -15,7 +15,7 @@ import {
   type RowMapping,
 } from '../../src/sdk/index.ts';
 import { inBoundedTime, TimeOut } from '../bounded-time.ts';
-import { boundedGroups, expressionProblem } from '../expressions/bounded-expression.ts';
+import { boundedGroups, countOfSlowSearches, expressionProblem } from '../expressions/bounded-expression.ts';
 import {
   addFields,
   type FieldPath,
@@ -222,6 +222,8 @@ class Parsing {
   readonly #timestamp: { readonly path: FieldPath; readonly read: TimeReader } | undefined;
   readonly #level: FieldPath | undefined;
   readonly #unrecognised: (what: 'format' | 'timestamp' | 'level') => void;
+  /** Whether lines are watched together: as soon as an expression could take long on one of them. */
+  #isWatched = false;
 
   constructor(ctx: PipelineRunContext<Settings>) {
     const { field, into, timestamp, level } = ctx.config;
@@ -308,7 +310,12 @@ class Parsing {
     parseLine: (line: string) => Parsed | undefined,
   ): readonly LineResult[] | undefined {
     const results = () => lines.map((line) => resultOf(line, parseLine));
-    if (lines.length === 1 || WITHOUT_EXPRESSIONS.has(this.#config.format)) return results();
+    if (lines.length === 1 || !this.#isWatched) {
+      const before = countOfSlowSearches();
+      const unwatched = results();
+      this.#isWatched ||= countOfSlowSearches() > before;
+      return unwatched;
+    }
     const length = lines.reduce((sum, line) => sum + line.length, 0);
     try {
       return inBoundedTime(results, length);
@@ -354,9 +361,6 @@ function resultOf(line: string, parseLine: (line: string) => Parsed | undefined)
     return { error };
   }
 }
-
-/** All others match expressions, which are watched for many lines at a time. */
-const WITHOUT_EXPRESSIONS: ReadonlySet<string> = new Set(['json', 'logfmt', 'csv']);
 
 const parsingOf = oncePerContext((ctx: PipelineRunContext<Settings>) => new Parsing(ctx));
 
