@@ -31,7 +31,7 @@ const CHUNKS = [
   // Small modules that several plugins or commands share.
   {
     name: 'plugin-parts',
-    test: /plugins\/(?:lines\/collect-lines|bounded-time|mask-expressions|masks\/(?:around-parse|masking))\.ts$/,
+    test: /plugins\/(?:lines\/collect-lines|time-limits\/bounded-time|expressions\/mask-rule-schema|masks\/(?:around-parse|masking))\.ts$/,
   },
   { name: 'command-line', test: /src\/cli\/(?:errors|format|notices)\.ts$/ },
   { name: 'terminal', test: /src\/cli\/(?:log-line|terminal)\.ts$/ },

@@ -48,7 +48,7 @@ async function readPacks() {
 /** The reader of packs is TypeScript, which Node 20 cannot run: this is all of it as one JavaScript module. */
 export async function bundleReader() {
   const build = await rolldown({
-    input: resolve('plugins/packs/read-pack-files.ts'),
+    input: resolve('plugins/packs/packs-from-yaml.ts'),
     platform: 'node',
     external: /^[^./]/,
   });

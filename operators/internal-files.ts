@@ -13,7 +13,7 @@ export {
 // Paths.
 
 export { loadGlob } from './files/follow/expand-paths.ts';
-export { toRawPath } from './files/follow/file-system.ts';
+export { toRawPath } from './files/follow/file-status.ts';
 export { GLOB_OPTIONS, isGlob, toPicomatch } from './files/follow/glob-pattern.ts';
 
 // Reading: blocks of lines, and where a reader of a file is.

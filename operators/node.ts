@@ -3,7 +3,7 @@
 // Reading: the lines of files, as they are written.
 
 export { AcknowledgedPositions } from './files/follow/acknowledged-positions.ts';
-export type { FileStatus } from './files/follow/file-system.ts';
+export type { FileStatus } from './files/follow/file-status.ts';
 export type { FollowLog } from './files/follow/follow-settings.ts';
 export { MemoryBudget, readMemory } from './files/follow/memory-budget.ts';
 export {

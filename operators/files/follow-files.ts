@@ -21,7 +21,7 @@ import { sharedMemory } from './follow/memory-budget.ts';
 import { isEncoding } from './follow/text-encoding.ts';
 
 export type { Fingerprint } from './follow/file-fingerprint.ts';
-export type { FileId } from './follow/file-system.ts';
+export type { FileId } from './follow/file-status.ts';
 export type { FollowSettings, KnownFile, Positions } from './follow/follow-settings.ts';
 export type { LineBatch } from './follow/line-block.ts';
 export type { FoundFile, StartPosition } from './follow/start-position.ts';

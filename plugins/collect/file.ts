@@ -9,11 +9,11 @@ import {
   LineEvents,
   type PipelineRunContext,
 } from '../../src/sdk/index.ts';
-import { FileCollectConfig } from '../files/file-config.ts';
-import { warnOfSmallHeap } from '../files/file-reports.ts';
-import { followSettings, lineSettings } from '../files/follow-settings.ts';
-import { followedPositions, notingPaths } from '../files/followed-positions.ts';
-import { namedBy, reads } from '../files/named-files.ts';
+import { FileCollectConfig } from '../file-collector/file-config.ts';
+import { warnOfSmallHeap } from '../file-collector/file-reports.ts';
+import { followSettings, lineSettings } from '../file-collector/follow-settings.ts';
+import { followedPositions, notingPaths } from '../file-collector/followed-positions.ts';
+import { namedBy, reads } from '../file-collector/named-files.ts';
 import { collectLines, lineTesting, type ReadLines } from '../lines/collect-lines.ts';
 
 export const description = 'Reads the lines of files, and follows them as they grow and are rotated.';

@@ -3,7 +3,7 @@ import { counted, MAX_LINE_BYTES } from '../../operators/internal.ts';
 import { bytes, CollectConfigBase, defineCollector } from '../../src/sdk/index.ts';
 import { encoding } from '../encoding.ts';
 import { collectLines, lineTesting } from '../lines/collect-lines.ts';
-import { inputOf, SOURCE } from '../lines/line-input.ts';
+import { inputOf, SOURCE } from '../lines/stdin-input.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -2,8 +2,8 @@ import { compileExpression, ExpressionError, MaskError } from '../../operators/i
 import { allowedV8Flags } from '../../operators/internal.ts';
 import { costOf, lazily, mayBeSlow } from '../../operators/internal-masks.ts';
 import { PluginError } from '../../src/sdk/index.ts';
-import { isWatched, TimeLimit } from '../bounded-time.ts';
-import { linearEngine, takesOverInLinearTime } from '../linear-time.ts';
+import { isWatched, TimeLimit } from '../time-limits/bounded-time.ts';
+import { linearEngine, takesOverInLinearTime } from '../time-limits/linear-time.ts';
 import { setField } from './fields.ts';
 
 /** What is wrong with a regular expression of the configuration; undefined if nothing is. */

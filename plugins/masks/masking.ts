@@ -20,7 +20,7 @@ import {
   type RowMapping,
   type Rows,
 } from '../../src/sdk/index.ts';
-import { TimeLimit, TimeOut } from '../bounded-time.ts';
+import { TimeLimit, TimeOut } from '../time-limits/bounded-time.ts';
 
 type OnMask = (rule: string, count: number) => void;
 

@@ -1,4 +1,4 @@
-import { readPackFiles } from './read-pack-files.ts';
+import { readPackFiles } from './packs-from-yaml.ts';
 
 let files: Record<string, string> | undefined;
 

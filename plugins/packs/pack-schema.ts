@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CHECKS } from '../../operators/internal-masks.ts';
-import { Expression } from '../mask-expressions.ts';
+import { Expression } from '../expressions/mask-rule-schema.ts';
 
 /** The modes of a check: see `RuleCheck`. */
 const Mode = z.enum(['require', 'raise', 'off']).describe('What a failed check means.');

@@ -8,7 +8,7 @@ import {
   ProcessConfigBase,
 } from '../../src/sdk/index.ts';
 import { brokenPairs } from '../masks/around-parse.ts';
-import { entropyMasking } from '../masks/entropy_mask.ts';
+import { entropyMasking } from '../masks/entropy-masking.ts';
 
 export const description =
   'Masks tokens that look random, such as keys and passwords, in all text of an event.';

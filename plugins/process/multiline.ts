@@ -9,12 +9,12 @@ import {
   ProcessConfigBase,
   seconds,
 } from '../../src/sdk/index.ts';
-import { TimeLimit } from '../bounded-time.ts';
 import { boundedExpression } from '../expressions/bounded-expression.ts';
 import { regularExpression } from '../expressions/schema.ts';
 import { CONTAINER_FORMATS, type ContainerFormatName } from '../multiline/container-lines.ts';
 import { PRESETS, type PresetName } from '../multiline/presets.ts';
 import { type TraceState, traceRecognizer } from '../multiline/traces.ts';
+import { TimeLimit } from '../time-limits/bounded-time.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -14,7 +14,6 @@ import {
   ProcessConfigBase,
   type RowMapping,
 } from '../../src/sdk/index.ts';
-import { inBoundedTime, TimeOut } from '../bounded-time.ts';
 import { boundedGroups, countOfSlowSearches, expressionProblem } from '../expressions/bounded-expression.ts';
 import {
   addFields,
@@ -51,6 +50,7 @@ import { recogniseLevel } from '../parse/level.ts';
 import { logfmtParser } from '../parse/logfmt.ts';
 import { timeZone } from '../parse/time-zone.ts';
 import { type TimeReader, timeFormatProblem, timeReader } from '../parse/timestamp.ts';
+import { inBoundedTime, TimeOut } from '../time-limits/bounded-time.ts';
 
 const PARSERS = {
   json: () => parseJsonValue,

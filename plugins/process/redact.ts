@@ -14,8 +14,8 @@ import {
   path,
   seconds,
 } from '../../src/sdk/index.ts';
-import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
-import { redacting } from '../masks/redact.ts';
+import { Expression, problemOfExpression, refuseLostRule } from '../expressions/mask-rule-schema.ts';
+import { redacting } from '../masks/redact-masking.ts';
 import {
   DEFAULT_PACKS,
   globToExpression,

@@ -8,9 +8,9 @@ import {
   type PipelineProblem,
   ProcessConfigBase,
 } from '../../src/sdk/index.ts';
-import { Expression, problemOfExpression, refuseLostRule } from '../mask-expressions.ts';
+import { Expression, problemOfExpression, refuseLostRule } from '../expressions/mask-rule-schema.ts';
 import { brokenPairs, overlookedNumbers } from '../masks/around-parse.ts';
-import { regexMasking } from '../masks/regex_mask.ts';
+import { regexMasking } from '../masks/regex-masking.ts';
 
 export const description = 'Masks what matches regular expressions, in all text of an event.';
 

@@ -10,7 +10,7 @@ import type { Secret } from '../sdk/secret.ts';
 import type { PipelineHealth } from '../sdk/status.ts';
 import type { AdminServerOptions } from './admin-server.ts';
 import type { Connections } from './connections.ts';
-import type { RequestStream } from './request-stream.ts';
+import type { RequestStream } from './first-request.ts';
 
 /** Milliseconds: `for` of `/record`. */
 const LONGEST_RECORDING = 600_000;

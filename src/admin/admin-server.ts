@@ -8,8 +8,8 @@ import type { Secret } from '../sdk/secret.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
 import { adminListener } from './admin-routes.ts';
 import { Connections } from './connections.ts';
+import { RequestStream } from './first-request.ts';
 import type { Metrics } from './metrics.ts';
-import { RequestStream } from './request-stream.ts';
 
 /** Limits on what comes from outside. Each connection has one request, without a body. */
 const CONNECTIONS = { most: 128, requestMs: 5000, answerMs: 30_000 };

@@ -1,5 +1,5 @@
+import type { EntryCounters, PipelineCounters } from '../engine/counters.ts';
 import type { Histogram } from '../engine/histogram.ts';
-import type { EntryCounters, PipelineCounters } from '../engine/stats.ts';
 import type { PipelineHealth, PipelineState, PipelineStatus } from '../sdk/status.ts';
 
 /** What is known of a pipeline when metrics are asked for. */

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Counter, Gauge, Histogram as PromHistogram, Registry } from 'prom-client';
 import { firstValueFrom, timer } from 'rxjs';
+import { MOST_LABEL_VALUES, OTHER } from '../engine/counters.ts';
 import { Histogram } from '../engine/histogram.ts';
 import type { MetricsOf } from '../engine/manager.ts';
-import { MOST_LABEL_VALUES, OTHER } from '../engine/stats.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { HistogramOptions, MetricOptions, PluginMetrics } from '../sdk/metrics.ts';
 import { version } from '../version.ts';

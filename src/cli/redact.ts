@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_LINE_BYTES, steadyClock } from '../../operators/internal.ts';
 import { LONGEST_LINE, LONGEST_TEXT, type Redactor } from '../../operators/internal-masks.ts';
-import { createRedactor, type RedactSettings } from '../../plugins/masks/redact.ts';
+import { createRedactor, type RedactSettings } from '../../plugins/masks/redact-masking.ts';
 import { packNames, packsOf } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { loadConfig } from '../config/load-config.ts';

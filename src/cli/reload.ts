@@ -24,8 +24,8 @@ import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import type { Host, Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { changesIn, configFiles, FOR_A_RUN, selectPipelines } from './config-files.ts';
-import type { Fleet } from './fleet.ts';
 import { counted } from './format.ts';
+import type { Fleet } from './reloadable-pipelines.ts';
 import type { RunState } from './run-state.ts';
 
 interface ReloaderOptions {

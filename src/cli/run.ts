@@ -7,11 +7,11 @@ import type { Logger } from '../sdk/context.ts';
 import { isClosed } from './closed-output.ts';
 import type { RunOptions } from './commands.ts';
 import { ExitCode } from './errors.ts';
-import { Fleet } from './fleet.ts';
 import { counted } from './format.ts';
 import { letHeapGrow } from './heap-growth.ts';
 import { liveLine } from './live-line.ts';
 import { digestOf, fileChanges, Reloader } from './reload.ts';
+import { Fleet } from './reloadable-pipelines.ts';
 import { RunState, stateFolder } from './run-state.ts';
 import { RunningRecordings } from './running-recordings.ts';
 import {

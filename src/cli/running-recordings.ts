@@ -5,8 +5,8 @@ import type { AnswerRecording, RecordRequest } from '../admin/admin-server.ts';
 import type { PipelineObserver } from '../engine/observer.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
-import type { Fleet } from './fleet.ts';
 import { counted } from './format.ts';
+import type { Fleet } from './reloadable-pipelines.ts';
 import { SwitchableObserver } from './switchable-observer.ts';
 
 /** Milliseconds that events in flight may take to be delivered when a recording has ended, as in a test. */

@@ -11,8 +11,8 @@ import {
 } from '../sdk/config.ts';
 import type { Host } from '../sdk/context.ts';
 import type { ConfigProblem, ConfigSchema, Plugin, PluginKind } from '../sdk/plugin.ts';
-import { askPlugins, inReferences } from './ask-plugins.ts';
 import { buildConfig, type ValidEntries, type ValidEntry } from './build-config.ts';
+import { askPlugins, inReferences } from './check-pipelines.ts';
 import type { MergedConfig } from './merged-config.ts';
 import type { PluginLookup } from './plugin-lookup.ts';
 import type { PluginOf } from './registry.ts';

@@ -3,9 +3,10 @@ import type { CollectorState } from '../sdk/context.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJson } from '../sdk/serialise.ts';
+import { type AckOwner, AckQueue } from './ack-queue.ts';
 import type { Batches } from './batches.ts';
 import type { CollectorQueue } from './collect-stage.ts';
-import { type AckOwner, AckQueue, type Delivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 
 /** A call that was made, or may have been, and whose events are not all acknowledged. */
 interface PlannedCall {

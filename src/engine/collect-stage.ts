@@ -6,9 +6,10 @@ import { isFatal, isPermanent, PluginError, safeReason } from '../sdk/errors.ts'
 import { EventBatch, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { isTruncated } from '../sdk/rows.ts';
+import { type AckOwner, AckQueue } from './ack-queue.ts';
 import type { Batch } from './batches.ts';
 import type { Clock } from './clock.ts';
-import { type AckOwner, AckQueue, Delivery } from './delivery.ts';
+import { Delivery } from './delivery.ts';
 import { expectBatch } from './expect-events.ts';
 import type { Observers, StagePlace } from './observer.ts';
 

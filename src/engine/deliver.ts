@@ -1,8 +1,8 @@
 import type { CollectedEvent } from '../sdk/events.ts';
 import { startCall } from './attempts.ts';
 import { Batches, batchOf } from './batches.ts';
+import { type Deliveries, DONE, deliverGroup, deliverGroups, type ForwarderStage } from './deliver-group.ts';
 import type { Delivery } from './delivery.ts';
-import { type Deliveries, DONE, deliverGroup, deliverGroups, type ForwarderStage } from './event-group.ts';
 
 /**
  * Delivers events by one call if the forwarder can take several. If `isEachAlone`, there is a call for each event: with a

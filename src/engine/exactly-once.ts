@@ -17,9 +17,10 @@ import type { CollectorState, Logger } from '../sdk/context.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { ExactOutput, ExactOutputEvents, OutputMark } from '../sdk/plugin.ts';
+import { type AckOwner, AckQueue } from './ack-queue.ts';
 import { type AttemptPolicy, attempt } from './attempts.ts';
 import type { CollectorQueue } from './collect-stage.ts';
-import { type AckOwner, AckQueue, type Delivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import { OutputRecord, StagedState } from './exactly-once-state.ts';
 import type { RetryLog } from './retry-log.ts';
 

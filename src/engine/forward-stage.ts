@@ -13,7 +13,7 @@ import type { Clock } from './clock.ts';
 import type { SharedContext } from './context.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { deliver } from './deliver.ts';
-import { type Deliveries, DONE, deliverGroup, type ForwarderStage } from './event-group.ts';
+import { type Deliveries, DONE, deliverGroup, type ForwarderStage } from './deliver-group.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
 import { ForwarderCalls, type ForwarderFunctions } from './forwarder-calls.ts';
 import { gather } from './gather-batches.ts';

@@ -1,8 +1,8 @@
 import { counted, isoNow } from '../../operators/internal.ts';
 import { failureReason } from '../sdk/run-failure.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
+import type { EntryCounters, PipelineCounters } from './counters.ts';
 import { elapsedText } from './retry-log.ts';
-import type { EntryCounters, PipelineCounters } from './stats.ts';
 
 /**
  * Whether a pipeline is ready, and in words what is wrong. It is not ready unless it is running or has completed; while it

@@ -11,10 +11,10 @@ import { nearest } from '../sdk/nearest.ts';
 import { isFinal, type PipelineHealth, type PipelineStats, type PipelineStatus } from '../sdk/status.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { version } from '../version.ts';
+import { PipelineCounters } from './counters.ts';
 import { pipelineHealth } from './health.ts';
 import type { PipelineObserver, StagePlace } from './observer.ts';
 import { PipelineRunner } from './runner.ts';
-import { PipelineCounters } from './stats.ts';
 
 export interface ManagerOptions {
   /** The host whose events and functions pipelines use. Default: the standalone one, from `host_config`. */

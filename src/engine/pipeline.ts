@@ -19,9 +19,9 @@ import {
   throwError,
 } from 'rxjs';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
-import { collectedBy } from '../sdk/collected-by.ts';
 import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
+import { collectedBy } from '../sdk/from-collected.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
 import { isMask, needsOrder } from '../sdk/plugin.ts';
 import { nameCollector } from '../sdk/run-failure.ts';

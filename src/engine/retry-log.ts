@@ -1,7 +1,7 @@
 import { counted, isoNow, steadyClock } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, retryAfterOf, safeReason } from '../sdk/errors.ts';
-import type { Outage } from './stats.ts';
+import type { Outage } from './counters.ts';
 
 /**
  * A time that has passed, in whole units.

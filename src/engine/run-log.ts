@@ -2,10 +2,10 @@ import { counted } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import type { DropReason } from '../sdk/status.ts';
+import type { PipelineCounters } from './counters.ts';
 import { FailureLog } from './failure-log.ts';
 import type { PipelineObserver, PluginFailure, StagePlace, TravelForm } from './observer.ts';
 import { RetryLog } from './retry-log.ts';
-import type { PipelineCounters } from './stats.ts';
 
 const KINDS: Readonly<Record<StagePlace['kind'], string>> = {
   collect: 'collector',

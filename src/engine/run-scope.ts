@@ -5,9 +5,9 @@ import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
 import { memoryState } from '../state/state-store.ts';
 import { createContext, type SharedContext } from './context.ts';
+import type { PipelineCounters } from './counters.ts';
 import { Observers, type PipelineObserver, type StagePlace } from './observer.ts';
 import { RunLog } from './run-log.ts';
-import type { PipelineCounters } from './stats.ts';
 
 interface PluginMemory {
   readonly cache: Record<string, unknown>;

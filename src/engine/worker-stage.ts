@@ -9,13 +9,13 @@ import {
   throwError,
 } from 'rxjs';
 import { orderedMap } from '../../operators/index.ts';
-import type { LineResult, WorkerProcessor } from '../rows/protocol.ts';
-import { WorkerLost, WorkerPool } from '../rows/worker-pool.ts';
 import type { Logger } from '../sdk/context.ts';
 import { PluginError, safeReason } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineEvents } from '../sdk/line-events.ts';
 import { WrittenEvents } from '../sdk/rows.ts';
+import type { LineResult, WorkerProcessor } from '../worker-pool/protocol.ts';
+import { WorkerLost, WorkerPool } from '../worker-pool/worker-pool.ts';
 import type { Batch } from './batches.ts';
 import type { Delivery } from './delivery.ts';
 import { type Observers, type StagePlace, TravelForms } from './observer.ts';

@@ -17,8 +17,8 @@ import { counted, isoNow } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
 import { isNoteworthy, safeReason } from '../sdk/errors.ts';
 import type { HostEvent } from '../sdk/events.ts';
+import { beaconTag, mayMatchBeacon, tagMatcher } from './beacon-tags.ts';
 import type { ConfiguredBeacon, Reader, Reading } from './built-in-beacons.ts';
-import { beaconTag, mayMatchBeacon, tagMatcher } from './tags.ts';
 
 export interface BeaconBusOptions {
   readonly id: string;

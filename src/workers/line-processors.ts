@@ -1,15 +1,8 @@
 import { BlockLease, BlockMemory, LineBlock } from '../../operators/internal-files.ts';
 import { filtering } from '../../plugins/expressions/filtering.ts';
-import { entropyMasking } from '../../plugins/masks/entropy_mask.ts';
-import { regexMasking } from '../../plugins/masks/regex_mask.ts';
+import { entropyMasking } from '../../plugins/masks/entropy-masking.ts';
+import { regexMasking } from '../../plugins/masks/regex-masking.ts';
 import { processLines } from '../rows/process-lines.ts';
-import {
-  type LineResult,
-  type LineTask,
-  MAIN_THREAD_ONLY,
-  type RefusedTask,
-  type WorkerProcessor,
-} from '../rows/protocol.ts';
 import type { PipelineRunContext, PluginStats } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';
@@ -18,6 +11,13 @@ import { type LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import { silentStats } from '../sdk/metrics.ts';
 import type { ProcessPlugin } from '../sdk/plugin.ts';
 import { EventRows, type Rows } from '../sdk/rows.ts';
+import {
+  type LineResult,
+  type LineTask,
+  MAIN_THREAD_ONLY,
+  type RefusedTask,
+  type WorkerProcessor,
+} from '../worker-pool/protocol.ts';
 
 type Processing = Pick<ProcessPlugin, 'process' | 'mapLines'>;
 
@@ -61,7 +61,7 @@ class NotInWorker extends Error {
 const BUILT_IN: Readonly<Record<string, () => unknown>> = {
   entropy_mask: () => entropyMasking,
   filter: async () => filtering(await import('@marcbachmann/cel-js')),
-  redact: async () => (await import('../../plugins/masks/redact.ts')).redacting(),
+  redact: async () => (await import('../../plugins/masks/redact-masking.ts')).redacting(),
   regex_mask: () => regexMasking,
 };
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { allowV8Flags } from '../../operators/internal.ts';
-import type { LineTask, WorkerMessage, WorkerSetup } from '../rows/protocol.ts';
+import type { LineTask, WorkerMessage, WorkerSetup } from '../worker-pool/protocol.ts';
 import { LineProcessors } from './line-processors.ts';
 
 const { processors, v8Flags } = workerData as WorkerSetup;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { createRedactor } from '../../plugins/masks/redact.ts';
+import { createRedactor } from '../../plugins/masks/redact-masking.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { folderWith, runCommand, runShell } from '../support/cli.ts';
 

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { load as parseYaml } from 'js-yaml';
 import { firstValueFrom } from 'rxjs';
-import { Fleet } from '../../src/cli/fleet.ts';
+import { Fleet } from '../../src/cli/reloadable-pipelines.ts';
 import { RunningRecordings } from '../../src/cli/running-recordings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { Manager } from '../../src/engine/manager.ts';

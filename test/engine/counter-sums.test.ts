@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { concat, delay, EMPTY, ignoreElements, of, timer } from 'rxjs';
+import type { EntryCounters } from '../../src/engine/counters.ts';
 import type { Manager } from '../../src/engine/manager.ts';
-import type { EntryCounters } from '../../src/engine/stats.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
 import { EventBatch } from '../../src/sdk/event-batch.ts';
 import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';

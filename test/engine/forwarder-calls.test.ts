@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Batches } from '../../src/engine/batches.ts';
+import { PipelineCounters } from '../../src/engine/counters.ts';
 import { Delivery } from '../../src/engine/delivery.ts';
 import { ForwarderCalls } from '../../src/engine/forwarder-calls.ts';
 import { Observers } from '../../src/engine/observer.ts';
-import { PipelineCounters } from '../../src/engine/stats.ts';
 import { collectedEvent } from '../../src/sdk/events.ts';
 import { EventRows } from '../../src/sdk/rows.ts';
 

@@ -287,7 +287,9 @@ describe('starting and stopping at odd moments', () => {
           .subscribe(),
     );
     expect(seen.at(-1)).toBe('100 stopped');
-    expect(logger.lines).toContain('error main: stopped, and failed meanwhile: collector source: the source is gone');
+    expect(logger.lines).toContain(
+      'error main: stopped, and failed meanwhile: collector source: the source is gone',
+    );
   });
 
   it('resets the failure count when it is started again', () => {

@@ -15,8 +15,8 @@ import { type Batch, batchOf } from '../../src/engine/batches.ts';
 import { Delivery } from '../../src/engine/delivery.ts';
 import { Observers } from '../../src/engine/observer.ts';
 import { workerStage } from '../../src/engine/worker-stage.ts';
-import { WorkerPool } from '../../src/rows/worker-pool.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
+import { WorkerPool } from '../../src/worker-pool/worker-pool.ts';
 import { eventually } from '../support/eventually.ts';
 
 const ENVELOPE = {

@@ -63,14 +63,14 @@ describe('the build', () => {
 
   it('has the file of the workers beside the chunk that starts them, which loads `redact` and its packs later, and never RxJS', () => {
     const chunk = loadedWith(ENTRIES).files.find((file) =>
-      sourcesOf(file).includes('src/rows/worker-pool.ts'),
+      sourcesOf(file).includes('src/worker-pool/worker-pool.ts'),
     );
     expect(join(dirname(chunk as string), 'line-worker.js')).toBe(WORKER);
     // A worker loads cel-js only if one of its processors has expressions.
     const packages = ['@eslint-community/regexpp', '@marcbachmann/cel-js'];
     const all = loadedWith([WORKER], true);
     expect(all.packages).toEqual(packages);
-    const isOfRedact = (file: string) => file.endsWith('/worker-redact.js');
+    const isOfRedact = (file: string) => file.endsWith('/worker-redact-masking.js');
     expect(all.files.filter(isOfRedact)).toHaveLength(1);
     expect(loadedWith([WORKER]).files.filter(isOfRedact)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createRedactor } from '../../plugins/masks/redact.ts';
+import { createRedactor } from '../../plugins/masks/redact-masking.ts';
 import { loadPack, packNames } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 import { maskOf, rulesOf } from './packs.ts';

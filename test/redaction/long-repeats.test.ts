@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
 import type { MaskRule } from '../../operators/masks/mask-rule.ts';
-import { createRedactor } from '../../plugins/masks/redact.ts';
+import { createRedactor } from '../../plugins/masks/redact-masking.ts';
 import { loadPack, packNames } from '../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
-import { threadMs } from '../../plugins/thread-time.ts';
+import { threadMs } from '../../plugins/time-limits/thread-time.ts';
 import { folderWith, runCli } from '../support/cli.ts';
 import { rulesOf } from './packs.ts';
 import { validSample } from './samples.ts';

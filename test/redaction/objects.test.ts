@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createRedactor } from '../../plugins/masks/redact.ts';
+import { createRedactor } from '../../plugins/masks/redact-masking.ts';
 import { RedactProcessConfig } from '../../plugins/process/redact.ts';
 
 /*

@@ -47,7 +47,7 @@ const WITHOUT_CODE: Readonly<Record<string, string>> = {
   'operators/masks/mask-run.ts': 'caught: the strings are masked again, under a watch',
   'operators/masks/rows-masker.ts': 'a mistake in a mask, for which the rows fail',
   'plugins/masks/redact-actions.ts': 'checked when the configuration is loaded',
-  'plugins/packs/read-pack-files.ts': 'the build',
+  'plugins/packs/packs-from-yaml.ts': 'the build',
   'src/config/load-config.ts': 'cannot happen',
   'src/config/tests/values.ts': 'caught by its callers',
   'src/testing/conformance/checks/errors.ts': 'what a plugin under test gets',

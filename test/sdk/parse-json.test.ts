@@ -160,7 +160,7 @@ describe('numbers with more digits than JavaScript has keep them', () => {
       'plugins/http/answer.ts',
       'plugins/multiline/container-lines.ts',
       'plugins/packs/load-packs.ts',
-      'plugins/packs/read-pack-files.ts',
+      'plugins/packs/packs-from-yaml.ts',
       'src/sdk/import-module.ts',
       'src/sdk/parse-json.ts',
       // Values that JavaScript wrote: it has all their numbers.

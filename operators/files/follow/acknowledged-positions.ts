@@ -1,6 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import { type Fingerprint, fingerprintOf, isPlausible, type TailChecksum } from './file-fingerprint.ts';
-import { type FileId, inodeOf } from './file-system.ts';
+import { type FileId, inodeOf } from './file-status.ts';
 import { nameBeforeRotation } from './find-rotated.ts';
 import type { KnownFile, Positions } from './follow-settings.ts';
 import type { LineBatch } from './line-block.ts';

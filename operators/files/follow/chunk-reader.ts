@@ -3,7 +3,7 @@ import { closeFile, fileSystem, fsCall } from '../../support/file-system.ts';
 import type { Descriptors } from './descriptors.ts';
 import { type NonTextFormat, STRETCH } from './file-fingerprint.ts';
 import type { Span } from './file-reading.ts';
-import { openFile } from './file-system.ts';
+import { openFile } from './file-status.ts';
 import { findStart } from './find-start.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';

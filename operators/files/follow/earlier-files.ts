@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { closeFile, isMissing } from '../../support/file-system.ts';
-import { type OpenFile, openFile } from './file-system.ts';
+import { type OpenFile, openFile } from './file-status.ts';
 import { findMoved, MOST_LOOKS, type MovedFile } from './find-moved.ts';
 import type { KnownFile } from './follow-settings.ts';
 import { compareTail } from './same-file.ts';

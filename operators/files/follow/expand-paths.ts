@@ -9,7 +9,7 @@ import {
   fromRawPath,
   listFolder,
   toRawPath,
-} from './file-system.ts';
+} from './file-status.ts';
 import { isGlob, toPicomatch } from './glob-pattern.ts';
 
 interface ExpandedPaths {

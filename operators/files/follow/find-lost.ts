@@ -7,7 +7,7 @@ import {
   startOf,
 } from './acknowledged-positions.ts';
 import { isPlausible } from './file-fingerprint.ts';
-import { type FileId, findFile, inodeOf, openFile } from './file-system.ts';
+import { type FileId, findFile, inodeOf, openFile } from './file-status.ts';
 import { findMoved } from './find-moved.ts';
 import { compareFile, compareTail } from './same-file.ts';
 

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { eachLimited, type FileId, findFile, folderStatus, listFolder } from './file-system.ts';
+import { eachLimited, type FileId, findFile, folderStatus, listFolder } from './file-status.ts';
 
 /** Status calls under way at a time. */
 const LOOKS_AT_A_TIME = 16;

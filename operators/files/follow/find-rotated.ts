@@ -8,7 +8,7 @@ import {
   type OpenFile,
   openFile,
   readSpan,
-} from './file-system.ts';
+} from './file-status.ts';
 import { MOST_LOOKS } from './find-moved.ts';
 
 /** What rotation adds to the name of a file: a number, or a date. */

@@ -1,5 +1,5 @@
 import { checksumOf, matchesChecksum, STRETCH, type TailChecksum } from './file-fingerprint.ts';
-import { readSpan } from './file-system.ts';
+import { readSpan } from './file-status.ts';
 import type { StartPosition } from './start-position.ts';
 import { type TextEncoding, UTF_8 } from './text-encoding.ts';
 

@@ -5,7 +5,7 @@ import { Backlog } from './backlog.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { Descriptors } from './descriptors.ts';
 import { earlierFiles } from './earlier-files.ts';
-import { isShortage } from './file-system.ts';
+import { isShortage } from './file-status.ts';
 import { findMoved } from './find-moved.ts';
 import { FollowProblems } from './follow-problems.ts';
 import type { FollowSettings, KnownFile } from './follow-settings.ts';

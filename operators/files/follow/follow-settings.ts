@@ -1,7 +1,7 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Demand } from '../../support/demand.ts';
 import type { Fingerprint } from './file-fingerprint.ts';
-import type { FileId } from './file-system.ts';
+import type { FileId } from './file-status.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { FoundFile, StartPosition } from './start-position.ts';
 

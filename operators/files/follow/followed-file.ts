@@ -1,6 +1,6 @@
 import { FileEnd } from './file-end.ts';
 import { FileReading } from './file-reading.ts';
-import type { FileChange, FileId } from './file-system.ts';
+import type { FileChange, FileId } from './file-status.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FoundFile, StartPosition } from './start-position.ts';
 

@@ -3,7 +3,7 @@ import { LruMap } from '../../support/lru-map.ts';
 import type { Backlog } from './backlog.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { EarlierFile } from './earlier-files.ts';
-import type { FileChange, FileId, OpenFile } from './file-system.ts';
+import type { FileChange, FileId, OpenFile } from './file-status.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import { FollowedFile } from './followed-file.ts';
 import type { LookSchedule } from './look-schedule.ts';

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { escapeBytes } from '../../support/escaped-bytes.ts';
 import type { Fingerprint, TailChecksum } from './file-fingerprint.ts';
-import type { FileId } from './file-system.ts';
+import type { FileId } from './file-status.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
 const LF = 0x0a;

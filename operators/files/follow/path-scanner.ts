@@ -2,7 +2,7 @@ import { lastValueFrom, Subject, takeUntil, timer } from 'rxjs';
 import { closeFile, isMissing } from '../../support/file-system.ts';
 import type { Descriptors } from './descriptors.ts';
 import { expandPaths, GlobListings } from './expand-paths.ts';
-import { eachLimited, type FileChange, type FileId, isShortage, openFile, statFile } from './file-system.ts';
+import { eachLimited, type FileChange, type FileId, isShortage, openFile, statFile } from './file-status.ts';
 import { findRotated } from './find-rotated.ts';
 import type { FollowProblems } from './follow-problems.ts';
 import type { FollowSettings } from './follow-settings.ts';

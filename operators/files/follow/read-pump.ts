@@ -1,7 +1,7 @@
 import { isMissing } from '../../support/file-system.ts';
 import { Pump } from '../../support/pump.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { isShortage } from './file-system.ts';
+import { isShortage } from './file-status.ts';
 import type { FollowSettings } from './follow-settings.ts';
 import type { FollowedFile } from './followed-file.ts';
 import { type BatchPlace, BlockMemory, type LineBatch, TakenLines } from './line-block.ts';

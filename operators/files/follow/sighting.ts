@@ -1,4 +1,4 @@
-import type { FileChange, OpenFile } from './file-system.ts';
+import type { FileChange, OpenFile } from './file-status.ts';
 import type { FollowedFile } from './followed-file.ts';
 
 /** What a look at a path found: a file. */

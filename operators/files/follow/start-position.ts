@@ -1,5 +1,5 @@
 import type { Fingerprint, TailChecksum } from './file-fingerprint.ts';
-import type { FileStatus } from './file-system.ts';
+import type { FileStatus } from './file-status.ts';
 
 /** What is known of a file when it is found, to decide where to start. */
 export interface FoundFile extends FileStatus {

@@ -1,4 +1,4 @@
-import type { Components, Positions } from './positions.ts';
+import type { Components, Positions } from './position-automaton.ts';
 import type { UnitSet } from './unit-set.ts';
 
 /** Why backtracking over an expression can take time that doubles with each character. */

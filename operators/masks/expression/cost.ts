@@ -8,7 +8,7 @@ import {
   MOST_CHOICES_TO_SKIP,
   type Positions,
   positionsOf,
-} from './positions.ts';
+} from './position-automaton.ts';
 import { UnitSet } from './unit-set.ts';
 
 /** What an expression can cost at worst, on an engine that backtracks. */

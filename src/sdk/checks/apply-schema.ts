@@ -4,7 +4,7 @@ import { nearest } from '../nearest.ts';
 import type { ConfigSchema, ConfigSchemaIssue } from '../plugin.ts';
 import { either, formatNumber } from './describe.ts';
 import { isMapping, type Path, type Problem, valueAt } from './problem.ts';
-import { hasQuantities, withoutUnits } from './quantities.ts';
+import { hasQuantities, withoutUnits } from './units.ts';
 
 /** An issue as zod gives it; only `message` and `path` are sure to be there. */
 export interface Issue extends ConfigSchemaIssue {

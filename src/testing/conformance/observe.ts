@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { concatMap, firstValueFrom, from, type Observable, of, take, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { collectedBy } from '../../sdk/collected-by.ts';
 import type { PipelineRunContext } from '../../sdk/context.ts';
 import type { EventBatch } from '../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../sdk/events.ts';
+import { collectedBy } from '../../sdk/from-collected.ts';
 import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../sdk/plugin.ts';
 import { availableResults, streamResults } from '../../sdk/plugin.ts';
 import { activeResources, resourcesSince } from './active-resources.ts';

@@ -9,7 +9,7 @@ import {
   type GoneFile,
 } from '../../../operators/files/follow/acknowledged-positions.ts';
 import { fingerprintOf, HEAD_BYTES } from '../../../operators/files/follow/file-fingerprint.ts';
-import type { FileId } from '../../../operators/files/follow/file-system.ts';
+import type { FileId } from '../../../operators/files/follow/file-status.ts';
 import type { FollowSettings } from '../../../operators/files/follow-files.ts';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import { eventually } from '../../support/eventually.ts';

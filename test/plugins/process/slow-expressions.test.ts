@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as redact from '../../../plugins/process/redact.ts';
 import * as regex_mask from '../../../plugins/process/regex_mask.ts';
-import { threadMs } from '../../../plugins/thread-time.ts';
+import { threadMs } from '../../../plugins/time-limits/thread-time.ts';
 import { LineProcessing } from '../../../src/rows/process-lines.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { LineEvents } from '../../../src/sdk/line-events.ts';

@@ -2,7 +2,6 @@ import { asyncScheduler } from 'rxjs';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
 import { type Check, demand, reasonOf } from '../check.ts';
 import { collected, observe, VIRTUAL_LIMIT_MS } from '../observe.ts';
-import type { Subject } from '../subject.ts';
 
 /** A source that emits so many events has no end. */
 const ENDLESS = 1000;
@@ -13,7 +12,7 @@ export const ONCE_CHECKS: readonly Check[] = [
     name: 'once: with ctx.once, it completes when it has read everything',
     kinds: ['collect'],
     async run(subject) {
-      const start = subject.isVirtual ? 0 : now(subject);
+      const start = subject.isVirtual ? 0 : asyncScheduler.now();
       let last = start;
       const { values, end, error, crash } = await observe(
         subject,
@@ -21,7 +20,7 @@ export const ONCE_CHECKS: readonly Check[] = [
         {
           limit: ENDLESS,
           onValue: (value) => {
-            last = now(subject);
+            last = asyncScheduler.now();
             if (isEventBatch(value)) value.acknowledge?.('forwarded');
           },
         },
@@ -45,6 +44,3 @@ export const ONCE_CHECKS: readonly Check[] = [
     },
   },
 ];
-
-/** Of the clock by which the run is limited. */
-const now = ({ isVirtual }: Subject) => (isVirtual ? asyncScheduler.now() : performance.now());

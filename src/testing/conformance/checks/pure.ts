@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { MAIN_THREAD_ONLY } from '../../../rows/protocol.ts';
 import type { PipelineRunContext } from '../../../sdk/context.ts';
 import { isEvent } from '../../../sdk/event-batch.ts';
 import type { CollectedEvent } from '../../../sdk/events.ts';
 import { frozenCopy } from '../../../sdk/freeze.ts';
 import { silentStats } from '../../../sdk/metrics.ts';
 import { needsOrder, type Plugin, type ProcessPlugin } from '../../../sdk/plugin.ts';
+import { MAIN_THREAD_ONLY } from '../../../worker-pool/protocol.ts';
 import { failureText, type RowOutcome } from '../../faster-forms.ts';
 import { type Check, CheckFailure, demand } from '../check.ts';
 import { virtually } from '../observe.ts';

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ChunkReader } from '../../../../operators/files/follow/chunk-reader.ts';
 import { Descriptors } from '../../../../operators/files/follow/descriptors.ts';
-import { statFile } from '../../../../operators/files/follow/file-system.ts';
+import { statFile } from '../../../../operators/files/follow/file-status.ts';
 import { FollowedFile } from '../../../../operators/files/follow/followed-file.ts';
 import { readMemory } from '../../../../operators/files/follow/memory-budget.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { describe, expect, it, jest } from '@jest/globals';
 import { GlobListings } from '../../../../operators/files/follow/expand-paths.ts';
-import { toRawPath } from '../../../../operators/files/follow/file-system.ts';
+import { toRawPath } from '../../../../operators/files/follow/file-status.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 const folder = tempFolder();

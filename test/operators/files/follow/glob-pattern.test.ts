@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import picomatch from 'picomatch';
 import { GlobListings } from '../../../../operators/files/follow/expand-paths.ts';
 import { GLOB_OPTIONS, isGlob, toPicomatch } from '../../../../operators/files/follow/glob-pattern.ts';
-import { namedBy } from '../../../../plugins/files/named-files.ts';
+import { namedBy } from '../../../../plugins/file-collector/named-files.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 
 const folder = tempFolder();

@@ -8,7 +8,7 @@ import { bitsPerCharacter } from '../../../../operators/masks/redact/compile-red
 import { type RedactOptions, redactor } from '../../../../operators/masks/redact/redact.ts';
 import type { RedactRule } from '../../../../operators/masks/redact/redact-rule.ts';
 import { Redactor } from '../../../../operators/masks/redact/redactor.ts';
-import { createRedactor } from '../../../../plugins/masks/redact.ts';
+import { createRedactor } from '../../../../plugins/masks/redact-masking.ts';
 import { packRules } from '../../../../plugins/packs/load-packs.ts';
 import { RedactProcessConfig } from '../../../../plugins/process/redact.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { forgetLongWork, hasLongWork } from '../../operators/support/long-work.ts';
-import { inBoundedTime, Patience, TimeLimit } from '../../plugins/bounded-time.ts';
-import { threadMs } from '../../plugins/thread-time.ts';
+import { forgetLongWork, hasLongWork } from '../../../operators/support/long-work.ts';
+import { inBoundedTime, Patience, TimeLimit } from '../../../plugins/time-limits/bounded-time.ts';
+import { threadMs } from '../../../plugins/time-limits/thread-time.ts';
 
 const forEver = (): string => {
   for (;;) {}

@@ -1,12 +1,12 @@
 import v8 from 'node:v8';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { compileMaskRules } from '../../operators/masks/compile-mask-rules.ts';
-import { boundedTest, type LinearEngine } from '../../operators/masks/expression/linear-engine.ts';
-import { allowV8Flags } from '../../operators/support/v8-flags.ts';
-import { boundedExpression, expressionProblem } from '../../plugins/expressions/bounded-expression.ts';
-import { linearEngine } from '../../plugins/linear-time.ts';
-import { Expression } from '../../plugins/mask-expressions.ts';
-import * as v8Flags from '../../src/cli/v8-flags.ts';
+import { compileMaskRules } from '../../../operators/masks/compile-mask-rules.ts';
+import { boundedTest, type LinearEngine } from '../../../operators/masks/expression/linear-engine.ts';
+import { allowV8Flags } from '../../../operators/support/v8-flags.ts';
+import { boundedExpression, expressionProblem } from '../../../plugins/expressions/bounded-expression.ts';
+import { Expression } from '../../../plugins/expressions/mask-rule-schema.ts';
+import { linearEngine } from '../../../plugins/time-limits/linear-time.ts';
+import * as v8Flags from '../../../src/cli/v8-flags.ts';
 
 const DOUBLING = [
   '^(a+)+$',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, it } from '@jest/globals';
-import { threadMs } from '../../plugins/thread-time.ts';
+import { threadMs } from '../../../plugins/time-limits/thread-time.ts';
 
 /** Otherwise nothing tells the time of one thread. */
 const isTold = 'threadCpuUsage' in process || existsSync('/proc/thread-self/schedstat');

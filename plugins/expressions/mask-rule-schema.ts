@@ -1,10 +1,10 @@
 import { constants } from 'node:buffer';
 import * as z from 'zod';
-import { compileExpression, ExpressionError } from '../operators/index.ts';
-import { allowedV8Flags } from '../operators/internal.ts';
-import { type Ambiguity, ambiguityOf, lengthOf, parseExpression } from '../operators/internal-masks.ts';
-import type { ConfigProblem } from '../src/sdk/index.ts';
-import { takesOverInLinearTime } from './linear-time.ts';
+import { compileExpression, ExpressionError } from '../../operators/index.ts';
+import { allowedV8Flags } from '../../operators/internal.ts';
+import { type Ambiguity, ambiguityOf, lengthOf, parseExpression } from '../../operators/internal-masks.ts';
+import type { ConfigProblem } from '../../src/sdk/index.ts';
+import { takesOverInLinearTime } from '../time-limits/linear-time.ts';
 
 /** A rule that a plain object cannot hold would be lost without a word, and mask nothing. */
 export function refuseLostRule(rules: unknown, ctx: z.RefinementCtx): unknown {

@@ -7,7 +7,7 @@ import {
   mayCrossStrings,
   regexMaskRules,
 } from '../../operators/internal-masks.ts';
-import { linearEngine } from '../linear-time.ts';
+import { linearEngine } from '../time-limits/linear-time.ts';
 import { masking } from './masking.ts';
 
 /** The configuration, as far as the mask needs it. */

@@ -1,6 +1,6 @@
 import vm from 'node:vm';
-import { MaskError } from '../operators/index.ts';
-import { noteLongWork } from '../operators/internal.ts';
+import { MaskError } from '../../operators/index.ts';
+import { noteLongWork } from '../../operators/internal.ts';
 import { threadMs } from './thread-time.ts';
 
 /** For all texts, and on top of it for each character: a second for a million. */

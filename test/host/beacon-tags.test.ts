@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { beaconTag, mayMatchBeacon, tagMatcher } from '../../src/host/tags.ts';
+import { beaconTag, mayMatchBeacon, tagMatcher } from '../../src/host/beacon-tags.ts';
 
 describe('beaconTag', () => {
   it.each([

@@ -4,11 +4,11 @@ import { TestScheduler } from 'rxjs/testing';
 import { Acknowledgement } from '../../src/engine/acknowledgement.ts';
 import { Batches } from '../../src/engine/batches.ts';
 import type { CallPlan } from '../../src/engine/call-plan.ts';
+import { PipelineCounters } from '../../src/engine/counters.ts';
+import { deliverGroup } from '../../src/engine/deliver-group.ts';
 import { Delivery } from '../../src/engine/delivery.ts';
-import { deliverGroup } from '../../src/engine/event-group.ts';
 import { ForwarderCalls, type ForwarderFunctions } from '../../src/engine/forwarder-calls.ts';
 import { Observers } from '../../src/engine/observer.ts';
-import { PipelineCounters } from '../../src/engine/stats.ts';
 import { PluginError } from '../../src/sdk/errors.ts';
 import { LineEvents } from '../../src/sdk/line-events.ts';
 

@@ -5,13 +5,13 @@ import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { firstValueFrom } from 'rxjs';
 import { allowV8Flags } from '../../operators/support/v8-flags.ts';
 import * as v8Flags from '../../src/cli/v8-flags.ts';
-import type { LineResult } from '../../src/rows/protocol.ts';
-import { WorkerLost, WorkerPool } from '../../src/rows/worker-pool.ts';
+import type { LineResult } from '../../src/worker-pool/protocol.ts';
+import { WorkerLost, WorkerPool } from '../../src/worker-pool/worker-pool.ts';
 import { upToDateBuild } from '../support/build.ts';
 import { folderWith } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 
-const WORKING = new URL('./fixtures/fragile-worker.mjs', import.meta.url);
+const WORKING = new URL('../rows/fixtures/fragile-worker.mjs', import.meta.url);
 /** Masks nothing, since it is given no masks. */
 const MASKING = new URL('../../dist/src/chunks/line-worker.js', import.meta.url);
 /** `new Worker` throws for it, as it does where there is no thread left. */

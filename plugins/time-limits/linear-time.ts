@@ -1,5 +1,5 @@
-import { allowedV8Flags } from '../operators/internal.ts';
-import { type LinearEngine, type Pattern, parseExpression } from '../operators/internal-masks.ts';
+import { allowedV8Flags } from '../../operators/internal.ts';
+import { type LinearEngine, type Pattern, parseExpression } from '../../operators/internal-masks.ts';
 
 /*
  * V8 has a second engine for expressions, which never goes back. An expression with the flag `l` runs on it, whatever the

@@ -11,9 +11,9 @@ import type {
   PipelineRunContext,
   RowMapping,
 } from '../../src/sdk/index.ts';
-import { TimeLimit } from '../bounded-time.ts';
-import { linearEngine } from '../linear-time.ts';
 import { packRules } from '../packs/load-packs.ts';
+import { TimeLimit } from '../time-limits/bounded-time.ts';
+import { linearEngine } from '../time-limits/linear-time.ts';
 import { inOneLimit, maskEntries, maskFailure, RowMasking } from './masking.ts';
 import { additionsOf, type RedactAction, replaceByActions } from './redact-actions.ts';
 
