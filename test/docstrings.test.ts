@@ -8,6 +8,7 @@ import * as zod from 'zod';
 import * as operators from '../operators/index.ts';
 import * as nodeOperators from '../operators/node.ts';
 import * as millrace from '../src/index.ts';
+import * as plugin from '../src/sdk/index.ts';
 import * as testing from '../src/testing/index.ts';
 import { ROOT } from './support/build.ts';
 import { examplesOf } from './support/docstrings.ts';
@@ -17,7 +18,7 @@ import { tempFolder } from './support/temp-folder.ts';
 
 /*
  * Examples of docstrings are run. They may use the names of rxjs, zod's `z`, `millrace/operators`,
- * `millrace/operators/node`, `millrace/testing`, `millrace`, the file's own exports, Node's `fs`, `EventEmitter` and `Readable`, and `folder`: an
+ * `millrace/operators/node`, `millrace/testing`, `millrace/plugin`, `millrace`, the file's own exports, Node's `fs`, `EventEmitter` and `Readable`, and `folder`: an
  * empty folder.
  *
  *     f(1); // 2                              the value, as JavaScript; on the next lines if it is long
@@ -47,6 +48,7 @@ const globals: Scope = {
   ...operators,
   ...nodeOperators,
   ...testing,
+  ...plugin,
   ...millrace,
 };
 const files = sourceFiles('operators', 'plugins', 'src')

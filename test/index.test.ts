@@ -75,6 +75,7 @@ describe('millrace/plugin', () => {
       'isPermanent',
       'isoNow',
       'jsonTokens',
+      'mapFields',
       'nearest',
       'oncePerContext',
       'oneCharacter',

@@ -250,7 +250,7 @@ describe('a forwarder that fails', () => {
         },
       },
     });
-    const told = logger.lines.filter((line) => line.includes('forwarder out'));
+    const told = logger.lines.filter((line) => line.includes('forwarder out:'));
     const cause = 'EACCES: permission denied';
     expect(told).toEqual([
       `warn main: forwarder out: attempt 1 failed, trying again in 250 ms: ${cause}`,
@@ -280,7 +280,7 @@ describe('a forwarder that fails', () => {
       },
       pipeline: { ordered: false },
     });
-    const told = logger.lines.filter((line) => line.includes('forwarder out'));
+    const told = logger.lines.filter((line) => line.includes('forwarder out:'));
     expect(told.map((line) => line.replace(/, trying.*/, ''))).toEqual([
       'warn main: forwarder out: attempt 1 failed',
       'warn main: forwarder out: still failing after 7 failed attempts over 16 s',
@@ -432,7 +432,7 @@ describe('a forwarder that takes batches', () => {
     'has failed as a whole if failedEvents is %j',
     (failedEvents) => {
       const { letters } = taking(() => {
-        throw new PluginError('refused', { failedEvents: failedEvents as never, permanent: true });
+        throw Object.assign(new Error('refused'), { failedEvents, permanent: true });
       }, withLetters());
       expect(calls).toEqual([ALL]);
       expect(letters).toEqual(ALL);
