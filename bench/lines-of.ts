@@ -54,11 +54,7 @@ export function* joined(lines: Iterable<string>): Generator<string> {
 
 /** How many lines a file has. */
 export function countLines(path: string): number {
-  let count = 0;
-  for (const block of blocksOf(path, 1 << 20)) {
-    for (let at = block.indexOf(LF); at !== -1; at = block.indexOf(LF, at + 1)) count++;
-  }
-  return count;
+  return lineCounter(path)();
 }
 
 /** Counts the lines of a file that grows: each call reads only what has been added since the last one. */

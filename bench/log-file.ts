@@ -25,17 +25,17 @@ export function logFile(lines: number): string {
   return generated(`log-${lines}-${GENERATOR}.log`, () => joined(logLines(lines)));
 }
 
-/** The same for the log as JSON. */
+/** The path of a log as JSON with this many lines, which is generated on first use. */
 export function structuredFile(lines: number): string {
   return generated(`log-${lines}-${GENERATOR}.ndjson`, () => joined(structuredLines(lines)));
 }
 
-/** The same for the access log. */
+/** The path of an access log with this many lines, which is generated on first use. */
 export function accessFile(lines: number): string {
   return generated(`access-${lines}-${GENERATOR}.log`, () => joined(accessLines(lines)));
 }
 
-/** The same for the log as JSON with secrets. */
+/** The path of a log as JSON that has secrets, with this many lines, which is generated on first use. */
 export function secretsFile(lines: number): string {
   return generated(`secrets-${lines}-${GENERATOR}.ndjson`, () => joined(secretLines(lines)));
 }

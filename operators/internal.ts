@@ -20,9 +20,12 @@ export { Pump } from './support/pump.ts';
 export { Fifo } from './support/fifo.ts';
 export { LruMap } from './support/lru-map.ts';
 
-// Flags of V8.
+// Work that took long, after which the event loop has a turn.
 
 export { forgetLongWork, hasLongWork, noteLongWork } from './support/long-work.ts';
+
+// Flags of V8.
+
 export { allowedV8Flags, allowV8Flags } from './support/v8-flags.ts';
 
 // Text.

@@ -94,8 +94,11 @@ export function pullFrom<I extends Iterable<unknown> | AsyncIterable<unknown>>(
         }
         pulled++;
         const result = iterator.next();
-        if (isPromise(result)) awaitResult(result);
-        else take(result);
+        if (isPromise(result)) {
+          awaitResult(result);
+          return false;
+        }
+        take(result);
         return true;
       },
       {

@@ -104,7 +104,7 @@ const targetOf = (inFlight: number, workers: number) =>
   `lines a second ÷ the bare client: messages at a time ${inFlight}, workers ${workers}`;
 
 /** The processes that publish events and consume them. */
-export interface NatsSubject {
+interface NatsSubject {
   readonly name: string;
   publish(url: string, folder: string): Command;
   consume(url: string, folder: string): Command;

@@ -57,14 +57,18 @@ export class CompiledRule {
   }
 
   /** The steps that it takes at worst on a string, or on lines together. It is 0 where that takes a moment. */
-  stepsOn(length: number, lineLength = length): number {
+  stepsOn(length: number, lineLength?: number): number {
     this.#quickLength ??= quickLengthOf(this.cost);
     if (length <= this.#quickLength) return 0;
-    // Only backtracking tells where groups are.
-    if (mayBeSlow(this.cost, lineLength) && this.#isWhole && this.#isLinear(lineLength)) return LINEAR_STEPS;
-    return this.cost.ambiguity === undefined
-      ? stepsAtWorst(this.cost, length, lineLength)
-      : Number.POSITIVE_INFINITY;
+    const longest = lineLength ?? length;
+    const { ambiguity } = this.cost;
+    // Lines are searched together by backtracking, unless the expression is ambiguous: see `#linesSearch`.
+    const isAsked = lineLength === undefined ? mayBeSlow(this.cost, length) : ambiguity !== undefined;
+    // Only backtracking tells where groups are. Each match may read the rest of the string again.
+    if (isAsked && this.#isWhole && this.#isLinear(longest)) {
+      return (LINEAR_STEPS * length * longest) / (this.#maxLinear as number);
+    }
+    return ambiguity === undefined ? stepsAtWorst(this.cost, length, longest) : Number.POSITIVE_INFINITY;
   }
 
   /** Whether a string is short enough for the engine that does not go back. */
@@ -208,7 +212,7 @@ export class CompiledRule {
 
 /** So many steps take a moment: some ten microseconds. */
 const QUICK_STEPS = 1e4;
-/** What the linear engine takes at most, 50 ms, is as long as so many steps. */
+/** One search of the longest text for the linear engine takes 50 ms, which is as long as so many steps. */
 const LINEAR_STEPS = 1e7;
 
 /** Up to which length an expression takes no time to speak of. */

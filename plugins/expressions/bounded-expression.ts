@@ -80,7 +80,7 @@ export function withoutNames({ source, flags }: RegExp): {
 
 let slowSearches = 0;
 
-/** How many searches so far took another way than the fast one, because nobody watched them: see {@link isWatched}. */
+/** The number of searches so far that could take long and did not run as plain ones under a watch: see {@link isWatched}. */
 export function countOfSlowSearches(): number {
   return slowSearches;
 }

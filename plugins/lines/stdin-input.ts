@@ -137,8 +137,9 @@ class LineInput {
       };
       const pump = new Pump(step, subscriber);
       const go = () => {
+        const isNested = pump.isRunning;
         pump.run();
-        onBacklog(this.#waitingBytes);
+        if (!isNested) onBacklog(this.#waitingBytes);
       };
       const fail = (cause: unknown) =>
         subscriber.error(new PluginError(`standard input cannot be read: ${safeReason(cause)}`, { cause }));

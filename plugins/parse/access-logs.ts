@@ -383,7 +383,7 @@ function addShown(fields: Record<string, unknown>, field: string, value: unknown
 
 /**
  * The usual line of `combined` and `common`, as {@link COMBINED}, {@link ADDRESS_AND_USER} and {@link REQUEST} would read it:
- * each column can end at one place only, so this takes half of their time, and never long.
+ * each column can end at one place only, so this takes half of their time, and never long. Its front may have any length.
  */
 const USUAL = String.raw`^([^\s,"\\[]+) - ([^"\\[]*) \[([^\]["]*)\] "(${METHOD}) ([^\s"\\]+) (HTTP/\d(?:\.\d)?)" (\d{3}|-) (\d+|-)(?: "([^"\\]*)" "([^"\\]*)")?$`;
 
@@ -407,7 +407,9 @@ function addUsual(fields: Record<string, unknown>, match: readonly string[]): Fi
   addShown(fields, 'remote_addr', text(address));
   addShown(fields, 'user', user(name));
   addShown(fields, 'time', time);
-  Object.assign(fields, { method, path, protocol });
+  fields.method = method;
+  fields.path = path;
+  fields.protocol = protocol;
   return addAfterRequest(fields, rest);
 }
 

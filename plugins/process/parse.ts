@@ -287,7 +287,8 @@ class Parsing {
       if (results === undefined) outcomes.postponed(start, end);
       const fields: ParsedFields[] = [];
       const timestamps: string[] | undefined = this.#timestamp && [];
-      for (const [index, { parsed, error }] of results?.entries() ?? []) {
+      for (let index = 0; results !== undefined && index < results.length; index++) {
+        const { parsed, error } = results[index] as LineResult;
         try {
           if (error !== undefined) throw error;
           if (parsed === undefined && this.leavesOut()) {

@@ -26,11 +26,11 @@ interface Watched {
   readonly context: vm.Context & { work: () => void };
 }
 let watched: Watched | undefined;
-let watches = 0;
+let isRunningWatched = false;
 
 /** Whether what runs now is watched already: see {@link inBoundedTime}. */
 export function isWatched(): boolean {
-  return watches > 0;
+  return isRunningWatched;
 }
 
 /**
@@ -81,7 +81,8 @@ function resultWithin<T>(timeout: number, work: () => T): { readonly value: T } 
   context.work = () => {
     result = { value: work() };
   };
-  watches++;
+  const wasWatched = isRunningWatched;
+  isRunningWatched = true;
   try {
     script.runInContext(context, { timeout });
     return result;
@@ -89,7 +90,8 @@ function resultWithin<T>(timeout: number, work: () => T): { readonly value: T } 
     if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     return undefined;
   } finally {
-    watches--;
+    // By value: when the time of an outer watch is over, V8 skips what an inner one has here.
+    isRunningWatched = wasWatched;
     context.work = outer;
   }
 }
@@ -106,7 +108,7 @@ interface Shared {
   length: number;
   /** Milliseconds of the thread in which they were. */
   used: number;
-  /** When the first text came that was not watched. */
+  /** When {@link TimeLimit.isLate} was first asked: before the first work that takes more than a moment and is not watched. */
   since: number | undefined;
 }
 

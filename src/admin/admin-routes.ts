@@ -63,19 +63,30 @@ function readRequest({ method = '', url = '', headers, socket }: IncomingMessage
 }
 
 async function send({ status, headers, body }: Answer, request: Request, response: ServerResponse) {
-  response.statusCode = status;
-  response.setHeaders(new Headers({ ...headers, Connection: 'close' }));
+  const setHead = () => {
+    response.statusCode = status;
+    response.setHeaders(new Headers({ ...headers, Connection: 'close' }));
+  };
   if (typeof body === 'string') {
+    setHead();
     response.end(body);
     return;
   }
-  const parts = Readable.from(body, { highWaterMark: 1 });
+  // A failure before the first part can still be answered. After it, `pipeline` destroys the response.
+  const first = await body.next();
+  setHead();
+  const parts = Readable.from(withFirst(first, body), { highWaterMark: 1 });
   response.setHeader('Vary', 'Accept-Encoding');
   if (!ACCEPTS_GZIP.test(String(request.headers['accept-encoding'] ?? ''))) {
     return pipeStreams(parts, response);
   }
   response.setHeader('Content-Encoding', 'gzip');
   return pipeStreams(parts, createGzip(), response);
+}
+
+async function* withFirst(first: IteratorResult<string>, rest: AsyncGenerator<string>) {
+  if (first.done !== true) yield first.value;
+  yield* rest;
 }
 
 async function answerTo(
@@ -103,7 +114,7 @@ async function answerTo(
 
 function metricsOf({ method }: Request, { metrics }: AdminServerOptions): Answer {
   const headers = { 'Content-Type': metrics.contentType };
-  // A scrape starts the measurement of the event loop anew, so a HEAD must not be one.
+  // A scrape resets the measurement of the event loop, so a HEAD request must not count as one.
   return { status: 200, headers, body: method === 'HEAD' ? '' : metrics.text() };
 }
 

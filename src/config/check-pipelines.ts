@@ -6,7 +6,8 @@ import type { ValidEntries, ValidEntry } from './build-config.ts';
 import { KINDS, namesIn } from './validate-pipelines.ts';
 
 /** An entry at its place in a pipeline. */
-interface Placed extends ValidEntry {
+interface Placed {
+  readonly plugin: ValidEntry['plugin'];
   readonly entry: PipelineEntry;
   readonly path: ConfigProblem['path'];
 }
@@ -68,9 +69,9 @@ function placedEntries(pipeline: string, written: unknown, entries: ValidEntries
     namesIn(lists[kind]).map(({ name, at }): Placed | undefined => {
       const valid: ValidEntry | undefined = entries[kind].get(name);
       if (valid === undefined) return undefined;
-      const { plugin, data, shown } = valid;
+      const { plugin, data } = valid;
       const entry = { name, kind, plugin: String(data.plugin), config: data, traits: plugin.traits ?? {} };
-      return { plugin, data, shown, entry, path: ['pipelines', pipeline, kind, ...at] };
+      return { plugin, entry, path: ['pipelines', pipeline, kind, ...at] };
     }),
   );
   const placed = found.filter((one) => one !== undefined);
@@ -78,7 +79,7 @@ function placedEntries(pipeline: string, written: unknown, entries: ValidEntries
 }
 
 function problemsOf(own: Placed, placed: readonly Placed[], pipeline: PipelineConfig): ConfigProblem[] {
-  const { plugin, entry, data: config, path } = own;
+  const { plugin, entry, path } = own;
   const check = plugin.checkPipeline?.bind(plugin) as Check | undefined;
   if (check === undefined) return [];
   const others = (isBefore: boolean) =>
@@ -88,7 +89,7 @@ function problemsOf(own: Placed, placed: readonly Placed[], pipeline: PipelineCo
   const toEntries = (list: readonly Placed[]) => list.map((one) => one.entry);
   const place = {
     name: entry.name,
-    config,
+    config: entry.config,
     pipeline,
     before: toEntries(others(true)),
     after: toEntries(others(false)),

@@ -13,8 +13,13 @@ export interface AckOwner {
 interface Entry {
   readonly events: number;
   readonly owner: AckOwner;
-  readonly onAcknowledged: ((outcome: Outcome) => unknown) | undefined;
+  readonly onAcknowledged: (outcome: Outcome) => unknown;
   outcome: Outcome | undefined;
+}
+
+/** Opens the deliveries of one collector, in the order in which they are acknowledged. */
+export interface CollectorQueue {
+  open(events: number, onAcknowledged: (outcome: Outcome) => unknown): Delivery;
 }
 
 /**
@@ -34,7 +39,7 @@ export class AckQueue {
     return this.#hasFailed;
   }
 
-  open(events: number, owner: AckOwner, onAcknowledged?: (outcome: Outcome) => unknown): Delivery {
+  open(events: number, owner: AckOwner, onAcknowledged: (outcome: Outcome) => unknown): Delivery {
     const entry: Entry = { events, owner, onAcknowledged, outcome: undefined };
     this.#entries.push(entry);
     return new Delivery(events, (outcome) => {
@@ -57,12 +62,18 @@ export class AckQueue {
       owner.failed(error);
     };
     try {
-      const returned = onAcknowledged?.(outcome);
+      const returned = onAcknowledged(outcome);
       if (isPromise(returned)) returned.then(undefined, fail);
     } catch (error) {
       fail(error);
     }
   }
+}
+
+/** A queue of its own for one collector. */
+export function queueOf(owner: AckOwner): CollectorQueue {
+  const queue = new AckQueue();
+  return { open: (events, onAcknowledged) => queue.open(events, owner, onAcknowledged) };
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -3,9 +3,8 @@ import type { CollectorState } from '../sdk/context.ts';
 import { PluginError } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { toJson } from '../sdk/serialise.ts';
-import { type AckOwner, AckQueue } from './ack-queue.ts';
+import { type AckOwner, AckQueue, type CollectorQueue } from './ack-queue.ts';
 import type { Batches } from './batches.ts';
-import type { CollectorQueue } from './collect-stage.ts';
 import type { Delivery } from './delivery.ts';
 
 /** A call that was made, or may have been, and whose events are not all acknowledged. */
@@ -14,7 +13,7 @@ interface PlannedCall {
   /** Its events that are not acknowledged: those of each batch of the collector, which are acknowledged together. */
   parts: readonly CallPart[];
   /** It was delivered, and some of its events are acknowledged. */
-  isDelivered: boolean;
+  readonly isDelivered: boolean;
   /** Whether it was made in this run. */
   isMade: boolean;
   /** Whether nothing of it will be sent again in this run. */

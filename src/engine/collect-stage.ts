@@ -2,11 +2,11 @@ import { map, Observable, type OperatorFunction } from 'rxjs';
 import type { InFlightWindow } from '../../operators/index.ts';
 import { Fifo } from '../../operators/internal.ts';
 import type { PipelineConfig } from '../sdk/config.ts';
-import { isFatal, isPermanent, PluginError, safeReason } from '../sdk/errors.ts';
 import { EventBatch, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
+import { failedIn } from '../sdk/plugin-returns.ts';
 import { isTruncated } from '../sdk/rows.ts';
-import { type AckOwner, AckQueue } from './ack-queue.ts';
+import { type AckOwner, type CollectorQueue, queueOf } from './ack-queue.ts';
 import type { Batch } from './batches.ts';
 import type { Clock } from './clock.ts';
 import { Delivery } from './delivery.ts';
@@ -25,11 +25,6 @@ interface CollectStageOptions {
   readonly onAcknowledgeFailed: (error: unknown) => void;
   /** The queue that acknowledges what this collector emits. Default: one of its own. */
   readonly makeQueue?: ((owner: AckOwner) => CollectorQueue) | undefined;
-}
-
-/** Opens the deliveries of one collector, in the order in which they are acknowledged. */
-export interface CollectorQueue {
-  open(events: number, onAcknowledged: (outcome: Outcome) => unknown): Delivery;
 }
 
 /**
@@ -53,7 +48,7 @@ export function collectStage({
       const queue = makeQueue({
         release: (events) => window.release(events),
         failed: (error) => {
-          onAcknowledgeFailed(acknowledgeFailed(place.name, error));
+          onAcknowledgeFailed(failedIn(`collector ${place.name}`, '`acknowledge` of an EventBatch', error));
           subscriber.complete();
         },
       });
@@ -166,17 +161,6 @@ export function collectStage({
     });
 }
 
-function queueOf(owner: AckOwner): CollectorQueue {
-  const queue = new AckQueue();
-  return { open: (events, onAcknowledged) => queue.open(events, owner, onAcknowledged) };
-}
-
-function acknowledgeFailed(collector: string, cause: unknown): PluginError {
-  const message = `collector ${collector} failed in \`acknowledge\` of an EventBatch: ${safeReason(cause)}`;
-  const error = new PluginError(message, { cause, permanent: isPermanent(cause) });
-  return Object.assign(error, { fatal: isFatal(cause) });
-}
-
 /** Nothing of it is to be forwarded, but its collector waits to be told. */
 interface Settled {
   readonly acknowledge: ((outcome: Outcome) => void) | undefined;
@@ -198,7 +182,12 @@ function withoutMixing(unit: EventBatch): readonly EventBatch[] {
   const { rows, acknowledge, origin } = unit;
   if (rows.truncated !== 'some') return [unit];
   const { events } = rows;
-  const whole = acknowledge && new Delivery(rows.size, acknowledge);
+  let returned: unknown;
+  const whole =
+    acknowledge &&
+    new Delivery(rows.size, (outcome) => {
+      returned = acknowledge(outcome);
+    });
   const parts: CollectedEvent[][] = [];
   for (const [index, event] of events.entries()) {
     const before = events[index - 1];
@@ -206,7 +195,13 @@ function withoutMixing(unit: EventBatch): readonly EventBatch[] {
     else parts.push([event]);
   }
   return parts.map((part) => {
-    const acknowledgePart = whole && ((outcome: Outcome) => whole.acknowledge(part.length, outcome));
+    const acknowledgePart =
+      whole &&
+      ((outcome: Outcome) => {
+        whole.acknowledge(part.length, outcome);
+        // Of the last part: a promise whose rejection fails the collector.
+        return returned as void;
+      });
     return new EventBatch(part, acknowledgePart, origin);
   });
 }

@@ -135,8 +135,8 @@ export class StagedState implements CollectorState {
 
   set(key: string, value: StateValue): void {
     checkStateValue(key, value);
-    // Where a collector starts, which is not in what it is told of the output, stands whatever becomes of the output, and a file that is renamed before the first
-    // commit would not be known again.
+    // A key that is set for the first time outside of `acknowledge` says where the collector starts. It is kept at once,
+    // whatever becomes of the output: a file that is renamed before the first commit would not be recognised.
     if (this.#isStart() && !this.#values.has(key) && this.#kept.get(key) === undefined)
       this.#kept.set(key, value);
     this.#values.set(key, value);

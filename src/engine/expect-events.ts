@@ -1,7 +1,7 @@
 import { MillraceError } from '../sdk/errors.ts';
 import { EventBatch, isEvent, isEventBatch } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
-import { describeKind } from '../sdk/from-collected.ts';
+import { describeKind } from '../sdk/plugin-returns.ts';
 
 /**
  * What a collector has emitted, as a batch.

@@ -84,7 +84,7 @@ export interface PipelineObserver {
   failed?(place: StagePlace): void;
   /** Events reached a processor or a forwarder. */
   received?(place: StagePlace, count: number): void;
-  /** A processor or a forwarder takes events in a form for the first time in this run. `why` events had to be created. */
+  /** A processor or a forwarder takes events in a form for the first time in this run. `why` says why they had to be created. */
   travelled?(place: StagePlace, form: TravelForm, why?: string): void;
   /**
    * Events left a stage: were admitted from a collector, left a processor, or were delivered by a forwarder. Where
@@ -223,14 +223,10 @@ export class TravelForms {
     this.#observer = observer;
   }
 
-  hasTold(form: TravelForm): boolean {
-    return this.#told.has(form);
-  }
-
-  tell(form: TravelForm, why?: string): void {
+  tell(form: TravelForm, why?: () => string): void {
     if (this.#told.has(form)) return;
     this.#told.add(form);
-    this.#observer.travelled(this.#place, form, why);
+    this.#observer.travelled(this.#place, form, why?.());
   }
 }
 

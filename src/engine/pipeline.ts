@@ -33,7 +33,6 @@ import { callPlanOf, exactlyOnceOf } from './delivery-guarantee.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
 import { forwardTo } from './forward-stage.ts';
 import { type JoinStageOptions, joinStage } from './join-stage.ts';
-
 import { type StagePlace, tellLeft } from './observer.ts';
 import { processStage } from './process-stage.ts';
 import { type RoutedBatch, routeBatches } from './route-batches.ts';

@@ -18,13 +18,7 @@ import {
 import { orderedMap } from '../../operators/index.ts';
 import { forgetLongWork, hasLongWork, steadyClock } from '../../operators/internal.ts';
 import { mapRowsOf } from '../rows/map-rows.ts';
-import {
-  LINE_MAPPING,
-  type LineOutcomes,
-  LineProcessing,
-  lineMappingProblem,
-  type Turn,
-} from '../rows/process-lines.ts';
+import { expectLineMapping, type LineOutcomes, LineProcessing, type Turn } from '../rows/process-lines.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import type { LineEnvelope, LineEvents } from '../sdk/line-events.ts';
 import { ParsedEvents } from '../sdk/parsed-events.ts';
@@ -58,6 +52,8 @@ interface ProcessStageOptions {
 
 /** What the functions below work with. */
 interface Stage extends ProcessStageOptions {
+  /** For messages: `processor parse`. */
+  readonly who: string;
   readonly forms: TravelForms;
   readonly window: ResultWindow;
 }
@@ -77,17 +73,18 @@ const NO_BATCHES: readonly Batch[] = [];
 export function processStage(options: ProcessStageOptions): OperatorFunction<Batch, Batch> {
   const { place, observer, ordered, inTurn = false } = options;
   const forms = new TravelForms(place, observer);
-  const stage: Stage = { ...options, forms, window: new ResultWindow(options.maxInFlight) };
+  const window = new ResultWindow(options.maxInFlight);
+  const stage: Stage = { ...options, who: `processor ${place.name}`, forms, window };
   /** Batches that wait for a turn of the event loop. */
-  let waiting = 0;
+  let postponed = 0;
   const processed = orderedMap(
     (batch: Batch): readonly Batch[] | Observable<Batch> => {
       observer.received(place, batch.rows.size);
-      if (waiting === 0 && !hasLongWork()) return processedBatch(batch, stage);
-      waiting++;
+      if (postponed === 0 && !hasLongWork()) return processedBatch(batch, stage);
+      postponed++;
       return turn$.pipe(
         take(1),
-        tap(() => void waiting--),
+        tap(() => void postponed--),
         concatMap(() => processedBatch(batch, stage)),
       );
     },
@@ -108,7 +105,7 @@ function processedBatch({ rows, delivery }: Batch, stage: Stage): readonly Batch
     stage.forms.tell('rows');
     return mappedRows(rows, rowMapping, delivery, stage);
   }
-  if (!stage.forms.hasTold('events')) stage.forms.tell('events', whyEvents(rows, stage));
+  stage.forms.tell('events', () => whyEvents(rows, stage));
   const { events } = rows;
   const done: CollectedEvent[] = [];
   const turn = events.length > 1 ? new TimedTurn() : undefined;
@@ -125,26 +122,18 @@ function processedBatch({ rows, delivery }: Batch, stage: Stage): readonly Batch
   return done.length === 0 ? NO_BATCHES : [batchOf(done, delivery)];
 }
 
-const nameOf = ({ place }: Pick<ProcessStageOptions, 'place'>) => `processor ${place.name}`;
-
 /** What `mapLines` gives for lines. @throws MillraceError if that is no mapping */
-function lineMappingFor(
-  lines: LineEvents,
-  { place, mapLines }: ProcessStageOptions,
-): LineMapping | undefined {
+function lineMappingFor(lines: LineEvents, { who, mapLines }: Stage): LineMapping | undefined {
   if (mapLines === undefined) return undefined;
-  const who = nameOf({ place });
-  const mapping: unknown = calledFor(who, 'mapLines', () => mapLines(lines.envelope));
-  if (mapping === undefined) return undefined;
-  const problem = lineMappingProblem(mapping);
-  if (problem !== undefined) throw wrongReturn(who, `mapLines returned ${problem}`, LINE_MAPPING);
-  return mapping as LineMapping;
+  return expectLineMapping(
+    calledFor(who, 'mapLines', () => mapLines(lines.envelope)),
+    who,
+  );
 }
 
 /** What `mapRows` gives for rows. @throws MillraceError if that is no mapping */
-function rowMappingFor(rows: Rows, { place, mapRows }: ProcessStageOptions): RowMapping | undefined {
+function rowMappingFor(rows: Rows, { who, mapRows }: Stage): RowMapping | undefined {
   if (mapRows === undefined) return undefined;
-  const who = nameOf({ place });
   const mapping: unknown = calledFor(who, 'mapRows', () => mapRows(rows));
   if (mapping === undefined || typeof mapping === 'function') return mapping as RowMapping | undefined;
   throw wrongReturn(
@@ -167,9 +156,9 @@ function mappedLines(
   lines: LineEvents,
   mapping: LineMapping,
   delivery: Delivery,
-  options: ProcessStageOptions,
+  stage: Stage,
 ): readonly Batch[] | Observable<Batch> {
-  const processing = new LineProcessing(lines, mapping, outcomesOf(lines, delivery, options));
+  const processing = new LineProcessing(lines, mapping, outcomesOf(lines, delivery, stage), stage.who);
   return inTurns(
     lines.size,
     (turn) => batchesOf(processing.run(turn), delivery),
@@ -185,9 +174,9 @@ function mappedRows(
   rows: Rows,
   mapping: RowMapping,
   delivery: Delivery,
-  options: ProcessStageOptions,
+  stage: Stage,
 ): readonly Batch[] | Observable<Batch> {
-  const { failed, dropped } = outcomesOf(rows, delivery, options);
+  const { failed, dropped } = outcomesOf(rows, delivery, stage);
   let next = 0;
   /** Up to here rows are mapped one by one. */
   let singleUntil = 0;
@@ -196,7 +185,7 @@ function mappedRows(
     const notGiven: number[] = [];
     do {
       const end = next < singleUntil ? next + 1 : Math.min(next + ROWS_TOGETHER, rows.size);
-      const mapped = mapRowsOf(mapping, next, end, nameOf(options));
+      const mapped = mapRowsOf(mapping, next, end, stage.who);
       done.push(mapped.rows);
       for (const position of mapped.dropped) notGiven.push(position);
       for (const [position, error] of mapped.failed) failed(position, error);
@@ -217,7 +206,6 @@ function outcomesOf(
 ): LineOutcomes {
   const eventAt = (position: number) => rows.events[position] as CollectedEvent;
   return {
-    processor: nameOf({ place }),
     failed: (position, error) => onFailure(eventAt(position), delivery, error),
     dropped: (count, positions) => {
       observer.dropped(place, 'filtered', count, () => positions().map(eventAt));
@@ -303,7 +291,7 @@ function resultsOf(event: CollectedEvent, delivery: Delivery, stage: Stage): Res
     return NO_EVENTS;
   }
   if (results === undefined) return awaitedResults(event, returned, delivery, stage);
-  expectEvents(results, `processor ${stage.place.name}`);
+  expectEvents(results, stage.who);
   if (results.length > 0) {
     delivery.add(results.length - 1);
   } else {
@@ -318,7 +306,7 @@ function awaitedResults(
   event: CollectedEvent,
   returned: unknown,
   delivery: Delivery,
-  { place, observer, onFailure, window }: Stage,
+  { who, place, observer, onFailure, window }: Stage,
 ): Observable<Batch> {
   return defer(() => {
     const demand = window.demand();
@@ -331,7 +319,7 @@ function awaitedResults(
         return EMPTY;
       }),
       map((result) => {
-        expectEvents([result], `processor ${place.name}`);
+        expectEvents([result], who);
         results++;
         demand.open();
         return batchOf(

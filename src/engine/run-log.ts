@@ -23,7 +23,10 @@ const FORMS: Readonly<Record<TravelForm, string>> = {
   batch: 'takes batches of events, by forwardBatch',
 };
 
-/** Logs what goes wrong in one run of a pipeline, and keeps what forwarders fail with where health looks for it. */
+/**
+ * Logs what goes wrong in one run of a pipeline and, at the level debug, how events travel. Keeps what forwarders fail with
+ * where health looks for it.
+ */
 export class RunLog implements PipelineObserver {
   readonly #pipeline: string;
   readonly #logger: Logger;
@@ -50,7 +53,7 @@ export class RunLog implements PipelineObserver {
     this.#retries.get(place)?.delivered();
   }
 
-  /** Which plugin ends the fast path is for its author to know. */
+  /** The author of a plugin sees here what ends the fast path. */
   travelled(place: StagePlace, form: TravelForm, why?: string): void {
     const reason = why === undefined ? '' : `, because ${why}`;
     this.#logger.debug(`${this.#nameOf(place)} ${FORMS[form]}${reason}`);

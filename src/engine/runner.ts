@@ -6,7 +6,6 @@ import { failureReason } from '../sdk/run-failure.ts';
 import { isFinal, type PipelineState, type PipelineStatus } from '../sdk/status.ts';
 import { runPipeline } from './pipeline.ts';
 import { elapsedText } from './retry-log.ts';
-
 import type { PipelineSetup } from './run-scope.ts';
 
 interface RunnerOptions {

@@ -10,7 +10,7 @@ const ACCOUNT =
 interface MappedRows {
   readonly rows: ParsedEvents;
   readonly end: number;
-  /** Up to here the rows after that are to be mapped one by one; undefined if none is postponed. */
+  /** The rows after `end`, up to here, are mapped one by one; undefined if none is postponed. */
   readonly singleUntil: number | undefined;
   readonly dropped: readonly number[];
   readonly failed: readonly (readonly [position: number, error: unknown])[];
@@ -61,6 +61,10 @@ export function mapRowsOf(mapping: RowMapping, start: number, end: number, who: 
     );
   }
   const [reached, singleUntil] = left ?? [end, undefined];
+  const told = [...dropped, ...failed.map(([position]) => position)];
+  if (told.some((position) => position >= reached)) {
+    throw wrongReturn(who, `${MAPPING} told of a row that it postponed`, ACCOUNT);
+  }
   const wanted = reached - start - dropped.length - failed.length;
   if (rows.size !== wanted) {
     const did = `${MAPPING} returned ${rows.size} rows for the positions from ${start} to before ${reached}, with ${dropped.length} dropped and ${failed.length} failed`;

@@ -10,20 +10,25 @@ import { kindOf, wrongReturn } from '../sdk/plugin-returns.ts';
 
 /** Told of the lines that do not come out, by their index. */
 export interface LineOutcomes {
-  /** Whose mapping it is, for errors: `processor mask`. */
-  readonly processor?: string;
   failed(index: number, error: unknown): void;
   /** Called at most once per run, with at least one line. `indexes` says which, and is called at once or not at all. */
   dropped(count: number, indexes: () => readonly number[]): void;
 }
 
-/** What `mapLines` has to return, for messages. */
-export const LINE_MAPPING =
+const LINE_MAPPING =
   'an object `{ map }` whose `map` takes a line and returns a string, or undefined to drop its event; or undefined to leave ' +
   'the lines to `process`';
 
+/** @throws MillraceError `MILLRACE_PLUGIN_RETURN` for what `mapLines` must not return. `who` is `processor mask`, say. */
+export function expectLineMapping(value: unknown, who: string): LineMapping | undefined {
+  if (value === undefined) return undefined;
+  const problem = lineMappingProblem(value);
+  if (problem !== undefined) throw wrongReturn(who, `mapLines returned ${problem}`, LINE_MAPPING);
+  return value as LineMapping;
+}
+
 /** Says in words what keeps a value from being a {@link LineMapping}; undefined if nothing does. */
-export function lineMappingProblem(value: unknown): string | undefined {
+function lineMappingProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return kindOf(value);
   const { map, many, keeps, keepsIn } = value as Partial<LineMapping>;
   if (typeof map !== 'function')
@@ -60,6 +65,7 @@ export class LineProcessing {
   readonly #lines: LineEvents;
   readonly #mapping: LineMapping;
   readonly #outcomes: LineOutcomes;
+  readonly #who: string;
   /** Lines that this run has dropped. */
   #dropped: number[] = [];
   /** Lines that are done. */
@@ -69,7 +75,9 @@ export class LineProcessing {
   /** Up to here lines are mapped one by one: `many` has failed on them. */
   #singleUntil = 0;
 
-  constructor(lines: LineEvents, mapping: LineMapping, outcomes: LineOutcomes) {
+  /** `who` has the mapping, for errors: `processor mask`. */
+  constructor(lines: LineEvents, mapping: LineMapping, outcomes: LineOutcomes, who = 'a processor') {
+    this.#who = who;
     this.#lines = lines;
     this.#mapping = mapping;
     this.#outcomes = outcomes;
@@ -167,7 +175,6 @@ export class LineProcessing {
     const failed: [offset: number, error: unknown][] = [];
     const kept = new KeptBytes(plain, first);
     const texts = new TextReader(bytes, first, keepsIn);
-    let isBroken = false;
     for (let isSpent = false; !isSpent && this.#offset < bytes.length; ) {
       const offset = this.#offset;
       texts.readAt(offset);
@@ -176,12 +183,12 @@ export class LineProcessing {
       try {
         until = texts.keptUntil(offset);
         if (until === offset) dropped.push(offset);
-        else if (bytes[until - 1] !== LF || until < offset) isBroken = true;
       } catch (error) {
         failed.push([offset, error]);
         weight = Number.POSITIVE_INFINITY;
       }
-      if (isBroken) throw this.#violated('`keepsIn` of mapLines returned no start of a line', LINE_STARTS);
+      const isStart = until === offset || (until > offset && bytes[until - 1] === LF);
+      if (!isStart) throw this.#violated('`keepsIn` of mapLines returned no start of a line', LINE_STARTS);
       if (until === offset) {
         until = texts.nextLine(offset);
         kept.leaveOut(offset, until);
@@ -246,7 +253,7 @@ export class LineProcessing {
   }
 
   #violated(did: string, expected: string): Error {
-    return wrongReturn(this.#outcomes.processor ?? 'a processor', did, expected);
+    return wrongReturn(this.#who, did, expected);
   }
 
   #mapOne(line: string, done: string[]): 'mapped' | 'dropped' | 'failed' {

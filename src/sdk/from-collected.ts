@@ -4,6 +4,7 @@ import { MillraceError } from './errors.ts';
 import { type EventBatch, isEvent, isEventBatch } from './event-batch.ts';
 import type { CollectedEvent } from './events.ts';
 import { isAsync, isIterable, toObservable } from './plugin.ts';
+import { describeKind } from './plugin-returns.ts';
 
 /** What a collector emits. */
 type Collected = CollectedEvent | EventBatch;
@@ -39,11 +40,4 @@ function collectedFrom(returned: unknown, demand: Demand, name: string): Observa
 
 function isAsyncIterable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
-}
-
-/** What kind of value it is, and nothing of its content. */
-export function describeKind(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object that is not an event' : `a ${typeof value}`;
 }

@@ -22,13 +22,24 @@ export function wrongReturn(who: string, did: string, expected: string): Millrac
   });
 }
 
+/** The error of a function of a plugin, as one that says whose it is. */
+export function failedIn(who: string, name: string, cause: unknown): PluginError {
+  const options = { cause, permanent: isPermanent(cause) };
+  const error = new PluginError(`${who} failed in ${name}: ${safeReason(cause)}`, options);
+  return Object.assign(error, { fatal: isFatal(cause) });
+}
+
+/** {@link kindOf} a value that should be an event. */
+export function describeKind(value: unknown): string {
+  const kind = kindOf(value);
+  return kind === 'an object' ? `${kind} that is not an event` : kind;
+}
+
 /** Calls a function of a plugin whose errors fail the run, so that they say whose they are. */
 export function calledFor<T>(who: string, name: string, call: () => T): T {
   try {
     return call();
   } catch (cause) {
-    const options = { cause, permanent: isPermanent(cause) };
-    const error = new PluginError(`${who} failed in ${name}: ${safeReason(cause)}`, options);
-    throw Object.assign(error, { fatal: isFatal(cause) });
+    throw failedIn(who, name, cause);
   }
 }

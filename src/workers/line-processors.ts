@@ -2,7 +2,7 @@ import { BlockLease, BlockMemory, LineBlock } from '../../operators/internal-fil
 import { filtering } from '../../plugins/expressions/filtering.ts';
 import { entropyMasking } from '../../plugins/masks/entropy-masking.ts';
 import { regexMasking } from '../../plugins/masks/regex-masking.ts';
-import { processLines } from '../rows/process-lines.ts';
+import { expectLineMapping, processLines } from '../rows/process-lines.ts';
 import type { PipelineRunContext, PluginStats } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';
@@ -42,7 +42,7 @@ interface Processor {
 }
 
 type MainThreadOnly = (typeof MAIN_THREAD_ONLY)[number];
-/** What a worker has. The type checker accepts it only if the list above has all the rest. */
+/** What a worker has. The type checker accepts it only if `MAIN_THREAD_ONLY` has all the rest. */
 type WorkerContext = Pick<PipelineRunContext<never>, Exclude<keyof PipelineRunContext, MainThreadOnly>>;
 
 /** A processor used a member of `ctx` that a worker does not have. */
@@ -193,7 +193,8 @@ function process({ index, plugin, ctx }: Processor, rows: Rows, outcome: Outcome
   };
   outcome.received[index] = (outcome.received[index] ?? 0) + rows.size;
   const { lines } = rows;
-  const mapping = lines && plugin.mapLines?.({ ctx, envelope: lines.envelope });
+  const mapping =
+    lines && expectLineMapping(plugin.mapLines?.({ ctx, envelope: lines.envelope }), 'a processor');
   if (lines !== undefined && mapping !== undefined) {
     return processLines(lines, mapping, { failed: (_, error) => failed(error), dropped: filtered });
   }

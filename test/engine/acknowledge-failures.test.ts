@@ -115,6 +115,21 @@ describe('an error in acknowledge', () => {
     expect(dropped.logger.lines).toContain(`error main: failed: ${WHERE}: the state is gone`);
   });
 
+  it('of a batch with whole and cut lines is that of the collector, also if a promise tells of it', () => {
+    const rejected = {
+      // biome-ignore lint/suspicious/noThenProperty: a promise that rejects at once, in virtual time
+      then: (_: unknown, fail: (error: unknown) => void) => fail(new PluginError('the state is gone')),
+    };
+    const cut = { ...collectedEvent({ line: 'b' }), truncated: true };
+    const { logger } = states({
+      collect: {
+        source: () => of(new EventBatch([collectedEvent({ line: 'a' }), cut], () => rejected as never)),
+      },
+      forward: { out: () => undefined },
+    });
+    expect(logger.lines).toContain(`error main: failed: ${WHERE}: the state is gone`);
+  });
+
   it('ends the other collectors, whose events are delivered and acknowledged', () => {
     const told: unknown[] = [];
     const batch = new EventBatch([collectedEvent({ n: 'other' })], (outcome) => void told.push(outcome));

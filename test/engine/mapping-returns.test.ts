@@ -94,6 +94,11 @@ describe('what a mapping of mapRows gives', () => {
       (a, b, { postponed }) => last(postponed(4, 9), rowsOf(a, b)),
     ],
     [
+      'a row that it postpones as dropped',
+      'told of a row that it postponed',
+      (a, b, { dropped, postponed }) => last(dropped(b - 1), postponed(a + 2, b), rowsOf(a, a + 1)),
+    ],
+    [
       'a row of null',
       'returned a row whose fields are null',
       () => new ParsedEvents([null, {}, {}] as never, envelope),

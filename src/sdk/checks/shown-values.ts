@@ -69,14 +69,16 @@ function withholderOf(
 ): (text: string) => string {
   const variables = used
     .filter(({ value }) => value !== '')
-    .flatMap(({ name, value, shown = `\${${name}}` }) => [
-      ...formsOf(value).map((form) =>
-        withheldValue(form, shown, form.length < LONG_ENOUGH ? neighbours : undefined),
-      ),
-      ...(shown === `\${${name}}` ? foldersOf(value) : []).map((folder) =>
-        withheldValue(folder, shown, () => '\\w'),
-      ),
-    ]);
+    .flatMap(({ name, value, shown }) => {
+      const reference = shown ?? `\${${name}}`;
+      const folders = shown === undefined ? foldersOf(value) : [];
+      return [
+        ...formsOf(value).map((form) =>
+          withheldValue(form, reference, form.length < LONG_ENOUGH ? neighbours : undefined),
+        ),
+        ...folders.map((folder) => withheldValue(folder, reference, () => '\\w')),
+      ];
+    });
   const all = longestFirst(variables);
   return (text) =>
     (secrets.length === 0 ? all : longestFirst([...all, ...valuesOf(secrets)])).reduce(

@@ -44,8 +44,8 @@ function placeholder(bytes: number): ShownValue {
 const SLICE = 256;
 
 /**
- * Masks the events of a recording as they were collected: by the processors of the pipeline that remove secrets, in their order, and then by
- * `redact` with its default packs, because a recording is shown to more people than what the pipeline forwards. An event
+ * Masks the events of a recording as they were collected: by the processors of the pipeline that remove secrets, in their
+ * order, and then by `redact` with its default packs, because a recording is shown to more people than what the pipeline forwards. An event
  * that cannot be masked becomes a placeholder.
  *
  * @param timeLeft real milliseconds until all further events become placeholders

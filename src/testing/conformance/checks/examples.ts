@@ -3,7 +3,7 @@ import { load } from 'js-yaml';
 import { isMapping } from '../../../sdk/checks/problem.ts';
 import type { Plugin, ProcessPlugin } from '../../../sdk/plugin.ts';
 import { toJson } from '../../../sdk/serialise.ts';
-import { ALL_KINDS, type Check, demand, reasonOf } from '../check.ts';
+import { ALL_KINDS, type Check, CheckFailure, demand, reasonOf } from '../check.ts';
 import { observe, processed } from '../observe.ts';
 import type { Subject } from '../subject.ts';
 
@@ -59,7 +59,7 @@ function exampleEntry({ plugin }: Subject): readonly [name: string, fields: Reco
   try {
     read = typeof example === 'string' ? load(example) : undefined;
   } catch (error) {
-    demand(false, `its \`example\` is not YAML: ${reasonOf(error)}`);
+    throw new CheckFailure(`its \`example\` is not YAML: ${reasonOf(error)}`);
   }
   const [[name, entry] = []] = isMapping(read) ? Object.entries(read) : [];
   demand(

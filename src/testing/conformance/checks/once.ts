@@ -1,6 +1,6 @@
 import { asyncScheduler } from 'rxjs';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
-import { type Check, demand, reasonOf } from '../check.ts';
+import { type Check, CheckFailure, demand, reasonOf } from '../check.ts';
 import { collected, observe, VIRTUAL_LIMIT_MS } from '../observe.ts';
 
 /** A source that emits so many events has no end. */
@@ -36,11 +36,9 @@ export const ONCE_CHECKS: readonly Check[] = [
         return 'it emits without end with these options, so that it could not be seen whether it completes';
       }
       const time = subject.isVirtual ? 'an hour of virtual time' : `${subject.patience} ms`;
-      demand(
-        false,
+      throw new CheckFailure(
         `with ctx.once it emitted all that it has and did not complete in ${time}, so a run with --once would not end; complete when everything is read: if (ctx.once) return`,
       );
-      return undefined;
     },
   },
 ];
