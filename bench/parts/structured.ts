@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { accessJob, jsonJob, packsJob } from '../jobs.ts';
-import { lineCounter } from '../lines-of.ts';
 import { accessFile, secretsFile, structuredFile } from '../log-file.ts';
 import { rounds } from '../measure/rounds.ts';
-import { type Run, runToEnd, runUntil, sizeOf } from '../measure/run-command.ts';
+import { type Run, sizeOf } from '../measure/run-command.ts';
 import { median, ratio } from '../measure/statistics.ts';
 import { fluentBitStructured } from '../peers/fluent-bit.ts';
+import { runWithOutput } from '../peers/run-peer.ts';
 import { type Content, contentOf, millracePeer, type StructuredPeer } from '../peers/structured-peer.ts';
 import { syslogNgStructured } from '../peers/syslog-ng.ts';
 import { vectorStructured } from '../peers/vector.ts';
@@ -142,14 +142,10 @@ function runOnce(peer: StructuredPeer, input: string, expected?: Expected) {
   return withFolder(async (folder) => {
     const output = join(folder, 'out.jsonl');
     const command = peer.command(input, output, folder);
-    const lines = lineCounter(output);
-    const isComplete = (written: number) =>
-      expected?.size === undefined
-        ? written > 0 && lines() >= (expected?.content.events ?? 0)
-        : written >= expected.size;
-    const run = peer.isDaemon
-      ? await runUntil(command, () => sizeOf(output), isComplete)
-      : await runToEnd(command);
+    const run = await runWithOutput(command, output, peer, {
+      lines: expected?.content.events ?? 0,
+      size: expected?.size,
+    });
     const content = contentOf(output, peer);
     if (expected !== undefined && content.digest !== expected.content.digest) {
       throw new Error(`${peer.name}: the events differ from those of millrace`);

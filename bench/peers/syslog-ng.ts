@@ -50,19 +50,21 @@ function run(folder: string, config: string): Command {
   };
 }
 
+const head = (input: string) => `@version: 3.38
+options { stats-freq(0); use-dns(no); dns-cache(no); frac-digits(3); };
+source s_log {
+  file("${input}" flags(no-parse) read-old-records(yes) follow-freq(0.1)
+    log-fetch-limit(1000) log-iw-size(100000));
+};
+`;
+
 /** `flow-control`, because without it syslog-ng drops what it reads faster than it writes. */
 function configuration({ input, output, rules }: Job): string {
   const masks = Object.entries(rules).map(
     ([name, expression]) =>
       `  subst('${expression}', '${replacement(name)}', value("MESSAGE") type(pcre) flags(global));`,
   );
-  return `@version: 3.38
-options { stats-freq(0); use-dns(no); dns-cache(no); frac-digits(3); };
-source s_log {
-  file("${input}" flags(no-parse) read-old-records(yes) follow-freq(0.1)
-    log-fetch-limit(1000) log-iw-size(100000));
-};
-rewrite r_mask {
+  return `${head(input)}rewrite r_mask {
 ${masks.join('\n')}
 };
 destination d_events {
@@ -83,13 +85,7 @@ function structuredConfiguration(input: string, output: string): string {
         `  subst('${expression}', '${replacement(name)}', value(".json.${field}") type(pcre) flags(global));`,
     ),
   );
-  return `@version: 3.38
-options { stats-freq(0); use-dns(no); dns-cache(no); frac-digits(3); };
-source s_log {
-  file("${input}" flags(no-parse) read-old-records(yes) follow-freq(0.1)
-    log-fetch-limit(1000) log-iw-size(100000));
-};
-parser p_json { json-parser(prefix(".json.")); };
+  return `${head(input)}parser p_json { json-parser(prefix(".json.")); };
 filter f_relevant { not match("DEBUG" value(".json.level") type(string)); };
 rewrite r_mask {
 ${masks.join('\n')}

@@ -10,7 +10,7 @@ import type { Secret } from '../sdk/secret.ts';
 import type { PipelineHealth } from '../sdk/status.ts';
 import type { AdminServerOptions } from './admin-server.ts';
 import type { Connections } from './connections.ts';
-import type { RequestStream } from './first-request.ts';
+import type { FirstRequest } from './first-request.ts';
 
 /** Milliseconds: `for` of `/record`. */
 const LONGEST_RECORDING = 600_000;
@@ -23,7 +23,7 @@ interface Request {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
-  readonly stream: RequestStream;
+  readonly stream: FirstRequest;
 }
 
 interface Answer {
@@ -58,7 +58,7 @@ function readRequest({ method = '', url = '', headers, socket }: IncomingMessage
     path,
     query: new URLSearchParams(query),
     headers,
-    stream: socket as unknown as RequestStream,
+    stream: socket as unknown as FirstRequest,
   };
 }
 

@@ -8,7 +8,7 @@ import type { Secret } from '../sdk/secret.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
 import { adminListener } from './admin-routes.ts';
 import { Connections } from './connections.ts';
-import { RequestStream } from './first-request.ts';
+import { FirstRequest } from './first-request.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Limits on what comes from outside. Each connection has one request, without a body. */
@@ -75,7 +75,7 @@ export class AdminServer {
     const connections = new Connections(CONNECTIONS);
     const http = createHttpServer({ maxHeaderSize: MOST_HEAD_BYTES }, adminListener(options, connections));
     const server = createServer((socket) => {
-      const stream = new RequestStream(socket);
+      const stream = new FirstRequest(socket);
       connections.add(stream);
       stream.passTo(http, MOST_HEAD_BYTES);
     });

@@ -8,7 +8,7 @@ const HEAD_END = '\r\n\r\n';
  * What a server of HTTP gets in place of a connection: the head of the first request, and nothing that comes later. Node.js
  * would parse all that a client sends without waiting, and keep the answers in memory while the client does not read them.
  */
-export class RequestStream extends Duplex {
+export class FirstRequest extends Duplex {
   readonly #socket: Socket;
 
   constructor(socket: Socket) {

@@ -25,7 +25,7 @@ import type { Host, Logger } from '../sdk/context.ts';
 import { safeReason } from '../sdk/errors.ts';
 import { changesIn, configFiles, FOR_A_RUN, selectPipelines } from './config-files.ts';
 import { counted } from './format.ts';
-import type { Fleet } from './reloadable-pipelines.ts';
+import type { ReloadablePipelines } from './reloadable-pipelines.ts';
 import type { RunState } from './run-state.ts';
 
 interface ReloaderOptions {
@@ -52,10 +52,10 @@ interface Loaded {
 /** Loads the configuration of a run: at the start, and again whenever that is asked for. */
 export class Reloader {
   readonly #options: ReloaderOptions;
-  readonly #fleet: Fleet;
+  readonly #fleet: ReloadablePipelines;
   #last: Loaded | undefined;
 
-  constructor(fleet: Fleet, options: ReloaderOptions) {
+  constructor(fleet: ReloadablePipelines, options: ReloaderOptions) {
     this.#fleet = fleet;
     this.#options = options;
   }
@@ -137,7 +137,11 @@ export interface PipelineChanges {
  * Compares what each running pipeline is made of, its own settings, the entries that it uses and the host's, with what
  * `next` makes of it. `names` are the pipelines that are to run from now on.
  */
-function pipelineChanges(fleet: Fleet, next: AnalyticsConfig, names: readonly string[]): PipelineChanges {
+function pipelineChanges(
+  fleet: ReloadablePipelines,
+  next: AnalyticsConfig,
+  names: readonly string[],
+): PipelineChanges {
   const running = fleet.running();
   const states = fleet.states();
   const isChanged = (name: string) => {

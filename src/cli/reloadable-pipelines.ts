@@ -35,7 +35,7 @@ interface Member {
  * The pipelines of one process, each with the Manager that it runs in. A new configuration gets a Manager of its own,
  * and the pipelines that it changes move there; the others run on where they are.
  */
-export class Fleet implements LiveSource {
+export class ReloadablePipelines implements LiveSource {
   readonly #members = new Map<string, Member>();
   readonly #states$ = new Subject<PipelineStatus>();
   /** The number of moves under way. A pipeline that is moving has stopped, but has not ended. */

@@ -11,7 +11,7 @@ import { counted } from './format.ts';
 import { letHeapGrow } from './heap-growth.ts';
 import { liveLine } from './live-line.ts';
 import { digestOf, fileChanges, Reloader } from './reload.ts';
-import { Fleet } from './reloadable-pipelines.ts';
+import { ReloadablePipelines } from './reloadable-pipelines.ts';
 import { RunState, stateFolder } from './run-state.ts';
 import { RunningRecordings } from './running-recordings.ts';
 import {
@@ -39,7 +39,7 @@ export async function run(files: readonly string[], options: RunOptions): Promis
   const { logger, report } = standardError(options, terminal);
   const state = new RunState(stateFolder(options), logger);
   const reopen$ = new Subject<void>();
-  const fleet = new Fleet();
+  const fleet = new ReloadablePipelines();
   const recordings = new RunningRecordings(fleet, files, logger);
   const admin = new Admin({
     listen: options.admin,

@@ -6,7 +6,7 @@ import type { PipelineObserver } from '../engine/observer.ts';
 import type { AnalyticsConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { counted } from './format.ts';
-import type { Fleet } from './reloadable-pipelines.ts';
+import type { ReloadablePipelines } from './reloadable-pipelines.ts';
 import { SwitchableObserver } from './switchable-observer.ts';
 
 /** Milliseconds that events in flight may take to be delivered when a recording has ended, as in a test. */
@@ -17,13 +17,13 @@ const MAX_REPLAY_MS = 10_000;
 
 /** Records pipelines of a process without stopping them: the answers to `/record`. One recording at a time. */
 export class RunningRecordings {
-  readonly #fleet: Fleet;
+  readonly #fleet: ReloadablePipelines;
   readonly #files: readonly string[];
   readonly #logger: Logger;
   readonly #switches = new Map<string, SwitchableObserver>();
   #isRecording = false;
 
-  constructor(fleet: Fleet, files: readonly string[], logger: Logger) {
+  constructor(fleet: ReloadablePipelines, files: readonly string[], logger: Logger) {
     this.#fleet = fleet;
     this.#files = files;
     this.#logger = logger;

@@ -4,15 +4,8 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import { silentMetrics, silentStats } from '../sdk/metrics.ts';
 import { needsOrder, type ProcessPlugin } from '../sdk/plugin.ts';
 import { memoryState } from '../state/state-store.ts';
-import {
-  asLines,
-  asParsed,
-  differenceOf,
-  type FormedRows,
-  FormProblem,
-  mapByFasterForm,
-  type RowOutcome,
-} from './faster-forms.ts';
+import { differenceOf, FormProblem, mapByFasterForm, type RowOutcome } from './faster-forms.ts';
+import { asLines, asParsed, type FormedRows } from './rows-of-events.ts';
 import { copyOf } from './stand-ins.ts';
 
 /** What a faster form made of an event. */

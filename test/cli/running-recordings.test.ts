@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { load as parseYaml } from 'js-yaml';
 import { firstValueFrom } from 'rxjs';
-import { Fleet } from '../../src/cli/reloadable-pipelines.ts';
+import { ReloadablePipelines } from '../../src/cli/reloadable-pipelines.ts';
 import { RunningRecordings } from '../../src/cli/running-recordings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { Manager } from '../../src/engine/manager.ts';
@@ -47,7 +47,7 @@ host_config: {}
   const logger = recordingLogger();
   const { config, host } = await loadConfig([temp('web.yaml')], { logger });
   const state = await openState(temp('state'), { logger });
-  const fleet = new Fleet();
+  const fleet = new ReloadablePipelines();
   const recordings = new RunningRecordings(fleet, ['web.yaml'], logger);
   const endRecording = endOfRecording();
   const options = { host, logger, state, random: () => 0, observer: recordings.observer };

@@ -176,6 +176,7 @@ describe('numbers with more digits than JavaScript has keep them', () => {
       'src/testing/record/hide-findings.ts',
       'src/testing/record/mask-events.ts',
       'src/testing/record/recorded-expectation.ts',
+      'src/testing/rows-of-events.ts',
       'src/testing/yaml/snapshots.ts',
     ];
     const root = join(import.meta.dirname, '../..');

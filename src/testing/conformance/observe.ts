@@ -7,6 +7,7 @@ import type { CollectedEvent } from '../../sdk/events.ts';
 import { collectedBy } from '../../sdk/from-collected.ts';
 import type { CollectPlugin, ForwardPlugin, ProcessPlugin } from '../../sdk/plugin.ts';
 import { availableResults, streamResults } from '../../sdk/plugin.ts';
+import { failureText, type RowOutcome } from '../faster-forms.ts';
 import { activeResources, resourcesSince } from './active-resources.ts';
 import type { Subject } from './subject.ts';
 
@@ -139,4 +140,15 @@ export function resultsOf(call: () => unknown): Observable<unknown> {
       return from(availableResults<unknown>(returned) ?? streamResults<unknown>(returned));
     }),
   );
+}
+
+/** What `process` makes of an event, as {@link differenceOf} compares it. */
+export async function processedBy(
+  subject: Subject,
+  ctx: PipelineRunContext,
+  event: CollectedEvent,
+): Promise<RowOutcome> {
+  const { values, end, error, crash } = await observe(subject, () => processed(subject, ctx, event));
+  if (crash !== undefined || end === 'failed') return { failure: failureText(crash?.error ?? error) };
+  return { events: values as CollectedEvent[] };
 }

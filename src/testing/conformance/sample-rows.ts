@@ -2,7 +2,7 @@ import type { CollectedEvent } from '../../sdk/events.ts';
 import { type LineEnvelope, LineEvents } from '../../sdk/line-events.ts';
 import { ParsedEvents, type ParsedFields } from '../../sdk/parsed-events.ts';
 import type { Rows } from '../../sdk/rows.ts';
-import { copyOfJson, isJson } from '../faster-forms.ts';
+import { copyOfJson, isJson } from '../rows-of-events.ts';
 import { CONTENT } from './sample-events.ts';
 import { sampleEnvelopes, sampleLines } from './sample-lines.ts';
 import type { Subject } from './subject.ts';

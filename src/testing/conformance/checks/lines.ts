@@ -4,19 +4,17 @@ import { describeValue } from '../../../sdk/checks/describe.ts';
 import { type LineEnvelope, LineEvents, textsOf } from '../../../sdk/line-events.ts';
 import type { LineMapping, Plugin, ProcessPlugin } from '../../../sdk/plugin.ts';
 import { serialise } from '../../../sdk/serialise.ts';
-import { failureText } from '../../faster-forms.ts';
+import { failureText, OR_LEAVE_IT } from '../../faster-forms.ts';
 import { type Check, demand } from '../check.ts';
 import { counting, demandCounts } from '../counting.ts';
-import { observe, processed } from '../observe.ts';
+import { processedBy } from '../observe.ts';
 import { sampleEnvelopes, sampleLines } from '../sample-lines.ts';
 import type { Subject } from '../subject.ts';
 
 /** What came of a line: the events as JSON, or a failure as the log would have it. */
 type Outcome = { readonly events: readonly string[] } | { readonly failure: string };
 
-const OR_LEAVE_IT = 'let it do the same, or return undefined where it cannot';
-
-/** The way of a processor past its events. */
+/** The faster form of a processor for lines. */
 export const LINE_CHECKS: readonly Check[] = [
   {
     name: 'lines: mapLines does what process does',
@@ -69,7 +67,7 @@ async function isMappedAlike(subject: Subject, envelope: LineEnvelope): Promise<
   }
   for (const line of sampleLines(subject)) {
     const events = LineEvents.of([line], envelope);
-    demandSame(line, mappedBy(mapping, line, events), await processedBy(subject, plain.ctx, events));
+    demandSame(line, mappedBy(mapping, line, events), await eventsOrFailure(subject, plain.ctx, events));
   }
   demandCounts(fast.counts, plain.counts, 'for the same lines');
   demandTogetherAlike(subject, envelope);
@@ -121,14 +119,13 @@ function demandTogetherAlike(subject: Subject, envelope: LineEnvelope): void {
   demandCounts(together.counts, each.counts, 'for the same lines together', 'map');
 }
 
-async function processedBy(
+async function eventsOrFailure(
   subject: Subject,
   ctx: ReturnType<typeof counting>['ctx'],
   { events: [event] }: LineEvents,
 ): Promise<Outcome> {
-  const { values, end, error, crash } = await observe(subject, () => processed(subject, ctx, event as never));
-  if (crash !== undefined || end === 'failed') return { failure: failureText(crash?.error ?? error) };
-  return { events: values.map((value) => serialise(value as never)) };
+  const outcome = await processedBy(subject, ctx, event as never);
+  return 'failure' in outcome ? outcome : { events: outcome.events.map((one) => serialise(one)) };
 }
 
 function demandSame(line: string, mapped: Outcome, wanted: Outcome): void {

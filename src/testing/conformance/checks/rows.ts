@@ -5,16 +5,10 @@ import { freezeDeep } from '../../../sdk/freeze.ts';
 import { isMask, type Plugin, type ProcessPlugin } from '../../../sdk/plugin.ts';
 import type { Rows } from '../../../sdk/rows.ts';
 import { serialise } from '../../../sdk/serialise.ts';
-import {
-  differenceOf,
-  FormProblem,
-  failureText,
-  mapByFasterForm,
-  type RowOutcome,
-} from '../../faster-forms.ts';
+import { differenceOf, FormProblem, mapByFasterForm, type RowOutcome } from '../../faster-forms.ts';
 import { type Check, CheckFailure, demand } from '../check.ts';
 import { type Counts, counting, demandCounts } from '../counting.ts';
-import { observe, processed } from '../observe.ts';
+import { processedBy } from '../observe.ts';
 import { heldRows, sampleRows } from '../sample-rows.ts';
 import type { Subject } from '../subject.ts';
 
@@ -130,14 +124,4 @@ function valuesOf(event: CollectedEvent): string {
     return value;
   });
   return JSON.stringify(values);
-}
-
-async function processedBy(
-  subject: Subject,
-  ctx: PipelineRunContext,
-  event: CollectedEvent,
-): Promise<RowOutcome> {
-  const { values, end, error, crash } = await observe(subject, () => processed(subject, ctx, event));
-  if (crash !== undefined || end === 'failed') return { failure: failureText(crash?.error ?? error) };
-  return { events: values as CollectedEvent[] };
 }
