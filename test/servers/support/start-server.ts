@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe } from '@jest/globals';
@@ -10,6 +11,10 @@ import { afterAll, describe } from '@jest/globals';
 const PATIENCE = 300_000;
 /** How long it may take to stop before it is killed. */
 const STOP_PATIENCE = 60_000;
+
+/** The servers that `.ci/install-servers` builds. */
+export const SERVERS_FOLDER =
+  process.env.MILLRACE_TEST_SERVERS_DIR ?? join(homedir(), '.cache', 'millrace-test-servers');
 
 /** A server that runs for the tests of a file, and is stopped after them. */
 export interface Server {
@@ -21,16 +26,31 @@ export interface Server {
 }
 
 const servers = new Set<Server>();
-afterAll(() => stopServers());
+const folders = new Set<string>();
+afterAll(async () => {
+  await stopServers();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
+});
+
+/** A folder for the data of a server. It is removed after the tests of the file, when no server runs any more. */
+export function serverFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `millrace-${name}-`));
+  folders.add(folder);
+  return folder;
+}
 
 /** Stops all servers that run. After the tests of a file, that is done in any case. */
 export async function stopServers(signal?: NodeJS.Signals): Promise<void> {
   await Promise.all([...servers].map((server) => server.stop(signal)));
 }
 
-/** The path of a program in `PATH` or in the folders of system programs; undefined if it is not installed. */
-function programPath(name: string): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+/** The path of a program in `PATH`, in the folders of system programs or among the servers that were built for tests. */
+export function programPath(name: string): string | undefined {
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...['/usr/sbin', '/usr/local/sbin', '/lib/systemd', join(SERVERS_FOLDER, 'bin')],
+  ];
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
@@ -43,6 +63,14 @@ function isExecutable(path: string): boolean {
   }
 }
 
+/** The class path of a server in Java that `.ci/install-servers` has put together; undefined if there is none. */
+export function classPath(name: string): string | undefined {
+  const file = join(SERVERS_FOLDER, name, 'cp.txt');
+  if (programPath('java') === undefined || !existsSync(file)) return undefined;
+  const jars = readFileSync(file, 'utf8').trim();
+  return jars.split(delimiter).every((jar) => existsSync(jar)) ? jars : undefined;
+}
+
 /**
  * `describe` for tests that need programs. Without them, the tests are skipped, and their names say what is missing, so
  * that the summary of `.ci/run` shows it.
@@ -51,7 +79,8 @@ function isExecutable(path: string): boolean {
  * skipWithout('nginx', 'openssl')('http behind nginx', () => { … });
  */
 export function skipWithout(...programs: readonly string[]): (name: string, tests: () => void) => void {
-  const missing = programs.filter((program) => programPath(program) === undefined);
+  const isMissing = (name: string) => programPath(name) === undefined && classPath(name) === undefined;
+  const missing = programs.filter(isMissing);
   if (missing.length === 0) return (name, tests) => describe(name, tests);
   return (name, tests) =>
     describe.skip(`${name} (needs ${missing.join(' and ')}, which is not installed)`, tests);
