@@ -61,6 +61,7 @@ export type { CallId, PartlyFailedCall } from './forward-call.ts';
 export { type LineEnvelope, LineEvents, type LineTexts } from './line-events.ts';
 export type { LineJoining } from './line-joining.ts';
 export type { LineMapping, LinesTest, ManyLines } from './line-mapping.ts';
+export { isLoopback, type ListenAddress, parseListenAddress } from './listen-address.ts';
 export { mapFields } from './map-fields.ts';
 export type {
   CounterMetric,
@@ -77,7 +78,16 @@ export { hasExactNumber, jsonTokens, parseJson } from './parse-json.ts';
 export { ParsedEvents, type ParsedFields, type RowMapping, type RowOutcomes } from './parsed-events.ts';
 export { printableJson } from './printable.ts';
 export { type Rows, WrittenEvents } from './rows.ts';
-export { bytes, count, integer, MAX_COUNT, oneCharacter, path, seconds } from './schema-parts.ts';
+export {
+  bytes,
+  count,
+  integer,
+  listenAddress,
+  MAX_COUNT,
+  oneCharacter,
+  path,
+  seconds,
+} from './schema-parts.ts';
 export { type Secret, type SecretOptions, type SecretSource, secret } from './secret.ts';
 export { serialise, toJson, toJsonLine } from './serialise.ts';
 export type { CollectTraits, ForwardTraits, ProcessTraits } from './traits.ts';
