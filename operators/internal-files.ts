@@ -3,11 +3,15 @@
 // The file system, which tests replace.
 
 export {
+  closeFile,
   type FileSystem,
   type FileWatch,
   fileSystem,
   fsCall,
+  readAt,
+  removeFile,
   replaceFileSystem,
+  writeAll,
 } from './support/file-system.ts';
 
 // Paths.
@@ -30,7 +34,7 @@ export { UNSURE_CHARACTERS, withoutUnsureTail } from './files/follow/truncated-e
 
 export { ExactFile } from './files/append/exact-file.ts';
 export { leaseAppender } from './files/append/file-appender.ts';
-export { syncFolder } from './files/append/output-file.ts';
+export { makeFolder, syncFolder } from './files/append/output-file.ts';
 export {
   APPEND_FLAGS,
   FILE_MODE,

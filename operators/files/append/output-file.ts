@@ -207,20 +207,20 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /** Makes a folder as `makeFolderSync` does. */
-export async function makeFolder(path: string): Promise<void> {
+export async function makeFolder(path: string, mode = FOLDER_MODE): Promise<void> {
   try {
-    await makeOneFolder(path);
+    await makeOneFolder(path, mode);
   } catch (error) {
     const parent = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
-    await makeFolder(parent);
-    await makeOneFolder(path);
+    await makeFolder(parent, mode);
+    await makeOneFolder(path, mode);
   }
 }
 
-async function makeOneFolder(path: string): Promise<void> {
+async function makeOneFolder(path: string, mode: number): Promise<void> {
   try {
-    await fsCall((done) => fileSystem.mkdir(path, FOLDER_MODE, done));
+    await fsCall((done) => fileSystem.mkdir(path, mode, done));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
     const stats = await fsCall<fs.Stats>((done) => fileSystem.stat(path, done)).catch(() =>

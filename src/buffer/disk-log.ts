@@ -1,0 +1,303 @@
+import { asyncScheduler, filter, firstValueFrom, race, Subject, timer } from 'rxjs';
+import { counted } from '../../operators/internal.ts';
+import { makeFolder, writeError } from '../../operators/internal-files.ts';
+import type { Logger } from '../sdk/context.ts';
+import { encodeRecord } from './record.ts';
+import { ReleasedPosition } from './released-position.ts';
+import {
+  cutTail,
+  type FoundSegment,
+  findSegments,
+  type LogPosition,
+  removeSegment,
+  type Segment,
+  SegmentReader,
+  SegmentWriter,
+} from './segment.ts';
+
+export interface DiskLogOptions {
+  readonly folder: string;
+  /** The log takes no more than this of the disk, unless a single record does. */
+  readonly maxBytes: number;
+  /** What a write does that has no room: waits for it, makes room of the oldest events, or is refused. */
+  readonly whenFull: 'wait' | 'drop_oldest' | 'reject';
+  readonly logger: Logger;
+  /** Told of events that left the log unread. */
+  readonly onDropped: (events: number) => void;
+}
+
+export interface LogRecord {
+  /** The events as JSON Lines. */
+  readonly documents: Buffer;
+  readonly events: number;
+  /** Where the next record starts. */
+  readonly end: LogPosition;
+}
+
+/** How full a log is. */
+export interface LogStatus {
+  readonly bytes: number;
+  /** Events that are not released. */
+  readonly events: number;
+  /** When the oldest of them was written, in milliseconds since 1970; undefined if there is none. */
+  readonly oldest: number | undefined;
+}
+
+/** Milliseconds to the next attempt while the disk cannot be written to. */
+const RETRY_AFTER = 1000;
+const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
+/** Room comes back one segment at a time, so that a small log has several too. */
+const MIN_SEGMENTS = 8;
+
+/**
+ * An append-only log of events in a folder, in segments. `write` resolves when the disk has the events, `read` gives them
+ * in the same order, and `release` says that what was read up to a position is no longer needed. A segment is removed when
+ * all of its events are released. After a crash, everything is read again that was not released.
+ */
+export class DiskLog {
+  readonly #options: DiskLogOptions;
+  readonly #segmentBytes: number;
+  /** Oldest first. The writer's is the last. */
+  #segments: Segment[];
+  #writer: SegmentWriter | undefined;
+  #lastWrite: Promise<unknown> | undefined;
+  #nextNumber: number;
+  #reader: SegmentReader | undefined;
+  /** Where the next record to read starts. */
+  #next: LogPosition;
+  /** What was read and is not released, oldest first. */
+  readonly #unreleased: ReadRecord[] = [];
+  readonly #released: ReleasedPosition;
+  /** Something that a write or a read waits for may have happened. */
+  readonly #changed$ = new Subject<void>();
+  #isEnded = false;
+  #isClosed = false;
+  #isFailing = false;
+
+  private constructor(options: DiskLogOptions, segments: Segment[], released: ReleasedPosition) {
+    this.#options = options;
+    this.#segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.ceil(options.maxBytes / MIN_SEGMENTS));
+    this.#segments = segments;
+    this.#released = released;
+    this.#next = released.position;
+    this.#nextNumber = Math.max(released.position.segment, segments.at(-1)?.number ?? 0) + 1;
+  }
+
+  /** Creates the folder if it is not there. One process uses it at a time, which the caller sees to. */
+  static async open(options: DiskLogOptions): Promise<DiskLog> {
+    await makeFolder(options.folder, 0o700);
+    const released = await ReleasedPosition.open(options.folder);
+    const segments = await findSegments(options.folder, released.position);
+    await repairTails(segments, options.logger);
+    const log = new DiskLog(options, segments, released);
+    await log.#removeReleased();
+    return log;
+  }
+
+  get status(): LogStatus {
+    const unread = this.#segments.reduce((sum, segment) => sum + segment.unread, 0);
+    return {
+      bytes: this.#bytes,
+      events: this.#unreleased.reduce((sum, { events }) => sum + events, unread),
+      oldest: this.#unreleased[0]?.writtenAt,
+    };
+  }
+
+  /**
+   * Writes one record of events that are JSON Lines. Resolves with true when the disk has it, and with false if it was
+   * refused, or the log was closed before. While the disk cannot be written to, it is tried again.
+   */
+  write(documents: readonly Buffer[], events: number): Promise<boolean> {
+    const written = this.#write(documents, events);
+    this.#lastWrite = written;
+    return written;
+  }
+
+  async #write(documents: readonly Buffer[], events: number): Promise<boolean> {
+    const record = encodeRecord(documents, events, asyncScheduler.now());
+    while (await this.#makeRoom(record.length)) {
+      try {
+        const writer = await this.#writerFor(record.length);
+        await writer.append(record, events);
+        this.#recovered();
+        this.#changed$.next();
+        return true;
+      } catch (error) {
+        this.#report(error);
+        await this.#abandonWriter();
+        if (this.#options.whenFull === 'reject') return false;
+        await firstValueFrom(race(timer(RETRY_AFTER), this.#changed$.pipe(filter(() => this.#isClosed))));
+      }
+    }
+    return false;
+  }
+
+  /** The records in order, from the first that is not released. Waits for those that are still to be written. */
+  async *read(): AsyncGenerator<LogRecord> {
+    while (!this.#isClosed) {
+      const reader = await this.#readerAtNext();
+      if (reader !== undefined) {
+        const record = await this.#readFrom(reader);
+        if (record !== undefined) yield record;
+      } else if (this.#isEnded) return;
+      else await this.#change();
+    }
+  }
+
+  /** What was read up to `end` is no longer needed. To be called in the order of reading. */
+  release(end: LogPosition): void {
+    this.#unreleased.shift();
+    this.#released.move(end);
+    void this.#removeReleased();
+  }
+
+  /** Nothing more will be written: `read` ends after the last record. */
+  end(): void {
+    this.#isEnded = true;
+    this.#changed$.next();
+  }
+
+  /** Waits for what is being written to the disk. What is not released is kept for the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#changed$.next();
+    await this.#lastWrite;
+    await this.#retireWriter();
+    await this.#removeReleased();
+    await this.#reader?.close();
+    await this.#released.close();
+  }
+
+  get #bytes(): number {
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  #change(): Promise<void> {
+    return firstValueFrom(this.#changed$);
+  }
+
+  /** Resolves with whether there is room. A record that is larger than the whole log gets it once the log is empty. */
+  async #makeRoom(bytes: number): Promise<boolean> {
+    const fits = () => this.#segments.length === 0 || this.#bytes + bytes <= this.#options.maxBytes;
+    while (!this.#isClosed && !fits()) {
+      // Its segment may be removable, or the only one that can be dropped.
+      await this.#retireWriter();
+      await this.#removeReleased();
+      if (fits()) break;
+      if (this.#options.whenFull === 'reject') return false;
+      if (this.#options.whenFull === 'drop_oldest') await this.#dropOldest();
+      else await this.#change();
+    }
+    return !this.#isClosed;
+  }
+
+  async #writerFor(bytes: number): Promise<SegmentWriter> {
+    const used = this.#writer?.segment.bytes ?? 0;
+    if (used > 0 && used + bytes > this.#segmentBytes) await this.#retireWriter();
+    if (this.#writer === undefined) {
+      this.#writer = await SegmentWriter.create(this.#options.folder, this.#nextNumber++);
+      this.#segments.push(this.#writer.segment);
+    }
+    return this.#writer;
+  }
+
+  async #retireWriter(): Promise<void> {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    await writer?.close();
+  }
+
+  /** After a failure, a new segment is begun. */
+  async #abandonWriter(): Promise<void> {
+    await this.#writer?.cut();
+    await this.#retireWriter();
+  }
+
+  async #dropOldest(): Promise<void> {
+    const oldest = this.#segments.shift() as Segment;
+    if (oldest.unread > 0) this.#options.onDropped(oldest.unread);
+    await removeSegment(oldest);
+  }
+
+  /** The writer's segment stays, unless it is retired. */
+  async #removeReleased(): Promise<void> {
+    const { segment, offset } = this.#released.position;
+    const isNeeded = (one: Segment) =>
+      one === this.#writer?.segment ||
+      (one.number > segment && one.bytes > 0) ||
+      (one.number === segment && one.bytes > offset);
+    const removable = this.#segments.filter((one) => !isNeeded(one));
+    if (removable.length === 0) return;
+    this.#segments = this.#segments.filter(isNeeded);
+    await Promise.all(removable.map(removeSegment));
+    this.#changed$.next();
+  }
+
+  /** The reader at the next record; undefined if it is not written yet. */
+  async #readerAtNext(): Promise<SegmentReader | undefined> {
+    const { segment: number, offset } = this.#next;
+    const segment = this.#segments.find((one) =>
+      one.number === number ? one.bytes > offset : one.number > number && one.bytes > 0,
+    );
+    if (segment === undefined) return undefined;
+    if (this.#reader?.segment !== segment) {
+      await this.#reader?.close();
+      this.#reader = await SegmentReader.open(segment, segment.number === number ? offset : 0);
+    }
+    return this.#reader;
+  }
+
+  async #readFrom(reader: SegmentReader): Promise<LogRecord | undefined> {
+    const { segment } = reader;
+    const found = await reader.next();
+    // It may have been dropped meanwhile, with this record.
+    if (!this.#segments.includes(segment)) return undefined;
+    const end = { segment: segment.number, offset: found?.end ?? segment.bytes };
+    this.#next = end;
+    const events = found?.events ?? segment.unread;
+    segment.unread -= events;
+    if (found?.documents !== undefined) {
+      this.#unreleased.push({ end, events, writtenAt: found.writtenAt });
+      return { documents: found.documents, events, end };
+    }
+    this.#options.logger.error(`${segment.path}: ${counted(events, 'event')} ${damageAt(end.offset)}`);
+    this.#options.onDropped(events);
+    return undefined;
+  }
+
+  #report(cause: unknown): void {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    const { message } = writeError(this.#options.folder, cause as NodeJS.ErrnoException);
+    this.#options.logger.error(`${message}. Until then, nothing is acknowledged to its source`);
+  }
+
+  #recovered(): void {
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#options.logger.info(`${this.#options.folder}: events are buffered again`);
+  }
+}
+
+interface ReadRecord {
+  readonly end: LogPosition;
+  readonly events: number;
+  readonly writtenAt: number;
+}
+
+/** A crash tears the end of the last segment, of which nothing was acknowledged. Nothing but damage does so elsewhere. */
+async function repairTails(segments: readonly FoundSegment[], logger: Logger): Promise<void> {
+  for (const segment of segments) {
+    const { path, bytes, unreadable } = segment;
+    if (unreadable === 0) continue;
+    if (segment === segments.at(-1)) await cutTail(segment);
+    else logger.error(`${path}: ${counted(unreadable, 'byte')} ${damageAt(bytes)}`);
+  }
+}
+
+function damageAt(offset: number): string {
+  return (
+    `at byte ${offset} cannot be read, because a checksum does not match. If the machine has lost power, they were not ` +
+    'acknowledged to their source; otherwise the disk is damaged, and they are lost'
+  );
+}

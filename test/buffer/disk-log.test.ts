@@ -1,0 +1,189 @@
+import fs from 'node:fs';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { DiskLog, type DiskLogOptions, type LogRecord } from '../../src/buffer/disk-log.ts';
+import { eventually } from '../support/eventually.ts';
+import { recordingLogger } from '../support/pipelines.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const folder = tempFolder();
+const opened: DiskLog[] = [];
+const logger = recordingLogger();
+let dropped = 0;
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((log) => log.close()));
+  logger.lines.length = 0;
+  dropped = 0;
+});
+
+async function open(options: Partial<DiskLogOptions> = {}): Promise<DiskLog> {
+  const log = await DiskLog.open({
+    folder: folder('buffer'),
+    maxBytes: 1024 * 1024,
+    whenFull: 'wait',
+    logger,
+    onDropped: (events) => {
+      dropped += events;
+    },
+    ...options,
+  });
+  opened.push(log);
+  return log;
+}
+
+/** What a crash leaves: the log is not closed, and its folder is used by another process. */
+async function reopenAfterCrash(options?: Partial<DiskLogOptions>): Promise<DiskLog> {
+  fs.cpSync(folder('buffer'), folder('copy'), { recursive: true });
+  await Promise.all(opened.splice(0).map((log) => log.close()));
+  fs.rmSync(folder('buffer'), { recursive: true });
+  fs.renameSync(folder('copy'), folder('buffer'));
+  return open(options);
+}
+
+const line = (n: number) => `{"n":${n}}\n`;
+const write = (log: DiskLog, ...numbers: number[]) =>
+  log.write([Buffer.from(numbers.map(line).join(''))], numbers.length);
+
+/** What there is to read, released as it is read if `releases`. */
+async function readAll(log: DiskLog, releases = false): Promise<number[]> {
+  log.end();
+  const records: LogRecord[] = [];
+  for await (const record of log.read()) {
+    records.push(record);
+    if (releases) log.release(record.end);
+  }
+  return records.flatMap(({ documents }) =>
+    documents
+      .toString()
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text).n),
+  );
+}
+
+const segments = () => fs.readdirSync(folder('buffer')).filter((name) => name.endsWith('.records'));
+
+describe('a log on disk', () => {
+  it('gives what was written, in order, also while it is being written', async () => {
+    const log = await open();
+    const read: number[] = [];
+    const reading = (async () => {
+      for await (const { documents, end } of log.read()) {
+        read.push(JSON.parse(documents.toString()).n);
+        log.release(end);
+      }
+    })();
+    for (let n = 0; n < 50; n++) await write(log, n);
+    await eventually(() => expect(read).toEqual(Array.from({ length: 50 }, (_, n) => n)));
+    log.end();
+    await reading;
+    expect(log.status).toEqual({ bytes: expect.any(Number), events: 0, oldest: undefined });
+  });
+
+  it('gives what was not released again after a crash, and nothing that was', async () => {
+    const log = await open();
+    for (let n = 0; n < 10; n++) await write(log, n);
+    const records = log.read();
+    for (let n = 0; n < 4; n++) log.release((await records.next()).value.end);
+    await eventually(() => expect(fs.readFileSync(folder('buffer/released'), 'latin1')).toMatch(/^1 12\d /));
+    expect(await readAll(await reopenAfterCrash())).toEqual([4, 5, 6, 7, 8, 9]);
+  });
+
+  it('keeps its files from others', async () => {
+    const log = await open();
+    await write(log, 1);
+    expect(fs.statSync(folder('buffer')).mode & 0o777).toBe(0o700);
+    expect(fs.statSync(folder('buffer/000000000001.records')).mode & 0o777).toBe(0o600);
+  });
+
+  it('loses no whole record to a tail that was torn at any byte, and goes on after it', async () => {
+    const log = await open();
+    for (let n = 0; n < 3; n++) await write(log, n);
+    const path = folder('buffer/000000000001.records');
+    const whole = fs.readFileSync(path);
+    await log.close();
+    for (let length = whole.length; length >= 0; length--) {
+      fs.rmSync(folder('buffer'), { recursive: true });
+      fs.mkdirSync(folder('buffer'));
+      fs.writeFileSync(path, whole.subarray(0, length));
+      const kept = [0, 1, 2].slice(0, Math.floor((length * 3) / whole.length));
+      const again = await open();
+      expect(again.status.events).toBe(kept.length);
+      await write(again, 99);
+      expect(await readAll(await reopenAfterCrash())).toEqual([...kept, 99]);
+      await opened.pop()?.close();
+    }
+    expect(logger.lines).toEqual([]);
+  });
+
+  it.each([
+    ['header', 0],
+    ['number of events', 12],
+    ['content', 24],
+  ])('a damaged %s costs no other segment, is reported, and nothing wrong is read', async (_, offset) => {
+    const log = await open({ maxBytes: 800 });
+    for (let n = 0; n < 9; n++) await write(log, n);
+    expect(segments()).toHaveLength(3);
+    await log.close();
+    const path = folder('buffer/000000000002.records');
+    const bytes = fs.readFileSync(path);
+    (bytes[offset] as number) ^= 1;
+    fs.writeFileSync(path, bytes);
+    const again = await open();
+    const left = await readAll(again);
+    expect(left).toEqual(expect.arrayContaining([0, 1, 2, 6, 7, 8]));
+    expect(left).not.toContain(3);
+    expect(left).toEqual([...left].sort());
+    expect(logger.lines).toEqual([
+      expect.stringMatching(/^error .*000000000002\.records: .* checksum does not match/),
+    ]);
+  });
+
+  describe('that is full', () => {
+    const fill = async (log: DiskLog) => {
+      for (let n = 0; n < 20; n++) await write(log, n);
+    };
+
+    it('drops the oldest events if it is to, and says how many', async () => {
+      const log = await open({ maxBytes: 320, whenFull: 'drop_oldest' });
+      await fill(log);
+      const left = await readAll(log);
+      expect(left).toEqual(Array.from({ length: left.length }, (_, n) => 20 - left.length + n));
+      expect(left.length + dropped).toBe(20);
+      expect(left.length).toBeGreaterThan(4);
+    });
+
+    it('refuses new events if it is to, until there is room', async () => {
+      const log = await open({ maxBytes: 320, whenFull: 'reject' });
+      const taken: boolean[] = [];
+      for (let n = 0; n < 12; n++) taken.push(await write(log, n));
+      const count = taken.indexOf(false);
+      expect(count).toBeGreaterThan(4);
+      expect(taken.slice(count)).not.toContain(true);
+      const records = log.read();
+      for (let n = 0; n < count; n++) log.release((await records.next()).value.end);
+      expect(await write(log, 100)).toBe(true);
+    });
+
+    it('waits for room otherwise, also where all room is in one segment', async () => {
+      const log = await open({ maxBytes: 150 });
+      const writing = fill(log);
+      const read: number[] = [];
+      for await (const { documents, end } of log.read()) {
+        read.push(JSON.parse(documents.toString()).n);
+        expect(log.status.bytes).toBeLessThanOrEqual(150);
+        log.release(end);
+        if (read.length === 20) break;
+      }
+      await writing;
+      expect(read).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    });
+
+    it('takes a record that is larger than the whole log once it is empty', async () => {
+      const log = await open({ maxBytes: 100, whenFull: 'reject' });
+      const long = { documents: [Buffer.from(`{"text":"${'x'.repeat(200)}"}\n`)], events: 1 };
+      expect(await log.write(long.documents, long.events)).toBe(true);
+      expect(await write(log, 1)).toBe(false);
+    });
+  });
+});
