@@ -1,7 +1,9 @@
-import { asyncScheduler, filter, firstValueFrom, race, Subject, timer } from 'rxjs';
+import { asyncScheduler, firstValueFrom, Subject } from 'rxjs';
 import { counted } from '../../operators/internal.ts';
-import { makeFolder, writeError } from '../../operators/internal-files.ts';
+import { writeError } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
+import { PluginError } from '../sdk/errors.ts';
+import { BufferFull, type BufferStatus, type EventBufferOptions } from './event-buffer.ts';
 import { encodeRecord } from './record.ts';
 import { ReleasedPosition } from './released-position.ts';
 import {
@@ -15,36 +17,19 @@ import {
   SegmentWriter,
 } from './segment.ts';
 
-export interface DiskLogOptions {
-  readonly folder: string;
-  /** The log takes no more than this of the disk, unless a single record does. */
-  readonly maxBytes: number;
-  /** What a write does that has no room: waits for it, makes room of the oldest events, or is refused. */
-  readonly whenFull: 'wait' | 'drop_oldest' | 'reject';
-  readonly logger: Logger;
-  /** Told of events that left the log unread. */
-  readonly onDropped: (events: number) => void;
-}
-
 export interface LogRecord {
   /** The events as JSON Lines. */
   readonly documents: Buffer;
   readonly events: number;
+  /** The file that it is in. */
+  readonly path: string;
+  readonly start: number;
   /** Where the next record starts. */
   readonly end: LogPosition;
 }
 
-/** How full a log is. */
-export interface LogStatus {
-  readonly bytes: number;
-  /** Events that are not released. */
-  readonly events: number;
-  /** When the oldest of them was written, in milliseconds since 1970; undefined if there is none. */
-  readonly oldest: number | undefined;
-}
-
-/** Milliseconds to the next attempt while the disk cannot be written to. */
-const RETRY_AFTER = 1000;
+/** Seconds to the next attempt while the disk cannot be written to. */
+const RETRY_AFTER = 1;
 const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 /** Room comes back one segment at a time, so that a small log has several too. */
 const MIN_SEGMENTS = 8;
@@ -55,12 +40,13 @@ const MIN_SEGMENTS = 8;
  * all of its events are released. After a crash, everything is read again that was not released.
  */
 export class DiskLog {
-  readonly #options: DiskLogOptions;
+  readonly #options: EventBufferOptions;
   readonly #segmentBytes: number;
   /** Oldest first. The writer's is the last. */
   #segments: Segment[];
   #writer: SegmentWriter | undefined;
   #lastWrite: Promise<unknown> | undefined;
+  #closing: Promise<void> | undefined;
   #nextNumber: number;
   #reader: SegmentReader | undefined;
   /** Where the next record to read starts. */
@@ -72,9 +58,8 @@ export class DiskLog {
   readonly #changed$ = new Subject<void>();
   #isEnded = false;
   #isClosed = false;
-  #isFailing = false;
 
-  private constructor(options: DiskLogOptions, segments: Segment[], released: ReleasedPosition) {
+  private constructor(options: EventBufferOptions, segments: Segment[], released: ReleasedPosition) {
     this.#options = options;
     this.#segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.ceil(options.maxBytes / MIN_SEGMENTS));
     this.#segments = segments;
@@ -83,9 +68,8 @@ export class DiskLog {
     this.#nextNumber = Math.max(released.position.segment, segments.at(-1)?.number ?? 0) + 1;
   }
 
-  /** Creates the folder if it is not there. One process uses it at a time, which the caller sees to. */
-  static async open(options: DiskLogOptions): Promise<DiskLog> {
-    await makeFolder(options.folder, 0o700);
+  /** The folder is there, and nobody else uses it. */
+  static async open(options: EventBufferOptions): Promise<DiskLog> {
     const released = await ReleasedPosition.open(options.folder);
     const segments = await findSegments(options.folder, released.position);
     await repairTails(segments, options.logger);
@@ -94,7 +78,7 @@ export class DiskLog {
     return log;
   }
 
-  get status(): LogStatus {
+  get status(): BufferStatus {
     const unread = this.#segments.reduce((sum, segment) => sum + segment.unread, 0);
     return {
       bytes: this.#bytes,
@@ -104,40 +88,36 @@ export class DiskLog {
   }
 
   /**
-   * Writes one record of events that are JSON Lines. Resolves with true when the disk has it, and with false if it was
-   * refused, or the log was closed before. While the disk cannot be written to, it is tried again.
+   * Writes one record of events that are JSON Lines. Resolves when the disk has it. One write at a time.
+   *
+   * Rejects with {@link BufferFull} if it is refused, and with an error that names the folder if the disk cannot be written to.
    */
-  write(documents: readonly Buffer[], events: number): Promise<boolean> {
+  write(documents: Buffer, events: number): Promise<void> {
     const written = this.#write(documents, events);
-    this.#lastWrite = written;
+    this.#lastWrite = written.catch(() => {});
     return written;
   }
 
-  async #write(documents: readonly Buffer[], events: number): Promise<boolean> {
+  async #write(documents: Buffer, events: number): Promise<void> {
     const record = encodeRecord(documents, events, asyncScheduler.now());
-    while (await this.#makeRoom(record.length)) {
-      try {
-        const writer = await this.#writerFor(record.length);
-        await writer.append(record, events);
-        this.#recovered();
-        this.#changed$.next();
-        return true;
-      } catch (error) {
-        this.#report(error);
-        await this.#abandonWriter();
-        if (this.#options.whenFull === 'reject') return false;
-        await firstValueFrom(race(timer(RETRY_AFTER), this.#changed$.pipe(filter(() => this.#isClosed))));
-      }
+    await this.#makeRoom(record.length);
+    try {
+      const writer = await this.#writerFor(record.length);
+      await writer.append(record, events);
+    } catch (cause) {
+      await this.#abandonWriter();
+      const { message } = writeError(this.#options.folder, cause as NodeJS.ErrnoException);
+      throw new PluginError(message, { cause, retryAfter: RETRY_AFTER });
     }
-    return false;
+    this.#changed$.next();
   }
 
   /** The records in order, from the first that is not released. Waits for those that are still to be written. */
   async *read(): AsyncGenerator<LogRecord> {
     while (!this.#isClosed) {
-      const reader = await this.#readerAtNext();
-      if (reader !== undefined) {
-        const record = await this.#readFrom(reader);
+      const segment = this.#segmentAtNext();
+      if (segment !== undefined) {
+        const record = await this.#readFrom(segment);
         if (record !== undefined) yield record;
       } else if (this.#isEnded) return;
       else await this.#change();
@@ -158,7 +138,12 @@ export class DiskLog {
   }
 
   /** Waits for what is being written to the disk. What is not released is kept for the next start. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#isClosed = true;
     this.#changed$.next();
     await this.#lastWrite;
@@ -176,19 +161,19 @@ export class DiskLog {
     return firstValueFrom(this.#changed$);
   }
 
-  /** Resolves with whether there is room. A record that is larger than the whole log gets it once the log is empty. */
-  async #makeRoom(bytes: number): Promise<boolean> {
+  /** Resolves when there is room. A record that is larger than the whole log gets it once the log is empty. */
+  async #makeRoom(bytes: number): Promise<void> {
     const fits = () => this.#segments.length === 0 || this.#bytes + bytes <= this.#options.maxBytes;
-    while (!this.#isClosed && !fits()) {
+    while (!fits() && !this.#isClosed) {
       // Its segment may be removable, or the only one that can be dropped.
       await this.#retireWriter();
       await this.#removeReleased();
       if (fits()) break;
-      if (this.#options.whenFull === 'reject') return false;
+      if (this.#options.whenFull === 'reject') throw new BufferFull();
       if (this.#options.whenFull === 'drop_oldest') await this.#dropOldest();
       else await this.#change();
     }
-    return !this.#isClosed;
+    if (this.#isClosed) throw new PluginError('the buffer is closed');
   }
 
   async #writerFor(bytes: number): Promise<SegmentWriter> {
@@ -233,22 +218,26 @@ export class DiskLog {
     this.#changed$.next();
   }
 
-  /** The reader at the next record; undefined if it is not written yet. */
-  async #readerAtNext(): Promise<SegmentReader | undefined> {
+  /** The segment with the next record; undefined if that is not written yet. */
+  #segmentAtNext(): Segment | undefined {
     const { segment: number, offset } = this.#next;
-    const segment = this.#segments.find((one) =>
+    return this.#segments.find((one) =>
       one.number === number ? one.bytes > offset : one.number > number && one.bytes > 0,
     );
-    if (segment === undefined) return undefined;
+  }
+
+  async #readerOf(segment: Segment): Promise<SegmentReader> {
     if (this.#reader?.segment !== segment) {
       await this.#reader?.close();
+      const { segment: number, offset } = this.#next;
       this.#reader = await SegmentReader.open(segment, segment.number === number ? offset : 0);
     }
     return this.#reader;
   }
 
-  async #readFrom(reader: SegmentReader): Promise<LogRecord | undefined> {
-    const { segment } = reader;
+  async #readFrom(segment: Segment): Promise<LogRecord | undefined> {
+    const reader = await this.#readerOf(segment);
+    const start = reader.offset;
     const found = await reader.next();
     // It may have been dropped meanwhile, with this record.
     if (!this.#segments.includes(segment)) return undefined;
@@ -258,24 +247,11 @@ export class DiskLog {
     segment.unread -= events;
     if (found?.documents !== undefined) {
       this.#unreleased.push({ end, events, writtenAt: found.writtenAt });
-      return { documents: found.documents, events, end };
+      return { documents: found.documents, events, path: segment.path, start, end };
     }
     this.#options.logger.error(`${segment.path}: ${counted(events, 'event')} ${damageAt(end.offset)}`);
     this.#options.onDropped(events);
     return undefined;
-  }
-
-  #report(cause: unknown): void {
-    if (this.#isFailing) return;
-    this.#isFailing = true;
-    const { message } = writeError(this.#options.folder, cause as NodeJS.ErrnoException);
-    this.#options.logger.error(`${message}. Until then, nothing is acknowledged to its source`);
-  }
-
-  #recovered(): void {
-    if (!this.#isFailing) return;
-    this.#isFailing = false;
-    this.#options.logger.info(`${this.#options.folder}: events are buffered again`);
   }
 }
 

@@ -29,11 +29,10 @@ export const HEADER_BYTES = 24;
  * | 12 to 15 | number of events                                    |
  * | 16 to 23 | when it was written, in milliseconds since 1970     |
  */
-export function encodeRecord(documents: readonly Buffer[], events: number, writtenAt: number): Buffer {
-  const record = Buffer.concat([Buffer.alloc(HEADER_BYTES), ...documents]);
-  const payload = record.subarray(HEADER_BYTES);
-  record.writeUInt32LE(crc32(payload), 4);
-  record.writeUInt32LE(payload.length, 8);
+export function encodeRecord(documents: Buffer, events: number, writtenAt: number): Buffer {
+  const record = Buffer.concat([Buffer.alloc(HEADER_BYTES), documents]);
+  record.writeUInt32LE(crc32(documents), 4);
+  record.writeUInt32LE(documents.length, 8);
   record.writeUInt32LE(events, 12);
   record.writeDoubleLE(writtenAt, 16);
   record.writeUInt32LE(crc32(record.subarray(4, HEADER_BYTES)), 0);

@@ -4,7 +4,7 @@ import type { Batch, Batches } from './batches.ts';
 import type { Delivery } from './delivery.ts';
 import type { Observers, StagePlace } from './observer.ts';
 
-interface AcknowledgementOptions {
+export interface AcknowledgementOptions {
   readonly place: StagePlace;
   readonly observer: Observers;
   /** The outcome of events that were delivered: `dead_lettered` for the dead letter's own stage. */

@@ -1,7 +1,7 @@
 import { map, Observable, type OperatorFunction } from 'rxjs';
 import type { InFlightWindow } from '../../operators/index.ts';
 import { Fifo } from '../../operators/internal.ts';
-import type { PipelineConfig } from '../sdk/config.ts';
+import type { MemoryBufferConfig } from '../sdk/config.ts';
 import { EventBatch, type Outcome } from '../sdk/event-batch.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { failedIn } from '../sdk/plugin-returns.ts';
@@ -16,7 +16,7 @@ import type { Observers, StagePlace } from './observer.ts';
 interface CollectStageOptions {
   readonly place: StagePlace;
   readonly window: InFlightWindow;
-  readonly buffer: PipelineConfig['buffer'];
+  readonly buffer: MemoryBufferConfig;
   readonly clock: Clock;
   readonly observer: Observers;
   /** Takes what the collector could not make events of. */

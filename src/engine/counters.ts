@@ -1,3 +1,4 @@
+import type { BufferStatus } from '../buffer/event-buffer.ts';
 import type { Outcome } from '../sdk/event-batch.ts';
 import type { DropReason, PipelineStats } from '../sdk/status.ts';
 import { type Clock, TurnClock } from './clock.ts';
@@ -19,6 +20,7 @@ const BATCH_EVENTS = [1, 4, 64, 1024, 4096];
 const DROP_REASONS: Readonly<Record<StagePlace['kind'], readonly DropReason[]>> = {
   collect: ['collector_failed', 'buffer_full'],
   process: ['filtered', 'processor_failed'],
+  buffer: ['buffer_full'],
   forward: ['forwarder_failed', 'route_failed'],
   dead_letter: ['forwarder_failed'],
 };
@@ -123,6 +125,8 @@ export class PipelineCounters implements PipelineObserver {
   inFlight = 0;
   restarts = 0;
   givenUp = 0;
+  /** The buffer on disk; undefined if the pipeline has none, or it was never opened. */
+  buffer: { readonly status: BufferStatus } | undefined;
   /** Events that no forwarder got; undefined if there is a forwarder without a condition. */
   unrouted: number | undefined;
   /** When an event was acknowledged last, by the clock; undefined if none was. */
@@ -158,7 +162,8 @@ export class PipelineCounters implements PipelineObserver {
   }
 
   collected(place: StagePlace, count: number): void {
-    this.entry(place).received += count;
+    // What comes out of a buffer was counted when the buffer received it.
+    if (place.kind !== 'buffer') this.entry(place).received += count;
   }
 
   refused(place: StagePlace): void {
@@ -227,9 +232,17 @@ export class PipelineCounters implements PipelineObserver {
     entry.acknowledgeSeconds.observe(ms / 1000, count);
   }
 
-  /** A run has ended: what is still in flight will never be acknowledged. Returns how many events these are. */
+  /** Events in flight that no buffer on disk has. */
+  get volatile(): number {
+    return this.#sum(({ kind, inFlight }) => (kind === 'collect' ? inFlight : 0));
+  }
+
+  /**
+   * A run has ended: what is still in flight will never be acknowledged. Returns how many events that are lost, unless their
+   * collectors emit them again.
+   */
   abandon(): number {
-    const abandoned = this.inFlight;
+    const abandoned = this.volatile;
     this.inFlight = 0;
     for (const entry of this.#entries.values()) {
       entry.inFlight = 0;

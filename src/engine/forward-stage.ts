@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { type OperatorFunction, pipe, tap } from 'rxjs';
-import { batchingOf, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
-import type { AnalyticsConfig, PipelineConfig } from '../sdk/config.ts';
+import type { Demand } from '../../operators/index.ts';
+import { type Batching, MOST_BATCH_EVENTS } from '../sdk/batching.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
+import type { Outcome } from '../sdk/event-batch.ts';
 import type { ForwardPlugin } from '../sdk/plugin.ts';
 import { calledFor, kindOf, wrongReturn } from '../sdk/plugin-returns.ts';
-import { Acknowledgement } from './acknowledgement.ts';
+import { Acknowledgement, type AcknowledgementOptions } from './acknowledgement.ts';
 import { Pause } from './attempts.ts';
 import type { Batch, Batches } from './batches.ts';
 import type { CallPlan } from './call-plan.ts';
 import type { Clock } from './clock.ts';
 import type { SharedContext } from './context.ts';
-import type { DeadLetters } from './dead-letters.ts';
 import { deliver } from './deliver.ts';
 import { type Deliveries, DONE, deliverGroup, type ForwarderStage } from './deliver-group.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
@@ -27,39 +27,49 @@ const EVENTS_CHANGED =
   'after a crash, the processors made other events of the same lines than before, or the lines are gone: what was in ' +
   'flight may be stored twice';
 
+/** What events are delivered to: a forwarder, or a buffer. */
+interface ForwardTarget {
+  /** For messages: `forwarder archive`. */
+  readonly who: string;
+  readonly functions: ForwarderFunctions;
+  /** The limits of its calls; undefined if it has none. */
+  readonly batching: Batching | undefined;
+  /** Calls for the same events at most; undefined: without end. */
+  readonly attempts: number | undefined;
+  /** Seconds for a call; undefined: no limit. */
+  readonly timeout: number | undefined;
+}
+
 /** What a forwarder needs of its pipeline. */
 interface ForwardToOptions {
-  /** Where it stands: a dead letter is tried without end, and its own failures go nowhere. */
   readonly place: StagePlace;
-  readonly config: Pick<PipelineConfig, 'ordered' | 'delivery'>;
+  readonly ordered: boolean;
   readonly shared: Pick<SharedContext, 'pipeline' | 'logger' | 'random'>;
-  readonly ctx: PipelineRunContext;
+  readonly demand: Demand;
   readonly observer: Observers;
   readonly clock: Clock;
-  readonly deadLetters: DeadLetters;
+  /** The outcome of events that were delivered. Default: `forwarded`. */
+  readonly outcome?: Outcome;
+  /** Takes an event that could not be delivered. */
+  readonly onFailure: AcknowledgementOptions['onFailure'];
   /** Milliseconds of continuous failure after which the run fails; undefined: never. */
   readonly giveUpAfter: number | undefined;
-  /** Takes the place of the plugin's own ways in a pipeline that delivers exactly once. */
-  readonly exactly: ExactlyOnce | undefined;
-  /** The same for a forwarder that stores nothing twice under one id. */
-  readonly plan: CallPlan | undefined;
+  /** Told of what is written in a pipeline that delivers exactly once; `functions` are its own then. */
+  readonly exactly?: ExactlyOnce | undefined;
+  /** What calls are made of, for a forwarder that stores nothing twice under one id. */
+  readonly plan?: CallPlan | undefined;
 }
 
 /**
  * The stage of one forwarder: gathers events into calls, repeats calls that fail, and acknowledges each event. Emits
  * nothing. The window bounds what waits here. Errors with an error that fails the run.
  */
-export function forwardTo(
-  entry: AnalyticsConfig['forwarders'][string],
-  options: ForwardToOptions,
-): OperatorFunction<Batch, never> {
-  const { place, config, shared, observer, exactly, plan } = options;
-  const { ordered } = config;
-  const { demand } = options.ctx;
-  const batching = batchingOf({ ...options.ctx.config });
+export function forwardTo(target: ForwardTarget, options: ForwardToOptions): OperatorFunction<Batch, never> {
+  const { place, ordered, shared, demand, observer, exactly, plan } = options;
+  const { batching } = target;
   // What is delivered exactly once is written in one order.
   const limits = exactly === undefined ? batching : undefined;
-  const stage = stageOf(entry, options, ordered || limits !== undefined || plan !== undefined);
+  const stage = stageOf(target, options, ordered || limits !== undefined || plan !== undefined);
   const isWindowFull = () => demand.room === 0;
   observer.holds(place, batching?.seconds ?? 0);
   const gathered =
@@ -96,31 +106,25 @@ function deliverPlanned(
 
 /** What the calls are made with, how often, and who is told what became of them. `ordered`: one group after the other. */
 function stageOf(
-  { name, loaded_plugin: plugin }: AnalyticsConfig['forwarders'][string],
+  { who, functions, attempts, timeout }: ForwardTarget,
   options: ForwardToOptions,
   ordered: boolean,
 ): ForwarderStage {
-  const { place, config, shared, observer, clock, deadLetters, exactly, plan, giveUpAfter } = options;
-  const isDeadLetter = place.kind === 'dead_letter';
-  const attempts = isDeadLetter ? undefined : config.delivery.attempts;
-  const functions = exactly
-    ? exactFunctions(exactly)
-    : functionsOf(plugin, options.ctx as PipelineRunContext<never>, `forwarder ${name}`);
+  const { place, shared, observer, clock, outcome = 'forwarded', onFailure, exactly, plan } = options;
   return {
     calls: new ForwarderCalls(functions, place, observer, clock),
     acknowledgement: new Acknowledgement({
       place,
       observer,
-      outcome: isDeadLetter ? 'dead_lettered' : 'forwarded',
+      outcome,
       onDelivered: exactly && ((count, delivered) => exactly.written(count, delivered)),
-      onFailure: (...failure) =>
-        isDeadLetter ? deadLetters.lost(place, ...failure) : deadLetters.forwarderFailed(place, ...failure),
+      onFailure,
     }),
     policy: {
-      name: `forwarder ${name}`,
+      name: who,
       attempts,
-      timeout: config.delivery.timeout,
-      giveUpAfter,
+      timeout,
+      giveUpAfter: options.giveUpAfter,
       random: shared.random,
       pause: new Pause(),
       onFailing: (isFailing) => observer.retrying(place, isFailing),
@@ -133,7 +137,12 @@ function stageOf(
   };
 }
 
-function functionsOf(plugin: ForwardPlugin, ctx: PipelineRunContext<never>, who: string): ForwarderFunctions {
+/** The functions of a plugin, with its context. @throws MillraceError for a form of events that is none */
+export function functionsOf(
+  plugin: ForwardPlugin,
+  ctx: PipelineRunContext<never>,
+  who: string,
+): ForwarderFunctions {
   return {
     forward: (event, id, restOf) => plugin.forward({ ctx, event, id, restOf }),
     forwardBatch:
@@ -158,7 +167,8 @@ function jsonLinesOf(
   );
 }
 
-function exactFunctions(exactly: ExactlyOnce): ForwarderFunctions {
+/** What takes the place of a plugin's functions in a pipeline that delivers exactly once. */
+export function exactFunctions(exactly: ExactlyOnce): ForwarderFunctions {
   return {
     forward: (event) => exactly.write([event]),
     forwardBatch: (events) => exactly.write(events),

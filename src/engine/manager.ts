@@ -14,6 +14,7 @@ import { version } from '../version.ts';
 import { PipelineCounters } from './counters.ts';
 import { pipelineHealth } from './health.ts';
 import type { PipelineObserver, StagePlace } from './observer.ts';
+import type { OpenBuffer } from './run-scope.ts';
 import { PipelineRunner } from './runner.ts';
 
 export interface ManagerOptions {
@@ -38,6 +39,8 @@ export interface ManagerOptions {
   readonly reopen$?: Observable<unknown> | undefined;
   /** Keeps the metrics that plugins have of their own. Default: nothing is kept. */
   readonly metrics?: MetricsOf | undefined;
+  /** Opens the buffer of a pipeline with `buffer.type: disk`. Default: in its folder. */
+  readonly openBuffer?: OpenBuffer | undefined;
   /** Who watches the runs of the named pipeline, for tests, pictures and recordings. Default: nobody. */
   readonly observer?: (pipeline: string) => PipelineObserver | undefined;
 }
@@ -94,6 +97,7 @@ export class Manager {
       state,
       reopen$,
       metrics,
+      openBuffer,
     } = options;
     const logger = loggerFor(config, options.logger ?? silentLogger);
     this.#withheld = withholderFor(config);
@@ -128,6 +132,7 @@ export class Manager {
             metrics: metrics && ((place, plugin) => metrics(name, place, plugin)),
             giveUpAfter: once ? giveUpAfter * 1000 : undefined,
             state: state && ((collector) => state.of(name, collector)),
+            openBuffer,
           },
           restart,
           drainTimeout: drainTimeout * 1000,
@@ -247,6 +252,7 @@ const OPTIONS: Readonly<Record<keyof ManagerOptions, true>> = {
   reopen$: true,
   observer: true,
   metrics: true,
+  openBuffer: true,
 };
 
 function checkArguments(config: AnalyticsConfig, options: ManagerOptions): void {

@@ -7,8 +7,8 @@ import type { Batch } from './batches.ts';
 
 /** Where in a pipeline something happened. */
 export interface StagePlace {
-  readonly kind: 'collect' | 'process' | 'forward' | 'dead_letter';
-  /** The entry's name. */
+  readonly kind: 'collect' | 'process' | 'buffer' | 'forward' | 'dead_letter';
+  /** The name of the entry; of the buffer, its type. */
   readonly name: string;
 }
 

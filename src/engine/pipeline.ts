@@ -18,20 +18,22 @@ import {
   tap,
   throwError,
 } from 'rxjs';
+import { batchingOf } from '../sdk/batching.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
-import { type AnalyticsConfig, forwardersOf } from '../sdk/config.ts';
+import { type AnalyticsConfig, forwardersOf, memoryBufferOf } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import { collectedBy } from '../sdk/from-collected.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
 import { isMask, needsOrder } from '../sdk/plugin.ts';
 import { nameCollector } from '../sdk/run-failure.ts';
 import type { Batch } from './batches.ts';
+import { bufferStage } from './buffer-stage.ts';
 import type { CallPlan } from './call-plan.ts';
 import { collectStage } from './collect-stage.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { callPlanOf, exactlyOnceOf } from './delivery-guarantee.ts';
 import type { ExactlyOnce } from './exactly-once.ts';
-import { forwardTo } from './forward-stage.ts';
+import { exactFunctions, forwardTo, functionsOf } from './forward-stage.ts';
 import { type JoinStageOptions, joinStage } from './join-stage.ts';
 import { type StagePlace, tellLeft } from './observer.ts';
 import { processStage } from './process-stage.ts';
@@ -92,11 +94,28 @@ class PipelineRun {
     const endCollecting$ = merge(stop$, this.#collectorFailed$);
     const acknowledged$ = merge(
       ...setup.config.collect.map((name) => this.#collect(name, endCollecting$)),
-    ).pipe(this.#processAll(), this.#cutTruncated(), this.#forwardToAll(), this.#withDeadLetter());
+    ).pipe(this.#processAndBuffer(endCollecting$), this.#forwardToAll(), this.#withDeadLetter());
     return concat(
       this.#exactly?.around(acknowledged$) ?? acknowledged$,
       beforeEnd$.pipe(catchError((cause) => this.#failedWith(cause))),
       defer(() => (this.#failure === undefined ? EMPTY : throwError(() => this.#failure?.cause))),
+    );
+  }
+
+  /** Events are masked before they are on disk, unless the pipeline says otherwise. */
+  #processAndBuffer(end$: Observable<unknown>): MonoTypeOperatorFunction<Batch> {
+    const { buffer } = this.#scope.setup.config;
+    const process = pipe(this.#processAll(), this.#cutTruncated());
+    if (buffer.type !== 'disk') return process;
+    const onDisk = bufferStage(this.#scope, buffer, {
+      end$,
+      onFailure: (...failure) => this.#deadLetters.forwarderFailed(...failure),
+    });
+    if (buffer.masked) return pipe(process, onDisk);
+    return pipe(
+      onDisk,
+      tap((batch) => this.#truncated.note(batch)),
+      process,
     );
   }
 
@@ -133,7 +152,7 @@ class PipelineRun {
       collectStage({
         place,
         window,
-        buffer: config.buffer,
+        buffer: memoryBufferOf(config),
         clock: counters.clock,
         observer,
         onRefused: (...refusal) => this.#deadLetters.collectorFailed(place, ...refusal),
@@ -255,18 +274,39 @@ class PipelineRun {
     const { config, analytics, shared, counters, giveUpAfter } = this.#scope.setup;
     const entry = analytics.forwarders[name] as AnalyticsConfig['forwarders'][string];
     const place = this.#scope.place(kind, name);
-    return forwardTo(entry, {
-      place,
-      config,
-      shared,
-      ctx: this.#scope.context(place, entry),
-      observer: this.#scope.observer,
-      clock: counters.clock,
-      deadLetters: this.#deadLetters,
-      exactly: kind === 'forward' ? this.#exactly : undefined,
-      plan: kind === 'forward' ? this.#plan : undefined,
-      giveUpAfter,
-    });
+    const ctx = this.#scope.context(place, entry);
+    const who = `forwarder ${name}`;
+    const { delivery, ordered } = config;
+    const isDeadLetter = kind === 'dead_letter';
+    const exactly = isDeadLetter ? undefined : this.#exactly;
+    return forwardTo(
+      {
+        who,
+        functions: exactly
+          ? exactFunctions(exactly)
+          : functionsOf(entry.loaded_plugin, ctx as PipelineRunContext<never>, who),
+        batching: batchingOf({ ...entry }),
+        // A dead letter is tried without end, and its own failures go nowhere.
+        attempts: isDeadLetter ? undefined : delivery.attempts,
+        timeout: delivery.timeout,
+      },
+      {
+        place,
+        ordered,
+        shared,
+        demand: ctx.demand,
+        observer: this.#scope.observer,
+        clock: counters.clock,
+        outcome: isDeadLetter ? 'dead_lettered' : 'forwarded',
+        onFailure: (...failure) =>
+          isDeadLetter
+            ? this.#deadLetters.lost(place, ...failure)
+            : this.#deadLetters.forwarderFailed(place, ...failure),
+        exactly,
+        plan: isDeadLetter ? undefined : this.#plan,
+        giveUpAfter,
+      },
+    );
   }
 
   /** Entries of the dead letter come while events are processed and forwarded. */

@@ -10,6 +10,7 @@ import { RetryLog } from './retry-log.ts';
 const KINDS: Readonly<Record<StagePlace['kind'], string>> = {
   collect: 'collector',
   process: 'processor',
+  buffer: 'buffer',
   forward: 'forwarder',
   dead_letter: 'dead letter',
 };

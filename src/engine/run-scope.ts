@@ -1,6 +1,19 @@
-import { catchError, concat, defer, EMPTY, ignoreElements, merge, type Observable, throwError } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  from,
+  ignoreElements,
+  merge,
+  type Observable,
+  tap,
+  throwError,
+} from 'rxjs';
 import { InFlightWindow } from '../../operators/index.ts';
-import type { AnalyticsConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
+import type { EventBuffer, EventBufferOptions } from '../buffer/event-buffer.ts';
+import type { AnalyticsConfig, DiskBufferConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
 import { memoryState } from '../state/state-store.ts';
@@ -30,17 +43,31 @@ export interface PipelineSetup {
   readonly metrics?: ((place: StagePlace, plugin: string) => PluginMetrics) | undefined;
   /** What a collector of this pipeline remembers over restarts of the process; undefined without a state folder. */
   readonly state?: ((collector: string) => CollectorState) | undefined;
+  /** Opens the buffer on disk of a pipeline that has one. Default: in its folder. */
+  readonly openBuffer?: OpenBuffer | undefined;
 }
+
+export type OpenBuffer = (options: EventBufferOptions) => Observable<EventBuffer>;
+
+/** Loaded by the first pipeline that has one. */
+const openOnDisk: OpenBuffer = (options) =>
+  defer(() => from(import('../buffer/disk-buffer.ts'))).pipe(
+    concatMap(({ openDiskBuffer }) => openDiskBuffer(options)),
+  );
 
 /** What the stages of one run share: the window, the observers, and the contexts of plugins. */
 export class RunScope {
   readonly setup: PipelineSetup;
+  /** Bounds what is collected and not acknowledged. */
   readonly window: InFlightWindow;
+  /** The same one, unless a buffer on disk acknowledges events: then it bounds what was read from that. */
+  readonly deliveryWindow: InFlightWindow;
   readonly observer: Observers;
   readonly #log: RunLog;
   readonly #working = new AbortController();
   readonly #places = new Map<string, StagePlace>();
   readonly #beforeEnd: Observable<unknown>[] = [];
+  #buffer: EventBuffer | undefined;
 
   constructor(setup: PipelineSetup) {
     this.setup = setup;
@@ -48,7 +75,9 @@ export class RunScope {
     this.#log = new RunLog(shared.pipeline, shared.logger, counters);
     this.observer = new Observers([counters, this.#log, ...(observer === undefined ? [] : [observer])]);
     // Also in virtual time, where nothing else of workers can be seen.
-    this.window = new InFlightWindow(config.workers * config.max_in_flight);
+    const size = config.workers * config.max_in_flight;
+    this.window = new InFlightWindow(size);
+    this.deliveryWindow = config.buffer.type === 'disk' ? new InFlightWindow(size) : this.window;
   }
 
   /** What plugins have left to do when everything is acknowledged. Errors with the first error, when all of it has ended. */
@@ -83,9 +112,10 @@ export class RunScope {
       process: processors,
       forward: forwarders,
       dead_letter: forwarders,
+      buffer: undefined,
     }[kind];
     const place: StagePlace = { kind, name };
-    counters.entry(place, section[name]?.plugin);
+    counters.entry(place, section?.[name]?.plugin ?? name);
     this.#places.set(key, place);
     return place;
   }
@@ -108,7 +138,7 @@ export class RunScope {
       signal,
       ended: this.#working.signal,
       beforeEnd: (work$) => void this.#beforeEnd.push(work$),
-      demand: this.window,
+      demand: this.#windowOf(place),
       state: state ?? memory.state,
       metrics: metrics?.(place, config.plugin) ?? silentMetrics,
       stats: {
@@ -137,8 +167,36 @@ export class RunScope {
     return context;
   }
 
+  /** Where a plugin stands before the buffer, it sees how much room there is for what is collected. */
+  #windowOf({ kind }: StagePlace): InFlightWindow {
+    const { buffer } = this.setup.config;
+    const isBefore = kind === 'collect' || (kind === 'process' && buffer.type === 'disk' && buffer.masked);
+    return isBefore ? this.window : this.deliveryWindow;
+  }
+
+  /** Opens the buffer on disk. It is closed when all that is in flight is acknowledged, or else when the run is over. */
+  openBuffer({ path, max_bytes, when_full }: DiskBufferConfig, place: StagePlace): Observable<EventBuffer> {
+    const { openBuffer = openOnDisk, shared, counters } = this.setup;
+    const onDropped = (events: number) => this.observer.dropped(place, 'buffer_full', events, () => []);
+    const options = {
+      folder: path,
+      maxBytes: max_bytes,
+      whenFull: when_full,
+      logger: shared.logger,
+      onDropped,
+    };
+    return openBuffer(options).pipe(
+      tap((buffer) => {
+        this.#buffer = buffer;
+        counters.buffer = buffer;
+        this.#beforeEnd.push(defer(() => buffer.close()));
+      }),
+    );
+  }
+
   /** The run is over. */
   close(): void {
+    void this.#buffer?.close();
     this.#working.abort();
     this.#log.close();
   }

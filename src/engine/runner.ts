@@ -155,11 +155,14 @@ export class PipelineRunner {
 
   #giveUp(): void {
     const { setup, drainTimeout } = this.#options;
-    const left = setup.counters.inFlight;
-    const were = left === 1 ? 'was' : 'were';
-    setup.shared.logger.warn(
-      `${this.name}: ${counted(left, 'event')} ${were} not delivered within ${drainTimeout / 1000} s of the stop and ${were} given up`,
-    );
+    const { inFlight, volatile } = setup.counters;
+    const kept = inFlight - volatile;
+    const late = (events: number) =>
+      `${this.name}: ${counted(events, 'event')} ${events === 1 ? 'was' : 'were'} not delivered within ${drainTimeout / 1000} s of the stop`;
+    const { logger } = setup.shared;
+    if (kept > 0) logger.info(`${late(kept)}; the buffer keeps what it has for the next start`);
+    if (volatile > 0 || kept === 0)
+      logger.warn(`${late(volatile)} and ${volatile === 1 ? 'was' : 'were'} given up`);
     this.#finish('stopped');
   }
 

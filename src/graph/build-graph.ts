@@ -204,17 +204,24 @@ export function entrySettings(plugin: Plugin, values: Readonly<Record<string, un
 /** The settings of a pipeline: those that always matter, and those that are set. */
 function pipelineSettings(config: PipelineConfig): GraphSetting[] {
   const { max_in_flight, ordered, restart, buffer, delivery } = config;
-  const defaultBuffer = buffer.max_events === 10_000 && buffer.when_full === 'drop_oldest';
   return [
     ...setting('max_in_flight', max_in_flight, ''),
     { key: 'ordered', values: [String(ordered)] },
     { key: 'restart', values: [String(restart)] },
     ...setting('attempts', delivery.attempts, ''),
     ...setting('timeout', delivery.timeout, ' s'),
-    ...(defaultBuffer
-      ? []
-      : [{ key: 'buffer', values: [`${formatNumber(buffer.max_events)} ${buffer.when_full}`] }]),
+    ...bufferSettings(buffer),
   ];
+}
+
+function bufferSettings(buffer: PipelineConfig['buffer']): GraphSetting[] {
+  const { when_full } = buffer;
+  if (buffer.type === 'disk') {
+    const { path, max_bytes } = buffer;
+    return [{ key: 'buffer', values: [visibleText(path), `${formatNumber(max_bytes)} bytes`, when_full] }];
+  }
+  const isDefault = buffer.max_events === 10_000 && when_full === 'drop_oldest';
+  return isDefault ? [] : [{ key: 'buffer', values: [`${formatNumber(buffer.max_events)} ${when_full}`] }];
 }
 
 /** None for what is not set: a switch that is off, no limit, no text. */

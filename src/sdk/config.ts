@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { CollectedEvent } from './events.ts';
 import { isLoopback } from './listen-address.ts';
 import type { CollectPlugin, ForwardPlugin, LinesTest, Plugin, ProcessPlugin } from './plugin.ts';
-import { integer, listenAddress, nameList, seconds } from './schema-parts.ts';
+import { bytes, integer, listenAddress, nameList, path, seconds } from './schema-parts.ts';
 import { secret } from './secret.ts';
 
 const base = () =>
@@ -25,10 +25,31 @@ const DeliveryConfig = z.strictObject({
 });
 
 /** Ours: what happens to events that come faster than the window takes them, from a source that cannot wait. */
-const BufferConfig = z.strictObject({
+const MemoryBufferConfig = z.strictObject({
+  type: z.literal('memory').optional(),
   max_events: integer().min(1).default(10_000),
   when_full: z.enum(['drop_oldest', 'drop_newest']).default('drop_oldest'),
 });
+export type MemoryBufferConfig = Readonly<z.output<typeof MemoryBufferConfig>>;
+
+/** Ours: a buffer between processors and forwarders that survives the process. */
+const DiskBufferConfig = z.strictObject({
+  type: z.literal('disk'),
+  path: path(),
+  max_bytes: bytes()
+    .min(1024 ** 2)
+    .default(1024 ** 3),
+  when_full: z.enum(['wait', 'drop_oldest', 'reject']).default('wait'),
+  masked: z.boolean().default(true),
+});
+export type DiskBufferConfig = Readonly<z.output<typeof DiskBufferConfig>>;
+
+const BufferConfig = z.discriminatedUnion('type', [MemoryBufferConfig, DiskBufferConfig]);
+
+/** The buffer in memory, which every pipeline has for collectors that cannot be paused. */
+export function memoryBufferOf({ buffer }: Pick<PipelineConfig, 'buffer'>): MemoryBufferConfig {
+  return buffer.type === 'disk' ? MemoryBufferConfig.parse({}) : buffer;
+}
 
 /** Ours: a forwarder that gets only the events for which a condition is true. */
 const RouteConfig = z.strictObject({

@@ -15,6 +15,17 @@ const LOCK = /^lock\.(\d+)$/;
 /** How connecting fails for a socket without a listener, and for a plain file. */
 const DEAD: readonly (string | undefined)[] = ['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'];
 
+/** What a folder is used for, in messages. */
+export interface FolderUse {
+  readonly what: string;
+  readonly danger: string;
+}
+
+const STATE_FOLDER: FolderUse = {
+  what: 'the state folder',
+  danger: 'two processes with the same checkpoints would lose lines',
+};
+
 interface Held {
   readonly server: net.Server;
   readonly number: number;
@@ -39,13 +50,17 @@ export class FolderLock {
     this.#handle = handle;
   }
 
-  /** @throws MillraceError if another process, or another part of this one, holds the folder. */
-  static async take(folder: string): Promise<FolderLock> {
+  /**
+   * `use` says what the folder is, and what two processes that use it would do.
+   *
+   * @throws MillraceError if another process, or another part of this one, holds the folder.
+   */
+  static async take(folder: string, use: FolderUse = STATE_FOLDER): Promise<FolderLock> {
     const isLong = Buffer.byteLength(join(folder, 'lock.000000')) > LONGEST_PATH;
     const handle = isLong ? fs.openSync(folder, 'r') : undefined;
     const way = handle === undefined ? folder : `/proc/self/fd/${handle}`;
     try {
-      return new FolderLock(folder, await claim(folder, way), handle);
+      return new FolderLock(folder, await claim(folder, way, use), handle);
     } catch (error) {
       if (handle !== undefined) fs.closeSync(handle);
       throw error;
@@ -63,10 +78,10 @@ export class FolderLock {
   }
 }
 
-async function claim(folder: string, way: string): Promise<Held> {
+async function claim(folder: string, way: string, use: FolderUse): Promise<Held> {
   for (;;) {
     const highest = Math.max(0, ...numbersIn(folder));
-    if (highest > 0) await refuseIfHeld(folder, join(way, `lock.${highest}`));
+    if (highest > 0) await refuseIfHeld(folder, join(way, `lock.${highest}`), use);
     const number = highest + 1;
     const server = await listen(join(way, `lock.${number}`));
     if (server === undefined) continue;
@@ -106,7 +121,7 @@ function listen(path: string): Promise<net.Server | undefined> {
   });
 }
 
-async function refuseIfHeld(folder: string, path: string): Promise<void> {
+async function refuseIfHeld(folder: string, path: string, use: FolderUse): Promise<void> {
   const looks$ = defer(() => ownerOf(path)).pipe(
     concatMap((owner) =>
       owner === undefined ? timer(SECOND_LOOK).pipe(concatMap(() => ownerOf(path))) : of(owner),
@@ -116,8 +131,7 @@ async function refuseIfHeld(folder: string, path: string): Promise<void> {
   if (owner === undefined) return;
   throw new MillraceError(
     'MILLRACE_STATE_LOCKED',
-    `the state folder ${folder} is in use by ${owner}: two processes with the same checkpoints would lose lines; ` +
-      'stop that process, or give this one another folder',
+    `${use.what} ${folder} is in use by ${owner}: ${use.danger}; stop that process, or give this one another folder`,
   );
 }
 

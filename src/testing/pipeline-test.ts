@@ -1,6 +1,7 @@
 import { asyncScheduler, timer } from 'rxjs';
+import { openDiskBuffer } from '../buffer/disk-buffer.ts';
+import type { EventBufferOptions } from '../buffer/event-buffer.ts';
 import { Manager } from '../engine/manager.ts';
-import type { StagePlace } from '../engine/observer.ts';
 import { conditionsOf, type WrittenSections } from '../sdk/checks/shown-values.ts';
 import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
@@ -19,12 +20,13 @@ import { toEvent } from './marbles.ts';
 import { type DiskRecord, joinedStats, PipelineRun } from './pipeline-run.ts';
 import { seededRandom } from './seeded-random.ts';
 import { shownEntry } from './shown-entry.ts';
+import { standInBuffer } from './stand-in-buffer.ts';
 import { resumesAfterRestart, standInCollector } from './stand-in-collector.ts';
 import { standInForwarder } from './stand-in-forwarder.ts';
 import { replacePlugins, testHost, tracedForwarder, tracedProcessor } from './stand-ins.ts';
 import type { InstantRecorder } from './stepped-run.ts';
 import type { TestPipelineOptions } from './test-pipeline.ts';
-import { Letters, type Trace, TraceRecorder } from './trace.ts';
+import { Letters, type Trace, TraceRecorder, type TraceRow } from './trace.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** Virtual time goes no further beyond the last marble: a forwarder that never recovers would go on for ever. */
@@ -32,6 +34,17 @@ const LONGEST = 24 * 3_600_000;
 
 /** Too short to show in reported times, even summed over thousands of calls. */
 const TIES_ONLY_MS = 1e-4;
+
+/** On the virtual disk, where nobody else could use it. */
+const openVirtualBuffer = (options: EventBufferOptions) =>
+  openDiskBuffer(options, async () => ({ release: () => {} }));
+
+/** The stage of a buffer on disk, if the pipeline has one. */
+function bufferStages({ buffer }: PipelineConfig): Omit<TraceRow, 'marks'>[] {
+  if (buffer.type !== 'disk') return [];
+  const { max_bytes, when_full } = buffer;
+  return [{ place: { kind: 'buffer', name: 'disk' }, plugin: 'buffer', settings: { max_bytes, when_full } }];
+}
 
 function jitterOf({ explore }: TestPipelineOptions): () => number {
   if (explore === undefined) return () => 0;
@@ -144,6 +157,7 @@ export class PipelineTest {
     this.#replaced ??= this.#replacedConfig();
     const manager = new Manager(this.#replaced, {
       ...{ host, logger, once, random, giveUpAfter, drainTimeout, observer, state },
+      openBuffer: this.#options.files === undefined ? standInBuffer : openVirtualBuffer,
     });
     manager.states$.subscribe(({ pipeline: name, state, error }) => {
       if (name !== this.#name || this.#recorder.isPaused) return;
@@ -282,15 +296,22 @@ export class PipelineTest {
     const { collectors, processors, forwarders } = this.#config;
     const { collect, process = [], delivery } = this.#pipeline;
     const conditions = conditionsOf(this.#pipeline, written.get('pipelines')?.[this.#name]);
-    const stage = (kind: StagePlace['kind'], entry: PluginConfig | undefined) => {
+    const stage = (
+      kind: 'collect' | 'process' | 'forward' | 'dead_letter',
+      entry: PluginConfig | undefined,
+    ) => {
       const known = entry as PluginConfig;
       const pluginKind = kind === 'dead_letter' ? 'forward' : kind;
       const own = written.get(SECTIONS[pluginKind])?.[known.name];
       return { place: { kind, name: known.name }, ...shownEntry(known, own) };
     };
+    const buffers = bufferStages(this.#pipeline);
+    const isMasked = this.#pipeline.buffer.type === 'disk' && this.#pipeline.buffer.masked;
     return [
       ...collect.map((name) => stage('collect', collectors[name])),
+      ...(isMasked ? [] : buffers),
       ...process.map((name) => stage('process', processors[name])),
+      ...(isMasked ? buffers : []),
       ...forwardersOf(this.#pipeline).map((name) => {
         const when = conditions.get(name);
         const row = stage('forward', forwarders[name]);

@@ -228,8 +228,9 @@ export class TraceRecorder implements PipelineObserver {
     this.#parts.set(made.event, parts);
   }
 
-  acknowledged(_place: StagePlace, count: number, events: EventsOf): void {
-    if (this.isPaused) return;
+  acknowledged({ kind }: StagePlace, count: number, events: EventsOf): void {
+    // What a buffer has was acknowledged when it was written.
+    if (this.isPaused || kind === 'buffer') return;
     for (const event of events()) this.#open.delete(event);
     this.#flight.acknowledged(count);
   }

@@ -26,6 +26,7 @@ export const STAGE_WORDS: Readonly<Record<LayoutRow['kind'], string>> = {
   files: '',
   collect: 'collect ',
   process: '',
+  buffer: 'buffer ',
   forward: 'forward ',
   dead_letter: 'dead letter ',
 };

@@ -303,6 +303,7 @@ function coveredTime({ trace, endedAt }: PipelineRun): number {
 const KINDS = {
   collect: 'collector',
   process: 'processor',
+  buffer: 'buffer',
   forward: 'forwarder',
   dead_letter: 'dead letter',
   pipeline: 'pipeline',

@@ -1,0 +1,123 @@
+import { map, Observable } from 'rxjs';
+import { type Demand, pullFrom } from '../../operators/index.ts';
+import { makeFolder, writeError } from '../../operators/internal-files.ts';
+import { EventBatch } from '../sdk/event-batch.ts';
+import { WrittenEvents } from '../sdk/rows.ts';
+import { toJsonLine } from '../sdk/serialise.ts';
+import { FolderLock } from '../state/folder-lock.ts';
+import { DiskLog, type LogRecord } from './disk-log.ts';
+import type { BufferStatus, EventBuffer, EventBufferOptions } from './event-buffer.ts';
+
+const LF = 0x0a;
+const USE = { what: 'the buffer', danger: 'two pipelines with the same buffer would lose events' };
+
+interface Lock {
+  release(): void;
+}
+
+/** Buffers of this process that are being closed, by folder: a run may start while the one before lets go of its own. */
+const closing = new Map<string, Promise<void>>();
+
+/** Holds the folder of a buffer for this process. It is made if need be. */
+async function lockFolder(folder: string): Promise<Lock> {
+  return FolderLock.take(folder, USE);
+}
+
+/**
+ * Events in files, in a folder that only the owner of the process can read.
+ *
+ * Errors with MillraceError if another process, or another pipeline, uses the folder, and with an error that names the
+ * folder if it cannot be used.
+ */
+export function openDiskBuffer(options: EventBufferOptions, lock = lockFolder): Observable<EventBuffer> {
+  return new Observable((subscriber) => {
+    const opening = DiskBuffer.open(options, lock);
+    opening.then(
+      (buffer) => {
+        if (subscriber.closed) void buffer.close();
+        subscriber.next(buffer);
+        subscriber.complete();
+      },
+      (error) => subscriber.error(error),
+    );
+  });
+}
+
+class DiskBuffer implements EventBuffer {
+  readonly #log: DiskLog;
+  readonly #folder: string;
+  readonly #lock: Lock;
+  #closed: Promise<void> | undefined;
+
+  private constructor(log: DiskLog, folder: string, lock: Lock) {
+    this.#log = log;
+    this.#folder = folder;
+    this.#lock = lock;
+  }
+
+  static async open(options: EventBufferOptions, takeLock: typeof lockFolder): Promise<DiskBuffer> {
+    const { folder } = options;
+    await closing.get(folder);
+    try {
+      await makeFolder(folder, 0o700);
+    } catch (error) {
+      throw writeError(folder, error as NodeJS.ErrnoException);
+    }
+    const lock = await takeLock(folder);
+    try {
+      return new DiskBuffer(await DiskLog.open(options), folder, lock);
+    } catch (error) {
+      lock.release();
+      throw writeError(folder, error as NodeJS.ErrnoException);
+    }
+  }
+
+  get status(): BufferStatus {
+    return this.#log.status;
+  }
+
+  readonly functions: EventBuffer['functions'] = {
+    forward: (event) => this.#log.write(Buffer.from(toJsonLine(event)), 1),
+    forwardBatch: undefined,
+    forwardJsonLines: (documents) => this.#log.write(documents, countLines(documents)),
+  };
+
+  read(demand: Demand): Observable<EventBatch> {
+    return pullFrom(this.#log.read(), demand).pipe(map((record) => this.#batchOf(record)));
+  }
+
+  #batchOf({ documents, events, path, start, end }: LogRecord): EventBatch {
+    const origin = { path, startOffset: start, endOffset: end.offset };
+    return new EventBatch(new BufferedEvents(documents, events), () => this.#log.release(end), origin);
+  }
+
+  end(): void {
+    this.#log.end();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const closed = this.#log.close();
+    closing.set(this.#folder, closed);
+    await closed;
+    this.#lock.release();
+    closing.delete(this.#folder);
+  }
+}
+
+/** Events whose checksum shows that they are those that the engine wrote. */
+class BufferedEvents extends WrittenEvents {
+  override get areEvents(): boolean {
+    return true;
+  }
+}
+
+function countLines(documents: Buffer): number {
+  let count = 0;
+  for (let at = documents.indexOf(LF); at !== -1; at = documents.indexOf(LF, at + 1)) count++;
+  return count;
+}

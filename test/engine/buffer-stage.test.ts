@@ -1,0 +1,210 @@
+import fs from 'node:fs';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { firstValueFrom, NEVER, Subject } from 'rxjs';
+import { z } from 'zod';
+import type { Manager } from '../../src/engine/manager.ts';
+import { EventBatch, type Outcome } from '../../src/sdk/event-batch.ts';
+import { type CollectedEvent, collectedEvent } from '../../src/sdk/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { recordingLogger, type TestPlugins, testManager } from '../support/pipelines.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const folder = tempFolder();
+const managers: Manager[] = [];
+let logger = recordingLogger();
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await firstValueFrom(manager.stop());
+  logger = recordingLogger();
+});
+
+/** A collector that emits what the test gives it, a forwarder that the test opens and closes, and a buffer between. */
+function gateway({ buffer = {}, options = {}, ...plugins }: Partial<TestPlugins> & { buffer?: object } = {}) {
+  const source$ = new Subject<EventBatch | CollectedEvent>();
+  const outcomes: Outcome[] = [];
+  const delivered: unknown[] = [];
+  let isDown = false;
+  let attempts = 0;
+  const manager = testManager({
+    collect: { source: () => source$ },
+    forward: {
+      sink: {
+        get_config_schema: () => anyConfig,
+        forward: ({ event }: { event: CollectedEvent }) => {
+          attempts++;
+          if (isDown) throw new Error('the sink is away');
+          delivered.push(event.data.n);
+        },
+      } as never,
+    },
+    ...plugins,
+    pipeline: { ...plugins.pipeline, buffer: { type: 'disk', path: folder('buffer'), ...buffer } },
+    options: { logger, drainTimeout: 0.05, ...options },
+  });
+  managers.push(manager);
+  return {
+    manager,
+    delivered,
+    outcomes,
+    emit: (...numbers: number[]) =>
+      source$.next(
+        new EventBatch(
+          numbers.map((n) => collectedEvent({ n })),
+          (outcome) => outcomes.push(outcome),
+        ),
+      ),
+    /** Resolves when the collector is subscribed to, which is once the buffer is open. */
+    start: async () => {
+      manager.start();
+      await eventually(() => source$.observed);
+    },
+    complete: () => source$.complete(),
+    attempts: () => attempts,
+    sinkIsDown: (is: boolean) => {
+      isDown = is;
+    },
+  };
+}
+
+const anyConfig = z.looseObject({ plugin: z.string() });
+
+const contents = () =>
+  fs
+    .readdirSync(folder('buffer'))
+    .filter((name) => name.endsWith('.records'))
+    .map((name) => fs.readFileSync(folder(`buffer/${name}`), 'latin1'))
+    .join('');
+
+describe('a buffer on disk', () => {
+  it('acknowledges events when they are durable, also while the forwarder fails', async () => {
+    const { start, emit, outcomes, delivered, sinkIsDown } = gateway();
+    sinkIsDown(true);
+    await start();
+    emit(1, 2);
+    emit(3);
+    await eventually(() => expect(outcomes).toEqual(['forwarded', 'forwarded']));
+    expect(contents()).toContain('"n":3');
+    expect(delivered).toEqual([]);
+    sinkIsDown(false);
+    await eventually(() => expect(delivered).toEqual([1, 2, 3]), 10_000);
+  });
+
+  it('delivers after a restart what was not acknowledged before', async () => {
+    const before = gateway();
+    before.sinkIsDown(true);
+    await before.start();
+    before.emit(1, 2);
+    await eventually(() => expect(before.outcomes).toEqual(['forwarded']));
+    await eventually(() => before.attempts() > 0);
+    await firstValueFrom(before.manager.stop());
+    expect(logger.lines.join('\n')).toContain('the buffer keeps what it has for the next start');
+    expect(before.manager.stats().main?.given_up).toBe(0);
+    const after = gateway();
+    await after.start();
+    await eventually(() => expect(after.delivered).toEqual([1, 2]));
+    await firstValueFrom(after.manager.stop());
+    expect(contents()).not.toContain('"n":1');
+  });
+
+  it('holds what processors made of events, so that nothing unmasked reaches the disk', async () => {
+    const masked = { secret: 'hunter2' };
+    const { start, emit, outcomes } = gateway({
+      process: { mask: ({ event }) => ({ ...event, data: { ...event.data, secret: '<:PASSWORD:>' } }) },
+      forward: { never: () => NEVER },
+    });
+    await start();
+    emit(1);
+    await eventually(() => expect(outcomes).toEqual(['forwarded']));
+    expect(contents()).toContain('<:PASSWORD:>');
+    expect(contents()).not.toContain(masked.secret);
+  });
+
+  it('with `masked: false`, holds events as they were collected, and processes what it reads', async () => {
+    const { start, emit, outcomes, delivered } = gateway({
+      buffer: { masked: false },
+      process: {
+        twice: ({ event }) => [event, { ...event, data: { n: Number(event.data.n) * 10 } }],
+      },
+    });
+    await start();
+    emit(1, 2);
+    await eventually(() => expect(delivered).toEqual([1, 10, 2, 20]));
+    expect(outcomes).toEqual(['forwarded']);
+  });
+
+  it('tells the source with `reject` that events were not taken, and takes later ones when there is room', async () => {
+    const { manager, start, emit, outcomes, delivered, sinkIsDown } = gateway({
+      buffer: { when_full: 'reject', max_bytes: 1024 * 1024 },
+      pipeline: { max_in_flight: 100_000 },
+    });
+    sinkIsDown(true);
+    await start();
+    const many = Array.from({ length: 6000 }, (_, n) => n);
+    for (let round = 0; round < 6; round++) emit(...many);
+    await eventually(() => expect(outcomes).toHaveLength(6));
+    expect(outcomes).toContain('failed');
+    expect(outcomes[0]).toBe('forwarded');
+    const taken = outcomes.filter((outcome) => outcome === 'forwarded').length;
+    expect(manager.stats().main?.dropped).toEqual({ buffer_full: (6 - taken) * 6000 });
+    sinkIsDown(false);
+    await eventually(() => expect(delivered).toHaveLength(taken * 6000), 10_000);
+    emit(7);
+    await eventually(() => expect(outcomes.at(-1)).toBe('forwarded'));
+  });
+
+  it('completes when its collectors have completed and all of it is delivered', async () => {
+    const { manager, start, emit, complete, delivered } = gateway({ options: { once: true } });
+    await start();
+    emit(1, 2, 3);
+    complete();
+    const [main] = await firstValueFrom(manager.finished$);
+    expect(main?.state).toBe('completed');
+    expect(delivered).toEqual([1, 2, 3]);
+  });
+
+  it('gives events without a JSON form to the dead letter, and keeps the others', async () => {
+    const cyclic: Record<string, unknown> = { n: 2 };
+    cyclic.self = cyclic;
+    const { manager, delivered } = gateway({
+      collect: {
+        source: () => [collectedEvent({ n: 1 }), collectedEvent(cyclic), collectedEvent({ n: 3 })],
+      },
+      options: { once: true },
+    });
+    manager.start();
+    await firstValueFrom(manager.finished$);
+    expect(delivered).toEqual([1, 3]);
+    expect(manager.stats().main?.dropped).toEqual({ forwarder_failed: 1 });
+  });
+
+  it('is of one pipeline at a time', async () => {
+    const one = gateway();
+    await one.start();
+    one.emit(1);
+    await eventually(() => expect(one.delivered).toEqual([1]));
+    const other = gateway();
+    other.manager.start();
+    await eventually(() => expect(other.manager.state('main')?.state).toBe('failed'));
+    expect(String(other.manager.state('main')?.error)).toMatch(
+      /the buffer .*buffer is in use by this process/,
+    );
+  });
+
+  it('says how full it is', async () => {
+    const { manager, start, emit, outcomes, sinkIsDown } = gateway();
+    sinkIsDown(true);
+    await start();
+    emit(1, 2, 3);
+    await eventually(() => expect(outcomes).toHaveLength(1));
+    const status = manager.counters('main')?.buffer?.status;
+    expect(status).toMatchObject({ events: 3, bytes: expect.any(Number), oldest: expect.any(Number) });
+  });
+
+  it('ends a run whose folder cannot be used, with a message that names it', async () => {
+    fs.writeFileSync(folder('buffer'), 'a file');
+    const { manager } = gateway();
+    manager.start();
+    await eventually(() => expect(manager.state('main')?.state).toBe('failed'));
+    expect(String(manager.state('main')?.error)).toContain(folder('buffer'));
+  });
+});
