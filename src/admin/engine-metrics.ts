@@ -1,3 +1,5 @@
+import { asyncScheduler } from 'rxjs';
+import type { BufferStatus } from '../buffer/event-buffer.ts';
 import type { EntryCounters, PipelineCounters } from '../engine/counters.ts';
 import type { Histogram } from '../engine/histogram.ts';
 import type { PipelineHealth, PipelineState, PipelineStatus } from '../sdk/status.ts';
@@ -34,7 +36,7 @@ const STATES: readonly PipelineState[] = [
 
 const ENTRY = ['kind', 'entry', 'plugin'];
 type Kind = EntryCounters['kind'];
-const ALL: readonly Kind[] = ['collect', 'process', 'forward', 'dead_letter'];
+const ALL: readonly Kind[] = ['collect', 'process', 'buffer', 'forward', 'dead_letter'];
 const SINKS: readonly Kind[] = ['forward', 'dead_letter'];
 
 /** Reads a value of each entry of some kinds; `undefined` leaves the entry out. */
@@ -63,6 +65,13 @@ function ofParts(
 /** They have reached no forwarder: the count is that of the pipeline. */
 function unroutedOf({ counters: { unrouted } }: WatchedPipeline): Sample[] {
   return unrouted === undefined ? [] : [[{ reason: 'no_route' }, unrouted]];
+}
+
+function ofBuffer(read: (status: BufferStatus) => number | undefined) {
+  return ({ counters: { buffer } }: WatchedPipeline): Sample[] => {
+    const value = buffer && read(buffer.status);
+    return value === undefined ? [] : [[{}, value]];
+  };
 }
 
 function labelsOf({ kind, name, plugin }: EntryCounters): Labels {
@@ -212,6 +221,29 @@ export const ENGINE_METRICS: readonly EngineMetric[] = [
     help: 'Files of a collector that were truncated, each of which may have lost lines.',
     labels: ENTRY,
     read: ofEntries(['collect'], ({ truncations }) => truncations),
+  },
+  {
+    name: 'millrace_buffer_bytes',
+    type: 'gauge',
+    help: 'Bytes that the buffer on disk of a pipeline takes.',
+    labels: [],
+    read: ofBuffer(({ bytes }) => bytes),
+  },
+  {
+    name: 'millrace_buffer_events',
+    type: 'gauge',
+    help: 'Events in the buffer on disk of a pipeline that are not acknowledged.',
+    labels: [],
+    read: ofBuffer(({ events }) => events),
+  },
+  {
+    name: 'millrace_buffer_oldest_age_seconds',
+    type: 'gauge',
+    help: 'Seconds since the oldest event in the buffer on disk was written; absent while it is empty.',
+    labels: [],
+    read: ofBuffer(({ oldest }) =>
+      oldest === undefined ? undefined : (asyncScheduler.now() - oldest) / 1000,
+    ),
   },
   {
     name: 'millrace_events_given_up_total',

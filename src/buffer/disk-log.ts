@@ -2,7 +2,7 @@ import { asyncScheduler, firstValueFrom, Subject } from 'rxjs';
 import { counted } from '../../operators/internal.ts';
 import { writeError } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
-import { PluginError } from '../sdk/errors.ts';
+import { BACKOFF, PluginError } from '../sdk/errors.ts';
 import { BufferFull, type BufferStatus, type EventBufferOptions } from './event-buffer.ts';
 import { encodeRecord } from './record.ts';
 import { ReleasedPosition } from './released-position.ts';
@@ -28,8 +28,8 @@ export interface LogRecord {
   readonly end: LogPosition;
 }
 
-/** Seconds to the next attempt while the disk cannot be written to. */
-const RETRY_AFTER = 1;
+/** Milliseconds to the next attempt while the disk cannot be written to: room may come back at any time. */
+const RETRY_AFTER = 1000;
 const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 /** Room comes back one segment at a time, so that a small log has several too. */
 const MIN_SEGMENTS = 8;
@@ -107,7 +107,7 @@ export class DiskLog {
     } catch (cause) {
       await this.#abandonWriter();
       const { message } = writeError(this.#options.folder, cause as NodeJS.ErrnoException);
-      throw new PluginError(message, { cause, retryAfter: RETRY_AFTER });
+      throw Object.assign(new PluginError(message, { cause }), { [BACKOFF]: RETRY_AFTER });
     }
     this.#changed$.next();
   }

@@ -39,6 +39,8 @@ export interface Segment {
 export interface FoundSegment extends Segment {
   /** The bytes after the last header that is whole and whose record is within the file. */
   unreadable: number;
+  /** When the first record that is not released was written, in milliseconds since 1970. */
+  oldest: number | undefined;
 }
 
 /** A record as it was read. */
@@ -58,7 +60,14 @@ export async function findSegments(folder: string, released: LogPosition): Promi
     if (digits === undefined) continue;
     const number = Number(digits);
     const bytes = number === released.segment ? released.offset : 0;
-    const segment: FoundSegment = { number, path: join(folder, name), bytes, unread: 0, unreadable: 0 };
+    const segment: FoundSegment = {
+      number,
+      path: join(folder, name),
+      bytes,
+      unread: 0,
+      unreadable: 0,
+      oldest: undefined,
+    };
     if (number >= released.segment) await measure(segment);
     segments.push(segment);
   }
@@ -77,6 +86,7 @@ async function measure(segment: FoundSegment): Promise<void> {
       if (end > size) return;
       segment.bytes = end;
       segment.unread += header.events;
+      segment.oldest ??= header.writtenAt;
     }
   } finally {
     await closeFile(fd);

@@ -314,6 +314,11 @@ export function addRecord(program: Command, ended: Ended): void {
   });
 }
 
+export interface ListStateOptions extends GlobalOptions, StateOptions {
+  /** The configuration whose buffers on disk are listed too. */
+  readonly config?: string;
+}
+
 export interface ForgetOptions extends GlobalOptions, StateOptions {
   readonly pipeline?: string;
   readonly collector?: string;
@@ -322,19 +327,26 @@ export interface ForgetOptions extends GlobalOptions, StateOptions {
 export function addState(program: Command, ended: Ended): void {
   const state = addCommand(program, 'state', {
     usage: '[options]',
-    summary: 'list the checkpoints of files',
+    summary: 'list the checkpoints of files, and buffers on disk',
     description:
       'Lists the checkpoints of a state folder: the offset of each collector of each pipeline in each file, and ' +
-      'how much is left to read. A run that is using the folder is not disturbed.',
-    examples: ['millrace state', 'millrace state forget /var/log/nginx/access.log'],
+      'how much is left to read; with --config the buffers on disk of a configuration instead. A run that is using them is ' +
+      'not disturbed.',
+    examples: [
+      'millrace state',
+      'millrace state --config gateway.yaml',
+      'millrace state forget /var/log/nginx/access.log',
+    ],
   })
     .option('--state-dir <folder>', `the state folder ${STATE_DIR_DEFAULT}`, folder)
+    .option('--config <file>', 'list the buffers on disk of this configuration, in place of checkpoints')
     .allowExcessArguments(true)
     .action(async (_options: unknown, command: Command) => {
       const [name] = command.args;
       if (name !== undefined) unknownCommand(command, name, command);
-      const { listState } = await import('./state.ts');
-      ended(await listState(command.optsWithGlobals<GlobalOptions & StateOptions>()));
+      const { listBuffers, listState } = await import('./state.ts');
+      const options = command.optsWithGlobals<ListStateOptions>();
+      ended(await (options.config === undefined ? listState(options) : listBuffers(options.config)));
     });
 
   addCommand(state, 'forget <path-or-key>', {

@@ -1,12 +1,17 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
+import { asyncScheduler } from 'rxjs';
 import { toRawPath } from '../../operators/internal-files.ts';
+import { readBufferStatus } from '../buffer/read-buffer-status.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { diskBufferOf } from '../sdk/config.ts';
 import { printable } from '../sdk/printable.ts';
 import type { StateEntry } from '../state/journal.ts';
 import { readState } from '../state/open-state.ts';
 import type { ForgetOptions, GlobalOptions, StateOptions } from './commands.ts';
+import { configFiles } from './config-files.ts';
 import { ExitCode, UsageError } from './errors.ts';
-import { count, table } from './format.ts';
+import { count, duration, table } from './format.ts';
 import { noticesIn } from './notices.ts';
 import { defaultStateFolder, openFolder } from './run-state.ts';
 import { standardError } from './summary.ts';
@@ -25,6 +30,31 @@ export async function listState(options: GlobalOptions & StateOptions): Promise<
   const [first, ...lines] = table([head, ...checkpoints.map(row)]);
   process.stdout.write(`${[coloursFor(process.stdout).bold(first as string), ...lines].join('\n')}\n`);
   return ExitCode.ok;
+}
+
+/** `millrace state --config FILE`: a table of the buffers on disk. */
+export async function listBuffers(file: string): Promise<number> {
+  const files = await configFiles([file]);
+  const { config } = await loadConfig(files, { ignoreTests: true });
+  const rows = await Promise.all(
+    Object.entries(config.pipelines).flatMap(([name, pipeline]) => {
+      const buffer = diskBufferOf(pipeline);
+      return buffer === undefined ? [] : bufferRow(name, buffer.path);
+    }),
+  );
+  if (rows.length === 0) {
+    process.stdout.write(`${printable(files.join(' + '))}: no pipeline has a buffer on disk\n`);
+    return ExitCode.ok;
+  }
+  const [first, ...lines] = table([['PIPELINE', 'EVENTS', 'BYTES', 'OLDEST', 'PATH'], ...rows]);
+  process.stdout.write(`${[coloursFor(process.stdout).bold(first as string), ...lines].join('\n')}\n`);
+  return ExitCode.ok;
+}
+
+async function bufferRow(pipeline: string, path: string): Promise<string[]> {
+  const { events, bytes, oldest } = await readBufferStatus(path);
+  const age = oldest === undefined ? '-' : duration(Math.max(0, asyncScheduler.now() - oldest));
+  return [pipeline, count(events), count(bytes), age, path].map(printable);
 }
 
 /** `millrace state forget PATH|KEY` */

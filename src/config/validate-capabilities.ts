@@ -1,7 +1,7 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { batchingOf } from '../sdk/batching.ts';
 import { isMapping, type Path } from '../sdk/checks/problem.ts';
-import { forwardersOf, type PipelineConfig } from '../sdk/config.ts';
+import { diskBufferOf, forwardersOf, type PipelineConfig } from '../sdk/config.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
 import {
   type ConfigProblem,
@@ -186,11 +186,46 @@ function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
   return 'was registered by the program, and a worker cannot load it; `workers` requires a module of its own';
 }
 
+/** Checks what a buffer on disk requires: a folder of its own, and with `reject` collectors whose sources repeat. */
+export function validateBuffers(
+  pipelines: ReadonlyMap<string, PipelineConfig>,
+  { collect }: ValidEntries,
+): ConfigProblem[] {
+  const owners = new Map<string, string>();
+  return [...pipelines].flatMap(([name, pipeline]): ConfigProblem[] => {
+    const buffer = diskBufferOf(pipeline);
+    if (buffer === undefined) return [];
+    const at = (field: string) => ['pipelines', name, 'buffer', field];
+    const problems: ConfigProblem[] = [];
+    if (pipeline.exactly_once) {
+      const message =
+        '`exactly_once` and a buffer on disk exclude each other: after a crash, some events of the buffer come again';
+      problems.push({ path: at('type'), message });
+    }
+    const folder = resolve(buffer.path);
+    const owner = owners.get(folder);
+    owners.set(folder, name);
+    if (owner !== undefined) {
+      const message = `pipeline \`${owner}\` has the same folder; each buffer needs one of its own`;
+      problems.push({ path: at('path'), message });
+    }
+    if (buffer.when_full !== 'reject') return problems;
+    for (const collector of pipeline.collect) {
+      const entry = collect.get(collector);
+      if (entry === undefined || entry.plugin.traits?.redelivers === true) continue;
+      const message = `\`${collector}\`, a \`${entry.data.plugin}\` collector, cannot ask its source to send again what \`reject\` refuses; use \`wait\`, or \`drop_oldest\``;
+      problems.push({ path: at('when_full'), message });
+    }
+    return problems;
+  });
+}
+
 /** `max_in_flight` of a pipeline that does not set it: events. */
 const EVENTS_IN_FLIGHT = 1000;
 /**
  * The default if lines do not have to become events. Blocks of some thousand lines take two thirds of the processor time
- * of smaller ones, and two of them are needed to mask one while the other is written.
+ * of smaller ones, and two of them are needed to mask one while the other is written. A buffer on disk confirms as many at a
+ * time as are in flight.
  */
 const LINES_IN_FLIGHT = 10_000;
 
@@ -205,7 +240,7 @@ export function defaultInFlight(
     pipeline.collect.every((name) => collect.get(name)?.plugin.traits?.emitsLines) &&
     (pipeline.process ?? []).every((name) => process.get(name)?.plugin.mapLines) &&
     forwardersOf(pipeline).every((name) => forward.get(name)?.plugin.forwardJsonLines);
-  return areLines || workers > 1 ? LINES_IN_FLIGHT : EVENTS_IN_FLIGHT;
+  return areLines || workers > 1 || diskBufferOf(pipeline) !== undefined ? LINES_IN_FLIGHT : EVENTS_IN_FLIGHT;
 }
 
 /** Warns of batches that a pipeline never fills, because fewer events are in flight. */

@@ -21,6 +21,7 @@ import { PLUGIN_SECTIONS, SECTIONS } from './sections.ts';
 import {
   defaultInFlight,
   validateBatching,
+  validateBuffers,
   validateExactlyOnce,
   validateJoining,
   validateMaskedRoutes,
@@ -91,6 +92,7 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       ...general,
       ...validateOwnOutput(pipelines, entries),
       ...validateBatching(pipelines, entries),
+      ...validateBuffers(pipelines, entries),
       ...validateMaskedRoutes(pipelines, entries),
       ...validateStdin(pipelines, entries),
     ];

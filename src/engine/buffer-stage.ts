@@ -32,7 +32,7 @@ export function bufferStage(
   const { setup, observer } = scope;
   const { shared, counters } = setup;
   const { clock } = counters;
-  const place = scope.place('buffer', 'disk');
+  const place = scope.place('buffer', 'buffer');
 
   const write = ({ functions }: EventBuffer) =>
     forwardTo(

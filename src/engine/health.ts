@@ -41,7 +41,7 @@ function problemOf({ state, since, failures, retryIn = 0, error }: PipelineStatu
 
 function outageOf({ kind, name, outage }: EntryCounters): string | undefined {
   if (outage === undefined) return undefined;
-  const what = kind === 'dead_letter' ? 'dead letter' : 'forwarder';
+  const what = { dead_letter: 'dead letter', buffer: 'the', forward: 'forwarder' }[kind as 'forward'];
   const { failures, since, reason, wait, nextAt } = outage;
   const next = wait < WORTH_TELLING ? '' : `; next attempt at ${clockTime(nextAt, 19)}`;
   return `${what} ${name} has failed ${times(failures)} since ${clockTime(since)}: ${reason}${next}`;

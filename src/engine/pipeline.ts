@@ -20,7 +20,7 @@ import {
 } from 'rxjs';
 import { batchingOf } from '../sdk/batching.ts';
 import { withholderFor } from '../sdk/checks/shown-values.ts';
-import { type AnalyticsConfig, forwardersOf, memoryBufferOf } from '../sdk/config.ts';
+import { type AnalyticsConfig, diskBufferOf, forwardersOf, memoryBufferOf } from '../sdk/config.ts';
 import type { PipelineRunContext } from '../sdk/context.ts';
 import { collectedBy } from '../sdk/from-collected.ts';
 import { moduleUrlOf } from '../sdk/import-module.ts';
@@ -104,9 +104,9 @@ class PipelineRun {
 
   /** Events are masked before they are on disk, unless the pipeline says otherwise. */
   #processAndBuffer(end$: Observable<unknown>): MonoTypeOperatorFunction<Batch> {
-    const { buffer } = this.#scope.setup.config;
+    const buffer = diskBufferOf(this.#scope.setup.config);
     const process = pipe(this.#processAll(), this.#cutTruncated());
-    if (buffer.type !== 'disk') return process;
+    if (buffer === undefined) return process;
     const onDisk = bufferStage(this.#scope, buffer, {
       end$,
       onFailure: (...failure) => this.#deadLetters.forwarderFailed(...failure),

@@ -10,7 +10,7 @@ import { RetryLog } from './retry-log.ts';
 const KINDS: Readonly<Record<StagePlace['kind'], string>> = {
   collect: 'collector',
   process: 'processor',
-  buffer: 'buffer',
+  buffer: 'the',
   forward: 'forwarder',
   dead_letter: 'dead letter',
 };
@@ -67,7 +67,10 @@ export class RunLog implements PipelineObserver {
 
   dropped(place: StagePlace, reason: DropReason, count: number): void {
     if (reason !== 'buffer_full') return;
-    const why = 'they come faster than the pipeline takes them; raise `buffer.max_events`';
+    const why =
+      place.kind === 'buffer'
+        ? 'the buffer is full; raise `buffer.max_bytes`'
+        : 'they come faster than the pipeline takes them; raise `buffer.max_events`';
     const log = this.#logOf(this.#overflows, place, 'been dropped', 'warn');
     log.failed(
       (often) => `${this.#nameOf(place)}: ${counted(count, 'event')} dropped${often}: ${why}`,
@@ -84,7 +87,7 @@ export class RunLog implements PipelineObserver {
     const known = this.#retries.get(place);
     if (known !== undefined) return known;
     const counters = this.#counters.entry(place);
-    const log = new RetryLog(`${this.#pipeline}: forwarder ${place.name}`, this.#logger, (outage) => {
+    const log = new RetryLog(this.#nameOf(place), this.#logger, (outage) => {
       counters.outage = outage;
     });
     this.#retries.set(place, log);

@@ -13,7 +13,13 @@ import {
 } from 'rxjs';
 import { InFlightWindow } from '../../operators/index.ts';
 import type { EventBuffer, EventBufferOptions } from '../buffer/event-buffer.ts';
-import type { AnalyticsConfig, DiskBufferConfig, PipelineConfig, PluginConfig } from '../sdk/config.ts';
+import {
+  type AnalyticsConfig,
+  type DiskBufferConfig,
+  diskBufferOf,
+  type PipelineConfig,
+  type PluginConfig,
+} from '../sdk/config.ts';
 import type { CollectorState, PipelineRunContext } from '../sdk/context.ts';
 import { type PluginMetrics, silentMetrics } from '../sdk/metrics.ts';
 import { memoryState } from '../state/state-store.ts';
@@ -77,7 +83,7 @@ export class RunScope {
     // Also in virtual time, where nothing else of workers can be seen.
     const size = config.workers * config.max_in_flight;
     this.window = new InFlightWindow(size);
-    this.deliveryWindow = config.buffer.type === 'disk' ? new InFlightWindow(size) : this.window;
+    this.deliveryWindow = diskBufferOf(config) ? new InFlightWindow(size) : this.window;
   }
 
   /** What plugins have left to do when everything is acknowledged. Errors with the first error, when all of it has ended. */
@@ -169,8 +175,8 @@ export class RunScope {
 
   /** Where a plugin stands before the buffer, it sees how much room there is for what is collected. */
   #windowOf({ kind }: StagePlace): InFlightWindow {
-    const { buffer } = this.setup.config;
-    const isBefore = kind === 'collect' || (kind === 'process' && buffer.type === 'disk' && buffer.masked);
+    const buffer = diskBufferOf(this.setup.config);
+    const isBefore = kind === 'collect' || (kind === 'process' && buffer?.masked === true);
     return isBefore ? this.window : this.deliveryWindow;
   }
 

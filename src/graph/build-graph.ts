@@ -6,7 +6,13 @@ import {
   type WrittenSections,
   withReferences,
 } from '../sdk/checks/shown-values.ts';
-import { type AnalyticsConfig, forwardersOf, type PipelineConfig } from '../sdk/config.ts';
+import {
+  type AnalyticsConfig,
+  diskBufferOf,
+  forwardersOf,
+  memoryBufferOf,
+  type PipelineConfig,
+} from '../sdk/config.ts';
 import type { Plugin, PluginKind } from '../sdk/plugin.ts';
 import { MAX_COUNT } from '../sdk/schema-parts.ts';
 import {
@@ -203,25 +209,26 @@ export function entrySettings(plugin: Plugin, values: Readonly<Record<string, un
 
 /** The settings of a pipeline: those that always matter, and those that are set. */
 function pipelineSettings(config: PipelineConfig): GraphSetting[] {
-  const { max_in_flight, ordered, restart, buffer, delivery } = config;
+  const { max_in_flight, ordered, restart, delivery } = config;
   return [
     ...setting('max_in_flight', max_in_flight, ''),
     { key: 'ordered', values: [String(ordered)] },
     { key: 'restart', values: [String(restart)] },
     ...setting('attempts', delivery.attempts, ''),
     ...setting('timeout', delivery.timeout, ' s'),
-    ...bufferSettings(buffer),
+    ...bufferSettings(config),
   ];
 }
 
-function bufferSettings(buffer: PipelineConfig['buffer']): GraphSetting[] {
-  const { when_full } = buffer;
-  if (buffer.type === 'disk') {
-    const { path, max_bytes } = buffer;
+function bufferSettings(config: PipelineConfig): GraphSetting[] {
+  const onDisk = diskBufferOf(config);
+  if (onDisk !== undefined) {
+    const { path, max_bytes, when_full } = onDisk;
     return [{ key: 'buffer', values: [visibleText(path), `${formatNumber(max_bytes)} bytes`, when_full] }];
   }
-  const isDefault = buffer.max_events === 10_000 && when_full === 'drop_oldest';
-  return isDefault ? [] : [{ key: 'buffer', values: [`${formatNumber(buffer.max_events)} ${when_full}`] }];
+  const { max_events, when_full } = memoryBufferOf(config);
+  const isDefault = max_events === 10_000 && when_full === 'drop_oldest';
+  return isDefault ? [] : [{ key: 'buffer', values: [`${formatNumber(max_events)} ${when_full}`] }];
 }
 
 /** None for what is not set: a switch that is off, no limit, no text. */

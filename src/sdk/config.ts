@@ -32,9 +32,12 @@ const MemoryBufferConfig = z.strictObject({
 });
 export type MemoryBufferConfig = Readonly<z.output<typeof MemoryBufferConfig>>;
 
+/** A type of a buffer, and not the plugin of that name. */
+const ON_DISK = 'disk';
+
 /** Ours: a buffer between processors and forwarders that survives the process. */
 const DiskBufferConfig = z.strictObject({
-  type: z.literal('disk'),
+  type: z.literal(ON_DISK),
   path: path(),
   max_bytes: bytes()
     .min(1024 ** 2)
@@ -48,7 +51,12 @@ const BufferConfig = z.discriminatedUnion('type', [MemoryBufferConfig, DiskBuffe
 
 /** The buffer in memory, which every pipeline has for collectors that cannot be paused. */
 export function memoryBufferOf({ buffer }: Pick<PipelineConfig, 'buffer'>): MemoryBufferConfig {
-  return buffer.type === 'disk' ? MemoryBufferConfig.parse({}) : buffer;
+  return buffer.type === ON_DISK ? MemoryBufferConfig.parse({}) : buffer;
+}
+
+/** The buffer on disk; undefined if the pipeline has none. */
+export function diskBufferOf({ buffer }: Pick<PipelineConfig, 'buffer'>): DiskBufferConfig | undefined {
+  return buffer.type === ON_DISK ? buffer : undefined;
 }
 
 /** Ours: a forwarder that gets only the events for which a condition is true. */

@@ -3,7 +3,13 @@ import { openDiskBuffer } from '../buffer/disk-buffer.ts';
 import type { EventBufferOptions } from '../buffer/event-buffer.ts';
 import { Manager } from '../engine/manager.ts';
 import { conditionsOf, type WrittenSections } from '../sdk/checks/shown-values.ts';
-import { type AnalyticsConfig, forwardersOf, type PipelineConfig, type PluginConfig } from '../sdk/config.ts';
+import {
+  type AnalyticsConfig,
+  diskBufferOf,
+  forwardersOf,
+  type PipelineConfig,
+  type PluginConfig,
+} from '../sdk/config.ts';
 import type { Logger } from '../sdk/context.ts';
 import { MillraceError } from '../sdk/errors.ts';
 import { isEvent } from '../sdk/event-batch.ts';
@@ -40,10 +46,13 @@ const openVirtualBuffer = (options: EventBufferOptions) =>
   openDiskBuffer(options, async () => ({ release: () => {} }));
 
 /** The stage of a buffer on disk, if the pipeline has one. */
-function bufferStages({ buffer }: PipelineConfig): Omit<TraceRow, 'marks'>[] {
-  if (buffer.type !== 'disk') return [];
+function bufferStages(pipeline: PipelineConfig): Omit<TraceRow, 'marks'>[] {
+  const buffer = diskBufferOf(pipeline);
+  if (buffer === undefined) return [];
   const { max_bytes, when_full } = buffer;
-  return [{ place: { kind: 'buffer', name: 'disk' }, plugin: 'buffer', settings: { max_bytes, when_full } }];
+  return [
+    { place: { kind: 'buffer', name: 'buffer' }, plugin: 'buffer', settings: { max_bytes, when_full } },
+  ];
 }
 
 function jitterOf({ explore }: TestPipelineOptions): () => number {
@@ -306,7 +315,7 @@ export class PipelineTest {
       return { place: { kind, name: known.name }, ...shownEntry(known, own) };
     };
     const buffers = bufferStages(this.#pipeline);
-    const isMasked = this.#pipeline.buffer.type === 'disk' && this.#pipeline.buffer.masked;
+    const isMasked = diskBufferOf(this.#pipeline)?.masked === true;
     return [
       ...collect.map((name) => stage('collect', collectors[name])),
       ...(isMasked ? [] : buffers),

@@ -26,7 +26,13 @@ function gateway({ buffer = {}, options = {}, ...plugins }: Partial<TestPlugins>
   let isDown = false;
   let attempts = 0;
   const manager = testManager({
-    collect: { source: () => source$ },
+    collect: {
+      source: {
+        get_config_schema: () => anyConfig,
+        traits: { redelivers: true },
+        collect: () => source$,
+      } as never,
+    },
     forward: {
       sink: {
         get_config_schema: () => anyConfig,

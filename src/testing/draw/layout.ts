@@ -26,7 +26,7 @@ export const STAGE_WORDS: Readonly<Record<LayoutRow['kind'], string>> = {
   files: '',
   collect: 'collect ',
   process: '',
-  buffer: 'buffer ',
+  buffer: '',
   forward: 'forward ',
   dead_letter: 'dead letter ',
 };

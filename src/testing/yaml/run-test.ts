@@ -303,7 +303,7 @@ function coveredTime({ trace, endedAt }: PipelineRun): number {
 const KINDS = {
   collect: 'collector',
   process: 'processor',
-  buffer: 'buffer',
+  buffer: 'the',
   forward: 'forwarder',
   dead_letter: 'dead letter',
   pipeline: 'pipeline',
