@@ -8,6 +8,7 @@ export {
   type FileWatch,
   fileSystem,
   fsCall,
+  perFileSystem,
   readAt,
   removeFile,
   replaceFileSystem,

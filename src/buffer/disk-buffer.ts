@@ -1,6 +1,6 @@
-import { map, Observable } from 'rxjs';
+import { defer, map, Observable } from 'rxjs';
 import { type Demand, pullFrom } from '../../operators/index.ts';
-import { makeFolder, writeError } from '../../operators/internal-files.ts';
+import { makeFolder, perFileSystem, writeError } from '../../operators/internal-files.ts';
 import { EventBatch } from '../sdk/event-batch.ts';
 import { WrittenEvents } from '../sdk/rows.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
@@ -16,7 +16,7 @@ interface Lock {
 }
 
 /** Buffers of this process that are being closed, by folder: a run may start while the one before lets go of its own. */
-const closing = new Map<string, Promise<void>>();
+const closingBuffers = perFileSystem(() => new Map<string, Promise<void>>());
 
 /** Holds the folder of a buffer for this process. It is made if need be. */
 async function lockFolder(folder: string): Promise<Lock> {
@@ -34,7 +34,7 @@ export function openDiskBuffer(options: EventBufferOptions, lock = lockFolder): 
     const opening = DiskBuffer.open(options, lock);
     opening.then(
       (buffer) => {
-        if (subscriber.closed) void buffer.close();
+        if (subscriber.closed) buffer.close().subscribe();
         subscriber.next(buffer);
         subscriber.complete();
       },
@@ -57,7 +57,7 @@ class DiskBuffer implements EventBuffer {
 
   static async open(options: EventBufferOptions, takeLock: typeof lockFolder): Promise<DiskBuffer> {
     const { folder } = options;
-    await closing.get(folder);
+    await closingBuffers().get(folder);
     try {
       await makeFolder(folder, 0o700);
     } catch (error) {
@@ -95,13 +95,16 @@ class DiskBuffer implements EventBuffer {
     this.#log.end();
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+  close(): Observable<unknown> {
+    return defer(() => {
+      this.#closed ??= this.#close();
+      return this.#closed;
+    });
   }
 
   async #close(): Promise<void> {
     const closed = this.#log.close();
+    const closing = closingBuffers();
     closing.set(this.#folder, closed);
     await closed;
     this.#lock.release();

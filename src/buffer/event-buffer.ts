@@ -45,8 +45,8 @@ export interface EventBuffer {
   read(demand: Demand): Observable<EventBatch>;
   /** Nothing more will be written. */
   end(): void;
-  /** What is not acknowledged is kept for the next start. */
-  close(): Promise<void>;
+  /** Completes when it is closed. What is not acknowledged is kept for the next start. */
+  close(): Observable<unknown>;
 }
 
 /** Says that a buffer has no room, so that the source is to send the events again later. */

@@ -195,14 +195,14 @@ export class RunScope {
       tap((buffer) => {
         this.#buffer = buffer;
         counters.buffer = buffer;
-        this.#beforeEnd.push(defer(() => buffer.close()));
+        this.#beforeEnd.push(buffer.close());
       }),
     );
   }
 
   /** The run is over. */
   close(): void {
-    void this.#buffer?.close();
+    this.#buffer?.close().subscribe();
     this.#working.abort();
     this.#log.close();
   }

@@ -1,4 +1,4 @@
-import { merge, Observable, of, Subject } from 'rxjs';
+import { EMPTY, merge, Observable, of, Subject } from 'rxjs';
 import type { Demand } from '../../operators/index.ts';
 import { Fifo, Pump } from '../../operators/internal.ts';
 import {
@@ -111,5 +111,7 @@ class StandInBuffer implements EventBuffer {
     this.#changed$.next();
   }
 
-  async close(): Promise<void> {}
+  close(): Observable<never> {
+    return EMPTY;
+  }
 }
