@@ -308,3 +308,30 @@ describe('millrace state', () => {
     expect((await state()).stdout).toMatch(/^web +log +8 /m);
   });
 });
+
+describe('millrace state --config', () => {
+  const GATEWAY = `
+collectors: { log: { plugin: file, paths: [in.log], backfill: true } }
+forwarders: { away: { plugin: disk, path: away/out, filename: events.jsonl } }
+pipelines: { web: { collect: log, forward: away, buffer: { type: disk, path: buffer } } }
+host_config: {}
+`;
+
+  it('shows what waits in the buffers on disk, beside a run and after it', async () => {
+    const cwd = folderWith({ 'p.yaml': GATEWAY, 'in.log': 'one\ntwo\n', away: 'no folder' });
+    const list = async () => (await runCli(['state', '--config', 'p.yaml'], { cwd })).stdout;
+    expect(await list()).toMatch(/^PIPELINE +EVENTS +BYTES +OLDEST +PATH\nweb +0 +0 +- +buffer\n$/);
+    const child = await startCli(['run', 'p.yaml', '--state-dir', 'state'], { cwd });
+    await child.shows('stderr', /cannot write/);
+    expect(await list()).toMatch(/\nweb +2 +\d+ +[\d.]+ m?s +buffer\n$/);
+    child.kill('SIGKILL');
+    await child.ended();
+    expect(await list()).toMatch(/\nweb +2 +\d+ +[\d.]+ m?s +buffer\n$/);
+  });
+
+  it('says so if there is none', async () => {
+    const cwd = folderWith({ 'p.yaml': TAIL });
+    const { stdout } = await runCli(['state', '--config', 'p.yaml'], { cwd });
+    expect(stdout).toBe('p.yaml: no pipeline has a buffer on disk\n');
+  });
+});

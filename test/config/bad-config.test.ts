@@ -280,6 +280,22 @@ host_config: {}
         'pipelines.main.buffer.when_full: found the string "drop_oldst"; expected `drop_oldest` or `drop_newest`; did you mean `drop_oldest`?',
       ],
     ],
+    [
+      '{collect: web, forward: disk, buffer: {type: ▸dsk}}',
+      ['pipelines.main.buffer.type: found the string "dsk"; expected `memory` or `disk`'],
+    ],
+    [
+      '{collect: web, forward: disk, buffer: {type: disk, path: b, when_full: ▸drop_newest}}',
+      [
+        'pipelines.main.buffer.when_full: found the string "drop_newest"; expected `wait`, `drop_oldest` or `reject`; did you mean `drop_oldest`?',
+      ],
+    ],
+    [
+      '{collect: web, forward: disk, buffer: {type: disk, path: b, when_full: ▸reject}}',
+      [
+        'pipelines.main.buffer.when_full: `web`, a `test` collector, cannot ask its source to send again what `reject` refuses; use `wait`, or `drop_oldest`',
+      ],
+    ],
   ])('%s', async (text, messages) => {
     expect(await pipeline(text)).toEqual(messages);
   });

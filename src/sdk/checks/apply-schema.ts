@@ -285,7 +285,11 @@ function wantedBy(issue: Issue, value: unknown): string | undefined {
 }
 
 function wantedByUnion(issue: Issue, value: unknown): string | undefined {
-  if (Array.isArray(issue.options)) return either(issue.options.map((option) => `\`${String(option)}\``));
+  if (Array.isArray(issue.options)) {
+    // Undefined stands for a key that may be left out.
+    const options = issue.options.filter((option) => option !== undefined);
+    return either(options.map((option) => `\`${String(option)}\``));
+  }
   const wanted = wantedByAll(branches(issue).flat(), value);
   return wanted.length === 0 ? undefined : either(wanted);
 }
