@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { Observable } from 'rxjs';
 import http from '../../../plugins/forward/http.ts';
-import { documentsIn, halves } from '../../../plugins/http/documents.ts';
+import { halves, LineDocuments } from '../../../plugins/http/documents.ts';
 import { toJsonLine } from '../../../src/sdk/serialise.ts';
 import { type Answerer, httpSink, inTurn, status } from '../../support/http-sink.ts';
 import { contextOf, done, ends, event, events, failure, sendTo, sinkOf, temp } from './http-helpers.ts';
@@ -206,11 +206,12 @@ describe('http: statistics', () => {
 
 describe('http: documents', () => {
   it('are halved until one is left', () => {
-    const all = documentsIn(Buffer.from('a\nbb\nccc\n'));
+    const all = LineDocuments.in(Buffer.from('a\nbb\nccc\n'));
     const [first, second] = halves(all);
-    expect([first, second].map(({ bytes, ...rest }) => ({ text: String(bytes), ...rest }))).toEqual([
-      { text: 'a\nbb\n', count: 2, first: 0 },
-      { text: 'ccc\n', count: 1, first: 2 },
+    const shown = [first, second].map((part) => [String(part.body()), part.count, part.first]);
+    expect(shown).toEqual([
+      ['a\nbb\n', 2, 0],
+      ['ccc\n', 1, 2],
     ]);
     expect(halves(first)[1]).toMatchObject({ count: 1, first: 1 });
   });
