@@ -35,7 +35,19 @@ describe('docs/configuration.md', () => {
 });
 
 /** Plugins that the specification does not have. */
-const ADDED = ['redact', 'stdin', 'filter', 'multiline', 'map', 'parse', 'stdout', 'noop', 'http', 'nats'];
+const ADDED = [
+  'redact',
+  'stdin',
+  'filter',
+  'multiline',
+  'map',
+  'parse',
+  'stdout',
+  'noop',
+  'http',
+  'nats',
+  'elasticsearch',
+];
 
 describe('docs/specification.md', () => {
   const page = read('docs/specification.md');

@@ -18,6 +18,7 @@ import {
   RETRY_STATUSES,
 } from '../http/answer.ts';
 import { flatLine, LineDocuments } from '../http/documents.ts';
+import { flatLines } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
 import { httpSink } from '../http/http-sink.ts';
 
@@ -71,9 +72,14 @@ clickhouse:
   forwardBatch: ({ ctx, events }) => sink.send(ctx, () => documentsOf(events, ctx.config)),
   forwardJsonLines({ ctx }) {
     const { format, payload } = ctx.config;
-    if (format === 'lines' || payload === 'flat') return undefined;
+    if (format === 'lines') return undefined;
     const form = { isArray: format === 'json_array' };
-    return (bytes) => sink.send(ctx, () => LineDocuments.in(bytes, form));
+    if (payload === 'event') return (lines) => sink.send(ctx, () => LineDocuments.in(lines, form));
+    return (lines) =>
+      sink.send(ctx, () => {
+        const { bytes, count } = flatLines(lines, 'timestamp');
+        return new LineDocuments(bytes, count, form);
+      });
   },
 });
 

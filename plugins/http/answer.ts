@@ -25,6 +25,8 @@ export interface AnsweredCall {
   /** How messages name the server. */
   readonly server: string;
   readonly statuses: RetryStatuses;
+  /** Whether the protocol has a result for each event, so that a status of failure is about the request itself. */
+  readonly hasItems: boolean;
 }
 
 /** A refusal of the body, so that an event in it may be the cause. All other ones are about the request itself. */
@@ -46,7 +48,11 @@ export const isSuccess = ({ status, serverError }: Answer): boolean =>
   isOk(status) && serverError === undefined;
 
 /** Whether the server refuses the body, so that an event in it may be the cause, and would refuse it again. */
-export function isRefusal({ status, serverError }: Answer, statuses: RetryStatuses): boolean {
+export function isRefusal(
+  { status, serverError }: Answer,
+  { statuses, hasItems }: Pick<AnsweredCall, 'statuses' | 'hasItems'>,
+): boolean {
+  if (hasItems) return status === 413;
   if ((status >= 500 || isOk(status)) && isRowError(serverError)) return true;
   return !isRetried(status, statuses) && (ABOUT_EVENTS.has(status) || status >= 500);
 }
@@ -56,15 +62,18 @@ export function isRefusal({ status, serverError }: Answer, statuses: RetryStatus
  * body is permanent for a single event; for several it is left open which one is the cause. Any other one is fatal, because
  * every event would fail the same way.
  */
-export function errorOf(
-  answer: Answer,
-  { documents: { count }, server, statuses }: AnsweredCall,
-): PluginError {
+export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
+  const {
+    documents: { count },
+    server,
+    statuses,
+    hasItems,
+  } = of;
   const { status, retryAfter, serverError } = answer;
   const meaning = STATUS_CODES[status];
   const meanings = [meaning, serverError].filter((text) => text !== undefined);
   const answered = `${server} answered ${status}${meanings.length === 0 ? '' : ` (${meanings.join('; ')})`}`;
-  if (isRefusal(answer, statuses)) {
+  if (isRefusal(answer, of)) {
     if (count > 1) return new PluginError(`${answered} to a batch of ${count} events`);
     return new PluginError(status === 413 ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
   }
@@ -77,7 +86,9 @@ export function errorOf(
     ? 'redirects are not followed; set `url` to the new address'
     : isMissing
       ? 'create the table, or check `url`'
-      : HINTS[status];
+      : hasItems
+        ? (HINTS[status] ?? HINTS[404])
+        : HINTS[status];
   const error = new PluginError(hint === undefined ? answered : `${answered}; ${hint}`);
   return Object.assign(error, { fatal: true });
 }

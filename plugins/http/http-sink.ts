@@ -44,6 +44,8 @@ export interface HttpProtocol {
   readonly retryStatuses?: RetryStatuses;
   /** Whether a batch that the server refuses is split until the refused events are found. Default: true. */
   readonly splitsRefused?: boolean;
+  /** Whether an answer with a status of success has a result for each event. Default: false. */
+  readonly hasItems?: boolean;
   /**
    * Bytes that are kept of an answer. `readAnswer` needs the whole of it if it has an item for each event. Default: 64 KiB.
    */
@@ -120,7 +122,6 @@ export function encodeEach<E, D>(
       encoded.push(encode(event, index));
       positions.push(index);
     } catch (error) {
-      if (!isPermanent(error)) throw error;
       refused.push({ index, reason: safeReason(error), permanent: true });
     }
   }
@@ -213,13 +214,13 @@ class Sender {
   async #sendPart(documents: Documents, call: Call): Promise<PartialFailure> {
     // An attempt that lasts longer than the timeout would be aborted, and what it has found forgotten.
     if (call.hasResult && call.isLate()) throw new PluginError(NOT_TRIED);
-    const { splitsRefused = true, readAnswer } = this.#protocol;
+    const { splitsRefused = true, hasItems = false, readAnswer } = this.#protocol;
     const { count } = documents;
     const body = documents.body();
     if (count > 1 && body.length >= this.#tooLarge) return this.#sendParts(documents, call);
     const sent = this.#isCompressed ? await compress(body) : body;
     const answer = await this.#client.post(sent, call.signal);
-    const of = { documents, server: this.#client.server, statuses: this.#statuses };
+    const of = { documents, server: this.#client.server, statuses: this.#statuses, hasItems };
     call.hasResult ||= isSuccess(answer) || count === 1;
     if (isSuccess(answer)) {
       this.#stats.bytes(sent.length);
@@ -229,9 +230,7 @@ class Sender {
       this.#tooLarge = Math.min(this.#tooLarge, body.length);
       return this.#sendParts(documents, call);
     }
-    if (splitsRefused && count > 1 && isRefusal(answer, this.#statuses)) {
-      return this.#sendParts(documents, call);
-    }
+    if (splitsRefused && count > 1 && isRefusal(answer, of)) return this.#sendParts(documents, call);
     throw errorOf(answer, of);
   }
 

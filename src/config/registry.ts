@@ -36,6 +36,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
   },
   forward: {
     disk: () => import('../../plugins/forward/disk.ts'),
+    elasticsearch: () => import('../../plugins/forward/elasticsearch.ts'),
     http: () => import('../../plugins/forward/http.ts'),
     nats: () => import('../../plugins/forward/nats.ts'),
     noop: () => import('../../plugins/forward/noop.ts'),

@@ -39,6 +39,7 @@ describe('the registry', () => {
     ]);
     expect([...(await builtinPlugins('forward')).keys()]).toEqual([
       'disk',
+      'elasticsearch',
       'http',
       'nats',
       'noop',

@@ -39,13 +39,22 @@ function withLog(): { paths: string[]; backfill: boolean } {
 
 let sink: HttpSink;
 beforeAll(async () => {
-  sink = await httpSink();
+  sink = await httpSink(({ path }, response) => {
+    response.end(path.includes('/_bulk') ? '{"errors":false}' : undefined);
+  });
 });
 afterAll(() => sink.close());
 
 /** A URL for one run. */
 function sinkUrl(): { url: string } {
   return { url: `${sink.url}${folders++}` };
+}
+
+/** What a run has sent to its URL. */
+function bodiesTo(url: unknown, added = ''): string[] {
+  return sink.requests.flatMap(({ path, body }) =>
+    `${url}${added}` === `${sink.url}${path.slice(1)}`.replace(/\?.*/, '') ? body : [],
+  );
 }
 
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
@@ -157,14 +166,20 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     natsOptions({ subject: 'logs.app', message: 'event' }),
     natsOptions({ subject: { cel: '"logs." + string(size(data))' } }),
   ],
+  'forward elasticsearch': [
+    {
+      config: () => ({ ...sinkUrl(), index: 'logs' }),
+      time: 'real',
+      // Without the ids, which are those of the calls.
+      delivered: ({ url }) =>
+        bodiesTo(url, '/_bulk').flatMap((body) => body.split('\n').filter((_, n) => n % 2 === 1)),
+    },
+  ],
   'forward http': [
     {
       config: sinkUrl,
       time: 'real',
-      delivered: ({ url }) =>
-        sink.requests
-          .flatMap(({ path, body }) => (url === `${sink.url}${path.slice(1)}` ? body : []))
-          .join(''),
+      delivered: ({ url }) => bodiesTo(url).join(''),
     },
   ],
   'forward noop': [{}],
