@@ -88,7 +88,10 @@ function between(text: string, start: RegExp, end: RegExp): string {
 /** The names in the first column of the first table, sorted. */
 function tableFields(section: string): string[] {
   const [table = ''] = /^\|.*(?:\n\|.*)*/m.exec(section) ?? [];
-  const names = Array.from(table.matchAll(/^\| `(\w+)(?:\.\w+)?`/gm), ([, name = '']) => name);
+  const cells = Array.from(table.matchAll(/^\| (`[^|]*)/gm), ([, cell = '']) => cell);
+  const names = cells.flatMap((cell) =>
+    Array.from(cell.matchAll(/`(\w+)(?:\.\w+)?`/g), ([, name = '']) => name),
+  );
   return [...new Set(names)].sort();
 }
 
