@@ -38,6 +38,8 @@ describe('docs/configuration.md', () => {
 const ADDED = [
   'redact',
   'stdin',
+  'exec',
+  'journald',
   'filter',
   'multiline',
   'map',

@@ -22,6 +22,8 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     stdin: () => import('../../plugins/collect/stdin.ts'),
     test: () => import('../../plugins/collect/test.ts'),
     host_exec: () => import('../../plugins/collect/host_exec.ts'),
+    exec: () => import('../../plugins/collect/exec.ts'),
+    journald: () => import('../../plugins/collect/journald.ts'),
     nats: () => import('../../plugins/collect/nats.ts'),
   },
   process: {

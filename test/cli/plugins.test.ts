@@ -7,7 +7,7 @@ describe('millrace plugins', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n').filter((line) => /^( {2})?\w/.test(line));
     expect(lines.map((line) => line.split(/\s{2,}|$/).filter(Boolean)[0])).toEqual([
-      ...['collect', 'beacons', 'file', 'stdin', 'test', 'host_exec', 'nats'],
+      ...['collect', 'beacons', 'file', 'stdin', 'test', 'host_exec', 'exec', 'journald', 'nats'],
       ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask', 'filter', 'multiline', 'map', 'parse'],
       ...['forward', 'disk', 'elasticsearch', 'http', 'nats', 'noop', 'stdout', 'test'],
       'Fields and an example of one: millrace plugins KIND NAME',

@@ -25,6 +25,8 @@ describe('the registry', () => {
       'stdin',
       'test',
       'host_exec',
+      'exec',
+      'journald',
       'nats',
     ]);
     expect([...(await builtinPlugins('process')).keys()]).toEqual([
