@@ -16,6 +16,7 @@ import {
 } from '../../src/testing/conformance/index.ts';
 import { FakeNats } from '../support/fake-nats.ts';
 import { type HttpSink, httpSink } from '../support/http-sink.ts';
+import { hasJournals, writeJournal } from '../support/journals.ts';
 
 // What is not checked of a built-in plugin is no news.
 beforeAll(() => void jest.spyOn(console, 'info').mockImplementation(() => {}));
@@ -69,6 +70,13 @@ function withStdin(): Record<string, never> {
   return {};
 }
 
+function withJournal(): { directory: string; backfill: boolean } {
+  const directory = folder();
+  const entries = Array.from({ length: 10 }, (_, n) => ({ MESSAGE: `entry ${n}` }));
+  if (hasJournals) writeJournal(directory, entries);
+  return { directory, backfill: true };
+}
+
 /** What the files of a folder hold, by name. */
 function written(path: string): Record<string, string> {
   return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]));
@@ -112,6 +120,9 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   'collect beacons': [{ config: { beacons: ['*'] } }],
   'collect file': [{ config: withLog, time: 'real', patience: 500 }],
   'collect stdin': [{ config: withStdin, time: 'real', patience: 500 }],
+  'collect exec': [{ config: { command: ['sh', '-c', 'seq 10; sleep 0.2'] }, time: 'real', patience: 1000 }],
+  // Without journals there is nothing to read, and journalctl is tried again and again.
+  'collect journald': [{ config: withJournal, time: 'real', patience: 1000 }],
   'collect test': [{}, { config: { interval: 60, count: 3 } }],
   'collect nats': [{ config: { servers: 'localhost', stream: 'LOGS', durable: 'workers' } }],
   'collect host_exec': [{ config: { interval: 0.5 } }],
@@ -243,6 +254,16 @@ describe('the optional ways of a plugin', () => {
     ['forward', 'disk', 'forward: forwardJsonLines does what forward does for each event'],
     ['collect', 'file', 'state: after a restart, it does not emit again what was acknowledged'],
     ['collect', 'file', 'acknowledgement: after a restart, it emits again what was not acknowledged'],
+    ...(hasJournals
+      ? ([
+          ['collect', 'journald', 'state: after a restart, it does not emit again what was acknowledged'],
+          [
+            'collect',
+            'journald',
+            'acknowledgement: after a restart, it emits again what was not acknowledged',
+          ],
+        ] as const)
+      : []),
   ] as const)('are looked at: %s %s', async (kind, name, check) => {
     const [options] = OPTIONS[`${kind} ${name}`] ?? [];
     const { checks } = await checkPlugin(kind, findPlugin(kind, name) as never, options);
