@@ -120,7 +120,9 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   'collect beacons': [{ config: { beacons: ['*'] } }],
   'collect file': [{ config: withLog, time: 'real', patience: 500 }],
   'collect stdin': [{ config: withStdin, time: 'real', patience: 500 }],
-  'collect exec': [{ config: { command: ['sh', '-c', 'seq 10; exec sleep 0.2'] }, time: 'real', patience: 1000 }],
+  'collect exec': [
+    { config: { command: ['sh', '-c', 'seq 10; exec sleep 0.2'] }, time: 'real', patience: 1000 },
+  ],
   // Without journals there is nothing to read, and journalctl is tried again and again.
   'collect journald': [{ config: withJournal, time: 'real', patience: 1000 }],
   'collect test': [{}, { config: { interval: 60, count: 3 } }],
