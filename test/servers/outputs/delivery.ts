@@ -16,6 +16,8 @@ export interface DeliveryOptions {
   readonly at: string;
   /** More fields of the forwarder, as in `timeout: 2`. */
   readonly fields?: string;
+  /** More settings of the pipeline. */
+  readonly pipeline?: string;
   /** Default: {@link LINES}. */
   readonly lines?: number;
 }
@@ -36,7 +38,7 @@ export class Delivery {
     connector: Connector<S>,
     server: S,
     title: string,
-    { at, fields = 'timeout: 30', lines = LINES }: DeliveryOptions,
+    { at, fields = 'timeout: 30', pipeline = '', lines = LINES }: DeliveryOptions,
   ): Promise<Delivery> {
     const target = await connector.target(server, `test${next++}`);
     const trial = new Trial(`
@@ -48,7 +50,7 @@ forwarders:
   out: { ${target.forwarder(at)}, batch: { events: ${BATCH} }, ${fields} }
   dead: { plugin: disk, path: dead, filename: dead.jsonl }
 pipelines:
-  main: { collect: log, process: mask, forward: out, max_in_flight: ${IN_FLIGHT}, delivery: { dead_letter: dead } }
+  main: { collect: log, process: mask, forward: out, max_in_flight: ${IN_FLIGHT}, delivery: { dead_letter: dead }, ${pipeline} }
 host_config: {}
 `);
     trial.appendLines('in/a.log', lines);

@@ -18,7 +18,7 @@ import {
 } from '../support/hostile-http.ts';
 import type { Restartable } from '../support/restartable.ts';
 import { serverFolder, skipWithout } from '../support/start-server.ts';
-import type { Connector } from './connector.ts';
+import type { HttpConnector } from './connector.ts';
 import { BATCH, Delivery, type DeliveryOptions, IN_FLIGHT, LINES } from './delivery.ts';
 
 const KILLS = byForm({ short: 4, long: 10 });
@@ -40,8 +40,8 @@ const times = (count: number, ...behaviours: readonly Behaviour[]): Behaviour[] 
   Array.from({ length: count }, () => behaviours).flat();
 
 /** Faults between millrace and the real server of a forwarder over HTTP, each as a process. */
-export function testOverHttp<S extends Restartable>(connector: Connector<S>): void {
-  const { name, recognises, endsBy, refusedLength, credentials } = connector;
+export function testOverHttp<S extends Restartable>(connector: HttpConnector<S>): void {
+  const { name, recognises, exactlyOnce, endsBy, refusedLength, credentials } = connector;
 
   skipWithout('openssl', ...connector.needs)(`${name}: nothing is lost and nothing leaks`, () => {
     let server: S;
@@ -56,7 +56,7 @@ export function testOverHttp<S extends Restartable>(connector: Connector<S>): vo
     });
 
     async function proxyWith(behaviour: Behaviour, keys?: KeyPair): Promise<HostileHttp> {
-      const proxy = await HostileHttp.before(connector.address(server), keys);
+      const proxy = await HostileHttp.before(connector.url(server), keys);
       proxies.push(proxy);
       proxy.behaviour = behaviour;
       secretsSent = 0;
@@ -68,15 +68,26 @@ export function testOverHttp<S extends Restartable>(connector: Connector<S>): vo
     const deliver = (title: string, options: DeliveryOptions) =>
       Delivery.prepare(connector, server, title, options);
 
-    /** Every line once, those of the dead letter there; or `repeats` lines more, unless the server recognises them. */
+    /**
+     * Every line once, those of the dead letter there. `repeats` lines more after lost answers, unless the server recognises
+     * them, and `afterKills` more after a process was killed.
+     */
     async function expectAll(
       delivery: Delivery,
-      { repeats = 0, dead = [] }: { readonly repeats?: number; readonly dead?: readonly number[] } = {},
+      {
+        repeats = 0,
+        afterKills = 0,
+        dead = [],
+      }: {
+        readonly repeats?: number;
+        readonly afterKills?: number;
+        readonly dead?: readonly number[];
+      } = {},
     ): Promise<void> {
       const { doubled, ...verdict } = await delivery.verdict();
       expect({ ...verdict, doubled: 0 }).toEqual(FLAWLESS);
       expect(delivery.dead).toEqual(dead);
-      expect(doubled).toBeLessThanOrEqual(recognises ? 0 : repeats);
+      expect(doubled).toBeLessThanOrEqual((recognises ? 0 : repeats) + afterKills);
       expect(secretsSent).toBe(0);
     }
 
@@ -222,12 +233,15 @@ export function testOverHttp<S extends Restartable>(connector: Connector<S>): vo
       await expectAll(delivery, { repeats: IN_FLIGHT });
     });
 
-    it(`millrace is killed ${KILLS} times`, async () => {
+    it.each([
+      { how: '', pipeline: '', repeats: KILLS * IN_FLIGHT },
+      ...(exactlyOnce ? [{ how: ' with exactly_once', pipeline: 'exactly_once: true', repeats: 0 }] : []),
+    ])(`millrace is killed ${KILLS} times$how`, async ({ how, pipeline, repeats }) => {
       const proxy = await proxyWith(async (exchange) => {
         await delay(10);
         await exchange.pass();
       });
-      const delivery = await deliver('kill -9', { at: proxy.url, lines: LINES / 5 });
+      const delivery = await deliver(`kill -9${how}`, { at: proxy.url, pipeline, lines: LINES / 5 });
       const { trial } = delivery;
       for (let n = 0; n < KILLS; n++) {
         trial.appendLines('in/a.log', LINES / 5);
@@ -239,7 +253,7 @@ export function testOverHttp<S extends Restartable>(connector: Connector<S>): vo
         await kill(child);
       }
       expect(await trial.runOnce()).toMatchObject({ code: 0 });
-      await expectAll(delivery, { repeats: KILLS * IN_FLIGHT });
+      await expectAll(delivery, { afterKills: repeats });
     });
   });
 }

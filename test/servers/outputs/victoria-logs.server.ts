@@ -1,5 +1,5 @@
 import { startVictoriaLogs, type VictoriaLogs } from '../support/victoria-logs.ts';
-import type { Connector, Headers } from './connector.ts';
+import type { Headers, HttpConnector } from './connector.ts';
 import { testOverHttp } from './http-scenarios.ts';
 
 const hasToken = ({ authorization }: Headers) => authorization === 'Bearer right-token';
@@ -8,8 +8,9 @@ const hasToken = ({ authorization }: Headers) => authorization === 'Bearer right
 const victoriaLogs = {
   needs: ['victoria-logs'],
   start: startVictoriaLogs,
-  address: ({ url }: VictoriaLogs) => url,
+  url: ({ url }: VictoriaLogs) => url,
   recognises: false,
+  exactlyOnce: false,
   endsBy: 'SIGTERM',
 } as const;
 
@@ -17,7 +18,7 @@ const victoriaLogs = {
 const messages = async (server: VictoriaLogs, query: string) =>
   (await server.rows(query)).map(({ _msg }) => JSON.stringify({ line: _msg }));
 
-const http: Connector<VictoriaLogs> = {
+const http: HttpConnector<VictoriaLogs> = {
   ...victoriaLogs,
   name: 'http',
   target: (server, name) => ({

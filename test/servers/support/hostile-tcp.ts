@@ -3,24 +3,24 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
 import type { KeyPair } from './hostile-http.ts';
 
-/** What a proxy does with the connections that it accepts. */
-export type TcpBehaviour =
-  | 'pass'
-  /** Nothing that arrives is passed on in either direction. */
-  | 'silence'
-  /** What the client sends arrives, and no answer does. */
-  | 'silence-afterwards'
-  /** What the client sends arrives, and the connection is reset when the server answers. */
-  | 'reset-in-answer';
+/** What a proxy does with an answer of the server, and with all that follows on the same connection. */
+export type TcpFault =
+  /** The connection is reset in place of it. */
+  | 'reset'
+  /** Neither it nor anything after it arrives, and the connection stays open. */
+  | 'silence';
 
 /** A proxy in front of a TCP server, which behaves as badly as a test says. */
 export class HostileTcp {
+  /** Called with each answer of the server: how many there were before it, on all connections. */
+  fault: (answer: number) => TcpFault | undefined = () => undefined;
+  /** Called with all that the client sends. */
+  watch: (data: Buffer) => void = () => {};
+  #answers = 0;
   readonly #target: number;
   readonly #keys: KeyPair | undefined;
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
-  #behaviour: TcpBehaviour = 'pass';
-  #resets = 0;
   #port = 0;
 
   private constructor(target: number, keys: KeyPair | undefined) {
@@ -38,16 +38,6 @@ export class HostileTcp {
 
   get port(): number {
     return this.#port;
-  }
-
-  /** Answers that were cut off. */
-  get resets(): number {
-    return this.#resets;
-  }
-
-  /** Holds for what comes from now on, also on open connections. */
-  set behaviour(behaviour: TcpBehaviour) {
-    this.#behaviour = behaviour;
   }
 
   present(keys: KeyPair): void {
@@ -94,14 +84,15 @@ export class HostileTcp {
       });
     }
     client.on('data', (data) => {
-      if (this.#behaviour !== 'silence') server.write(data);
+      this.watch(data);
+      server.write(data);
     });
+    let isSilent = false;
     server.on('data', (data) => {
-      if (this.#behaviour === 'pass') client.write(data);
-      if (this.#behaviour !== 'reset-in-answer') return;
-      this.#resets++;
-      if (client.resetAndDestroy !== undefined) client.resetAndDestroy();
-      end();
+      const fault = isSilent ? 'silence' : this.fault(this.#answers++);
+      isSilent = fault === 'silence';
+      if (fault === undefined) client.write(data);
+      else if (fault === 'reset') end();
     });
   }
 }
