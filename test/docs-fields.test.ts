@@ -49,6 +49,7 @@ const ADDED = [
   'http',
   'nats',
   'elasticsearch',
+  'loki',
 ];
 
 describe('docs/specification.md', () => {

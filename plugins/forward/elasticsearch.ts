@@ -8,13 +8,13 @@ import {
   defineForwarder,
   ForwardConfigBase,
   oncePerContext,
-  type PartlyFailedCall,
   type PluginContext,
   PluginError,
 } from '../../src/sdk/index.ts';
 import { CelExpression } from '../expressions/cel.ts';
 import { expression } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, failedItems, jsonOf, type PartialFailure } from '../http/answer.ts';
+import { type CallIds, callIds, positionIn } from '../http/call-ids.ts';
 import { flatLine, LineDocuments } from '../http/documents.ts';
 import { flatLines } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
@@ -94,15 +94,15 @@ search:
           },
         ]
       : [],
-  forward: ({ ctx, event, id, restOf }) => send(ctx, [event], idsOf(id, restOf)),
-  forwardBatch: ({ ctx, events, id, restOf }) => send(ctx, events, idsOf(id, restOf)),
+  forward: ({ ctx, event, id, restOf }) => send(ctx, [event], callIds(id, restOf)),
+  forwardBatch: ({ ctx, events, id, restOf }) => send(ctx, events, callIds(id, restOf)),
   forwardJsonLines({ ctx }) {
     const { index, data_stream, id: ids } = ctx.config;
     const target = data_stream ?? index;
     if (typeof target !== 'string' || typeof ids !== 'string') return undefined;
     return (lines, id, restOf) =>
       sink.send(ctx, () => {
-        const writeHead = headWriter(target, ids === 'none' ? undefined : idsOf(id, restOf));
+        const writeHead = headWriter(target, ids === 'none' ? undefined : callIds(id, restOf));
         const { bytes, count } = flatLines(lines, '@timestamp', writeHead);
         return new LineDocuments(bytes, count, { linesEach: 2 });
       });
@@ -120,47 +120,35 @@ function isName(text: string): boolean {
   return !/^(?:[-_+].*|\.{0,2})$|[\s\\/*?"<>|,#:A-Z]/.test(text) && Buffer.byteLength(text) <= 255;
 }
 
-/** The ids of the events of a call, which are the same in every attempt to deliver them. */
-interface Ids {
-  readonly call: string;
-  /** The positions of the events in that call. Default: they are all of them. */
-  readonly positions: readonly number[] | undefined;
-}
-
-function idsOf(id: string, restOf: PartlyFailedCall | undefined): Ids {
-  return restOf === undefined
-    ? { call: id, positions: undefined }
-    : { call: restOf.id, positions: restOf.left };
-}
-
 /** Writes the line in front of a document, whose parts are the same for all but the position. */
-function headWriter(target: string, ids: Ids | undefined): Parameters<typeof flatLines>[2] {
+function headWriter(target: string, ids: CallIds | undefined): Parameters<typeof flatLines>[2] {
   const action = (_id?: string) => JSON.stringify({ create: { _index: target, _id } });
   if (ids === undefined) {
     const line = Buffer.from(`${action()}\n`);
     return (writer) => writer.copy(line);
   }
-  const { positions } = ids;
   const all = action(`${ids.call}-`);
   const before = Buffer.from(all.slice(0, -'"}}'.length));
   const after = Buffer.from('"}}\n');
   return (writer, position) => {
     writer.copy(before);
-    writer.number(positions?.[position] ?? position);
+    writer.number(positionIn(ids, position));
     writer.copy(after);
   };
 }
 
-function send(ctx: Context, events: readonly CollectedEvent[], ids: Ids) {
+function send(ctx: Context, events: readonly CollectedEvent[], ids: CallIds) {
   const write = itemWriterOf(ctx);
   const documentsOf = (items: readonly string[]) =>
     new LineDocuments(Buffer.from(items.join('')), items.length, { linesEach: 2 });
   return sink.send(ctx, () =>
-    encodeEach(events, (event, position) => write(event, idOf(ids, position)), documentsOf),
+    encodeEach(
+      events,
+      (event, position) => write(event, `${ids.call}-${positionIn(ids, position)}`),
+      documentsOf,
+    ),
   );
 }
-
-const idOf = ({ call, positions }: Ids, position: number) => `${call}-${positions?.[position] ?? position}`;
 
 /** Writes the two lines of an event. */
 const itemWriterOf = oncePerContext(({ config: { index = '', data_stream, id } }: Context) => {

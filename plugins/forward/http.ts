@@ -17,7 +17,7 @@ import {
   type PartialFailure,
   RETRY_STATUSES,
 } from '../http/answer.ts';
-import { flatLine, LineDocuments } from '../http/documents.ts';
+import { flatLine, JSON_ARRAY, LineDocuments, type LineForm } from '../http/documents.ts';
 import { flatLines } from '../http/event-lines.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
 import { httpSink } from '../http/http-sink.ts';
@@ -73,7 +73,7 @@ clickhouse:
   forwardJsonLines({ ctx }) {
     const { format, payload } = ctx.config;
     if (format === 'lines') return undefined;
-    const form = { isArray: format === 'json_array' };
+    const form = FORMS[format];
     if (payload === 'event') return (lines) => sink.send(ctx, () => LineDocuments.in(lines, form));
     return (lines) =>
       sink.send(ctx, () => {
@@ -89,6 +89,8 @@ const CONTENT_TYPES: Readonly<Record<Config['format'], string>> = {
   lines: 'text/plain; charset=utf-8',
 };
 
+const FORMS: Readonly<Record<Config['format'], LineForm>> = { ndjson: {}, json_array: JSON_ARRAY, lines: {} };
+
 /** @throws PluginError for an event that JSON cannot represent. */
 function documentsOf(
   events: readonly CollectedEvent[],
@@ -101,7 +103,7 @@ function documentsOf(
         ? (event: CollectedEvent) => flatLine(event, 'timestamp')
         : (event: CollectedEvent) => toJsonLine(event);
   const bytes = Buffer.from(events.map(write).join(''));
-  return new LineDocuments(bytes, events.length, { isArray: format === 'json_array' });
+  return new LineDocuments(bytes, events.length, FORMS[format]);
 }
 
 /** A line break inside of a line would make two of it. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-const ZERO = 0x30;
+const [QUOTE, ZERO, BACKSLASH] = [0x22, 0x30, 0x5c];
 
 /** Bytes that are written one after the other, into memory that grows. */
 export class ByteWriter {
@@ -38,6 +38,25 @@ export class ByteWriter {
   number(value: number): void {
     if (value >= 10) this.number(Math.floor(value / 10));
     this.byte(ZERO + (value % 10));
+  }
+
+  /** A whole number with zeros in front of it. */
+  padded(value: number, digits: number): void {
+    for (let least = 10 ** (digits - 1); least > 1 && value < least; least /= 10) this.byte(ZERO);
+    this.number(value);
+  }
+
+  /** A part of JSON, in UTF-8, as the content of a string of JSON. */
+  quoted(from: Buffer, start: number, end: number): void {
+    this.#reserve((end - start) * 2);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let n = start; n < end; n++) {
+      const byte = from[n] as number;
+      if (byte === QUOTE || byte === BACKSLASH) bytes[at++] = BACKSLASH;
+      bytes[at++] = byte;
+    }
+    this.#length = at;
   }
 
   /** What was written. */

@@ -1,6 +1,6 @@
 import { type CollectedEvent, serialise, toJson } from '../../src/sdk/index.ts';
 
-const LF = 0x0a;
+const [LF, COMMA] = [0x0a, 0x2c];
 
 /** Consecutive events of a call, in the form of a protocol. */
 export interface Documents {
@@ -39,7 +39,8 @@ export class LineDocuments implements Documents {
   }
 
   body(): Buffer {
-    return this.#form.isArray ? jsonArray(this.#bytes) : this.#bytes;
+    const { list } = this.#form;
+    return list === undefined ? this.#bytes : jsonList(this.#bytes, list);
   }
 
   split(middle: number): readonly [Documents, Documents] {
@@ -53,12 +54,15 @@ export class LineDocuments implements Documents {
   }
 }
 
-interface LineForm {
+export interface LineForm {
   /** Lines of a document. Default: 1. */
   readonly linesEach?: number;
-  /** Whether the body is a JSON array. */
-  readonly isArray?: boolean;
+  /** What is in front of the documents and after them, if they are the items of a JSON array. */
+  readonly list?: readonly [before: string, after: string];
 }
+
+/** The form of documents that are a JSON array. */
+export const JSON_ARRAY: LineForm = { list: ['[', ']'] };
 
 /** The lines of a buffer, each of which ends with an LF. */
 export function countLines(bytes: Buffer): number {
@@ -68,11 +72,10 @@ export function countLines(bytes: Buffer): number {
 }
 
 /** A copy: the memory of the documents may be used for another attempt. */
-function jsonArray(bytes: Buffer): Buffer {
-  const array = Buffer.concat([Buffer.from('['), bytes]);
-  for (let at = array.indexOf(LF); at !== -1; at = array.indexOf(LF, at + 1)) array[at] = 0x2c;
-  array[array.length - 1] = 0x5d;
-  return array;
+function jsonList(bytes: Buffer, [before, after]: readonly [string, string]): Buffer {
+  const list = Buffer.concat([Buffer.from(before), bytes.subarray(0, -1), Buffer.from(after)]);
+  for (let at = list.indexOf(LF); at !== -1; at = list.indexOf(LF, at + 1)) list[at] = COMMA;
+  return list;
 }
 
 /** Documents that are made of events when a request needs them, because the body is more than its parts in a row. */

@@ -29,9 +29,14 @@ export class EventLines {
   dataEnd = 0;
   /** Whether `data` has the field that the constructor got. */
   hasField = false;
+  /** The text of that field as JSON, without the quotes, if it is a string. Otherwise both are 0. */
+  textStart = 0;
+  textEnd = 0;
   readonly #field: Buffer | undefined;
   #start = 0;
   #end = 0;
+  #timestamp: Buffer = Buffer.alloc(0);
+  #timestampText = '';
 
   /** @param field the name of a field to look for in `data`. */
   constructor(bytes: Buffer, field?: string) {
@@ -47,6 +52,19 @@ export class EventLines {
     this.isPlain = this.#findParts();
     this.#end = this.bytes.indexOf(LF, this.isPlain ? this.dataEnd : this.#start) + 1;
     return true;
+  }
+
+  /** Of the current event. Lines that were read together have the same one, which is decoded once. */
+  get timestamp(): string {
+    const { bytes, timestampStart: start, timestampEnd: end } = this;
+    if (
+      end - start !== this.#timestamp.length ||
+      bytes.compare(this.#timestamp, 0, end - start, start, end) !== 0
+    ) {
+      this.#timestamp = bytes.subarray(start, end);
+      this.#timestampText = this.#timestamp.toString();
+    }
+    return this.#timestampText;
   }
 
   /** The current event, parsed. */
@@ -72,14 +90,24 @@ export class EventLines {
     const { length } = bytes;
     let depth = 1;
     let isName = true;
+    let isField = false;
     this.hasField = false;
+    this.textStart = 0;
+    this.textEnd = 0;
     for (let at = this.dataStart; at < length; at++) {
       switch (bytes[at]) {
-        case QUOTE:
-          if (isName && depth === 1 && this.#field !== undefined)
-            this.hasField ||= this.#has(this.#field, at);
+        case QUOTE: {
+          const start = at;
           for (at++; at < length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+          if (isName) {
+            isField = depth === 1 && this.#field !== undefined && this.#has(this.#field, start);
+            this.hasField ||= isField;
+          } else if (isField) {
+            this.textStart = start + 1;
+            this.textEnd = at;
+          }
           break;
+        }
         case COMMA:
           isName = true;
           break;
@@ -89,6 +117,7 @@ export class EventLines {
         case OPEN:
         case OPEN_LIST:
           depth++;
+          isField = false;
           break;
         case CLOSE:
         case CLOSE_LIST:
@@ -105,6 +134,14 @@ export class EventLines {
     for (let n = 0; n < expected.length; n++) if (bytes[at + n] !== expected[n]) return false;
     return true;
   }
+}
+
+/** The events of lines of JSON. */
+export function eventsIn(bytes: Buffer): readonly CollectedEvent[] {
+  const lines = new EventLines(bytes);
+  const events: CollectedEvent[] = [];
+  while (lines.next()) events.push(lines.event());
+  return events;
 }
 
 /**

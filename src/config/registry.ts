@@ -40,6 +40,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     disk: () => import('../../plugins/forward/disk.ts'),
     elasticsearch: () => import('../../plugins/forward/elasticsearch.ts'),
     http: () => import('../../plugins/forward/http.ts'),
+    loki: () => import('../../plugins/forward/loki.ts'),
     nats: () => import('../../plugins/forward/nats.ts'),
     noop: () => import('../../plugins/forward/noop.ts'),
     stdout: () => import('../../plugins/forward/stdout.ts'),

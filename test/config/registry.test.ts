@@ -43,6 +43,7 @@ describe('the registry', () => {
       'disk',
       'elasticsearch',
       'http',
+      'loki',
       'nats',
       'noop',
       'stdout',

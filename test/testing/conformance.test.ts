@@ -58,6 +58,8 @@ function bodiesTo(url: unknown, added = ''): string[] {
   );
 }
 
+type LokiBody = { readonly streams: readonly { readonly stream: object; readonly values: string[][] }[] };
+
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
 afterAll(() => void Object.defineProperty(process, 'stdin', stdin));
 
@@ -194,6 +196,17 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
       time: 'real',
       delivered: ({ url }) => bodiesTo(url).join(''),
     },
+  ],
+  'forward loki': [
+    ...[{ job: 'a' }, { job: 'a', kind: { field: 'kind' } }].map((labels) => ({
+      config: () => ({ ...sinkUrl(), labels }),
+      time: 'real' as const,
+      // Without the times, which depend on the calls.
+      delivered: ({ url }: { readonly url?: unknown }) =>
+        bodiesTo(url, '/loki/api/v1/push')
+          .flatMap((body) => (JSON.parse(body) as LokiBody).streams)
+          .flatMap(({ stream, values }) => values.map(([, line]) => JSON.stringify(stream) + line)),
+    })),
   ],
   'forward noop': [{}],
   'forward stdout': [{ time: 'real' }],
