@@ -6,6 +6,7 @@ import {
   testEnvironments,
   withPlainReferences,
 } from './environment.ts';
+import { foreignProgram } from './foreign-program.ts';
 import { SECTIONS } from './sections.ts';
 import { SourceText, YamlSource } from './source.ts';
 import { mayHoldSecret } from './validate-secrets.ts';
@@ -34,6 +35,11 @@ interface YamlOptions {
 /** Reads a configuration text. Its problems go to the log; undefined if nothing of it can be used. */
 export function parseYamlSource(text: string, options: YamlOptions): YamlSource | undefined {
   const { file, baseDir, env, log } = options;
+  const foreign = foreignProgram(text);
+  if (foreign !== undefined) {
+    log.addAt(file, undefined, [], foreign);
+    return undefined;
+  }
   const source = new SourceText(text);
   const placeOf = (offset: number) => {
     const place = source.place(offset);
