@@ -4,7 +4,6 @@ import {
   type CollectedEvent,
   EventBatch,
   type EventOrigin,
-  type LineEnvelope,
   type LineEvents,
   type PipelineRunContext,
   type SourceText,
@@ -46,7 +45,7 @@ export function collectLines(
   );
 }
 
-function lineDemand({ demand, state }: Pick<Context, 'demand' | 'state'>): BatchDemand {
+export function lineDemand({ demand, state }: Pick<Context, 'demand' | 'state'>): BatchDemand {
   return new BatchDemand(demand, state, BATCH_LINES);
 }
 
@@ -59,8 +58,6 @@ export interface LineSettings {
 interface TextSettings extends LineSettings {
   /** Where text comes from if a test does not say. */
   readonly source: string;
-  /** What the data of an event from a source has beside `line` and `source`. */
-  readonly fieldsOf?: ((source: string) => LineEnvelope['fields']) | undefined;
   readonly backfill: boolean;
 }
 
@@ -70,8 +67,7 @@ export function lineTesting<Config>(settingsOf: (config: Config, wasThere: boole
     batchDemand: ({ ctx }: { ctx: Context }) => lineDemand(ctx),
     eventsOfText(args: { config: Config } & SourceText): readonly CollectedEvent[] {
       const settings = settingsOf(args.config, args.wasThere);
-      const source = args.source ?? settings.source;
-      return eventsOfText(args.text, { ...settings, source, fields: settings.fieldsOf?.(source) });
+      return eventsOfText(args.text, { ...settings, source: args.source ?? settings.source });
     },
   };
 }

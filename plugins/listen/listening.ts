@@ -20,13 +20,7 @@ export function addressText({ host, port }: ListenAddress): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
-/**
- * Why a server cannot listen. It is no permanent error: another program may release the port.
- *
- * @example
- * const refused = Object.assign(new Error('…'), { code: 'EACCES', syscall: 'listen' });
- * listenError(refused, { host: '127.0.0.1', port: 80 }).message; // 'cannot listen on 127.0.0.1:80: EACCES: …'
- */
+/** Why a server cannot listen. It is no permanent error: another program may release the port. */
 export function listenError(cause: unknown, address: ListenAddress): PluginError {
   const hint = HINTS[String((cause as NodeJS.ErrnoException).code)];
   const message = `cannot listen on ${addressText(address)}: ${safeReason(cause)}`;

@@ -3,14 +3,13 @@ import type { Confidence, EntropyRuleOptions, RedactRule } from '../../operators
 import { counted, LruMap } from '../../operators/internal.ts';
 import { openToAppendSync } from '../../operators/internal-files.ts';
 import { type Finding, type LinesMasker, Redactor } from '../../operators/internal-masks.ts';
-import {
-  type CollectedEvent,
-  type LineEnvelope,
-  LineEvents,
-  type LineMapping,
-  type ParsedEvents,
-  type PipelineRunContext,
-  type RowMapping,
+import type {
+  CollectedEvent,
+  LineEnvelope,
+  LineMapping,
+  ParsedEvents,
+  PipelineRunContext,
+  RowMapping,
 } from '../../src/sdk/index.ts';
 import { packRules } from '../packs/load-packs.ts';
 import { TimeLimit } from '../time-limits/bounded-time.ts';
@@ -130,8 +129,8 @@ class RedactContext {
   #noticed: boolean | undefined;
   readonly #mappings = new LruMap<string, LineMapping>(MOST_MAPPINGS);
   readonly #rows = new LruMap<string, RowMasking>(MOST_MAPPINGS);
-  /** The last lines of which nothing but the lines themselves has to be masked. */
-  #spared: Pick<LineEnvelope, 'source' | 'fields'> | undefined;
+  /** The source of the last lines that was left as it is. */
+  #spared: string | undefined;
 
   constructor(ctx: PipelineRunContext<RedactSettings>, time: RedactTime) {
     this.#ctx = ctx;
@@ -222,14 +221,13 @@ class RedactContext {
   }
 
   /** Whether everything but the line of an event stays as it is. */
-  #spares(envelope: LineEnvelope): boolean {
-    const { source, fields } = envelope;
-    if (source === this.#spared?.source && fields === this.#spared.fields) return true;
-    const [event] = LineEvents.of([''], { ...envelope, isTruncated: false }).events;
+  #spares({ timestamp, source, backfill }: LineEnvelope): boolean {
+    if (source === this.#spared) return true;
+    const event = { timestamp, data: { line: '', source }, backfill };
     this.#noticed = false;
     try {
-      this.#redactor.maskEvent(event as CollectedEvent);
-      if (!this.#noticed) this.#spared = envelope;
+      this.#redactor.maskEvent(event);
+      if (!this.#noticed) this.#spared = source;
       return !this.#noticed;
     } catch {
       return false;

@@ -25,9 +25,8 @@ describe('the registry', () => {
       'stdin',
       'test',
       'host_exec',
-      'exec',
-      'journald',
       'nats',
+      'http',
     ]);
     expect([...(await builtinPlugins('process')).keys()]).toEqual([
       'test',
@@ -41,9 +40,7 @@ describe('the registry', () => {
     ]);
     expect([...(await builtinPlugins('forward')).keys()]).toEqual([
       'disk',
-      'elasticsearch',
       'http',
-      'loki',
       'nats',
       'noop',
       'stdout',

@@ -1,0 +1,110 @@
+import { isUtf8 } from 'node:buffer';
+import { counted } from '../../operators/internal.ts';
+import { BlockLease, type BlockMemory, LineBlock } from '../../operators/internal-files.ts';
+import { isoNow, LineEvents, ParsedEvents, type ParsedFields, type Rows } from '../../src/sdk/index.ts';
+import { parseJsonValue } from '../parse/formats.ts';
+import type { EventParts } from './intake.ts';
+import { Refusal } from './refusal.ts';
+
+const LF = 0x0a;
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const DEEPEST = 'not JSON, or nested too deeply';
+
+/** Any rows, cut where the window has no room for more. */
+export function partsOf(rows: Rows): EventParts {
+  let taken = 0;
+  return {
+    get isDone() {
+      return taken === rows.size;
+    },
+    take(max) {
+      const start = taken;
+      taken = Math.min(rows.size, start + max);
+      return start === 0 && taken === rows.size ? rows : rows.slice(start, taken);
+    },
+  };
+}
+
+/** The lines of a text that are not empty. They stay bytes, in the memory of the body. */
+export function lineParts(body: Buffer, source: string, memory: BlockMemory): EventParts {
+  const text = MARK.equals(body.subarray(0, MARK.length)) ? body.subarray(MARK.length) : body;
+  const bytes = text.length === 0 || text.at(-1) === LF ? text : Buffer.concat([text, Buffer.from('\n')]);
+  const lease = new BlockLease(memory);
+  const block = new LineBlock(bytes, countLines(bytes), { lease }).withoutEmpty;
+  const envelope = { timestamp: isoNow(), source, backfill: false, isTruncated: false };
+  let taken = 0;
+  return {
+    get isDone() {
+      return taken === block.size;
+    },
+    take(max) {
+      const start = taken;
+      taken = Math.min(block.size, start + max);
+      return new LineEvents(block.slice(start, taken), envelope);
+    },
+    release: () => block.release(),
+  };
+}
+
+function countLines(bytes: Buffer): number {
+  let size = 0;
+  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, end + 1)) size++;
+  return size;
+}
+
+/** Events with these data, which nobody else holds. */
+export function jsonRows(fields: readonly ParsedFields[], timestamps?: readonly string[]): ParsedEvents {
+  return new ParsedEvents(
+    fields,
+    { timestamp: isoNow(), source: '', backfill: false, isTruncated: false },
+    timestamps,
+  );
+}
+
+/** @throws Refusal if the body is not UTF-8: masks would not see what a sink may */
+export function textOf(body: Buffer): string {
+  if (!isUtf8(body)) throw new Refusal(400, 'the body is not UTF-8');
+  const text = body.toString();
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}
+
+/**
+ * The objects of a body of JSON: one object, an array of objects, or an object a line.
+ *
+ * @throws Refusal that names the line or item that is not an object
+ */
+export function jsonObjects(body: Buffer, isJsonLines: boolean): ParsedFields[] {
+  const text = textOf(body);
+  const whole = isJsonLines ? undefined : parseJsonValue(text);
+  if (Array.isArray(whole)) {
+    return whole.map((item, index) => expectObject(item, index + 1, 'item'));
+  }
+  if (isObject(whole)) return [whole];
+  const objects: ParsedFields[] = [];
+  let position = 0;
+  for (let start = 0; start < text.length; ) {
+    const lf = text.indexOf('\n', start);
+    const end = lf < 0 ? text.length : lf;
+    const line = text.slice(start, end);
+    position++;
+    start = end + 1;
+    if (line.trim() === '') continue;
+    const value = parseJsonValue(line);
+    if (value === undefined)
+      throw new Refusal(400, `line ${position} of the body is ${DEEPEST}`, { position });
+    objects.push(expectObject(value, position, 'line'));
+  }
+  return objects;
+}
+
+function isObject(value: unknown): value is ParsedFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function expectObject(value: unknown, position: number, what: string): ParsedFields {
+  if (isObject(value)) return value;
+  throw new Refusal(400, `${what} ${position} of the body is not a JSON object`, { position });
+}
+
+/** Says how many events a request had. */
+export const takenText = (events: number) => `${counted(events, 'event')} taken`;
