@@ -35,7 +35,22 @@ describe('docs/configuration.md', () => {
 });
 
 /** Plugins that the specification does not have. */
-const ADDED = ['redact', 'stdin', 'filter', 'multiline', 'map', 'parse', 'stdout', 'noop', 'http', 'nats'];
+const ADDED = [
+  'redact',
+  'stdin',
+  'exec',
+  'journald',
+  'filter',
+  'multiline',
+  'map',
+  'parse',
+  'stdout',
+  'noop',
+  'http',
+  'nats',
+  'elasticsearch',
+  'loki',
+];
 
 describe('docs/specification.md', () => {
   const page = read('docs/specification.md');
@@ -76,7 +91,10 @@ function between(text: string, start: RegExp, end: RegExp): string {
 /** The names in the first column of the first table, sorted. */
 function tableFields(section: string): string[] {
   const [table = ''] = /^\|.*(?:\n\|.*)*/m.exec(section) ?? [];
-  const names = Array.from(table.matchAll(/^\| `(\w+)(?:\.\w+)?`/gm), ([, name = '']) => name);
+  const cells = Array.from(table.matchAll(/^\| (`[^|]*)/gm), ([, cell = '']) => cell);
+  const names = cells.flatMap((cell) =>
+    Array.from(cell.matchAll(/`(\w+)(?:\.\w+)?`/g), ([, name = '']) => name),
+  );
   return [...new Set(names)].sort();
 }
 

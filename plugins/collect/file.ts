@@ -9,6 +9,7 @@ import {
   LineEvents,
   type PipelineRunContext,
 } from '../../src/sdk/index.ts';
+import { containerFields } from '../file-collector/container-fields.ts';
 import { FileCollectConfig } from '../file-collector/file-config.ts';
 import { warnOfSmallHeap } from '../file-collector/file-reports.ts';
 import { followSettings, lineSettings } from '../file-collector/follow-settings.ts';
@@ -34,6 +35,7 @@ export const traits = { waits: true, resumes: true, emitsLines: true, reads, vir
 /** Lines of no file in particular are of the first one. */
 export const testing = lineTesting((config: FileCollectConfig, wasThere) => ({
   ...lineSettings(config),
+  fieldsOf: config.container_fields ? containerFields() : undefined,
   source: config.paths[0] ?? '',
   backfill: wasThere && config.backfill,
 }));
@@ -63,7 +65,7 @@ export function checkConfig({ config }: { config: FileCollectConfig }): readonly
  * the engine takes off its last 64 Ki characters, where a secret might stand that the cut made unrecognisable.
  */
 export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> }): Observable<EventBatch> {
-  const { paths, backfill } = ctx.config;
+  const { paths, backfill, container_fields } = ctx.config;
   if (ctx.once && !backfill && paths.length > 0) {
     ctx.logger.warn(
       'nothing to read: a run that ends needs `backfill: true`, without it files start at their end',
@@ -73,11 +75,13 @@ export function collect({ ctx }: { ctx: PipelineRunContext<FileCollectConfig> })
   const positions = followedPositions(ctx);
   const settings = followSettings(ctx);
   warnOfSmallHeap(ctx, settings.maxLineBytes);
+  const fieldsOf = container_fields ? containerFields() : () => undefined;
   const toLines = (batch: LineBatch): ReadLines => {
     positions.emitted(batch);
     const { path, backfill, isTruncated } = batch;
     // Of a name that is not UTF-8, what cannot be shown becomes U+FFFD.
-    const envelope = { timestamp: isoNow(), source: path.toWellFormed(), backfill, isTruncated };
+    const source = path.toWellFormed();
+    const envelope = { timestamp: isoNow(), source, fields: fieldsOf(source), backfill, isTruncated };
     const release = () => {
       positions.acknowledge(batch);
       batch.release();

@@ -1,24 +1,42 @@
-import * as z from 'zod';
-import { counted, MAX_LINE_BYTES } from '../../operators/internal.ts';
-import { bytes, CollectConfigBase, defineCollector } from '../../src/sdk/index.ts';
-import { encoding } from '../encoding.ts';
+import { fstatSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { defer } from 'rxjs';
+import type * as z from 'zod';
+import { counted } from '../../operators/internal.ts';
+import { CollectConfigBase, defineCollector } from '../../src/sdk/index.ts';
 import { collectLines, lineTesting } from '../lines/collect-lines.ts';
-import { inputOf, SOURCE } from '../lines/stdin-input.ts';
+import { lineFields } from '../lines/line-fields.ts';
+import { LineInput, refusal } from '../lines/line-input.ts';
+import { UnacknowledgedLines } from '../lines/unacknowledged-lines.ts';
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
+/** `source` of the events, and how logs name where a line lies. */
+const SOURCE = 'stdin';
+const NAME = 'standard input';
 
-const schema = CollectConfigBase.extend({
-  max_line_bytes: bytes()
-    .min(128 * KIB)
-    .max(256 * MIB)
-    .default(MAX_LINE_BYTES)
-    .describe('A longer line is cut there, and its event is marked `truncated: true`.'),
-  skip_empty_lines: z.boolean().default(false).describe('Emit no event for a line without characters.'),
-  encoding: encoding()
-    .default('utf-8')
-    .describe('The encoding of the input, such as `windows-1252` or `utf-16le`.'),
-});
+const schema = CollectConfigBase.extend(lineFields);
+
+/** One for each stream: what a run leaves unread, or has in flight when it fails, is there for the next one. */
+const inputs = new WeakMap<Readable, { readonly input: LineInput; readonly left: UnacknowledgedLines }>();
+
+/** Its settings are those with which it was first read. */
+function inputOf(stream: Readable, maxLineBytes: number, encoding: string) {
+  const known = inputs.get(stream);
+  if (known !== undefined) return known;
+  if (isFolder(stream)) {
+    const why = `${NAME} is a folder; expected a file or a pipe. To read the files of a folder, use a \`file\` collector`;
+    throw refusal(why);
+  }
+  const input = new LineInput(stream, { maxLineBytes, encoding, source: SOURCE, name: NAME });
+  const made = { input, left: new UnacknowledgedLines() };
+  inputs.set(stream, made);
+  return made;
+}
+
+/** Node.js reads a folder as an input without lines. */
+function isFolder(stream: Readable): boolean {
+  const { fd } = stream as Readable & { readonly fd?: unknown };
+  return typeof fd === 'number' && fstatSync(fd).isDirectory();
+}
 
 export default defineCollector({
   description: 'Reads the lines of standard input, from a pipe, a file or a terminal, until it ends.',
@@ -40,7 +58,6 @@ piped:
    */
   collect({ ctx }) {
     const { max_line_bytes, skip_empty_lines: skipEmptyLines, encoding } = ctx.config;
-    const input = inputOf(process.stdin, max_line_bytes, encoding);
     const onBacklog = (bytes: number) => ctx.stats.backlog(bytes);
     const onHole = (bytes: number) =>
       ctx.logger.warn(`standard input starts with ${counted(bytes, 'NUL byte')}, which were skipped`, {
@@ -52,8 +69,12 @@ piped:
           'encoding, set `encoding`, for example `encoding: windows-1252`',
         { offset },
       );
+    const settings = { skipEmptyLines, onBacklog, onHole, onInvalidByte };
     return collectLines(ctx, (demand) =>
-      input.read({ demand, skipEmptyLines, onBacklog, onHole, onInvalidByte }),
+      defer(() => {
+        const { input, left } = inputOf(process.stdin, max_line_bytes, encoding);
+        return left.around(input.read({ demand, ...settings }), demand);
+      }),
     );
   },
 });

@@ -34,5 +34,9 @@ export const FileCollectConfig = CollectConfigBase.extend({
   encoding: encoding()
     .optional()
     .describe('The encoding of the files, such as `windows-1252` or `utf-16le`. Default: utf-8.'),
+  container_fields: z
+    .boolean()
+    .optional()
+    .describe('Add what the path of a container log says of its pod and container. Default: false.'),
 });
 export type FileCollectConfig = Readonly<z.output<typeof FileCollectConfig>>;

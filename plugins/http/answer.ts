@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http';
 import { asyncScheduler } from 'rxjs';
-import { counted } from '../../operators/internal.ts';
 import { type FailedEvent, PluginError } from '../../src/sdk/index.ts';
 import { isRowError } from './clickhouse-errors.ts';
 import type { Documents } from './documents.ts';
@@ -16,7 +15,19 @@ export interface Answer {
   readonly serverError: string | undefined;
 }
 
-type RetryStatuses = readonly (number | '4xx' | '5xx')[];
+export type RetryStatuses = readonly (number | '4xx' | '5xx')[];
+/** Overload, and errors that may pass. */
+export const RETRY_STATUSES: RetryStatuses = [408, 425, 429, '5xx'];
+
+/** The call that an answer belongs to. */
+export interface AnsweredCall {
+  readonly documents: Documents;
+  /** How messages name the server. */
+  readonly server: string;
+  readonly statuses: RetryStatuses;
+  /** Whether the protocol has a result for each event, so that a status of failure is about the request itself. */
+  readonly hasItems: boolean;
+}
 
 /** A refusal of the body, so that an event in it may be the cause. All other ones are about the request itself. */
 const ABOUT_EVENTS = new Set([400, 409, 413, 422]);
@@ -25,7 +36,7 @@ const HINTS: Readonly<Record<number, string>> = {
   401: 'check `auth`',
   403: 'check `auth`',
   404: 'check `url`',
-  405: 'check `method` and `url`',
+  405: 'check `url`',
   407: 'check the credentials of `proxy`',
   413: 'the event alone is too large for the server',
 };
@@ -37,7 +48,11 @@ export const isSuccess = ({ status, serverError }: Answer): boolean =>
   isOk(status) && serverError === undefined;
 
 /** Whether the server refuses the body, so that an event in it may be the cause, and would refuse it again. */
-export function isRefusal({ status, serverError }: Answer, statuses: RetryStatuses): boolean {
+export function isRefusal(
+  { status, serverError }: Answer,
+  { statuses, hasItems }: Pick<AnsweredCall, 'statuses' | 'hasItems'>,
+): boolean {
+  if (hasItems) return status === 413;
   if ((status >= 500 || isOk(status)) && isRowError(serverError)) return true;
   return !isRetried(status, statuses) && (ABOUT_EVENTS.has(status) || status >= 500);
 }
@@ -46,19 +61,19 @@ export function isRefusal({ status, serverError }: Answer, statuses: RetryStatus
  * The error of an answer without success. One that is to be retried asks for the wait of `Retry-After`. One about the
  * body is permanent for a single event; for several it is left open which one is the cause. Any other one is fatal, because
  * every event would fail the same way.
- *
- * @param server how messages name the server.
  */
-export function errorOf(
-  answer: Answer,
-  { count }: Documents,
-  { server, statuses }: { readonly server: string; readonly statuses: RetryStatuses },
-): PluginError {
+export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
+  const {
+    documents: { count },
+    server,
+    statuses,
+    hasItems,
+  } = of;
   const { status, retryAfter, serverError } = answer;
   const meaning = STATUS_CODES[status];
   const meanings = [meaning, serverError].filter((text) => text !== undefined);
   const answered = `${server} answered ${status}${meanings.length === 0 ? '' : ` (${meanings.join('; ')})`}`;
-  if (isRefusal(answer, statuses)) {
+  if (isRefusal(answer, of)) {
     if (count > 1) return new PluginError(`${answered} to a batch of ${count} events`);
     return new PluginError(status === 413 ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
   }
@@ -66,17 +81,39 @@ export function errorOf(
     return new PluginError(answered, { retryAfter });
   }
   const isRedirect = status >= 300 && status < 400;
-  const isMissing = status === 404 && serverError !== undefined;
+  const isMissing = status === 404 && serverError?.startsWith('ClickHouse');
   const hint = isRedirect
     ? 'redirects are not followed; set `url` to the new address'
     : isMissing
       ? 'create the table, or check `url`'
-      : HINTS[status];
+      : hasItems
+        ? (HINTS[status] ?? HINTS[404])
+        : HINTS[status];
   const error = new PluginError(hint === undefined ? answered : `${answered}; ${hint}`);
   return Object.assign(error, { fatal: true });
 }
 
-function isRetried(status: number, statuses: RetryStatuses): boolean {
+/**
+ * The events that a server has not taken, of an answer with a status for each of them.
+ *
+ * @param errors the names of their errors, for messages; they must quote nothing of an event.
+ * @param isPermanent whether the server would refuse an event again. Default: unless the status is one of `statuses`.
+ */
+export function failedItems(
+  each: readonly number[],
+  { documents: { first }, statuses }: AnsweredCall,
+  errors: readonly (string | undefined)[] = [],
+  isPermanent = (status: number, _error?: string) => !isRetried(status, statuses),
+): FailedEvent[] {
+  return each.flatMap((status, index) => {
+    if (isOk(status)) return [];
+    const error = errors[index];
+    const reason = `the server answered ${status}${error === undefined ? '' : ` (${error})`} for the event`;
+    return [{ index: first + index, reason, permanent: isPermanent(status, error) }];
+  });
+}
+
+export function isRetried(status: number, statuses: RetryStatuses): boolean {
   return statuses.some((retried) =>
     typeof retried === 'number' ? retried === status : `${Math.floor(status / 100)}xx` === retried,
   );
@@ -106,37 +143,8 @@ export interface PartialFailure {
   readonly retryAfter?: number | undefined;
 }
 
-/**
- * The events that a 207 refuses: its body is a JSON array with a status for each event.
- *
- * @param server how messages name the server.
- * @throws PluginError for any other body: some events may have been refused, and must not be lost. An array that was cut
- * may be whole the next time. A body of another form is fatal, because the server may answer each batch like that.
- */
-export function refusedBy(
-  { status, text, retryAfter }: Answer,
-  { count, first }: Documents,
-  { server, statuses }: { readonly server: string; readonly statuses: RetryStatuses },
-): PartialFailure {
-  if (status !== 207) return { failedEvents: [] };
-  const each = parse(text);
-  if (each === undefined && /^\s*\[/.test(text)) {
-    const message = `${server} answered 207 with an array that is too long or no JSON, so it is not known which of ${counted(count, 'event')} it took`;
-    throw new PluginError(message);
-  }
-  if (!Array.isArray(each) || each.length !== count || !each.every(Number.isInteger)) {
-    const message = `${server} answered 207 to ${counted(count, 'event')} with a body other than a JSON array with a status for each, so it is not known which of them it took; let it answer with such an array, or with 200 if it took all of them`;
-    throw Object.assign(new PluginError(message), { fatal: true });
-  }
-  const failedEvents = each.flatMap((own: number, index) => {
-    if (own >= 200 && own < 300) return [];
-    const reason = `the server answered ${own} for the event`;
-    return [{ index: first + index, reason, permanent: !isRetried(own, statuses) }];
-  });
-  return { failedEvents, retryAfter };
-}
-
-function parse(text: string): unknown {
+/** The JSON of an answer; undefined if it is none. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

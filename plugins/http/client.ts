@@ -20,6 +20,12 @@ interface ClientOptions {
   readonly concurrency: number;
   /** Seconds for a request. */
   readonly timeout: number;
+  /** Headers with a secret, which replace all others. */
+  readonly secretHeaders?: Readonly<Record<string, { readonly value: Secret; readonly prefix?: string }>>;
+  /** Bytes that are kept of an answer, from its start and from its end. Default: 64 KiB. */
+  readonly mostOfAnswer?: number | undefined;
+  /** The error that the body of an answer without success names. */
+  readonly errorName?: ((text: string) => string | undefined) | undefined;
 }
 
 interface Auth {
@@ -41,8 +47,7 @@ export interface HttpProxy {
   readonly password?: Secret | undefined;
 }
 
-/** What is kept of an answer, in bytes, from its start and from its end. */
-const MOST_KEPT = 65_536;
+const MOST_OF_ANSWER = 65_536;
 /** What is read of it: a longer body costs the connection. */
 const MOST_READ = 16 * 1024 * 1024;
 
@@ -85,7 +90,7 @@ export class HttpClient {
    * @throws PluginError if there is no whole answer within the timeout. What the server has done is not known then.
    */
   async post(body: Buffer, signal: AbortSignal): Promise<Answer> {
-    const { method, timeout } = this.#options;
+    const { method, timeout, mostOfAnswer = MOST_OF_ANSWER, errorName } = this.#options;
     const headers = this.#headers();
     const dispatcher = await this.#dispatcher();
     const request = new AbortController();
@@ -103,13 +108,14 @@ export class HttpClient {
         ...{ headers, body, signal: request.signal },
       });
       const header = (name: string, of = response.headers) => [of[name]].flat()[0];
-      const { text, end } = await textOf(decoded(response.body, header('content-encoding')));
+      const { text, end } = await textOf(decoded(response.body, header('content-encoding')), mostOfAnswer);
       const retryAfter = secondsUntil(header('retry-after'), header('date'));
       const code = 'x-clickhouse-exception-code';
       // Trailers are known when the body has ended.
       const exceptionCode = header(code) ?? header(code, response.trailers as typeof response.headers);
       const isClickHouse = Object.keys(response.headers).some((name) => name.startsWith('x-clickhouse-'));
-      const serverError = clickHouseError({ exceptionCode, isClickHouse, text: text + end });
+      const named = response.statusCode >= 300 ? errorName?.(text) : undefined;
+      const serverError = named ?? clickHouseError({ exceptionCode, isClickHouse, text: text + end });
       return { status: response.statusCode, retryAfter, text, serverError };
     } catch (error) {
       if (isLate) throw new PluginError(`${this.#origin} did not answer within ${timeout} s`);
@@ -142,12 +148,15 @@ export class HttpClient {
   }
 
   #headers(): Record<string, string> {
-    const { headers, auth } = this.#options;
+    const { headers, auth, secretHeaders = {} } = this.#options;
     const all = { ...this.#fixedHeaders };
     for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value.read();
     if (auth?.bearer !== undefined) all.authorization = `Bearer ${auth.bearer.read()}`;
     if (auth?.basic !== undefined) all.authorization = basic(auth.basic.username, auth.basic.password);
     if (auth?.header !== undefined) all[auth.header.name.toLowerCase()] = auth.header.value.read();
+    for (const [name, { value, prefix = '' }] of Object.entries(secretHeaders)) {
+      all[name] = prefix + value.read();
+    }
     const wrong = Object.keys(all).find((name) => !isHeaderValue(all[name] ?? ''));
     if (wrong === undefined) return all;
     const error = new PluginError(
@@ -227,13 +236,16 @@ const DECODERS: Readonly<Record<string, () => Transform & { readonly bytesWritte
 };
 
 /** The first part of a body, and the last one of what follows it. One that goes on and on is not waited for. */
-async function textOf(body: AsyncIterable<Buffer>): Promise<{ readonly text: string; readonly end: string }> {
+async function textOf(
+  body: AsyncIterable<Buffer>,
+  mostKept: number,
+): Promise<{ readonly text: string; readonly end: string }> {
   const chunks: Buffer[] = [];
   let end = Buffer.alloc(0);
   let length = 0;
   for await (const chunk of body) {
-    if (length <= MOST_KEPT) chunks.push(chunk);
-    else end = Buffer.concat([end, chunk]).subarray(-MOST_KEPT);
+    if (length <= mostKept) chunks.push(chunk);
+    else end = Buffer.concat([end, chunk]).subarray(-mostKept);
     length += chunk.length;
     if (length > MOST_READ) break;
   }

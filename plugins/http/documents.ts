@@ -1,87 +1,122 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { type CollectedEvent, serialise, toJson, toJsonLine } from '../../src/sdk/index.ts';
+import { type CollectedEvent, serialise, toJson } from '../../src/sdk/index.ts';
 
-const compress = promisify(gzip);
-const LF = 0x0a;
+const [LF, COMMA] = [0x0a, 0x2c];
 
-/** How events become a body. */
-interface BodyFormat {
-  readonly format: 'ndjson' | 'json_array' | 'lines';
-  readonly payload: 'event' | 'flat';
-  readonly compression: 'none' | 'gzip';
-}
-
-export const CONTENT_TYPES: Readonly<Record<BodyFormat['format'], string>> = {
-  ndjson: 'application/x-ndjson',
-  json_array: 'application/json',
-  lines: 'text/plain; charset=utf-8',
-};
-
-/** Consecutive events of a call as documents, one a line. */
+/** Consecutive events of a call, in the form of a protocol. */
 export interface Documents {
-  /** Each document has an LF after it, and none in it. */
-  readonly bytes: Buffer;
   readonly count: number;
   /** The position of the first one among the events of the call. */
   readonly first: number;
+  /** The body of a request with these events, without compression. */
+  body(): Buffer;
+  /** The first `middle` events, of which there are more, and the others. */
+  split(middle: number): readonly [Documents, Documents];
 }
 
-/** The documents of some events. @throws PluginError for an event that JSON cannot represent. */
-export function documentsOf(events: readonly CollectedEvent[], format: BodyFormat): Documents {
-  const write = format.format === 'lines' ? lineOf : format.payload === 'flat' ? flatLine : toJsonLine;
-  return { bytes: Buffer.from(events.map((event) => write(event)).join('')), count: events.length, first: 0 };
+/** Two halves of at least one event each, of two or more. */
+export function halves(documents: Documents): readonly [Documents, Documents] {
+  return documents.split(Math.ceil(documents.count / 2));
 }
 
-/** The documents of events that are JSON already. */
-export function documentsIn(bytes: Buffer): Documents {
+/** Documents of one line each, or of more where a protocol puts a line in front of each. */
+export class LineDocuments implements Documents {
+  readonly count: number;
+  readonly first: number;
+  /** Each line has an LF after it, and none in it. */
+  readonly #bytes: Buffer;
+  readonly #form: LineForm;
+
+  constructor(bytes: Buffer, count: number, form: LineForm = {}, first = 0) {
+    this.#bytes = bytes;
+    this.count = count;
+    this.#form = form;
+    this.first = first;
+  }
+
+  /** Counts the documents. */
+  static in(bytes: Buffer, form: LineForm = {}): LineDocuments {
+    return new LineDocuments(bytes, countLines(bytes) / (form.linesEach ?? 1), form);
+  }
+
+  body(): Buffer {
+    const { list } = this.#form;
+    return list === undefined ? this.#bytes : jsonList(this.#bytes, list);
+  }
+
+  split(middle: number): readonly [Documents, Documents] {
+    const lines = middle * (this.#form.linesEach ?? 1);
+    let end = 0;
+    for (let n = 0; n < lines; n++) end = this.#bytes.indexOf(LF, end) + 1;
+    return [
+      new LineDocuments(this.#bytes.subarray(0, end), middle, this.#form, this.first),
+      new LineDocuments(this.#bytes.subarray(end), this.count - middle, this.#form, this.first + middle),
+    ];
+  }
+}
+
+export interface LineForm {
+  /** Lines of a document. Default: 1. */
+  readonly linesEach?: number;
+  /** What is in front of the documents and after them, if they are the items of a JSON array. */
+  readonly list?: readonly [before: string, after: string];
+}
+
+/** The form of documents that are a JSON array. */
+export const JSON_ARRAY: LineForm = { list: ['[', ']'] };
+
+/** The lines of a buffer, each of which ends with an LF. */
+export function countLines(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count++;
-  return { bytes, count, first: 0 };
+  return count;
 }
 
-/** The fields of `data` beside `timestamp`. A `timestamp` in `data` wins. */
-function flatLine(event: CollectedEvent): string {
+/** A copy: the memory of the documents may be used for another attempt. */
+function jsonList(bytes: Buffer, [before, after]: readonly [string, string]): Buffer {
+  const list = Buffer.concat([Buffer.from(before), bytes.subarray(0, -1), Buffer.from(after)]);
+  for (let at = list.indexOf(LF); at !== -1; at = list.indexOf(LF, at + 1)) list[at] = COMMA;
+  return list;
+}
+
+/** Documents that are made of events when a request needs them, because the body is more than its parts in a row. */
+export class EventDocuments<E> implements Documents {
+  readonly first: number;
+  readonly #events: readonly E[];
+  readonly #encode: (events: readonly E[]) => Buffer;
+  #body: Buffer | undefined;
+
+  constructor(events: readonly E[], encode: (events: readonly E[]) => Buffer, first = 0) {
+    this.#events = events;
+    this.#encode = encode;
+    this.first = first;
+  }
+
+  get count(): number {
+    return this.#events.length;
+  }
+
+  body(): Buffer {
+    this.#body ??= this.#encode(this.#events);
+    return this.#body;
+  }
+
+  split(middle: number): readonly [Documents, Documents] {
+    const part = (start: number, end?: number) =>
+      new EventDocuments(this.#events.slice(start, end), this.#encode, this.first + start);
+    return [part(0, middle), part(middle)];
+  }
+}
+
+/**
+ * The fields of `data` in one line of JSON, beside the timestamp, whose field in `data` wins.
+ *
+ * @throws PluginError, which names the event to the engine, if JSON cannot represent it.
+ */
+export function flatLine(event: CollectedEvent, timestamp: string): string {
   try {
-    return `${toJson({ timestamp: event.timestamp, ...event.data })}\n`;
+    return `${toJson({ [timestamp]: event.timestamp, ...event.data })}\n`;
   } catch {
     // The error of `serialise` tells the engine which event it is.
     return `${serialise(event)}\n`;
   }
-}
-
-/** A line break inside of a line would make two of it. */
-function lineOf(event: CollectedEvent): string {
-  const { line } = event.data;
-  if (typeof line !== 'string') return toJsonLine(event);
-  return `${line.replaceAll('\n', '\\n').replaceAll('\r', '\\r')}\n`;
-}
-
-/** Two halves of at least one document each, of two or more. */
-export function halves(documents: Documents): readonly [Documents, Documents] {
-  return split(documents, Math.ceil(documents.count / 2));
-}
-
-/** The first `middle` documents, and the others. */
-export function split({ bytes, count, first }: Documents, middle: number): readonly [Documents, Documents] {
-  let end = 0;
-  for (let n = 0; n < middle; n++) end = bytes.indexOf(LF, end) + 1;
-  return [
-    { bytes: bytes.subarray(0, end), count: middle, first },
-    { bytes: bytes.subarray(end), count: count - middle, first: first + middle },
-  ];
-}
-
-/** The body of a request. */
-export async function bodyOf({ bytes }: Documents, { format, compression }: BodyFormat): Promise<Buffer> {
-  const body = format === 'json_array' ? jsonArray(bytes) : bytes;
-  return compression === 'gzip' ? compress(body) : body;
-}
-
-/** A copy: the memory of the documents may be used for another attempt. */
-function jsonArray(bytes: Buffer): Buffer {
-  const array = Buffer.concat([Buffer.from('['), bytes]);
-  for (let at = array.indexOf(LF); at !== -1; at = array.indexOf(LF, at + 1)) array[at] = 0x2c;
-  array[array.length - 1] = 0x5d;
-  return array;
 }

@@ -4,6 +4,7 @@ import {
   type CollectedEvent,
   EventBatch,
   type EventOrigin,
+  type LineEnvelope,
   type LineEvents,
   type PipelineRunContext,
   type SourceText,
@@ -58,6 +59,8 @@ export interface LineSettings {
 interface TextSettings extends LineSettings {
   /** Where text comes from if a test does not say. */
   readonly source: string;
+  /** What the data of an event from a source has beside `line` and `source`. */
+  readonly fieldsOf?: ((source: string) => LineEnvelope['fields']) | undefined;
   readonly backfill: boolean;
 }
 
@@ -67,7 +70,8 @@ export function lineTesting<Config>(settingsOf: (config: Config, wasThere: boole
     batchDemand: ({ ctx }: { ctx: Context }) => lineDemand(ctx),
     eventsOfText(args: { config: Config } & SourceText): readonly CollectedEvent[] {
       const settings = settingsOf(args.config, args.wasThere);
-      return eventsOfText(args.text, { ...settings, source: args.source ?? settings.source });
+      const source = args.source ?? settings.source;
+      return eventsOfText(args.text, { ...settings, source, fields: settings.fieldsOf?.(source) });
     },
   };
 }

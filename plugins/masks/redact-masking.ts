@@ -3,13 +3,14 @@ import type { Confidence, EntropyRuleOptions, RedactRule } from '../../operators
 import { counted, LruMap } from '../../operators/internal.ts';
 import { openToAppendSync } from '../../operators/internal-files.ts';
 import { type Finding, type LinesMasker, Redactor } from '../../operators/internal-masks.ts';
-import type {
-  CollectedEvent,
-  LineEnvelope,
-  LineMapping,
-  ParsedEvents,
-  PipelineRunContext,
-  RowMapping,
+import {
+  type CollectedEvent,
+  type LineEnvelope,
+  LineEvents,
+  type LineMapping,
+  type ParsedEvents,
+  type PipelineRunContext,
+  type RowMapping,
 } from '../../src/sdk/index.ts';
 import { packRules } from '../packs/load-packs.ts';
 import { TimeLimit } from '../time-limits/bounded-time.ts';
@@ -129,8 +130,8 @@ class RedactContext {
   #noticed: boolean | undefined;
   readonly #mappings = new LruMap<string, LineMapping>(MOST_MAPPINGS);
   readonly #rows = new LruMap<string, RowMasking>(MOST_MAPPINGS);
-  /** The source of the last lines that was left as it is. */
-  #spared: string | undefined;
+  /** The last lines of which nothing but the lines themselves has to be masked. */
+  #spared: Pick<LineEnvelope, 'source' | 'fields'> | undefined;
 
   constructor(ctx: PipelineRunContext<RedactSettings>, time: RedactTime) {
     this.#ctx = ctx;
@@ -221,13 +222,14 @@ class RedactContext {
   }
 
   /** Whether everything but the line of an event stays as it is. */
-  #spares({ timestamp, source, backfill }: LineEnvelope): boolean {
-    if (source === this.#spared) return true;
-    const event = { timestamp, data: { line: '', source }, backfill };
+  #spares(envelope: LineEnvelope): boolean {
+    const { source, fields } = envelope;
+    if (source === this.#spared?.source && fields === this.#spared.fields) return true;
+    const [event] = LineEvents.of([''], { ...envelope, isTruncated: false }).events;
     this.#noticed = false;
     try {
-      this.#redactor.maskEvent(event);
-      if (!this.#noticed) this.#spared = source;
+      this.#redactor.maskEvent(event as CollectedEvent);
+      if (!this.#noticed) this.#spared = envelope;
       return !this.#noticed;
     } catch {
       return false;

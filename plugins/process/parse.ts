@@ -295,7 +295,9 @@ class Parsing {
             outcomes.dropped(start + index);
             continue;
           }
-          fields.push(parsed?.data ?? { line: lines[index] as string, source: envelope.source });
+          fields.push(
+            parsed?.data ?? { line: lines[index] as string, source: envelope.source, ...envelope.fields },
+          );
           timestamps?.push(parsed?.timestamp ?? envelope.timestamp);
         } catch (failure) {
           outcomes.failed(start + index, failure);
@@ -327,11 +329,11 @@ class Parsing {
   }
 
   /** {@link parse} for lines: what is parsed is added to the field that they have in common. */
-  #lineParser({ source, timestamp }: LineEnvelope): (line: string) => Parsed | undefined {
-    const oneByOne = (line: string) => this.parse({ line, source }, line, timestamp);
+  #lineParser({ source, fields: others, timestamp }: LineEnvelope): (line: string) => Parsed | undefined {
+    const oneByOne = (line: string) => this.parse({ line, source, ...others }, line, timestamp);
     // The name of the file is not among the fields that were parsed.
     const readsSource = [this.#timestamp?.path, this.#level].some((path) => path?.[0] === 'source');
-    if (this.#into !== undefined || readsSource) return oneByOne;
+    if (this.#into !== undefined || readsSource || others !== undefined) return oneByOne;
     if (this.#config.format === 'json') {
       const opening = `{"source":${JSON.stringify(source)},`;
       return (line) => {

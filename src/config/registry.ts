@@ -22,6 +22,8 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     stdin: () => import('../../plugins/collect/stdin.ts'),
     test: () => import('../../plugins/collect/test.ts'),
     host_exec: () => import('../../plugins/collect/host_exec.ts'),
+    exec: () => import('../../plugins/collect/exec.ts'),
+    journald: () => import('../../plugins/collect/journald.ts'),
     nats: () => import('../../plugins/collect/nats.ts'),
     http: () => import('../../plugins/collect/http.ts'),
   },
@@ -37,7 +39,9 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
   },
   forward: {
     disk: () => import('../../plugins/forward/disk.ts'),
+    elasticsearch: () => import('../../plugins/forward/elasticsearch.ts'),
     http: () => import('../../plugins/forward/http.ts'),
+    loki: () => import('../../plugins/forward/loki.ts'),
     nats: () => import('../../plugins/forward/nats.ts'),
     noop: () => import('../../plugins/forward/noop.ts'),
     stdout: () => import('../../plugins/forward/stdout.ts'),

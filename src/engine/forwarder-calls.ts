@@ -12,7 +12,9 @@ export interface ForwarderFunctions {
     | ((events: readonly CollectedEvent[], id: string, restOf?: PartlyFailedCall) => unknown)
     | undefined;
   /** Takes events as JSON, in place of `forwardBatch`. */
-  readonly forwardJsonLines: ((documents: Buffer, id: string) => unknown) | undefined;
+  readonly forwardJsonLines:
+    | ((documents: Buffer, id: string, restOf?: PartlyFailedCall) => unknown)
+    | undefined;
 }
 
 /** Room for the documents of most calls; others get memory of their own. */
@@ -98,8 +100,7 @@ export class ForwarderCall {
     const { forward, forwardBatch, forwardJsonLines } = this.#of.functions;
     const { id, restOf } = this.#options;
     const batches = this.#batches;
-    // The rest of a call is sent as an event: only so can the forwarder be told what it is a rest of.
-    const isSingle = this.#of.isSingle(batches) || (batches.size === 1 && restOf !== undefined);
+    const isSingle = this.#of.isSingle(batches);
     const { forms } = this.#of;
     if (isSingle) {
       forms.tell('events');
@@ -109,8 +110,8 @@ export class ForwarderCall {
     // Without both, every call has one event.
     if (forwardJsonLines === undefined)
       return (forwardBatch as NonNullable<typeof forwardBatch>)(batches.events, id, restOf);
-    if (batches.size < FEWEST_IN_BLOCK) return forwardJsonLines(batches.toJsonLines(NO_MEMORY), id);
-    return forwardJsonLines(this.#toJsonLines(), id);
+    if (batches.size < FEWEST_IN_BLOCK) return forwardJsonLines(batches.toJsonLines(NO_MEMORY), id, restOf);
+    return forwardJsonLines(this.#toJsonLines(), id, restOf);
   }
 
   /** In memory that is given back when the call has succeeded, or if its events have no JSON form: then it got none. */

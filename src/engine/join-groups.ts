@@ -166,6 +166,7 @@ function sourceOf(from: Line['from']): string {
 }
 
 function keyOf(from: Line['from'], streamOfLine: unknown): string {
-  const stream = streamOfLine ?? ('data' in from ? from.data.stream : undefined);
+  const { stream: streamOfEvent } = ('data' in from ? from.data : from.fields) ?? {};
+  const stream = streamOfLine ?? streamOfEvent;
   return typeof stream === 'string' ? `${sourceOf(from)}\0${stream}` : sourceOf(from);
 }

@@ -101,11 +101,12 @@ export interface ForwardPlugin extends PluginBase {
   /**
    * Replaces `forwardBatch` where the configuration requires events as `serialise` writes them;
    * undefined where it requires another form. `documents` has them in UTF-8, each with a newline after it; its memory is
-   * used again when they are delivered, so that what is to be kept has to be copied.
+   * used again when they are delivered, so that what is to be kept has to be copied. `restOf` is set if they are what is left
+   * of a call that failed in part.
    */
   forwardJsonLines?(args: {
     ctx: PipelineRunContext<never>;
-  }): ((documents: Buffer, id: CallId) => Returned<unknown>) | undefined;
+  }): ((documents: Buffer, id: CallId, restOf?: PartlyFailedCall) => Returned<unknown>) | undefined;
   /**
    * Takes the place of `forward` in a pipeline with `exactly_once`, which is told ahead of each write
    * and when a file was removed.

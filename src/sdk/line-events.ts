@@ -6,6 +6,8 @@ import { LazyRows, type Rows } from './rows.ts';
 export interface LineEnvelope {
   readonly timestamp: string;
   readonly source: string;
+  /** What `data` has beside `line` and `source`. */
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
   readonly backfill: boolean;
   /** The line is the start of a longer one: see `file`. */
   readonly isTruncated: boolean;
@@ -110,10 +112,11 @@ export class LineEvents extends LazyRows {
   toJsonLines(into: Buffer = NOTHING): Buffer {
     const { size } = this.texts;
     const bytes = this.texts.plain?.bytes ?? this.texts.utf8;
-    const { timestamp, source, backfill, isTruncated } = this.envelope;
+    const { timestamp, source, fields, backfill, isTruncated } = this.envelope;
+    const more = fields === undefined ? '' : JSON.stringify(fields).slice(1, -1);
     const truncated = isTruncated ? ',"truncated":true' : '';
     const before = `{"timestamp":${JSON.stringify(timestamp)},"data":{"line":"`;
-    const after = `","source":${JSON.stringify(source)}},"backfill":${backfill}${truncated}}\n`;
+    const after = `","source":${JSON.stringify(source)}${more && ','}${more}},"backfill":${backfill}${truncated}}\n`;
     if (size > 0 && bytes !== undefined && bytes.length > SHORTEST_TEXT) {
       const written = writeJsonLines(bytes.subarray(0, -1), before, after, into);
       if (written !== undefined) return written;
@@ -161,9 +164,9 @@ export function textsOf(lines: readonly string[]): LineTexts {
 
 function eventOf(
   line: string,
-  { timestamp, source, backfill, isTruncated }: LineEnvelope,
+  { timestamp, source, fields, backfill, isTruncated }: LineEnvelope,
 ): CollectedLineEvent {
-  const data = { line, source };
+  const data = fields === undefined ? { line, source } : { line, source, ...fields };
   const event: CollectedLineEvent & { readonly truncated?: true } = isTruncated
     ? { timestamp, data, backfill, truncated: true }
     : { timestamp, data, backfill };

@@ -25,6 +25,8 @@ describe('the registry', () => {
       'stdin',
       'test',
       'host_exec',
+      'exec',
+      'journald',
       'nats',
       'http',
     ]);
@@ -40,7 +42,9 @@ describe('the registry', () => {
     ]);
     expect([...(await builtinPlugins('forward')).keys()]).toEqual([
       'disk',
+      'elasticsearch',
       'http',
+      'loki',
       'nats',
       'noop',
       'stdout',

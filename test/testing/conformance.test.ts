@@ -16,6 +16,7 @@ import {
 } from '../../src/testing/conformance/index.ts';
 import { FakeNats } from '../support/fake-nats.ts';
 import { type HttpSink, httpSink } from '../support/http-sink.ts';
+import { hasJournals, writeJournal } from '../support/journals.ts';
 
 // What is not checked of a built-in plugin is no news.
 beforeAll(() => void jest.spyOn(console, 'info').mockImplementation(() => {}));
@@ -39,7 +40,9 @@ function withLog(): { paths: string[]; backfill: boolean } {
 
 let sink: HttpSink;
 beforeAll(async () => {
-  sink = await httpSink();
+  sink = await httpSink(({ path }, response) => {
+    response.end(path.includes('/_bulk') ? '{"errors":false}' : undefined);
+  });
 });
 afterAll(() => sink.close());
 
@@ -47,6 +50,15 @@ afterAll(() => sink.close());
 function sinkUrl(): { url: string } {
   return { url: `${sink.url}${folders++}` };
 }
+
+/** What a run has sent to its URL. */
+function bodiesTo(url: unknown, added = ''): string[] {
+  return sink.requests.flatMap(({ path, body }) =>
+    `${url}${added}` === `${sink.url}${path.slice(1)}`.replace(/\?.*/, '') ? body : [],
+  );
+}
+
+type LokiBody = { readonly streams: readonly { readonly stream: object; readonly values: string[][] }[] };
 
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
 afterAll(() => void Object.defineProperty(process, 'stdin', stdin));
@@ -58,6 +70,13 @@ function withStdin(): Record<string, never> {
   input.end('seven\neight\nnine\nten\n');
   Object.defineProperty(process, 'stdin', { value: input, configurable: true });
   return {};
+}
+
+function withJournal(): { directory: string; backfill: boolean } {
+  const directory = folder();
+  const entries = Array.from({ length: 10 }, (_, n) => ({ MESSAGE: `entry ${n}` }));
+  if (hasJournals) writeJournal(directory, entries);
+  return { directory, backfill: true };
 }
 
 /** What the files of a folder hold, by name. */
@@ -103,6 +122,11 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   'collect beacons': [{ config: { beacons: ['*'] } }],
   'collect file': [{ config: withLog, time: 'real', patience: 500 }],
   'collect stdin': [{ config: withStdin, time: 'real', patience: 500 }],
+  'collect exec': [
+    { config: { command: ['sh', '-c', 'seq 10; exec sleep 0.2'] }, time: 'real', patience: 1000 },
+  ],
+  // Without journals there is nothing to read, and journalctl is tried again and again.
+  'collect journald': [{ config: withJournal, time: 'real', patience: 1000 }],
   'collect test': [{}, { config: { interval: 60, count: 3 } }],
   'collect nats': [{ config: { servers: 'localhost', stream: 'LOGS', durable: 'workers' } }],
   'collect host_exec': [{ config: { interval: 0.5 } }],
@@ -157,15 +181,32 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     natsOptions({ subject: 'logs.app', message: 'event' }),
     natsOptions({ subject: { cel: '"logs." + string(size(data))' } }),
   ],
+  'forward elasticsearch': [
+    {
+      config: () => ({ ...sinkUrl(), index: 'logs' }),
+      time: 'real',
+      // Without the ids, which are those of the calls.
+      delivered: ({ url }) =>
+        bodiesTo(url, '/_bulk').flatMap((body) => body.split('\n').filter((_, n) => n % 2 === 1)),
+    },
+  ],
   'forward http': [
     {
       config: sinkUrl,
       time: 'real',
-      delivered: ({ url }) =>
-        sink.requests
-          .flatMap(({ path, body }) => (url === `${sink.url}${path.slice(1)}` ? body : []))
-          .join(''),
+      delivered: ({ url }) => bodiesTo(url).join(''),
     },
+  ],
+  'forward loki': [
+    ...[{ job: 'a' }, { job: 'a', kind: { field: 'kind' } }].map((labels) => ({
+      config: () => ({ ...sinkUrl(), labels }),
+      time: 'real' as const,
+      // Without the times, which depend on the calls.
+      delivered: ({ url }: { readonly url?: unknown }) =>
+        bodiesTo(url, '/loki/api/v1/push')
+          .flatMap((body) => (JSON.parse(body) as LokiBody).streams)
+          .flatMap(({ stream, values }) => values.map(([, line]) => JSON.stringify(stream) + line)),
+    })),
   ],
   'forward noop': [{}],
   'forward stdout': [{ time: 'real' }],
@@ -228,6 +269,16 @@ describe('the optional ways of a plugin', () => {
     ['forward', 'disk', 'forward: forwardJsonLines does what forward does for each event'],
     ['collect', 'file', 'state: after a restart, it does not emit again what was acknowledged'],
     ['collect', 'file', 'acknowledgement: after a restart, it emits again what was not acknowledged'],
+    ...(hasJournals
+      ? ([
+          ['collect', 'journald', 'state: after a restart, it does not emit again what was acknowledged'],
+          [
+            'collect',
+            'journald',
+            'acknowledgement: after a restart, it emits again what was not acknowledged',
+          ],
+        ] as const)
+      : []),
   ] as const)('are looked at: %s %s', async (kind, name, check) => {
     const [options] = OPTIONS[`${kind} ${name}`] ?? [];
     const { checks } = await checkPlugin(kind, findPlugin(kind, name) as never, options);

@@ -43,6 +43,17 @@ describe('a recording', () => {
     expect(delivered.length).toBe((test.expect.archive as unknown[]).length);
   });
 
+  it('has what forwarders did behind a buffer on disk, and nothing of the disk', async () => {
+    const { test, differences } = await recorded(
+      await parseConfig(source({ buffer: { type: 'disk', path: 'never/made' }, delivery: {} })),
+      { rows: lines('one', 'two'), calls: [{ takes: 20, fails: true }, { takes: 5 }], once: true },
+    );
+    expect(differences).toEqual([]);
+    expect((test as { forward?: unknown }).forward).toEqual({
+      archive: { calls: [expect.objectContaining({ fails: true }), expect.anything()] },
+    });
+  });
+
   it('has no event twice that a broker delivered again', async () => {
     const config = {
       ...source({ collect: 'log', delivery: { attempts: 1 } }),

@@ -8,6 +8,7 @@ import type { ForwardPlugin } from '../../src/sdk/plugin.ts';
 import { memoryStore } from '../../src/state/state-store.ts';
 import { toEvent } from '../../src/testing/marbles.ts';
 import { recordedTest, recorderFor } from '../../src/testing/record/record-test.ts';
+import { standInBuffer } from '../../src/testing/stand-in-buffer.ts';
 import { type CollectorRow, standInCollector } from '../../src/testing/stand-in-collector.ts';
 import { type PlannedCall, standInForwarder } from '../../src/testing/stand-in-forwarder.ts';
 import { replacePlugins, testHost } from '../../src/testing/stand-ins.ts';
@@ -84,7 +85,10 @@ export async function recorded(
     switchable.target = isRunning ? undefined : recorder;
     const state = memoryStore();
     const observer = () => switchable.observer;
-    const options = { host: testHost, random: () => 0.5, observer, drainTimeout, state, once };
+    const options = {
+      ...{ host: testHost, random: () => 0.5, observer, drainTimeout, state, once },
+      openBuffer: standInBuffer,
+    };
     const manager = new Manager(replaced, options);
     let stateAtEnd: 'running' | 'backing_off' | 'completed' | undefined;
     if (until !== undefined) {

@@ -228,7 +228,9 @@ export class Recorder implements PipelineObserver {
     if (this.isFull) this.#options.onFull();
   }
 
-  admitted({ name }: StagePlace, _count: number, events: EventsOf, root: object): void {
+  admitted({ kind, name }: StagePlace, _count: number, events: EventsOf, root: object): void {
+    // What a buffer on disk gives to the forwarders comes of what was recorded, or was there before.
+    if (kind === 'buffer') this.#recordedRoots.add(root);
     const pending = this.#pending.get(name);
     if (pending === undefined || pending.size === 0) return;
     if (events().some((event) => pending.has(event))) this.#recordedRoots.add(root);
@@ -282,7 +284,9 @@ export class Recorder implements PipelineObserver {
     if (run !== undefined && this.#endedAt === undefined) run.end ??= { at: this.#now(), kind };
   }
 
-  called({ name }: StagePlace, { parts, count }: Calls): CallEnded {
+  called({ kind, name }: StagePlace, { parts, count }: Calls): CallEnded {
+    // How long the disk takes is no part of a test.
+    if (kind === 'buffer') return () => {};
     this.#acted();
     const ended = this.#recordCall(name, parts(), count);
     return (failure) => {

@@ -3,6 +3,7 @@ import { lastValueFrom, type Observable, toArray } from 'rxjs';
 import http from '../../../plugins/forward/http.ts';
 import type { PipelineRunContext } from '../../../src/sdk/context.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
+import type { ForwardPlugin } from '../../../src/sdk/plugin.ts';
 import { testContext } from '../../support/context.ts';
 import { type Answerer, type HttpSink, httpSink } from '../../support/http-sink.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -19,10 +20,13 @@ export async function sinkOf(answer?: Answerer): Promise<HttpSink> {
   return sink;
 }
 
-export function contextOf(settings: object): PipelineRunContext<never> {
+export const contextOf = (settings: object) => contextFor(http, settings);
+
+/** A context of a forwarder, whose run ends with the test. */
+export function contextFor(plugin: ForwardPlugin, settings: object): PipelineRunContext<never> {
   const run = new AbortController();
   ends.unshift(() => run.abort());
-  const config = http.get_config_schema().safeParse({ plugin: 'http', ...settings });
+  const config = plugin.get_config_schema().safeParse({ plugin: 'own', ...settings });
   if (!config.success) throw new Error(JSON.stringify(config.error.issues));
   return testContext(config.data as never, { signal: run.signal }) as never;
 }

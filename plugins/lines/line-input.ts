@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Observable } from 'rxjs';
 import { Pump } from '../../operators/internal.ts';
@@ -9,12 +8,10 @@ import {
   nonTextFormat,
   type TextEncoding,
 } from '../../operators/internal-files.ts';
-import { isoNow, LineEvents, PluginError, safeReason } from '../../src/sdk/index.ts';
+import { isoNow, type LineEnvelope, LineEvents, PluginError, safeReason } from '../../src/sdk/index.ts';
 import type { BatchDemand } from './batch-demand.ts';
 import { BATCH_LINES, type ReadLines } from './collect-lines.ts';
 
-/** `source` of the events, and how logs name where a line lies. */
-export const SOURCE = 'stdin';
 const KIB = 1024;
 /**
  * While batches are in flight, fewer bytes than this do not make another batch: many small batches take a quarter more
@@ -35,90 +32,62 @@ export interface ReadSettings {
   readonly onInvalidByte: (offset: number) => void;
 }
 
-/** One for each stream: what a run leaves unread, or has in flight when it fails, is there for the next one. */
-const inputs = new WeakMap<Readable, LineInput>();
-
-/** The input of a stream. Its settings are those with which it was first read. */
-export function inputOf(stream: Readable, maxLineBytes: number, label: string): LineInput {
-  let input = inputs.get(stream);
-  if (input === undefined) {
-    input = new LineInput(stream, maxLineBytes, encodingOf(label));
-    inputs.set(stream, input);
-  }
-  return input;
-}
-
-/** Node.js reads a folder as an input without lines. */
-function isFolder(stream: Readable): boolean {
-  const { fd } = stream as Readable & { readonly fd?: unknown };
-  return typeof fd === 'number' && fstatSync(fd).isDirectory();
+export interface LineInputSettings extends Pick<LineEnvelope, 'source' | 'fields'> {
+  readonly maxLineBytes: number;
+  /** The label of the encoding. */
+  readonly encoding: string;
+  /** What errors call the input: `standard input`, for example. */
+  readonly name: string;
 }
 
 /** Another run would end with the same, so there is none. */
-function refusal(why: string): PluginError {
+export function refusal(why: string): PluginError {
   return Object.assign(new PluginError(why, { permanent: true }), { fatal: true });
 }
 
-/** Cuts a stream into lines, for one run after the other. */
-class LineInput {
+/** Cuts a stream into lines. What one reader leaves unread is there for the next one. */
+export class LineInput {
   readonly #stream: Readable;
+  readonly #settings: LineInputSettings;
   readonly #framer: LineFramer;
-  readonly #maxLineBytes: number;
   readonly #encoding: TextEncoding;
   #onInvalidByte: ((offset: number) => void) | undefined;
   readonly #memory = new BlockMemory();
-  readonly #inFlight = new Set<ReadLines>();
   /** What was read; `start` to `end` is not fed yet. The memory is reused, because new memory costs more than a copy. */
   #block = Buffer.alloc(0);
   #unread = { start: 0, end: 0 };
   #head = Buffer.alloc(0);
-  /** Why the input cannot be read, in this run and in every later one. */
+  /** Why the input cannot be read, by this reader and by every later one. */
   #refusal: Error | undefined;
   #isRead = false;
-  #runs = 0;
 
-  constructor(stream: Readable, maxLineBytes: number, encoding: TextEncoding) {
+  constructor(stream: Readable, settings: LineInputSettings) {
     this.#stream = stream;
-    this.#maxLineBytes = maxLineBytes;
-    this.#encoding = encoding;
+    this.#settings = settings;
+    this.#encoding = encodingOf(settings.encoding);
     const onInvalidByte = (offset: number) => this.#onInvalidByte?.(offset);
-    this.#framer = new LineFramer(0, { maxLineBytes, encoding, onInvalidByte });
-    if (isFolder(stream)) {
-      const why =
-        'standard input is a folder; expected a file or a pipe. To read the files of a folder, use a `file` collector';
-      this.#refusal = refusal(why);
-    }
+    const { maxLineBytes } = settings;
+    this.#framer = new LineFramer(0, { maxLineBytes, encoding: this.#encoding, onInvalidByte });
   }
 
   /** Errors if the stream fails, if it is not text, or if another run reads it. */
   read({ demand, skipEmptyLines, onBacklog, onHole, onInvalidByte }: ReadSettings): Observable<ReadLines> {
+    const { name } = this.#settings;
     return new Observable((subscriber) => {
       if (this.#isRead) {
-        subscriber.error(new PluginError('standard input is already read by another collector'));
+        subscriber.error(new PluginError(`${name} is already read by another collector`));
         return;
       }
       this.#isRead = true;
       this.#onInvalidByte = onInvalidByte;
-      const run = ++this.#runs;
-      const left = [...this.#inFlight];
 
-      const emit = (entry: ReadLines) => {
-        const release = () => {
-          // An earlier run: what it had in flight is emitted again by this one.
-          if (run !== this.#runs) return;
-          this.#inFlight.delete(entry);
-          entry.release();
-        };
-        subscriber.next({ ...entry, release });
-      };
       /** One step; false if there is nothing to do but wait, or the end is reached. */
       const step = (): boolean => {
-        const [first] = left;
-        const { room } = demand;
-        if (first !== undefined || this.#framer.hasLines) {
+        if (this.#framer.hasLines) {
+          const { room } = demand;
           if (room <= 0) return false;
-          const entry = left.shift() ?? this.#take(Math.min(room, BATCH_LINES), skipEmptyLines);
-          if (entry !== undefined) emit(entry);
+          const lines = this.#take(Math.min(room, BATCH_LINES), skipEmptyLines);
+          if (lines !== undefined) subscriber.next(lines);
           return true;
         }
         if (this.#refusal !== undefined) throw this.#refusal;
@@ -142,7 +111,7 @@ class LineInput {
         if (!isNested) onBacklog(this.#waitingBytes);
       };
       const fail = (cause: unknown) =>
-        subscriber.error(new PluginError(`standard input cannot be read: ${safeReason(cause)}`, { cause }));
+        subscriber.error(new PluginError(`${name} cannot be read: ${safeReason(cause)}`, { cause }));
 
       this.#stream.on('readable', go).on('end', go).on('error', fail);
       subscriber.add(() => {
@@ -173,7 +142,7 @@ class LineInput {
       this.#hold(chunk);
     }
     const { start, end } = this.#unread;
-    const to = Math.min(end, start + this.#maxLineBytes);
+    const to = Math.min(end, start + this.#settings.maxLineBytes);
     this.#unread = to === end ? { start: 0, end: 0 } : { start: to, end };
     return this.#block.subarray(start, to);
   }
@@ -198,7 +167,7 @@ class LineInput {
       this.#head = Buffer.concat([this.#head, chunk.subarray(0, HEAD_BYTES - this.#head.length)]);
       const format = nonTextFormat(this.#head, this.#encoding);
       if (format !== undefined) {
-        const why = `standard input is ${format.name}, in which masks would find nothing; expected ${this.#encoding.name.toUpperCase()} text: ${format.advice}`;
+        const why = `${this.#settings.name} is ${format.name}, in which masks would find nothing; expected ${this.#encoding.name.toUpperCase()} text: ${format.advice}`;
         this.#refusal = refusal(why);
       }
     }
@@ -215,13 +184,12 @@ class LineInput {
       return undefined;
     }
     const { isTruncated, offset: endOffset } = this.#framer;
-    const envelope = { timestamp: isoNow(), source: SOURCE, backfill: false, isTruncated };
-    const entry = {
+    const { source, fields } = this.#settings;
+    const envelope = { timestamp: isoNow(), source, fields, backfill: false, isTruncated };
+    return {
       lines: new LineEvents(texts, envelope),
-      origin: { path: SOURCE, startOffset, endOffset },
+      origin: { path: source, startOffset, endOffset },
       release: () => texts.release(),
     };
-    this.#inFlight.add(entry);
-    return entry;
   }
 }

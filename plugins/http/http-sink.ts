@@ -1,0 +1,294 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { Observable } from 'rxjs';
+import { counted, steadyClock } from '../../operators/internal.ts';
+import {
+  type ConfigProblem,
+  type FailedEvent,
+  isPermanent,
+  oncePerContext,
+  type PipelineRunContext,
+  PluginError,
+  type Secret,
+  safeReason,
+} from '../../src/sdk/index.ts';
+import {
+  type Answer,
+  type AnsweredCall,
+  errorOf,
+  isRefusal,
+  isSuccess,
+  type PartialFailure,
+  RETRY_STATUSES,
+  type RetryStatuses,
+} from './answer.ts';
+import { HttpClient } from './client.ts';
+import { type Documents, halves } from './documents.ts';
+import { type HttpConfig, warnings, wrongHeaders } from './http-fields.ts';
+
+const compress = promisify(gzip);
+
+/** What a protocol over HTTP is: all that its plugin adds to what every output does. */
+export interface HttpProtocol {
+  /** Default: POST. */
+  readonly method?: string;
+  /** The path that is added to that of `url`, unless it ends in it already. Default: none. */
+  readonly path?: string;
+  /** Parameters that are added to `url`, unless it has them already. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Headers, which those of the configuration replace. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Headers with a secret of the configuration, by the name of the header. They replace all others. */
+  readonly secretHeaders?: Readonly<Record<string, SecretHeader>>;
+  /** Statuses after which a batch is sent again. Default: {@link RETRY_STATUSES}. */
+  readonly retryStatuses?: RetryStatuses;
+  /** Whether a batch that the server refuses is split until the refused events are found. Default: true. */
+  readonly splitsRefused?: boolean;
+  /** Whether an answer with a status of success has a result for each event. Default: false. */
+  readonly hasItems?: boolean;
+  /**
+   * Bytes that are kept of an answer. `readAnswer` needs the whole of it if it has an item for each event. Default: 64 KiB.
+   */
+  readonly mostOfAnswer?: number;
+  /**
+   * What the answer with a status of success says of the events. Default: it took all of them.
+   *
+   * @throws PluginError if the server took none of them, or if it is not known which.
+   */
+  readAnswer?(answer: Answer, of: AnsweredCall): PartialFailure | Promise<PartialFailure>;
+  /** The error that the body of an answer without success names, such as `circuit_breaking_exception`. It quotes no event. */
+  errorName?(text: string): string | undefined;
+}
+
+export interface SecretHeader {
+  /** The field of the configuration. */
+  readonly field: string;
+  readonly value: Secret;
+  /** What stands in front of the value, such as `Splunk `. */
+  readonly prefix?: string;
+}
+
+/** The documents of a call, of which some events may not have one. */
+export interface EncodedCall {
+  readonly documents: Documents;
+  /** The positions of the events in the call. Default: each is that of its document. */
+  readonly positions?: readonly number[] | undefined;
+  /** The events without a document. */
+  readonly refused?: readonly FailedEvent[] | undefined;
+}
+
+/** What a plugin over HTTP needs. */
+export interface HttpSink<C extends HttpConfig> {
+  /** Completes when the documents are delivered. Unsubscribing aborts the request. */
+  send(ctx: PipelineRunContext<C>, encode: () => Documents | EncodedCall): Observable<never>;
+  checkConfig(args: { readonly config: C }): ConfigProblem[];
+}
+
+/** An output over HTTP: `protocol` says what is its own, for a configuration. */
+export function httpSink<C extends HttpConfig>(protocol: (config: C) => HttpProtocol): HttpSink<C> {
+  /** A context is one run: its connections are closed when the run is over. */
+  const senderOf = oncePerContext((ctx: PipelineRunContext<C>) => new Sender(ctx, protocol(ctx.config)));
+  return {
+    send: (ctx, encode) =>
+      new Observable((subscriber) => {
+        const abort = new AbortController();
+        senderOf(ctx)
+          .send(encode(), abort.signal)
+          .then(
+            () => subscriber.complete(),
+            (error: unknown) => subscriber.error(error),
+          );
+        return () => abort.abort();
+      }),
+    checkConfig({ config }) {
+      const own = Object.values(protocol(config).secretHeaders ?? {});
+      const secrets = Object.fromEntries(own.map(({ field, value }) => [field, value]));
+      return [...wrongHeaders(config, secrets), ...warnings(config, secrets)];
+    },
+  };
+}
+
+/** The documents of the events for which there is one. An error of `encode` refuses its event alone. */
+export function encodeEach<E, D>(
+  events: readonly E[],
+  encode: (event: E, position: number) => D,
+  documentsOf: (encoded: readonly D[]) => Documents,
+): EncodedCall {
+  const encoded: D[] = [];
+  const positions: number[] = [];
+  const refused: FailedEvent[] = [];
+  for (const [index, event] of events.entries()) {
+    try {
+      encoded.push(encode(event, index));
+      positions.push(index);
+    } catch (error) {
+      refused.push({ index, reason: safeReason(error), permanent: true });
+    }
+  }
+  return { documents: documentsOf(encoded), positions, refused };
+}
+
+/** Of `delivery.timeout`: then a call tries no further parts. The rest is for requests that are under way. */
+const TIME_FOR_PARTS = 0.25;
+const NOT_TRIED = 'not sent yet: a part of `delivery.timeout` is over';
+
+/** A call of the engine, which may take many requests. */
+interface Call {
+  readonly signal: AbortSignal;
+  readonly isLate: () => boolean;
+  /** Whether the server has taken or refused an event. */
+  hasResult: boolean;
+}
+
+/** Sends documents, in several requests if the server finds them too large for one, or refuses some of them. */
+class Sender {
+  readonly #protocol: HttpProtocol;
+  readonly #statuses: RetryStatuses;
+  readonly #isCompressed: boolean;
+  readonly #client: HttpClient;
+  readonly #stats: PipelineRunContext['stats'];
+  /** Bytes of the smallest batch that the server found too large. */
+  #tooLarge = Number.POSITIVE_INFINITY;
+  /** Milliseconds after which a call tries no further parts. */
+  readonly #timeForParts: number;
+
+  constructor(ctx: PipelineRunContext<HttpConfig>, protocol: HttpProtocol) {
+    const {
+      config,
+      info,
+      signal,
+      stats,
+      pipeline,
+      pipeline_config: { pipelines },
+    } = ctx;
+    this.#stats = stats;
+    const { timeout = Number.POSITIVE_INFINITY } = pipelines[pipeline]?.delivery ?? {};
+    this.#timeForParts = timeout * 1000 * TIME_FOR_PARTS;
+    this.#protocol = protocol;
+    this.#statuses = protocol.retryStatuses ?? RETRY_STATUSES;
+    this.#isCompressed = config.compression === 'gzip';
+    const { method = 'POST', secretHeaders = {}, mostOfAnswer, errorName } = protocol;
+    const fixedHeaders = {
+      'user-agent': `millrace/${info.version}`,
+      ...protocol.headers,
+      ...(this.#isCompressed && { 'content-encoding': 'gzip' }),
+    };
+    const url = requestUrl(config.url, protocol);
+    this.#client = new HttpClient(
+      { ...config, url, method, secretHeaders, mostOfAnswer, errorName },
+      fixedHeaders,
+    );
+    const close = () => void this.#client.close().catch(() => {});
+    if (signal.aborted) close();
+    else signal.addEventListener('abort', close, { once: true });
+  }
+
+  /** @throws PluginError if not all of them were delivered. It names those that failed if there are others. */
+  async send(encoded: Documents | EncodedCall, signal: AbortSignal): Promise<void> {
+    const { documents, positions, refused = [] } = 'documents' in encoded ? encoded : { documents: encoded };
+    const elapsed = steadyClock();
+    const call: Call = { signal, isLate: () => elapsed() >= this.#timeForParts, hasResult: false };
+    const sent = documents.count === 0 ? ALL_TAKEN : await this.#sendAll(documents, call, refused.length > 0);
+    const failedEvents = [
+      ...refused,
+      ...sent.failedEvents.map((failed) => ({ ...failed, index: positions?.[failed.index] ?? failed.index })),
+    ];
+    if (failedEvents.length === 0) return;
+    const count = documents.count + refused.length;
+    const message = `${failedEvents.length} of ${counted(count, 'event')} ${failedEvents.length === 1 ? 'was' : 'were'} not delivered to ${this.#client.server}: ${reasonsOf(failedEvents)}`;
+    const unfinished = failedEvents.every(({ permanent, reason }) => permanent || reason === NOT_TRIED);
+    throw new PluginError(message, { failedEvents, retryAfter: sent.retryAfter, unfinished });
+  }
+
+  /** `hasRefused`: some events of the call have no document, so that others are named even if all of them failed. */
+  async #sendAll(documents: Documents, call: Call, hasRefused: boolean): Promise<PartialFailure> {
+    try {
+      return await this.#sendPart(documents, call);
+    } catch (error) {
+      if (!hasRefused) throw error;
+      return { failedEvents: failuresOf(documents, error), retryAfter: retryAfterOf(error) };
+    }
+  }
+
+  /** Returns the events that failed, of which the others were delivered. Throws if there are no others. */
+  async #sendPart(documents: Documents, call: Call): Promise<PartialFailure> {
+    // An attempt that lasts longer than the timeout would be aborted, and what it has found forgotten.
+    if (call.hasResult && call.isLate()) throw new PluginError(NOT_TRIED);
+    const { splitsRefused = true, hasItems = false, readAnswer } = this.#protocol;
+    const { count } = documents;
+    const body = documents.body();
+    if (count > 1 && body.length >= this.#tooLarge) return this.#sendParts(documents, call);
+    const sent = this.#isCompressed ? await compress(body) : body;
+    const answer = await this.#client.post(sent, call.signal);
+    const of = { documents, server: this.#client.server, statuses: this.#statuses, hasItems };
+    call.hasResult ||= isSuccess(answer) || count === 1;
+    if (isSuccess(answer)) {
+      this.#stats.bytes(sent.length);
+      return (await readAnswer?.(answer, of)) ?? ALL_TAKEN;
+    }
+    if (answer.status === 413 && count > 1) {
+      this.#tooLarge = Math.min(this.#tooLarge, body.length);
+      return this.#sendParts(documents, call);
+    }
+    if (splitsRefused && count > 1 && isRefusal(answer, of)) return this.#sendParts(documents, call);
+    throw errorOf(answer, of);
+  }
+
+  async #sendParts(documents: Documents, call: Call): Promise<PartialFailure> {
+    const failedEvents: FailedEvent[] = [];
+    let retryAfter: number | undefined;
+    let lastError: unknown;
+    // A single event always has a result, so that each attempt leaves fewer events.
+    const parts = call.isLate() && !call.hasResult ? documents.split(1) : halves(documents);
+    for (const part of parts) {
+      try {
+        // After an error that may pass, the rest waits for the next attempt.
+        if (lastError !== undefined && !isPermanent(lastError)) throw lastError;
+        const failure = await this.#sendPart(part, call);
+        failedEvents.push(...failure.failedEvents);
+        retryAfter = longer(retryAfter, failure.retryAfter);
+      } catch (error) {
+        lastError = error;
+        retryAfter = longer(retryAfter, retryAfterOf(error));
+        failedEvents.push(...failuresOf(part, error));
+      }
+    }
+    const isWhole =
+      failedEvents.length === documents.count && failedEvents.every((event) => !event.permanent);
+    if (lastError !== undefined && isWhole) throw lastError;
+    return { failedEvents, retryAfter };
+  }
+}
+
+const ALL_TAKEN: PartialFailure = { failedEvents: [] };
+
+/** The URL with the path and the parameters of a protocol. */
+function requestUrl(base: string, { path = '', query = {} }: HttpProtocol): string {
+  const url = new URL(base);
+  const own = url.pathname.replace(/\/+$/, '');
+  if (path !== '') url.pathname = own.endsWith(path) ? own : own + path;
+  const added = Object.entries(query).filter(([name]) => !url.searchParams.has(name));
+  const search = [url.search.slice(1), ...added.map(([name, value]) => `${name}=${value}`)];
+  if (added.length > 0) url.search = search.filter((part) => part !== '').join('&');
+  return url.href;
+}
+
+const retryAfterOf = (error: unknown) => (error instanceof PluginError ? error.retryAfter : undefined);
+
+function longer(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+}
+
+/** The most frequent reasons of events that failed. */
+function reasonsOf(failedEvents: readonly FailedEvent[]): string {
+  const counts = new Map<string, number>();
+  for (const { reason = '' } of failedEvents) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const reasons = [...counts].toSorted(([, a], [, b]) => b - a).map(([reason]) => reason);
+  return reasons.length > 3 ? `${reasons.slice(0, 3).join('; ')}; …` : reasons.join('; ');
+}
+
+function failuresOf({ first, count }: Documents, error: unknown): FailedEvent[] {
+  const reason = safeReason(error);
+  const permanent = isPermanent(error);
+  return Array.from({ length: count }, (_, n) => ({ index: first + n, reason, permanent }));
+}
