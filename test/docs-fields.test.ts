@@ -47,6 +47,7 @@ const ADDED = [
   'stdout',
   'noop',
   'http',
+  'kafka',
   'nats',
   'elasticsearch',
   'loki',

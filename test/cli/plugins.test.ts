@@ -7,9 +7,21 @@ describe('millrace plugins', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n').filter((line) => /^( {2})?\w/.test(line));
     expect(lines.map((line) => line.split(/\s{2,}|$/).filter(Boolean)[0])).toEqual([
-      ...['collect', 'beacons', 'file', 'stdin', 'test', 'host_exec', 'exec', 'journald', 'nats', 'http'],
+      ...[
+        'collect',
+        'beacons',
+        'file',
+        'stdin',
+        'test',
+        'host_exec',
+        'exec',
+        'journald',
+        'kafka',
+        'nats',
+        'http',
+      ],
       ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask', 'filter', 'multiline', 'map', 'parse'],
-      ...['forward', 'disk', 'elasticsearch', 'http', 'loki', 'nats', 'noop', 'stdout', 'test'],
+      ...['forward', 'disk', 'elasticsearch', 'http', 'loki', 'kafka', 'nats', 'noop', 'stdout', 'test'],
       'Fields and an example of one: millrace plugins KIND NAME',
     ]);
     for (const line of lines.filter((line) => line.startsWith('  '))) expect(line).toMatch(/ {2}[A-Z].*\w/);
@@ -47,7 +59,7 @@ describe('millrace plugins', () => {
     [['collect', 'flie'], 'there is not a collect plugin called `flie`. Did you mean `file`?'],
     [
       ['forward', 'zzzzzz'],
-      'There are `disk`, `elasticsearch`, `http`, `loki`, `nats`, `noop`, `stdout`, `test`.',
+      'There are `disk`, `elasticsearch`, `http`, `loki`, `kafka`, `nats`, `noop`, `stdout`, `test`.',
     ],
     [['collect', 'disk'], '`disk` is a forward plugin: millrace plugins forward disk'],
   ])('%j is refused with a hint', async (args, message) => {

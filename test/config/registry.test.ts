@@ -27,6 +27,7 @@ describe('the registry', () => {
       'host_exec',
       'exec',
       'journald',
+      'kafka',
       'nats',
       'http',
     ]);
@@ -45,6 +46,7 @@ describe('the registry', () => {
       'elasticsearch',
       'http',
       'loki',
+      'kafka',
       'nats',
       'noop',
       'stdout',

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { kafkaCollector } from '../../plugins/collect/kafka.ts';
 import { natsCollector } from '../../plugins/collect/nats.ts';
+import { kafkaForwarder } from '../../plugins/forward/kafka.ts';
 import { natsForwarder } from '../../plugins/forward/nats.ts';
 import { builtinPlugins, findPlugin } from '../../src/config/registry.ts';
 import { ProcessConfigBase } from '../../src/sdk/config.ts';
@@ -14,6 +16,7 @@ import {
   checkPlugin,
   conformanceTests,
 } from '../../src/testing/conformance/index.ts';
+import { FakeKafka } from '../support/fake-kafka.ts';
 import { FakeNats } from '../support/fake-nats.ts';
 import { type HttpSink, httpSink } from '../support/http-sink.ts';
 import { hasJournals, writeJournal } from '../support/journals.ts';
@@ -111,9 +114,31 @@ function natsWithMessages(): FakeNats {
   return nats;
 }
 
+const kafka = new FakeKafka();
+
+/** Topics in memory take the place of the brokers. */
+function kafkaOptions(fields: object): ConformanceOptions {
+  return {
+    config() {
+      kafka.stored.length = 0;
+      return { brokers: 'localhost', topic: 'logs', ...fields };
+    },
+    time: 'real',
+    delivered: () => kafka.stored.map(({ topic, key, text }) => [topic, key, text].join(' ')),
+  };
+}
+
+function kafkaWithRecords(): FakeKafka {
+  const kafka = new FakeKafka();
+  for (let n = 0; n < 10; n++) kafka.put(`{"timestamp":"2026-01-01T00:00:00.000Z","data":{"n":${n}}}`, n % 2);
+  return kafka;
+}
+
 /** Plugins whose counterpart is not here. */
 const STAND_INS: Readonly<Record<string, CollectPlugin | ForwardPlugin>> = {
+  'collect kafka': kafkaCollector((...args) => kafkaWithRecords().join(...args)),
   'collect nats': natsCollector((...args) => natsWithMessages().open(...args)),
+  'forward kafka': kafkaForwarder((...args) => kafka.open(...args)),
   'forward nats': natsForwarder((...args) => nats.open(...args)),
 };
 
@@ -128,6 +153,9 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   // Without journals there is nothing to read, and journalctl is tried again and again.
   'collect journald': [{ config: withJournal, time: 'real', patience: 1000 }],
   'collect test': [{}, { config: { interval: 60, count: 3 } }],
+  'collect kafka': [
+    { config: { brokers: 'localhost', topics: 'logs', group: 'millrace' }, time: 'real', patience: 500 },
+  ],
   'collect nats': [{ config: { servers: 'localhost', stream: 'LOGS', durable: 'workers' } }],
   'collect host_exec': [{ config: { interval: 0.5 } }],
   'process test': [
@@ -175,6 +203,11 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
       time: 'real',
       delivered: ({ path }) => written(String(path)),
     },
+  ],
+  'forward kafka': [
+    kafkaOptions({}),
+    kafkaOptions({ key: 'n', payload: 'flat' }),
+    kafkaOptions({ topic: { cel: '"logs." + string(size(data))' } }),
   ],
   'forward nats': [
     natsOptions({ subject: 'logs.app' }),

@@ -1,0 +1,375 @@
+import { defer, firstValueFrom, Subscription, timer } from 'rxjs';
+import { Fifo } from '../../operators/internal.ts';
+import {
+  EventBatch,
+  isFatal,
+  type Outcome,
+  type PipelineRunContext,
+  PluginError,
+  safeReason,
+} from '../../src/sdk/index.ts';
+import { BatchDemand } from '../lines/batch-demand.ts';
+import { KafkaError } from './client.ts';
+import {
+  type AssignedPartition,
+  type Fetched,
+  type GroupEvents,
+  type GroupMember,
+  type GroupSettings,
+  type IncomingRecord,
+  type JoinGroup,
+  nameOf,
+  type Position,
+} from './group-member.ts';
+import { type Piece, piecesOf, type RecordFormat } from './incoming-records.ts';
+
+type Context = PipelineRunContext<GroupSettings & RecordFormat & { readonly name: string }>;
+
+/** What a reader does for its subscriber. */
+interface ReaderOutput {
+  next(batch: EventBatch): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+/** Milliseconds between two attempts to join. */
+const RETRY_WAIT = 1000;
+/** Milliseconds in which acknowledgements are gathered for one commit. */
+const COMMIT_WAIT = 100;
+/** Milliseconds at most before events that failed are read again. The wait doubles with each failure. */
+const LONGEST_WAIT = 60_000;
+/** Bytes of records that wait to be emitted. */
+const MOST_WAITING = 4 * 1024 * 1024;
+const WORTHWHILE_EVENTS = 256;
+
+/** A partition from the moment that this member was given it, until it is taken away or read again. */
+interface Partition extends Position {
+  /** With `once`: the end when the partition was assigned. */
+  readonly end: bigint;
+  /** The offset to fetch next. */
+  offset: bigint;
+  /** The offset after the last record that was emitted. */
+  emitted: bigint;
+  /** The offset after the last record that was acknowledged, until it is committed. */
+  acknowledged: bigint | undefined;
+  /** Records that are there and were not fetched. */
+  lag: number;
+  batchesInFlight: number;
+  /** Failures one after the other. */
+  failures: number;
+  isPaused: boolean;
+}
+
+/** Records of a partition that wait to be emitted. */
+interface Chunk {
+  readonly partition: Partition;
+  readonly records: readonly IncomingRecord[];
+  readonly next: bigint;
+  readonly bytes: number;
+  /** Records that were emitted. */
+  done: number;
+}
+
+/** Milliseconds before events that failed are read again. */
+export const redeliveryWait = (failures: number) => Math.min(RETRY_WAIT * 2 ** (failures - 1), LONGEST_WAIT);
+
+/**
+ * Reads the partitions that a group gives to this member. The engine acknowledges batches in the order of emission, so
+ * everything before the last acknowledged record of a partition is acknowledged too.
+ */
+export class GroupReader {
+  readonly #ctx: Context;
+  readonly #join: JoinGroup;
+  readonly #output: ReaderOutput;
+  readonly #demand: BatchDemand;
+  readonly #partitions = new Map<string, Partition>();
+  readonly #waiting = new Fifo<Chunk>();
+  /** The brokers that are asked for records now. */
+  readonly #asked = new Set<number>();
+  readonly #reading = new Subscription();
+  readonly #committing = new Subscription();
+  #waitingBytes = 0;
+  #member: GroupMember | undefined;
+  /** Names the membership whose events count. */
+  #membership = 0;
+  #isAssigned = false;
+  #isPumping = false;
+  #isLocating = false;
+  #isCommitDue = false;
+  #isFailing = false;
+  #isStopped = false;
+
+  constructor(ctx: Context, join: JoinGroup, output: ReaderOutput) {
+    this.#ctx = ctx;
+    this.#join = join;
+    this.#output = output;
+    this.#demand = new BatchDemand(ctx.demand, ctx.state, WORTHWHILE_EVENTS);
+    this.#reading.add(this.#demand.room$.subscribe(() => this.#pump()));
+    ctx.beforeEnd?.(defer(() => this.#leave()));
+    ctx.ended.addEventListener('abort', () => void this.#leave(), { once: true });
+    void this.#connect();
+  }
+
+  /** Emits no more. What was emitted can still be acknowledged, until the run is over. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#reading.unsubscribe();
+  }
+
+  async #connect(): Promise<void> {
+    const membership = ++this.#membership;
+    const { config, once } = this.#ctx;
+    const isCurrent = () => membership === this.#membership;
+    const events: GroupEvents = {
+      assigned: (...args) => isCurrent() && this.#assign(...args),
+      lost: (error) => isCurrent() && this.#retry(error),
+    };
+    try {
+      const member = await this.#join(config, events, !once);
+      if (!isCurrent()) return void member.close();
+      this.#member = member;
+      this.#pump();
+    } catch (error) {
+      if (isCurrent()) this.#retry(error);
+    }
+  }
+
+  #retry(error: unknown): void {
+    this.#membership++;
+    void this.#member?.close();
+    this.#member = undefined;
+    this.#partitions.clear();
+    if (this.#isStopped) return;
+    const id = error instanceof KafkaError ? error.id : undefined;
+    // A broker that has just started, or a group that moves to another one.
+    const passes = id !== undefined && /COORDINATOR|NOT_AVAILABLE|REBALANCE/.test(id);
+    if ((this.#ctx.once && !passes) || (isFatal(error) && !(error instanceof KafkaError))) {
+      this.#output.error(error);
+      return;
+    }
+    this.#report(error);
+    this.#reading.add(timer(RETRY_WAIT).subscribe(() => void this.#connect()));
+  }
+
+  async #leave(): Promise<void> {
+    this.stop();
+    this.#committing.unsubscribe();
+    const member = this.#member;
+    if (member === undefined) this.#membership++;
+    await this.#commit();
+    this.#member = undefined;
+    await member?.close();
+  }
+
+  #assign(assigned: readonly AssignedPartition[], continues: boolean): void {
+    const before = new Map(this.#partitions);
+    this.#partitions.clear();
+    for (const { isCommitted, offset, end, ...partition } of assigned) {
+      const name = nameOf(partition);
+      // A start that `from` has chosen is committed at once: `latest` must not skip what comes during a restart.
+      const acknowledged = isCommitted ? undefined : offset;
+      const state = { lag: Number(end - offset), batchesInFlight: 0, failures: 0, isPaused: false };
+      const fresh = { ...partition, end, offset, emitted: offset, acknowledged, ...state };
+      this.#partitions.set(name, (continues && before.get(name)) || fresh);
+    }
+    this.#isAssigned = true;
+    this.#commitSoon();
+    this.#pump();
+  }
+
+  /** Emits what there is room for, and has more fetched. */
+  #pump(): void {
+    if (this.#isPumping || this.#isStopped) return;
+    this.#isPumping = true;
+    for (let chunk = this.#waiting.peek(); chunk !== undefined; chunk = this.#waiting.peek()) {
+      if (!this.#isCurrent(chunk.partition) || chunk.done === chunk.records.length) this.#shift(chunk);
+      else if (this.#demand.room > 0) this.#emit(chunk, this.#demand.room);
+      else break;
+    }
+    this.#isPumping = false;
+    if (this.#ctx.once && this.#isDone()) this.#output.complete();
+    else void this.#fetch();
+  }
+
+  #isCurrent(partition: Partition): boolean {
+    return this.#partitions.get(nameOf(partition)) === partition;
+  }
+
+  #isDone(): boolean {
+    if (!this.#isAssigned || this.#waiting.size > 0) return false;
+    return [...this.#partitions.values()].every(
+      ({ offset, end, batchesInFlight, isPaused }) => offset >= end && batchesInFlight === 0 && !isPaused,
+    );
+  }
+
+  /** After the last record of a chunk, offsets may follow that have no records. */
+  #shift({ partition, next, bytes }: Chunk): void {
+    this.#waiting.shift();
+    this.#waitingBytes -= bytes;
+    partition.emitted = next;
+    if (partition.batchesInFlight === 0) this.#acknowledge(partition, next);
+  }
+
+  #emit(chunk: Chunk, room: number): void {
+    const { partition, records, done } = chunk;
+    const place = { topic: partition.topic, partition: partition.partition };
+    const some = records.slice(done, done + Math.floor(room));
+    chunk.done += some.length;
+    for (const piece of piecesOf(some, place, this.#ctx.config)) {
+      const { content, refusal, from: startOffset, next, bytes } = piece;
+      partition.emitted = next;
+      const { rows } = new EventBatch(content);
+      if (rows.size === 0) continue;
+      partition.batchesInFlight++;
+      this.#demand.emitted(rows.size, bytes);
+      const answer = (outcome: Outcome) => this.#answer(partition, piece, rows.size, outcome);
+      const path = `partition ${place.partition} of the topic ${place.topic}`;
+      const origin = { path, startOffset: Number(startOffset), endOffset: Number(next) };
+      this.#output.next(new EventBatch(rows, answer, origin, refusal));
+    }
+  }
+
+  /** A record that cannot be read may be a sign of a wrong `format`: without a dead letter that has taken it, it stays. */
+  #answer(partition: Partition, piece: Piece, events: number, outcome: Outcome): void {
+    this.#demand.acknowledged(events, piece.bytes);
+    partition.batchesInFlight--;
+    const isTaken = piece.refusal === undefined ? outcome !== 'failed' : outcome === 'dead_lettered';
+    if (!this.#isCurrent(partition)) return;
+    if (!isTaken) this.#readAgain(partition, piece);
+    else this.#acknowledge(partition, partition.batchesInFlight === 0 ? partition.emitted : piece.next);
+    if (this.#ctx.once) this.#pump();
+  }
+
+  #acknowledge(partition: Partition, offset: bigint): void {
+    if (!this.#isCurrent(partition)) return;
+    partition.acknowledged = offset;
+    partition.failures = 0;
+    this.#commitSoon();
+  }
+
+  #readAgain(partition: Partition, { from: offset, refusal }: Piece): void {
+    const { logger, pipeline, config, once } = this.#ctx;
+    const failures = partition.failures + 1;
+    const wait = redeliveryWait(failures);
+    const place = `record ${offset} of partition ${partition.partition} of the topic ${partition.topic}`;
+    const reason = refusal === undefined ? 'or a later one failed' : `cannot be read: ${refusal.message}`;
+    const hint = refusal === undefined ? 'Configure' : `Check \`format\` (${config.format}), or configure`;
+    const message = `${place} ${reason}; it is not committed. ${hint} a dead letter`;
+    if (once) {
+      this.#output.error(new PluginError(message));
+      return;
+    }
+    if (failures <= 3 || Number.isInteger(Math.log10(failures))) {
+      const again = `the partition is read again from there in ${wait / 1000} s (failures: ${failures})`;
+      logger.error(`${pipeline}: collector ${config.name}: ${message}; ${again}`);
+    }
+    const state = { emitted: offset, batchesInFlight: 0, failures, isPaused: true };
+    const fresh = { ...partition, offset, ...state };
+    this.#partitions.set(nameOf(partition), fresh);
+    const resume = () => {
+      fresh.isPaused = false;
+      this.#pump();
+    };
+    this.#reading.add(timer(wait).subscribe(resume));
+  }
+
+  /** Asks each broker for records that is not asked yet. */
+  async #fetch(): Promise<void> {
+    const member = this.#member;
+    const { once } = this.#ctx;
+    if (member === undefined || this.#isLocating || this.#waitingBytes >= MOST_WAITING) return;
+    const isWanted = ({ isPaused, offset, end }: Partition) => !isPaused && !(once && offset >= end);
+    const wanted = [...this.#partitions.values()].filter(isWanted);
+    if (wanted.length === 0) return;
+    this.#isLocating = true;
+    let brokers: ReadonlyMap<number, readonly Position[]> = new Map();
+    try {
+      brokers = await member.byBroker(wanted);
+    } catch (error) {
+      await this.#fetchFailed(member, error);
+    }
+    this.#isLocating = false;
+    for (const [broker, positions] of brokers) {
+      if (!this.#asked.has(broker)) void this.#fetchFrom(member, broker, positions);
+    }
+    if (brokers.size === 0) this.#pump();
+  }
+
+  async #fetchFrom(member: GroupMember, broker: number, positions: readonly Position[]): Promise<void> {
+    this.#asked.add(broker);
+    try {
+      const found = await member.fetch(broker, positions);
+      if (this.#member === member) for (const records of found) this.#take(records);
+      this.#recovered();
+    } catch (error) {
+      await this.#fetchFailed(member, error);
+    }
+    this.#asked.delete(broker);
+    this.#pump();
+  }
+
+  async #fetchFailed(member: GroupMember, error: unknown): Promise<void> {
+    if (this.#isStopped || this.#member !== member) return;
+    if (this.#ctx.once) this.#output.error(error);
+    this.#report(error);
+    await firstValueFrom(timer(RETRY_WAIT));
+  }
+
+  #take(found: Fetched): void {
+    const partition = this.#partitions.get(nameOf(found));
+    // The answer may be late: the partition was taken away, or is read again from another offset.
+    if (partition === undefined || partition.offset !== found.offset || partition.isPaused) return;
+    const { records, next, end, isGone } = found;
+    const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+    const { logger, pipeline, config, stats } = this.#ctx;
+    if (isGone) {
+      logger.warn(
+        `${pipeline}: collector ${config.name}: record ${partition.offset} of partition ${partition.partition} of the ` +
+          `topic ${partition.topic} is not there, which may be due to its retention; reading goes on at record ${next}`,
+      );
+    }
+    partition.offset = next;
+    partition.lag = Number(end - next);
+    stats.bytes(bytes);
+    stats.pending([...this.#partitions.values()].reduce((sum, { lag }) => sum + lag, 0));
+    if (next === found.offset) return;
+    this.#waiting.push({ partition, records, next, bytes, done: 0 });
+    this.#waitingBytes += bytes;
+  }
+
+  #commitSoon(): void {
+    if (this.#isCommitDue) return;
+    this.#isCommitDue = true;
+    this.#committing.add(timer(COMMIT_WAIT).subscribe(() => void this.#commit()));
+  }
+
+  async #commit(): Promise<void> {
+    this.#isCommitDue = false;
+    const due = [...this.#partitions.values()].flatMap((partition) => {
+      const { acknowledged: offset, topic, partition: number } = partition;
+      partition.acknowledged = undefined;
+      return offset === undefined ? [] : [{ topic, partition: number, offset, state: partition }];
+    });
+    if (due.length === 0) return;
+    try {
+      await this.#member?.commit(due);
+    } catch (error) {
+      for (const { offset, state } of due) state.acknowledged ??= offset;
+      this.#report(error);
+      this.#commitSoon();
+    }
+  }
+
+  #report(error: unknown): void {
+    const { logger, pipeline, config } = this.#ctx;
+    if (!this.#isFailing)
+      logger.warn(`${pipeline}: collector ${config.name}: ${safeReason(error)}; trying again`);
+    this.#isFailing = true;
+  }
+
+  #recovered(): void {
+    const { logger, pipeline, config } = this.#ctx;
+    if (this.#isFailing) logger.info(`${pipeline}: collector ${config.name} reads the topics again`);
+    this.#isFailing = false;
+  }
+}

@@ -1,0 +1,116 @@
+import * as cel from '@marcbachmann/cel-js';
+import {
+  type CollectedEvent,
+  type FailedEvent,
+  PluginError,
+  safeReason,
+  serialise,
+  toJson,
+} from '../../src/sdk/index.ts';
+import { CelExpression } from '../expressions/cel.ts';
+import { fieldPath, getField } from '../expressions/fields.ts';
+import type { OutgoingRecord } from './record-writer.ts';
+import { isTopic } from './settings.ts';
+
+export const PAYLOADS = ['event', 'flat', 'line'] as const;
+
+interface RecordSettings {
+  readonly topic: string | { readonly cel: string };
+  readonly key?: string | { readonly cel: string } | undefined;
+  readonly payload: (typeof PAYLOADS)[number];
+}
+
+/** A record with the position of its event in the call. */
+export interface EventRecord extends OutgoingRecord {
+  readonly topic: string;
+  readonly index: number;
+}
+
+/** The records of a call, and the events that have none. */
+export interface EventRecords {
+  readonly records: readonly EventRecord[];
+  readonly failed: readonly FailedEvent[];
+}
+
+interface RecordSource {
+  ofEvents(events: readonly CollectedEvent[]): EventRecords;
+  /** Records of events that are JSON already; undefined if the events are needed. The lines may be written to again. */
+  readonly ofLines: ((lines: Buffer) => EventRecords) | undefined;
+}
+
+/** How events become records. */
+export function recordsFrom({ topic, key, payload }: RecordSettings): RecordSource {
+  const topicOf = typeof topic === 'string' ? () => topic : evaluated(topic);
+  const keyOf = key === undefined ? () => undefined : typeof key === 'string' ? fieldOf(key) : evaluated(key);
+  const record = (event: CollectedEvent, index: number): EventRecord => ({
+    topic: checkedTopic(topicOf(event)),
+    key: keyBytes(keyOf(event)),
+    value: Buffer.from(text(event, payload)),
+    index,
+  });
+  const isPlain = typeof topic === 'string' && key === undefined && payload === 'event';
+  return {
+    ofEvents(events) {
+      const failed: FailedEvent[] = [];
+      const records = events.flatMap((event, index) => {
+        try {
+          return [record(event, index)];
+        } catch (error) {
+          failed.push({ index, reason: safeReason(error), permanent: true });
+          return [];
+        }
+      });
+      return { records, failed };
+    },
+    ofLines: isPlain
+      ? (lines) => {
+          const values = linesIn(Buffer.from(lines));
+          return {
+            records: values.map((value, index) => ({ topic, key: undefined, value, index })),
+            failed: [],
+          };
+        }
+      : undefined,
+  };
+}
+
+function evaluated({ cel: source }: { readonly cel: string }): (event: CollectedEvent) => unknown {
+  const compiled = new CelExpression(source, cel);
+  return (event) => compiled.of(event);
+}
+
+function fieldOf(name: string): (event: CollectedEvent) => unknown {
+  const path = fieldPath(name);
+  return (event) => getField(event.data, path);
+}
+
+function checkedTopic(topic: unknown): string {
+  if (isTopic(topic)) return topic;
+  throw new PluginError(
+    'the expression of `topic` gave what is no name of a topic: letters, digits, dots, `_` and `-`, up to 249 characters',
+  );
+}
+
+function keyBytes(key: unknown): Buffer | undefined {
+  if (key === undefined || key === null) return undefined;
+  if (typeof key === 'object')
+    throw new PluginError('`key` is an object or a list; it has to be a string or a number');
+  return Buffer.from(String(key));
+}
+
+function text(event: CollectedEvent, payload: RecordSettings['payload']): string {
+  if (payload === 'flat') return toJson({ timestamp: event.timestamp, ...event.data });
+  const { line } = event.data;
+  return payload === 'line' && typeof line === 'string' ? line : serialise(event);
+}
+
+/** The lines, without a copy. */
+function linesIn(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0, end = 0; start < bytes.length; start = end + 1) {
+    end = bytes.indexOf(0x0a, start);
+    if (end < 0) end = bytes.length;
+    lines.push(bytes.subarray(start, end));
+  }
+  return lines;
+}

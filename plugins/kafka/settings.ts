@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { type Secret, secret } from '../../src/sdk/index.ts';
+
+const BROKER = /^(?:\[[0-9a-fA-F:]+\]|[^\s:/@[\]]+)(?::\d{1,5})?$/;
+const broker = () =>
+  z.string().refine((text) => BROKER.test(text), {
+    message: 'a broker such as kafka1:9092; a user and a password belong under `sasl`',
+    params: { secret: true },
+  });
+
+const list = <T extends z.ZodType<string>>(item: T) =>
+  z.union([z.array(item).min(1), item.transform((one) => [one])]);
+
+/** What Kafka takes as the name of a topic. */
+export const isTopic = (name: unknown): name is string =>
+  typeof name === 'string' && /^(?!\.{1,2}$)[\w.-]{1,249}$/.test(name);
+
+export const topicName = () =>
+  z.string().refine(isTopic, {
+    message: 'the name of a topic: letters, digits, dots, `_` and `-`, up to 249 characters',
+  });
+export const topicNames = () => list(topicName());
+
+/** A name without spaces, which the client requires. */
+export const plainName = () =>
+  z.string().refine((name) => /^\S+$/.test(name), { message: 'a name without spaces' });
+
+const sasl = z.strictObject({
+  mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).describe('How the password is proved.'),
+  username: z.string().min(1).describe('The user name.'),
+  password: secret().describe('The password.'),
+});
+
+const pem = (description: string, options?: { mayBeLiteral: boolean }) =>
+  secret(options)
+    .refine((value: Secret) => !value.isLiteral || value.read().includes('-----BEGIN'), {
+      message: 'a PEM string; for a file, write `{ file: path }`',
+    })
+    .describe(description);
+
+const tls = z
+  .strictObject({
+    ca: pem('Certificates to trust in place of those of Node.js.', { mayBeLiteral: true }).optional(),
+    cert: pem('The certificate of the client.', { mayBeLiteral: true }).optional(),
+    key: pem('The private key of the certificate.').optional(),
+    verify: z.boolean().default(true).describe('Whether the certificate of a broker is checked.'),
+  })
+  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), {
+    message: '`cert` and `key` together',
+  });
+
+/** The fields of both plugins that say where the brokers are and how to log in. */
+export const connectionFields = {
+  brokers: list(broker()).describe('The brokers of a cluster, of which one is enough to find the others.'),
+  sasl: sasl.optional().describe('How to log in: `mechanism`, `username`, `password`.'),
+  tls: z
+    .union([z.literal(true).transform(() => tls.parse({})), tls])
+    .optional()
+    .describe('How to connect with TLS: `true`, or `ca`, `cert`, `key`, `verify`.'),
+};
+
+const connection = z.object(connectionFields);
+export type ConnectionSettings = Readonly<z.output<typeof connection>>;

@@ -1,0 +1,273 @@
+import { describe, expect, it } from '@jest/globals';
+import { kafkaForwarder } from '../../../plugins/forward/kafka.ts';
+import { KafkaError, kafkaError } from '../../../plugins/kafka/client.ts';
+import { murmur2, partitionOf } from '../../../plugins/kafka/murmur2.ts';
+import type { PipelineRunContext } from '../../../src/sdk/context.ts';
+import type { PluginError } from '../../../src/sdk/errors.ts';
+import { type CollectedEvent, collectedEvent } from '../../../src/sdk/events.ts';
+import { testContext } from '../../support/context.ts';
+import { FakeKafka } from '../../support/fake-kafka.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const numbered = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, n) => collectedEvent({ n, ...more }, AT));
+
+/** A forwarder with these fields, and what its calls do. */
+function forwarder(fields: object = {}, kafka = new FakeKafka()) {
+  const plugin = kafkaForwarder(kafka.open);
+  const parsed = plugin
+    .get_config_schema()
+    .safeParse({ plugin: 'kafka', brokers: 'localhost', topic: 'logs', ...fields });
+  if (!parsed.success) throw new Error(JSON.stringify(parsed.error.issues));
+  const run = new AbortController();
+  const ctx = testContext(parsed.data as { plugin: string }, {
+    ended: run.signal,
+  }) as PipelineRunContext<never>;
+  const send = (events: readonly CollectedEvent[], id = 'call-1'): Promise<void> =>
+    Promise.resolve(plugin.forwardBatch?.({ ctx, events, id } as never) as never);
+  const failure = (events: readonly CollectedEvent[], id?: string) =>
+    send(events, id).then(
+      () => {
+        throw new Error('it did not fail');
+      },
+      (error: PluginError) => error,
+    );
+  return { kafka, plugin, ctx, send, failure, end: () => run.abort() };
+}
+
+const texts = (kafka: FakeKafka) => kafka.stored.map(({ text }) => text);
+const numbers = (kafka: FakeKafka) => texts(kafka).map((text) => Number(/"n":(\d+)/.exec(text)?.[1]));
+const noAnswer = () => new KafkaError('no answer in time');
+
+describe('a record', () => {
+  it.each([
+    [{}, `{"timestamp":"${AT}","data":{"n":0,"line":"a\\nb"}}`],
+    [{ payload: 'flat' }, `{"timestamp":"${AT}","n":0,"line":"a\\nb"}`],
+    [{ payload: 'line' }, 'a\nb'],
+  ])('has the event as %j says', async (fields, text) => {
+    const { kafka, send } = forwarder(fields);
+    await send(numbered(1, { line: 'a\nb' }));
+    expect(texts(kafka)).toEqual([text]);
+  });
+
+  it.each([
+    ['user.id', ['7', undefined, 'x']],
+    [{ cel: 'string(data.n)' }, ['0', '1', '2']],
+    [{ cel: 'data.?user.?id.orValue(null)' }, ['7', undefined, 'x']],
+  ])('has the key that %j gives', async (key, keys) => {
+    const { kafka, send } = forwarder({ key });
+    kafka.partitions = 1;
+    await send(
+      [{ user: { id: 7 } }, {}, { user: { id: 'x' } }].map((data, n) => collectedEvent({ n, ...data }, AT)),
+    );
+    expect(kafka.stored.map((record) => record.key)).toEqual(keys);
+  });
+
+  it('goes to the partition that Kafka’s own clients choose for its key', () => {
+    const hashes = ['21', 'foobar', 'a-little-bit-long-string', 'a-little-bit-longer-string', 'abc'];
+    expect(hashes.map((key) => murmur2(Buffer.from(key)))).toEqual([
+      -973932308, -790332482, -985981536, -1486304829, 479470107,
+    ]);
+    expect(partitionOf(Buffer.from('21'), 10)).toBe((-973932308 & 0x7fffffff) % 10);
+  });
+
+  it('goes to one partition with the others of its batch if it has no key, and the next batch to the next one', async () => {
+    const { kafka, send } = forwarder();
+    for (const id of ['a', 'b', 'c', 'd']) await send(numbered(2), id);
+    expect(kafka.stored.map(({ partition }) => partition)).toEqual([0, 0, 1, 1, 2, 2, 0, 0]);
+  });
+
+  it('is made of bytes without creating events, as long as nothing is asked of them', () => {
+    const bytesOf = (fields: object) => {
+      const { plugin, ctx } = forwarder(fields);
+      return plugin.forwardJsonLines?.({ ctx } as never);
+    };
+    expect(bytesOf({})).toBeDefined();
+    for (const fields of [{ key: 'n' }, { topic: { cel: '"logs"' } }, { payload: 'flat' }]) {
+      expect(bytesOf(fields)).toBeUndefined();
+    }
+  });
+});
+
+describe('a failure', () => {
+  it('is tried again with the same batch by the same producer, so that it is stored once', async () => {
+    const { kafka, send, failure } = forwarder();
+    let calls = 0;
+    kafka.onWrite = (_batch, store) => {
+      store();
+      if (calls++ === 0) throw noAnswer();
+    };
+    expect(await failure(numbered(5))).toMatchObject({
+      message: 'no answer in time',
+      failedEvents: undefined,
+    });
+    await send(numbered(5));
+    await send(numbered(5), 'call-2');
+    expect(numbers(kafka)).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
+    expect(new Set(kafka.sent.map(({ producer }) => producer))).toEqual(new Set([0]));
+  });
+
+  it('sends only what is left', async () => {
+    const { kafka, send, failure } = forwarder({ key: 'n' });
+    const seen: number[] = [];
+    let isDown = true;
+    kafka.onWrite = ({ partition }, store) => {
+      if (isDown && seen.length === 1) throw noAnswer();
+      seen.push(partition);
+      store();
+    };
+    await failure(numbered(20));
+    isDown = false;
+    await send(numbered(20));
+    expect([...numbers(kafka)].sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it.each(['give up', 'divide'])(
+    'never takes other records for a repetition: when the engine does %s',
+    async (what) => {
+      const { kafka, send, failure } = forwarder();
+      kafka.partitions = 1;
+      kafka.onWrite = (_batch, store) => {
+        store();
+        throw noAnswer();
+      };
+      await failure(numbered(5));
+      kafka.onWrite = (_batch, store) => store();
+      // As many records as before, of which the broker would take the number for that of the batch before.
+      const next = what === 'give up' ? numbered(10).slice(5) : numbered(5).toReversed();
+      await send(next, 'call-2');
+      expect(kafka.sent.map(({ producer }) => producer)).toEqual([0, 1]);
+      expect(kafka.closedProducers).toBe(1);
+      expect(numbers(kafka).slice(5)).toEqual(next.map(({ data }) => data.n));
+    },
+  );
+
+  it.each(['OUT_OF_ORDER_SEQUENCE_NUMBER', 'UNKNOWN_PRODUCER_ID', 'INVALID_PRODUCER_EPOCH'])(
+    'of a producer that the broker does not know any more (%s) makes another producer of it',
+    async (id) => {
+      const { kafka, send, failure } = forwarder();
+      kafka.onWrite = () => {
+        throw new KafkaError('refused', id);
+      };
+      await failure(numbered(3));
+      kafka.onWrite = (_batch, store) => store();
+      await send(numbered(3));
+      expect(kafka.sent.map(({ producer }) => producer)).toEqual([0, 1]);
+      expect(numbers(kafka)).toEqual([0, 1, 2]);
+    },
+  );
+
+  it('because of its size concerns one event only, which is named', async () => {
+    const { kafka, failure, send } = forwarder();
+    kafka.maxBytes = 300;
+    const events = numbered(10);
+    events[3] = collectedEvent({ n: 3, text: 'x'.repeat(400) }, AT);
+    const error = await failure(events);
+    expect(error.failedEvents).toEqual([expect.objectContaining({ index: 3, permanent: true })]);
+    expect(error.permanent).toBe(true);
+    expect(error.message).toMatch(/has \d+ bytes \(max\.message\.bytes of the topic\): MESSAGE_TOO_LARGE$/);
+    expect(error.message).not.toContain('xxx');
+    expect(numbers(kafka)).toEqual([0, 1, 2, 4, 5, 6, 7, 8, 9]);
+    const before = kafka.sent.length;
+    await send(numbered(10), 'call-2');
+    // What is known to be too large is not tried again.
+    expect(kafka.sent.slice(before).every(({ records }) => records.length <= 5)).toBe(true);
+  });
+
+  it('of an expression concerns its event only, and does not show it', async () => {
+    const { kafka, failure } = forwarder({ topic: { cel: 'data.app' } });
+    const apps = ['web', 'not a topic', undefined, 'db'];
+    const error = await failure(apps.map((app, n) => collectedEvent({ n, ...(app && { app }) }, AT)));
+    expect(error.failedEvents).toEqual([
+      expect.objectContaining({ index: 1, permanent: true }),
+      expect.objectContaining({ index: 2, permanent: true }),
+    ]);
+    expect(JSON.stringify(error.failedEvents)).not.toContain('not a topic');
+    expect(kafka.stored.map(({ topic }) => topic)).toEqual(['web', 'db']);
+  });
+
+  it('of a topic that is missing holds back all events, or those that an expression sends there', async () => {
+    const kafka = new FakeKafka();
+    kafka.topics = ['web'];
+    const literal = await forwarder({}, kafka).failure(numbered(2));
+    expect(literal).toMatchObject({ fatal: true, failedEvents: undefined });
+    const events = ['web', 'nowhere', 'web'].map((app, n) => collectedEvent({ n, app }, AT));
+    const computed = await forwarder({ topic: { cel: 'data.app' } }, kafka).failure(events);
+    expect(computed).toMatchObject({ permanent: false, failedEvents: [{ index: 1 }] });
+    expect(numbers(kafka)).toEqual([0, 2]);
+  });
+});
+
+it('has a producer for each call at a time, and closes them at the end', async () => {
+  const { kafka, send, end } = forwarder({ concurrency: 3 });
+  await Promise.all(['a', 'b', 'c'].map((id) => send(numbered(2), id)));
+  await send(numbered(2), 'd');
+  expect(kafka.producers).toBe(3);
+  end();
+  expect(kafka.closedProducers).toBe(3);
+});
+
+describe('an error of the client', () => {
+  const of = (more: object, errors: readonly Error[] = []) =>
+    Object.assign(new Error('secret'), { errors }, more);
+
+  it.each([
+    [
+      of({ code: 'PLT_KFK_PROTOCOL', apiId: 'TOPIC_AUTHORIZATION_FAILED' }),
+      /permit this user to use the topic/,
+      true,
+    ],
+    [of({ code: 'PLT_KFK_AUTHENTICATION' }), /refuses the login; check `sasl`/, true],
+    [
+      of({ code: 'PLT_KFK_PROTOCOL', apiId: 'NOT_ENOUGH_REPLICAS' }),
+      /the server answered NOT_ENOUGH_REPLICAS$/,
+      false,
+    ],
+    [of({ code: 'PLT_KFK_NETWORK' }), /the connection was closed$/, false],
+    [of({ code: 'ECONNREFUSED' }), /ECONNREFUSED/, false],
+  ])('%# is put in our own words, also inside of others', (error, message, isFatal) => {
+    const inside = of({ code: 'PLT_KFK_MULTIPLE' }, [of({ code: 'PLT_KFK_NETWORK' }, []), error]);
+    for (const given of [error, inside]) {
+      const shown = kafkaError('not stored', given);
+      expect(shown.message).toMatch(message);
+      expect(shown.message).not.toContain('secret');
+      expect('fatal' in shown).toBe(isFatal);
+    }
+  });
+
+  it('keeps what is ours', () => {
+    const ours = new KafkaError('as it is');
+    expect(kafkaError('not stored', ours)).toBe(ours);
+  });
+});
+
+describe('a configuration', () => {
+  const problems = (fields: object) => {
+    const plugin = kafkaForwarder(new FakeKafka().open);
+    const all = { plugin: 'kafka', brokers: 'localhost', topic: 'logs', ...fields };
+    const parsed = plugin.get_config_schema().safeParse(all);
+    return parsed.success
+      ? []
+      : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  };
+
+  it.each([
+    { brokers: 'user:pw@host:9092' },
+    { brokers: 'kafka://host:9092' },
+    { topic: 'a b' },
+    { topic: '..' },
+    { topic: { cel: '1 + 1' } },
+    { key: { cel: 'data.' } },
+    { sasl: { mechanism: 'plain', username: 'me' } },
+    { tls: { cert: '-----BEGIN CERTIFICATE-----' } },
+    { compression: 'brotli' },
+  ])('is refused with %j', (fields) => expect(problems(fields)).toHaveLength(1));
+
+  it.each([
+    { brokers: ['a', 'b:9093', '[::1]:9092'] },
+    { tls: true },
+    { tls: { verify: false } },
+    { key: { cel: 'data.n' } },
+  ])('may have %j', (fields) => expect(problems(fields)).toEqual([]));
+});
