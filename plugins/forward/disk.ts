@@ -1,10 +1,13 @@
 import { join, resolve } from 'node:path';
-import { defer, finalize, type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
+import { defer, EMPTY, finalize, type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
 import * as z from 'zod';
 import { ExactFile, leaseAppender } from '../../operators/internal-files.ts';
 import { type FileAppender, NumberedFiles } from '../../operators/node.ts';
 import {
+  bytes,
   type CollectedEvent,
+  type ConfigProblem,
+  count,
   type ExactOutput,
   type ExactOutputEvents,
   ForwardConfigBase,
@@ -13,6 +16,7 @@ import {
   type PipelineProblem,
   type PipelineRunContext,
   path,
+  seconds,
   serialise,
   toJsonLine,
 } from '../../src/sdk/index.ts';
@@ -40,8 +44,32 @@ const isBareName = (name: string) => !/^\.{0,2}$|[/\\\0]/.test(name);
 /** The owner has to be able to write to the file again. */
 const isFileMode = (digits: string) => /^0?[67][0-7]{2}$/.test(digits);
 
+const rotation = () =>
+  z
+    .strictObject({
+      bytes: bytes().min(1).optional().describe('Rotate before a write that would make the file larger.'),
+      seconds: seconds()
+        .min(1)
+        .optional()
+        .describe('Rotate before the first write of a new period. `1d` rotates at midnight, in UTC.'),
+      compression: z.enum(['none', 'gzip']).default('none').describe('What is done with rotated files.'),
+      keep: z
+        .strictObject({
+          files: count().optional().describe('The most rotated files that are kept.'),
+          bytes: bytes().min(1).optional().describe('The most bytes of rotated files that are kept.'),
+          seconds: seconds().gt(0).optional().describe('How long a rotated file is kept.'),
+        })
+        .optional()
+        .describe(
+          'Which rotated files are kept: the newest ones, as far as all of these allow. Default: all.',
+        ),
+    })
+    .refine(({ bytes, seconds }) => bytes !== undefined || seconds !== undefined, {
+      message: 'expected `bytes`, `seconds` or both',
+    });
+
 /**
- * docs/specification.md#29-forward-plugins; `fsync` and `file_mode` are additions. By default a power cut can cost the last second of events. That
+ * docs/specification.md#29-forward-plugins; `fsync`, `rotate` and `file_mode` are additions. By default a power cut can cost the last second of events. That
  * costs next to nothing, and the kernel alone would make it half a minute. `batch` acknowledges only what the disk has.
  */
 export const DiskConfig = ForwardConfigBase.extend({
@@ -67,6 +95,9 @@ export const DiskConfig = ForwardConfigBase.extend({
     .describe(
       'The permissions of new files, in octal digits. Forwarders of one file: what all of them allow.',
     ),
+  rotate: rotation()
+    .optional()
+    .describe('When `filename` is renamed to a name with a date, and what becomes of it. Default: never.'),
 });
 export type DiskConfig = Readonly<z.output<typeof DiskConfig>>;
 
@@ -77,6 +108,12 @@ export function get_config_schema(): typeof DiskConfig {
 /** Its file, or the first of those that it numbers. */
 function writes({ config }: { config: DiskConfig }): string {
   return resolve(config.path, config.filename ?? `${DUMP_NAME}1${DUMP_SUFFIX}`);
+}
+
+/** Files of one event each have nothing to rotate. */
+export function checkConfig({ config }: { config: DiskConfig }): readonly ConfigProblem[] {
+  if (config.rotate === undefined || config.filename !== undefined) return [];
+  return [{ path: ['rotate'], message: 'it requires `filename`: a file for each event is never rotated' }];
 }
 
 /** One file per event cannot be cut back to a place. */
@@ -134,6 +171,7 @@ export function exactly({ ctx, ...events }: { ctx: Context } & ExactOutputEvents
         return file.write(documents).pipe(reportBytes(documents, ctx));
       }),
     sync: () => file.sync(),
+    committed: (mark) => file.committed(mark),
   };
 }
 
@@ -156,11 +194,26 @@ function lines(ctx: Context): Write<string | Buffer> {
 
 const modeOf = ({ file_mode }: DiskConfig): number => Number.parseInt(file_mode, 8);
 
-const appenderOptions = ({ config, logger }: Context) => ({ log: logger, mode: modeOf(config) });
+const appenderOptions = ({ config, logger }: Context) => ({
+  log: logger,
+  mode: modeOf(config),
+  rotation: rotationOf(config),
+});
+
+function rotationOf({ rotate }: DiskConfig) {
+  if (rotate === undefined) return undefined;
+  const { bytes, seconds, compression, keep } = rotate;
+  const kept = keep && { files: keep.files, bytes: keep.bytes, age: milliseconds(keep.seconds) };
+  return { bytes, period: milliseconds(seconds), compression, keep: kept };
+}
+
+const milliseconds = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
 
 /** The appender of a file, kept until the run is over. */
 function heldAppender(path: string, ctx: Context): FileAppender {
   const { appender, release } = leaseAppender(path, appenderOptions(ctx));
+  // Files that were rotated are compressed and deleted before the run is over.
+  if (appender.rotation !== undefined) ctx.beforeEnd?.(defer(() => appender.rotation?.settled ?? EMPTY));
   const reopening = ctx.reopen$?.subscribe(() => appender.close());
   const end = () => {
     reopening?.unsubscribe();

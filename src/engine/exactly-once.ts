@@ -232,8 +232,9 @@ export class ExactlyOnce {
         for (const { state, changes } of staged) state.keep(changes);
         if (cut !== undefined) this.#record.commit(cut, !this.#isWriting && this.#written.at(-1) === cut);
         if (isLast) this.#record.markComplete();
-        this.#record.keep();
+        const isKept = this.#record.keep();
         committed?.();
+        if (isKept && cut !== undefined) this.#output.committed?.(cut);
         return EMPTY;
       });
       // Not tried again: after an error the kernel may take for written what it has lost. The next run writes it again.

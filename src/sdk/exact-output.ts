@@ -23,6 +23,8 @@ export interface ExactOutput {
   write(events: readonly CollectedEvent[]): Observable<readonly OutputMark[]>;
   /** Forces what was written to the disk. */
   sync(): Observable<never>;
+  /** Called after each commit, with the mark of the last event in it: nothing before that is cut off any more. */
+  committed?(mark: OutputMark): void;
 }
 
 /** What an {@link ExactOutput} tells its pipeline. */

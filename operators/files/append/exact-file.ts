@@ -53,6 +53,7 @@ export class ExactFile {
     this.#appender = appender;
     this.#options = options;
     appender.removed$.subscribe(options.removed);
+    appender.rotation?.hold();
   }
 
   /**
@@ -73,6 +74,11 @@ export class ExactFile {
       }),
       defer(() => of(bytes.map((text) => this.#advance(text)))),
     );
+  }
+
+  /** What was written up to a mark is confirmed: nothing before it is cut off any more. */
+  committed({ id }: Pick<FileMark, 'id'>): void {
+    this.#appender.rotation?.release(id);
   }
 
   sync(): Observable<never> {

@@ -21,6 +21,7 @@ import {
 import { steadyClock } from '../../support/clock.ts';
 import { Fifo } from '../../support/fifo.ts';
 import { fileSystem, isMissing, perFileSystem } from '../../support/file-system.ts';
+import { FileRotation, type RotationOptions } from './file-rotation.ts';
 import { type Leftover, OutputFile, type OutputLog, type OutputPlace, outputStatus } from './output-file.ts';
 import { FILE_MODE } from './output-rules.ts';
 import { writeError } from './write-error.ts';
@@ -40,6 +41,8 @@ export interface AppenderOptions {
   readonly log?: OutputLog | undefined;
   /** The permissions of a new file; the umask can only remove some. Default: 0o640. */
   readonly mode?: number | undefined;
+  /** When the file is renamed to one with a date, and what becomes of it then. Default: never. */
+  readonly rotation?: RotationOptions | undefined;
   /** The scheduler that measures time and waits. Default: `asyncScheduler`. */
   readonly scheduler?: SchedulerLike | undefined;
 }
@@ -51,6 +54,7 @@ const APPEND_CHECKS: Checks<AppendOptions> = {
 };
 const APPENDER_CHECKS: Checks<AppenderOptions> = {
   mode: COUNT_FROM_0,
+  rotation: (value) => (typeof value === 'object' && value !== null) || 'an object',
   log: (value) => hasMethods(value, 'warn') || 'an object with the function warn',
   scheduler: SCHEDULER,
 };
@@ -76,11 +80,14 @@ const LOOK_AFTER = 10;
  */
 export class FileAppender {
   readonly path: string;
+  /** Undefined if the file is never rotated. */
+  readonly rotation: FileRotation | undefined;
   readonly #log: OutputLog;
   #mode: number;
   readonly #removed$ = new Subject<OutputPlace>();
   readonly #jobs = new SerialJobs();
   readonly #clock: () => number;
+  readonly #scheduler: SchedulerLike;
   #file: OutputFile | undefined;
   #leftover: Leftover | undefined;
   #lookedAt = 0;
@@ -91,11 +98,13 @@ export class FileAppender {
   /** @throws TypeError for an option that is unknown or of the wrong type. */
   constructor(path: string, options: AppenderOptions = {}) {
     checkOptions('FileAppender', options, APPENDER_CHECKS);
-    const { log = { warn: () => {} }, mode = FILE_MODE, scheduler } = options;
+    const { log = { warn: () => {} }, mode = FILE_MODE, rotation, scheduler = asyncScheduler } = options;
     this.#clock = steadyClock(scheduler);
     this.path = path;
     this.#log = log;
     this.#mode = mode;
+    this.#scheduler = scheduler;
+    this.rotation = rotation && new FileRotation(path, rotation, log, scheduler);
     this.#background = new BackgroundSync(path, log, scheduler);
   }
 
@@ -114,6 +123,7 @@ export class FileAppender {
       const write = async (file: OutputFile) => {
         if (before !== undefined) await completed(before(file));
         await file.append(bytes);
+        if (this.rotation !== undefined) file.written(this.#scheduler.now());
         try {
           if (fsync === 'batch') await this.#sync(file);
           await this.#confirmPlace(file);
@@ -125,10 +135,10 @@ export class FileAppender {
         else if (fsync === 'interval') this.#background.schedule(file);
       };
       try {
-        await this.#withFile(write);
+        await this.#withFile(write, bytes.length);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== MOVED) throw error;
-        await this.#withFile(write);
+        await this.#withFile(write, bytes.length);
       }
     });
   }
@@ -175,16 +185,23 @@ export class FileAppender {
     this.#jobs.run(() => this.#leave()).subscribe();
   }
 
-  async #withFile(work: (file: OutputFile) => Promise<unknown>): Promise<void> {
+  async #withFile(work: (file: OutputFile) => Promise<unknown>, bytes: number): Promise<void> {
     try {
       if (this.#clock() - this.#lookedAt >= LOOK_AFTER) await this.#leaveIfMoved();
       this.#file ??= await this.#open();
+      if (this.rotation?.isDue(this.#file, bytes)) this.#file = await this.#rotate(this.rotation, this.#file);
       await work(this.#file);
     } catch (error) {
       // Whatever is wrong with the descriptor, the next write gets another one.
       await this.#leave();
       throw writeError(this.path, error as Error);
     }
+  }
+
+  async #rotate(rotation: FileRotation, file: OutputFile): Promise<OutputFile> {
+    await this.#leave();
+    await rotation.rotate(file);
+    return this.#open();
   }
 
   async #open(): Promise<OutputFile> {

@@ -44,14 +44,17 @@ export class OutputFile {
   #synced = 0;
   /** Its entry in the folder was not forced to the disk. */
   #isNew: boolean;
+  /** Milliseconds since 1970; undefined if it is new. */
+  #writtenAt: number | undefined;
 
-  private constructor(path: string, { fd, id, size, isNew }: OpenOutput) {
+  private constructor(path: string, { fd, id, size, writtenAt, isNew }: OpenOutput) {
     this.path = path;
     this.id = id;
     this.#fd = fd;
     this.#length = size;
     this.#lengthBefore = size;
     this.#isNew = isNew;
+    this.#writtenAt = isNew ? undefined : writtenAt;
     this.#changes = isNew ? 1 : 0;
   }
 
@@ -66,6 +69,15 @@ export class OutputFile {
       await file.close();
       throw error;
     }
+  }
+
+  /** When it was written to before it was opened, or since as {@link written} says. */
+  get writtenAt(): number | undefined {
+    return this.#writtenAt;
+  }
+
+  written(now: number): void {
+    this.#writtenAt = now;
   }
 
   get place(): OutputPlace {
@@ -171,6 +183,8 @@ interface OutputStatus {
   readonly id: OutputId;
   /** Bytes. */
   readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number;
 }
 
 interface OpenOutput extends OutputStatus {
@@ -253,6 +267,6 @@ function open(path: string, flags: number, mode?: number): Promise<number> {
   return fsCall<number>((done) => fileSystem.open(path, flags, mode, done));
 }
 
-function statusOf({ dev, ino, size }: fs.BigIntStats): OutputStatus {
-  return { id: `${dev}:${ino}`, size: Number(size) };
+function statusOf({ dev, ino, size, mtimeMs }: fs.BigIntStats): OutputStatus {
+  return { id: `${dev}:${ino}`, size: Number(size), writtenAt: Number(mtimeMs) };
 }
