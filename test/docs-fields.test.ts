@@ -51,6 +51,7 @@ const ADDED = [
   'nats',
   'elasticsearch',
   'loki',
+  'syslog',
 ];
 
 describe('docs/specification.md', () => {

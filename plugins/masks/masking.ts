@@ -81,11 +81,15 @@ class ContextMask<C> {
   }
 
   /** Whether it leaves everything but the line of an event as it is. */
-  #spares(envelope: LineEnvelope): boolean {
+  #spares(envelope: ParsedEvents['envelope']): boolean {
     const { source } = envelope;
     // Each text is masked for itself: what was left as it is, is so again.
     const isKnown = source === this.#spared;
-    const [event] = LineEvents.of([''], isKnown ? { ...envelope, source: '' } : envelope).events;
+    const [event] = LineEvents.of([''], {
+      backfill: false,
+      ...envelope,
+      source: isKnown ? '' : source,
+    }).events;
     this.#noticed = false;
     try {
       const masked = this.#masks.mask(event as CollectedEvent);

@@ -222,10 +222,10 @@ class RedactContext {
   }
 
   /** Whether everything but the line of an event stays as it is. */
-  #spares(envelope: LineEnvelope): boolean {
+  #spares(envelope: ParsedEvents['envelope']): boolean {
     const { source, fields } = envelope;
     if (source === this.#spared?.source && fields === this.#spared.fields) return true;
-    const [event] = LineEvents.of([''], { ...envelope, isTruncated: false }).events;
+    const [event] = LineEvents.of([''], { backfill: false, ...envelope, isTruncated: false }).events;
     this.#noticed = false;
     try {
       this.#redactor.maskEvent(event as CollectedEvent);

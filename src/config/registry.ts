@@ -27,6 +27,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     kafka: () => import('../../plugins/collect/kafka.ts'),
     nats: () => import('../../plugins/collect/nats.ts'),
     http: () => import('../../plugins/collect/http.ts'),
+    syslog: () => import('../../plugins/collect/syslog.ts'),
   },
   process: {
     test: () => import('../../plugins/process/test.ts'),

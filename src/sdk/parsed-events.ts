@@ -6,6 +6,9 @@ import { toJsonLine } from './serialise.ts';
 /** The fields of an event, of strings, numbers, booleans, null, and plain objects and arrays of them: what JSON has. */
 export type ParsedFields = Record<string, unknown>;
 
+/** What parsed events have in common. Without `backfill`, the events have no such field. */
+export type RowEnvelope = Omit<LineEnvelope, 'backfill'> & Partial<Pick<LineEnvelope, 'backfill'>>;
+
 /** Events that are written together. */
 const WRITTEN_TOGETHER = 64;
 /** Stands between them, and as it is written. */
@@ -29,14 +32,14 @@ export class ParsedEvents extends LazyRows {
   /** `data` of each event. */
   readonly fields: readonly ParsedFields[];
   /** Of whole lines: `isTruncated` is false. */
-  readonly envelope: LineEnvelope;
+  readonly envelope: RowEnvelope;
   /** The time of each event; undefined if all have that of the envelope. */
   readonly timestamps: readonly string[] | undefined;
 
   /** `events`: the events, if they have been created. */
   constructor(
     fields: readonly ParsedFields[],
-    envelope: LineEnvelope,
+    envelope: RowEnvelope,
     timestamps?: readonly string[],
     events?: readonly CollectedEvent[],
   ) {
@@ -58,11 +61,9 @@ export class ParsedEvents extends LazyRows {
   eventAt(position: number): CollectedEvent {
     const { timestamp, backfill } = this.envelope;
     const data = this.fields[position] as ParsedFields;
-    const event: CollectedEvent & { readonly backfill: boolean } = {
-      timestamp: this.timestamps?.[position] ?? timestamp,
-      data,
-      backfill,
-    };
+    const time = this.timestamps?.[position] ?? timestamp;
+    if (backfill === undefined) return { timestamp: time, data };
+    const event: CollectedEvent & { readonly backfill: boolean } = { timestamp: time, data, backfill };
     return event;
   }
 

@@ -190,8 +190,8 @@ function* itemsOf(
   }
 }
 
-/** An event that was made of text, to be stamped when it is emitted. */
-const UNSTAMPED = Symbol('unstamped');
+/** When an event was made of text. One that has that time itself is stamped when it is emitted. */
+const MADE_AT = Symbol('made at');
 
 /** What a collector makes of a value: of text, the events that it makes of text. */
 function valuesOf(
@@ -203,7 +203,8 @@ function valuesOf(
   const text = textOf(timed.value);
   if (testing?.eventsOfText === undefined || text === undefined) return [timed];
   const events = testing.eventsOfText({ config, ...text, wasThere });
-  return events.map((event) => ({ ...timed, value: event, [UNSTAMPED]: true }));
+  const madeAt = isoNow();
+  return events.map((event) => ({ ...timed, value: event, [MADE_AT]: madeAt }));
 }
 
 /** `'GET /'`, or `{ line: 'GET /', source: '/var/log/web.log' }`. */
@@ -215,14 +216,17 @@ function textOf(value: unknown): { readonly text: string; readonly source: strin
   return isText && (source === undefined || typeof source === 'string') ? { text: line, source } : undefined;
 }
 
-function stamped(timed: TimedValue & { readonly [UNSTAMPED]?: true }): TimedValue {
-  if (timed[UNSTAMPED] === undefined) return timed;
-  return { ...timed, value: { ...(timed.value as CollectedEvent), timestamp: isoNow() } };
+type MaybeOfText = TimedValue & { readonly [MADE_AT]?: string };
+
+function stamped(timed: MaybeOfText): TimedValue {
+  const event = timed.value as CollectedEvent;
+  if (timed[MADE_AT] === undefined || timed[MADE_AT] !== event.timestamp) return timed;
+  return { ...timed, value: { ...event, timestamp: isoNow() } };
 }
 
 /** A batch of lines is of one file, and a line that is cut is a batch of its own. */
-function batchKeyOf({ value, [UNSTAMPED]: isText }: TimedValue & { readonly [UNSTAMPED]?: true }): unknown {
-  if (isText === undefined) return undefined;
+function batchKeyOf({ value, [MADE_AT]: madeAt }: MaybeOfText): unknown {
+  if (madeAt === undefined) return undefined;
   const { data, truncated } = value as CollectedEvent & { readonly truncated?: true };
   return truncated === true ? value : data.source;
 }

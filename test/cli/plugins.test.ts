@@ -19,6 +19,7 @@ describe('millrace plugins', () => {
         'kafka',
         'nats',
         'http',
+        'syslog',
       ],
       ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask', 'filter', 'multiline', 'map', 'parse'],
       ...['forward', 'disk', 'elasticsearch', 'http', 'loki', 'kafka', 'nats', 'noop', 'stdout', 'test'],

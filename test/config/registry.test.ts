@@ -30,6 +30,7 @@ describe('the registry', () => {
       'kafka',
       'nats',
       'http',
+      'syslog',
     ]);
     expect([...(await builtinPlugins('process')).keys()]).toEqual([
       'test',

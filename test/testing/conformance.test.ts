@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,6 +83,20 @@ function withJournal(): { directory: string; backfill: boolean } {
   return { directory, backfill: true };
 }
 
+let lastPort = 20_000 + (process.pid % 20_000);
+
+/** Something that sends a datagram every few milliseconds to a port, for some seconds. */
+function withSyslogSender(): { readonly listen: string } {
+  const port = ++lastPort;
+  const socket = createSocket('udp4').unref();
+  let count = 0;
+  const timer = setInterval(() => {
+    socket.send(`<13>message ${++count}`, port, '127.0.0.1');
+    if (count === 500) clearInterval(timer);
+  }, 5).unref();
+  return { listen: `udp://127.0.0.1:${port}` };
+}
+
 /** What the files of a folder hold, by name. */
 function written(path: string): Record<string, string> {
   return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]));
@@ -156,6 +171,7 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   'collect kafka': [
     { config: { brokers: 'localhost', topics: 'logs', group: 'millrace' }, time: 'real', patience: 500 },
   ],
+  'collect syslog': [{ config: withSyslogSender, time: 'real', patience: 500 }],
   'collect nats': [{ config: { servers: 'localhost', stream: 'LOGS', durable: 'workers' } }],
   'collect host_exec': [{ config: { interval: 0.5 } }],
   'process test': [

@@ -1,0 +1,148 @@
+import type { Outcome } from '../../src/sdk/index.ts';
+import { type FramingReports, MessageFramer, messageText } from './framing.ts';
+import { RELP_OFFERS, RelpFrames, relpFrame } from './relp-frames.ts';
+
+/** Messages that were read together. */
+export interface ReadMessages {
+  readonly messages: readonly string[];
+  /** To be called when all of them are delivered, or not. */
+  readonly acknowledge?: ((outcome: Outcome) => void) | undefined;
+}
+
+/** The receiving end of a protocol on one connection. */
+export interface Session {
+  /** Why nothing more can be read. It quotes nothing of what was sent. */
+  readonly malformed: string | undefined;
+  /** Bytes in memory. */
+  readonly memory: number;
+  /** Bytes that came and were not taken as messages. */
+  readonly unread: number;
+  /** Whether a message has started and is not complete. */
+  readonly isInsideMessage: boolean;
+  push(chunk: Buffer): void;
+  /** The next messages, `most` at most. If there are fewer, all that is complete was read. */
+  take(most: number): ReadMessages;
+  /** The last message, once the other side has sent its last byte and all others were taken. */
+  end(): ReadMessages;
+}
+
+/** Messages without acknowledgement: RFC 6587 and RFC 5425. */
+export class PlainSession implements Session {
+  readonly #framer: MessageFramer;
+
+  constructor(maxBytes: number, reports: FramingReports) {
+    this.#framer = new MessageFramer(maxBytes, reports);
+  }
+
+  get malformed(): string | undefined {
+    return this.#framer.malformed;
+  }
+
+  get memory(): number {
+    return this.#framer.memory;
+  }
+
+  get unread(): number {
+    return this.#framer.unread;
+  }
+
+  get isInsideMessage(): boolean {
+    return this.#framer.isInsideMessage;
+  }
+
+  push(chunk: Buffer): void {
+    this.#framer.push(chunk);
+  }
+
+  take(most: number): ReadMessages {
+    return { messages: this.#framer.take(most) };
+  }
+
+  end(): ReadMessages {
+    const last = this.#framer.end();
+    return { messages: last === undefined || last === '' ? [] : [last] };
+  }
+}
+
+/** RELP: each message is acknowledged by its number, and the other side keeps it until then. */
+export class RelpSession implements Session {
+  readonly #frames: RelpFrames;
+  readonly #reports: FramingReports;
+  readonly #send: (frames: string) => void;
+  readonly #close: () => void;
+  #isOpen = false;
+  #malformed: string | undefined;
+
+  /** `send` sends answers, and `close` closes the connection when they are sent. */
+  constructor(maxBytes: number, reports: FramingReports, send: (frames: string) => void, close: () => void) {
+    this.#frames = new RelpFrames(maxBytes);
+    this.#reports = reports;
+    this.#send = send;
+    this.#close = close;
+  }
+
+  get malformed(): string | undefined {
+    return this.#malformed ?? this.#frames.malformed;
+  }
+
+  get memory(): number {
+    return this.#frames.memory;
+  }
+
+  /** The other side has what it sent, until that is acknowledged. */
+  get unread(): number {
+    return 0;
+  }
+
+  get isInsideMessage(): boolean {
+    return this.#frames.isInsideFrame;
+  }
+
+  push(chunk: Buffer): void {
+    this.#frames.push(chunk);
+  }
+
+  /** Answers commands other than `syslog` on the way, also if there is room for no message. */
+  take(most: number): ReadMessages {
+    const numbers: number[] = [];
+    const messages: string[] = [];
+    const hasRoom = (command: string) => command !== 'syslog' || messages.length < most;
+    while (this.#malformed === undefined) {
+      const frame = this.#frames.next(hasRoom);
+      if (frame === undefined) break;
+      const { number, command, data } = frame;
+      if (command !== 'syslog') this.#answer(number, command);
+      else if (!this.#isOpen) this.#malformed = 'expected the command `open` before the first message';
+      else if (data === undefined) {
+        // Sent again, it would not be shorter.
+        this.#reports.tooLong();
+        this.#send(relpFrame(number, 'rsp', '200 OK'));
+      } else {
+        numbers.push(number);
+        messages.push(messageText(data));
+      }
+    }
+    // librelp, the client of rsyslog, forgets a message that is answered with an error. Without an answer, it sends all
+    // messages again over its next connection.
+    const acknowledge = (outcome: Outcome) => {
+      if (outcome === 'failed') this.#close();
+      else this.#send(numbers.map((number) => relpFrame(number, 'rsp', '200 OK')).join(''));
+    };
+    return { messages, acknowledge };
+  }
+
+  /** What is incomplete is sent again. */
+  end(): ReadMessages {
+    return { messages: [] };
+  }
+
+  #answer(number: number, command: string): void {
+    if (command === 'open') {
+      this.#isOpen = true;
+      this.#send(relpFrame(number, 'rsp', `200 OK\n${RELP_OFFERS}`));
+    } else if (command === 'close') {
+      this.#send(relpFrame(number, 'rsp') + relpFrame(0, 'serverclose'));
+      this.#close();
+    } else this.#send(relpFrame(number, 'rsp', '500 unknown command'));
+  }
+}

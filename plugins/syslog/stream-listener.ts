@@ -1,0 +1,287 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { interval, Observable, timer } from 'rxjs';
+import { Fifo, Pump, steadyClock } from '../../operators/internal.ts';
+import {
+  type ListenAddress,
+  type Outcome,
+  type PipelineRunContext,
+  safeReason,
+} from '../../src/sdk/index.ts';
+import { BatchDemand } from '../lines/batch-demand.ts';
+import { BATCH_LINES } from '../lines/collect-lines.ts';
+import { listenOn } from '../listen/listening.ts';
+import { serverOptions, useCurrentCertificate } from '../listen/tls.ts';
+import type { CollectorConfig } from './collector-settings.ts';
+import { PlainSession, RelpSession, type Session } from './session.ts';
+
+/** Messages of one sender. */
+export interface Received {
+  readonly messages: readonly string[];
+  /** The address of the sender. */
+  readonly source: string;
+  readonly acknowledge?: ((outcome: Outcome) => void) | undefined;
+}
+
+/** What a listener reports, beside the messages. */
+export interface ListenerReports {
+  listening(address: ListenAddress): void;
+  /** A connection was closed or refused; `why` quotes nothing of what came over it. */
+  closed(source: string, why: string): void;
+  /** A new certificate cannot be used. */
+  certificate(why: string): void;
+  /** A message was longer than the limit, and was skipped. */
+  tooLong(source: string): void;
+  /** So many connections are open. */
+  connections(open: number): void;
+}
+
+type Context = PipelineRunContext<CollectorConfig>;
+
+const SECOND = 1000;
+/** For a message that has started to be complete. */
+const MESSAGE_MS = 60 * SECOND;
+/** For the last acknowledgements to be sent. */
+const CLOSING_MS = SECOND;
+const KEEP_ALIVE_MS = 60 * SECOND;
+/** Bytes of incomplete messages in memory, over all connections. */
+const MOST_MEMORY = 64 * 1024 * 1024;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly source: string;
+  readonly session: Session;
+  /** Bytes of the session that count to the total. */
+  memory: number;
+  /** It may have messages that are not taken. */
+  isWaiting: boolean;
+  hasEnded: boolean;
+  /** When bytes came last, and when the message started that is not complete. */
+  activeAt: number;
+  startedAt: number | undefined;
+}
+
+/**
+ * Listens for connections and emits the messages that come over them. While there is no room, it does not read, so that the
+ * senders wait. Errors if it cannot listen. When it is unsubscribed from, it closes the connections; those of RELP once
+ * their last messages are acknowledged, or the run is over.
+ */
+export function listenForStreams(ctx: Context, reports: ListenerReports): Observable<Received> {
+  return new Observable((subscriber) => {
+    const listener = new StreamListener(
+      ctx,
+      reports,
+      (received) => subscriber.next(received),
+      (error) => subscriber.error(error),
+    );
+    subscriber.add(() => listener.stop());
+    listener.start();
+  });
+}
+
+class StreamListener {
+  readonly #ctx: Context;
+  readonly #reports: ListenerReports;
+  readonly #emit: (received: Received) => void;
+  readonly #fail: (error: unknown) => void;
+  readonly #demand: BatchDemand;
+  readonly #server: Server;
+  readonly #pump: Pump;
+  readonly #clock = steadyClock();
+  readonly #connections = new Set<Connection>();
+  /** Those that have sent something new, and those that wait for room. */
+  readonly #fresh = new Fifo<Connection>();
+  readonly #waiting = new Fifo<Connection>();
+  readonly #timers;
+  #memory = 0;
+  #isStopped = false;
+
+  constructor(
+    ctx: Context,
+    reports: ListenerReports,
+    emit: (received: Received) => void,
+    fail: (error: unknown) => void,
+  ) {
+    this.#ctx = ctx;
+    this.#reports = reports;
+    this.#emit = emit;
+    this.#fail = fail;
+    this.#demand = new BatchDemand(ctx.demand, ctx.state, BATCH_LINES);
+    this.#pump = new Pump(() => this.#step(), { closed: false, error: fail });
+    const { tls, max_connections } = ctx.config;
+    const options = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
+    const connect = (socket: Socket) => this.#connect(socket);
+    if (tls === undefined) this.#server = createServer(options, connect);
+    else {
+      const server = createTlsServer({ ...options, ...serverOptions(tls) }, connect);
+      useCurrentCertificate(server, tls, (why) => reports.certificate(why));
+      this.#server = server;
+    }
+    this.#server.maxConnections = max_connections;
+    this.#timers = this.#demand.room$.subscribe(() => this.#pump.run());
+  }
+
+  start(): void {
+    this.#server
+      .on('drop', (dropped) =>
+        this.#reports.closed(addressOf(dropped?.remoteAddress), 'there are `max_connections`'),
+      )
+      .on('tlsClientError', (error: Error, socket: Socket) => {
+        const why = `the TLS handshake failed: ${safeReason(error)}`;
+        this.#reports.closed(addressOf(socket.remoteAddress), why);
+      });
+    listenOn(this.#server, this.#ctx.config.listen, {
+      onListening: (address) => this.#reports.listening(address),
+      onError: this.#fail,
+    });
+    this.#timers.add(interval(SECOND).subscribe(() => this.#closeSlow()));
+  }
+
+  /** Acknowledgements of RELP may come until the run is over. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timers.unsubscribe();
+    this.#server.close();
+    const { ended, config, stats } = this.#ctx;
+    for (const { session } of this.#connections) stats.lost(session.unread);
+    if (config.listen.scheme !== 'relp') this.#destroyAll();
+    else if (ended.aborted) this.#destroyAll();
+    else {
+      for (const { socket } of this.#connections) socket.pause();
+      ended.addEventListener('abort', () => this.#destroyAll(), { once: true });
+    }
+  }
+
+  #destroyAll(): void {
+    for (const { socket } of this.#connections) closeSoon(socket);
+  }
+
+  #connect(socket: Socket): void {
+    const { config } = this.#ctx;
+    const source = addressOf(socket.remoteAddress);
+    const reports = { tooLong: () => this.#reports.tooLong(source) };
+    const send = (frames: string) => {
+      if (socket.writable) socket.write(frames);
+    };
+    const session =
+      config.listen.scheme === 'relp'
+        ? new RelpSession(config.max_message_bytes, reports, send, () => closeSoon(socket))
+        : new PlainSession(config.max_message_bytes, reports);
+    const activeAt = this.#clock();
+    const connection: Connection = {
+      ...{ socket, source, session, memory: 0, isWaiting: false, hasEnded: false },
+      ...{ activeAt, startedAt: undefined },
+    };
+    this.#connections.add(connection);
+    this.#reports.connections(this.#connections.size);
+    const read = () => {
+      if (!connection.isWaiting) this.#fresh.push(connection);
+      connection.isWaiting = true;
+      this.#pump.run();
+      if (connection.isWaiting) socket.pause();
+    };
+    socket
+      .on('data', (chunk: Buffer) => {
+        if (this.#isStopped) return;
+        this.#ctx.stats.bytes(chunk.length);
+        connection.activeAt = this.#clock();
+        session.push(chunk);
+        this.#measure(connection);
+        read();
+      })
+      .on('end', () => {
+        connection.hasEnded = true;
+        read();
+      })
+      // A connection that is reset is closed as well.
+      .on('error', () => {})
+      .on('close', () => {
+        this.#connections.delete(connection);
+        this.#memory -= connection.memory;
+        this.#reports.connections(this.#connections.size);
+      });
+  }
+
+  /** Takes the messages of one connection after the other; false if there are none, or no room for them. */
+  #step(): boolean {
+    if (this.#isStopped) return false;
+    const room = this.#demand.room;
+    const connection = this.#fresh.shift() ?? (room > 0 ? this.#waiting.shift() : undefined);
+    if (connection === undefined) return false;
+    const { session, socket } = connection;
+    // Without room, commands of RELP are answered all the same.
+    const most = Math.min(Math.max(room, 0), BATCH_LINES);
+    const read = session.take(most);
+    if (read.messages.length > 0) this.#emitMessages(connection, read);
+    if (read.messages.length === most && session.malformed === undefined) {
+      this.#waiting.push(connection);
+      return true;
+    }
+    connection.isWaiting = false;
+    if (connection.hasEnded && session.malformed === undefined) {
+      const last = session.end();
+      if (last.messages.length > 0) this.#emitMessages(connection, last);
+      closeSoon(socket);
+    } else if (socket.isPaused()) socket.resume();
+    if (session.malformed !== undefined) this.#close(connection, session.malformed);
+    this.#measure(connection);
+    const isInside = session.isInsideMessage;
+    if (!isInside) connection.startedAt = undefined;
+    else if (read.messages.length > 0 || connection.startedAt === undefined)
+      connection.startedAt = this.#clock();
+    return true;
+  }
+
+  #emitMessages({ source }: Connection, { messages, acknowledge }: Omit<Received, 'source'>): void {
+    this.#demand.emitted(messages.length);
+    this.#emit({
+      messages,
+      source,
+      acknowledge: (outcome) => {
+        acknowledge?.(outcome);
+        this.#demand.acknowledged(messages.length);
+      },
+    });
+  }
+
+  /** Counts what the connection holds. If all hold too much, that which holds most is closed. */
+  #measure(connection: Connection): void {
+    const { memory } = connection.session;
+    this.#memory += memory - connection.memory;
+    connection.memory = memory;
+    if (this.#memory <= MOST_MEMORY) return;
+    let largest = connection;
+    for (const other of this.#connections) if (other.memory > largest.memory) largest = other;
+    this.#close(largest, 'incomplete messages take more than 64 MiB, and its own is the longest');
+  }
+
+  #close(connection: Connection, why: string): void {
+    if (connection.socket.destroyed) return;
+    this.#reports.closed(connection.source, why);
+    connection.socket.destroy();
+  }
+
+  #closeSlow(): void {
+    const now = this.#clock();
+    const idleMs = (this.#ctx.config.idle_timeout ?? Number.POSITIVE_INFINITY) * SECOND;
+    for (const connection of this.#connections) {
+      const { isWaiting, startedAt = now, activeAt } = connection;
+      if (isWaiting) {
+        // It is not read, so its sender cannot do anything.
+        connection.activeAt = now;
+        if (connection.startedAt !== undefined) connection.startedAt = now;
+      } else if (now - startedAt >= MESSAGE_MS) {
+        this.#close(connection, `a message was not complete after ${MESSAGE_MS / SECOND} s`);
+      } else if (now - activeAt >= idleMs) this.#close(connection, 'it was idle for `idle_timeout`');
+    }
+  }
+}
+
+/** Sends what is left to send, for a moment, and closes the connection. */
+function closeSoon(socket: Socket): void {
+  const deadline = timer(CLOSING_MS).subscribe(() => socket.destroy());
+  socket.once('close', () => deadline.unsubscribe()).destroySoon();
+}
+
+/** IPv4 addresses as such, also of a server that listens to both. */
+const addressOf = (address = 'unknown') => address.replace(/^::ffff:(?=\d+\.)/, '');

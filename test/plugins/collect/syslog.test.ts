@@ -1,0 +1,381 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { type Observable, Subscription } from 'rxjs';
+import { InFlightWindow } from '../../../operators/in-flight-window.ts';
+import syslog from '../../../plugins/collect/syslog.ts';
+import { RELP_OFFERS, relpFrame } from '../../../plugins/syslog/relp-frames.ts';
+import { type PipelineRunContext, silentLogger } from '../../../src/sdk/context.ts';
+import type { EventBatch } from '../../../src/sdk/event-batch.ts';
+import { testContext } from '../../support/context.ts';
+import { eventually } from '../../support/eventually.ts';
+
+let cleanUp = new Subscription();
+
+afterEach(() => {
+  cleanUp.unsubscribe();
+  cleanUp = new Subscription();
+  jest.restoreAllMocks();
+});
+
+const parseConfig = (settings: object) =>
+  syslog.get_config_schema().safeParse({ plugin: 'syslog', ...settings });
+
+/** Runs the collector on a port that the system chooses. `acknowledges` all that comes, unless a test does it itself. */
+async function listen(
+  settings: { listen: string; [key: string]: unknown },
+  { room = 1000, acknowledges = true, overrides = {} as Partial<PipelineRunContext> } = {},
+) {
+  const parsed = parseConfig(settings);
+  if (!parsed.success) throw new Error(JSON.stringify(parsed.error));
+  const window = new InFlightWindow(room);
+  const logs: string[] = [];
+  let port = 0;
+  const logger = {
+    ...silentLogger,
+    info: (_: string, fields?: Record<string, unknown>) => {
+      port = Number(fields?.port);
+    },
+    warn: (message: string) => void logs.push(message),
+  };
+  const ended = new AbortController();
+  const ctx = testContext(parsed.data as { plugin: string }, {
+    ...{ demand: window, logger, ended: ended.signal },
+    ...overrides,
+  });
+  const batches: EventBatch[] = [];
+  const result = { error: undefined as unknown };
+  const acknowledge = (batch: EventBatch, outcome: 'forwarded' | 'failed' = 'forwarded') => {
+    batch.acknowledge?.(outcome);
+    window.release(batch.size);
+  };
+  const subscription = (syslog.collect({ ctx: ctx as never }) as Observable<EventBatch>).subscribe({
+    next: (batch) => {
+      window.take(batch.size);
+      batches.push(batch);
+      if (acknowledges) acknowledge(batch);
+    },
+    error: (error) => {
+      result.error = error;
+    },
+  });
+  cleanUp.add(() => {
+    subscription.unsubscribe();
+    ended.abort();
+  });
+  await eventually(() => expect(port > 0 || result.error !== undefined).toBe(true));
+  return Object.assign(result, {
+    ...{ port, batches, logs, acknowledge, ended },
+    stop: () => subscription.unsubscribe(),
+    events: () => batches.filter(({ refusal }) => refusal === undefined).flatMap(({ events }) => events),
+    messages: () => batches.flatMap(({ events }) => events.map(({ data }) => data.message)),
+  });
+}
+
+/** A client, with what it has received. */
+async function client(port: number): Promise<Socket & { received(): string; isClosed(): boolean }> {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  let isClosed = false;
+  socket
+    .on('data', (chunk) => {
+      received += chunk;
+    })
+    .on('error', () => {})
+    .on('close', () => {
+      isClosed = true;
+    });
+  cleanUp.add(() => socket.destroy());
+  await once(socket, 'connect');
+  return Object.assign(socket, { received: () => received, isClosed: () => isClosed });
+}
+
+describe('syslog over TCP', () => {
+  it('becomes events, whose time is that of the message', async () => {
+    const { port, events } = await listen({ listen: 'tcp://127.0.0.1:0' });
+    const sender = await client(port);
+    sender.write('<165>1 2026-01-02T03:04:05.678Z web1 nginx 42 ID [a b="c"] up\n');
+    await eventually(() => expect(events()).toHaveLength(1));
+    expect(events()).toEqual([
+      {
+        timestamp: '2026-01-02T03:04:05.678Z',
+        data: {
+          ...{ facility: 'local4', severity: 'notice', hostname: 'web1', appname: 'nginx', procid: '42' },
+          ...{ msgid: 'ID', structured_data: { a: { b: 'c' } }, message: 'up', source: '127.0.0.1' },
+        },
+      },
+    ]);
+  });
+
+  it('includes the last line, when the sender closes the connection without a newline', async () => {
+    const { port, messages } = await listen({ listen: 'tcp://127.0.0.1:0' });
+    const sender = await client(port);
+    sender.end('<13>one\n<13>two');
+    await eventually(() => expect(messages()).toEqual(['one', 'two']));
+    await eventually(() => expect(sender.isClosed()).toBe(true));
+  });
+
+  it('stops reading while there is no room, and loses nothing', async () => {
+    const total = 20_000;
+    const { port, batches, messages, acknowledge } = await listen(
+      { listen: 'tcp://127.0.0.1:0' },
+      { room: 100, acknowledges: false },
+    );
+    const padding = 'x'.repeat(1000);
+    const sender = await client(port);
+    for (let index = 0; index < total; index++) sender.write(`<13>${index} ${padding}\n`);
+    sender.end();
+    let acknowledged = 0;
+    await eventually(() => expect(messages().length).toBeGreaterThan(0));
+    expect(messages().length).toBeLessThanOrEqual(100);
+    // Nothing more comes before anything is acknowledged, so most of it stays with the sender.
+    expect(sender.writableLength).toBeGreaterThan(1_000_000);
+    await eventually(() => {
+      for (; acknowledged < batches.length; acknowledged++) acknowledge(batches[acknowledged] as EventBatch);
+      expect(messages()).toHaveLength(total);
+    });
+    expect(messages().map((message) => Number.parseInt(String(message), 10))).toEqual(
+      Array.from({ length: total }, (_, index) => index),
+    );
+  });
+
+  it('closes a connection with malformed framing, no other, and does not quote it', async () => {
+    const { port, messages, logs } = await listen({ listen: 'tcp://127.0.0.1:0' });
+    const [good, bad] = [await client(port), await client(port)];
+    bad.write('9 <13>first hunter2 hunter2\n');
+    await eventually(() => expect(bad.isClosed()).toBe(true));
+    good.write('<13>second\n');
+    await eventually(() => expect(messages()).toEqual(['first', 'second']));
+    expect(logs).toEqual([expect.stringMatching(/closed a connection of 127\.0\.0\.1: expected the length/)]);
+    expect(logs.join()).not.toContain('hunter2');
+  });
+
+  it('refuses a message that is too long, and goes on', async () => {
+    const { port, batches, events } = await listen({ listen: 'tcp://127.0.0.1:0', max_message_bytes: 1024 });
+    const sender = await client(port);
+    sender.write(`<13>${'hunter2'.repeat(1000)}\n<13>short\n`);
+    await eventually(() => expect(events()).toHaveLength(1));
+    const [refused] = batches.filter(({ refusal }) => refusal !== undefined);
+    expect(String(refused?.refusal)).toMatch(/longer than `max_message_bytes` \(1024\)/);
+    expect(refused?.events[0]?.data).toEqual({ source: '127.0.0.1' });
+  });
+
+  it('closes further connections than max_connections, and accepts others once there is one less', async () => {
+    const { port, logs, messages } = await listen({ listen: 'tcp://127.0.0.1:0', max_connections: 2 });
+    const first = await client(port);
+    await client(port);
+    const third = await client(port);
+    await eventually(() => expect(third.isClosed()).toBe(true));
+    expect(logs).toEqual([expect.stringMatching(/max_connections/)]);
+    first.end('<13>one\n');
+    await eventually(() => expect(first.isClosed()).toBe(true));
+    (await client(port)).write('<13>two\n');
+    await eventually(() => expect(messages()).toEqual(['one', 'two']));
+  });
+
+  it('closes a connection whose message does not become complete, but not one that is idle', async () => {
+    const { port, messages, logs } = await listen({ listen: 'tcp://127.0.0.1:0' });
+    const [slow, idle] = [await client(port), await client(port)];
+    idle.write('<13>one\n');
+    slow.write('<13>tw');
+    await eventually(() => expect(messages()).toEqual(['one']));
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+    // It is not idle.
+    slow.write('o');
+    await eventually(() => expect(slow.isClosed()).toBe(true));
+    expect(logs).toEqual([expect.stringMatching(/a message was not complete after 60 s/)]);
+    idle.write('<13>three\n');
+    await eventually(() => expect(messages()).toEqual(['one', 'three']));
+  });
+
+  it('closes idle connections with idle_timeout', async () => {
+    const { port, logs } = await listen({ listen: 'tcp://127.0.0.1:0', idle_timeout: 0.05 });
+    const idle = await client(port);
+    await eventually(() => expect(idle.isClosed()).toBe(true));
+    expect(logs).toEqual([expect.stringMatching(/idle_timeout/)]);
+  });
+
+  it('bounds what incomplete messages take: the longest goes', async () => {
+    const { port, logs, messages } = await listen({
+      ...{ listen: 'tcp://127.0.0.1:0', max_message_bytes: 8 * 1024 * 1024 },
+    });
+    const small = await client(port);
+    small.write('<13>sm');
+    const senders = await Promise.all(Array.from({ length: 12 }, () => client(port)));
+    for (const sender of senders) sender.write(Buffer.alloc(7 * 1024 * 1024, '<'));
+    await eventually(() => expect(senders.some((sender) => sender.isClosed())).toBe(true));
+    expect(logs[0]).toMatch(/take more than 64 MiB/);
+    small.write('all\n');
+    await eventually(() => expect(messages()).toEqual(['small']));
+  });
+
+  it('survives connections that are reset', async () => {
+    const { port, messages } = await listen({ listen: 'tcp://127.0.0.1:0' });
+    for (let count = 0; count < 50; count++) {
+      const sender = await client(port);
+      sender.write('<13>un');
+      sender.resetAndDestroy();
+    }
+    (await client(port)).write('<13>one\n');
+    await eventually(() => expect(messages()).toContain('one'));
+  });
+
+  it('fails if the port is taken, and says so', async () => {
+    const { port } = await listen({ listen: 'tcp://127.0.0.1:0' });
+    const second = await listen({ listen: `tcp://127.0.0.1:${port}` });
+    expect(String(second.error)).toMatch(/cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*another program/);
+  });
+});
+
+it('cannot be used with --once', async () => {
+  const { error } = await listen({ listen: 'tcp://127.0.0.1:0' }, { overrides: { once: true } });
+  expect(error).toMatchObject({ fatal: true, message: expect.stringContaining('--once') });
+});
+
+describe('syslog over UDP', () => {
+  it('takes each datagram for a message, in batches by sender', async () => {
+    const { port, messages, batches } = await listen({ listen: 'udp://127.0.0.1:0' });
+    const socket = createSocket('udp4');
+    cleanUp.add(() => socket.close());
+    for (const text of ['<13>one', '<13>two\n', '', '<13>three\0', '5 <13>x'])
+      socket.send(text, port, '127.0.0.1');
+    await eventually(() => expect(messages()).toEqual(['one', 'two', 'three', '5 <13>x']));
+    expect(batches.every(({ acknowledge }) => acknowledge === undefined)).toBe(true);
+  });
+
+  it('refuses a datagram that is too long', async () => {
+    const { port, batches } = await listen({ listen: 'udp://127.0.0.1:0', max_message_bytes: 1024 });
+    const socket = createSocket('udp4');
+    cleanUp.add(() => socket.close());
+    socket.send(`<13>${'x'.repeat(2000)}`, port, '127.0.0.1');
+    await eventually(() => expect(batches.map(({ refusal }) => refusal !== undefined)).toEqual([true]));
+  });
+});
+
+const OPEN = relpFrame(1, 'open', RELP_OFFERS);
+
+describe('syslog over RELP', () => {
+  const relp = { listen: 'relp://127.0.0.1:0' };
+
+  it('acknowledges a message when it is delivered', async () => {
+    const { port, batches, messages, acknowledge } = await listen(relp, { acknowledges: false });
+    const sender = await client(port);
+    sender.write(`${OPEN}2 syslog 7 <13>one\n3 syslog 9 <13>two\n\n\n`);
+    await eventually(() => expect(messages()).toEqual(['one', 'two']));
+    expect(sender.received()).toMatch(/^1 rsp \d+ 200 OK\nrelp_version=0\n.*commands=syslog\n$/s);
+    const opened = sender.received();
+    for (const batch of batches) acknowledge(batch);
+    await eventually(() => expect(sender.received()).toBe(`${opened}2 rsp 6 200 OK\n3 rsp 6 200 OK\n`));
+    sender.write('4 close 0\n');
+    await eventually(() => expect(sender.isClosed()).toBe(true));
+    expect(sender.received()).toMatch(/4 rsp 0\n0 serverclose 0\n$/);
+  });
+
+  it('closes the connection without an answer if a message failed, so that it comes again', async () => {
+    const { port, batches, messages, acknowledge } = await listen(relp, { acknowledges: false });
+    const sender = await client(port);
+    sender.write(`${OPEN}2 syslog 7 <13>one\n`);
+    await eventually(() => expect(messages()).toEqual(['one']));
+    acknowledge(batches[0] as EventBatch, 'failed');
+    await eventually(() => expect(sender.isClosed()).toBe(true));
+    expect(sender.received()).not.toContain('2 rsp');
+  });
+
+  it('answers commands while there is no room for messages', async () => {
+    const { port, messages } = await listen(relp, { acknowledges: false, room: 1 });
+    (await client(port)).write(`${OPEN}2 syslog 7 <13>one\n`);
+    await eventually(() => expect(messages()).toEqual(['one']));
+    const other = await client(port);
+    other.write(OPEN);
+    await eventually(() => expect(other.received()).toMatch(/^1 rsp/));
+  });
+
+  it('acknowledges after the collector is stopped, until the run is over', async () => {
+    const { port, batches, messages, acknowledge, stop, ended } = await listen(relp, { acknowledges: false });
+    const sender = await client(port);
+    sender.write(`${OPEN}2 syslog 7 <13>one\n`);
+    await eventually(() => expect(messages()).toEqual(['one']));
+    stop();
+    sender.write('3 syslog 7 <13>two\n');
+    acknowledge(batches[0] as EventBatch);
+    await eventually(() => expect(sender.received()).toMatch(/2 rsp 6 200 OK\n$/));
+    expect(sender.isClosed()).toBe(false);
+    ended.abort();
+    await eventually(() => expect(sender.isClosed()).toBe(true));
+    expect(sender.received()).not.toContain('3 rsp');
+  });
+
+  it('takes messages with newlines, without text, and in pieces', async () => {
+    const { port, messages } = await listen(relp);
+    const sender = await client(port);
+    for (const byte of `${OPEN}2 syslog 11 <13>one\ntwo\n3 syslog 0\n4 syslog 7 <13>äx`) sender.write(byte);
+    sender.write('\n');
+    await eventually(() => expect(messages()).toEqual(['one\ntwo', '', 'äx']));
+  });
+
+  it('takes a message that is too long off the sender, which could not make it shorter', async () => {
+    const { port, batches } = await listen({ ...relp, max_message_bytes: 1024 });
+    const sender = await client(port);
+    sender.write(`${OPEN}2 syslog 5000 ${'x'.repeat(5000)}\n3 syslog 7 <13>one\n`);
+    await eventually(() => expect(sender.received()).toMatch(/2 rsp 6 200 OK\n3 rsp 6 200 OK\n$/));
+    expect(batches.map(({ refusal }) => refusal !== undefined)).toEqual([true, false]);
+  });
+
+  it.each([
+    ['a message before `open`', '1 syslog 7 <13>one\n'],
+    ['text', 'hello\n'],
+    ['HTTP', 'GET / HTTP/1.1\r\n\r\n'],
+    ['a length that is too large', `${OPEN}2 syslog 99999999 x`],
+    ['a number that is too large', '9999999999 open 0\n'],
+    ['a negative length', `${OPEN}2 syslog -1 x\n`],
+    ['data that is longer than it says', `${OPEN}2 syslog 3 <13>one\n`],
+    ['a length without data', `${OPEN}2 syslog 7\n`],
+    ['a head without end', `${OPEN}2 ${'s'.repeat(1000)}`],
+    ['NULs', '\0'.repeat(100)],
+  ])('closes the connection at %s', async (_, text) => {
+    const { port, messages, logs } = await listen(relp);
+    const sender = await client(port);
+    sender.write(text);
+    await eventually(() => expect(sender.isClosed()).toBe(true));
+    expect(messages()).toEqual([]);
+    expect(logs).toHaveLength(1);
+    expect(logs.join()).not.toMatch(/<13>|hello|HTTP/);
+  });
+});
+
+describe('the configuration of syslog', () => {
+  const problems = (settings: object) => {
+    const parsed = parseConfig(settings);
+    return parsed.success
+      ? []
+      : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  };
+
+  it.each([
+    [{ listen: '127.0.0.1:514' }, /^listen: udp:\/\//],
+    [{ listen: 'tcp://127.0.0.1' }, /^listen: udp:\/\//],
+    [{ listen: 'tcp://127.0.0.1:70000' }, /^listen: udp:\/\//],
+    [{ listen: 'http://127.0.0.1:514' }, /^listen: udp:\/\//],
+    [{ listen: 'tls://127.0.0.1:6514' }, /^tls: missing/],
+    [{ listen: 'udp://127.0.0.1:514', tls: { cert: { file: 'a' }, key: { file: 'b' } } }, /^tls: only/],
+    [{ listen: 'tcp://127.0.0.1:514', time_zone: 'Berlin' }, /^time_zone: a time zone/],
+    [{ listen: 'udp://127.0.0.1:514', idle_timeout: 5 }, /^idle_timeout/],
+    [{ listen: 'tcp://127.0.0.1:514', receive_buffer_bytes: 65_536 }, /^receive_buffer_bytes/],
+  ])('refuses %j', (settings, message) => {
+    expect(problems(settings)).toEqual([expect.stringMatching(message)]);
+  });
+
+  it('listens on this machine alone, unless it is told another address, and warns then', () => {
+    const { data } = parseConfig({ listen: 'tcp://1514' }) as { data: { listen: object } };
+    expect(data.listen).toEqual({ scheme: 'tcp', host: '127.0.0.1', port: 1514 });
+    const warnings = (listen: string) =>
+      syslog.checkConfig?.({
+        config: (parseConfig({ listen }) as unknown as { data: never }).data,
+        host: undefined,
+      });
+    expect(warnings('tcp://127.0.0.1:1514')).toEqual([]);
+    expect(warnings('udp://0.0.0.0:514')).toEqual([expect.objectContaining({ severity: 'warning' })]);
+  });
+});
