@@ -1,0 +1,205 @@
+import fs from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, expect, it } from '@jest/globals';
+import { byForm } from '../../faults/support/form.ts';
+import { FLAWLESS, kill, MASK, Trial } from '../../faults/support/trial.ts';
+import type { CliProcess } from '../../support/cli.ts';
+import { type HttpSink, httpSink, status } from '../../support/http-sink.ts';
+import { freePort, skipWithout } from '../support/start-server.ts';
+import type { InputConnector } from './input-connector.ts';
+
+const LINES = byForm({ short: 10_000, long: 50_000 });
+const KILLS = byForm({ short: 4, long: 10 });
+const CONNECTIONS = 1000;
+/** Lines of a request. */
+const BATCH = 50;
+const SENDERS = 8;
+
+/** Senders that push to a collector as badly as they can, behind a buffer on disk: what was acknowledged arrives. */
+export function testInput(connector: InputConnector): void {
+  skipWithout(...connector.needs)(`${connector.name}: nothing acknowledged is lost and nothing leaks`, () => {
+    const sinks: HttpSink[] = [];
+    const sockets = new Set<Socket>();
+    afterEach(async () => {
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+      await Promise.all(sinks.splice(0).map((sink) => sink.close()));
+    });
+
+    /** A pipeline from the collector to a sink, which keeps what it gets where the oracle looks. */
+    async function prepare() {
+      const port = await freePort();
+      const sink = await httpSink();
+      sinks.push(sink);
+      const trial = new Trial(`
+collectors:
+  in: { ${connector.collector(port)} }
+processors:
+  ${MASK}
+forwarders:
+  out: { plugin: http, url: '${sink.url}' }
+pipelines:
+  main:
+    collect: in
+    process: mask
+    forward: out
+    buffer: { type: disk, path: buffer, max_bytes: 1GiB }
+host_config: {}
+`);
+      const takes: HttpSink['answer'] = ({ body }, response) => {
+        trial.append('out/out.jsonl', body);
+        response.end();
+      };
+      sink.answer = takes;
+      const run = async () => {
+        const child = await trial.start('run', 'p.yaml', '--state-dir', 'state');
+        await child.shows('stderr', /listens on/);
+        return child;
+      };
+      return { port, sink, trial, run, takes };
+    }
+
+    /** Sends lines again until they are acknowledged. Returns how often they were not. */
+    async function sendUntilTaken(port: number, lines: readonly string[]): Promise<number> {
+      for (let refused = 0; ; refused++) {
+        if (await connector.send(port, lines)) return refused;
+        await delay(20);
+      }
+    }
+
+    function linesOf(trial: Trial, count = BATCH): string[] {
+      return Array.from({ length: count }, () => trial.oracle.line());
+    }
+
+    /** Waits until every line has arrived, ends the process, and expects at most `repeats` lines more. */
+    async function expectAll(title: string, trial: Trial, child: CliProcess, repeats: number): Promise<void> {
+      await trial.allDelivered();
+      expect(await kill(child, 'SIGTERM')).toMatchObject({ code: 0 });
+      const { seed, doubled, ...verdict } = trial.verdict({
+        others: [trial.path('buffer'), trial.path('state')],
+      });
+      const { lost, leaks } = verdict;
+      process.stderr.write(
+        `${connector.name}, ${title}: ${trial.oracle.written} lines, ${lost} lost, ${doubled} repeated, ${leaks.length} leaked\n`,
+      );
+      expect({ ...verdict, doubled: 0 }).toEqual(FLAWLESS);
+      expect(doubled).toBeLessThanOrEqual(repeats);
+    }
+
+    /** Memory of a process in MiB. */
+    function memoryOf({ child }: CliProcess): number {
+      const text = fs.readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) / 1024;
+    }
+
+    function open(port: number): Socket {
+      const socket = connect(port, '127.0.0.1').on('error', () => {});
+      sockets.add(socket);
+      return socket.on('close', () => sockets.delete(socket)).resume();
+    }
+
+    const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
+
+    it(`is killed ${KILLS} times between receipt and delivery`, async () => {
+      const { port, sink, trial, run, takes } = await prepare();
+      // Nothing is delivered before the last life: everything depends on the buffer.
+      sink.answer = status(503);
+      let child = await run();
+      let taken = 0;
+      const sender = async () => {
+        while (trial.oracle.written < LINES) {
+          await sendUntilTaken(port, linesOf(trial));
+          taken++;
+        }
+      };
+      const senders = Promise.all(Array.from({ length: SENDERS }, sender));
+      for (let n = 1; n <= KILLS; n++) {
+        const least = Math.floor((LINES / BATCH) * (n / (KILLS + 1)));
+        await trial.until(() => taken >= least);
+        await delay(trial.oracle.between(0, 10));
+        await kill(child);
+        if (n === KILLS) sink.answer = takes;
+        child = await run();
+      }
+      await senders;
+      await expectAll(`killed ${KILLS} times`, trial, child, KILLS * SENDERS * BATCH);
+    });
+
+    it(`${CONNECTIONS} connections send at the same time`, async () => {
+      const { port, trial, run } = await prepare();
+      const child = await run();
+      const batches = Array.from({ length: CONNECTIONS }, () => linesOf(trial, 5));
+      const refused = await Promise.all(batches.map((lines) => sendUntilTaken(port, lines)));
+      const total = refused.reduce((sum, count) => sum + count, 0);
+      await expectAll(`${CONNECTIONS} connections, ${total} refusals`, trial, child, total * 5);
+    });
+
+    it('clients that send slowly, or nothing, keep nobody out, and are disconnected', async () => {
+      const { port, trial, run } = await prepare();
+      const child = await run();
+      for (let n = 0; n < CONNECTIONS + 200; n++) open(port);
+      const ends = Array.from({ length: 100 }, () => {
+        const socket = open(port);
+        let at = 0;
+        const trickle = setInterval(() => socket.write(connector.start.charAt(at++) || ' '), 100);
+        return closed(socket).finally(() => clearInterval(trickle));
+      });
+      for (let n = 0; n < 20; n++) await sendUntilTaken(port, linesOf(trial));
+      await Promise.all(ends);
+      await expectAll('slow clients', trial, child, 0);
+    });
+
+    it('what is too large is refused in bounded memory', async () => {
+      const { port, trial, run } = await prepare();
+      const child = await run();
+      await sendUntilTaken(port, linesOf(trial));
+      const before = memoryOf(child);
+      let most = before;
+      for (const pieces of Object.values(connector.oversized)) {
+        const socket = open(port);
+        const end = closed(socket);
+        let isOpen = true;
+        socket.once('close', () => {
+          isOpen = false;
+        });
+        for (const piece of pieces()) {
+          if (!isOpen) break;
+          if (!socket.write(piece))
+            await Promise.race([end, new Promise((resolve) => socket.once('drain', resolve))]);
+          most = Math.max(most, memoryOf(child));
+        }
+        socket.end();
+        await end;
+        await sendUntilTaken(port, linesOf(trial));
+      }
+      await expectAll('oversized', trial, child, 0);
+      expect(most - before).toBeLessThan(200);
+    });
+
+    it('what is malformed is refused, and nobody else notices', async () => {
+      const { port, trial, run } = await prepare();
+      const child = await run();
+      for (const bytes of Object.values(connector.malformed)) {
+        const socket = open(port);
+        const end = closed(socket);
+        socket.end(bytes);
+        await end;
+        await sendUntilTaken(port, linesOf(trial));
+      }
+      await expectAll('malformed', trial, child, 0);
+    });
+
+    it('clients that leave before their answer, and send again', async () => {
+      const { port, trial, run } = await prepare();
+      const child = await run();
+      const rounds = 50;
+      for (let n = 0; n < rounds; n++) {
+        const lines = linesOf(trial);
+        await connector.sendAndLeave(port, lines);
+        await sendUntilTaken(port, lines);
+      }
+      await expectAll('clients that leave', trial, child, rounds * BATCH);
+    });
+  });
+}
