@@ -2,6 +2,7 @@ import { engine } from './engine.ts';
 import { entropy } from './entropy.ts';
 import { files } from './files.ts';
 import { http } from './http.ts';
+import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
 import { mainJob } from './main-job.ts';
 import { filter, metrics, stdin } from './main-job-ways.ts';
@@ -30,6 +31,7 @@ export const PARTS: readonly Part[] = [
   latency,
   http,
   nats,
+  kafka,
   start,
   virtualTime,
   micro,

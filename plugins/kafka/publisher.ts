@@ -27,6 +27,14 @@ interface Draft extends RecordBatch {
   readonly records: readonly EventRecord[];
 }
 
+/** A topic of a call. */
+interface Topic {
+  readonly name: string;
+  /** Or why it cannot be used. */
+  readonly partitions: number | PluginError;
+  readonly drafts: Map<number, Draft & { readonly records: EventRecord[] }>;
+}
+
 /** What is left of a call. Another attempt sends the same batches by the same producer, so that none is stored twice. */
 interface Call {
   drafts: readonly Draft[];
@@ -97,22 +105,29 @@ export class Publisher {
   /** Records without a key go to one partition, and those of the next call to the next one. */
   async #draftsOf(records: readonly EventRecord[], { writer, failed }: Call): Promise<Draft[]> {
     const rotation = this.#rotation++;
-    const topics = new Map<string, number | PluginError>();
-    const drafts = new Map<string, Draft & { readonly records: EventRecord[] }>();
+    const topics = new Map<string, Topic>();
+    let topic: Topic | undefined;
     for (const record of records) {
-      const { topic, key, index } = record;
-      const partitions = topics.get(topic) ?? (await this.#partitionsOf(topic, writer));
-      topics.set(topic, partitions);
+      const { topic: name, key, index } = record;
+      if (topic?.name !== name) {
+        topic = topics.get(name) ?? {
+          name,
+          partitions: await this.#partitionsOf(name, writer),
+          drafts: new Map(),
+        };
+        topics.set(name, topic);
+      }
+      const { partitions, drafts } = topic;
       if (typeof partitions !== 'number') {
         failed.push({ index, reason: partitions.message });
         continue;
       }
       const partition = key === undefined ? rotation % partitions : partitionOf(key, partitions);
-      const draft = drafts.get(`${topic} ${partition}`) ?? { topic, partition, records: [] };
-      drafts.set(`${topic} ${partition}`, draft);
-      draft.records.push(record);
+      const draft = drafts.get(partition);
+      if (draft === undefined) drafts.set(partition, { topic: name, partition, records: [record] });
+      else draft.records.push(record);
     }
-    return [...drafts.values()];
+    return [...topics.values()].flatMap(({ drafts }) => [...drafts.values()]);
   }
 
   /** An error of a topic that an expression gave concerns only the events that go there. */

@@ -75,7 +75,9 @@ class ClientWriter implements RecordWriter {
   }
 
   async write({ topic, partition, records }: RecordBatch): Promise<void> {
-    const messages = records.map(({ key, value }) => ({ topic, partition, value, ...(key && { key }) }));
+    const messages = records.map(({ key, value }) =>
+      key === undefined ? { topic, partition, value } : { topic, partition, value, key },
+    );
     try {
       // One partition at a time: if one of several failed, the client would count wrongly in the others.
       await this.#producer.send({ messages });

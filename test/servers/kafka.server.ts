@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Producer, stringSerializers } from '@platformatic/kafka';
 import { byForm } from '../faults/support/form.ts';
+import { ROOT } from '../support/build.ts';
 import { type CliProcess, runCommand, startCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -210,7 +211,60 @@ skipWithout('kafka')('Kafka', () => {
     );
   });
 
+  it(
+    'examples/kafka.yaml takes secrets out of a log, and keeps what the topic has',
+    async () => {
+      await broker.createTopic('logs', 3);
+      const folder = temp('example');
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'app.log'), 'login of ada with password=hunter2-q9\nready in 12 ms\n');
+      const env = { LOG: join(folder, '*.log'), KAFKA: broker.broker };
+      await start(
+        ['run', join(ROOT, 'examples/kafka.yaml'), '--state-dir', join(folder, 'state')],
+        folder,
+        env,
+      );
+      const archive = join(folder, 'out/kafka/events.jsonl');
+      await eventually(() => readFileSync(archive, 'utf8').split('\n').length === 3, TIMEOUT);
+      expect(readFileSync(archive, 'utf8')).toMatch(/password=<:password:>".*\n.*ready in 12 ms"/);
+      expect(existsSync(join(folder, 'out/kafka/unread.jsonl'))).toBe(false);
+      const keys = (await broker.records('logs')).map(({ key }) => key);
+      expect(keys).toEqual([join(folder, 'app.log'), join(folder, 'app.log')]);
+    },
+    TIMEOUT,
+  );
+
   describe('the collector', () => {
+    it(
+      'does not read what a transaction took back',
+      async () => {
+        const { topic, folder, args } = await prepare(1, reads('format: lines'));
+        const producers = [0, 1].map(
+          (n) =>
+            new Producer({
+              ...{ clientId: 'test', bootstrapBrokers: [broker.broker], serializers: stringSerializers },
+              ...{ idempotent: true, transactionalId: `${topic}-${n}`, retries: 2 },
+            }),
+        );
+        const transact = async (producer: number, numbers: readonly number[], end: 'commit' | 'abort') => {
+          const transaction = await producers[producer]?.beginTransaction({});
+          for (const n of numbers) {
+            await transaction?.send({ messages: [{ topic, partition: 0, value: lineOf(n) }] } as never);
+          }
+          await transaction?.[end]();
+        };
+        await transact(0, [0, 1], 'commit');
+        await transact(0, [2], 'abort');
+        await transact(1, [3], 'abort');
+        await transact(0, [4, 5], 'abort');
+        await transact(1, [6], 'commit');
+        await Promise.all(producers.map((producer) => producer.close()));
+        expect((await runCommand([...args, '--once'], { cwd: folder })).code).toBe(0);
+        expect(output(folder)).toEqual([0, 1, 6]);
+      },
+      TIMEOUT,
+    );
+
     async function fill(topic: string): Promise<void> {
       for (let n = 0; n < LINES; n += 5000) {
         const values = Array.from({ length: Math.min(5000, LINES - n) }, (_, i) => ({
