@@ -210,10 +210,10 @@ class HttpIntake {
       if (!(error instanceof Refusal) && request.destroyed) return;
       const refusal = error instanceof Refusal ? error : this.#failure(error);
       this.#refusals.add(refusal);
-      const { retryAfter } = refusal;
-      const headers =
-        retryAfter === undefined ? HEADERS[refusal.status] : { 'retry-after': String(retryAfter) };
-      this.#send({ ...answerTo(refusal), ...(headers === undefined ? {} : { headers }) }, request, response);
+      const { status, retryAfter } = refusal;
+      const told = answerTo(refusal);
+      const repeat = retryAfter === undefined ? HEADERS[status] : { 'retry-after': String(retryAfter) };
+      this.#send({ ...told, headers: { ...told.headers, ...repeat } }, request, response);
     } finally {
       lease.giveBack();
     }

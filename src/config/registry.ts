@@ -28,6 +28,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     nats: () => import('../../plugins/collect/nats.ts'),
     http: () => import('../../plugins/collect/http.ts'),
     syslog: () => import('../../plugins/collect/syslog.ts'),
+    otlp: () => import('../../plugins/collect/otlp.ts'),
   },
   process: {
     test: () => import('../../plugins/process/test.ts'),

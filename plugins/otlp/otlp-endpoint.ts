@@ -1,0 +1,97 @@
+import { isoNow } from '../../src/sdk/index.ts';
+import { jsonRows, partsOf, textOf } from '../http-in/event-parts.ts';
+import type { Answer, Endpoint, ReceivedRequest, RequestEvents } from '../http-in/http-intake.ts';
+import { Refusal } from '../http-in/refusal.ts';
+import { parseJsonValue } from '../parse/formats.ts';
+import { type Decoded, decodeJson, decodeProtobuf } from './decode.ts';
+import type { Signal } from './messages.ts';
+import { MalformedMessage } from './protobuf-reader.ts';
+
+const PROTOBUF = 'application/x-protobuf';
+const JSON_TYPE = 'application/json';
+
+type Encoding = typeof PROTOBUF | typeof JSON_TYPE;
+
+/** Receives the requests of a signal, `/v1/logs` for example: an event for each record. */
+export function otlpEndpoint(signal: Signal): Endpoint {
+  return {
+    ...{ method: 'POST', auth: {} },
+    read: (request) => read(request, signal),
+    answer: (result, { headers }) => {
+      const encoding = encodingOf(headers['content-type']) ?? JSON_TYPE;
+      return result instanceof Refusal
+        ? refused(result, encoding)
+        : taken(encoding, signal, NOTHING_REJECTED);
+    },
+  };
+}
+
+const NOTHING_REJECTED = { rejected: 0, problem: undefined };
+
+function encodingOf(type = ''): Encoding | undefined {
+  const [media = ''] = type.toLowerCase().split(';');
+  return [PROTOBUF, JSON_TYPE].find((encoding): encoding is Encoding => encoding === media.trim());
+}
+
+function read({ headers, body }: ReceivedRequest, signal: Signal): RequestEvents {
+  const encoding = encodingOf(headers['content-type']);
+  if (encoding === undefined) throw new Refusal(415, `send ${PROTOBUF} or ${JSON_TYPE}`);
+  const decoded = decode(body, encoding, signal);
+  const now = isoNow();
+  const timestamps = decoded.fields.map((record) => {
+    const time = signal.times.map((name) => record[name]).find((time) => typeof time === 'string');
+    return time === undefined ? now : `${(time as string).slice(0, 23)}Z`;
+  });
+  const parts = partsOf(jsonRows(decoded.fields, timestamps));
+  return Object.assign(parts, { answer: taken(encoding, signal, decoded) });
+}
+
+function decode(body: Buffer, encoding: Encoding, signal: Signal): Decoded {
+  try {
+    if (encoding === PROTOBUF) return decodeProtobuf(body, signal);
+    const request = parseJsonValue(textOf(body));
+    if (request === undefined) throw new MalformedMessage('it is not JSON, or nested too deeply');
+    return decodeJson(request, signal);
+  } catch (error) {
+    if (error instanceof MalformedMessage) throw new Refusal(400, `the body is no OTLP: ${error.message}`);
+    throw error;
+  }
+}
+
+function taken(
+  encoding: Encoding,
+  { rejected: name }: Signal,
+  { rejected, problem = '' }: Pick<Decoded, 'rejected' | 'problem'>,
+): Answer {
+  if (encoding === JSON_TYPE) {
+    const partial =
+      rejected === 0 ? {} : { partialSuccess: { [name]: String(rejected), errorMessage: problem } };
+    return answer(200, encoding, JSON.stringify(partial));
+  }
+  if (rejected === 0) return answer(200, encoding, '');
+  const partial = Buffer.concat([Buffer.from([0x08]), varint(rejected), bytesField(0x12, problem)]);
+  return answer(200, encoding, bytesField(0x0a, partial));
+}
+
+/** A `google.rpc.Status`. Of its code, clients use that of HTTP. */
+function refused({ status, message }: Refusal, encoding: Encoding): Answer {
+  if (encoding === JSON_TYPE) return answer(status, encoding, JSON.stringify({ message }));
+  return answer(status, encoding, bytesField(0x12, message));
+}
+
+function answer(status: number, encoding: Encoding, body: string | Uint8Array): Answer {
+  return { status, headers: { 'content-type': encoding }, body };
+}
+
+function bytesField(tag: number, content: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(content as string);
+  return Buffer.concat([Buffer.from([tag]), varint(bytes.length), bytes]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let left = value; ; left >>>= 7) {
+    if (left < 0x80) return Buffer.from([...bytes, left]);
+    bytes.push((left & 0x7f) | 0x80);
+  }
+}

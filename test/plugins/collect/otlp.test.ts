@@ -1,0 +1,268 @@
+import { describe, expect, it } from '@jest/globals';
+import otlp from '../../../plugins/collect/otlp.ts';
+import { timeText } from '../../../plugins/otlp/decode.ts';
+import { Collector } from './http-helpers.ts';
+
+const PROTOBUF = { 'content-type': 'application/x-protobuf' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const start = (options = {}) => Collector.start(otlp, { plugin: 'otlp' }, options);
+
+// Writes protobuf by hand, so that the decoder is not checked with tables of its own.
+
+function varint(value: bigint): Buffer {
+  const bytes: number[] = [];
+  let left = BigInt.asUintN(64, value);
+  for (; left >= 0x80n; left >>= 7n) bytes.push(Number(left & 0x7fn) | 0x80);
+  return Buffer.from([...bytes, Number(left)]);
+}
+const tag = (number: number, wire: number) => varint(BigInt((number << 3) | wire));
+const bytes = (number: number, content: string | Uint8Array) => {
+  const buffer = Buffer.from(content as string);
+  return Buffer.concat([tag(number, 2), varint(BigInt(buffer.length)), buffer]);
+};
+const int = (number: number, value: bigint) => Buffer.concat([tag(number, 0), varint(value)]);
+const fixed64 = (number: number, value: bigint) => {
+  const buffer = Buffer.alloc(8);
+  buffer.writeBigUInt64LE(value);
+  return Buffer.concat([tag(number, 1), buffer]);
+};
+const fixed32 = (number: number, value: number) => {
+  const buffer = Buffer.alloc(4);
+  buffer.writeUInt32LE(value);
+  return Buffer.concat([tag(number, 5), buffer]);
+};
+const double = (number: number, value: number) => {
+  const buffer = Buffer.alloc(8);
+  buffer.writeDoubleLE(value);
+  return Buffer.concat([tag(number, 1), buffer]);
+};
+const all = (...parts: readonly Buffer[]) => Buffer.concat(parts);
+const keyValue = (number: number, key: string, any: Buffer) =>
+  bytes(number, all(bytes(1, key), bytes(2, any)));
+const string = (text: string) => bytes(1, text);
+
+const TIME = 1_700_000_000_123_456_789n;
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const SPAN_ID = 'b7ad6b7169203331';
+
+const RESOURCE = bytes(1, keyValue(1, 'service.name', string('shop')));
+const SCOPE = bytes(1, all(bytes(1, 'lib'), bytes(2, '1.0')));
+const RECORD = all(
+  fixed64(1, TIME),
+  int(2, 9n),
+  bytes(3, 'INFO'),
+  bytes(5, string('paid')),
+  keyValue(6, 'int', int(3, -5n)),
+  keyValue(6, 'large', int(3, 9_007_199_254_740_993n)),
+  keyValue(6, 'double', double(4, 1.5)),
+  keyValue(6, 'yes', int(2, 1n)),
+  keyValue(6, 'list', bytes(5, all(bytes(1, string('a')), bytes(1, int(3, 1n))))),
+  keyValue(6, 'map', bytes(6, keyValue(1, 'k', string('v')))),
+  keyValue(6, 'raw', bytes(7, Buffer.from([1, 2, 3]))),
+  keyValue(6, 'none', Buffer.alloc(0)),
+  keyValue(6, '__proto__', string('p')),
+  int(7, 2n),
+  fixed32(8, 1),
+  bytes(9, Buffer.from(TRACE_ID, 'hex')),
+  bytes(10, Buffer.from(SPAN_ID, 'hex')),
+  fixed64(11, TIME + 1n),
+  bytes(12, 'payment'),
+  bytes(100, 'of a later version'),
+);
+const logs = (...records: readonly Buffer[]) =>
+  bytes(
+    1,
+    all(RESOURCE, bytes(2, all(SCOPE, ...records.map((record) => bytes(2, record)), bytes(3, 'http://s')))),
+  );
+
+const REST = {
+  resource: { attributes: { 'service.name': 'shop' } },
+  scope: { name: 'lib', version: '1.0' },
+  scope_schema_url: 'http://s',
+};
+const DATA = {
+  time: '2023-11-14T22:13:20.123456789Z',
+  severity_number: 9,
+  severity_text: 'INFO',
+  body: 'paid',
+  attributes: JSON.parse(
+    '{"int":-5,"large":"9007199254740993","double":1.5,"yes":true,"list":["a",1],"map":{"k":"v"},"raw":"AQID","none":null,"__proto__":"p"}',
+  ),
+  dropped_attributes_count: 2,
+  flags: 1,
+  trace_id: TRACE_ID,
+  span_id: SPAN_ID,
+  observed_time: '2023-11-14T22:13:20.123456790Z',
+  event_name: 'payment',
+  ...REST,
+};
+
+describe('otlp: logs', () => {
+  it('take protobuf', async () => {
+    const collector = await start();
+    const answer = await collector.post(logs(RECORD, bytes(5, string('second'))), PROTOBUF, '/v1/logs');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-protobuf']);
+    expect((await answer.arrayBuffer()).byteLength).toBe(0);
+    expect(collector.data).toEqual([DATA, { body: 'second', ...REST }]);
+    expect(Object.keys((collector.data[0] as typeof DATA).attributes)).toContain('__proto__');
+    expect(collector.batches[0]?.events[0]?.timestamp).toBe('2023-11-14T22:13:20.123Z');
+  });
+
+  it('take JSON, and the same of it', async () => {
+    const collector = await start();
+    const attribute = (key: string, value: object) => ({ key, value });
+    const record = {
+      ...{ timeUnixNano: String(TIME), observedTimeUnixNano: String(TIME + 1n), severityNumber: 9 },
+      ...{ severityText: 'INFO', body: { stringValue: 'paid' }, droppedAttributesCount: 2, flags: 1 },
+      ...{ traceId: TRACE_ID.toUpperCase(), spanId: SPAN_ID, eventName: 'payment', later: {} },
+      attributes: [
+        attribute('int', { intValue: '-5' }),
+        attribute('large', { intValue: '9007199254740993' }),
+        attribute('double', { doubleValue: 1.5 }),
+        attribute('yes', { boolValue: true }),
+        attribute('list', { arrayValue: { values: [{ stringValue: 'a' }, { intValue: 1 }] } }),
+        attribute('map', { kvlistValue: { values: [attribute('k', { stringValue: 'v' })] } }),
+        attribute('raw', { bytesValue: 'AQID' }),
+        attribute('none', {}),
+        attribute('__proto__', { stringValue: 'p' }),
+      ],
+    };
+    const request = {
+      resourceLogs: [
+        {
+          resource: { attributes: [attribute('service.name', { stringValue: 'shop' })] },
+          scopeLogs: [
+            { scope: { name: 'lib', version: '1.0' }, logRecords: [record], schemaUrl: 'http://s' },
+          ],
+        },
+      ],
+    };
+    const answer = await collector.post(JSON.stringify(request), JSON_TYPE, '/v1/logs');
+    expect([answer.status, await answer.json()]).toEqual([200, {}]);
+    expect(collector.data).toEqual([DATA]);
+  });
+
+  it('say how many records are refused, and take the others', async () => {
+    const collector = await start();
+    let deep = string('x');
+    for (let n = 0; n < 100; n++) deep = bytes(5, bytes(1, deep));
+    const malformed = [
+      bytes(5, deep),
+      bytes(3, Buffer.from([0xff])),
+      fixed64(3, 1n),
+      Buffer.from([0x2a, 0x7f]),
+    ];
+    const answer = await collector.post(logs(RECORD, ...malformed), PROTOBUF, '/v1/logs');
+    expect(answer.status).toBe(200);
+    const problem = 'a value is nested deeper than 64 levels';
+    const partial = all(int(1, 4n), bytes(2, problem));
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes(1, partial));
+    expect(collector.data).toEqual([DATA]);
+
+    const request = { resourceLogs: [{ scopeLogs: [{ logRecords: [{ traceId: 'hunter2' }, {}] }] }] };
+    const json = await collector.post(JSON.stringify(request), JSON_TYPE, '/v1/logs');
+    expect(await json.json()).toEqual({
+      partialSuccess: { rejectedLogRecords: '1', errorMessage: '`trace_id` is not hexadecimal' },
+    });
+  });
+
+  it.each([
+    [PROTOBUF, Buffer.from('hunter2 is no message')],
+    [PROTOBUF, Buffer.from([0x0a, 0xff])],
+    [PROTOBUF, Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])],
+    [PROTOBUF, Buffer.from([0x08, 0x01, 0x09])],
+    [JSON_TYPE, '{"hunter2'],
+    [JSON_TYPE, '[]'],
+    [JSON_TYPE, '{"resourceLogs":{"hunter2":1}}'],
+  ])('that are malformed are refused: %#', async (headers, body) => {
+    const collector = await start();
+    const answer = await collector.post(body, headers, '/v1/logs');
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toBe(headers['content-type']);
+    expect(await answer.text()).not.toContain('hunter2');
+    expect(collector.batches).toEqual([]);
+    expect(collector.logs.join()).not.toContain('hunter2');
+  });
+
+  it('of any bytes never break it', async () => {
+    const collector = await start();
+    const whole = logs(RECORD);
+    for (let n = 0; n < 300; n++) {
+      const changed = Buffer.from(whole);
+      changed[(n * 7919) % whole.length] = (n * 104_729) % 256;
+      const answer = await collector.post(changed, PROTOBUF, '/v1/logs');
+      expect([200, 400]).toContain(answer.status);
+    }
+  });
+
+  it('have a time that is known', () => {
+    expect(timeText(0n)).toBeUndefined();
+    expect(timeText(1n)).toBe('1970-01-01T00:00:00.000000001Z');
+    expect(timeText(2n ** 64n - 1n)).toBe('2554-07-21T23:34:33.709551615Z');
+  });
+});
+
+describe('otlp: traces', () => {
+  it('keep a span as it is', async () => {
+    const collector = await start();
+    const span = all(
+      bytes(1, Buffer.from(TRACE_ID, 'hex')),
+      bytes(2, Buffer.from(SPAN_ID, 'hex')),
+      bytes(3, 'a=b'),
+      bytes(4, Buffer.from(SPAN_ID, 'hex')),
+      bytes(5, 'GET /'),
+      int(6, 2n),
+      fixed64(7, TIME),
+      fixed64(8, TIME + 5n),
+      keyValue(9, 'http.url', string('/')),
+      bytes(11, all(fixed64(1, TIME), bytes(2, 'retry'), keyValue(3, 'n', int(3, 1n)))),
+      bytes(13, all(bytes(1, Buffer.from(TRACE_ID, 'hex')), bytes(2, Buffer.from(SPAN_ID, 'hex')))),
+      bytes(15, all(bytes(2, 'failed'), int(3, 2n))),
+      fixed32(16, 257),
+    );
+    const answer = await collector.post(logs(span), PROTOBUF, '/v1/traces');
+    expect(answer.status).toBe(200);
+    expect(collector.data).toEqual([
+      {
+        ...{
+          trace_id: TRACE_ID,
+          span_id: SPAN_ID,
+          trace_state: 'a=b',
+          parent_span_id: SPAN_ID,
+          name: 'GET /',
+        },
+        ...{
+          kind: 2,
+          start_time: '2023-11-14T22:13:20.123456789Z',
+          end_time: '2023-11-14T22:13:20.123456794Z',
+        },
+        attributes: { 'http.url': '/' },
+        events: [{ time: '2023-11-14T22:13:20.123456789Z', name: 'retry', attributes: { n: 1 } }],
+        links: [{ trace_id: TRACE_ID, span_id: SPAN_ID }],
+        ...{ status: { message: 'failed', code: 2 }, flags: 257 },
+        ...REST,
+      },
+    ]);
+  });
+});
+
+describe('otlp: requests', () => {
+  it('for metrics, and in other formats, are refused', async () => {
+    const collector = await start();
+    const statusOf = async (path: string, headers: Record<string, string>) =>
+      (await collector.post('{}', headers, path)).status;
+    expect(await statusOf('/v1/metrics', JSON_TYPE)).toBe(404);
+    expect(await statusOf('/v1/logs', { 'content-type': 'text/plain' })).toBe(415);
+    expect(await statusOf('/v1/logs', JSON_TYPE)).toBe(200);
+  });
+
+  it('that fail or find no room are to be repeated', async () => {
+    for (const options of [{ outcome: 'failed' }, { room: 0 }]) {
+      const collector = await start(options);
+      const answer = await collector.post(logs(RECORD), PROTOBUF, '/v1/logs');
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '5']);
+      expect(answer.headers.get('content-type')).toBe('application/x-protobuf');
+    }
+  });
+});
