@@ -52,6 +52,7 @@ const ADDED = [
   'elasticsearch',
   'loki',
   'syslog',
+  'otlp',
 ];
 
 describe('docs/specification.md', () => {

@@ -1,17 +1,24 @@
 import type { Socket } from 'node:net';
+import { steadyClock } from '../../operators/internal.ts';
+
+/** Milliseconds: a client that has just connected may be about to send. */
+const LEAST_IDLE_MS = 1000;
 
 interface Connection {
   readonly socket: Socket;
   /** Requests that are not answered. */
   requests: number;
+  /** When it was last seen to have no request. */
+  idleSince: number;
 }
 
 /**
- * The open connections of a server, at most `most`. A new one takes the place of the oldest one that has no request, so that
- * clients which hold connections open keep nobody out; without such a one, it is closed.
+ * The open connections of a server, at most `most`. A new one takes the place of the oldest one that has had no request for
+ * a second, so that clients which hold connections open keep nobody out; without such a one, it is closed.
  */
 export class Connections {
   readonly #most: number;
+  readonly #now = steadyClock();
   /** By the address of the client: TLS has two sockets for one connection. The oldest first. */
   readonly #open = new Map<string, Connection>();
 
@@ -26,7 +33,7 @@ export class Connections {
       return false;
     }
     const key = keyOf(socket);
-    const connection = { socket, requests: 0 };
+    const connection = { socket, requests: 0, idleSince: this.#now() };
     this.#open.set(key, connection);
     socket.once('close', () => {
       if (this.#open.get(key) === connection) this.#open.delete(key);
@@ -41,6 +48,7 @@ export class Connections {
     connection.requests++;
     return () => {
       connection.requests--;
+      connection.idleSince = this.#now();
     };
   }
 
@@ -53,8 +61,8 @@ export class Connections {
   }
 
   #makeRoom(): boolean {
-    for (const [key, { socket, requests }] of this.#open) {
-      if (requests > 0) continue;
+    for (const [key, { socket, requests, idleSince }] of this.#open) {
+      if (requests > 0 || this.#now() - idleSince < LEAST_IDLE_MS) continue;
       // Its `close` comes later.
       this.#open.delete(key);
       socket.destroy();

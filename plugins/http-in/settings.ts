@@ -30,7 +30,7 @@ export const httpListenerFields = (port: number) => ({
     .min(1)
     .max(100_000)
     .default(1000)
-    .describe('Connections at a time. A new one takes the place of the oldest one without a request.'),
+    .describe('Connections at a time. A new one takes the place of the oldest one that is idle.'),
   timeout: seconds()
     .gt(0)
     .default(30)

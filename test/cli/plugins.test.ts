@@ -20,6 +20,7 @@ describe('millrace plugins', () => {
         'nats',
         'http',
         'syslog',
+        'otlp',
       ],
       ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask', 'filter', 'multiline', 'map', 'parse'],
       ...['forward', 'disk', 'elasticsearch', 'http', 'loki', 'kafka', 'nats', 'noop', 'stdout', 'test'],

@@ -149,12 +149,12 @@ describe('an entry', () => {
     [
       'collectors',
       '{plugin: ▸fil}',
-      'collectors.x.plugin: unknown collect plugin `fil`; there are `beacons`, `file`, `stdin`, `test`, `host_exec`, `exec`, `journald`, `kafka`, `nats`, `http`, and no package of that name in <dir> or above it; did you mean `file`?',
+      'collectors.x.plugin: unknown collect plugin `fil`; there are `beacons`, `file`, `stdin`, `test`, `host_exec`, `exec`, `journald`, `kafka`, `nats`, `http`, `syslog`, `otlp`, and no package of that name in <dir> or above it; did you mean `file`?',
     ],
     [
       'collectors',
       '{plugin: ▸constructor}',
-      'collectors.x.plugin: unknown collect plugin `constructor`; there are `beacons`, `file`, `stdin`, `test`, `host_exec`, `exec`, `journald`, `kafka`, `nats`, `http`, and no package of that name in <dir> or above it',
+      'collectors.x.plugin: unknown collect plugin `constructor`; there are `beacons`, `file`, `stdin`, `test`, `host_exec`, `exec`, `journald`, `kafka`, `nats`, `http`, `syslog`, `otlp`, and no package of that name in <dir> or above it',
     ],
   ])('%s: %s', async (section, entry, message) => {
     expect(await refusedEntry(section, entry)).toBe(message);

@@ -31,6 +31,7 @@ describe('the registry', () => {
       'nats',
       'http',
       'syslog',
+      'otlp',
     ]);
     expect([...(await builtinPlugins('process')).keys()]).toEqual([
       'test',

@@ -286,8 +286,14 @@ describe('http: hostile clients', () => {
     const collector = await start({ max_connections: 5 });
     const held: Awaited<ReturnType<Collector['raw']>>[] = [];
     for (let n = 0; n < 20; n++) held.push(await collector.raw('POST / HTTP/1.1\r\nX: '));
-    expect((await collector.post('one\n', TEXT)).status).toBe(200);
-    await eventually(() => held.filter(({ isClosed }) => !isClosed).length <= 5);
+    // Those that were just opened have their time.
+    let status: number | undefined;
+    while (status !== 200)
+      status = await collector.post('one\n', TEXT).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+    expect(held.filter(({ isClosed }) => !isClosed).length).toBeLessThanOrEqual(5);
     for (const socket of held) socket.destroy();
   });
 
@@ -315,9 +321,13 @@ describe('http: hostile clients', () => {
 
   it('are served beside 1,000 others', async () => {
     const collector = await start();
-    const answers = await Promise.all(Array.from({ length: 1000 }, (_, n) => collector.post(`${n}\n`, TEXT)));
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    const open: Awaited<ReturnType<Collector['raw']>>[] = [];
+    for (let n = 0; n < 1000; n++)
+      open.push(await collector.raw(`${HEAD}Content-Length: 4\r\n\r\n${n + 1000}`));
+    await eventually(() => open.every(({ received }) => received.startsWith('HTTP/1.1 200')));
+    expect(open.filter(({ isClosed }) => isClosed)).toEqual([]);
     expect(new Set(collector.data.map((data) => (data as { line: string }).line)).size).toBe(1000);
+    for (const socket of open) socket.destroy();
   });
 });
 
