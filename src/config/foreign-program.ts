@@ -34,8 +34,8 @@ const PROGRAMS: readonly Program[] = [
   {
     name: 'Fluent Bit',
     heading: 'fluent-bit',
-    // Not `[Service]`, which systemd has.
-    text: /^[ \t]*\[(?:SERVICE|INPUT|Input|input|FILTER|Filter|filter|OUTPUT|Output|output|PARSER|MULTILINE_PARSER)\]\s*$|^pipeline:[ \t]*\n[ \t]+(?:inputs|filters|outputs):/m,
+    // Sections alone are not enough: systemd has `[Service]`, PHP `[filter]`. Keys of Fluent Bit have no `=`.
+    text: /^[ \t]*\[(?:service|input|filter|output|parser|multiline_parser)\][ \t]*\r?\n(?:[^[\n]*\n)*?[ \t]*(?:name|flush|log_level|http_server|parsers_file|storage\.path)[ \t]+[^\s=]|^pipeline:[ \t]*\n[ \t]+(?:inputs|filters|outputs):/im,
     mapping: ({ pipeline, parsers, multiline_parsers }) =>
       (isMapping(pipeline) && ['inputs', 'filters', 'outputs'].some((key) => isListed(pipeline[key]))) ||
       [parsers, multiline_parsers].some((list) => Array.isArray(list) && list.some(isMapping)),
@@ -66,7 +66,8 @@ const PROGRAMS: readonly Program[] = [
   },
   {
     name: 'Fluentd',
-    text: /^[ \t]*<(?:source|match|filter|label)\b[^>]*>\s*$/m,
+    // HTML has `<source>`, fontconfig `<match>`.
+    text: /^[ \t]*<(?:source|match|filter)\b[^>\n]*>[^<]*^[ \t]*@type[ \t]/m,
   },
   {
     name: 'Telegraf',

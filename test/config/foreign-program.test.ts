@@ -91,6 +91,7 @@ auth.password = "hunter2"
     'included.conf',
     '@SET pw=hunter2\n\n[Filter]\n    Name  modify\n    Match *\n    Remove password\n',
   ],
+  ['Fluent Bit', 'service.conf', '[SERVICE]\r\n    Flush 1\r\n    # hunter2\r\n@INCLUDE inputs.conf\r\n'],
   [
     'Fluent Bit',
     'parsers.conf',
@@ -254,6 +255,13 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
   ['Prometheus', 'global: { scrape_interval: 15s }\nscrape_configs: [{ job_name: a }]\n'],
   ['Docker Compose', 'services: { app: { image: a } }\nvolumes: {}\n'],
   ['a unit of systemd', '[Unit]\nDescription=a\n[Service]\nExecStart=/usr/bin/input\n'],
+  ['PHP', '[PHP]\nengine = On\n[filter]\n; name of it\n;filter.default = unsafe_raw\n'],
+  ['TOML with a section of Fluent Bit', '[output]\nname = "a"\nflush = 1\n'],
+  ['HTML', '<picture>\n  <source srcset="a.svg">\n  <img alt="a">\n</picture>\n'],
+  [
+    'fontconfig',
+    '<fontconfig>\n  <match target="font">\n    <test name="family"/>\n  </match>\n</fontconfig>\n',
+  ],
   ['nginx', 'events { }\nhttp {\n  server { listen 80; }\n  output_buffers 1 32k;\n}\n'],
   ['a Kubernetes service', 'apiVersion: v1\nkind: Service\nspec: { ports: [] }\nservice: a\npipeline: b\n'],
   ['a pipeline of GitLab', 'stages: [a]\npipeline: { stage: a }\ninput: a\noutput: b\n'],
@@ -263,6 +271,7 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
   ['deep nesting', '['.repeat(100_000)],
   ['many comments', `input { ${'#'.repeat(100_000)}`],
   ['many lines', `sources:\n${'  a\n'.repeat(100_000)}`],
+  ['white space after a section', `[INPUT]\n${'\n'.repeat(100_000)}`],
   ['white space', '\n \t'.repeat(100_000)],
   ['nothing', ''],
 ];
