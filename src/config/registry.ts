@@ -49,6 +49,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     nats: () => import('../../plugins/forward/nats.ts'),
     noop: () => import('../../plugins/forward/noop.ts'),
     stdout: () => import('../../plugins/forward/stdout.ts'),
+    syslog: () => import('../../plugins/forward/syslog.ts'),
     test: () => import('../../plugins/forward/test.ts'),
   },
 };

@@ -34,7 +34,9 @@ describe('jsonSchema', () => {
 
   it('selects the schema of an entry by its plugin, and allows modules', () => {
     expect(at('$defs', 'forward', 'properties', 'plugin', 'anyOf')).toEqual([
-      { enum: ['disk', 'elasticsearch', 'http', 'loki', 'kafka', 'nats', 'noop', 'stdout', 'test'] },
+      {
+        enum: ['disk', 'elasticsearch', 'http', 'loki', 'kafka', 'nats', 'noop', 'stdout', 'syslog', 'test'],
+      },
       { type: 'string', minLength: 1 },
     ]);
     expect(at('$defs', 'forward', 'allOf', 0)).toMatchObject({

@@ -52,6 +52,7 @@ describe('the registry', () => {
       'nats',
       'noop',
       'stdout',
+      'syslog',
       'test',
     ]);
     expect(kindsOf('test')).toEqual(['collect', 'process', 'forward']);

@@ -1,5 +1,7 @@
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -66,6 +68,24 @@ type LokiBody = { readonly streams: readonly { readonly stream: object; readonly
 
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
 afterAll(() => void Object.defineProperty(process, 'stdin', stdin));
+
+/** What forwarders of syslog have sent, and where to. */
+let syslogText = '';
+const syslogSink = createServer((socket) => {
+  socket.on('data', (chunk) => {
+    syslogText += chunk;
+  });
+}).listen(0, '127.0.0.1');
+beforeAll(async () => {
+  if (!syslogSink.listening) await once(syslogSink, 'listening');
+});
+afterAll(() => void syslogSink.close());
+
+/** Settings of one run. Its messages have a name of their own. */
+function syslogUrl(): { url: string; framing: string; appname: string } {
+  const { port } = syslogSink.address() as { port: number };
+  return { url: `tcp://127.0.0.1:${port}`, framing: 'newline', appname: `run-${folders++}` };
+}
 
 /** Standard input of this process, for one run. */
 function withStdin(): Record<string, never> {
@@ -256,6 +276,14 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
           .flatMap((body) => (JSON.parse(body) as LokiBody).streams)
           .flatMap(({ stream, values }) => values.map(([, line]) => JSON.stringify(stream) + line)),
     })),
+  ],
+  'forward syslog': [
+    {
+      config: syslogUrl,
+      time: 'real',
+      delivered: ({ appname }) =>
+        syslogText.split('\n').flatMap((line) => line.split(` ${appname} `).slice(1)),
+    },
   ],
   'forward noop': [{}],
   'forward stdout': [{ time: 'real' }],

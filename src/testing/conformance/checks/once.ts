@@ -1,4 +1,5 @@
 import { asyncScheduler } from 'rxjs';
+import { isFatal } from '../../../sdk/errors.ts';
 import { isEventBatch } from '../../../sdk/event-batch.ts';
 import { type Check, CheckFailure, demand, reasonOf } from '../check.ts';
 import { collected, observe, VIRTUAL_LIMIT_MS } from '../observe.ts';
@@ -25,6 +26,7 @@ export const ONCE_CHECKS: readonly Check[] = [
           },
         },
       );
+      if (crash === undefined && isFatal(error)) return `it refuses ctx.once: ${reasonOf(error)}`;
       demand(
         crash === undefined && end !== 'failed',
         `with ctx.once it failed: ${reasonOf(crash?.error ?? error)}; give \`config\` or \`host\` with which it works`,
