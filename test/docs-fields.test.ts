@@ -46,6 +46,7 @@ const ADDED = [
   'parse',
   'stdout',
   'noop',
+  's3',
   'http',
   'kafka',
   'nats',

@@ -13,6 +13,15 @@ export interface Answer {
   readonly text: string;
   /** The error that the server names beside the status. It quotes nothing of an event. */
   readonly serverError: string | undefined;
+  /** What it means, where the protocol knows more than the status says. */
+  readonly verdict?: Verdict | undefined;
+}
+
+/** `failed`: the request itself has failed, for whatever events. */
+export interface Verdict {
+  readonly means: 'taken' | 'too large' | 'busy' | 'failed';
+  /** What the user can do about it. */
+  readonly hint?: string | undefined;
 }
 
 export type RetryStatuses = readonly (number | '4xx' | '5xx')[];
@@ -44,15 +53,20 @@ const HINTS: Readonly<Record<number, string>> = {
 const isOk = (status: number): boolean => status >= 200 && status < 300;
 
 /** Whether the server has taken the body: a server may find an error after it has sent a status of success. */
-export const isSuccess = ({ status, serverError }: Answer): boolean =>
-  isOk(status) && serverError === undefined;
+export const isSuccess = ({ status, serverError, verdict }: Answer): boolean =>
+  verdict === undefined ? isOk(status) && serverError === undefined : verdict.means === 'taken';
+
+/** Whether the server may take the events in smaller bodies. */
+export const isTooLarge = ({ status, verdict }: Answer): boolean =>
+  verdict === undefined ? status === 413 : verdict.means === 'too large';
 
 /** Whether the server refuses the body, so that an event in it may be the cause, and would refuse it again. */
 export function isRefusal(
-  { status, serverError }: Answer,
+  answer: Answer,
   { statuses, hasItems }: Pick<AnsweredCall, 'statuses' | 'hasItems'>,
 ): boolean {
-  if (hasItems) return status === 413;
+  const { status, serverError, verdict } = answer;
+  if (hasItems || verdict !== undefined) return isTooLarge(answer);
   if ((status >= 500 || isOk(status)) && isRowError(serverError)) return true;
   return !isRetried(status, statuses) && (ABOUT_EVENTS.has(status) || status >= 500);
 }
@@ -69,26 +83,31 @@ export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
     statuses,
     hasItems,
   } = of;
-  const { status, retryAfter, serverError } = answer;
+  const { status, retryAfter, serverError, verdict } = answer;
   const meaning = STATUS_CODES[status];
   const meanings = [meaning, serverError].filter((text) => text !== undefined);
   const answered = `${server} answered ${status}${meanings.length === 0 ? '' : ` (${meanings.join('; ')})`}`;
   if (isRefusal(answer, of)) {
-    if (count > 1) return new PluginError(`${answered} to a batch of ${count} events`);
-    return new PluginError(status === 413 ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
+    if (count > 1) {
+      const hint = verdict?.hint === undefined ? '' : `; ${verdict.hint}`;
+      return new PluginError(`${answered} to a batch of ${count} events${hint}`);
+    }
+    return new PluginError(isTooLarge(answer) ? `${answered}; ${HINTS[413]}` : answered, { permanent: true });
   }
-  if (isRetried(status, statuses) || isOk(status)) {
+  if (verdict === undefined ? isRetried(status, statuses) || isOk(status) : verdict.means === 'busy') {
     return new PluginError(answered, { retryAfter });
   }
   const isRedirect = status >= 300 && status < 400;
   const isMissing = status === 404 && serverError?.startsWith('ClickHouse');
-  const hint = isRedirect
-    ? 'redirects are not followed; set `url` to the new address'
-    : isMissing
-      ? 'create the table, or check `url`'
-      : hasItems
-        ? (HINTS[status] ?? HINTS[404])
-        : HINTS[status];
+  const hint = verdict
+    ? verdict.hint
+    : isRedirect
+      ? 'redirects are not followed; set `url` to the new address'
+      : isMissing
+        ? 'create the table, or check `url`'
+        : hasItems
+          ? (HINTS[status] ?? HINTS[404])
+          : HINTS[status];
   const error = new PluginError(hint === undefined ? answered : `${answered}; ${hint}`);
   return Object.assign(error, { fatal: true });
 }

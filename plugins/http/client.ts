@@ -26,6 +26,16 @@ interface ClientOptions {
   readonly mostOfAnswer?: number | undefined;
   /** The error that the body of an answer without success names. */
   readonly errorName?: ((text: string) => string | undefined) | undefined;
+  /** Returns the headers of a request with those that sign it. */
+  readonly sign?: ((request: SignedRequest) => Promise<Readonly<Record<string, string>>>) | undefined;
+}
+
+/** All that a signature can be about. */
+export interface SignedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
 }
 
 interface Auth {
@@ -87,11 +97,14 @@ export class HttpClient {
   /**
    * Sends a body and reads the answer to its end.
    *
+   * @param path that of the request. Default: that of the URL.
    * @throws PluginError if there is no whole answer within the timeout. What the server has done is not known then.
    */
-  async post(body: Buffer, signal: AbortSignal): Promise<Answer> {
-    const { method, timeout, mostOfAnswer = MOST_OF_ANSWER, errorName } = this.#options;
-    const headers = this.#headers();
+  async post(body: Buffer, signal: AbortSignal, path = this.#path): Promise<Answer> {
+    const { method, timeout, mostOfAnswer = MOST_OF_ANSWER, errorName, sign } = this.#options;
+    const unsigned = this.#headers();
+    const toSign = { method, url: this.#origin + path, headers: unsigned, body };
+    const headers = sign === undefined ? unsigned : await sign(toSign);
     const dispatcher = await this.#dispatcher();
     const request = new AbortController();
     const abort = () => request.abort();
@@ -104,7 +117,7 @@ export class HttpClient {
     });
     try {
       const response = await dispatcher.request({
-        ...{ origin: this.#origin, path: this.#path, method: method as Dispatcher.HttpMethod },
+        ...{ origin: this.#origin, path, method: method as Dispatcher.HttpMethod },
         ...{ headers, body, signal: request.signal },
       });
       const header = (name: string, of = response.headers) => [of[name]].flat()[0];

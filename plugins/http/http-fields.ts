@@ -112,8 +112,12 @@ const FIELDS = z.object({
     .describe('The URL of a proxy to send requests through, also with a user name and a password.'),
 });
 
-/** What the configuration of every output over HTTP has, beside the `url`, which each describes itself. */
-export type HttpConfig = z.output<typeof FIELDS> & { readonly url: string; readonly concurrency: number };
+/** What the configuration of every output over HTTP has. It has no `url` if its protocol knows it. */
+export type HttpConfig = Omit<z.output<typeof FIELDS>, 'compression'> & {
+  readonly url?: string | undefined;
+  readonly concurrency: number;
+  readonly compression: 'none' | 'gzip' | 'zstd';
+};
 
 /**
  * The fields that all outputs over HTTP share: headers, compression, batches, timeout, authorisation, TLS and a proxy.
@@ -161,7 +165,7 @@ export function warnings(
       'the server is not verified, so anyone on the way can read and change the events',
     );
   }
-  const { protocol, hostname } = new URL(url);
+  const { protocol, hostname } = new URL(url ?? '');
   const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
   if (protocol === 'http:' && !isLocal) {
     for (const field of [...(ways === undefined ? [] : ['auth']), ...Object.keys(own)]) {

@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { Observable } from 'rxjs';
 import { counted, steadyClock } from '../../operators/internal.ts';
 import {
@@ -18,18 +16,21 @@ import {
   errorOf,
   isRefusal,
   isSuccess,
+  isTooLarge,
   type PartialFailure,
   RETRY_STATUSES,
   type RetryStatuses,
+  type Verdict,
 } from './answer.ts';
-import { HttpClient } from './client.ts';
+import { HttpClient, type SignedRequest } from './client.ts';
+import { compressed, zstdProblem } from './compression.ts';
 import { type Documents, halves } from './documents.ts';
 import { type HttpConfig, warnings, wrongHeaders } from './http-fields.ts';
 
-const compress = promisify(gzip);
-
 /** What a protocol over HTTP is: all that its plugin adds to what every output does. */
 export interface HttpProtocol {
+  /** The URL, if the configuration has no `url`. */
+  readonly url?: string;
   /** Default: POST. */
   readonly method?: string;
   /** The path that is added to that of `url`, unless it ends in it already. Default: none. */
@@ -40,6 +41,10 @@ export interface HttpProtocol {
   readonly headers: Readonly<Record<string, string>>;
   /** Headers with a secret of the configuration, by the name of the header. They replace all others. */
   readonly secretHeaders?: Readonly<Record<string, SecretHeader>>;
+  /** Returns the headers of a request with those that sign it. */
+  sign?(request: SignedRequest): Promise<Readonly<Record<string, string>>>;
+  /** What an answer means, where the protocol knows more than the status says. */
+  verdictOn?(answer: Answer): Verdict | undefined;
   /** Statuses after which a batch is sent again. Default: {@link RETRY_STATUSES}. */
   readonly retryStatuses?: RetryStatuses;
   /** Whether a batch that the server refuses is split until the refused events are found. Default: true. */
@@ -75,6 +80,10 @@ export interface EncodedCall {
   readonly positions?: readonly number[] | undefined;
   /** The events without a document. */
   readonly refused?: readonly FailedEvent[] | undefined;
+  /** The path of the request with some of the documents, if each has its own. Default: that of the protocol. */
+  pathOf?(part: Documents): string;
+  /** Whether the documents are sent in one request, even if the server finds it too large. Default: false. */
+  readonly isWhole?: boolean;
 }
 
 /** What a plugin over HTTP needs. */
@@ -101,9 +110,11 @@ export function httpSink<C extends HttpConfig>(protocol: (config: C) => HttpProt
         return () => abort.abort();
       }),
     checkConfig({ config }) {
-      const own = Object.values(protocol(config).secretHeaders ?? {});
+      const { url, secretHeaders = {} } = protocol(config);
+      const own = Object.values(secretHeaders);
       const secrets = Object.fromEntries(own.map(({ field, value }) => [field, value]));
-      return [...wrongHeaders(config, secrets), ...warnings(config, secrets)];
+      const settings = { ...config, url: url ?? config.url };
+      return [...wrongHeaders(config, secrets), ...warnings(settings, secrets), ...zstdProblem(config)];
     },
   };
 }
@@ -133,7 +144,7 @@ const TIME_FOR_PARTS = 0.25;
 const NOT_TRIED = 'not sent yet: a part of `delivery.timeout` is over';
 
 /** A call of the engine, which may take many requests. */
-interface Call {
+interface Call extends Pick<EncodedCall, 'pathOf' | 'isWhole'> {
   readonly signal: AbortSignal;
   readonly isLate: () => boolean;
   /** Whether the server has taken or refused an event. */
@@ -144,7 +155,7 @@ interface Call {
 class Sender {
   readonly #protocol: HttpProtocol;
   readonly #statuses: RetryStatuses;
-  readonly #isCompressed: boolean;
+  readonly #compression: HttpConfig['compression'];
   readonly #client: HttpClient;
   readonly #stats: PipelineRunContext['stats'];
   /** Bytes of the smallest batch that the server found too large. */
@@ -166,16 +177,16 @@ class Sender {
     this.#timeForParts = timeout * 1000 * TIME_FOR_PARTS;
     this.#protocol = protocol;
     this.#statuses = protocol.retryStatuses ?? RETRY_STATUSES;
-    this.#isCompressed = config.compression === 'gzip';
-    const { method = 'POST', secretHeaders = {}, mostOfAnswer, errorName } = protocol;
+    this.#compression = config.compression;
+    const { method = 'POST', secretHeaders = {}, mostOfAnswer, errorName, sign } = protocol;
     const fixedHeaders = {
       'user-agent': `millrace/${info.version}`,
       ...protocol.headers,
-      ...(this.#isCompressed && { 'content-encoding': 'gzip' }),
+      ...(config.compression !== 'none' && { 'content-encoding': config.compression }),
     };
-    const url = requestUrl(config.url, protocol);
+    const url = requestUrl(protocol.url ?? config.url ?? '', protocol);
     this.#client = new HttpClient(
-      { ...config, url, method, secretHeaders, mostOfAnswer, errorName },
+      { ...config, url, method, secretHeaders, mostOfAnswer, errorName, sign },
       fixedHeaders,
     );
     const close = () => void this.#client.close().catch(() => {});
@@ -185,9 +196,11 @@ class Sender {
 
   /** @throws PluginError if not all of them were delivered. It names those that failed if there are others. */
   async send(encoded: Documents | EncodedCall, signal: AbortSignal): Promise<void> {
-    const { documents, positions, refused = [] } = 'documents' in encoded ? encoded : { documents: encoded };
+    const one: EncodedCall = 'documents' in encoded ? encoded : { documents: encoded };
+    const { documents, positions, refused = [], pathOf, isWhole = false } = one;
     const elapsed = steadyClock();
-    const call: Call = { signal, isLate: () => elapsed() >= this.#timeForParts, hasResult: false };
+    const isLate = () => elapsed() >= this.#timeForParts;
+    const call: Call = { signal, isLate, hasResult: false, isWhole, ...(pathOf && { pathOf }) };
     const sent = documents.count === 0 ? ALL_TAKEN : await this.#sendAll(documents, call, refused.length > 0);
     const failedEvents = [
       ...refused,
@@ -214,23 +227,25 @@ class Sender {
   async #sendPart(documents: Documents, call: Call): Promise<PartialFailure> {
     // An attempt that lasts longer than the timeout would be aborted, and what it has found forgotten.
     if (call.hasResult && call.isLate()) throw new PluginError(NOT_TRIED);
-    const { splitsRefused = true, hasItems = false, readAnswer } = this.#protocol;
+    const { splitsRefused = true, hasItems = false, readAnswer, verdictOn } = this.#protocol;
     const { count } = documents;
+    const mayBeSplit = count > 1 && !call.isWhole;
     const body = documents.body();
-    if (count > 1 && body.length >= this.#tooLarge) return this.#sendParts(documents, call);
-    const sent = this.#isCompressed ? await compress(body) : body;
-    const answer = await this.#client.post(sent, call.signal);
+    if (mayBeSplit && body.length >= this.#tooLarge) return this.#sendParts(documents, call);
+    const sent = await compressed(body, this.#compression);
+    const answered = await this.#client.post(sent, call.signal, call.pathOf?.(documents));
+    const answer = { ...answered, verdict: verdictOn?.(answered) };
     const of = { documents, server: this.#client.server, statuses: this.#statuses, hasItems };
     call.hasResult ||= isSuccess(answer) || count === 1;
     if (isSuccess(answer)) {
       this.#stats.bytes(sent.length);
       return (await readAnswer?.(answer, of)) ?? ALL_TAKEN;
     }
-    if (answer.status === 413 && count > 1) {
+    if (isTooLarge(answer) && mayBeSplit) {
       this.#tooLarge = Math.min(this.#tooLarge, body.length);
       return this.#sendParts(documents, call);
     }
-    if (splitsRefused && count > 1 && isRefusal(answer, of)) return this.#sendParts(documents, call);
+    if (splitsRefused && mayBeSplit && isRefusal(answer, of)) return this.#sendParts(documents, call);
     throw errorOf(answer, of);
   }
 

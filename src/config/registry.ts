@@ -48,6 +48,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     kafka: () => import('../../plugins/forward/kafka.ts'),
     nats: () => import('../../plugins/forward/nats.ts'),
     noop: () => import('../../plugins/forward/noop.ts'),
+    s3: () => import('../../plugins/forward/s3.ts'),
     stdout: () => import('../../plugins/forward/stdout.ts'),
     syslog: () => import('../../plugins/forward/syslog.ts'),
     test: () => import('../../plugins/forward/test.ts'),

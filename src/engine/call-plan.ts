@@ -5,6 +5,7 @@ import type { CollectedEvent } from '../sdk/events.ts';
 import { toJson } from '../sdk/serialise.ts';
 import { type AckOwner, AckQueue, type CollectorQueue } from './ack-queue.ts';
 import type { Batches } from './batches.ts';
+import { callTime } from './call-time.ts';
 import type { Delivery } from './delivery.ts';
 
 /** A call that was made, or may have been, and whose events are not all acknowledged. */
@@ -131,7 +132,7 @@ export class CallPlan {
   /** A new call is about to be made. Returns its id. */
   begin(source: string, batches: Batches, path: string | undefined): string {
     const call = {
-      id: randomUUID(),
+      id: `${callTime()}-${randomUUID()}`,
       parts: partsOf(batches, path),
       isDelivered: false,
       isMade: true,

@@ -10,6 +10,7 @@ import { Acknowledgement, type AcknowledgementOptions } from './acknowledgement.
 import { Pause } from './attempts.ts';
 import type { Batch, Batches } from './batches.ts';
 import type { CallPlan } from './call-plan.ts';
+import { callTime } from './call-time.ts';
 import type { Clock } from './clock.ts';
 import type { SharedContext } from './context.ts';
 import { deliver } from './deliver.ts';
@@ -181,6 +182,6 @@ function uniqueIds(): () => string {
   let calls = 0;
   return () => {
     prefix ??= randomUUID();
-    return `${prefix}-${calls++}`;
+    return `${callTime()}-${prefix}-${calls++}`;
   };
 }

@@ -4,6 +4,9 @@ import type { CollectedEvent } from './events.ts';
  * Names the events of a call. It is the same in every attempt to deliver the same events, and no other call has it, of
  * this or of another run: a sink that stores nothing twice under one name stores nothing twice. After a partial failure
  * the rest has another one.
+ *
+ * It starts with the time of the first attempt, in UTC, as in `20261126T143000.123Z-…`, so that ids sort by time. The rest
+ * of it consists of letters, digits and `-`.
  */
 export type CallId = string;
 

@@ -32,6 +32,7 @@ describe('millrace plugins', () => {
         'kafka',
         'nats',
         'noop',
+        's3',
         'stdout',
         'syslog',
         'test',
@@ -73,7 +74,7 @@ describe('millrace plugins', () => {
     [['collect', 'flie'], 'there is not a collect plugin called `flie`. Did you mean `file`?'],
     [
       ['forward', 'zzzzzz'],
-      'There are `disk`, `elasticsearch`, `http`, `loki`, `kafka`, `nats`, `noop`, `stdout`, `syslog`, `test`.',
+      'There are `disk`, `elasticsearch`, `http`, `loki`, `kafka`, `nats`, `noop`, `s3`, `stdout`, `syslog`, `test`.',
     ],
     [['collect', 'disk'], '`disk` is a forward plugin: millrace plugins forward disk'],
   ])('%j is refused with a hint', async (args, message) => {

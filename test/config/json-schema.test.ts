@@ -35,7 +35,10 @@ describe('jsonSchema', () => {
   it('selects the schema of an entry by its plugin, and allows modules', () => {
     expect(at('$defs', 'forward', 'properties', 'plugin', 'anyOf')).toEqual([
       {
-        enum: ['disk', 'elasticsearch', 'http', 'loki', 'kafka', 'nats', 'noop', 'stdout', 'syslog', 'test'],
+        enum: [
+          ...['disk', 'elasticsearch', 'http', 'loki', 'kafka', 'nats', 'noop', 's3', 'stdout', 'syslog'],
+          'test',
+        ],
       },
       { type: 'string', minLength: 1 },
     ]);

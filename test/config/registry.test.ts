@@ -51,6 +51,7 @@ describe('the registry', () => {
       'kafka',
       'nats',
       'noop',
+      's3',
       'stdout',
       'syslog',
       'test',

@@ -65,6 +65,8 @@ function bodiesTo(url: unknown, added = ''): string[] {
 }
 
 type LokiBody = { readonly streams: readonly { readonly stream: object; readonly values: string[][] }[] };
+const bodiesBelow = (url: string) =>
+  sink.requests.flatMap(({ path, body }) => (`${sink.url}${path.slice(1)}`.startsWith(url) ? body : []));
 
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
 afterAll(() => void Object.defineProperty(process, 'stdin', stdin));
@@ -286,6 +288,17 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
     },
   ],
   'forward noop': [{}],
+  'forward s3': [
+    {
+      config: () => {
+        const keys = { access_key_id: 'id', secret_access_key: 'key' };
+        return { bucket: 'logs', endpoint: sinkUrl().url, ...keys, batch: { seconds: 0 } };
+      },
+      time: 'real',
+      // Without the names of the objects, which begin with the time.
+      delivered: ({ endpoint }) => bodiesBelow(`${endpoint}/logs/`).join(''),
+    },
+  ],
   'forward stdout': [{ time: 'real' }],
   'forward test': [
     { config: { sleep: 3 } },
