@@ -53,6 +53,8 @@ const ADDED = [
   'elasticsearch',
   'loki',
   'syslog',
+  'splunk_hec',
+  'datadog',
   'otlp',
 ];
 

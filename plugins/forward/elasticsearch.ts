@@ -62,7 +62,7 @@ const sink = httpSink((_config: Config) => ({
   path: '/_bulk',
   query: { filter_path: NEEDED_OF_ANSWER },
   headers: { 'content-type': 'application/x-ndjson' },
-  hasItems: true,
+  isAboutEvents: () => false,
   mostOfAnswer: MOST_OF_ANSWER,
   readAnswer: readItems,
   errorName: (text: string) => errorType(jsonOf(text)),

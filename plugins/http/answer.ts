@@ -11,6 +11,8 @@ export interface Answer {
   readonly retryAfter: number | undefined;
   /** The first part of the body. It may quote events. */
   readonly text: string;
+  /** The same, as bytes. */
+  readonly bytes: Buffer;
   /** The error that the server names beside the status. It quotes nothing of an event. */
   readonly serverError: string | undefined;
   /** What it means, where the protocol knows more than the status says. */
@@ -34,8 +36,8 @@ export interface AnsweredCall {
   /** How messages name the server. */
   readonly server: string;
   readonly statuses: RetryStatuses;
-  /** Whether the protocol has a result for each event, so that a status of failure is about the request itself. */
-  readonly hasItems: boolean;
+  /** Whether an answer without success, beside 413, is about an event. Default: by its status. */
+  readonly isAboutEvents?: ((answer: Answer) => boolean) | undefined;
 }
 
 /** A refusal of the body, so that an event in it may be the cause. All other ones are about the request itself. */
@@ -63,10 +65,11 @@ export const isTooLarge = ({ status, verdict }: Answer): boolean =>
 /** Whether the server refuses the body, so that an event in it may be the cause, and would refuse it again. */
 export function isRefusal(
   answer: Answer,
-  { statuses, hasItems }: Pick<AnsweredCall, 'statuses' | 'hasItems'>,
+  { statuses, isAboutEvents }: Pick<AnsweredCall, 'statuses' | 'isAboutEvents'>,
 ): boolean {
   const { status, serverError, verdict } = answer;
-  if (hasItems || verdict !== undefined) return isTooLarge(answer);
+  if (verdict !== undefined) return isTooLarge(answer);
+  if (isAboutEvents !== undefined) return isTooLarge(answer) || isAboutEvents(answer);
   if ((status >= 500 || isOk(status)) && isRowError(serverError)) return true;
   return !isRetried(status, statuses) && (ABOUT_EVENTS.has(status) || status >= 500);
 }
@@ -81,7 +84,7 @@ export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
     documents: { count },
     server,
     statuses,
-    hasItems,
+    isAboutEvents,
   } = of;
   const { status, retryAfter, serverError, verdict } = answer;
   const meaning = STATUS_CODES[status];
@@ -105,7 +108,7 @@ export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
       ? 'redirects are not followed; set `url` to the new address'
       : isMissing
         ? 'create the table, or check `url`'
-        : hasItems
+        : isAboutEvents !== undefined
           ? (HINTS[status] ?? HINTS[404])
           : HINTS[status];
   const error = new PluginError(hint === undefined ? answered : `${answered}; ${hint}`);

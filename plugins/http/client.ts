@@ -121,7 +121,8 @@ export class HttpClient {
         ...{ headers, body, signal: request.signal },
       });
       const header = (name: string, of = response.headers) => [of[name]].flat()[0];
-      const { text, end } = await textOf(decoded(response.body, header('content-encoding')), mostOfAnswer);
+      const { bytes, end } = await bytesOf(decoded(response.body, header('content-encoding')), mostOfAnswer);
+      const text = bytes.toString();
       const retryAfter = secondsUntil(header('retry-after'), header('date'));
       const code = 'x-clickhouse-exception-code';
       // Trailers are known when the body has ended.
@@ -129,7 +130,7 @@ export class HttpClient {
       const isClickHouse = Object.keys(response.headers).some((name) => name.startsWith('x-clickhouse-'));
       const named = response.statusCode >= 300 ? errorName?.(text) : undefined;
       const serverError = named ?? clickHouseError({ exceptionCode, isClickHouse, text: text + end });
-      return { status: response.statusCode, retryAfter, text, serverError };
+      return { status: response.statusCode, retryAfter, text, bytes, serverError };
     } catch (error) {
       if (isLate) throw new PluginError(`${this.#origin} did not answer within ${timeout} s`);
       throw (
@@ -249,10 +250,10 @@ const DECODERS: Readonly<Record<string, () => Transform & { readonly bytesWritte
 };
 
 /** The first part of a body, and the last one of what follows it. One that goes on and on is not waited for. */
-async function textOf(
+async function bytesOf(
   body: AsyncIterable<Buffer>,
   mostKept: number,
-): Promise<{ readonly text: string; readonly end: string }> {
+): Promise<{ readonly bytes: Buffer; readonly end: string }> {
   const chunks: Buffer[] = [];
   let end = Buffer.alloc(0);
   let length = 0;
@@ -262,5 +263,5 @@ async function textOf(
     length += chunk.length;
     if (length > MOST_READ) break;
   }
-  return { text: Buffer.concat(chunks).toString(), end: end.toString() };
+  return { bytes: Buffer.concat(chunks), end: end.toString() };
 }

@@ -4,6 +4,7 @@ import {
   type ConfigProblem,
   type FailedEvent,
   isPermanent,
+  type Logger,
   oncePerContext,
   type PipelineRunContext,
   PluginError,
@@ -49,8 +50,11 @@ export interface HttpProtocol {
   readonly retryStatuses?: RetryStatuses;
   /** Whether a batch that the server refuses is split until the refused events are found. Default: true. */
   readonly splitsRefused?: boolean;
-  /** Whether an answer with a status of success has a result for each event. Default: false. */
-  readonly hasItems?: boolean;
+  /**
+   * Whether an answer without success, beside 413, is about an event, so that the server would refuse it again. Default: by its
+   * status, as for `http`. Never where an answer with success has a result for each event.
+   */
+  readonly isAboutEvents?: (answer: Answer) => boolean;
   /**
    * Bytes that are kept of an answer. `readAnswer` needs the whole of it if it has an item for each event. Default: 64 KiB.
    */
@@ -60,10 +64,13 @@ export interface HttpProtocol {
    *
    * @throws PluginError if the server took none of them, or if it is not known which.
    */
-  readAnswer?(answer: Answer, of: AnsweredCall): PartialFailure | Promise<PartialFailure>;
+  readAnswer?(answer: Answer, of: AnsweredCall, ask: Ask): PartialFailure | Promise<PartialFailure>;
   /** The error that the body of an answer without success names, such as `circuit_breaking_exception`. It quotes no event. */
   errorName?(text: string): string | undefined;
 }
+
+/** Sends another request, to a path of the same server. */
+export type Ask = (path: string, body: Buffer) => Promise<Answer>;
 
 export interface SecretHeader {
   /** The field of the configuration. */
@@ -93,10 +100,14 @@ export interface HttpSink<C extends HttpConfig> {
   checkConfig(args: { readonly config: C }): ConfigProblem[];
 }
 
-/** An output over HTTP: `protocol` says what is its own, for a configuration. */
-export function httpSink<C extends HttpConfig>(protocol: (config: C) => HttpProtocol): HttpSink<C> {
+/** An output over HTTP: `protocol` says what is its own, for a configuration. A run has a logger for what no error says. */
+export function httpSink<C extends HttpConfig>(
+  protocol: (config: C, log?: Logger) => HttpProtocol,
+): HttpSink<C> {
   /** A context is one run: its connections are closed when the run is over. */
-  const senderOf = oncePerContext((ctx: PipelineRunContext<C>) => new Sender(ctx, protocol(ctx.config)));
+  const senderOf = oncePerContext(
+    (ctx: PipelineRunContext<C>) => new Sender(ctx, protocol(ctx.config, ctx.logger)),
+  );
   return {
     send: (ctx, encode) =>
       new Observable((subscriber) => {
@@ -114,9 +125,31 @@ export function httpSink<C extends HttpConfig>(protocol: (config: C) => HttpProt
       const own = Object.values(secretHeaders);
       const secrets = Object.fromEntries(own.map(({ field, value }) => [field, value]));
       const settings = { ...config, url: url ?? config.url };
-      return [...wrongHeaders(config, secrets), ...warnings(settings, secrets), ...zstdProblem(config)];
+      return [
+        ...wrongHeaders(config, secrets),
+        ...overruled(config, secretHeaders),
+        ...warnings(settings, secrets),
+        ...zstdProblem(config),
+      ];
     },
   };
+}
+
+/** Credentials that would never be sent. */
+function overruled(
+  { auth, headers }: HttpConfig,
+  own: Readonly<Record<string, SecretHeader>>,
+): ConfigProblem[] {
+  const given: [path: string[], name: string][] = [
+    ...Object.keys(headers).map((name): [string[], string] => [['headers', name], name]),
+    [['auth'], auth === undefined ? '' : (auth.header?.name ?? 'authorization')],
+  ];
+  return given.flatMap(([path, name]) => {
+    const field = own[name.toLowerCase()]?.field;
+    return field === undefined
+      ? []
+      : [{ path, message: `\`${field}\` sets the same header; leave this one out` }];
+  });
 }
 
 /** The documents of the events for which there is one. An error of `encode` refuses its event alone. */
@@ -227,7 +260,7 @@ class Sender {
   async #sendPart(documents: Documents, call: Call): Promise<PartialFailure> {
     // An attempt that lasts longer than the timeout would be aborted, and what it has found forgotten.
     if (call.hasResult && call.isLate()) throw new PluginError(NOT_TRIED);
-    const { splitsRefused = true, hasItems = false, readAnswer, verdictOn } = this.#protocol;
+    const { splitsRefused = true, isAboutEvents, readAnswer, verdictOn } = this.#protocol;
     const { count } = documents;
     const mayBeSplit = count > 1 && !call.isWhole;
     const body = documents.body();
@@ -235,11 +268,14 @@ class Sender {
     const sent = await compressed(body, this.#compression);
     const answered = await this.#client.post(sent, call.signal, call.pathOf?.(documents));
     const answer = { ...answered, verdict: verdictOn?.(answered) };
-    const of = { documents, server: this.#client.server, statuses: this.#statuses, hasItems };
+    const of = { documents, server: this.#client.server, statuses: this.#statuses, isAboutEvents };
     call.hasResult ||= isSuccess(answer) || count === 1;
     if (isSuccess(answer)) {
       this.#stats.bytes(sent.length);
-      return (await readAnswer?.(answer, of)) ?? ALL_TAKEN;
+      return (
+        (await readAnswer?.(answer, of, (path, own) => this.#client.post(own, call.signal, path))) ??
+        ALL_TAKEN
+      );
     }
     if (isTooLarge(answer) && mayBeSplit) {
       this.#tooLarge = Math.min(this.#tooLarge, body.length);

@@ -41,6 +41,7 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     parse: () => import('../../plugins/process/parse.ts'),
   },
   forward: {
+    datadog: () => import('../../plugins/forward/datadog.ts'),
     disk: () => import('../../plugins/forward/disk.ts'),
     elasticsearch: () => import('../../plugins/forward/elasticsearch.ts'),
     http: () => import('../../plugins/forward/http.ts'),
@@ -48,7 +49,9 @@ const builtinModules: Readonly<Record<PluginKind, Readonly<Record<string, () => 
     kafka: () => import('../../plugins/forward/kafka.ts'),
     nats: () => import('../../plugins/forward/nats.ts'),
     noop: () => import('../../plugins/forward/noop.ts'),
+    otlp: () => import('../../plugins/forward/otlp.ts'),
     s3: () => import('../../plugins/forward/s3.ts'),
+    splunk_hec: () => import('../../plugins/forward/splunk_hec.ts'),
     stdout: () => import('../../plugins/forward/stdout.ts'),
     syslog: () => import('../../plugins/forward/syslog.ts'),
     test: () => import('../../plugins/forward/test.ts'),

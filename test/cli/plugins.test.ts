@@ -23,20 +23,8 @@ describe('millrace plugins', () => {
         'otlp',
       ],
       ...['process', 'test', 'redact', 'regex_mask', 'entropy_mask', 'filter', 'multiline', 'map', 'parse'],
-      ...[
-        'forward',
-        'disk',
-        'elasticsearch',
-        'http',
-        'loki',
-        'kafka',
-        'nats',
-        'noop',
-        's3',
-        'stdout',
-        'syslog',
-        'test',
-      ],
+      ...['forward', 'datadog', 'disk', 'elasticsearch', 'http', 'loki', 'kafka', 'nats', 'noop'],
+      ...['otlp', 's3', 'splunk_hec', 'stdout', 'syslog', 'test'],
       'Fields and an example of one: millrace plugins KIND NAME',
     ]);
     for (const line of lines.filter((line) => line.startsWith('  '))) expect(line).toMatch(/ {2}[A-Z].*\w/);
@@ -74,7 +62,7 @@ describe('millrace plugins', () => {
     [['collect', 'flie'], 'there is not a collect plugin called `flie`. Did you mean `file`?'],
     [
       ['forward', 'zzzzzz'],
-      'There are `disk`, `elasticsearch`, `http`, `loki`, `kafka`, `nats`, `noop`, `s3`, `stdout`, `syslog`, `test`.',
+      'There are `datadog`, `disk`, `elasticsearch`, `http`, `loki`, `kafka`, `nats`, `noop`, `otlp`, `s3`, `splunk_hec`, `stdout`, `syslog`, `test`.',
     ],
     [['collect', 'disk'], '`disk` is a forward plugin: millrace plugins forward disk'],
   ])('%j is refused with a hint', async (args, message) => {

@@ -44,6 +44,7 @@ describe('the registry', () => {
       'parse',
     ]);
     expect([...(await builtinPlugins('forward')).keys()]).toEqual([
+      'datadog',
       'disk',
       'elasticsearch',
       'http',
@@ -51,7 +52,9 @@ describe('the registry', () => {
       'kafka',
       'nats',
       'noop',
+      'otlp',
       's3',
+      'splunk_hec',
       'stdout',
       'syslog',
       'test',

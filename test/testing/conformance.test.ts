@@ -68,6 +68,14 @@ type LokiBody = { readonly streams: readonly { readonly stream: object; readonly
 const bodiesBelow = (url: string) =>
   sink.requests.flatMap(({ path, body }) => (`${sink.url}${path.slice(1)}`.startsWith(url) ? body : []));
 
+/** The records of a request of OTLP. */
+function recordsIn(body: string): unknown[] {
+  type Logs = { readonly resourceLogs: { readonly scopeLogs: { readonly logRecords: unknown[] }[] }[] };
+  return (JSON.parse(body) as Logs).resourceLogs.flatMap(({ scopeLogs }) =>
+    scopeLogs.flatMap(({ logRecords }) => logRecords),
+  );
+}
+
 const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor;
 afterAll(() => void Object.defineProperty(process, 'stdin', stdin));
 
@@ -285,6 +293,26 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
       time: 'real',
       delivered: ({ appname }) =>
         syslogText.split('\n').flatMap((line) => line.split(` ${appname} `).slice(1)),
+    },
+  ],
+  'forward splunk_hec': ['line', 'json', 'raw'].map((format) => ({
+    config: () => ({ ...sinkUrl(), token: 't', format }),
+    time: 'real' as const,
+    delivered: ({ url }: { readonly url?: unknown }) =>
+      bodiesTo(url, `/services/collector/${format === 'raw' ? 'raw' : 'event'}`).join(''),
+  })),
+  'forward datadog': [
+    {
+      config: () => ({ ...sinkUrl(), api_key: 'k' }),
+      time: 'real',
+      delivered: ({ url }) => bodiesTo(url, '/api/v2/logs').flatMap((body) => JSON.parse(body) as unknown[]),
+    },
+  ],
+  'forward otlp': [
+    {
+      config: () => ({ ...sinkUrl(), encoding: 'json' }),
+      time: 'real',
+      delivered: ({ url }) => bodiesTo(url, '/v1/logs').flatMap((body) => recordsIn(body)),
     },
   ],
   'forward noop': [{}],

@@ -1,0 +1,149 @@
+import { Buffer } from 'node:buffer';
+
+const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5];
+
+/**
+ * Writes messages of Protocol Buffers. The length of a message stands in front of it, so a message is written from its end to
+ * its start, and its fields in the opposite order.
+ */
+export class ProtoWriter {
+  #bytes: Buffer;
+  #start: number;
+
+  /** `capacity`: bytes that fit without another allocation. */
+  constructor(capacity: number) {
+    this.#bytes = Buffer.allocUnsafe(capacity);
+    this.#start = capacity;
+  }
+
+  /** What was written. */
+  done(): Buffer {
+    return this.#bytes.subarray(this.#start);
+  }
+
+  /** A field that is a message, whose fields `write` writes. */
+  message(field: number, write: () => void): void {
+    const end = this.#bytes.length - this.#start;
+    write();
+    this.#varint(this.#bytes.length - this.#start - end);
+    this.#tag(field, BYTES);
+  }
+
+  string(field: number, text: string): void {
+    const length = Buffer.byteLength(text);
+    this.#reserve(length);
+    this.#start -= length;
+    this.#bytes.write(text, this.#start, length);
+    this.#varint(length);
+    this.#tag(field, BYTES);
+  }
+
+  /** Bytes, in hexadecimal. */
+  hex(field: number, digits: string): void {
+    const length = digits.length / 2;
+    this.#reserve(length);
+    this.#start -= length;
+    this.#bytes.write(digits, this.#start, 'hex');
+    this.#varint(length);
+    this.#tag(field, BYTES);
+  }
+
+  /** A whole number of up to 64 bits, which may be negative. */
+  integer(field: number, value: number | bigint): void {
+    if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) this.#varint(value);
+    else this.#longVarint(BigInt.asUintN(64, BigInt(value)));
+    this.#tag(field, VARINT);
+  }
+
+  double(field: number, value: number): void {
+    this.#reserve(8);
+    this.#start -= 8;
+    this.#bytes.writeDoubleLE(value, this.#start);
+    this.#tag(field, FIXED64);
+  }
+
+  fixed64(field: number, value: bigint): void {
+    this.#reserve(8);
+    this.#start -= 8;
+    this.#bytes.writeBigUInt64LE(value, this.#start);
+    this.#tag(field, FIXED64);
+  }
+
+  #tag(field: number, type: number): void {
+    this.#varint(field * 8 + type);
+  }
+
+  #varint(value: number): void {
+    if (value < 128) {
+      this.#reserve(1);
+      this.#bytes[--this.#start] = value;
+      return;
+    }
+    let length = 1;
+    for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) length++;
+    this.#reserve(length);
+    this.#start -= length;
+    let rest = value;
+    for (let at = this.#start; ; at++) {
+      const isLast = rest < 128;
+      this.#bytes[at] = (rest % 128) + (isLast ? 0 : 128);
+      if (isLast) return;
+      rest = Math.floor(rest / 128);
+    }
+  }
+
+  #longVarint(value: bigint): void {
+    const digits: number[] = [];
+    let rest = value;
+    for (; rest >= 128n; rest >>= 7n) digits.push(Number(rest & 127n) + 128);
+    digits.push(Number(rest));
+    this.#reserve(digits.length);
+    this.#start -= digits.length;
+    this.#bytes.set(digits, this.#start);
+  }
+
+  #reserve(count: number): void {
+    if (count <= this.#start) return;
+    const used = this.done();
+    const size = Math.max(this.#bytes.length * 2, used.length + count);
+    const larger = Buffer.allocUnsafe(size);
+    used.copy(larger, size - used.length);
+    this.#bytes = larger;
+    this.#start = size - used.length;
+  }
+}
+
+/** A field of a message: a number, or bytes. */
+export interface ProtoField {
+  readonly field: number;
+  readonly value: number | Buffer;
+}
+
+/** The fields of a message. Undefined if it is not one. Numbers are exact up to 2^53. */
+export function protoFields(bytes: Buffer): readonly ProtoField[] | undefined {
+  const fields: ProtoField[] = [];
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 1; at < bytes.length; shift *= 128) {
+      const byte = bytes[at++] as number;
+      value += (byte % 128) * shift;
+      if (byte < 128) return value;
+    }
+    return Number.NaN;
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const field = Math.floor(tag / 8);
+    const type = tag % 8;
+    if (type === VARINT) {
+      fields.push({ field, value: varint() });
+      continue;
+    }
+    const length = type === BYTES ? varint() : type === FIXED64 ? 8 : type === FIXED32 ? 4 : Number.NaN;
+    if (!(at + length <= bytes.length)) return undefined;
+    fields.push({ field, value: bytes.subarray(at, at + length) });
+    at += length;
+  }
+  return fields;
+}

@@ -1,0 +1,251 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import otlp from '../../../plugins/forward/otlp.ts';
+import { encodeProtobuf } from '../../../plugins/otlp/encode-logs.ts';
+import { type LogRecord, logRecord } from '../../../plugins/otlp/log-record.ts';
+import { type ProtoField, protoFields } from '../../../plugins/otlp/proto-writer.ts';
+import { type Answerer, status } from '../../support/http-sink.ts';
+import { contextFor, done, event, events, failure, sinkOf } from './http-helpers.ts';
+
+afterEach(() => void jest.restoreAllMocks());
+
+const MS = Date.parse('2026-01-01T00:00:00Z');
+const at = (data: Record<string, unknown>) => ({ timestamp: '2026-01-01T00:00:00.000Z', data });
+const EMPTY = {
+  time: MS,
+  severity: 0,
+  severityText: '',
+  body: undefined,
+  attributes: {},
+  traceId: '',
+  spanId: '',
+};
+
+/** A message as a plain value: numbers, and fields of other messages as far as `message` knows them. */
+const fieldsOf = (bytes: Buffer): readonly ProtoField[] => protoFields(bytes) ?? [];
+const bytesOf = (fields: readonly ProtoField[], field: number) =>
+  fields.filter((each) => each.field === field).map(({ value }) => value as Buffer);
+
+function anyValue(bytes: Buffer): unknown {
+  const [first] = fieldsOf(bytes);
+  if (first === undefined) return null;
+  const { field, value } = first;
+  const content = value as Buffer;
+  if (field === 1) return content.toString();
+  if (field === 2) return value === 1;
+  if (field === 3) return value;
+  if (field === 4) return content.readDoubleLE();
+  if (field === 5) return bytesOf(fieldsOf(content), 1).map((item) => anyValue(item));
+  return keyValues(bytesOf(fieldsOf(content), 1));
+}
+
+const keyValues = (all: readonly Buffer[]): Record<string, unknown> =>
+  Object.fromEntries(
+    all.map((bytes) => {
+      const fields = fieldsOf(bytes);
+      return [String(bytesOf(fields, 1)[0]), anyValue(bytesOf(fields, 2)[0] ?? Buffer.alloc(0))];
+    }),
+  );
+
+const recordsIn = (request: Buffer) =>
+  bytesOf(fieldsOf(request), 1)
+    .flatMap((resourceLogs) => bytesOf(fieldsOf(resourceLogs), 2))
+    .flatMap((scopeLogs) => bytesOf(fieldsOf(scopeLogs), 2))
+    .map((bytes) => {
+      const fields = fieldsOf(bytes);
+      return {
+        time: Number((bytesOf(fields, 1)[0] as Buffer).readBigUInt64LE() / 1_000_000n),
+        severity: fields.find(({ field }) => field === 2)?.value ?? 0,
+        severityText: String(bytesOf(fields, 3)[0] ?? ''),
+        body: bytesOf(fields, 5).map(anyValue)[0],
+        attributes: keyValues(bytesOf(fields, 6)),
+        traceId: (bytesOf(fields, 9)[0] ?? Buffer.alloc(0)).toString('hex'),
+        spanId: (bytesOf(fields, 10)[0] ?? Buffer.alloc(0)).toString('hex'),
+      };
+    });
+
+describe('otlp: records', () => {
+  it.each([
+    ['a line', { line: 'x', source: 'a.log' }, { body: 'x', attributes: { source: 'a.log' } }],
+    ['a message', { message: 'x', n: 1 }, { body: 'x', attributes: { n: 1 } }],
+    ['a line before a message', { line: 'x', message: 'y' }, { body: 'x', attributes: { message: 'y' } }],
+    ['neither', { n: 1, line: 7 }, { attributes: { n: 1, line: 7 } }],
+    ['a level', { level: 'Warning' }, { severity: 13, severityText: 'Warning' }],
+    ['a level as a number', { level: 3 }, { severity: 17, severityText: '3' }],
+    ['what is no level', { level: 'blue' }, { attributes: { level: 'blue' } }],
+    [
+      'ids',
+      { trace_id: '0AF7651916CD43DD8448EB211C80319C', span_id: 'b7ad6b7169203331' },
+      { traceId: '0AF7651916CD43DD8448EB211C80319C', spanId: 'b7ad6b7169203331' },
+    ],
+    [
+      'what are no ids',
+      { trace_id: '0'.repeat(32), span_id: 'xyz' },
+      { attributes: { trace_id: '0'.repeat(32), span_id: 'xyz' } },
+    ],
+  ])('of an event with %s', (_, data, expected) => {
+    expect(logRecord(at(data), 'level')).toEqual({ ...EMPTY, ...expected });
+  });
+
+  it('have the severity of another field', () => {
+    expect(logRecord(at({ log: { level: 'fatal', n: 1 } }), 'log.level')).toMatchObject({
+      severity: 21,
+      attributes: { log: { n: 1 } },
+    });
+  });
+});
+
+describe('otlp: protobuf', () => {
+  const source = { resource: { 'service.name': 'wéb' }, version: '1.2.3' };
+  const recordOf = (more: Partial<LogRecord>): LogRecord => ({ ...EMPTY, ...more });
+
+  it('has every value, however large and deep', () => {
+    const values = {
+      ...{ text: 'ä😀\n\u0000', empty: '', long: 'x'.repeat(70_000), yes: true, no: false },
+      ...{ zero: 0, n: 127, more: 128, large: Number.MAX_SAFE_INTEGER, half: 0.5, minus: -0.25, huge: 1e300 },
+      ...{
+        none: null,
+        list: [1, 'a', [true, null], { b: 2 }],
+        empties: [[], {}],
+        deep: { a: { b: { c: 'd' } } },
+      },
+      ...{ '': 'no name', __proto__x: 1 },
+    };
+    const records = [
+      recordOf({ attributes: values, body: 'one', severity: 9, severityText: 'info' }),
+      recordOf({ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }),
+      recordOf({ body: '' }),
+    ];
+    expect(recordsIn(encodeProtobuf(records, source))).toEqual(records);
+  });
+
+  it('has negative numbers as 64 bits, and what JSON does not hold as JSON does', () => {
+    const attributes = {
+      minus: -1,
+      big: 12345678901234567890n,
+      nan: Number.NaN,
+      date: new Date(0),
+      no: undefined,
+    };
+    const bytes = encodeProtobuf([recordOf({ attributes })], source);
+    expect(bytes.includes(Buffer.from('18ffffffffffffffffff01', 'hex'))).toBe(true);
+    expect(recordsIn(bytes)[0]?.attributes).toMatchObject({
+      ...{ big: '12345678901234567890', nan: null, date: '1970-01-01T00:00:00.000Z' },
+    });
+  });
+
+  it('names the resource and the scope', () => {
+    const [resourceLogs] = bytesOf(fieldsOf(encodeProtobuf([], source)), 1);
+    const fields = fieldsOf(resourceLogs as Buffer);
+    expect(keyValues(bytesOf(fieldsOf(bytesOf(fields, 1)[0] as Buffer), 1))).toEqual({
+      'service.name': 'wéb',
+    });
+    const scope = bytesOf(fieldsOf(bytesOf(fields, 2)[0] as Buffer), 1)[0] as Buffer;
+    expect(fieldsOf(scope).map(({ value }) => String(value))).toEqual(['millrace', '1.2.3']);
+  });
+});
+
+describe('otlp: requests', () => {
+  it('are in JSON as the specification says', async () => {
+    const sink = await sinkOf();
+    const ctx = contextFor(otlp, { url: sink.url, encoding: 'json', resource: { 'service.name': 'web' } });
+    await done(
+      otlp.forwardBatch?.({ ctx, events: [event(0, { level: 'info', n: 1, f: 0.5, l: [true] })], id: 'x' }),
+    );
+    expect(sink.requests[0]).toMatchObject({ method: 'POST', path: '/v1/logs' });
+    expect(sink.requests[0]?.headers['content-type']).toBe('application/json');
+    expect(JSON.parse(sink.requests[0]?.body ?? '')).toEqual({
+      resourceLogs: [
+        {
+          resource: { attributes: [{ key: 'service.name', value: { stringValue: 'web' } }] },
+          scopeLogs: [
+            {
+              scope: { name: 'millrace', version: '0.0.0' },
+              logRecords: [
+                {
+                  timeUnixNano: `${MS}000000`,
+                  observedTimeUnixNano: `${MS}000000`,
+                  severityNumber: 9,
+                  severityText: 'info',
+                  body: { stringValue: 'line 0' },
+                  attributes: [
+                    { key: 'n', value: { intValue: '1' } },
+                    { key: 'f', value: { doubleValue: 0.5 } },
+                    { key: 'l', value: { arrayValue: { values: [{ boolValue: true }] } } },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  const answered = async (answer: Answerer, encoding: string, count = 3) => {
+    const sink = await sinkOf(answer);
+    const ctx = contextFor(otlp, { url: sink.url, encoding });
+    const warn = jest.spyOn((ctx as { logger: { warn: (message: string) => void } }).logger, 'warn');
+    const sent = done(otlp.forwardBatch?.({ ctx, events: events(count), id: 'x' }));
+    return { sent, warn, sink };
+  };
+  /** The answer of a receiver that has rejected so many. */
+  const rejects = (count: number, encoding: string): Answerer => {
+    const bytes = Buffer.from([0x0a, 0x09, 0x08, count, 0x12, 0x05, ...Buffer.from('x y z')]);
+    const json = JSON.stringify({
+      partialSuccess: { rejectedLogRecords: `${count}`, errorMessage: 'hunter2' },
+    });
+    return (_, response) => response.end(encoding === 'json' ? json : bytes);
+  };
+
+  it.each(['protobuf', 'json'])(
+    'of which all records are rejected fail permanently: %s',
+    async (encoding) => {
+      const { sent, sink } = await answered(rejects(3, encoding), encoding);
+      const { permanent, message } = await failure(sent);
+      expect({ permanent, message: message.replace(sink.url.slice(0, -1), 'URL') }).toEqual({
+        permanent: true,
+        message: 'URL rejected the records of the request (partial_success)',
+      });
+    },
+  );
+
+  it.each(['protobuf', 'json'])(
+    'of which some are rejected are not sent again, and logged: %s',
+    async (encoding) => {
+      const { sent, warn } = await answered(rejects(2, encoding), encoding);
+      await sent;
+      expect(warn.mock.calls).toEqual([
+        [expect.stringMatching(/rejected 2 of 3 records and does not say which/), { rejected: 2 }],
+      ]);
+    },
+  );
+
+  it.each([
+    ['protobuf', rejects(0, 'protobuf')],
+    ['json', rejects(0, 'json')],
+    ['protobuf', status(200)],
+    ['json', status(200, {}, '{}')],
+    ['json', status(200, {}, '{"partialSuccess":null}')],
+    ['protobuf', status(200, {}, 'no message at all')],
+  ])('are delivered otherwise: %s', async (encoding, answer) => {
+    const { sent, warn } = await answered(answer, encoding);
+    await sent;
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it('are split after 413, and refuse only the events that have no time', async () => {
+    const { sent, sink } = await answered(
+      (request, response, incoming) =>
+        status(request.body.length > 200 ? 413 : 200)(request, response, incoming),
+      'protobuf',
+      9,
+    );
+    await sent;
+    expect(sink.requests.length).toBeGreaterThan(2);
+    const ctx = contextFor(otlp, { url: sink.url });
+    const batch = [event(0), { ...event(1), timestamp: 'never' }];
+    expect(
+      (await failure(done(otlp.forwardBatch?.({ ctx, events: batch, id: 'x' })))).failedEvents,
+    ).toMatchObject([{ index: 1, permanent: true }]);
+  });
+});
