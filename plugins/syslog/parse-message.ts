@@ -31,8 +31,8 @@ export type MessageParser = (text: string, source: string, received: string) => 
  *
  * @param zone of times that name none. Default: UTC.
  * @example
- * messageParser()('<165>1 2026-01-02T03:04:05.678Z web1 nginx 42 - - up', '10.0.0.7', '2026-01-02T03:04:06.000Z');
- * // { timestamp: '2026-01-02T03:04:05.678Z', fields: { facility: 'local4', severity: 'notice', hostname: 'web1', … } }
+ * const message = '<165>1 2026-01-02T03:04:05.678Z web1 nginx 42 - - up';
+ * messageParser()(message, '10.0.0.7', '2026-01-02T03:04:06.000Z').fields.hostname; // 'web1'
  */
 export function messageParser(zone?: string): MessageParser {
   const inZone = messageTimes(zone);
