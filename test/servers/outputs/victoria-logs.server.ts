@@ -29,4 +29,14 @@ const http: HttpConnector<VictoriaLogs> = {
   credentials: { fields: 'auth: { bearer: { file: token } }', isRight: hasToken },
 };
 
-testOverHttp(http);
+const loki: HttpConnector<VictoriaLogs> = {
+  ...victoriaLogs,
+  name: 'loki',
+  target: (server, name) => ({
+    forwarder: (at) => `plugin: loki, url: '${at}/insert', labels: { test: ${name} }`,
+    documents: () => messages(server, `test:=${name}`),
+  }),
+  credentials: { fields: 'auth: { bearer: { file: token } }', isRight: hasToken },
+};
+
+for (const connector of [http, loki]) testOverHttp(connector);
