@@ -39,8 +39,8 @@ export interface TcpConnector<S extends Restartable = Restartable> extends Conne
   port(server: S): number;
   /** The port that the server tells clients to connect to, where the proxy has to listen. Default: any. */
   readonly proxyPort?: (server: S) => number;
-  /** Fields with which an answer is waited for no longer than two seconds. */
-  readonly timeout: string;
+  /** Fields with which an answer is waited for no longer than two seconds. Without them, no answer stays away. */
+  readonly timeout?: string;
   /** Fields with which the certificates of a file are trusted, if millrace speaks TLS from the first byte on. */
   readonly trust?: (file: string) => string;
 }
