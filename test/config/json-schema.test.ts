@@ -66,6 +66,7 @@ describe('jsonSchema', () => {
       '"default": 9223372036854775807',
       '"exclusiveMaximum": 9223372036854775807',
       '"exclusiveMaximum": 9223372036854775807',
+      '"exclusiveMaximum": 9223372036854775807',
     ]);
   });
 });
