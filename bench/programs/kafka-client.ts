@@ -46,7 +46,7 @@ async function* batches(): AsyncGenerator<Buffer[]> {
 async function read(): Promise<void> {
   const file = openSync(path, 'a');
   setInterval(() => fdatasync(file, () => {}), SYNC_EVERY);
-  const consumer = new Consumer<Buffer, Buffer>({ ...options, groupId: `bare-${topic}` });
+  const consumer = new Consumer<Buffer, Buffer>({ ...options, groupId: `bare-${process.pid}-${Date.now()}` });
   const records = await consumer.consume({
     ...{ topics: [topic], mode: 'committed', fallbackMode: 'earliest', autocommit: 100 },
   });

@@ -78,6 +78,10 @@ const MAX_WAIT = 500;
 /** Bytes of an answer. One batch of records always comes, however large it is. */
 const MAX_BYTES = 8 * MIB;
 const MAX_PARTITION_BYTES = MIB;
+/** Milliseconds without a heartbeat after which the group takes a member for dead. */
+const SESSION_TIMEOUT = 10_000;
+/** The same with a name, by which the member may come back. */
+const STATIC_SESSION_TIMEOUT = 60_000;
 /** Milliseconds. */
 const ERROR_WAIT = 250;
 const EARLIEST = -2n;
@@ -121,8 +125,15 @@ class ClientMember implements GroupMember {
     this.#events = events;
     this.#maxWait = waits ? MAX_WAIT : 50;
     // Without retries: after a failed commit, the client would join again, and commit what others may have by then.
-    const options = { ...clientOptions(settings), autocommit: false, retries: 0 };
     const { group: groupId, instance } = settings;
+    const sessionTimeout = instance === undefined ? SESSION_TIMEOUT : STATIC_SESSION_TIMEOUT;
+    // A request to join is answered when members that died have timed out.
+    const timeouts = {
+      sessionTimeout,
+      rebalanceTimeout: 2 * sessionTimeout,
+      requestTimeout: 3 * sessionTimeout,
+    };
+    const options = { ...clientOptions(settings), ...timeouts, autocommit: false, retries: 0 };
     this.#consumer = new client.Consumer({
       ...options,
       groupId,
