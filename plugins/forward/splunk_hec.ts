@@ -57,6 +57,8 @@ const PATH = '/services/collector';
 const sink = httpSink((config: Config) => {
   const { token, index, sourcetype, source, host, format, acknowledge } = config;
   const channel = randomUUID();
+  const base = new URL(config.url).pathname.replace(/(?:\/services\/collector\/(?:event|raw))?\/*$/, '');
+  const ackPath = `${base}${PATH}/ack?channel=${channel}`;
   const given = Object.entries({ index, sourcetype, source, host }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, encodeURIComponent(value)]],
   );
@@ -72,7 +74,7 @@ const sink = httpSink((config: Config) => {
     },
     ...(acknowledge !== undefined && {
       readAnswer: (answer: Answer, of: AnsweredCall, ask: Ask) =>
-        acknowledged(answer, of, ask, acknowledge, channel),
+        acknowledged(answer, of, ask, acknowledge, ackPath),
     }),
   };
 });
@@ -183,7 +185,7 @@ async function acknowledged(
   { server }: AnsweredCall,
   ask: Ask,
   { timeout, interval }: NonNullable<Config['acknowledge']>,
-  channel: string,
+  path: string,
 ): Promise<PartialFailure> {
   const id = (jsonOf(text) as { readonly ackId?: unknown } | null | undefined)?.ackId;
   if (!Number.isSafeInteger(id)) {
@@ -193,9 +195,7 @@ async function acknowledged(
   const elapsed = steadyClock();
   const question = Buffer.from(JSON.stringify({ acks: [id] }));
   while (elapsed() < timeout * 1000) {
-    const answer = await firstValueFrom(
-      timer(interval * 1000).pipe(concatMap(() => ask(`${PATH}/ack?channel=${channel}`, question))),
-    );
+    const answer = await firstValueFrom(timer(interval * 1000).pipe(concatMap(() => ask(path, question))));
     const acks = (jsonOf(answer.text) as { readonly acks?: Readonly<Record<string, unknown>> } | undefined)
       ?.acks;
     if (acks?.[String(id)] === true) return { failedEvents: [] };

@@ -156,13 +156,20 @@ describe('splunk_hec: answers', () => {
       };
     };
 
-    it('a batch is delivered when the indexers have stored it', async () => {
+    it.each([
+      ['', ''],
+      ['base', '/base'],
+      ['base/', '/base'],
+      ['base/services/collector/event', '/base'],
+      ['services/collector/event/', ''],
+    ])('a batch is delivered when the indexers have stored it: %j', async (below, base) => {
       const sink = await sinkOf(indexer(3));
-      await send(contextOf({ url: `${sink.url}base`, acknowledge }), events(2));
+      await send(contextOf({ url: sink.url + below, acknowledge }), events(2));
       const [first, ...questions] = sink.requests;
       const channel = first?.headers['x-splunk-request-channel'];
+      expect(first?.path).toMatch(new RegExp(`^${base}/services/collector/event/?$`));
       expect(questions.map(({ path }) => path)).toEqual(
-        Array(3).fill(`/base/services/collector/ack?channel=${channel}`),
+        Array(3).fill(`${base}/services/collector/ack?channel=${channel}`),
       );
     });
 
