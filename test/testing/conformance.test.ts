@@ -127,6 +127,23 @@ function withSyslogSender(): { readonly listen: string } {
   return { listen: `udp://127.0.0.1:${port}` };
 }
 
+/** Something that posts an event every few milliseconds to a port, for some seconds. */
+function withHttpSender(path: string, bodyOf: (count: number) => object): { readonly listen: string } {
+  const port = ++lastPort;
+  let count = 0;
+  const timer = setInterval(() => {
+    const body = JSON.stringify(bodyOf(++count));
+    const headers = { 'content-type': 'application/json' };
+    fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body }).catch(() => {});
+    if (count === 200) clearInterval(timer);
+  }, 10).unref();
+  return { listen: `127.0.0.1:${port}` };
+}
+
+const otlpLogs = (count: number) => ({
+  resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: `record ${count}` } }] }] }],
+});
+
 /** What the files of a folder hold, by name. */
 function written(path: string): Record<string, string> {
   return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')]));
@@ -201,6 +218,8 @@ const OPTIONS: Readonly<Record<string, readonly ConformanceOptions[]>> = {
   'collect kafka': [
     { config: { brokers: 'localhost', topics: 'logs', group: 'millrace' }, time: 'real', patience: 500 },
   ],
+  'collect http': [{ config: () => withHttpSender('/', (n) => ({ n })), time: 'real', patience: 500 }],
+  'collect otlp': [{ config: () => withHttpSender('/v1/logs', otlpLogs), time: 'real', patience: 500 }],
   'collect syslog': [{ config: withSyslogSender, time: 'real', patience: 500 }],
   'collect nats': [{ config: { servers: 'localhost', stream: 'LOGS', durable: 'workers' } }],
   'collect host_exec': [{ config: { interval: 0.5 } }],
