@@ -163,6 +163,8 @@ export interface PartialFailure {
   readonly failedEvents: readonly FailedEvent[];
   /** Seconds until those that are to be retried may be sent again, if the server said so. */
   readonly retryAfter?: number | undefined;
+  /** The error after which no further event was sent. One that may pass keeps later events from overtaking those that failed. */
+  readonly stoppedBy?: unknown;
 }
 
 /** The JSON of an answer; undefined if it is none. */

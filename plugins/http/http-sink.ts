@@ -272,10 +272,7 @@ class Sender {
     call.hasResult ||= isSuccess(answer) || count === 1;
     if (isSuccess(answer)) {
       this.#stats.bytes(sent.length);
-      return (
-        (await readAnswer?.(answer, of, (path, own) => this.#client.post(own, call.signal, path))) ??
-        ALL_TAKEN
-      );
+      return (await readAnswer?.(answer, of, (path, own) => this.#ask(path, own, call.signal))) ?? ALL_TAKEN;
     }
     if (isTooLarge(answer) && mayBeSplit) {
       this.#tooLarge = Math.min(this.#tooLarge, body.length);
@@ -285,29 +282,34 @@ class Sender {
     throw errorOf(answer, of);
   }
 
+  /** All requests have the same headers, and so the same compression. */
+  async #ask(path: string, body: Buffer, signal: AbortSignal): Promise<Answer> {
+    return this.#client.post(await compressed(body, this.#compression), signal, path);
+  }
+
   async #sendParts(documents: Documents, call: Call): Promise<PartialFailure> {
     const failedEvents: FailedEvent[] = [];
     let retryAfter: number | undefined;
-    let lastError: unknown;
+    let stoppedBy: unknown;
     // A single event always has a result, so that each attempt leaves fewer events.
     const parts = call.isLate() && !call.hasResult ? documents.split(1) : halves(documents);
     for (const part of parts) {
       try {
-        // After an error that may pass, the rest waits for the next attempt.
-        if (lastError !== undefined && !isPermanent(lastError)) throw lastError;
+        if (stoppedBy !== undefined) throw stoppedBy;
         const failure = await this.#sendPart(part, call);
         failedEvents.push(...failure.failedEvents);
         retryAfter = longer(retryAfter, failure.retryAfter);
+        stoppedBy = failure.stoppedBy;
       } catch (error) {
-        lastError = error;
+        if (!isPermanent(error)) stoppedBy = error;
         retryAfter = longer(retryAfter, retryAfterOf(error));
         failedEvents.push(...failuresOf(part, error));
       }
     }
     const isWhole =
       failedEvents.length === documents.count && failedEvents.every((event) => !event.permanent);
-    if (lastError !== undefined && isWhole) throw lastError;
-    return { failedEvents, retryAfter };
+    if (stoppedBy !== undefined && isWhole) throw stoppedBy;
+    return { failedEvents, retryAfter, stoppedBy };
   }
 }
 

@@ -454,6 +454,32 @@ describe('http: answers', () => {
     ]);
   });
 
+  it.each([
+    ['in the first quarter', [413, 413, 413, 200, 429], [0]],
+    ['in the second quarter', [413, 413, 200, 429], [0, 1]],
+    ['before anything was taken', [413, 413, 413, 429], []],
+    ['after an event that is refused for good', [413, 413, 413, 413, 429], [], 0],
+    ['in the third quarter', [413, 413, 200, 200, 413, 200, 429], [0, 1, 2, 3, 4]],
+  ])(
+    'a part of a part that fails for now leaves all of the rest for the next attempt: %s',
+    async (_, codes, taken, refused: number | undefined = undefined) => {
+      const isDeep = refused !== undefined;
+      const answers = codes.map((code) => status(code, code === 429 ? { 'retry-after': '30' } : {}));
+      const sink = await sinkOf(inTurn(...answers, status(200)));
+      const error = await failure(sendTo(contextOf({ url: sink.url }), events(8)));
+      expect(sink.requests).toHaveLength(codes.length);
+      expect(error.retryAfter).toBe(30);
+      const left = Array.from({ length: 8 }, (__, index) => index).filter(
+        (index) => !(taken as readonly number[]).includes(index),
+      );
+      if (taken.length === 0 && !isDeep) expect(error.failedEvents).toBeUndefined();
+      else
+        expect(error.failedEvents).toMatchObject(
+          left.map((index) => ({ index, permanent: index === refused })),
+        );
+    },
+  );
+
   it('are not shown, and are read to a limit', async () => {
     const long = `hunter2 ${'x'.repeat(10_000_000)}`;
     const error = await answered(status(500, {}, long));

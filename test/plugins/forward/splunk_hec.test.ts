@@ -173,6 +173,13 @@ describe('splunk_hec: answers', () => {
       );
     });
 
+    it('questions are compressed as their header says', async () => {
+      const sink = await sinkOf(indexer(1));
+      await send(contextOf({ url: sink.url, acknowledge, compression: 'gzip' }), events(2));
+      expect(sink.requests.map(({ headers }) => headers['content-encoding'])).toEqual(['gzip', 'gzip']);
+      expect(sink.requests[1]?.body).toBe('{"acks":[7]}');
+    });
+
     it('a batch is sent again if they have not within the time, or if there is no id', async () => {
       const late = await sent(indexer(Number.POSITIVE_INFINITY), {
         acknowledge: { timeout: 0.05, interval: 0.01 },
