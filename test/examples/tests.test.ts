@@ -42,6 +42,16 @@ describe('the tests of the examples', () => {
   });
 });
 
+describe('the tests of the examples in folders', () => {
+  // Of these, no test can notice every small change: virtual time has no server that stores a document once.
+  it.each(['kafka/archive.yaml', 'opensearch/access-log.yaml', 's3/archive.yaml'])(
+    'pass: %s',
+    async (name) => {
+      expect(await runCommand(['test', `examples/${name}`])).toMatchObject({ code: 0 });
+    },
+  );
+});
+
 describe('an example that is tested', () => {
   it.each(['redaction', 'fan-out', 'restart'])('runs for real: %s', async (name) => {
     // A folder that looks like the repository, with the first lines of the data. The quick start reads all of it.

@@ -212,7 +212,7 @@ skipWithout('kafka')('Kafka', () => {
   });
 
   it(
-    'examples/kafka.yaml takes secrets out of a log, and keeps what the topic has',
+    'examples/kafka/archive.yaml takes secrets out of a log, and keeps what the topic has',
     async () => {
       await broker.createTopic('logs', 3);
       const folder = temp('example');
@@ -220,7 +220,7 @@ skipWithout('kafka')('Kafka', () => {
       writeFileSync(join(folder, 'app.log'), 'login of ada with password=hunter2-q9\nready in 12 ms\n');
       const env = { LOG: join(folder, '*.log'), KAFKA: broker.broker };
       await start(
-        ['run', join(ROOT, 'examples/kafka.yaml'), '--state-dir', join(folder, 'state')],
+        ['run', join(ROOT, 'examples/kafka/archive.yaml'), '--state-dir', join(folder, 'state')],
         folder,
         env,
       );
