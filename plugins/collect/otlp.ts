@@ -10,10 +10,7 @@ import { otlpEndpoint } from '../otlp/otlp-endpoint.ts';
 
 const schema = CollectConfigBase.extend(httpListenerFields(4318));
 
-const ENDPOINTS = new Map([
-  ['/v1/logs', otlpEndpoint(LOGS)],
-  ['/v1/traces', otlpEndpoint(TRACES)],
-]);
+const ENDPOINTS = new Map([LOGS, TRACES].map((signal) => [signal.path, otlpEndpoint(signal)]));
 
 export default defineCollector({
   description: 'Listens for logs and traces of OpenTelemetry: OTLP over HTTP, as protobuf or JSON.',

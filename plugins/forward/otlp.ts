@@ -11,20 +11,23 @@ import {
 } from '../../src/sdk/index.ts';
 import { fieldName } from '../expressions/schema.ts';
 import { type Answer, type AnsweredCall, jsonOf, type PartialFailure } from '../http/answer.ts';
-import { EventDocuments } from '../http/documents.ts';
+import { type Documents, EventDocuments } from '../http/documents.ts';
 import { httpFields, httpUrl } from '../http/http-fields.ts';
 import { encodeEach, httpSink } from '../http/http-sink.ts';
-import { encodeJson, encodeProtobuf } from '../otlp/encode-logs.ts';
-import { type LogRecord, logRecord } from '../otlp/log-record.ts';
+import { encodeJson, encodeProtobuf } from '../otlp/encode.ts';
+import { LOGS, type Signal } from '../otlp/messages.ts';
+import { type OtlpRecord, otlpRecord } from '../otlp/otlp-record.ts';
 import { protoFields } from '../otlp/proto-writer.ts';
 
 const schema = ForwardConfigBase.extend({
-  url: httpUrl().describe('The URL of the receiver, to which `/v1/logs` is added.'),
+  url: httpUrl().describe('The URL of the receiver, to which `/v1/logs` or `/v1/traces` is added.'),
   encoding: z.enum(['protobuf', 'json']).default('protobuf').describe('How requests are encoded.'),
   resource: z
     .record(z.string().min(1), z.string())
     .default({})
-    .describe('The attributes of the resource, such as `service.name`.'),
+    .describe(
+      'The attributes of the resource, such as `service.name`, of events that have none of their own.',
+    ),
   severity: fieldName()
     .default('level')
     .describe('The field of `data` with the level, which becomes the severity.'),
@@ -35,13 +38,12 @@ type Context = PluginContext<typeof schema>;
 type Config = Context['config'];
 
 const sink = httpSink(({ encoding }: Config, log?: Logger) => ({
-  path: '/v1/logs',
   headers: { 'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf' },
   readAnswer: (answer: Answer, of: AnsweredCall) => readAnswer(answer, of, log),
 }));
 
 export default defineForwarder({
-  description: 'Sends events as logs by OTLP over HTTP, such as to an OpenTelemetry Collector.',
+  description: 'Sends logs and traces by OTLP over HTTP, such as to an OpenTelemetry Collector.',
   example: `
 collector:
   plugin: otlp
@@ -55,18 +57,36 @@ collector:
   forwardBatch: ({ ctx, events }) => send(ctx, events),
 });
 
+/** Logs first, then spans, which have a path of their own. */
 function send(ctx: Context, events: readonly CollectedEvent[]) {
-  const { encoding, resource, severity } = ctx.config;
-  const source = { resource, version: ctx.info.version };
-  const encode = (records: readonly LogRecord[]): Buffer =>
-    encoding === 'json' ? encodeJson(records, source) : encodeProtobuf(records, source);
-  return sink.send(ctx, () =>
-    encodeEach(
+  const { url, encoding, resource, severity } = ctx.config;
+  const scope = { name: 'millrace', version: ctx.info.version };
+  const mapping = { severity, origin: { resource: { attributes: resource }, scope } };
+  const encode = encoding === 'json' ? encodeJson : encodeProtobuf;
+  return sink.send(ctx, () => {
+    let records: readonly SentRecord[] = [];
+    const call = encodeEach(
       events,
-      (event) => logRecord(event, severity),
-      (records) => new EventDocuments(records, encode),
-    ),
-  );
+      (event, position): SentRecord => ({ ...otlpRecord(event, mapping), position }),
+      (unsorted) => {
+        records = unsorted.toSorted((a, b) => Number(a.signal !== LOGS) - Number(b.signal !== LOGS));
+        return new EventDocuments(records, encode, ({ signal }) => signal);
+      },
+    );
+    const pathOf = ({ first }: Documents) => pathFor(url, records[first]?.signal ?? LOGS);
+    return { ...call, positions: records.map(({ position }) => position), pathOf };
+  });
+}
+
+interface SentRecord extends OtlpRecord {
+  /** Of its event in the call. */
+  readonly position: number;
+}
+
+/** `url` may end with the path of either signal. */
+function pathFor(url: string, { path }: Signal): string {
+  const { pathname, search } = new URL(url);
+  return pathname.replace(/\/+$/, '').replace(/\/v1\/(?:logs|traces)$/, '') + path + search;
 }
 
 /**
@@ -94,12 +114,13 @@ function readAnswer(
 
 function rejectedInJson(text: string): number {
   const answer = jsonOf(text) as {
-    readonly partialSuccess?: { readonly rejectedLogRecords?: unknown };
+    readonly partialSuccess?: { readonly rejectedLogRecords?: unknown; readonly rejectedSpans?: unknown };
   } | null;
-  return Number(answer?.partialSuccess?.rejectedLogRecords ?? 0) || 0;
+  const { rejectedLogRecords, rejectedSpans } = answer?.partialSuccess ?? {};
+  return Number(rejectedLogRecords ?? rejectedSpans ?? 0) || 0;
 }
 
-/** `ExportLogsServiceResponse`: `partial_success` is its field 1, and `rejected_log_records` the field 1 of that. */
+/** `partial_success` is the field 1 of the answer, and the number of rejected logs or spans the field 1 of that. */
 function rejectedIn(bytes: Buffer): number {
   const partial = protoFields(bytes)?.find(({ field }) => field === 1)?.value;
   if (partial === undefined || typeof partial === 'number') return 0;

@@ -7,6 +7,8 @@ export interface Documents {
   readonly count: number;
   /** The position of the first one among the events of the call. */
   readonly first: number;
+  /** How many of the first ones are sent before the others, if they cannot go in one request. */
+  readonly boundary?: number | undefined;
   /** The body of a request with these events, without compression. */
   body(): Buffer;
   /** The first `middle` events, of which there are more, and the others. */
@@ -83,12 +85,26 @@ export class EventDocuments<E> implements Documents {
   readonly first: number;
   readonly #events: readonly E[];
   readonly #encode: (events: readonly E[]) => Buffer;
+  readonly #kindOf: (event: E) => unknown;
   #body: Buffer | undefined;
 
-  constructor(events: readonly E[], encode: (events: readonly E[]) => Buffer, first = 0) {
+  /** `kindOf`: events of several kinds do not go in one request. */
+  constructor(
+    events: readonly E[],
+    encode: (events: readonly E[]) => Buffer,
+    kindOf: (event: E) => unknown = () => undefined,
+    first = 0,
+  ) {
     this.#events = events;
     this.#encode = encode;
+    this.#kindOf = kindOf;
     this.first = first;
+  }
+
+  get boundary(): number | undefined {
+    const kind = this.#events[0] === undefined ? undefined : this.#kindOf(this.#events[0]);
+    const boundary = this.#events.findIndex((event) => this.#kindOf(event) !== kind);
+    return boundary === -1 ? undefined : boundary;
   }
 
   get count(): number {
@@ -102,7 +118,7 @@ export class EventDocuments<E> implements Documents {
 
   split(middle: number): readonly [Documents, Documents] {
     const part = (start: number, end?: number) =>
-      new EventDocuments(this.#events.slice(start, end), this.#encode, this.first + start);
+      new EventDocuments(this.#events.slice(start, end), this.#encode, this.#kindOf, this.first + start);
     return [part(0, middle), part(middle)];
   }
 }

@@ -260,6 +260,7 @@ class Sender {
   async #sendPart(documents: Documents, call: Call): Promise<PartialFailure> {
     // An attempt that lasts longer than the timeout would be aborted, and what it has found forgotten.
     if (call.hasResult && call.isLate()) throw new PluginError(NOT_TRIED);
+    if (documents.boundary !== undefined) return this.#sendParts(documents, call);
     const { splitsRefused = true, isAboutEvents, readAnswer, verdictOn } = this.#protocol;
     const { count } = documents;
     const mayBeSplit = count > 1 && !call.isWhole;
@@ -292,7 +293,8 @@ class Sender {
     let retryAfter: number | undefined;
     let stoppedBy: unknown;
     // A single event always has a result, so that each attempt leaves fewer events.
-    const parts = call.isLate() && !call.hasResult ? documents.split(1) : halves(documents);
+    const first = call.isLate() && !call.hasResult ? 1 : documents.boundary;
+    const parts = first === undefined ? halves(documents) : documents.split(first);
     for (const part of parts) {
       try {
         if (stoppedBy !== undefined) throw stoppedBy;

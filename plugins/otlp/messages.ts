@@ -28,11 +28,12 @@ export interface Field {
 export interface Message {
   readonly fields: readonly Field[];
   readonly byNumber: readonly (Field | undefined)[];
+  readonly byName: ReadonlyMap<string, Field>;
 }
 
 type Definition = readonly [number: number, type: FieldType | readonly [Message], json?: string];
 
-/** Fields by their names in events. The name in JSON is the same in camel case, unless it is given. */
+/** Fields by their names in events, in the order of their numbers. The name in JSON is the same in camel case, unless it is given. */
 function message(definitions: Readonly<Record<string, Definition>>): Message {
   const fields = Object.entries(definitions).map(([name, [number, type, json]]): Field => {
     const isList = Array.isArray(type);
@@ -44,7 +45,7 @@ function message(definitions: Readonly<Record<string, Definition>>): Message {
   });
   const byNumber: (Field | undefined)[] = [];
   for (const field of fields) byNumber[field.number] = field;
-  return { fields, byNumber };
+  return { fields, byNumber, byName: new Map(fields.map((field) => [field.name, field])) };
 }
 
 export const RESOURCE = message({ attributes: [1, 'attributes'], dropped_attributes_count: [2, 'uint32'] });
@@ -110,6 +111,7 @@ export const SPAN = message({
 /** What a request holds: records of a scope of a resource, the same for logs and for traces but for their names. */
 export interface Signal {
   readonly record: Message;
+  readonly path: string;
   /** Names in JSON. In protobuf, all three have the same numbers. */
   readonly json: { readonly resources: string; readonly scopes: string; readonly records: string };
   /** The count of `partialSuccess`. */
@@ -120,6 +122,7 @@ export interface Signal {
 
 export const LOGS: Signal = {
   record: LOG_RECORD,
+  path: '/v1/logs',
   json: { resources: 'resourceLogs', scopes: 'scopeLogs', records: 'logRecords' },
   rejected: 'rejectedLogRecords',
   times: ['time', 'observed_time'],
@@ -127,6 +130,7 @@ export const LOGS: Signal = {
 
 export const TRACES: Signal = {
   record: SPAN,
+  path: '/v1/traces',
   json: { resources: 'resourceSpans', scopes: 'scopeSpans', records: 'spans' },
   rejected: 'rejectedSpans',
   times: ['start_time', 'end_time'],

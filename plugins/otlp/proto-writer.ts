@@ -62,6 +62,13 @@ export class ProtoWriter {
     this.#tag(field, FIXED64);
   }
 
+  fixed32(field: number, value: number): void {
+    this.#reserve(4);
+    this.#start -= 4;
+    this.#bytes.writeUInt32LE(value, this.#start);
+    this.#tag(field, FIXED32);
+  }
+
   fixed64(field: number, value: bigint): void {
     this.#reserve(8);
     this.#start -= 8;

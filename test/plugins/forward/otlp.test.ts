@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import otlp from '../../../plugins/forward/otlp.ts';
-import { encodeProtobuf } from '../../../plugins/otlp/encode-logs.ts';
-import { type LogRecord, logRecord } from '../../../plugins/otlp/log-record.ts';
+import { encodeProtobuf } from '../../../plugins/otlp/encode.ts';
+import { LOGS } from '../../../plugins/otlp/messages.ts';
+import { type Fields, otlpRecord } from '../../../plugins/otlp/otlp-record.ts';
 import { type ProtoField, protoFields } from '../../../plugins/otlp/proto-writer.ts';
 import { type Answerer, status } from '../../support/http-sink.ts';
 import { contextFor, done, event, events, failure, sinkOf } from './http-helpers.ts';
@@ -10,15 +11,14 @@ afterEach(() => void jest.restoreAllMocks());
 
 const MS = Date.parse('2026-01-01T00:00:00Z');
 const at = (data: Record<string, unknown>) => ({ timestamp: '2026-01-01T00:00:00.000Z', data });
-const EMPTY = {
-  time: MS,
-  severity: 0,
-  severityText: '',
-  body: undefined,
-  attributes: {},
-  traceId: '',
-  spanId: '',
+const TIMES = { time: BigInt(MS) * 1_000_000n, observed_time: BigInt(MS) * 1_000_000n };
+const EMPTY = { ...TIMES, attributes: {} };
+const ORIGIN = {
+  resource: { attributes: { 'service.name': 'wéb' } },
+  scope: { name: 'millrace', version: '1.2.3' },
 };
+const recordFieldsOf = (data: Record<string, unknown>, severity = 'level') =>
+  otlpRecord(at(data), { severity, origin: ORIGIN }).fields;
 
 /** A message as a plain value: numbers, and fields of other messages as far as `message` knows them. */
 const fieldsOf = (bytes: Buffer): readonly ProtoField[] => protoFields(bytes) ?? [];
@@ -52,15 +52,19 @@ const recordsIn = (request: Buffer) =>
     .flatMap((scopeLogs) => bytesOf(fieldsOf(scopeLogs), 2))
     .map((bytes) => {
       const fields = fieldsOf(bytes);
-      return {
-        time: Number((bytesOf(fields, 1)[0] as Buffer).readBigUInt64LE() / 1_000_000n),
-        severity: fields.find(({ field }) => field === 2)?.value ?? 0,
-        severityText: String(bytesOf(fields, 3)[0] ?? ''),
+      const times = [1, 11].map((field) => (bytesOf(fields, field)[0] as Buffer).readBigUInt64LE());
+      const known = {
+        ...{ time: times[0], observed_time: times[1] },
+        severity_number: fields.find(({ field }) => field === 2)?.value,
+        severity_text: bytesOf(fields, 3)[0]?.toString(),
         body: bytesOf(fields, 5).map(anyValue)[0],
         attributes: keyValues(bytesOf(fields, 6)),
-        traceId: (bytesOf(fields, 9)[0] ?? Buffer.alloc(0)).toString('hex'),
-        spanId: (bytesOf(fields, 10)[0] ?? Buffer.alloc(0)).toString('hex'),
+        ...{
+          trace_id: bytesOf(fields, 9)[0]?.toString('hex'),
+          span_id: bytesOf(fields, 10)[0]?.toString('hex'),
+        },
       };
+      return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
     });
 
 describe('otlp: records', () => {
@@ -69,13 +73,13 @@ describe('otlp: records', () => {
     ['a message', { message: 'x', n: 1 }, { body: 'x', attributes: { n: 1 } }],
     ['a line before a message', { line: 'x', message: 'y' }, { body: 'x', attributes: { message: 'y' } }],
     ['neither', { n: 1, line: 7 }, { attributes: { n: 1, line: 7 } }],
-    ['a level', { level: 'Warning' }, { severity: 13, severityText: 'Warning' }],
-    ['a level as a number', { level: 3 }, { severity: 17, severityText: '3' }],
+    ['a level', { level: 'Warning' }, { severity_number: 13, severity_text: 'Warning' }],
+    ['a level as a number', { level: 3 }, { severity_number: 17, severity_text: '3' }],
     ['what is no level', { level: 'blue' }, { attributes: { level: 'blue' } }],
     [
       'ids',
       { trace_id: '0AF7651916CD43DD8448EB211C80319C', span_id: 'b7ad6b7169203331' },
-      { traceId: '0AF7651916CD43DD8448EB211C80319C', spanId: 'b7ad6b7169203331' },
+      { trace_id: '0AF7651916CD43DD8448EB211C80319C', span_id: 'b7ad6b7169203331' },
     ],
     [
       'what are no ids',
@@ -83,20 +87,21 @@ describe('otlp: records', () => {
       { attributes: { trace_id: '0'.repeat(32), span_id: 'xyz' } },
     ],
   ])('of an event with %s', (_, data, expected) => {
-    expect(logRecord(at(data), 'level')).toEqual({ ...EMPTY, ...expected });
+    expect(recordFieldsOf(data)).toEqual({ ...EMPTY, ...expected });
   });
 
   it('have the severity of another field', () => {
-    expect(logRecord(at({ log: { level: 'fatal', n: 1 } }), 'log.level')).toMatchObject({
-      severity: 21,
+    expect(recordFieldsOf({ log: { level: 'fatal', n: 1 } }, 'log.level')).toMatchObject({
+      severity_number: 21,
       attributes: { log: { n: 1 } },
     });
   });
 });
 
 describe('otlp: protobuf', () => {
-  const source = { resource: { 'service.name': 'wéb' }, version: '1.2.3' };
-  const recordOf = (more: Partial<LogRecord>): LogRecord => ({ ...EMPTY, ...more });
+  const recordOf = (more: Fields): Fields => ({ ...EMPTY, ...more });
+  const encode = (records: readonly Fields[]) =>
+    encodeProtobuf(records.map((fields) => ({ signal: LOGS, fields, origin: ORIGIN })));
 
   it('has every value, however large and deep', () => {
     const values = {
@@ -111,11 +116,11 @@ describe('otlp: protobuf', () => {
       ...{ '': 'no name', __proto__x: 1 },
     };
     const records = [
-      recordOf({ attributes: values, body: 'one', severity: 9, severityText: 'info' }),
-      recordOf({ traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }),
+      recordOf({ attributes: values, body: 'one', severity_number: 9, severity_text: 'info' }),
+      recordOf({ trace_id: '0af7651916cd43dd8448eb211c80319c', span_id: 'b7ad6b7169203331' }),
       recordOf({ body: '' }),
     ];
-    expect(recordsIn(encodeProtobuf(records, source))).toEqual(records);
+    expect(recordsIn(encode(records))).toEqual(records);
   });
 
   it('has negative numbers as 64 bits, and what JSON does not hold as JSON does', () => {
@@ -126,7 +131,7 @@ describe('otlp: protobuf', () => {
       date: new Date(0),
       no: undefined,
     };
-    const bytes = encodeProtobuf([recordOf({ attributes })], source);
+    const bytes = encode([recordOf({ attributes })]);
     expect(bytes.includes(Buffer.from('18ffffffffffffffffff01', 'hex'))).toBe(true);
     expect(recordsIn(bytes)[0]?.attributes).toMatchObject({
       ...{ big: '12345678901234567890', nan: null, date: '1970-01-01T00:00:00.000Z' },
@@ -134,7 +139,7 @@ describe('otlp: protobuf', () => {
   });
 
   it('names the resource and the scope', () => {
-    const [resourceLogs] = bytesOf(fieldsOf(encodeProtobuf([], source)), 1);
+    const [resourceLogs] = bytesOf(fieldsOf(encode([EMPTY])), 1);
     const fields = fieldsOf(resourceLogs as Buffer);
     expect(keyValues(bytesOf(fieldsOf(bytesOf(fields, 1)[0] as Buffer), 1))).toEqual({
       'service.name': 'wéb',
