@@ -1,6 +1,7 @@
+import { dirname } from 'node:path';
 import { defer, map, Observable } from 'rxjs';
 import { type Demand, pullFrom } from '../../operators/index.ts';
-import { makeFolder, perFileSystem, writeError } from '../../operators/internal-files.ts';
+import { makeFolder, perFileSystem, syncFolder, writeError } from '../../operators/internal-files.ts';
 import { EventBatch } from '../sdk/event-batch.ts';
 import { WrittenEvents } from '../sdk/rows.ts';
 import { toJsonLine } from '../sdk/serialise.ts';
@@ -60,6 +61,7 @@ class DiskBuffer implements EventBuffer {
     await closingBuffers().get(folder);
     try {
       await makeFolder(folder, 0o700);
+      await syncFolder(dirname(folder));
     } catch (error) {
       throw writeError(folder, error as NodeJS.ErrnoException);
     }

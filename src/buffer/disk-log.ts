@@ -127,8 +127,18 @@ export class DiskLog {
   /** What was read up to `end` is no longer needed. To be called in the order of reading. */
   release(end: LogPosition): void {
     this.#unreleased.shift();
+    this.#releaseTo(end);
+  }
+
+  #releaseTo(end: LogPosition): void {
     this.#released.move(end);
     void this.#removeReleased();
+  }
+
+  async #closeReader(): Promise<void> {
+    const reader = this.#reader;
+    this.#reader = undefined;
+    await reader?.close();
   }
 
   /** Nothing more will be written: `read` ends after the last record. */
@@ -149,7 +159,7 @@ export class DiskLog {
     await this.#lastWrite;
     await this.#retireWriter();
     await this.#removeReleased();
-    await this.#reader?.close();
+    await this.#closeReader();
     await this.#released.close();
   }
 
@@ -228,7 +238,7 @@ export class DiskLog {
 
   async #readerOf(segment: Segment): Promise<SegmentReader> {
     if (this.#reader?.segment !== segment) {
-      await this.#reader?.close();
+      await this.#closeReader();
       const { segment: number, offset } = this.#next;
       this.#reader = await SegmentReader.open(segment, segment.number === number ? offset : 0);
     }
@@ -251,6 +261,10 @@ export class DiskLog {
     }
     this.#options.logger.error(`${segment.path}: ${counted(events, 'event')} ${damageAt(end.offset)}`);
     this.#options.onDropped(events);
+    // A reader that has lost its way starts over at the next record.
+    if (found === undefined) await this.#closeReader();
+    // With nothing in flight that would release it, it would take room for ever.
+    if (this.#unreleased.length === 0) this.#releaseTo(end);
     return undefined;
   }
 }

@@ -147,6 +147,31 @@ describe('a log on disk', () => {
     ]);
   });
 
+  it('goes on after a damaged record in the segment that is being written, and keeps no room for it', async () => {
+    const log = await open();
+    const read: number[] = [];
+    await write(log, 1);
+    await write(log, 2);
+    const path = folder('buffer/000000000001.records');
+    const bytes = fs.readFileSync(path);
+    (bytes[0] as number) ^= 1;
+    fs.writeFileSync(path, bytes);
+    const reading = (async () => {
+      for await (const { documents, end } of log.read()) {
+        read.push(JSON.parse(documents.toString()).n);
+        log.release(end);
+      }
+    })();
+    await eventually(() => expect(dropped).toBe(2));
+    await write(log, 3);
+    await write(log, 4);
+    await eventually(() => expect(read).toEqual([3, 4]));
+    expect(dropped).toBe(2);
+    expect(log.status.events).toBe(0);
+    log.end();
+    await reading;
+  });
+
   describe('that is full', () => {
     const fill = async (log: DiskLog) => {
       for (let n = 0; n < 20; n++) await write(log, n);

@@ -202,8 +202,13 @@ describe('a buffer on disk', () => {
     await start();
     emit(1, 2, 3);
     await eventually(() => expect(outcomes).toHaveLength(1));
-    const status = manager.counters('main')?.buffer?.status;
-    expect(status).toMatchObject({ events: 3, bytes: expect.any(Number), oldest: expect.any(Number) });
+    await eventually(() =>
+      expect(manager.counters('main')?.buffer?.status).toMatchObject({
+        events: 3,
+        bytes: expect.any(Number),
+        oldest: expect.any(Number),
+      }),
+    );
   });
 
   it('ends a run whose folder cannot be used, with a message that names it', async () => {
