@@ -1,4 +1,4 @@
-import type { BaseOptions, SASLOptions } from '@platformatic/kafka';
+import type { BaseOptions, ConnectionPool, SASLOptions } from '@platformatic/kafka';
 import { PluginError, safeReason } from '../../src/sdk/index.ts';
 import type { ConnectionSettings } from './settings.ts';
 
@@ -20,12 +20,18 @@ export async function loadClient(): Promise<Client> {
   }
 }
 
-/** Secrets are read for each client, so that a rotated one is used once the connection fails. */
-export function clientOptions({ brokers, sasl, tls }: ConnectionSettings): BaseOptions {
+/**
+ * Secrets are read for each client, so that a rotated one is used once the connection fails.
+ *
+ * @param silence milliseconds, the same as those of {@link closeSilent}
+ */
+export function clientOptions({ brokers, sasl, tls }: ConnectionSettings, silence: number): BaseOptions {
   return {
     clientId: 'millrace',
     bootstrapBrokers: brokers.map(addressOf),
     connectTimeout: CONNECT_TIMEOUT,
+    // The connection ends sooner, in the login as well: only then, another attempt takes a new one.
+    requestTimeout: silence + CONNECT_TIMEOUT,
     ...(sasl && {
       sasl: {
         mechanism: sasl.mechanism.toUpperCase() as SASLOptions['mechanism'],
@@ -42,6 +48,17 @@ export function clientOptions({ brokers, sasl, tls }: ConnectionSettings): BaseO
       },
     }),
   };
+}
+
+/**
+ * Closes connections over which nothing has gone in either direction for so many milliseconds. When a request times out,
+ * the client keeps its connection, and would send all further ones over it. When the connection closes, the request fails
+ * too, and the next attempt opens another one. So does a request after a pause.
+ */
+export function closeSilent(connections: ConnectionPool, silence: number): void {
+  connections.on('connect', ({ connection: { socket } }) =>
+    socket.setTimeout(silence, () => socket.destroy()),
+  );
 }
 
 /** The client does not read addresses of IPv6. */
@@ -115,7 +132,9 @@ function reasonOf(error: ClientError): string {
   switch (error.code) {
     case 'PLT_KFK_NETWORK':
     case 'PLT_KFK_TIMEOUT':
-      return /timed out/i.test(error.message) ? 'no answer in time' : 'the connection was closed';
+      return /timed out/i.test(error.message)
+        ? 'no answer in time'
+        : 'the connection was closed without an answer';
     case 'PLT_KFK_UNSUPPORTED_COMPRESSION':
       return 'records are compressed with an algorithm that this version of Node.js does not have; zstd needs 22.15';
     case 'PLT_KFK_UNSUPPORTED_API':

@@ -1,6 +1,6 @@
 import type { ConnectionPool, Consumer } from '@platformatic/kafka';
 import { firstValueFrom, timer } from 'rxjs';
-import { type Client, clientOptions, kafkaError, loadClient } from './client.ts';
+import { type Client, clientOptions, closeSilent, kafkaError, loadClient } from './client.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 export interface GroupSettings extends ConnectionSettings {
@@ -78,6 +78,8 @@ const MAX_WAIT = 500;
 /** Bytes of an answer. One batch of records always comes, however large it is. */
 const MAX_BYTES = 8 * MIB;
 const MAX_PARTITION_BYTES = MIB;
+/** Milliseconds: a broker answers within {@link MAX_WAIT}, and after a pause a new connection costs little. */
+const FETCH_SILENCE = 10_000;
 /** Milliseconds without a heartbeat after which the group takes a member for dead. */
 const SESSION_TIMEOUT = 10_000;
 /** The same with a name, by which the member may come back. */
@@ -128,18 +130,17 @@ class ClientMember implements GroupMember {
     const { group: groupId, instance } = settings;
     const sessionTimeout = instance === undefined ? SESSION_TIMEOUT : STATIC_SESSION_TIMEOUT;
     // A request to join is answered when members that died have timed out.
-    const timeouts = {
-      sessionTimeout,
-      rebalanceTimeout: 2 * sessionTimeout,
-      requestTimeout: 3 * sessionTimeout,
-    };
-    const options = { ...clientOptions(settings), ...timeouts, autocommit: false, retries: 0 };
+    const silence = 3 * sessionTimeout;
+    const timeouts = { sessionTimeout, rebalanceTimeout: 2 * sessionTimeout };
+    const options = { ...clientOptions(settings, silence), ...timeouts, autocommit: false, retries: 0 };
     this.#consumer = new client.Consumer({
       ...options,
       groupId,
       ...(instance && { groupInstanceId: instance }),
     });
     this.#fetching = new client.ConnectionPool(options.clientId, options);
+    closeSilent(this.#consumer.connections, silence);
+    closeSilent(this.#fetching, FETCH_SILENCE);
     const lost = (error: unknown) => this.#lost(error);
     this.#consumer.on('error' as never, lost as never);
     this.#consumer.on('consumer:heartbeat:error', ({ error }) => lost(error));

@@ -1,5 +1,5 @@
 import type { Producer } from '@platformatic/kafka';
-import { clientOptions, kafkaError, loadClient } from './client.ts';
+import { clientOptions, closeSilent, kafkaError, loadClient } from './client.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 export const COMPRESSIONS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
@@ -44,14 +44,19 @@ const MOST_RECORDS = 2 ** 30;
 /** Opens a producer of the client. It connects with the first call. */
 export const openWriter: OpenWriter = async (settings) => {
   const client = await loadClient();
-  const { compression, timeout } = settings;
-  const create = () =>
-    new client.Producer<Buffer, Buffer>({
-      ...clientOptions(settings),
-      ...{ idempotent: true, compression, timeout: timeout * 1000, requestTimeout: timeout * 1000 },
+  const { compression } = settings;
+  const timeout = settings.timeout * 1000;
+  const create = () => {
+    const producer = new client.Producer<Buffer, Buffer>({
+      ...clientOptions(settings, timeout),
+      ...{ idempotent: true, compression, timeout },
       // The engine tries again as well. With less than 2, the client would try without end.
       ...{ retries: 2, retryDelay: 250 },
     });
+    // The producer stays: only the same one may repeat a batch that may be stored.
+    closeSilent(producer.connections, timeout);
+    return producer;
+  };
   return new ClientWriter(create);
 };
 

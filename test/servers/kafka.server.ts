@@ -2,14 +2,15 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Producer, stringSerializers } from '@platformatic/kafka';
+import { Admin, Producer, stringSerializers } from '@platformatic/kafka';
 import { byForm } from '../faults/support/form.ts';
 import { ROOT } from '../support/build.ts';
 import { type CliProcess, runCommand, startCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { HostileTcp } from './support/hostile-tcp.ts';
 import { type Kafka, startKafka } from './support/kafka.ts';
-import { skipWithout } from './support/start-server.ts';
+import { freePort, skipWithout } from './support/start-server.ts';
 
 /*
  * Both plugins over a real broker. Every line has a number: none may be lost. Duplicates are allowed only where
@@ -359,6 +360,54 @@ skipWithout('kafka')('Kafka', () => {
         await kill(two);
         await eventually(() => tally(output(folder)).unique > LINES, TIMEOUT);
         console.info(`members come and go, broker killed: ${JSON.stringify(tally(output(folder)))}`);
+      },
+      TIMEOUT,
+    );
+
+    it(
+      'goes on behind connections on which no answer comes any more',
+      async () => {
+        const port = await freePort();
+        const server = await startKafka({ advertised: `127.0.0.1:${port}` });
+        const proxy = await HostileTcp.before(Number(server.broker.split(':')[1]), { port });
+        try {
+          await server.createTopic('silent', 3);
+          const folder = temp('silent');
+          mkdirSync(join(folder, 'out'), { recursive: true });
+          const config = `${reads('format: lines')('silent', `127.0.0.1:${port}`)}\nhost_config: {}\n`;
+          writeFileSync(join(folder, 'config.yaml'), config);
+          const args = ['run', 'config.yaml', '--state-dir', join(folder, 'state')];
+          const sender = new Producer({
+            ...{ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${port}`], serializers: stringSerializers },
+          });
+          let sent = 0;
+          /** Waits until a line more has come, also if connections fall silent before. */
+          async function another(silences: number): Promise<void> {
+            await sender.send({ messages: [{ topic: 'silent', value: `line ${sent++} ` }] });
+            await eventually(
+              () => existsSync(join(folder, 'out/events.jsonl')) && tally(output(folder)).unique === sent,
+              TIMEOUT,
+            );
+            let silent = 0;
+            proxy.fault = () => (silent++ < silences ? 'silence' : undefined);
+            await eventually(() => silent > silences, TIMEOUT);
+          }
+          await start(args, folder);
+          // Only fetching, and then the heartbeats as well.
+          for (const silences of [1, 2, 0]) await another(silences);
+          await sender.close();
+          const admin = new Admin({ clientId: 'test', bootstrapBrokers: [`127.0.0.1:${port}`] });
+          const committed = async () => {
+            const [group] = await admin.listConsumerGroupOffsets({ groups: ['silent-readers'] });
+            const partitions = group?.topics.flatMap(({ partitions }) => partitions) ?? [];
+            return partitions.reduce((sum, { committedOffset }) => sum + Number(committedOffset), 0);
+          };
+          await eventually(async () => (await committed()) === sent, TIMEOUT);
+          await admin.close();
+        } finally {
+          await proxy.stop();
+          await server.stop();
+        }
       },
       TIMEOUT,
     );

@@ -1,11 +1,15 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { kafkaForwarder } from '../../../plugins/forward/kafka.ts';
 import { KafkaError, kafkaError } from '../../../plugins/kafka/client.ts';
 import { murmur2, partitionOf } from '../../../plugins/kafka/murmur2.ts';
+import { openWriter } from '../../../plugins/kafka/record-writer.ts';
 import type { PipelineRunContext } from '../../../src/sdk/context.ts';
 import type { PluginError } from '../../../src/sdk/errors.ts';
 import { type CollectedEvent, collectedEvent } from '../../../src/sdk/events.ts';
 import { testContext } from '../../support/context.ts';
+import { eventually } from '../../support/eventually.ts';
 import { FakeKafka } from '../../support/fake-kafka.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -208,6 +212,24 @@ it('has a producer for each call at a time, and closes them at the end', async (
   expect(kafka.closedProducers).toBe(3);
 });
 
+it('leaves a connection on which no answer comes, and sends the request again over another one', async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => sockets.push(socket.on('error', () => {}).resume()));
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const brokers = [`127.0.0.1:${port}`];
+  const writer = await openWriter({ brokers, compression: 'none', timeout: 0.1 });
+  const answer = writer.partitions('logs').catch(() => {});
+  try {
+    await eventually(() => sockets.length > 1 && sockets[0]?.destroyed === true);
+  } finally {
+    writer.close();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
+  await answer;
+});
+
 describe('an error of the client', () => {
   const of = (more: object, errors: readonly Error[] = []) =>
     Object.assign(new Error('secret'), { errors }, more);
@@ -224,7 +246,7 @@ describe('an error of the client', () => {
       /the server answered NOT_ENOUGH_REPLICAS$/,
       false,
     ],
-    [of({ code: 'PLT_KFK_NETWORK' }), /the connection was closed$/, false],
+    [of({ code: 'PLT_KFK_NETWORK' }), /the connection was closed without an answer$/, false],
     [of({ code: 'ECONNREFUSED' }), /ECONNREFUSED/, false],
   ])('%# is put in our own words, also inside of others', (error, message, isFatal) => {
     const inside = of({ code: 'PLT_KFK_MULTIPLE' }, [of({ code: 'PLT_KFK_NETWORK' }, []), error]);

@@ -25,6 +25,7 @@ testOverTcp<Kafka & { readonly proxyPort: number }>({
   recognises: true,
   exactlyOnce: false,
   endsBy: 'SIGKILL',
+  timeout: 'timeout: 2,',
   refusedLength: 1_100_000,
   trust: (file) => `tls: { ca: { file: '${file}' } }`,
 });
