@@ -43,7 +43,7 @@ export interface Fetched extends Position {
   readonly next: bigint;
   /** The offset after the last record that is there. */
   readonly end: bigint;
-  /** The records at the offset are no longer there: how to go on. */
+  /** There is nothing at the offset. A broker does not say then where to go on: `next` and `end` are -1. */
   readonly isGone: boolean;
 }
 
@@ -61,6 +61,8 @@ export interface GroupMember {
   byBroker(positions: readonly Position[]): Promise<ReadonlyMap<number, readonly Position[]>>;
   /** What is there from these positions on, or comes within a moment. */
   fetch(broker: number, positions: readonly Position[]): Promise<readonly Fetched[]>;
+  /** The first records of these partitions that are there. */
+  starts(partitions: readonly Position[]): Promise<readonly Position[]>;
   commit(positions: readonly Position[]): Promise<void>;
   /** Leaves the group. */
   close(): Promise<void>;
@@ -197,6 +199,23 @@ class ClientMember implements GroupMember {
     );
   }
 
+  async starts(positions: readonly Position[]): Promise<readonly Position[]> {
+    const partitions: Record<string, number[]> = {};
+    for (const { topic, partition } of positions) {
+      partitions[topic] = [...(partitions[topic] ?? []), partition];
+    }
+    try {
+      const asked = { topics: Object.keys(partitions), partitions, timestamp: EARLIEST };
+      const starts = await this.#consumer.listOffsets(asked);
+      return positions.map(({ topic, partition }) => ({
+        ...{ topic, partition },
+        offset: starts.get(topic)?.[partition] ?? -1n,
+      }));
+    } catch (error) {
+      throw kafkaError('cannot find the first records of partitions', error);
+    }
+  }
+
   async commit(positions: readonly Position[]): Promise<void> {
     try {
       await this.#consumer.commit({
@@ -270,9 +289,9 @@ const OFFSET_OUT_OF_RANGE = 1;
 export const nameOf = ({ topic, partition }: Omit<Position, 'offset'>) => `${topic}[${partition}]`;
 
 function fetched(position: Position, found: FetchedPartition): Fetched {
-  const { errorCode, logStartOffset, lastStableOffset: end, abortedTransactions } = found;
+  const { errorCode, lastStableOffset: end, abortedTransactions } = found;
   if (errorCode === OFFSET_OUT_OF_RANGE) {
-    return { ...position, records: [], next: logStartOffset, end: logStartOffset, isGone: true };
+    return { ...position, records: [], next: -1n, end: -1n, isGone: true };
   }
   const aborted = [...abortedTransactions].sort((a, b) => Number(a.firstOffset - b.firstOffset));
   const open = new Set<bigint>();

@@ -241,7 +241,7 @@ export class GroupReader {
   }
 
   #acknowledge(partition: Partition, offset: bigint): void {
-    if (!this.#isCurrent(partition)) return;
+    if (offset < 0n || !this.#isCurrent(partition)) return;
     partition.acknowledged = offset;
     partition.failures = 0;
     this.#commitSoon();
@@ -299,7 +299,9 @@ export class GroupReader {
     this.#asked.add(broker);
     try {
       const found = await member.fetch(broker, positions);
-      if (this.#member === member) for (const records of found) this.#take(records);
+      if (this.#member === member) for (const records of found) if (!records.isGone) this.#take(records);
+      const gone = found.filter(({ isGone }) => isGone);
+      if (gone.length > 0) await this.#goToStart(member, gone);
       this.#recovered();
     } catch (error) {
       await this.#fetchFailed(member, error);
@@ -315,26 +317,51 @@ export class GroupReader {
     await firstValueFrom(timer(RETRY_WAIT));
   }
 
-  #take(found: Fetched): void {
-    const partition = this.#partitions.get(nameOf(found));
-    // The answer may be late: the partition was taken away, or is read again from another offset.
-    if (partition === undefined || partition.offset !== found.offset || partition.isPaused) return;
-    const { records, next, end, isGone } = found;
-    const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
-    const { logger, pipeline, config, stats } = this.#ctx;
-    if (isGone) {
+  /** Reads on at the first records that are there. */
+  async #goToStart(member: GroupMember, gone: readonly Fetched[]): Promise<void> {
+    const starts = await member.starts(gone);
+    if (this.#member !== member) return;
+    for (const [i, { offset: start }] of starts.entries()) {
+      const partition = this.#waitingFor(gone[i] as Fetched);
+      if (partition === undefined || start < 0n || start === partition.offset) continue;
+      const { logger, pipeline, config } = this.#ctx;
+      const { topic, partition: number, offset } = partition;
+      const what =
+        start > offset
+          ? `${start - offset} records (from ${offset} on) are gone, which may be due to the retention of the topic`
+          : `record ${offset} is after the last one, which may be due to a topic that was created again`;
+      const where = `partition ${number} of the topic ${topic}`;
       logger.warn(
-        `${pipeline}: collector ${config.name}: record ${partition.offset} of partition ${partition.partition} of the ` +
-          `topic ${partition.topic} is not there, which may be due to its retention; reading goes on at record ${next}`,
+        `${pipeline}: collector ${config.name}: ${where}: ${what}; reading goes on at record ${start}`,
       );
+      partition.offset = start;
+      this.#wait({ partition, records: [], next: start, bytes: 0, done: 0 });
     }
+  }
+
+  /** The partition for an answer. It may be late: the partition was taken away, or is read again from another offset. */
+  #waitingFor(found: Fetched): Partition | undefined {
+    const partition = this.#partitions.get(nameOf(found));
+    return partition?.offset === found.offset && !partition.isPaused ? partition : undefined;
+  }
+
+  #take(found: Fetched): void {
+    const partition = this.#waitingFor(found);
+    if (partition === undefined) return;
+    const { records, next, end } = found;
+    const bytes = records.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+    const { stats } = this.#ctx;
     partition.offset = next;
     partition.lag = Number(end - next);
     stats.bytes(bytes);
     stats.pending([...this.#partitions.values()].reduce((sum, { lag }) => sum + lag, 0));
     if (next === found.offset) return;
-    this.#waiting.push({ partition, records, next, bytes, done: 0 });
-    this.#waitingBytes += bytes;
+    this.#wait({ partition, records, next, bytes, done: 0 });
+  }
+
+  #wait(chunk: Chunk): void {
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.bytes;
   }
 
   #commitSoon(): void {

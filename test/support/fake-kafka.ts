@@ -130,6 +130,7 @@ export class FakeKafka {
         }
         return isClosed ? [] : found();
       },
+      starts: async (positions) => positions.map((one) => ({ ...one, offset: this.#start(one) })),
       commit: async (positions) => {
         if (this.refusesCommits) throw new KafkaError('not committed', 'REBALANCE_IN_PROGRESS');
         for (const { topic, partition, offset } of positions)
@@ -145,11 +146,16 @@ export class FakeKafka {
   #fetched({ topic, partition, offset }: Position): Fetched {
     const all = this.log.get(nameOf({ topic, partition })) ?? [];
     const end = this.#end({ topic, partition });
-    const first = all[0]?.offset ?? 0n;
     const position = { topic, partition, offset };
-    if (offset < first || offset > end) return { ...position, records: [], next: first, end, isGone: true };
+    if (offset < this.#start(position) || offset > end) {
+      return { ...position, records: [], next: -1n, end: -1n, isGone: true };
+    }
     const records = all.filter((record) => record.offset >= offset);
     return { ...position, records, next: end, end, isGone: false };
+  }
+
+  #start(partition: Omit<Position, 'offset'>): bigint {
+    return this.log.get(nameOf(partition))?.[0]?.offset ?? 0n;
   }
 
   #end(partition: Omit<Position, 'offset'>): bigint {

@@ -60,6 +60,16 @@ function filled(count: number, partitions = 1): FakeKafka {
 
 const committed = (kafka: FakeKafka) =>
   Object.fromEntries([...kafka.committed].map(([name, at]) => [name, Number(at)]));
+/** The offsets that are committed from now on. */
+function commitsOf(kafka: FakeKafka): bigint[] {
+  const commits: bigint[] = [];
+  const set = kafka.committed.set.bind(kafka.committed);
+  kafka.committed.set = (name, offset) => {
+    commits.push(offset);
+    return set(name, offset);
+  };
+  return commits;
+}
 const turns = async (count = 20) => {
   for (let n = 0; n < count; n++) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -143,12 +153,57 @@ describe('offsets', () => {
     const kafka = filled(5);
     kafka.committed.set('logs[0]', 1n);
     kafka.log.get('logs[0]')?.splice(0, 3);
-    const { numbers, lines, end } = run({}, kafka);
+    const commits = commitsOf(kafka);
+    const { numbers, acknowledge, lines, end } = run({}, kafka);
     await eventually(() => numbers().length === 2);
     expect(numbers()).toEqual([3, 4]);
     expect(lines).toEqual([
-      expect.stringMatching(/record 1 of partition 0 of the topic logs is not there.* at record 3$/),
+      expect.stringMatching(/partition 0 of the topic logs: 2 records \(from 1 on\) are gone.* at record 3$/),
     ]);
+    acknowledge();
+    await eventually(() => committed(kafka)['logs[0]'] === 5);
+    expect(Math.min(...commits.map(Number))).toBeGreaterThanOrEqual(3);
+    end();
+  });
+
+  it('whose records are removed in the middle of a run are followed by the first record that is there', async () => {
+    const { kafka, numbers, acknowledge, lines, end } = run({}, filled(10, 2));
+    await eventually(() => numbers().length === 10);
+    const commits = commitsOf(kafka);
+    const log = kafka.log.get('logs[0]') ?? [];
+    log.push({ ...(log[0] as (typeof log)[0]), offset: 20n });
+    log.splice(0, 5);
+    // The first partition has an error, the second one has not.
+    kafka.put(eventText(10), 1);
+    await eventually(() => numbers().length === 12);
+    expect(lines).toEqual([expect.stringMatching(/15 records \(from 5 on\) are gone.* at record 20$/)]);
+    acknowledge();
+    await eventually(() => committed(kafka)['logs[0]'] === 21 && committed(kafka)['logs[1]'] === 6);
+    expect(commits.every((offset) => offset >= 0n)).toBe(true);
+    end();
+  });
+
+  it('after the end, as of a topic that was created again, are followed by the first record', async () => {
+    const kafka = filled(3);
+    kafka.committed.set('logs[0]', 9n);
+    const { numbers, acknowledge, lines, end } = run({}, kafka);
+    await eventually(() => numbers().length === 3);
+    expect(lines).toEqual([expect.stringMatching(/record 9 is after the last one.* at record 0$/)]);
+    acknowledge();
+    await eventually(() => committed(kafka)['logs[0]'] === 3);
+    end();
+  });
+
+  it('whose records were all removed are followed by what comes next', async () => {
+    const kafka = filled(3);
+    kafka.committed.set('logs[0]', 1n);
+    kafka.log.set('logs[0]', [{ offset: 7n, timestamp: 0, key: null, value: null, headers: [] }]);
+    const { numbers, acknowledge, end } = run({}, kafka);
+    await eventually(() => committed(kafka)['logs[0]'] === 8);
+    kafka.put(eventText(8));
+    await eventually(() => numbers().length === 1);
+    acknowledge();
+    await eventually(() => committed(kafka)['logs[0]'] === 9);
     end();
   });
 });
