@@ -320,6 +320,34 @@ skipWithout('kafka')('Kafka', () => {
     );
 
     it(
+      'reads on at the first record that is there if others were removed before it came to them',
+      async () => {
+        const { topic, folder, args } = await prepare(1, reads('format: lines'));
+        const numbered = (from: number, to: number) =>
+          Array.from({ length: to - from }, (_, n) => ({ value: `line ${from + n} ` }));
+        await produce(topic, numbered(0, 3));
+        expect((await runCommand([...args, '--once'], { cwd: folder })).code).toBe(0);
+        await produce(topic, numbered(3, 10));
+        const admin = new Admin({ clientId: 'test', bootstrapBrokers: [broker.broker] });
+        await admin.deleteRecords({
+          topics: [{ name: topic, partitions: [{ partition: 0, offset: 8n }] }],
+          timeout: 30_000,
+        });
+        await admin.close();
+        const process = await start(args, folder);
+        await process.shows('stderr', /5 records \(from 3 on\) are gone.* at record 8/);
+        await eventually(() => output(folder).length === 5, TIMEOUT);
+        process.kill('SIGTERM');
+        await process.ended();
+        // What was committed is where the next run starts.
+        await produce(topic, numbered(10, 11));
+        expect((await runCommand([...args, '--once'], { cwd: folder })).code).toBe(0);
+        expect(output(folder)).toEqual([0, 1, 2, 8, 9, 10]);
+      },
+      TIMEOUT,
+    );
+
+    it(
       'loses nothing when millrace is killed ten times',
       async () => {
         const { topic, folder, args } = await prepare(3, reads('format: lines, instance: reader'));
