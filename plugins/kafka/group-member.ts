@@ -99,18 +99,28 @@ const IS_CONTROL = 0x20;
  */
 const READ_COMMITTED = true as unknown as number;
 
+/** Joins groups by the client that `load` gives. */
+export const joinBy =
+  (load: () => Promise<Client>): JoinGroup =>
+  async (settings, events, waits) => {
+    const member = new ClientMember(await load(), settings, events, waits);
+    try {
+      await member.join();
+      return member;
+    } catch (error) {
+      await member.close();
+      throw kafkaError(`cannot join the group ${settings.group}`, error);
+    }
+  };
+
 /** Joins a group by the client. */
-export const joinGroup: JoinGroup = async (settings, events, waits) => {
-  const client = await loadClient();
-  const member = new ClientMember(client, settings, events, waits);
-  try {
-    await member.join();
-    return member;
-  } catch (error) {
-    await member.close();
-    throw kafkaError(`cannot join the group ${settings.group}`, error);
-  }
-};
+export const joinGroup: JoinGroup = joinBy(loadClient);
+
+/** A place in a group until its next rebalance. */
+interface Membership {
+  readonly memberId: string;
+  readonly generationId: number;
+}
 
 class ClientMember implements GroupMember {
   readonly #settings: GroupSettings;
@@ -121,7 +131,9 @@ class ClientMember implements GroupMember {
   readonly #maxWait: number;
   /** Names of topics by their ids. */
   readonly #topics = new Map<string, string>();
-  #membership: { readonly memberId: string; readonly generationId: number } | undefined;
+  #membership: Membership | undefined;
+  /** The one whose partitions were reported last. */
+  #reported: Membership | undefined;
   #isClosed = false;
 
   constructor(client: Client, settings: GroupSettings, events: GroupEvents, waits: boolean) {
@@ -147,9 +159,9 @@ class ClientMember implements GroupMember {
     this.#consumer.on('error' as never, lost as never);
     this.#consumer.on('consumer:heartbeat:error', ({ error }) => lost(error));
     this.#consumer.on('consumer:group:join', ({ memberId, generationId = 0 }) => {
-      const last = this.#membership;
-      this.#membership = { memberId, generationId };
-      this.#assigned(last?.memberId === memberId && last.generationId + 1 === generationId).catch(lost);
+      const membership = { memberId, generationId };
+      this.#membership = membership;
+      this.#assigned(membership).catch((error) => this.#membership === membership && lost(error));
     });
   }
 
@@ -256,11 +268,12 @@ class ClientMember implements GroupMember {
     throw kafkaError('cannot get records', error);
   }
 
-  async #assigned(continues: boolean): Promise<void> {
+  /** Reports the partitions of a membership, unless the group has balanced again before their offsets are known. */
+  async #assigned(membership: Membership): Promise<void> {
     const topics = (this.#consumer.assignments ?? []).filter(({ partitions }) => partitions.length > 0);
     const partitions = Object.fromEntries(topics.map(({ topic, partitions }) => [topic, partitions]));
     const asked = { topics: topics.map(({ topic }) => topic), partitions };
-    if (topics.length === 0) return this.#events.assigned([], continues);
+    if (topics.length === 0) return this.#report(membership, []);
     const [committed, ends, starts] = await Promise.all([
       this.#consumer.listCommittedOffsets({ topics }),
       this.#consumer.listOffsets({ ...asked, timestamp: LATEST }),
@@ -276,6 +289,15 @@ class ClientMember implements GroupMember {
         return { topic, partition, end, offset: known < 0n ? start : known, isCommitted: known >= 0n };
       }),
     );
+    if (this.#membership === membership) this.#report(membership, assigned);
+  }
+
+  #report(membership: Membership, assigned: readonly AssignedPartition[]): void {
+    const last = this.#reported;
+    this.#reported = membership;
+    const { memberId, generationId } = membership;
+    // A partition that two balances have moved away and back again may have been read by others.
+    const continues = last?.memberId === memberId && last.generationId + 1 === generationId;
     this.#events.assigned(assigned, continues);
   }
 }

@@ -38,8 +38,10 @@ const RETRY_WAIT = 1000;
 const COMMIT_WAIT = 100;
 /** Milliseconds at most before events that failed are read again. The wait doubles with each failure. */
 const LONGEST_WAIT = 60_000;
-/** Bytes of records that wait to be emitted. */
+/** Bytes of memory for what waits to be emitted. */
 const MOST_WAITING = 4 * 1024 * 1024;
+/** Bytes of memory for a record, beside its content. */
+const RECORD_OVERHEAD = 200;
 const WORTHWHILE_EVENTS = 256;
 
 /** A partition from the moment that this member was given it, until it is taken away or read again. */
@@ -65,6 +67,7 @@ interface Chunk {
   readonly partition: Partition;
   readonly records: readonly IncomingRecord[];
   readonly next: bigint;
+  /** Of memory. */
   readonly bytes: number;
   /** Records that were emitted. */
   done: number;
@@ -72,6 +75,13 @@ interface Chunk {
 
 /** Milliseconds before events that failed are read again. */
 export const redeliveryWait = (failures: number) => Math.min(RETRY_WAIT * 2 ** (failures - 1), LONGEST_WAIT);
+
+/** Bytes of memory for a record. */
+function sizeOf({ key, value, headers }: IncomingRecord): number {
+  let size = RECORD_OVERHEAD + (key?.length ?? 0) + (value?.length ?? 0);
+  for (const [name, content] of headers) size += RECORD_OVERHEAD + name.length + (content?.length ?? 0);
+  return size;
+}
 
 /**
  * Reads the partitions that a group gives to this member. The engine acknowledges batches in the order of emission, so
@@ -139,6 +149,8 @@ export class GroupReader {
     void this.#member?.close();
     this.#member = undefined;
     this.#partitions.clear();
+    // Without partitions, all that was assigned would seem to be done.
+    this.#isAssigned = false;
     if (this.#isStopped) return;
     const id = error instanceof KafkaError ? error.id : undefined;
     // A broker that has just started, or a group that moves to another one.
@@ -335,7 +347,7 @@ export class GroupReader {
         `${pipeline}: collector ${config.name}: ${where}: ${what}; reading goes on at record ${start}`,
       );
       partition.offset = start;
-      this.#wait({ partition, records: [], next: start, bytes: 0, done: 0 });
+      this.#wait(partition, [], start);
     }
   }
 
@@ -356,12 +368,13 @@ export class GroupReader {
     stats.bytes(bytes);
     stats.pending([...this.#partitions.values()].reduce((sum, { lag }) => sum + lag, 0));
     if (next === found.offset) return;
-    this.#wait({ partition, records, next, bytes, done: 0 });
+    this.#wait(partition, records, next);
   }
 
-  #wait(chunk: Chunk): void {
-    this.#waiting.push(chunk);
-    this.#waitingBytes += chunk.bytes;
+  #wait(partition: Partition, records: readonly IncomingRecord[], next: bigint): void {
+    const bytes = records.reduce((sum, record) => sum + sizeOf(record), RECORD_OVERHEAD);
+    this.#waiting.push({ partition, records, next, bytes, done: 0 });
+    this.#waitingBytes += bytes;
   }
 
   #commitSoon(): void {

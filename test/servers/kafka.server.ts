@@ -331,7 +331,6 @@ skipWithout('kafka')('Kafka', () => {
         const admin = new Admin({ clientId: 'test', bootstrapBrokers: [broker.broker] });
         await admin.deleteRecords({
           topics: [{ name: topic, partitions: [{ partition: 0, offset: 8n }] }],
-          timeout: 30_000,
         });
         await admin.close();
         const process = await start(args, folder);

@@ -39,6 +39,10 @@ export class FakeKafka {
   /** Whether offsets can be committed. */
   refusesCommits = false;
   members = 0;
+  /** Records of an answer. */
+  mostRecords = Number.POSITIVE_INFINITY;
+  /** Records of all answers. */
+  fetched = 0;
   #events: GroupEvents | undefined;
   #assigned: readonly Omit<Position, 'offset'>[] = [];
   #wake: (() => void)[] = [];
@@ -128,7 +132,9 @@ export class FakeKafka {
           const woken = new Promise<void>((resolve) => this.#wake.push(resolve));
           await Promise.race([woken, delay(MAX_WAIT)]);
         }
-        return isClosed ? [] : found();
+        const answer = isClosed ? [] : found();
+        for (const { records } of answer) this.fetched += records.length;
+        return answer;
       },
       starts: async (positions) => positions.map((one) => ({ ...one, offset: this.#start(one) })),
       commit: async (positions) => {
@@ -150,8 +156,10 @@ export class FakeKafka {
     if (offset < this.#start(position) || offset > end) {
       return { ...position, records: [], next: -1n, end: -1n, isGone: true };
     }
-    const records = all.filter((record) => record.offset >= offset);
-    return { ...position, records, next: end, end, isGone: false };
+    const first = all.findIndex((record) => record.offset >= offset);
+    const records = first < 0 ? [] : all.slice(first, first + this.mostRecords);
+    const next = (records.at(-1)?.offset ?? end - 1n) + 1n;
+    return { ...position, records, next, end, isGone: false };
   }
 
   #start(partition: Omit<Position, 'offset'>): bigint {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Subject, type Subscription } from 'rxjs';
+import { NEVER, Subject, type Subscription } from 'rxjs';
 import { kafkaCollector } from '../../../plugins/collect/kafka.ts';
 import { KafkaError } from '../../../plugins/kafka/client.ts';
 import type { Logger, PipelineRunContext } from '../../../src/sdk/context.ts';
@@ -235,6 +235,26 @@ describe('backpressure', () => {
   });
 });
 
+describe('what waits to be emitted', () => {
+  const header = [Buffer.from('name'), Buffer.alloc(1024)] as const;
+
+  it.each([
+    ['without values', null, {}, 30_000],
+    ['with small values', '{}', {}, 30_000],
+    ['with large keys', null, { key: Buffer.alloc(1024) }, 5000],
+    ['with large headers', null, { headers: [header, header] }, 3000],
+  ])('is limited for records %s', async (_name, value, more, most) => {
+    const kafka = new FakeKafka();
+    kafka.mostRecords = 500;
+    for (let n = 0; n < 60_000; n++) kafka.put(value, 0, more);
+    const { end } = run({}, kafka, { demand: { room: 0, room$: NEVER } });
+    await eventually(() => kafka.fetched >= 1000);
+    for (let before = -1; before < kafka.fetched; await turns()) before = kafka.fetched;
+    expect(kafka.fetched).toBeLessThan(most);
+    end();
+  });
+});
+
 describe('events that failed', () => {
   it('are read again with all after them, and not committed', async () => {
     const { kafka, numbers, acknowledge, lines, end } = run({}, filled(3));
@@ -363,6 +383,23 @@ describe('a run', () => {
   it('with --once completes at once if the group gives it nothing', async () => {
     const { state } = run({}, new FakeKafka(), { once: true });
     await eventually(() => state.isComplete);
+  });
+
+  it('with --once does not complete between two memberships', async () => {
+    const room$ = new Subject<number>();
+    const demand = { room: 0, room$ };
+    const { kafka, numbers, acknowledge, state } = run({}, filled(3), { once: true, demand });
+    await eventually(() => kafka.fetched === 3);
+    await turns();
+    kafka.lose(new KafkaError('the group readers was left', 'REBALANCE_IN_PROGRESS'));
+    room$.next(0);
+    await turns();
+    expect(state).toEqual({ isComplete: false, error: undefined });
+    demand.room = 10;
+    await eventually(() => numbers().length === 3);
+    acknowledge();
+    await eventually(() => state.isComplete);
+    expect(kafka.members).toBe(2);
   });
 
   it('joins again when it is no longer a member, and reads what is not committed again', async () => {
