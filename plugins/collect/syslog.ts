@@ -46,7 +46,7 @@ fleet:
    */
   collect({ ctx }) {
     if (ctx.once) {
-      const why = 'it waits for messages and never has all of them, so it cannot be used with --once';
+      const why = 'it never ends, so it cannot be used with --once';
       return throwError(() => Object.assign(new PluginError(why, { permanent: true }), { fatal: true }));
     }
     const parse = messageParser(ctx.config.time_zone);

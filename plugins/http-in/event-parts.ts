@@ -10,10 +10,14 @@ const LF = 0x0a;
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const DEEPEST = 'not JSON, or nested too deeply';
 
-/** Any rows, cut where the window has no room for more. */
-export function partsOf(rows: Rows): EventParts {
+/** Of an event beside its fields. An empty one takes as much, which is many times what it takes in a body. */
+const EVENT_BYTES = 100;
+
+/** Any rows, cut where the window has no room for more. Each has so many bytes of fields that are not in the body. */
+export function partsOf(rows: Rows, addedBytes = 0): EventParts {
   let taken = 0;
   return {
+    memoryBytes: rows.size * (EVENT_BYTES + addedBytes),
     get isDone() {
       return taken === rows.size;
     },
@@ -34,6 +38,7 @@ export function lineParts(body: Buffer, source: string, memory: BlockMemory): Ev
   const envelope = { timestamp: isoNow(), source, backfill: false, isTruncated: false };
   let taken = 0;
   return {
+    memoryBytes: 0,
     get isDone() {
       return taken === block.size;
     },

@@ -12,7 +12,7 @@ import { untilAborted } from '../../operators/index.ts';
 import { BlockMemory } from '../../operators/internal-files.ts';
 import { type EventBatch, type PipelineRunContext, PluginError, safeReason } from '../../src/sdk/index.ts';
 import { lineDemand } from '../lines/collect-lines.ts';
-import { type AuthSchemes, isAuthorised } from '../listen/auth.ts';
+import { type AuthSchemes, challenges, isAuthorised } from '../listen/auth.ts';
 import { addressText, listenOn } from '../listen/listening.ts';
 import { serverOptions, useCurrentCertificate } from '../listen/tls.ts';
 import { Connections } from './connections.ts';
@@ -36,6 +36,12 @@ export interface ReceivedRequest {
   readonly body: Buffer;
   /** For lines. */
   readonly memory: BlockMemory;
+  /**
+   * Counts bytes that the events take beside the body. `what` starts the message that says that they are too many.
+   *
+   * @throws Refusal if the open requests have no room for so many
+   */
+  reserve(bytes: number, what: string): void;
 }
 
 export interface Answer {
@@ -79,7 +85,7 @@ export function collectHttp(
 ): Observable<EventBatch> {
   return new Observable<EventBatch>((subscriber) => {
     if (ctx.once) {
-      const message = 'it waits for requests and never has all of them, so it cannot be used with --once';
+      const message = 'it never ends, so it cannot be used with --once';
       subscriber.error(Object.assign(new PluginError(message, { permanent: true }), { fatal: true }));
       return;
     }
@@ -200,7 +206,9 @@ class HttpIntake {
       this.#admit(endpoint, request);
       if (EXPECTS_CONTINUE.test(request.headers.expect ?? '')) response.writeContinue();
       const body = await readBody(request, this.#ctx.config.max_body_bytes, lease);
-      const events = endpoint.read({ ...known, body, memory: this.#memory });
+      const reserve = (bytes: number, what: string) => lease.growBy(bytes, what);
+      const events = endpoint.read({ ...known, body, memory: this.#memory, reserve });
+      reserve(events.memoryBytes, 'the events in memory are');
       this.#ctx.stats.bytes(body.length);
       const result = await this.#intake.offer(events, body.length);
       if (result instanceof Refusal) throw result;
@@ -210,10 +218,14 @@ class HttpIntake {
       if (!(error instanceof Refusal) && request.destroyed) return;
       const refusal = error instanceof Refusal ? error : this.#failure(error);
       this.#refusals.add(refusal);
-      const { status, retryAfter } = refusal;
       const told = answerTo(refusal);
-      const repeat = retryAfter === undefined ? HEADERS[status] : { 'retry-after': String(retryAfter) };
-      this.#send({ ...told, headers: { ...told.headers, ...repeat } }, request, response);
+      const { retryAfter } = refusal;
+      const headers = {
+        ...told.headers,
+        ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+        ...(told.status === 401 ? { 'www-authenticate': challenges(this.#ctx.config.auth) } : {}),
+      };
+      this.#send({ ...told, headers }, request, response);
     } finally {
       lease.giveBack();
     }
@@ -225,8 +237,7 @@ class HttpIntake {
     if (auth !== undefined && schemes !== undefined) {
       const { authorization } = request.headers;
       if (authorization === undefined) throw new Refusal(401, 'send credentials as `Authorization`');
-      if (!isAuthorised(auth, authorization, schemes))
-        throw new Refusal(401, 'the credentials are not right');
+      if (!isAuthorised(auth, authorization, schemes)) throw new Refusal(401, 'invalid credentials');
     }
     if (request.method !== method) throw new Refusal(405, `send ${method}`);
     if (this.#isStopping) throw isUnavailable('the pipeline stops; repeat the request');
@@ -279,9 +290,6 @@ export function plainAnswer(result: number | Refusal): Answer {
 }
 
 const EXPECTS_CONTINUE = /100-continue/i;
-const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-  401: { 'www-authenticate': 'Bearer' },
-};
 
 const NOT_FOUND: Pick<Endpoint, 'answer'> = { answer: plainAnswer };
 

@@ -13,6 +13,8 @@ const BATCH_EVENTS = 4096;
 export interface EventParts {
   /** Whether all of them were taken. */
   readonly isDone: boolean;
+  /** About how much they take beside the body of the request. */
+  readonly memoryBytes: number;
   /** The next ones, at most `max`. */
   take(max: number): Rows;
   /** Called when none of the rows is used any more. */

@@ -1,32 +1,32 @@
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
+import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { isFull, Refusal } from './refusal.ts';
 
-type Decompress = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+type Decompress = () => Transform;
 
-/** Those of this version of Node.js. */
-const zstd = (zlib as { zstdDecompress?: typeof zlib.gunzip }).zstdDecompress;
+/** Node.js has it from version 22.15 on. */
+const { createZstdDecompress } = zlib as { createZstdDecompress?: Decompress };
 const DECOMPRESS: Readonly<Record<string, Decompress>> = {
-  gzip: promisify(zlib.gunzip) as Decompress,
-  'x-gzip': promisify(zlib.gunzip) as Decompress,
-  deflate: promisify(zlib.inflate) as Decompress,
-  br: promisify(zlib.brotliDecompress) as Decompress,
-  ...(zstd === undefined ? {} : { zstd: promisify(zstd) as Decompress }),
+  gzip: () => zlib.createGunzip(),
+  'x-gzip': () => zlib.createGunzip(),
+  deflate: () => zlib.createInflate(),
+  br: () => zlib.createBrotliDecompress(),
+  ...(createZstdDecompress === undefined ? {} : { zstd: () => createZstdDecompress() }),
 };
 
-/** The bytes of bodies that all open requests hold together. */
+/** The bytes that all open requests hold together: their bodies, and what their events take beside them. */
 export class BodyBudget {
-  readonly #most: number;
+  readonly most: number;
   #used = 0;
 
   constructor(most: number) {
-    this.#most = most;
+    this.most = most;
   }
 
   /** @throws Refusal if there is no room for so many bytes more */
   take(bytes: number): void {
-    if (this.#used + bytes > this.#most)
+    if (this.#used + bytes > this.most)
       throw isFull('too many bytes are open in other requests; repeat the request later');
     this.#used += bytes;
   }
@@ -46,10 +46,18 @@ export class BodyLease {
   }
 
   /** @throws Refusal if there is no room for so many bytes */
-  growTo(bytes: number): void {
+  growTo(bytes: number, what = 'the request is'): void {
     if (bytes <= this.#bytes) return;
+    const { most } = this.#budget;
+    // It would not fit either if no other request were open.
+    if (bytes > most) throw tooLarge(most, what, 'max_open_bytes');
     this.#budget.take(bytes - this.#bytes);
     this.#bytes = bytes;
+  }
+
+  /** @throws Refusal if there is no room for so many bytes more */
+  growBy(bytes: number, what?: string): void {
+    this.growTo(this.#bytes + bytes, what);
   }
 
   giveBack(): void {
@@ -58,11 +66,8 @@ export class BodyLease {
   }
 }
 
-const tooLarge = (mostBytes: number, what: string) =>
-  new Refusal(
-    413,
-    `${what} is larger than ${mostBytes} bytes; send fewer events in a request (\`max_body_bytes\`)`,
-  );
+const tooLarge = (mostBytes: number, what: string, setting = 'max_body_bytes') =>
+  new Refusal(413, `${what} larger than ${mostBytes} bytes; send fewer events in a request (\`${setting}\`)`);
 
 /**
  * The body of a request without its compression.
@@ -80,20 +85,30 @@ export async function readBody(
   if (decompress === undefined && encoding !== 'identity')
     throw new Refusal(415, `unknown Content-Encoding; send ${Object.keys(DECOMPRESS).join(', ')} or none`);
   const length = Number(headers['content-length'] ?? 0);
-  if (length > mostBytes) throw tooLarge(mostBytes, 'the body');
+  if (length > mostBytes) throw tooLarge(mostBytes, 'the body is');
   lease.growTo(length);
   const sent = await bytesOf(request, mostBytes, lease);
   if (decompress === undefined || sent.length === 0) return sent;
-  let body: Buffer;
   try {
-    body = await decompress(sent, { maxOutputLength: mostBytes });
+    return await decompressed(decompress(), sent, mostBytes, lease);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-      throw tooLarge(mostBytes, 'the decompressed body');
+    if (error instanceof Refusal) throw error;
     throw new Refusal(400, `the body cannot be decompressed as ${encoding}`);
   }
-  lease.growTo(sent.length + body.length);
-  return body;
+}
+
+/** Counts each chunk before it makes the next one: a few bytes may become a thousand times as many. */
+async function decompressed(stream: Transform, sent: Buffer, mostBytes: number, lease: BodyLease) {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream.end(sent);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > mostBytes) throw tooLarge(mostBytes, 'the decompressed body is');
+    lease.growTo(sent.length + length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 function bytesOf(request: IncomingMessage, mostBytes: number, lease: BodyLease): Promise<Buffer> {
@@ -103,7 +118,7 @@ function bytesOf(request: IncomingMessage, mostBytes: number, lease: BodyLease):
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       try {
-        if (length > mostBytes) throw tooLarge(mostBytes, 'the body');
+        if (length > mostBytes) throw tooLarge(mostBytes, 'the body is');
         lease.growTo(length);
         chunks.push(chunk);
       } catch (refusal) {

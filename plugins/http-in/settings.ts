@@ -24,7 +24,7 @@ export const httpListenerFields = (port: number) => ({
     .min(KIB)
     .default(64 * MIB)
     .describe(
-      'Bytes of the bodies of all open requests together. Beyond that, requests are refused with 429.',
+      'Bytes of all open requests together: their bodies and what their events take beside them. Beyond that, requests are refused with 429.',
     ),
   max_connections: integer()
     .min(1)

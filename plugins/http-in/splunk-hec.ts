@@ -147,7 +147,8 @@ function readRaw({ body, query, memory }: ReceivedRequest): EventParts {
   const lines = textOf(body)
     .split(/\r?\n/)
     .filter((line) => line !== '');
-  return partsOf(jsonRows(lines.map((line) => ({ line, [FIELD]: { ...metadata } }))));
+  const rows = jsonRows(lines.map((line) => ({ line, [FIELD]: { ...metadata } })));
+  return partsOf(rows, JSON.stringify(metadata).length);
 }
 
 /** A client gets the id of a request after its events were acknowledged, so each id that it asks for is. */

@@ -64,6 +64,15 @@ export function isAuthorised(
   return matches.includes(true);
 }
 
+/** The value of `WWW-Authenticate`: how clients may send their credentials. */
+export function challenges({ bearer, basic }: ListenerAuth = {}): string {
+  const schemes = [bearer !== undefined && 'Bearer', basic !== undefined && 'Basic'];
+  return schemes
+    .filter((scheme) => scheme !== false)
+    .map((scheme) => `${scheme} realm="millrace"`)
+    .join(', ');
+}
+
 function isSame(sent: string | undefined, secret: Secret, expected: (value: string) => string): boolean {
   if (secret.problem() !== undefined) return false;
   return timingSafeEqual(digest(sent ?? ''), digest(expected(secret.read()))) && sent !== undefined;

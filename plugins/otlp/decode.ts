@@ -20,8 +20,19 @@ class Records {
   readonly fields: ParsedFields[] = [];
   rejected = 0;
   problem: string | undefined;
+  readonly #reserve: Reserve;
 
-  add(decode: () => ParsedFields, parents: Parents): void {
+  constructor(reserve: Reserve) {
+    this.#reserve = reserve;
+  }
+
+  /** Adds the records of a scope. A request of a few kilobytes may hold thousands, and a large resource for all of them. */
+  addAll<T>(items: readonly T[], decode: (item: T) => ParsedFields, parents: Parents): void {
+    if (items.length > 0) this.#reserve(items.length * memoryBytes(parents));
+    for (const item of items) this.#add(() => decode(item), parents);
+  }
+
+  #add(decode: () => ParsedFields, parents: Parents): void {
     try {
       const record = decode();
       for (const [name, parent] of Object.entries(parents)) {
@@ -35,6 +46,9 @@ class Records {
     }
   }
 }
+
+/** Counts the bytes of copies before they are made; throws if they are too many. */
+type Reserve = (bytes: number) => void;
 
 interface Parents {
   readonly resource?: ParsedFields | undefined;
@@ -52,6 +66,19 @@ function structuredCopy<T>(value: T): T {
   return copy as T;
 }
 
+/** Of a property or an item beside its text, about. */
+const VALUE_BYTES = 32;
+
+/** About what a copy takes. Strings count too: a mask may make another one of each. */
+function memoryBytes(value: unknown): number {
+  if (value === undefined) return 0;
+  if (typeof value === 'string') return VALUE_BYTES + value.length;
+  let bytes = VALUE_BYTES;
+  if (typeof value === 'object' && value !== null)
+    for (const [name, item] of Object.entries(value)) bytes += name.length + memoryBytes(item);
+  return bytes;
+}
+
 /** Never the prototype. */
 function set(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__')
@@ -66,8 +93,8 @@ const hasFields = (fields: ParsedFields) => (Object.keys(fields).length > 0 ? fi
  *
  * @throws MalformedMessage if what holds the records is malformed
  */
-export function decodeProtobuf(body: Buffer, { record }: Signal): Decoded {
-  const records = new Records();
+export function decodeProtobuf(body: Buffer, { record }: Signal, reserve: Reserve): Decoded {
+  const records = new Records(reserve);
   const request = new ProtobufReader(body);
   while (request.next()) {
     if (request.number !== 1) {
@@ -75,14 +102,15 @@ export function decodeProtobuf(body: Buffer, { record }: Signal): Decoded {
       continue;
     }
     request.expect(BYTES);
-    const { own: resource, list: scopes, schemaUrl } = readGroup(request.message(), RESOURCE);
+    const { own, list: scopes, schemaUrl } = readGroup(request.message(), RESOURCE);
+    const resource = hasFields(own);
     for (const scopeReader of scopes) {
       const scope = readGroup(scopeReader, SCOPE);
       const parents = {
-        ...{ resource: hasFields(resource), resource_schema_url: schemaUrl },
+        ...{ resource, resource_schema_url: schemaUrl },
         ...{ scope: hasFields(scope.own), scope_schema_url: scope.schemaUrl },
       };
-      for (const reader of scope.list) records.add(() => readMessage(reader, record, 0), parents);
+      records.addAll(scope.list, (reader) => readMessage(reader, record, 0), parents);
     }
   }
   return records;
@@ -251,19 +279,19 @@ export function timeText(nanoseconds: bigint): string | undefined {
  *
  * @throws MalformedMessage if what holds the records is malformed
  */
-export function decodeJson(request: unknown, { record, json }: Signal): Decoded {
-  const records = new Records();
+export function decodeJson(request: unknown, { record, json }: Signal, reserve: Reserve): Decoded {
+  const records = new Records(reserve);
   for (const group of listOf(objectOf(request)[json.resources])) {
-    const { resource, schemaUrl, [json.scopes]: scopes } = objectOf(group);
-    const resourceFields = resource === undefined ? {} : fromJson(resource, RESOURCE);
+    const { resource: own, schemaUrl, [json.scopes]: scopes } = objectOf(group);
+    const resource = hasFields(own === undefined ? {} : fromJson(own, RESOURCE));
     for (const part of listOf(scopes)) {
       const { scope, schemaUrl: scopeUrl, [json.records]: list } = objectOf(part);
       const scopeFields = scope === undefined ? {} : fromJson(scope, SCOPE);
       const parents = {
-        ...{ resource: hasFields(resourceFields), resource_schema_url: text(schemaUrl) || undefined },
+        ...{ resource, resource_schema_url: text(schemaUrl) || undefined },
         ...{ scope: hasFields(scopeFields), scope_schema_url: text(scopeUrl) || undefined },
       };
-      for (const item of listOf(list)) records.add(() => fromJson(item, record), parents);
+      records.addAll(listOf(list), (item) => fromJson(item, record), parents);
     }
   }
   return records;

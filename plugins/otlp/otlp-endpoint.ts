@@ -33,10 +33,10 @@ function encodingOf(type = ''): Encoding | undefined {
   return [PROTOBUF, JSON_TYPE].find((encoding): encoding is Encoding => encoding === media.trim());
 }
 
-function read({ headers, body }: ReceivedRequest, signal: Signal): RequestEvents {
-  const encoding = encodingOf(headers['content-type']);
+function read(request: ReceivedRequest, signal: Signal): RequestEvents {
+  const encoding = encodingOf(request.headers['content-type']);
   if (encoding === undefined) throw new Refusal(415, `send ${PROTOBUF} or ${JSON_TYPE}`);
-  const decoded = decode(body, encoding, signal);
+  const decoded = decode(request, encoding, signal);
   const now = isoNow();
   const timestamps = decoded.fields.map((record) => {
     const time = signal.times.map((name) => record[name]).find((time) => typeof time === 'string');
@@ -46,14 +46,17 @@ function read({ headers, body }: ReceivedRequest, signal: Signal): RequestEvents
   return Object.assign(parts, { answer: taken(encoding, signal, decoded) });
 }
 
-function decode(body: Buffer, encoding: Encoding, signal: Signal): Decoded {
+function decode({ body, reserve }: ReceivedRequest, encoding: Encoding, signal: Signal): Decoded {
+  const reserveCopies = (bytes: number) =>
+    reserve(bytes, 'resource and scope, repeated for each record, are');
   try {
-    if (encoding === PROTOBUF) return decodeProtobuf(body, signal);
+    if (encoding === PROTOBUF) return decodeProtobuf(body, signal, reserveCopies);
     const request = parseJsonValue(textOf(body));
     if (request === undefined) throw new MalformedMessage('it is not JSON, or nested too deeply');
-    return decodeJson(request, signal);
+    return decodeJson(request, signal, reserveCopies);
   } catch (error) {
-    if (error instanceof MalformedMessage) throw new Refusal(400, `the body is no OTLP: ${error.message}`);
+    if (error instanceof MalformedMessage)
+      throw new Refusal(400, `the body is not valid OTLP: ${error.message}`);
     throw error;
   }
 }

@@ -97,6 +97,19 @@ export class Collector {
     return this.batches.flatMap(({ events }) => events.map(({ data }) => data));
   }
 
+  /** Acknowledges whatever comes until the request is answered. */
+  async acknowledgeUntil(answer: Promise<Response>): Promise<Response> {
+    let isAnswered = false;
+    void answer.finally(() => {
+      isAnswered = true;
+    });
+    await eventually(() => {
+      for (const batch of this.batches.splice(0)) batch.acknowledge?.('forwarded');
+      return isAnswered;
+    });
+    return answer;
+  }
+
   makeRoom(room: number): void {
     this.room = room;
     this.#room$.next(room);

@@ -1,10 +1,13 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import otlp from '../../../plugins/collect/otlp.ts';
 import { timeText } from '../../../plugins/otlp/decode.ts';
+import { eventually } from '../../support/eventually.ts';
 import { Collector } from './http-helpers.ts';
 
 const PROTOBUF = { 'content-type': 'application/x-protobuf' };
 const JSON_TYPE = { 'content-type': 'application/json' };
+const GZIP = { 'content-encoding': 'gzip' };
 
 const start = (options = {}) => Collector.start(otlp, { plugin: 'otlp' }, options);
 
@@ -248,6 +251,58 @@ describe('otlp: traces', () => {
 });
 
 describe('otlp: requests', () => {
+  it.each([
+    ['many attributes', Array.from({ length: 2000 }, (_, n) => `a${n}`), 60_000],
+    ['a long attribute', ['x'.repeat(100_000)], 1000],
+  ])('whose resource has %s, for many records, are refused', async (_, keys, count) => {
+    const attributes = keys.map((key) => ({ key, value: {} }));
+    const logRecords = Array.from({ length: count }, () => ({}));
+    const scope = { attributes };
+    const resource = { attributes };
+    const requests: [Record<string, string>, string | Buffer][] = [
+      [JSON_TYPE, JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] })],
+      [JSON_TYPE, JSON.stringify({ resourceLogs: [{ scopeLogs: [{ scope, logRecords }] }] })],
+      [
+        PROTOBUF,
+        bytes(
+          1,
+          all(
+            bytes(1, all(...keys.map((key) => keyValue(1, key, Buffer.alloc(0))))),
+            bytes(2, all(...logRecords.map(() => bytes(2, '')))),
+          ),
+        ),
+      ],
+    ];
+    const collector = await start();
+    for (const [headers, body] of requests) {
+      const answer = await collector.post(gzipSync(body), { ...headers, ...GZIP }, '/v1/logs');
+      expect(answer.status).toBe(413);
+      expect(await answer.text()).toContain('resource and scope, repeated for each record, are larger than');
+    }
+    expect(collector.batches).toEqual([]);
+    expect((await collector.post(logs(RECORD), PROTOBUF, '/v1/logs')).status).toBe(200);
+  });
+
+  it('share the memory for what is repeated', async () => {
+    const collector = await start({ outcome: undefined });
+    const resource = { attributes: [{ key: 'x'.repeat(40_000), value: {} }] };
+    const logRecords = Array.from({ length: 1000 }, () => ({}));
+    const body = JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });
+    const first = collector.post(body, JSON_TYPE, '/v1/logs');
+    await eventually(() => collector.batches.length === 1);
+    const refused = await collector.post(body, JSON_TYPE, '/v1/logs');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+    expect((await collector.acknowledgeUntil(first)).status).toBe(200);
+  });
+
+  it('with many scopes of a large resource take no longer for it', async () => {
+    const collector = await start();
+    const attributes = Array.from({ length: 50_000 }, (_, n) => ({ key: `a${n}`, value: {} }));
+    const scopeLogs = Array.from({ length: 100_000 }, () => ({}));
+    const body = JSON.stringify({ resourceLogs: [{ resource: { attributes }, scopeLogs }] });
+    expect((await collector.post(body, JSON_TYPE, '/v1/logs')).status).toBe(200);
+  });
+
   it('for metrics, and in other formats, are refused', async () => {
     const collector = await start();
     const statusOf = async (path: string, headers: Record<string, string>) =>
