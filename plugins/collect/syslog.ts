@@ -1,5 +1,4 @@
-import { map, merge, Subject, throwError } from 'rxjs';
-import { untilAborted } from '../../operators/index.ts';
+import { defer, EMPTY, finalize, map, merge, Subject, throwError } from 'rxjs';
 import {
   collectedEvent,
   defineCollector,
@@ -55,8 +54,9 @@ fleet:
     const listen = ctx.config.listen.scheme === 'udp' ? listenForDatagrams : listenForStreams;
     const batch$ = listen(ctx, reports).pipe(
       map((received) => new EventBatch(rowsOf(received, parse), received.acknowledge)),
+      finalize(() => refused$.complete()),
     );
-    return merge(refused$, batch$).pipe(untilAborted(ctx.signal));
+    return defer(() => (ctx.signal.aborted ? EMPTY : merge(refused$, batch$)));
   },
 });
 

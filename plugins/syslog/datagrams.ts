@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { asyncScheduler, Observable } from 'rxjs';
+import { asyncScheduler, fromEvent, Observable, Subscription } from 'rxjs';
 import type { PipelineRunContext } from '../../src/sdk/index.ts';
 import { listenError } from '../listen/listening.ts';
 import type { CollectorConfig } from './collector-settings.ts';
@@ -12,10 +12,11 @@ const MOST_TOGETHER = 512;
 
 /**
  * Emits the message of each datagram. UDP cannot wait: while there is no room, datagrams go into the buffer of the pipeline,
- * which drops and counts them when it is full. Errors if the socket cannot be bound.
+ * which drops and counts them when it is full. Completes, after the last ones, when the run is stopped. Errors if the socket
+ * cannot be bound.
  */
 export function listenForDatagrams(
-  { config, stats }: PipelineRunContext<CollectorConfig>,
+  { config, signal, stats }: PipelineRunContext<CollectorConfig>,
   reports: ListenerReports,
 ): Observable<Received> {
   return new Observable((subscriber) => {
@@ -27,7 +28,9 @@ export function listenForDatagrams(
     /** By sender. */
     let held = new Map<string, string[]>();
     let count = 0;
+    let pending = Subscription.EMPTY;
     const emit = () => {
+      pending.unsubscribe();
       const all = held;
       held = new Map();
       count = 0;
@@ -47,14 +50,21 @@ export function listenForDatagrams(
         if (messages === undefined) held.set(address, [message]);
         else messages.push(message);
         if (++count >= MOST_TOGETHER) emit();
-        else if (count === 1) subscriber.add(asyncScheduler.schedule(emit));
+        else if (count === 1) pending = asyncScheduler.schedule(emit);
       })
       .bind({ address: host, port, exclusive: true }, () =>
         reports.listening({ host, port: socket.address().port }),
       );
     subscriber.add(() => {
-      emit();
+      pending.unsubscribe();
       socket.close();
     });
+    const stopped$ = fromEvent(signal, 'abort');
+    subscriber.add(
+      stopped$.subscribe(() => {
+        emit();
+        subscriber.complete();
+      }),
+    );
   });
 }

@@ -22,8 +22,11 @@ export interface Session {
   push(chunk: Buffer): void;
   /** The next messages, `most` at most. If there are fewer, all that is complete was read. */
   take(most: number): ReadMessages;
-  /** The last message, once the other side has sent its last byte and all others were taken. */
-  end(): ReadMessages;
+  /**
+   * The last message, once the other side has sent its last byte and all others were taken. `close` is called when nothing
+   * is left to answer.
+   */
+  end(close: () => void): ReadMessages;
 }
 
 /** Messages without acknowledgement: RFC 6587 and RFC 5425. */
@@ -58,8 +61,9 @@ export class PlainSession implements Session {
     return { messages: this.#framer.take(most) };
   }
 
-  end(): ReadMessages {
+  end(close: () => void): ReadMessages {
     const last = this.#framer.end();
+    close();
     return { messages: last === undefined || last === '' ? [] : [last] };
   }
 }
@@ -72,6 +76,10 @@ export class RelpSession implements Session {
   readonly #close: () => void;
   #isOpen = false;
   #malformed: string | undefined;
+  /** Messages that are neither acknowledged nor failed. */
+  #unanswered = 0;
+  /** What to do when all are answered. */
+  #whenAnswered: (() => void) | undefined;
 
   /** `send` sends answers, and `close` closes the connection when they are sent. */
   constructor(maxBytes: number, reports: FramingReports, send: (frames: string) => void, close: () => void) {
@@ -106,7 +114,9 @@ export class RelpSession implements Session {
   take(most: number): ReadMessages {
     const numbers: number[] = [];
     const messages: string[] = [];
-    const hasRoom = (command: string) => command !== 'syslog' || messages.length < most;
+    // The other side sends nothing after `close`.
+    const hasRoom = (command: string) =>
+      this.#whenAnswered === undefined && (command !== 'syslog' || messages.length < most);
     while (this.#malformed === undefined) {
       const frame = this.#frames.next(hasRoom);
       if (frame === undefined) break;
@@ -120,20 +130,34 @@ export class RelpSession implements Session {
       } else {
         numbers.push(number);
         messages.push(messageText(data));
+        this.#unanswered++;
       }
     }
     // librelp, the client of rsyslog, forgets a message that is answered with an error. Without an answer, it sends all
     // messages again over its next connection.
     const acknowledge = (outcome: Outcome) => {
-      if (outcome === 'failed') this.#close();
-      else this.#send(numbers.map((number) => relpFrame(number, 'rsp', '200 OK')).join(''));
+      if (outcome === 'failed') {
+        this.#close();
+        return;
+      }
+      this.#send(numbers.map((number) => relpFrame(number, 'rsp', '200 OK')).join(''));
+      this.#unanswered -= numbers.length;
+      if (this.#unanswered === 0) this.#whenAnswered?.();
     };
     return { messages, acknowledge };
   }
 
   /** What is incomplete is sent again. */
-  end(): ReadMessages {
+  end(close: () => void): ReadMessages {
+    this.#afterAnswers(close);
     return { messages: [] };
+  }
+
+  /** An answer to `close` before that of a message would tell the other side that the message is not acknowledged. */
+  #afterAnswers(then: () => void): void {
+    if (this.#whenAnswered !== undefined) return;
+    this.#whenAnswered = then;
+    if (this.#unanswered === 0) then();
   }
 
   #answer(number: number, command: string): void {
@@ -141,8 +165,10 @@ export class RelpSession implements Session {
       this.#isOpen = true;
       this.#send(relpFrame(number, 'rsp', `200 OK\n${RELP_OFFERS}`));
     } else if (command === 'close') {
-      this.#send(relpFrame(number, 'rsp') + relpFrame(0, 'serverclose'));
-      this.#close();
+      this.#afterAnswers(() => {
+        this.#send(relpFrame(number, 'rsp') + relpFrame(0, 'serverclose'));
+        this.#close();
+      });
     } else this.#send(relpFrame(number, 'rsp', '500 unknown command'));
   }
 }

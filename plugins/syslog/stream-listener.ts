@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { interval, Observable, timer } from 'rxjs';
+import { fromEvent, interval, Observable, timer } from 'rxjs';
 import { Fifo, Pump, steadyClock } from '../../operators/internal.ts';
 import {
   type ListenAddress,
@@ -63,8 +63,8 @@ interface Connection {
 
 /**
  * Listens for connections and emits the messages that come over them. While there is no room, it does not read, so that the
- * senders wait. Errors if it cannot listen. When it is unsubscribed from, it closes the connections; those of RELP once
- * their last messages are acknowledged, or the run is over.
+ * senders wait. Errors if it cannot listen. When the run is stopped, it emits what has come and has room, completes, and closes
+ * the connections; those of RELP once the run is over, for their last acknowledgements.
  */
 export function listenForStreams(ctx: Context, reports: ListenerReports): Observable<Received> {
   return new Observable((subscriber) => {
@@ -75,6 +75,13 @@ export function listenForStreams(ctx: Context, reports: ListenerReports): Observ
       (error) => subscriber.error(error),
     );
     subscriber.add(() => listener.stop());
+    const stopped$ = fromEvent(ctx.signal, 'abort');
+    subscriber.add(
+      stopped$.subscribe(() => {
+        listener.takeLast();
+        subscriber.complete();
+      }),
+    );
     listener.start();
   });
 }
@@ -94,6 +101,8 @@ class StreamListener {
   readonly #waiting = new Fifo<Connection>();
   readonly #timers;
   #memory = 0;
+  /** There is no more to wait for, so each bit of room counts. */
+  #isLast = false;
   #isStopped = false;
 
   constructor(
@@ -135,6 +144,12 @@ class StreamListener {
       onError: this.#fail,
     });
     this.#timers.add(interval(SECOND).subscribe(() => this.#closeSlow()));
+  }
+
+  /** Takes what has come, as far as the pipeline has room: senders over plain TCP have taken it for delivered. */
+  takeLast(): void {
+    this.#isLast = true;
+    while (this.#step());
   }
 
   /** Acknowledgements of RELP may come until the run is over. */
@@ -205,7 +220,7 @@ class StreamListener {
   /** Takes the messages of one connection after the other; false if there are none, or no room for them. */
   #step(): boolean {
     if (this.#isStopped) return false;
-    const room = this.#demand.room;
+    const { room } = this.#isLast ? this.#ctx.demand : this.#demand;
     const connection = this.#fresh.shift() ?? (room > 0 ? this.#waiting.shift() : undefined);
     if (connection === undefined) return false;
     const { session, socket } = connection;
@@ -219,9 +234,8 @@ class StreamListener {
     }
     connection.isWaiting = false;
     if (connection.hasEnded && session.malformed === undefined) {
-      const last = session.end();
+      const last = session.end(() => closeSoon(socket));
       if (last.messages.length > 0) this.#emitMessages(connection, last);
-      closeSoon(socket);
     } else if (socket.isPaused()) socket.resume();
     if (session.malformed !== undefined) this.#close(connection, session.malformed);
     this.#measure(connection);

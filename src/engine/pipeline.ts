@@ -144,8 +144,13 @@ class PipelineRun {
         return entry.loaded_plugin.collect({ ctx: ctx as never });
       };
       return collectedBy(collect, window, name).pipe(
-        tap({ complete: () => observer.completed(place) }),
-        takeUntil(end$),
+        tap({
+          complete: () => {
+            if (!collecting.signal.aborted) observer.completed(place);
+          },
+        }),
+        // It is told first, so that it can still emit what it has received.
+        takeUntil(end$.pipe(tap(() => collecting.abort()))),
         finalize(() => collecting.abort()),
       );
     }).pipe(

@@ -1,5 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { asyncScheduler, concat, concatMap, map, NEVER, of, throwError, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  concatMap,
+  EMPTY,
+  map,
+  NEVER,
+  Observable,
+  of,
+  throwError,
+  timer,
+} from 'rxjs';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { registerPlugin, unregisterPlugin } from '../../src/config/registry.ts';
 import { Manager } from '../../src/engine/manager.ts';
@@ -187,6 +198,35 @@ describe('stop', () => {
           .subscribe(),
     );
     expect(aborted).toEqual(['15 collector', '40 forwarder']);
+  });
+
+  it('delivers what a collector emits when its signal is aborted', () => {
+    const forwarded: unknown[] = [];
+    const { seen } = states(
+      {
+        collect: {
+          source: ({ ctx }) =>
+            new Observable((subscriber) => {
+              ctx.signal.addEventListener('abort', () => {
+                subscriber.next({ timestamp: 't', data: { n: 'last' } });
+                subscriber.complete();
+              });
+            }),
+        },
+        forward: {
+          out: ({ event }) => {
+            forwarded.push(event.data.n);
+            return EMPTY;
+          },
+        },
+      },
+      (manager) =>
+        timer(15)
+          .pipe(concatMap(() => manager.stop()))
+          .subscribe(),
+    );
+    expect(forwarded).toEqual(['last']);
+    expect(seen.at(-1)).toBe('15 stopped');
   });
 
   it('ends a wait for the next run at once', () => {

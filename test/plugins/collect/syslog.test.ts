@@ -2,12 +2,14 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type Observable, Subscription } from 'rxjs';
+import { asyncScheduler, type Observable, Subscription } from 'rxjs';
 import { InFlightWindow } from '../../../operators/in-flight-window.ts';
 import syslog from '../../../plugins/collect/syslog.ts';
+import { listenForDatagrams } from '../../../plugins/syslog/datagrams.ts';
 import { RELP_OFFERS, relpFrame } from '../../../plugins/syslog/relp-frames.ts';
 import { type PipelineRunContext, silentLogger } from '../../../src/sdk/context.ts';
 import type { EventBatch } from '../../../src/sdk/event-batch.ts';
+import { silentStats } from '../../../src/sdk/metrics.ts';
 import { testContext } from '../../support/context.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -40,12 +42,13 @@ async function listen(
     warn: (message: string) => void logs.push(message),
   };
   const ended = new AbortController();
+  const stopping = new AbortController();
   const ctx = testContext(parsed.data as { plugin: string }, {
-    ...{ demand: window, logger, ended: ended.signal },
+    ...{ demand: window, logger, ended: ended.signal, signal: stopping.signal },
     ...overrides,
   });
   const batches: EventBatch[] = [];
-  const result = { error: undefined as unknown };
+  const result = { error: undefined as unknown, isComplete: false };
   const acknowledge = (batch: EventBatch, outcome: 'forwarded' | 'failed' = 'forwarded') => {
     batch.acknowledge?.(outcome);
     window.release(batch.size);
@@ -59,6 +62,9 @@ async function listen(
     error: (error) => {
       result.error = error;
     },
+    complete: () => {
+      result.isComplete = true;
+    },
   });
   cleanUp.add(() => {
     subscription.unsubscribe();
@@ -68,6 +74,7 @@ async function listen(
   return Object.assign(result, {
     ...{ port, batches, logs, acknowledge, ended },
     stop: () => subscription.unsubscribe(),
+    abort: () => stopping.abort(),
     events: () => batches.filter(({ refusal }) => refusal === undefined).flatMap(({ events }) => events),
     messages: () => batches.flatMap(({ events }) => events.map(({ data }) => data.message)),
   });
@@ -106,6 +113,20 @@ describe('syslog over TCP', () => {
         },
       },
     ]);
+  });
+
+  it('takes what has come when it is stopped, as far as there is room', async () => {
+    const room = 100;
+    const listener = await listen({ listen: 'tcp://127.0.0.1:0' }, { room, acknowledges: false });
+    const sender = await client(listener.port);
+    const lines = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => `<13>n${from + index}\n`).join('');
+    sender.write(lines(0, 200));
+    await eventually(() => expect(listener.messages().length).toBeGreaterThan(0));
+    listener.abort();
+    expect(listener.messages()).toEqual(Array.from({ length: room }, (_, index) => `n${index}`));
+    expect(listener.isComplete).toBe(true);
+    await eventually(() => expect(sender.isClosed()).toBe(true));
   });
 
   it('includes the last line, when the sender closes the connection without a newline', async () => {
@@ -245,6 +266,52 @@ describe('syslog over UDP', () => {
     expect(batches.every(({ acknowledge }) => acknowledge === undefined)).toBe(true);
   });
 
+  it('emits the datagrams that it holds when it is stopped', async () => {
+    // Those that come within a millisecond are held: here, all that come.
+    jest.spyOn(asyncScheduler, 'schedule').mockReturnValue(new Subscription());
+    let bytes = 0;
+    const stats = {
+      ...silentStats,
+      bytes: (more: number) => {
+        bytes += more;
+      },
+    };
+    const listener = await listen({ listen: 'udp://127.0.0.1:0' }, { overrides: { stats } });
+    const socket = createSocket('udp4');
+    cleanUp.add(() => socket.close());
+    socket.send('<13>one', listener.port, '127.0.0.1');
+    socket.send('<13>two', listener.port, '127.0.0.1');
+    await eventually(() => expect(bytes).toBe(14));
+    expect(listener.messages()).toEqual([]);
+    listener.abort();
+    expect(listener.messages()).toEqual(['one', 'two']);
+    expect(listener.isComplete).toBe(true);
+  });
+
+  it('keeps nothing of what it has emitted', async () => {
+    let port = 0;
+    const listening = (address: { port: number }) => {
+      port = address.port;
+    };
+    const reports = { listening };
+    const { data } = parseConfig({ listen: 'udp://127.0.0.1:0' }) as { data: { plugin: string } };
+    let emitted = 0;
+    const subscription = listenForDatagrams(testContext(data) as never, reports as never).subscribe(() => {
+      emitted++;
+    });
+    cleanUp.add(subscription);
+    await eventually(() => expect(port).toBeGreaterThan(0));
+    const socket = createSocket('udp4');
+    cleanUp.add(() => socket.close());
+    const finalizers = () => (subscription as unknown as { _finalizers: unknown[] })._finalizers.length;
+    const before = finalizers();
+    for (let count = 1; count <= 20; count++) {
+      socket.send('<13>one', port, '127.0.0.1');
+      await eventually(() => expect(emitted).toBe(count));
+    }
+    expect(finalizers()).toBe(before);
+  });
+
   it('refuses a datagram that is too long', async () => {
     const { port, batches } = await listen({ listen: 'udp://127.0.0.1:0', max_message_bytes: 1024 });
     const socket = createSocket('udp4');
@@ -264,13 +331,56 @@ describe('syslog over RELP', () => {
     const sender = await client(port);
     sender.write(`${OPEN}2 syslog 7 <13>one\n3 syslog 9 <13>two\n\n\n`);
     await eventually(() => expect(messages()).toEqual(['one', 'two']));
-    expect(sender.received()).toMatch(/^1 rsp \d+ 200 OK\nrelp_version=0\n.*commands=syslog\n$/s);
+    await eventually(() =>
+      expect(sender.received()).toMatch(/^1 rsp \d+ 200 OK\nrelp_version=0\n.*commands=syslog\n$/s),
+    );
     const opened = sender.received();
     for (const batch of batches) acknowledge(batch);
     await eventually(() => expect(sender.received()).toBe(`${opened}2 rsp 6 200 OK\n3 rsp 6 200 OK\n`));
     sender.write('4 close 0\n');
     await eventually(() => expect(sender.isClosed()).toBe(true));
     expect(sender.received()).toMatch(/4 rsp 0\n0 serverclose 0\n$/);
+  });
+
+  it('answers `close` when all messages before it are acknowledged', async () => {
+    const { port, batches, messages, acknowledge } = await listen(relp, { acknowledges: false });
+    const sender = await client(port);
+    sender.write(`${OPEN}2 syslog 7 <13>one\n`);
+    await eventually(() => expect(messages()).toEqual(['one']));
+    sender.write('3 syslog 7 <13>two\n4 close 0\n5 other 0\n');
+    await eventually(() => expect(messages()).toEqual(['one', 'two']));
+    acknowledge(batches[1] as EventBatch);
+    await eventually(() => expect(sender.received()).toContain('3 rsp'));
+    expect(sender.received()).not.toContain('4 rsp');
+    acknowledge(batches[0] as EventBatch);
+    await eventually(() => expect(sender.isClosed()).toBe(true));
+    expect(sender.received()).toMatch(/3 rsp 6 200 OK\n2 rsp 6 200 OK\n4 rsp 0\n0 serverclose 0\n$/);
+  });
+
+  it('does not answer `close` if a message before it failed', async () => {
+    const { port, batches, messages, acknowledge } = await listen(relp, { acknowledges: false });
+    const sender = await client(port);
+    sender.write(`${OPEN}2 syslog 7 <13>one\n3 close 0\n`);
+    await eventually(() => expect(messages()).toEqual(['one']));
+    acknowledge(batches[0] as EventBatch, 'failed');
+    await eventually(() => expect(sender.isClosed()).toBe(true));
+    expect(sender.received()).not.toMatch(/[23] rsp/);
+  });
+
+  it('acknowledges to a sender that has sent its last byte', async () => {
+    const { port, batches, messages, acknowledge } = await listen(relp, { acknowledges: false });
+    const sender = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    let received = '';
+    sender.on('data', (chunk) => {
+      received += chunk;
+    });
+    cleanUp.add(() => sender.destroy());
+    sender.end(`${OPEN}2 syslog 7 <13>one\n`);
+    await eventually(() => expect(messages()).toEqual(['one']));
+    await new Promise(setImmediate);
+    acknowledge(batches[0] as EventBatch);
+    await once(sender, 'end');
+    expect(received).toMatch(/2 rsp 6 200 OK\n$/);
   });
 
   it('closes the connection without an answer if a message failed, so that it comes again', async () => {
