@@ -65,18 +65,19 @@ loki:
   shownSettings: { labels: '', compression: '', timeout: ' s', concurrency: '' },
   checkConfig: ({ config }) => [
     ...withoutFixed(config as Config),
+    ...tooManyEvents(config as Config),
     ...sink.checkConfig({ config: config as Config }),
   ],
   forward: ({ ctx, event, id, restOf }) => send(ctx, [event], callIds(id, restOf)),
   forwardBatch: ({ ctx, events, id, restOf }) => send(ctx, events, callIds(id, restOf)),
   forwardJsonLines({ ctx }) {
-    const { labels, format } = ctx.config;
+    const { labels } = ctx.config;
     const fixed = fixedLabels(labels);
     if (Object.keys(fixed).length < Object.keys(labels).length) return undefined;
     return (lines, id, restOf) =>
       sink.send(ctx, () => {
         const ids = callIds(id, restOf);
-        return documentsIn(lines, fixed, format, ids) ?? encodeEvents(ctx, eventsIn(lines), ids);
+        return documentsIn(lines, fixed, ctx.config, ids) ?? encodeEvents(ctx, eventsIn(lines), ids);
       });
   },
 });
@@ -94,13 +95,25 @@ function withoutFixed({ labels }: Config): readonly ConfigProblem[] {
   return [{ path: ['labels'], message }];
 }
 
+const NANOSECONDS = 1_000_000;
+/** With more, too few calls would have nanoseconds of their own. */
+const MOST_EVENTS = 100_000;
+
+function tooManyEvents({ batch: { events } }: Config): readonly ConfigProblem[] {
+  if (events <= MOST_EVENTS) return [];
+  const message = `expected at most ${MOST_EVENTS}: each event of a millisecond needs a nanosecond of its own, because Loki keeps equal lines of one time once`;
+  return [{ path: ['batch', 'events'], message }];
+}
+
 /**
  * Loki stores lines of a stream once that are the same and have the same time, and lines that were read together have. So each
- * gets other nanoseconds: the same in every attempt to send it, and in the order of the events.
+ * gets other nanoseconds: the same in every attempt to send it, and in the order of the events. The number at the end of the id
+ * of a call selects a part of the millisecond, which has room for all events of a call.
  */
-function nanosecondsIn(ids: CallIds): (position: number) => number {
-  const call = Number(/\d{0,3}$/.exec(ids.call)?.[0]) * 1000;
-  return (position) => (call + positionIn(ids, position)) % 1_000_000;
+function nanosecondsIn({ batch: { events } }: Config, ids: CallIds): (position: number) => number {
+  const number = Number(/\d{1,15}$/.exec(ids.call)?.[0] ?? 0);
+  const start = (number % Math.floor(NANOSECONDS / events)) * events;
+  return (position) => start + positionIn(ids, position);
 }
 
 /** An event, as a stream has it. */
@@ -117,7 +130,7 @@ function send(ctx: Context, events: readonly CollectedEvent[], ids: CallIds) {
 
 function encodeEvents(ctx: Context, events: readonly CollectedEvent[], ids: CallIds): EncodedCall {
   const streamOf = streamsOf(ctx);
-  const nanoseconds = nanosecondsIn(ids);
+  const nanoseconds = nanosecondsIn(ctx.config, ids);
   const entryOf = (event: CollectedEvent, position: number): Entry => {
     const { line } = event.data;
     const text = ctx.config.format === 'line' && typeof line === 'string' ? line : toJson(event.data);
@@ -138,8 +151,8 @@ function bodyOf(entries: readonly Entry[]): Buffer {
   return Buffer.from(`{"streams":[${parts.join(',')}]}`);
 }
 
-/** Longer values of labels are cut. */
-const MOST_OF_LABEL = 1024;
+/** Bytes of UTF-8, after which values of labels are cut: the limit of Loki. */
+const MOST_OF_LABEL = 2048;
 
 /** The labels of an event, as JSON. There are at most `max_streams` of them, because each stream costs Loki memory. */
 const streamsOf = oncePerContext(({ config: { labels, max_streams }, logger, pipeline }: Context) => {
@@ -172,9 +185,15 @@ const streamsOf = oncePerContext(({ config: { labels, max_streams }, logger, pip
 });
 
 function labelValue(value: unknown): string {
-  return ['string', 'number', 'boolean', 'bigint'].includes(typeof value)
-    ? String(value).slice(0, MOST_OF_LABEL)
-    : '';
+  if (!['string', 'number', 'boolean', 'bigint'].includes(typeof value)) return '';
+  const text = String(value);
+  // A character has at most three bytes, and two characters that are one have four.
+  if (text.length * 3 <= MOST_OF_LABEL) return text;
+  const bytes = Buffer.from(text.slice(0, MOST_OF_LABEL));
+  if (text.length <= MOST_OF_LABEL && bytes.length <= MOST_OF_LABEL) return text;
+  let end = MOST_OF_LABEL;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
 }
 
 const [OPEN, CLOSE] = [0x7b, 0x7d];
@@ -183,15 +202,10 @@ const BEFORE_LINE = Buffer.from('","');
 const AFTER_LINE = Buffer.from('"]\n');
 
 /** The entries of events that are JSON already, and all of one stream. Undefined if one of them has to be parsed. */
-function documentsIn(
-  bytes: Buffer,
-  labels: Labels,
-  format: Config['format'],
-  ids: CallIds,
-): Documents | undefined {
+function documentsIn(bytes: Buffer, labels: Labels, config: Config, ids: CallIds): Documents | undefined {
   const lines = new EventLines(bytes, 'line');
   const writer = new ByteWriter(bytes.length + (bytes.length >> 2));
-  const nanoseconds = nanosecondsIn(ids);
+  const nanoseconds = nanosecondsIn(config, ids);
   while (lines.next()) {
     const time = lines.isPlain ? parseTimestamp(lines.timestamp) : Number.NaN;
     if (!(time >= 0)) return undefined;
@@ -199,7 +213,7 @@ function documentsIn(
     writer.number(time);
     writer.padded(nanoseconds(lines.position), 6);
     writer.copy(BEFORE_LINE);
-    if (format === 'line' && lines.textStart > 0) {
+    if (config.format === 'line' && lines.textStart > 0) {
       writer.copy(bytes, lines.textStart, lines.textEnd);
     } else {
       writer.byte(OPEN);

@@ -47,6 +47,8 @@ const KEY = 'calls ';
 export class CallPlan {
   readonly #state: CollectorState;
   readonly #calls = new Map<string, PlannedCall[]>();
+  /** Calls of this run. */
+  #begun = 0;
   /** The batches of collectors that are not acknowledged: where they come from, and the events that came here of them. */
   readonly #open = new Map<Delivery, { readonly collector: string; events: number }>();
 
@@ -132,7 +134,7 @@ export class CallPlan {
   /** A new call is about to be made. Returns its id. */
   begin(source: string, batches: Batches, path: string | undefined): string {
     const call = {
-      id: `${callTime()}-${randomUUID()}`,
+      id: `${callTime()}-${randomUUID()}-${this.#begun++}`,
       parts: partsOf(batches, path),
       isDelivered: false,
       isMade: true,

@@ -6,7 +6,7 @@ import type { CollectedEvent } from './events.ts';
  * the rest has another one.
  *
  * It starts with the time of the first attempt, in UTC, as in `20261126T143000.123Z-…`, so that ids sort by time. The rest
- * of it consists of letters, digits and `-`.
+ * of it consists of letters, digits and `-`. It ends with `-` and the number of the call in its run.
  */
 export type CallId = string;
 

@@ -133,7 +133,9 @@ skipWithout('versitygw')('s3 to versitygw', () => {
     const log = readFileSync(env.APP_LOG, 'utf8').trimEnd().split('\n');
     expect(linesOf(bucket)).toHaveLength(log.length);
     expect([...server.objects(bucket).keys()]).toEqual([
-      expect.stringMatching(/^app\/\d{4}\/\d\d\/\d\d\/\d\d\/\d{8}T\d{6}\.\d{3}Z-[\da-f-]{36}\.ndjson\.gz$/),
+      expect.stringMatching(
+        /^app\/\d{4}\/\d\d\/\d\d\/\d\d\/\d{8}T\d{6}\.\d{3}Z-[\da-f-]{36}-\d+\.ndjson\.gz$/,
+      ),
     ]);
   });
 

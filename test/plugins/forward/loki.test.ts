@@ -96,9 +96,23 @@ describe('loki: requests', () => {
         [{ job: 'a', level: 'info', method: 'GET' }, ['line 0', 'line 2']],
         [{ job: 'a', level: '3' }, ['line 1']],
         [{ job: 'a' }, ['line 3']],
-        [{ job: 'a', level: 'y'.repeat(1024) }, ['line 4']],
+        [{ job: 'a', level: 'y'.repeat(2048) }, ['line 4']],
       ],
     );
+  });
+
+  it.each([
+    ['ä', 'ä'.repeat(1024)],
+    ['€', '€'.repeat(682)],
+    ['😀', '😀'.repeat(512)],
+    ['x😀', 'x😀'.repeat(409) + 'x'],
+    ['\ud800', '\ufffd'.repeat(682)],
+  ])('have labels of at most 2,048 bytes, of whole characters: %j', async (unit, expected) => {
+    const sink = await sinkOf(status(204));
+    const ctx = contextOf({ url: sink.url, labels: { job: 'a', level: { field: 'level' } } });
+    await send(ctx, [event(0, { level: unit.repeat(2000) }), event(1, { level: expected })]);
+    expect(streamsOf(sink)[0]?.map(({ stream }) => stream.level)).toEqual([expected]);
+    expect(Buffer.byteLength(expected)).toBeLessThanOrEqual(2048);
   });
 
   it('have at most `max_streams` streams with labels from fields in a run', async () => {
@@ -127,6 +141,27 @@ describe('loki: requests', () => {
     ]);
   });
 
+  it.each([
+    ['bytes', 5000, ['x-1', 'x-2', 'x-12', 'x-199']],
+    ['events', 5000, ['x-1', 'x-2', 'x-12', 'x-199']],
+    ['bytes', 3000, ['x-0', 'x-331', 'x-332']],
+    ['events', 100_000, ['x-8', 'x-9']],
+  ])(
+    'keep equal lines of one millisecond and their order, also of large calls: %s, %i',
+    async (form, size, ids) => {
+      const sink = await sinkOf(status(204));
+      const ctx = contextOf({ url: sink.url, batch: { events: size } });
+      const batch = Array.from({ length: size }, () => event(0));
+      for (const id of ids) await (form === 'bytes' ? sendLines : send)(ctx, batch, id);
+      const times = streamsOf(sink)
+        .flat()
+        .flatMap(({ values }) => values.map(([time]) => time));
+      expect(new Set(times).size).toBe(size * ids.length);
+      expect(times.every((time) => time.startsWith(`${MS}`) && time.length === 19)).toBe(true);
+      expect(times).toEqual(times.toSorted());
+    },
+  );
+
   it.each(['bytes', 'events'])('are split if they are too large, or a line is refused: %s', async (form) => {
     const sink = await sinkOf((request, response, incoming) => {
       const count = (JSON.parse(request.body) as { streams: Stream[] }).streams.flatMap(
@@ -152,6 +187,17 @@ describe('loki: requests', () => {
 });
 
 describe('loki: configuration', () => {
+  it('refuses batches with more events than a millisecond has nanoseconds for', async () => {
+    const text = await refusal(`
+collectors: { a: { plugin: test } }
+forwarders:
+  out: { plugin: loki, url: 'http://localhost:3100', labels: { job: a }, batch: { events: 100001 } }
+pipelines: { main: { collect: a, forward: out } }
+host_config: {}
+`);
+    expect(text).toContain('batch.events: expected at most 100000');
+  });
+
   it.each([
     ['{ level: { field: level } }', 'at least one label needs a fixed value'],
     ['{}', 'at least one label needs a fixed value'],
