@@ -37,9 +37,13 @@ const schema = ForwardConfigBase.extend({
 type Context = PluginContext<typeof schema>;
 type Config = Context['config'];
 
+/** The statuses after which the protocol allows to send a request again, and a timeout. */
+const RETRIED = [408, 429, 502, 503, 504];
+
 const sink = httpSink(({ encoding }: Config, log?: Logger) => ({
   headers: { 'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf' },
-  readAnswer: (answer: Answer, of: AnsweredCall) => readAnswer(answer, of, log),
+  retryStatuses: RETRIED,
+  readAnswer: (answer: Answer, of: AnsweredCall) => readAnswer(answer, of, encoding, log),
 }));
 
 export default defineForwarder({
@@ -93,14 +97,21 @@ function pathFor(url: string, { path }: Signal): string {
  * A receiver says how many records it has rejected, and not which, and the protocol forbids to send the request again. If it
  * has rejected all of them, they fail permanently. Otherwise there is only the log to say so.
  *
- * @throws PluginError, permanent, if the receiver has refused all of them, or the only one.
+ * @throws PluginError, permanent, if the receiver has refused all of them, or the only one. Fatal if the answer is none of the
+ * protocol, such as the page of a proxy.
  */
 function readAnswer(
-  { bytes, text }: Answer,
+  { status, bytes, text }: Answer,
   { documents, server }: AnsweredCall,
+  encoding: Config['encoding'],
   log: Logger | undefined,
 ): PartialFailure {
-  const rejected = text.trimStart().startsWith('{') ? rejectedInJson(text) : rejectedIn(bytes);
+  // Some receivers answer in JSON to any request. No message of Protocol Buffers starts with a brace.
+  const rejected = (encoding === 'protobuf' ? rejectedIn(bytes) : undefined) ?? rejectedInJson(text);
+  if (rejected === undefined) {
+    const message = `${server} answered ${status} with a body other than that of OTLP, so it is not known whether it has the records; check \`url\``;
+    throw Object.assign(new PluginError(message), { fatal: true });
+  }
   if (rejected === 0) return { failedEvents: [] };
   if (rejected >= documents.count) {
     throw new PluginError(`${server} rejected the records of the request (partial_success)`, {
@@ -112,18 +123,31 @@ function readAnswer(
   return { failedEvents: [] };
 }
 
-function rejectedInJson(text: string): number {
+/** Undefined if it is no answer in JSON. */
+function rejectedInJson(text: string): number | undefined {
+  if (text.trim() === '') return 0;
   const answer = jsonOf(text) as {
-    readonly partialSuccess?: { readonly rejectedLogRecords?: unknown; readonly rejectedSpans?: unknown };
+    readonly partialSuccess?: {
+      readonly rejectedLogRecords?: unknown;
+      readonly rejectedSpans?: unknown;
+    } | null;
   } | null;
-  const { rejectedLogRecords, rejectedSpans } = answer?.partialSuccess ?? {};
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined;
+  const { rejectedLogRecords, rejectedSpans } = answer.partialSuccess ?? {};
   return Number(rejectedLogRecords ?? rejectedSpans ?? 0) || 0;
 }
 
-/** `partial_success` is the field 1 of the answer, and the number of rejected logs or spans the field 1 of that. */
-function rejectedIn(bytes: Buffer): number {
-  const partial = protoFields(bytes)?.find(({ field }) => field === 1)?.value;
-  if (partial === undefined || typeof partial === 'number') return 0;
-  const rejected = protoFields(partial)?.find(({ field }) => field === 1)?.value;
-  return typeof rejected === 'number' ? rejected : 0;
+/**
+ * `partial_success` is the field 1 of the answer, and the number of rejected logs or spans the field 1 of that. Undefined if it
+ * is no such message.
+ */
+function rejectedIn(bytes: Buffer): number | undefined {
+  const answer = protoFields(bytes);
+  if (answer === undefined) return undefined;
+  const partial = answer.find(({ field }) => field === 1)?.value;
+  if (partial === undefined) return 0;
+  const fields = typeof partial === 'number' ? undefined : protoFields(partial);
+  if (fields === undefined) return undefined;
+  const rejected = fields.find(({ field }) => field === 1)?.value ?? 0;
+  return typeof rejected === 'number' && !Number.isNaN(rejected) ? rejected : undefined;
 }

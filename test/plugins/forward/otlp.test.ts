@@ -231,11 +231,58 @@ describe('otlp: requests', () => {
     ['protobuf', status(200)],
     ['json', status(200, {}, '{}')],
     ['json', status(200, {}, '{"partialSuccess":null}')],
-    ['protobuf', status(200, {}, 'no message at all')],
+    ['json', status(200, {}, ' \n')],
+    ['protobuf', status(200, {}, '{}')],
+    ['protobuf', status(200, {}, '\u0012\u0003abc')],
   ])('are delivered otherwise: %s', async (encoding, answer) => {
     const { sent, warn } = await answered(answer, encoding);
     await sent;
     expect(warn).not.toHaveBeenCalled();
+  });
+
+  /** An answer of protobuf with a message of so many bytes. */
+  const rejectsOne = (length: number): Answerer => {
+    const text = 'x'.repeat(length - 4);
+    const bytes = Buffer.from([0x0a, length, 0x08, 3, 0x12, text.length, ...Buffer.from(text)]);
+    return (_, response) => response.end(bytes);
+  };
+
+  it.each([9, 13, 32, 91, 123])('have a partial success of any length, as of %i bytes', async (length) => {
+    const { sent } = await answered(rejectsOne(length), 'protobuf');
+    expect(await failure(sent)).toMatchObject({ permanent: true });
+  });
+
+  it.each([
+    ['json', '<html>hunter2</html>'],
+    ['protobuf', '<html>hunter2</html>'],
+    ['protobuf', '\n<!doctype html><html><body>hunter2 hunter2 hunter2 hunter2 hunter2</body></html>'],
+    ['protobuf', 'no message at all'],
+    ['protobuf', '\n\u0005\u0008'],
+    ['protobuf', '\n\u0001\u0008'],
+    ['json', '[]'],
+    ['json', 'null'],
+    ['json', '"hunter2"'],
+    ['json', '{"partialSuccess":'],
+  ])('are not delivered if the answer is none of OTLP: %s, %j', async (encoding, body) => {
+    const { sent } = await answered(status(200, {}, body), encoding);
+    const { message, ...error } = await failure(sent);
+    expect(error).toMatchObject({ fatal: true, permanent: false });
+    expect(message).toMatch(/answered 200 with a body other than that of OTLP/);
+    expect(message).not.toContain('hunter2');
+  });
+
+  it.each([408, 429, 502, 503, 504])('are sent again after %i', async (code) => {
+    const { sent, sink } = await answered(status(code), 'protobuf');
+    expect(await failure(sent)).toMatchObject({ permanent: false, failedEvents: undefined });
+    expect(sink.requests).toHaveLength(1);
+  });
+
+  it.each([400, 500, 501, 505])('are split after %i, and only the refused record fails', async (code) => {
+    const { sent } = await answered((request, response, incoming) => {
+      const answer = request.body.includes('line 2') ? status(code) : status(200);
+      return answer(request, response, incoming);
+    }, 'json');
+    expect((await failure(sent)).failedEvents).toMatchObject([{ index: 2, permanent: true }]);
   });
 
   it('are split after 413, and refuse only the events that have no time', async () => {
