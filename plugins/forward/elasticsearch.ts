@@ -54,8 +54,8 @@ const schema = ForwardConfigBase.extend({
 type Context = PluginContext<typeof schema>;
 type Config = Context['config'];
 
-/** What is needed of an answer: the status of each item and the kind of its error, without the reason, which quotes events. */
-const NEEDED_OF_ANSWER = 'errors,items.*.status,items.*.error.type,error.type';
+/** What is needed of an answer: the status of each item, and the kind and the reason of its error. Reasons may quote events. */
+const NEEDED_OF_ANSWER = 'errors,items.*.status,items.*.error.type,items.*.error.reason,error.type';
 const MOST_OF_ANSWER = 16 * 1024 * 1024;
 
 const sink = httpSink((_config: Config) => ({
@@ -83,6 +83,7 @@ search:
   traits: { deduplicates: true },
   checkConfig: ({ config }) => [
     ...wrongTargets(config as Config),
+    ...filtered(config as Config),
     ...sink.checkConfig({ config: config as Config }),
   ],
   checkPipeline: ({ config, pipeline }) =>
@@ -112,6 +113,12 @@ search:
 function wrongTargets({ index, data_stream }: Config): readonly ConfigProblem[] {
   if ((index === undefined) !== (data_stream === undefined)) return [];
   return [{ path: [], message: 'exactly one of `index` and `data_stream` is required' }];
+}
+
+/** Without the fields of an answer that millrace reads, it would not be known what was stored. */
+function filtered({ url }: Config): readonly ConfigProblem[] {
+  if (!new URL(url).searchParams.has('filter_path')) return [];
+  return [{ path: ['url'], message: 'leave out the parameter `filter_path`, which millrace sets itself' }];
 }
 
 /** The rules for names of indices, which are those for data streams too. `<logs-{now/d}>` is a name that the server computes. */
@@ -183,6 +190,10 @@ const isId = (text: string) => text !== '' && Buffer.byteLength(text) <= 512;
 const REFUSALS = new Set([400, 413, 422]);
 /** Errors with such a status which are about the index or the cluster: they end when somebody repairs that. */
 const MAY_END = new Set(['index_closed_exception', 'validation_exception', 'cluster_block_exception']);
+/** How the reasons of `illegal_argument_exception` start that are about the index: a missing ingest pipeline, and an alias. */
+const ABOUT_INDEX = /^(?:pipeline with id \[|no write index is defined)/;
+/** The error of an item whose id is there already. All other ones with 409 are failures. */
+const IS_THERE = 'version_conflict_engine_exception';
 const NO_ERRORS = /^\s*\{[^[{]*"errors"\s*:\s*false/;
 
 /**
@@ -198,9 +209,11 @@ function readItems({ status, text, retryAfter }: Answer, of: AnsweredCall): Part
     const message = `${of.server} answered ${status} to ${counted(count, 'event')} with a body other than that of a bulk request, so it is not known which of them it stored; check \`url\``;
     throw Object.assign(new PluginError(message), { fatal: true });
   }
-  const statuses = items.map((item) => (item.status === 409 ? 200 : item.status));
-  const isPermanent = (own: number, error?: string) => REFUSALS.has(own) && !MAY_END.has(error ?? '');
-  return { failedEvents: failedItems(statuses, of, items.map(errorType), isPermanent), retryAfter };
+  const types = items.map(errorType);
+  const statuses = items.map((item, n) => (item.status === 409 && types[n] === IS_THERE ? 200 : item.status));
+  const isPermanent = (own: number, n: number) =>
+    REFUSALS.has(own) && !MAY_END.has(types[n] ?? '') && !isAboutIndex(items[n]);
+  return { failedEvents: failedItems(statuses, of, types, isPermanent), retryAfter };
 }
 
 interface Item {
@@ -213,6 +226,12 @@ function itemsOf(text: string): readonly Item[] | undefined {
   if (!Array.isArray(items)) return undefined;
   const results = items.map((item: { readonly create?: Item } | null) => item?.create);
   return results.every((result) => Number.isInteger(result?.status)) ? (results as Item[]) : undefined;
+}
+
+/** The reason is only compared, and never shown. */
+function isAboutIndex(item: Item | undefined): boolean {
+  const { type, reason } = (item?.error ?? {}) as { readonly type?: unknown; readonly reason?: unknown };
+  return type === 'illegal_argument_exception' && typeof reason === 'string' && ABOUT_INDEX.test(reason);
 }
 
 /** The kind of an error, which is an identifier: its reason may quote events. */

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { concatMap, firstValueFrom, timer } from 'rxjs';
+import { STATUS_CODES } from 'node:http';
+import { firstValueFrom, fromEvent, race, timer } from 'rxjs';
 import * as z from 'zod';
 import { steadyClock } from '../../operators/internal.ts';
 import {
@@ -9,11 +10,12 @@ import {
   ForwardConfigBase,
   type PluginContext,
   PluginError,
+  safeReason,
   seconds,
   secret,
   toJson,
 } from '../../src/sdk/index.ts';
-import { type Answer, type AnsweredCall, jsonOf, type PartialFailure } from '../http/answer.ts';
+import { type Answer, type AnsweredCall, isSuccess, jsonOf, type PartialFailure } from '../http/answer.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
 import { LineDocuments } from '../http/documents.ts';
 import { EventLines, eventsIn } from '../http/event-lines.ts';
@@ -100,6 +102,10 @@ splunk:
       sink.send(ctx, () => documentsIn(lines, config) ?? encodeEvents(config, eventsIn(lines))),
 });
 
+/** Splunk refuses a request for a blank line and may have stored the events in front of it, so it is not sent. */
+const BLANK = /^[ \t\r\n]*$/;
+const BLANK_LINE = 'the line is blank, which Splunk refuses';
+
 /** The metadata that all events have, as the start of a JSON object. */
 function startOf({ index, sourcetype, source, host }: Config): string {
   const metadata = JSON.stringify({ index, sourcetype, source, host }).slice(0, -1);
@@ -111,6 +117,7 @@ function encodeEvents(config: Config, events: readonly CollectedEvent[]): Encode
   const start = startOf(config);
   const encode = (event: CollectedEvent): string => {
     const { line } = event.data;
+    if (format !== 'json' && typeof line === 'string' && BLANK.test(line)) throw new PluginError(BLANK_LINE);
     if (format === 'raw')
       return `${(typeof line === 'string' ? line : toJson(event.data)).replaceAll(/[\r\n]+/g, ' ')}\n`;
     const content = format === 'line' && typeof line === 'string' ? JSON.stringify(line) : toJson(event.data);
@@ -121,8 +128,19 @@ function encodeEvents(config: Config, events: readonly CollectedEvent[]): Encode
 
 const secondsText = (ms: number) => `${Math.floor(ms / 1000)}.${String(ms % 1000).padStart(3, '0')}`;
 
-const [QUOTE, OPEN, CLOSE, LF, DOT] = [0x22, 0x7b, 0x7d, 0x0a, 0x2e];
+const [QUOTE, OPEN, CLOSE, LF, DOT, SPACE, BACKSLASH] = [0x22, 0x7b, 0x7d, 0x0a, 0x2e, 0x20, 0x5c];
+/** The characters of the escapes `\t`, `\r` and `\n`. */
+const BREAKS = new Set(Buffer.from('trn'));
 const BEFORE_EVENT = Buffer.from(',"event":');
+
+/** Whether a string of JSON without its quotes matches {@link BLANK}. */
+function isBlank(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    if (bytes[at] === SPACE) continue;
+    if (bytes[at] !== BACKSLASH || !BREAKS.has(bytes[++at] as number)) return false;
+  }
+  return true;
+}
 
 /** The same of events that are JSON already. Undefined if one of them has to be parsed. */
 function documentsIn(bytes: Buffer, config: Config): LineDocuments | undefined {
@@ -139,6 +157,7 @@ function documentsIn(bytes: Buffer, config: Config): LineDocuments | undefined {
     writer.padded(time % 1000, 3);
     writer.copy(BEFORE_EVENT);
     const hasLine = config.format === 'line' && lines.textStart > 0;
+    if (hasLine && isBlank(bytes, lines.textStart, lines.textEnd)) return undefined;
     writer.byte(hasLine ? QUOTE : OPEN);
     if (hasLine) writer.copy(bytes, lines.textStart, lines.textEnd);
     else writer.copy(bytes, lines.dataStart, lines.dataEnd);
@@ -176,13 +195,13 @@ function codeOf(text: string): number | undefined {
 }
 
 /**
- * Asks until the indexers have stored the batch.
+ * Asks until the indexers have stored the batch, also if the server cannot answer for a while.
  *
  * @throws PluginError if they have not within the time, or if the answer has no id: the batch is sent again.
  */
 async function acknowledged(
   { text }: Answer,
-  { server }: AnsweredCall,
+  { server, signal }: AnsweredCall,
   ask: Ask,
   { timeout, interval }: NonNullable<Config['acknowledge']>,
   path: string,
@@ -194,13 +213,33 @@ async function acknowledged(
   }
   const elapsed = steadyClock();
   const question = Buffer.from(JSON.stringify({ acks: [id] }));
+  let problem = '';
   while (elapsed() < timeout * 1000) {
-    const answer = await firstValueFrom(timer(interval * 1000).pipe(concatMap(() => ask(path, question))));
-    const acks = (jsonOf(answer.text) as { readonly acks?: Readonly<Record<string, unknown>> } | undefined)
-      ?.acks;
-    if (acks?.[String(id)] === true) return { failedEvents: [] };
+    await firstValueFrom(race(timer(interval * 1000), fromEvent(signal, 'abort')));
+    if (signal.aborted) throw new PluginError('the call was aborted');
+    try {
+      const answer = await ask(path, question);
+      if (isAcknowledged(answer, id as number)) return { failedEvents: [] };
+      problem = isSuccess(answer) ? '' : `; the last question was answered ${statusText(answer)}`;
+    } catch (error) {
+      // The server has the batch already, so that a question that fails is asked again, and the batch is not sent again.
+      problem = `; the last question failed: ${safeReason(error)}`;
+    }
   }
   throw new PluginError(
-    `${server} did not acknowledge the batch within ${timeout} s (\`acknowledge.timeout\`)`,
+    `${server} did not acknowledge the batch within ${timeout} s (\`acknowledge.timeout\`)${problem}`,
   );
+}
+
+function isAcknowledged(answer: Answer, id: number): boolean {
+  if (!isSuccess(answer)) return false;
+  const acks = (
+    jsonOf(answer.text) as { readonly acks?: Readonly<Record<string, unknown>> } | null | undefined
+  )?.acks;
+  return acks?.[String(id)] === true;
+}
+
+function statusText({ status, serverError }: Answer): string {
+  const meanings = [STATUS_CODES[status], serverError].filter((text) => text !== undefined);
+  return meanings.length === 0 ? `${status}` : `${status} (${meanings.join('; ')})`;
 }

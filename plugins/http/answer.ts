@@ -36,6 +36,8 @@ export interface AnsweredCall {
   /** How messages name the server. */
   readonly server: string;
   readonly statuses: RetryStatuses;
+  /** Aborted when nobody waits for the call any longer. */
+  readonly signal: AbortSignal;
   /** Whether an answer without success, beside 413, is about an event. Default: by its status. */
   readonly isAboutEvents?: ((answer: Answer) => boolean) | undefined;
 }
@@ -119,19 +121,19 @@ export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
  * The events that a server has not taken, of an answer with a status for each of them.
  *
  * @param errors the names of their errors, for messages; they must quote nothing of an event.
- * @param isPermanent whether the server would refuse an event again. Default: unless the status is one of `statuses`.
+ * @param isPermanent whether the server would refuse the event at a position of `each` again. Default: unless the status is one of `statuses`.
  */
 export function failedItems(
   each: readonly number[],
   { documents: { first }, statuses }: AnsweredCall,
   errors: readonly (string | undefined)[] = [],
-  isPermanent = (status: number, _error?: string) => !isRetried(status, statuses),
+  isPermanent = (status: number, _index: number) => !isRetried(status, statuses),
 ): FailedEvent[] {
   return each.flatMap((status, index) => {
     if (isOk(status)) return [];
     const error = errors[index];
     const reason = `the server answered ${status}${error === undefined ? '' : ` (${error})`} for the event`;
-    return [{ index: first + index, reason, permanent: isPermanent(status, error) }];
+    return [{ index: first + index, reason, permanent: isPermanent(status, index) }];
   });
 }
 

@@ -269,7 +269,8 @@ class Sender {
     const sent = await compressed(body, this.#compression);
     const answered = await this.#client.post(sent, call.signal, call.pathOf?.(documents));
     const answer = { ...answered, verdict: verdictOn?.(answered) };
-    const of = { documents, server: this.#client.server, statuses: this.#statuses, isAboutEvents };
+    const { signal } = call;
+    const of = { documents, server: this.#client.server, statuses: this.#statuses, signal, isAboutEvents };
     call.hasResult ||= isSuccess(answer) || count === 1;
     if (isSuccess(answer)) {
       this.#stats.bytes(sent.length);

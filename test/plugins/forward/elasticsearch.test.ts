@@ -35,7 +35,8 @@ const answer =
   (...statuses: (number | [status: number, error: object])[]): Answerer =>
   (_, response) => {
     const items = statuses.map((each) => {
-      const [code, error] = typeof each === 'number' ? [each, { type: 'some_exception' }] : each;
+      const type = each === 409 ? 'version_conflict_engine_exception' : 'some_exception';
+      const [code, error] = typeof each === 'number' ? [each, { type }] : each;
       return { create: { _index: 'logs', status: code, ...(code >= 300 && { error }) } };
     });
     const errors = items.some(({ create }) => create.status >= 300);
@@ -50,7 +51,9 @@ describe('elasticsearch: requests', () => {
     await send(ctx, events(2));
     const [request] = sink.requests;
     expect(request).toMatchObject({ method: 'POST' });
-    expect(request?.path).toBe('/_bulk?filter_path=errors,items.*.status,items.*.error.type,error.type');
+    expect(request?.path).toBe(
+      '/_bulk?filter_path=errors,items.*.status,items.*.error.type,items.*.error.reason,error.type',
+    );
     expect(request?.headers['content-type']).toBe('application/x-ndjson');
     expect(request?.body).toBe(
       [0, 1]
@@ -226,6 +229,36 @@ describe('elasticsearch: answers', () => {
     },
   );
 
+  it.each([
+    'pipeline with id [hunter2] does not exist',
+    'no write index is defined for alias [hunter2]. The write index may be explicitly disabled',
+  ])('400 of an item for %j is about the index, and the reason is not shown', async (reason) => {
+    const error = await sent(answer([400, { type: 'illegal_argument_exception', reason }], 201, 201));
+    expect(error.failedEvents).toMatchObject([{ index: 0, permanent: false }]);
+    expect(JSON.stringify(error)).not.toContain('hunter2');
+  });
+
+  it.each([
+    { type: 'illegal_argument_exception', reason: 'mapper [a] cannot be changed' },
+    { type: 'illegal_argument_exception', reason: 'failed: pipeline with id [x]' },
+    { type: 'illegal_argument_exception', reason: null },
+    { type: 'illegal_argument_exception' },
+    { type: 'mapper_parsing_exception', reason: 'pipeline with id [x] does not exist' },
+  ])('400 of an item for %j is about the event', async (error) => {
+    expect((await sent(answer([400, error], 201, 201))).failedEvents).toMatchObject([
+      { index: 0, permanent: true },
+    ]);
+  });
+
+  it.each([{ type: 'resource_already_exists_exception' }, { type: 'some_exception' }, {}])(
+    '409 of an item for %j is a failure that may pass',
+    async (error) => {
+      expect((await sent(answer([409, error], 409, 201))).failedEvents).toMatchObject([
+        { index: 0, permanent: false },
+      ]);
+    },
+  );
+
   it('quote no kind of an error that is no identifier', async () => {
     const types = ['hunter2 is wrong', 'Hunter2', { hunter2: 1 }, 'hunter2-x', '', null];
     const error = await sent(answer(...types.map((type) => [400, { type }] as [number, object])), 6);
@@ -305,6 +338,13 @@ host_config: {}
     ['index: a, headers: { x: "a\\nb" }', 'it is the value of a header'],
   ])('refuses %s', async (entry, message) => {
     expect(await refusal(config(entry))).toContain(message);
+  });
+
+  it('refuses a `filter_path` in the URL, which would hide what was stored', async () => {
+    const text = config('index: a').replace(':9200', ':9200/?pretty&filter_path=took');
+    expect(await refusal(text)).toContain(
+      'url: leave out the parameter `filter_path`, which millrace sets itself',
+    );
   });
 
   it.each(['logs', 'logs-app-default', '.internal', '<logs-{now/d}>', '<a-{now/M{yyyy.MM}}>'])(

@@ -4,7 +4,7 @@ import type { PipelineRunContext } from '../../../src/sdk/context.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
 import { toJsonLine } from '../../../src/sdk/serialise.ts';
 import { load, refusal } from '../../config/helpers.ts';
-import { type Answerer, status } from '../../support/http-sink.ts';
+import { type Answerer, inTurn, status } from '../../support/http-sink.ts';
 import { contextFor, done, event, events, failure, sinkOf } from './http-helpers.ts';
 
 const contextOf = (settings: object) => contextFor(splunk, { token: 'hunter2', ...settings });
@@ -89,6 +89,35 @@ describe('splunk_hec: requests', () => {
       ]);
     }
     expect(sink.requests.map(({ body }) => body.split('\n').length - 1)).toEqual([2, 2]);
+  });
+});
+
+describe('splunk_hec: blank lines', () => {
+  it.each(['line', 'raw'])('fail permanently, and cost no request: %s', async (format) => {
+    const sink = await sinkOf();
+    const blank = ['', ' ', '\t \t', '\r\n', '   \n'].map((line) => event(0, { line }));
+    const full = ['x', ' x', '\tx ', '\\', '\\t', '"'].map((line) => event(0, { line }));
+    const batch = [full[0], ...blank, ...full.slice(1)] as CollectedEvent[];
+    for (const way of [send, sendLines]) {
+      const error = await failure(way(contextOf({ url: sink.url, format }), batch));
+      expect(error.failedEvents).toEqual(
+        [1, 2, 3, 4, 5].map((index) => ({
+          index,
+          permanent: true,
+          reason: 'the line is blank, which Splunk refuses',
+        })),
+      );
+    }
+    const lines = sink.requests.map(({ body }) => body.trimEnd().split('\n').length);
+    expect(lines).toEqual([full.length, full.length]);
+  });
+
+  it('are data like any other with `json`', async () => {
+    const sink = await sinkOf();
+    for (const way of [send, sendLines]) {
+      await way(contextOf({ url: sink.url, format: 'json' }), [event(0, { line: '' })]);
+    }
+    expect(sink.requests.map(({ body }) => body.includes('"event":{"line":""}'))).toEqual([true, true]);
   });
 });
 
@@ -178,6 +207,43 @@ describe('splunk_hec: answers', () => {
       await send(contextOf({ url: sink.url, acknowledge, compression: 'gzip' }), events(2));
       expect(sink.requests.map(({ headers }) => headers['content-encoding'])).toEqual(['gzip', 'gzip']);
       expect(sink.requests[1]?.body).toBe('{"acks":[7]}');
+    });
+
+    const answersAck =
+      (ack: Answerer): Answerer =>
+      (request, response, incoming) =>
+        (request.path.includes('/ack?') ? ack : status(200, {}, '{"code":0,"ackId":7}'))(
+          request,
+          response,
+          incoming,
+        );
+    const taken = status(200, {}, '{"acks":{"7":true}}');
+    const broken: Answerer = (_, response) => response.destroy();
+
+    it.each([
+      ['a broken connection', broken],
+      ['503', status(503)],
+      ['404', status(404, {}, '<html>')],
+      ['an answer that is no JSON', status(200, {}, '<html>')],
+      ['null', status(200, {}, 'null')],
+      ['a failure that has the answer', status(503, {}, '{"acks":{"7":true}}')],
+    ])('a question is asked again after %s', async (_, problem) => {
+      const sink = await sinkOf(answersAck(inTurn(problem, problem, taken)));
+      await send(contextOf({ url: sink.url, acknowledge }), events(2));
+      expect(sink.requests.map(({ path }) => path.includes('/ack?'))).toEqual([false, true, true, true]);
+    });
+
+    it.each([
+      [hec(14, 'hunter2'), 'the last question was answered 400 (Bad Request; acknowledgement is disabled)'],
+      [status(404), 'the last question was answered 404 (Not Found)'],
+      [hec(9, 'hunter2', 503), 'the last question was answered 503 (Service Unavailable; server is busy)'],
+      [broken, 'the last question failed: cannot deliver to URL: '],
+    ])('the last problem of a question is named when the time is over: %#', async (problem, message) => {
+      const error = await sent(answersAck(problem), { acknowledge: { timeout: 0.05, interval: 0.01 } });
+      expect(error).toMatchObject({ permanent: false, fatal: undefined });
+      expect(error.message).toContain(
+        `URL did not acknowledge the batch within 0.05 s (\`acknowledge.timeout\`); ${message}`,
+      );
     });
 
     it('a batch is sent again if they have not within the time, or if there is no id', async () => {
