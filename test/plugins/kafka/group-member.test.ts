@@ -2,8 +2,13 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { type AssignedPartition, joinBy } from '../../../plugins/kafka/group-member.ts';
 
+class FakeConnections extends EventEmitter {
+  close = async () => {};
+}
+
 /** The client, whose answers about committed offsets the test gives. */
 class FakeConsumer extends EventEmitter {
+  readonly connections = new FakeConnections();
   readonly topics = { trackAll: () => {} };
   assignments: { topic: string; partitions: number[] }[] = [];
   readonly answers: { resolve: (offsets: Map<string, bigint[]>) => void; reject: (error: Error) => void }[] =
@@ -42,9 +47,7 @@ async function joined() {
     Consumer: function Consumer() {
       return consumer;
     },
-    ConnectionPool: class {
-      close = async () => {};
-    },
+    ConnectionPool: FakeConnections,
   };
   const reports: [partitions: number[], continues: boolean][] = [];
   const lost: unknown[] = [];
