@@ -3,6 +3,7 @@ import {
   CollectConfigBase,
   defineCollector,
   EventBatch,
+  type ListenAddress,
   type PluginContext,
   PluginError,
 } from '../../src/sdk/index.ts';
@@ -13,7 +14,7 @@ import { RETRY_AFTER, Refusal } from '../http-in/refusal.ts';
 import { httpListenerFields } from '../http-in/settings.ts';
 import { hecEndpoints } from '../http-in/splunk-hec.ts';
 import { lineTesting } from '../lines/collect-lines.ts';
-import { exposureProblems } from '../listen/listening.ts';
+import { exposureProblems, listensOn } from '../listen/listening.ts';
 import { readEvents } from '../nats/read-events.ts';
 
 const schema = CollectConfigBase.extend({
@@ -43,7 +44,10 @@ gateway:
 `,
   schema,
   shownSettings: { path: '', format: '' },
-  traits: { usesState: false, waits: true, redelivers: true, emitsLines: true },
+  traits: {
+    ...{ usesState: false, waits: true, redelivers: true, emitsLines: true },
+    listens: ({ config }: { config: { listen: ListenAddress } }) => listensOn(config.listen),
+  },
   testing: {
     ...lineTesting((config: z.output<typeof schema>) => ({
       ...{ source: config.path, backfill: false },

@@ -1,10 +1,10 @@
 import type * as z from 'zod';
-import { CollectConfigBase, defineCollector } from '../../src/sdk/index.ts';
+import { CollectConfigBase, defineCollector, type ListenAddress } from '../../src/sdk/index.ts';
 import { collectHttp } from '../http-in/http-intake.ts';
 import { RETRY_AFTER } from '../http-in/refusal.ts';
 import { httpListenerFields } from '../http-in/settings.ts';
 import { lineDemand } from '../lines/collect-lines.ts';
-import { exposureProblems } from '../listen/listening.ts';
+import { exposureProblems, listensOn } from '../listen/listening.ts';
 import { LOGS, TRACES } from '../otlp/messages.ts';
 import { otlpEndpoint } from '../otlp/otlp-endpoint.ts';
 
@@ -21,7 +21,10 @@ telemetry:
 `,
   schema,
   shownSettings: {},
-  traits: { usesState: false, waits: true, redelivers: true },
+  traits: {
+    ...{ usesState: false, waits: true, redelivers: true },
+    listens: ({ config }: { config: { listen: ListenAddress } }) => listensOn(config.listen),
+  },
   testing: {
     batchDemand: ({ ctx }) => lineDemand(ctx),
     /** A sender repeats what was refused, or what it got no answer for. */

@@ -5,12 +5,13 @@ import {
   EventBatch,
   isLoopback,
   isoNow,
+  type ListenAddress,
   ParsedEvents,
   type ParsedFields,
   type PipelineRunContext,
   PluginError,
 } from '../../src/sdk/index.ts';
-import { addressText } from '../listen/listening.ts';
+import { addressText, listensOn } from '../listen/listening.ts';
 import { type CollectorConfig, collectorSchema } from '../syslog/collector-settings.ts';
 import { listenForDatagrams } from '../syslog/datagrams.ts';
 import { type MessageParser, messageParser } from '../syslog/parse-message.ts';
@@ -33,7 +34,11 @@ fleet:
     isLoopback(listen.host) || tls?.client_ca !== undefined
       ? []
       : [{ path: ['listen'], severity: 'warning', message: EXPOSED }],
-  traits: { usesState: false, waits: true },
+  traits: {
+    ...{ usesState: false, waits: true },
+    listens: ({ config: { listen } }: { config: { listen: ListenAddress & { scheme: string } } }) =>
+      listensOn(listen, listen.scheme === 'udp' ? 'udp' : 'tcp'),
+  },
   testing: {
     eventsOfText: ({ config, text, source = '127.0.0.1' }) => {
       return rowsOf({ messages: [text], source }, messageParser(config.time_zone)).events;

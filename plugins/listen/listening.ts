@@ -20,6 +20,14 @@ export function addressText({ host, port }: ListenAddress): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
+/** What the trait `listens` says of an address. A port that the system chooses is nobody else's. */
+export function listensOn(
+  { host, port }: ListenAddress,
+  protocol: 'tcp' | 'udp' = 'tcp',
+): string | undefined {
+  return port === 0 ? undefined : `${protocol} ${addressText({ host, port })}`;
+}
+
 /** Why a server cannot listen. It is no permanent error: another program may release the port. */
 export function listenError(cause: unknown, address: ListenAddress): PluginError {
   const hint = HINTS[String((cause as NodeJS.ErrnoException).code)];

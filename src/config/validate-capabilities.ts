@@ -186,6 +186,26 @@ function problemOf(plugin: ProcessPlugin, config: never): string | undefined {
   return 'was registered by the program, and a worker cannot load it; `workers` requires a module of its own';
 }
 
+/** Two listeners on one address would take it from each other, and which pipeline gets it would be left to chance. */
+export function validateListeners(
+  pipelines: ReadonlyMap<string, PipelineConfig>,
+  { collect }: ValidEntries,
+): ConfigProblem[] {
+  const owners = new Map<string, string>();
+  return [...pipelines].flatMap(([pipeline, config]) =>
+    config.collect.flatMap((name, index): ConfigProblem[] => {
+      const entry = config.enabled ? collect.get(name) : undefined;
+      const address = entry?.plugin.traits?.listens?.({ config: entry.data as never });
+      if (address === undefined) return [];
+      const owner = owners.get(address);
+      owners.set(address, `\`${name}\` of pipeline \`${pipeline}\``);
+      if (owner === undefined) return [];
+      const message = `\`${name}\` listens on ${address}, as ${owner} does: only one can; use one pipeline with several forwarders, or another \`listen\``;
+      return [{ path: ['pipelines', pipeline, 'collect', index], message }];
+    }),
+  );
+}
+
 /** Checks what a buffer on disk requires: a folder of its own, and with `reject` collectors whose sources repeat. */
 export function validateBuffers(
   pipelines: ReadonlyMap<string, PipelineConfig>,

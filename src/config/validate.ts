@@ -24,6 +24,7 @@ import {
   validateBuffers,
   validateExactlyOnce,
   validateJoining,
+  validateListeners,
   validateMaskedRoutes,
   validateStdin,
   validateWorkers,
@@ -93,6 +94,7 @@ export function validateConfig(config: MergedConfig, context: ValidationContext)
       ...validateOwnOutput(pipelines, entries),
       ...validateBatching(pipelines, entries),
       ...validateBuffers(pipelines, entries),
+      ...validateListeners(pipelines, entries),
       ...validateMaskedRoutes(pipelines, entries),
       ...validateStdin(pipelines, entries),
     ];

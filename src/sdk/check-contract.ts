@@ -28,6 +28,7 @@ const TRAITS: { readonly [K in PluginKind]: readonly string[] } = {
     'resumes',
     'emitsLines',
     'readsStdin',
+    'listens',
     'reads',
     'virtualFiles',
   ] satisfies (keyof CollectTraits)[],

@@ -23,6 +23,11 @@ export interface CollectTraits {
    * collectors completes when it ends, also with `restart: true`.
    */
   readonly readsStdin?: boolean;
+  /**
+   * The address that it listens on, such as `tcp 127.0.0.1:8088`; undefined if that is left to the system. Two collectors
+   * cannot have the same one.
+   */
+  listens?(args: { config: never }): string | undefined;
   /** Whether it reads a file that is written. What a pipeline writes must not come back to it. */
   reads?(args: { config: never; path: string; file: WrittenFile }): boolean;
   /**

@@ -412,3 +412,26 @@ host_config: {}
     ]);
   });
 });
+
+describe('two listeners on one address', () => {
+  const config = (second: string, enabled = true) => `
+collectors:
+  web: { plugin: http, listen: 18090 }
+  other: { ${second} }
+forwarders: { nowhere: { plugin: noop } }
+pipelines:
+  one: { collect: web, forward: nowhere }
+  two: { collect: other, forward: nowhere, enabled: ${enabled} }
+host_config: {}
+`;
+  const problemOf = (text: string) => refusal(text);
+
+  it.each(['plugin: otlp, listen: 127.0.0.1:18090', "plugin: syslog, listen: 'tcp://127.0.0.1:18090'"])(
+    'are refused: %s',
+    async (second) => {
+      expect(await problemOf(config(second))).toContain(
+        'pipelines.two.collect: `other` listens on tcp 127.0.0.1:18090, as `web` of pipeline `one` does: only one can',
+      );
+    },
+  );
+});
