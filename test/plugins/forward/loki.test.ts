@@ -105,7 +105,7 @@ describe('loki: requests', () => {
     ['ä', 'ä'.repeat(1024)],
     ['€', '€'.repeat(682)],
     ['😀', '😀'.repeat(512)],
-    ['x😀', 'x😀'.repeat(409) + 'x'],
+    ['x😀', `${'x😀'.repeat(409)}x`],
     ['\ud800', '\ufffd'.repeat(682)],
   ])('have labels of at most 2,048 bytes, of whole characters: %j', async (unit, expected) => {
     const sink = await sinkOf(status(204));
