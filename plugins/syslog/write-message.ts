@@ -1,4 +1,4 @@
-import { type CollectedEvent, toJson } from '../../src/sdk/index.ts';
+import { type CollectedEvent, toJson, toUtc } from '../../src/sdk/index.ts';
 import { FACILITIES, SEVERITIES } from './parse-message.ts';
 
 /** What a part of a message is made of; undefined: what the event has in the field of that name. */
@@ -40,19 +40,49 @@ export function messageWriter(values: MessageValues, host: string): MessageWrite
     values[name]?.(event) ?? event.data[name];
   const word = (name: keyof typeof LONGEST, event: CollectedEvent, otherwise?: string) =>
     headerWord(given(name, event) ?? otherwise, LONGEST[name]);
+  const time = headerTimes();
   return (event) => {
     const facility = facilityOf(given('facility', event));
     const severity = severityOf(given('severity', event) ?? event.data.level);
     // What came by syslog without a host name is not of this host.
     const hostname = word('hostname', event, event.data.facility === undefined ? host : undefined);
     const header = [
-      `<${facility * 8 + severity}>1 ${event.timestamp} ${hostname}`,
+      `<${facility * 8 + severity}>1 ${time(event.timestamp)} ${hostname}`,
       ...[word('appname', event), word('procid', event), word('msgid', event)],
       structuredData(event.data.structured_data),
     ].join(' ');
     const text = messageOf(given('message', event) ?? event.data.line ?? event.data);
     return text === '' ? header : `${header} ${text}`;
   };
+}
+
+/** A time of RFC 5424: more digits of a second than that allows, and another zone designator, would make the header invalid. */
+const RFC_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)\d*(Z|[+-]\d\d:\d\d)$/;
+/** Of `2026-01-02T03:04:05.678Z`; years after 9999 have more. */
+const ISO_LENGTH = 24;
+
+/** Writes timestamps. Events that were read together have the same one, which is parsed once. */
+function headerTimes(): (timestamp: unknown) => string {
+  let last: unknown;
+  let text = '-';
+  return (timestamp) => {
+    if (timestamp !== last) {
+      last = timestamp;
+      text = typeof timestamp === 'string' ? headerTime(timestamp) : '-';
+    }
+    return text;
+  };
+}
+
+/** `-` stands for what is not a date. */
+function headerTime(timestamp: string): string {
+  const time = Date.parse(timestamp);
+  if (Number.isNaN(time)) return '-';
+  const [, start, zone] = RFC_TIME.exec(timestamp) ?? [];
+  // `Date` takes 30 February for 2 March; others need not.
+  if (start !== undefined && toUtc(timestamp) !== undefined) return `${start}${zone}`;
+  const text = new Date(time).toISOString();
+  return text.length === ISO_LENGTH ? text : '-';
 }
 
 function messageOf(value: unknown): string {
@@ -85,10 +115,15 @@ function headerWord(value: unknown, longest: number): string {
 
 function structuredData(value: unknown): string {
   if (!isRecord(value)) return '-';
+  const idOf = distinctNames();
   const elements = Object.entries(value).map(([id, parameters]) => {
+    const paramOf = distinctNames();
     const entries = isRecord(parameters) ? Object.entries(parameters) : [['value', parameters] as const];
-    const written = entries.flatMap(([name, one]) => [one].flat().map((each) => parameter(name, each)));
-    return `[${[nameOf(id), ...written].join(' ')}]`;
+    const written = entries.flatMap(([key, one]) => {
+      const name = paramOf(key);
+      return [one].flat().map((each) => parameter(name, each));
+    });
+    return `[${[idOf(id), ...written].join(' ')}]`;
   });
   return elements.join('') || '-';
 }
@@ -98,7 +133,25 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function parameter(name: string, value: unknown): string {
-  return `${nameOf(name)}="${messageOf(value ?? '').replace(/["\\\]]/g, '\\$&')}"`;
+  return `${name}="${messageOf(value ?? '').replace(/["\\\]]/g, '\\$&')}"`;
+}
+
+/** Names as RFC 5424 allows them. Different ones stay different: those that become equal get a number. */
+function distinctNames(): (name: string) => string {
+  const used = new Set<string>();
+  const numbers = new Map<string, number>();
+  return (name) => {
+    const allowed = nameOf(name);
+    let written = allowed;
+    while (used.has(written)) {
+      const number = (numbers.get(allowed) ?? 1) + 1;
+      numbers.set(allowed, number);
+      const end = `_${number}`;
+      written = allowed.slice(0, LONGEST_NAME - end.length) + end;
+    }
+    used.add(written);
+    return written;
+  };
 }
 
 function nameOf(name: string): string {

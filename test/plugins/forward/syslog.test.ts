@@ -106,6 +106,28 @@ describe('a message', () => {
     expect(write(data)).toBe(text);
   });
 
+  it.each([
+    ['never\nX', '-'],
+    [undefined, '-'],
+    [1767323045678, '-'],
+    ['2026-01-02T03:04:05.123456789Z', '2026-01-02T03:04:05.123456Z'],
+    ['2026-01-02T03:04:05.123456+02:00', '2026-01-02T03:04:05.123456+02:00'],
+    ['2026-01-02T03:04:05+0200', '2026-01-02T01:04:05.000Z'],
+    ['2026-01-02', '2026-01-02T00:00:00.000Z'],
+    ['2026-01-02 03:04:05z', '2026-01-02T03:04:05.000Z'],
+    ['+012026-01-02T03:04:05Z', '-'],
+  ])('has a time of RFC 5424 in place of %j', (timestamp, text) => {
+    const message = messageWriter({}, 'here')({ timestamp: timestamp as string, data: { message: 'a' } });
+    expect(message).toBe(`<13>1 ${text} here - - - - a`);
+  });
+
+  it('has no element or parameter twice, after their names were cut', () => {
+    const long = 'x'.repeat(32);
+    expect(
+      write({ message: 'a', structured_data: { [`${long}1`]: { 'k ': 1, 'k=': 2 }, [`${long}2`]: {} } }),
+    ).toMatch(/- \[x{32} k_="1" k__2="2"\]\[x{30}_2\] a$/);
+  });
+
   it('has the fields that came in, after it was sent and received', () => {
     const parse = messageParser();
     for (const text of [
