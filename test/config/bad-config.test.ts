@@ -430,7 +430,7 @@ host_config: {}
     'are refused: %s',
     async (second) => {
       expect(await problemOf(config(second))).toContain(
-        'pipelines.two.collect: `other` listens on tcp 127.0.0.1:18090, as `web` of pipeline `one` does: only one can',
+        'pipelines.two.collect[0]: `other` listens on tcp 127.0.0.1:18090, as `web` of pipeline `one` does: only one can',
       );
     },
   );
