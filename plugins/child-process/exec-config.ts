@@ -16,7 +16,7 @@ export const ExecConfig = CollectConfigBase.extend({
   cwd: path().optional().describe('The folder that it runs in. Default: that of millrace.'),
   env: z
     .record(
-      z.string().regex(/^[^=\0]+$/, { error: 'the name of a variable, without `=`' }),
+      z.string().refine((name) => /^[^=\0]+$/.test(name), { message: 'the name of a variable, without `=`' }),
       secret({ mayBeLiteral: true }),
     )
     .default({})

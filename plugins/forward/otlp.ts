@@ -23,7 +23,10 @@ const schema = ForwardConfigBase.extend({
   url: httpUrl().describe('The URL of the receiver, to which `/v1/logs` or `/v1/traces` is added.'),
   encoding: z.enum(['protobuf', 'json']).default('protobuf').describe('How requests are encoded.'),
   resource: z
-    .record(z.string().min(1), z.string())
+    .record(
+      z.string().refine((name) => name !== '', { message: 'a name' }),
+      z.string(),
+    )
     .default({})
     .describe(
       'The attributes of the resource, such as `service.name`, of events that have none of their own.',

@@ -385,7 +385,7 @@ host_config: {}
 <dir>/c.yaml:8:12: collectors.ticks.count: found 0; expected a number greater than 0
     8 |     count: 0
       |            ^
-<dir>/c.yaml:10:17: forwarders.out.plugin: unknown forward plugin \`nop\`; there are \`disk\`, \`elasticsearch\`, \`http\`, \`loki\`, \`kafka\`, \`nats\`, \`noop\`, \`stdout\`, \`test\`, and no package of that name in <dir> or above it; did you mean \`noop\`?
+<dir>/c.yaml:10:17: forwarders.out.plugin: unknown forward plugin \`nop\`; there are \`datadog\`, \`disk\`, \`elasticsearch\`, \`http\`, \`loki\`, \`kafka\`, \`nats\`, \`noop\`, \`otlp\`, \`s3\`, \`splunk_hec\`, \`stdout\`, \`syslog\`, \`test\`, and no package of that name in <dir> or above it; did you mean \`noop\`?
    10 |   out: {plugin: nop}
       |                 ^
 <dir>/c.yaml:13:20: pipelines.main.collect[1]: unknown collector \`tick\`; did you mean \`ticks\`?
