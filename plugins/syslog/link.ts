@@ -1,14 +1,30 @@
 import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import { finalize, Observable, timer } from 'rxjs';
+import { connect as connectTls, TLSSocket } from 'node:tls';
+import {
+  asyncScheduler,
+  finalize,
+  fromEvent,
+  merge,
+  Observable,
+  observeOn,
+  take,
+  takeUntil,
+  timer,
+} from 'rxjs';
+import { steadyClock } from '../../operators/internal.ts';
 import { type FailedEvent, type PipelineRunContext, PluginError, safeReason } from '../../src/sdk/index.ts';
 import type { ForwarderConfig } from './forwarder-settings.ts';
 import { RELP_OFFERS, RelpFrames, relpFrame } from './relp-frames.ts';
 
 type Context = PipelineRunContext<ForwarderConfig>;
 
-/** Milliseconds after which what was sent over TCP counts as delivered, unless the connection breaks before. */
+/**
+ * Milliseconds after which what was sent over TCP counts as delivered, unless the connection breaks before. Twice the time
+ * that it took to connect if that is longer: an answer to what was sent takes a round trip.
+ */
 const SETTLE_MS = 20;
+/** Milliseconds for the server to check the certificate of this client. Most say with a session ticket that they have. */
+const CHECK_MS = 1000;
 /** Milliseconds for the last bytes to leave when the run is over. */
 const CLOSING_MS = 1000;
 /** Answers of RELP are short. */
@@ -34,6 +50,8 @@ export class SyslogLink {
   /** Told when the connection is open. */
   #waiting: (() => void)[] = [];
   #lastNumber = 0;
+  readonly #clock = steadyClock();
+  #settleMs = SETTLE_MS;
 
   constructor(ctx: Context) {
     this.#ctx = ctx;
@@ -80,7 +98,7 @@ export class SyslogLink {
           stats.bytes(bytes.length);
           if (config.url.scheme === 'relp' || subscriber.closed) return;
           subscriber.add(
-            timer(SETTLE_MS).subscribe(() => {
+            timer(this.#settleMs).subscribe(() => {
               for (const index of messages.keys()) call.delivered(index);
             }),
           );
@@ -125,6 +143,7 @@ export class SyslogLink {
   #connect(): void {
     const { url, tls } = this.#ctx.config;
     const where = { host: url.host, port: url.port };
+    const startedAt = this.#clock();
     let socket: Socket;
     try {
       const options = {
@@ -135,7 +154,10 @@ export class SyslogLink {
       };
       const isSecure = url.scheme === 'tls' || tls !== undefined;
       socket = isSecure ? connectTls({ ...where, ...options }) : connect(where);
-      socket.once(isSecure ? 'secureConnect' : 'connect', () => this.#opened(socket));
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+        this.#settleMs = Math.max(SETTLE_MS, 2 * (this.#clock() - startedAt));
+        this.#opened(socket);
+      });
     } catch (cause) {
       this.#lose(new PluginError(`cannot connect to ${url.text}: ${safeReason(cause)}`, { cause }));
       return;
@@ -158,8 +180,19 @@ export class SyslogLink {
 
   #opened(socket: Socket): void {
     if (this.#socket !== socket) return;
-    if (this.#ctx.config.url.scheme !== 'relp') {
-      this.#ready();
+    const { url, tls } = this.#ctx.config;
+    if (url.scheme !== 'relp') {
+      // TLS 1.3 is open for this side before the server has checked the certificate, and would lose what is sent.
+      // Node.js does not send what is written inside of the event `session`.
+      const isChecked =
+        tls?.cert === undefined || !(socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3');
+      if (isChecked) this.#ready();
+      else
+        merge(fromEvent(socket, 'session'), timer(CHECK_MS))
+          .pipe(take(1), observeOn(asyncScheduler), takeUntil(fromEvent(socket, 'close')))
+          .subscribe(() => {
+            if (this.#socket === socket) this.#ready();
+          });
       return;
     }
     const frames = new RelpFrames(MOST_ANSWER_BYTES);

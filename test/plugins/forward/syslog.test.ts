@@ -1,5 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { firstValueFrom, type Observable, toArray } from 'rxjs';
 import syslog from '../../../plugins/forward/syslog.ts';
@@ -8,8 +11,10 @@ import { RelpFrames, relpFrame } from '../../../plugins/syslog/relp-frames.ts';
 import { messageWriter } from '../../../plugins/syslog/write-message.ts';
 import { PluginError } from '../../../src/sdk/errors.ts';
 import type { CollectedEvent } from '../../../src/sdk/events.ts';
+import { CertificateAuthority } from '../../servers/support/certificates.ts';
 import { testContext } from '../../support/context.ts';
 import { eventually } from '../../support/eventually.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
 
 const TIME = '2026-01-02T03:04:05.678Z';
 const event = (data: CollectedEvent['data']): CollectedEvent => ({ timestamp: TIME, data });
@@ -189,6 +194,63 @@ describe('syslog over TCP', () => {
     const error = await problemOf(forwarder({ url: `tcp://127.0.0.1:${port}` })(events('one')));
     expect(error.message).toMatch(/cannot connect to tcp:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/);
     expect(error.permanent).toBe(false);
+  });
+});
+
+describe('syslog over TLS', () => {
+  const temp = tempFolder();
+
+  /** A server that accepts clients of the authority `clients` alone, 50 ms away. */
+  async function distantServer(clients: 'ca' | 'other') {
+    const ca = new CertificateAuthority(temp(), 'ca');
+    new CertificateAuthority(temp(), 'other');
+    for (const name of ['server', 'client']) ca.issue(name);
+    const read = (name: string) => readFileSync(join(temp(), name), 'utf8');
+    let text = '';
+    const options = {
+      ...{ cert: read('server.pem'), key: read('server.key'), ca: read(`${clients}.pem`) },
+      ...{ requestCert: true, rejectUnauthorized: true },
+    };
+    const server = createTlsServer(options, (socket) => {
+      socket
+        .on('error', () => {})
+        .on('data', (chunk) => {
+          text += chunk;
+        });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanUps.push(() => server.close());
+    const later = (then: () => void) => void setTimeout(then, 50);
+    const { port } = await serverOf((near) => {
+      const far = connect((server.address() as { port: number }).port, '127.0.0.1');
+      cleanUps.push(() => far.destroy());
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        from
+          .on('error', () => {})
+          .on('data', (chunk) => later(() => to.write(chunk)))
+          .on('close', () => later(() => to.destroy()));
+      }
+    });
+    const file = (name: string) => ({ file: join(temp(), name) });
+    const tls = { ca: file('ca.pem'), cert: file('client.pem'), key: file('client.key') };
+    return { send: forwarder({ url: `tls://127.0.0.1:${port}`, tls }), text: () => text };
+  }
+
+  it('takes nothing for delivered if the server refuses the certificate, however far away it is', async () => {
+    const { send, text } = await distantServer('other');
+    expect((await problemOf(send(events('one')))).message).toMatch(
+      /^(cannot connect|the connection) to tls:/,
+    );
+    expect(text()).toBe('');
+  });
+
+  it('sends to a server that accepts the certificate', async () => {
+    const { send, text } = await distantServer('ca');
+    await send(events('one'));
+    await eventually(() => expect(text()).toMatch(/ one$/));
   });
 });
 
