@@ -17,8 +17,8 @@ import { freePort, skipWithout } from './support/start-server.ts';
  * docs/reliability.md says so.
  */
 
-const LINES = byForm({ short: 50_000, long: 500_000 });
-const KILLS = 10;
+const LINES = byForm({ short: 15_000, long: 500_000 });
+const KILLS = byForm({ short: 3, long: 10 });
 const TIMEOUT = byForm({ short: 300_000, long: 1_200_000 });
 
 const temp = tempFolder();
