@@ -97,6 +97,11 @@ const EXCUSED_CLOCKS: readonly { file: string; code: string; why: string }[] = [
     why: 'the time that masking takes is that of the processor: it decides only what is watched',
   },
   {
+    file: 'plugins/kafka/client.ts',
+    code: 'setTimeout(',
+    why: 'how long the socket of a broker may be silent: a method of the socket, which there is in real time only',
+  },
+  {
     file: 'operators/support/clock.ts',
     code: 'performance.now',
     why: 'a clock that cannot be set, which RxJS has for animations only; in virtual time it is not read',
