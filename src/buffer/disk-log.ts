@@ -46,7 +46,6 @@ export class DiskLog {
   #segments: Segment[];
   #writer: SegmentWriter | undefined;
   #lastWrite: Promise<unknown> | undefined;
-  #closing: Promise<void> | undefined;
   #nextNumber: number;
   #reader: SegmentReader | undefined;
   /** Where the next record to read starts. */
@@ -70,7 +69,7 @@ export class DiskLog {
 
   /** The folder is there, and nobody else uses it. */
   static async open(options: EventBufferOptions): Promise<DiskLog> {
-    const released = await ReleasedPosition.open(options.folder);
+    const released = ReleasedPosition.open(options.folder);
     const segments = await findSegments(options.folder, released.position);
     await repairTails(segments, options.logger);
     const log = new DiskLog(options, segments, released);
@@ -148,12 +147,7 @@ export class DiskLog {
   }
 
   /** Waits for what is being written to the disk. What is not released is kept for the next start. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#changed$.next();
     await this.#lastWrite;

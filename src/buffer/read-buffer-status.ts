@@ -19,7 +19,7 @@ export async function readBufferStatus(folder: string): Promise<BufferStatus> {
 async function findAll(folder: string): Promise<readonly FoundSegment[]> {
   for (;;) {
     try {
-      const { position } = await ReleasedPosition.open(folder);
+      const { position } = ReleasedPosition.open(folder);
       return await findSegments(folder, position);
     } catch (error) {
       const { code, path } = error as NodeJS.ErrnoException;

@@ -21,7 +21,8 @@ export class ReleasedPosition {
     this.#position = position;
   }
 
-  static async open(folder: string): Promise<ReleasedPosition> {
+  /** Reads the position in a folder, or starts at the first event. */
+  static open(folder: string): ReleasedPosition {
     const path = join(folder, 'released');
     return new ReleasedPosition(path, read(path));
   }

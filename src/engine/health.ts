@@ -2,6 +2,7 @@ import { counted, isoNow } from '../../operators/internal.ts';
 import { failureReason } from '../sdk/run-failure.ts';
 import type { PipelineHealth, PipelineStatus } from '../sdk/status.ts';
 import type { EntryCounters, PipelineCounters } from './counters.ts';
+import { placeText } from './observer.ts';
 import { elapsedText } from './retry-log.ts';
 
 /**
@@ -39,12 +40,12 @@ function problemOf({ state, since, failures, retryIn = 0, error }: PipelineStatu
   return `has failed ${times(failures)} in a row and starts again at ${next}: ${failureReason(error)}`;
 }
 
-function outageOf({ kind, name, outage }: EntryCounters): string | undefined {
+function outageOf(entry: EntryCounters): string | undefined {
+  const { outage } = entry;
   if (outage === undefined) return undefined;
-  const what = { dead_letter: 'dead letter', buffer: 'the', forward: 'forwarder' }[kind as 'forward'];
   const { failures, since, reason, wait, nextAt } = outage;
   const next = wait < WORTH_TELLING ? '' : `; next attempt at ${clockTime(nextAt, 19)}`;
-  return `${what} ${name} has failed ${times(failures)} since ${clockTime(since)}: ${reason}${next}`;
+  return `${placeText(entry)} has failed ${times(failures)} since ${clockTime(since)}: ${reason}${next}`;
 }
 
 /** Milliseconds: the time of an attempt that comes sooner is over when it is read. */

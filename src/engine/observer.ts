@@ -8,8 +8,21 @@ import type { Batch } from './batches.ts';
 /** Where in a pipeline something happened. */
 export interface StagePlace {
   readonly kind: 'collect' | 'process' | 'buffer' | 'forward' | 'dead_letter';
-  /** The name of the entry; of the buffer, its type. */
+  /** The name of the entry; `buffer` for the buffer on disk. */
   readonly name: string;
+}
+
+const KINDS: Readonly<Record<StagePlace['kind'], string>> = {
+  collect: 'collector',
+  process: 'processor',
+  buffer: 'the',
+  forward: 'forwarder',
+  dead_letter: 'dead letter',
+};
+
+/** A place as messages name it: `forwarder archive`, or `the buffer`. */
+export function placeText({ kind, name }: StagePlace): string {
+  return `${KINDS[kind]} ${name}`;
 }
 
 /** The events that something happened to. They may have to be created: call it at once or not at all. */

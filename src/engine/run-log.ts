@@ -4,16 +4,14 @@ import { safeReason } from '../sdk/errors.ts';
 import type { DropReason } from '../sdk/status.ts';
 import type { PipelineCounters } from './counters.ts';
 import { FailureLog } from './failure-log.ts';
-import type { PipelineObserver, PluginFailure, StagePlace, TravelForm } from './observer.ts';
+import {
+  type PipelineObserver,
+  type PluginFailure,
+  placeText,
+  type StagePlace,
+  type TravelForm,
+} from './observer.ts';
 import { RetryLog } from './retry-log.ts';
-
-const KINDS: Readonly<Record<StagePlace['kind'], string>> = {
-  collect: 'collector',
-  process: 'processor',
-  buffer: 'the',
-  forward: 'forwarder',
-  dead_letter: 'dead letter',
-};
 
 const FORMS: Readonly<Record<TravelForm, string>> = {
   lines: 'takes lines, by mapLines: no events are created',
@@ -113,7 +111,7 @@ export class RunLog implements PipelineObserver {
     return log;
   }
 
-  #nameOf({ kind, name }: StagePlace): string {
-    return `${this.#pipeline}: ${KINDS[kind]} ${name}`;
+  #nameOf(place: StagePlace): string {
+    return `${this.#pipeline}: ${placeText(place)}`;
   }
 }

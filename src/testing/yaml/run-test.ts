@@ -1,6 +1,7 @@
 import { asyncScheduler } from 'rxjs';
 import type { Law } from '../../config/tests/expectations.ts';
 import type { TestDefinition } from '../../config/tests/test-definition.ts';
+import { placeText } from '../../engine/observer.ts';
 import { formatPath } from '../../sdk/checks/problem.ts';
 import { forwardersOf, type PipelineConfig } from '../../sdk/config.ts';
 import { MillraceError, safeReason } from '../../sdk/errors.ts';
@@ -300,15 +301,6 @@ function coveredTime({ trace, endedAt }: PipelineRun): number {
   return trace.rows.flatMap(({ marks }) => marks).reduce((last, { at }) => Math.max(last, at), 0);
 }
 
-const KINDS = {
-  collect: 'collector',
-  process: 'processor',
-  buffer: 'the',
-  forward: 'forwarder',
-  dead_letter: 'dead letter',
-  pipeline: 'pipeline',
-} as const satisfies Record<PluginFailure['place']['kind'], string>;
-
 /**
  * What plugins threw in a run of a test, each once. Message and place are shown, other than in a log: the events are the
  * author's own. What the test lets fail itself says nothing new.
@@ -317,7 +309,8 @@ function failureFindings({ failures }: PipelineRun): Finding[] {
   const counts = new Map<string, number>();
   for (const { place, error } of failures) {
     if (isOfTheTest(place, error)) continue;
-    const text = `${KINDS[place.kind]} ${place.name} failed: ${errorText(error)}`;
+    const who = place.kind === 'pipeline' ? `pipeline ${place.name}` : placeText(place);
+    const text = `${who} failed: ${errorText(error)}`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   return Array.from(counts, ([text, count]) => ({
