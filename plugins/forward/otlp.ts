@@ -17,7 +17,7 @@ import { encodeEach, httpSink } from '../http/http-sink.ts';
 import { encodeJson, encodeProtobuf } from '../otlp/encode.ts';
 import { LOGS, type Signal } from '../otlp/messages.ts';
 import { type OtlpRecord, otlpRecord } from '../otlp/otlp-record.ts';
-import { protoFields } from '../otlp/proto-writer.ts';
+import { protobufFields } from '../otlp/protobuf-reader.ts';
 
 const schema = ForwardConfigBase.extend({
   url: httpUrl().describe('The URL of the receiver, to which `/v1/logs` or `/v1/traces` is added.'),
@@ -145,11 +145,11 @@ function rejectedInJson(text: string): number | undefined {
  * is no such message.
  */
 function rejectedIn(bytes: Buffer): number | undefined {
-  const answer = protoFields(bytes);
+  const answer = protobufFields(bytes);
   if (answer === undefined) return undefined;
   const partial = answer.find(({ field }) => field === 1)?.value;
   if (partial === undefined) return 0;
-  const fields = typeof partial === 'number' ? undefined : protoFields(partial);
+  const fields = typeof partial === 'number' ? undefined : protobufFields(partial);
   if (fields === undefined) return undefined;
   const rejected = fields.find(({ field }) => field === 1)?.value ?? 0;
   return typeof rejected === 'number' && !Number.isNaN(rejected) ? rejected : undefined;

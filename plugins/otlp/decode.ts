@@ -1,4 +1,5 @@
 import type { ParsedFields } from '../../src/sdk/index.ts';
+import { setField } from '../expressions/fields.ts';
 import { type Field, type Message, RESOURCE, SCOPE, type Signal } from './messages.ts';
 import { BYTES, FIXED32, FIXED64, MalformedMessage, ProtobufReader, VARINT } from './protobuf-reader.ts';
 
@@ -62,7 +63,7 @@ function structuredCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(structuredCopy) as T;
   const copy: Record<string, unknown> = {};
-  for (const [name, item] of Object.entries(value)) set(copy, name, structuredCopy(item));
+  for (const [name, item] of Object.entries(value)) setField(copy, name, structuredCopy(item));
   return copy as T;
 }
 
@@ -77,13 +78,6 @@ function memoryBytes(value: unknown): number {
   if (typeof value === 'object' && value !== null)
     for (const [name, item] of Object.entries(value)) bytes += name.length + memoryBytes(item);
   return bytes;
-}
-
-/** Never the prototype. */
-function set(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name === '__proto__')
-    Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
-  else object[name] = value;
 }
 
 const hasFields = (fields: ParsedFields) => (Object.keys(fields).length > 0 ? fields : undefined);
@@ -202,7 +196,7 @@ function readKeyValue(reader: ProtobufReader, into: ParsedFields, depth: number)
     if (reader.number === 1) key = reader.string();
     else value = readAny(reader.message(), depth);
   }
-  set(into, key, value);
+  setField(into, key, value);
 }
 
 function readAny(reader: ProtobufReader, depth: number): unknown {
@@ -347,7 +341,7 @@ function attributesOf(value: unknown): ParsedFields {
   const attributes: ParsedFields = {};
   for (const item of listOf(value)) {
     const { key, value } = objectOf(item);
-    set(attributes, text(key), anyFromJson(value));
+    setField(attributes, text(key), anyFromJson(value));
   }
   return attributes;
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { type Field, type Message, RESOURCE, SCOPE } from './messages.ts';
 import type { Fields, Origin, OtlpRecord } from './otlp-record.ts';
-import { ProtoWriter } from './proto-writer.ts';
+import { ProtobufWriter } from './protobuf-writer.ts';
 
 /** Deeper values become null. */
 const DEEPEST = 64;
@@ -60,7 +60,7 @@ function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
 
 /** A request with records of one signal. Fields are written from the last one on. */
 export function encodeProtobuf(records: readonly OtlpRecord[]): Buffer {
-  const writer = new ProtoWriter(256 * (records.length + 1));
+  const writer = new ProtobufWriter(256 * (records.length + 1));
   for (const { origin, scopes } of groupsOf(records).toReversed()) {
     writer.message(1, () => {
       if (origin.resource_schema_url !== undefined) writer.string(3, origin.resource_schema_url);
@@ -72,7 +72,7 @@ export function encodeProtobuf(records: readonly OtlpRecord[]): Buffer {
   return writer.done();
 }
 
-function writeScope(writer: ProtoWriter, { origin, records }: ScopeGroup): void {
+function writeScope(writer: ProtobufWriter, { origin, records }: ScopeGroup): void {
   if (origin.scope_schema_url !== undefined) writer.string(3, origin.scope_schema_url);
   for (let n = records.length - 1; n >= 0; n--) {
     const { fields, signal } = records[n] as OtlpRecord;
@@ -82,7 +82,7 @@ function writeScope(writer: ProtoWriter, { origin, records }: ScopeGroup): void 
 }
 
 function writeMessage(
-  writer: ProtoWriter,
+  writer: ProtobufWriter,
   number: number,
   values: Fields | undefined,
   { fields }: Message,
@@ -97,7 +97,7 @@ function writeMessage(
   });
 }
 
-function writeField(writer: ProtoWriter, { number, type, isList }: Field, value: unknown): void {
+function writeField(writer: ProtobufWriter, { number, type, isList }: Field, value: unknown): void {
   if (typeof type === 'object') {
     const items = isList ? (value as readonly Fields[]) : [value as Fields];
     for (const item of items.toReversed()) writeMessage(writer, number, item, type);
@@ -112,7 +112,7 @@ function writeField(writer: ProtoWriter, { number, type, isList }: Field, value:
   else writer.message(number, () => writeValue(writer, plain(value), 0));
 }
 
-function writeAttributes(writer: ProtoWriter, field: number, attributes: Fields, depth: number): void {
+function writeAttributes(writer: ProtobufWriter, field: number, attributes: Fields, depth: number): void {
   const names = Object.keys(attributes);
   for (let n = names.length - 1; n >= 0; n--) {
     const name = names[n] as string;
@@ -125,7 +125,7 @@ function writeAttributes(writer: ProtoWriter, field: number, attributes: Fields,
   }
 }
 
-function writeValue(writer: ProtoWriter, value: unknown, depth: number): void {
+function writeValue(writer: ProtobufWriter, value: unknown, depth: number): void {
   if (typeof value === 'string') writer.string(1, value);
   else if (typeof value === 'boolean') writer.integer(2, value ? 1 : 0);
   else if (typeof value === 'number') {

@@ -6,9 +6,12 @@ import { parseJsonValue } from '../parse/formats.ts';
 import { type Decoded, decodeJson, decodeProtobuf } from './decode.ts';
 import type { Signal } from './messages.ts';
 import { MalformedMessage } from './protobuf-reader.ts';
+import { ProtobufWriter } from './protobuf-writer.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json';
+/** Enough for the usual answer. */
+const ANSWER_BYTES = 256;
 
 type Encoding = typeof PROTOBUF | typeof JSON_TYPE;
 
@@ -71,30 +74,23 @@ function taken(
       rejected === 0 ? {} : { partialSuccess: { [name]: String(rejected), errorMessage: problem } };
     return answer(200, encoding, JSON.stringify(partial));
   }
-  if (rejected === 0) return answer(200, encoding, '');
-  const partial = Buffer.concat([Buffer.from([0x08]), varint(rejected), bytesField(0x12, problem)]);
-  return answer(200, encoding, bytesField(0x0a, partial));
+  const writer = new ProtobufWriter(ANSWER_BYTES);
+  const writePartial = () => {
+    writer.string(2, problem);
+    writer.integer(1, rejected);
+  };
+  if (rejected > 0) writer.message(1, writePartial);
+  return answer(200, encoding, writer.done());
 }
 
 /** A `google.rpc.Status`. Of its code, clients use that of HTTP. */
 function refused({ status, message }: Refusal, encoding: Encoding): Answer {
   if (encoding === JSON_TYPE) return answer(status, encoding, JSON.stringify({ message }));
-  return answer(status, encoding, bytesField(0x12, message));
+  const writer = new ProtobufWriter(ANSWER_BYTES);
+  writer.string(2, message);
+  return answer(status, encoding, writer.done());
 }
 
 function answer(status: number, encoding: Encoding, body: string | Uint8Array): Answer {
   return { status, headers: { 'content-type': encoding }, body };
-}
-
-function bytesField(tag: number, content: string | Uint8Array): Buffer {
-  const bytes = Buffer.from(content as string);
-  return Buffer.concat([Buffer.from([tag]), varint(bytes.length), bytes]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  for (let left = value; ; left >>>= 7) {
-    if (left < 0x80) return Buffer.from([...bytes, left]);
-    bytes.push((left & 0x7f) | 0x80);
-  }
 }

@@ -115,3 +115,38 @@ export class ProtobufReader {
     return start;
   }
 }
+
+/** A field of a message: a number, or bytes. */
+export interface ProtobufField {
+  readonly field: number;
+  readonly value: number | Buffer;
+}
+
+/** The fields of a message. Undefined if it is not one. Numbers are exact up to 2^53. */
+export function protobufFields(bytes: Buffer): readonly ProtobufField[] | undefined {
+  const fields: ProtobufField[] = [];
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 1; at < bytes.length; shift *= 128) {
+      const byte = bytes[at++] as number;
+      value += (byte % 128) * shift;
+      if (byte < 128) return value;
+    }
+    return Number.NaN;
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const field = Math.floor(tag / 8);
+    const type = tag % 8;
+    if (type === VARINT) {
+      fields.push({ field, value: varint() });
+      continue;
+    }
+    const length = type === BYTES ? varint() : type === FIXED64 ? 8 : type === FIXED32 ? 4 : Number.NaN;
+    if (!(at + length <= bytes.length)) return undefined;
+    fields.push({ field, value: bytes.subarray(at, at + length) });
+    at += length;
+  }
+  return fields;
+}

@@ -1,4 +1,5 @@
 import type { ParsedFields } from '../../src/sdk/index.ts';
+import { setField } from '../expressions/fields.ts';
 import { timeReader } from '../parse/timestamp.ts';
 
 /** The names of the severities, by their numbers, as in RFC 5424 and in the configuration of syslog daemons. */
@@ -124,7 +125,7 @@ function readStructuredData(text: string, start: number): { elements?: Elements;
     if (id === '') return { end: start };
     at += 1 + id.length;
     const parameters = ownValue(elements, id) ?? {};
-    setOwn(elements, id, parameters);
+    setField(elements, id, parameters);
     while (isAt(at, ' ')) {
       while (isAt(at, ' ')) at++;
       const name = nameAt(text, at);
@@ -166,19 +167,13 @@ function unescaped(value: string): string {
 /** A parameter that is there more than once has a list of values. */
 function addParameter(parameters: Parameters, name: string, value: string): void {
   const known = ownValue(parameters, name);
-  if (known === undefined) setOwn<Parameters[string]>(parameters, name, value);
-  else if (typeof known === 'string') setOwn<Parameters[string]>(parameters, name, [known, value]);
+  if (known === undefined) setField(parameters, name, value);
+  else if (typeof known === 'string') setField(parameters, name, [known, value]);
   else known.push(value);
 }
 
 function ownValue<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-/** A name such as `__proto__` becomes a key like any other. */
-function setOwn<T>(object: Record<string, T>, key: string, value: T): void {
-  if (key !== '__proto__') object[key] = value;
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 const CLOCK = String.raw`\d\d:\d\d:\d\d(?:[.,]\d{1,9})?`;

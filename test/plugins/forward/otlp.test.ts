@@ -3,7 +3,7 @@ import otlp from '../../../plugins/forward/otlp.ts';
 import { encodeProtobuf } from '../../../plugins/otlp/encode.ts';
 import { LOGS } from '../../../plugins/otlp/messages.ts';
 import { type Fields, otlpRecord } from '../../../plugins/otlp/otlp-record.ts';
-import { type ProtoField, protoFields } from '../../../plugins/otlp/proto-writer.ts';
+import { type ProtobufField, protobufFields } from '../../../plugins/otlp/protobuf-reader.ts';
 import { type Answerer, status } from '../../support/http-sink.ts';
 import { contextFor, done, event, events, failure, sinkOf } from './http-helpers.ts';
 
@@ -21,8 +21,8 @@ const recordFieldsOf = (data: Record<string, unknown>, severity = 'level') =>
   otlpRecord(at(data), { severity, origin: ORIGIN }).fields;
 
 /** A message as a plain value: numbers, and fields of other messages as far as `message` knows them. */
-const fieldsOf = (bytes: Buffer): readonly ProtoField[] => protoFields(bytes) ?? [];
-const bytesOf = (fields: readonly ProtoField[], field: number) =>
+const fieldsOf = (bytes: Buffer): readonly ProtobufField[] => protobufFields(bytes) ?? [];
+const bytesOf = (fields: readonly ProtobufField[], field: number) =>
   fields.filter((each) => each.field === field).map(({ value }) => value as Buffer);
 
 function anyValue(bytes: Buffer): unknown {

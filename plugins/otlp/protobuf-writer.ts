@@ -1,12 +1,11 @@
 import { Buffer } from 'node:buffer';
-
-const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5];
+import { BYTES, FIXED32, FIXED64, VARINT } from './protobuf-reader.ts';
 
 /**
  * Writes messages of Protocol Buffers. The length of a message stands in front of it, so a message is written from its end to
  * its start, and its fields in the opposite order.
  */
-export class ProtoWriter {
+export class ProtobufWriter {
   #bytes: Buffer;
   #start: number;
 
@@ -118,39 +117,4 @@ export class ProtoWriter {
     this.#bytes = larger;
     this.#start = size - used.length;
   }
-}
-
-/** A field of a message: a number, or bytes. */
-export interface ProtoField {
-  readonly field: number;
-  readonly value: number | Buffer;
-}
-
-/** The fields of a message. Undefined if it is not one. Numbers are exact up to 2^53. */
-export function protoFields(bytes: Buffer): readonly ProtoField[] | undefined {
-  const fields: ProtoField[] = [];
-  let at = 0;
-  const varint = (): number => {
-    let value = 0;
-    for (let shift = 1; at < bytes.length; shift *= 128) {
-      const byte = bytes[at++] as number;
-      value += (byte % 128) * shift;
-      if (byte < 128) return value;
-    }
-    return Number.NaN;
-  };
-  while (at < bytes.length) {
-    const tag = varint();
-    const field = Math.floor(tag / 8);
-    const type = tag % 8;
-    if (type === VARINT) {
-      fields.push({ field, value: varint() });
-      continue;
-    }
-    const length = type === BYTES ? varint() : type === FIXED64 ? 8 : type === FIXED32 ? 4 : Number.NaN;
-    if (!(at + length <= bytes.length)) return undefined;
-    fields.push({ field, value: bytes.subarray(at, at + length) });
-    at += length;
-  }
-  return fields;
 }
