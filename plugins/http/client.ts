@@ -5,6 +5,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { longTimer } from '../../operators/index.ts';
 import { PluginError, type Secret, safeReason } from '../../src/sdk/index.ts';
+import { type ClientTls, connectionOptions } from '../tls/client-tls.ts';
 import { type Answer, secondsUntil } from './answer.ts';
 import { clickHouseError } from './clickhouse-errors.ts';
 
@@ -14,7 +15,7 @@ interface ClientOptions {
   readonly method: string;
   readonly headers: Readonly<Record<string, Secret>>;
   readonly auth?: Auth | undefined;
-  readonly tls: Tls;
+  readonly tls: ClientTls;
   readonly proxy?: HttpProxy | undefined;
   /** Requests at a time. */
   readonly concurrency: number;
@@ -42,13 +43,6 @@ interface Auth {
   readonly bearer?: Secret | undefined;
   readonly basic?: { readonly username: string; readonly password: Secret } | undefined;
   readonly header?: { readonly name: string; readonly value: Secret } | undefined;
-}
-
-interface Tls {
-  readonly ca?: Secret | undefined;
-  readonly cert?: Secret | undefined;
-  readonly key?: Secret | undefined;
-  readonly verify: boolean;
 }
 
 export interface HttpProxy {
@@ -117,8 +111,12 @@ export class HttpClient {
     });
     try {
       const response = await dispatcher.request({
-        ...{ origin: this.#origin, path, method: method as Dispatcher.HttpMethod },
-        ...{ headers, body, signal: request.signal },
+        origin: this.#origin,
+        path,
+        method: method as Dispatcher.HttpMethod,
+        headers,
+        body,
+        signal: request.signal,
       });
       const header = (name: string, of = response.headers) => [of[name]].flat()[0];
       const { bytes, end } = await bytesOf(decoded(response.body, header('content-encoding')), mostOfAnswer);
@@ -182,19 +180,15 @@ export class HttpClient {
   /** A new one if a certificate or a password has changed. */
   async #dispatcher(): Promise<Dispatcher> {
     const { tls, proxy, concurrency } = this.#options;
-    const secrets = {
-      ...{ ca: tls.ca?.read(), cert: tls.cert?.read(), key: tls.key?.read() },
-      token: proxy?.password && basic(proxy.username ?? '', proxy.password),
-    };
-    const key = JSON.stringify(secrets);
+    const secure = connectionOptions(tls);
+    const token = proxy?.password && basic(proxy.username ?? '', proxy.password);
+    const key = JSON.stringify({ secure, token });
     if (this.#open?.key === key) return this.#open.dispatcher;
     // Loaded by the first request: other configurations do not wait for it.
     const { Pool, ProxyAgent } = await import('undici');
     // Another request may have been faster.
     if (this.#open?.key === key) return this.#open.dispatcher;
     if (this.#isClosed) throw new PluginError('the forwarder is stopped');
-    const { token, ...files } = secrets;
-    const secure = { ...withoutUndefined(files), rejectUnauthorized: tls.verify };
     // Both would start over with each part of an answer; `timeout` is for all of it.
     const limits = { connections: concurrency, headersTimeout: 0, bodyTimeout: 0 };
     const dispatcher =
@@ -202,7 +196,7 @@ export class HttpClient {
         ? new Pool(this.#origin, { ...limits, connect: secure })
         : new ProxyAgent({
             ...limits,
-            ...withoutUndefined({ token }),
+            ...(token !== undefined && { token }),
             uri: proxy.url,
             requestTls: secure,
             proxyTls: secure,
@@ -217,10 +211,6 @@ export class HttpClient {
 
 function basic(username: string, password: Secret): string {
   return `Basic ${Buffer.from(`${username}:${password.read()}`).toString('base64')}`;
-}
-
-function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** The body without its compression. One that ends too early fails, as one without compression does. */

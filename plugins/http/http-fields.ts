@@ -7,6 +7,7 @@ import {
   seconds,
   secret,
 } from '../../src/sdk/index.ts';
+import { clientTls } from '../tls/client-tls.ts';
 import { HEADER_VALUE_FORM, type HttpProxy, isHeaderValue } from './client.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
@@ -47,13 +48,6 @@ const userName = () =>
     .refine((name) => !name.includes(':'), { message: 'a user name without a colon' })
     .describe('The user name.');
 
-const pem = (description: string, options?: { mayBeLiteral: boolean }) =>
-  secret(options)
-    .refine((value: Secret) => !value.isLiteral || value.read().includes('-----BEGIN'), {
-      message: 'a PEM string; for a file, write `{ file: path }`',
-    })
-    .describe(description);
-
 const auth = z
   .strictObject({
     bearer: secret().describe('A token, sent as `Authorization: Bearer …`.').optional(),
@@ -76,17 +70,6 @@ const auth = z
     message: 'exactly one of `bearer`, `basic` and `header`',
   });
 
-const tls = z
-  .strictObject({
-    ca: pem('Certificates to trust in place of those of Node.js.', { mayBeLiteral: true }).optional(),
-    cert: pem('The certificate of the client.', { mayBeLiteral: true }).optional(),
-    key: pem('The private key of the certificate.').optional(),
-    verify: z.boolean().default(true).describe('Whether the certificate of the server is checked.'),
-  })
-  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), {
-    message: '`cert` and `key` together',
-  });
-
 const PROXY_HINT = 'set `proxy.username` and `proxy.password`';
 
 const proxy = z
@@ -105,7 +88,7 @@ const FIELDS = z.object({
   compression: z.enum(['none', 'gzip']).default('none').describe('How bodies are compressed.'),
   timeout: seconds().gt(0).default(30).describe('Seconds for a request, until its answer is complete.'),
   auth: auth.optional().describe('How requests are authorised.'),
-  tls: tls.prefault({}).describe('Settings of TLS.'),
+  tls: clientTls().prefault({}).describe('Settings of TLS.'),
   proxy: z
     .union([httpUrl(PROXY_HINT).transform((url): HttpProxy => ({ url })), proxy])
     .optional()

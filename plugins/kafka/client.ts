@@ -1,5 +1,6 @@
 import type { BaseOptions, ConnectionPool, SASLOptions } from '@platformatic/kafka';
 import { PluginError, safeReason } from '../../src/sdk/index.ts';
+import { connectionOptions } from '../tls/client-tls.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 export type Client = typeof import('@platformatic/kafka');
@@ -39,14 +40,7 @@ export function clientOptions({ brokers, sasl, tls }: ConnectionSettings, silenc
         password: () => sasl.password.read(),
       },
     }),
-    ...(tls && {
-      tls: {
-        ...(tls.ca && { ca: tls.ca.read() }),
-        ...(tls.cert && { cert: tls.cert.read() }),
-        ...(tls.key && { key: tls.key.read() }),
-        rejectUnauthorized: tls.verify,
-      },
-    }),
+    ...(tls && { tls: connectionOptions(tls) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type Secret, secret } from '../../src/sdk/index.ts';
+import { secret } from '../../src/sdk/index.ts';
+import { clientTls } from '../tls/client-tls.ts';
 
 const BROKER = /^(?:\[[0-9a-fA-F:]+\]|[^\s:/@[\]]+)(?::\d{1,5})?$/;
 const broker = () =>
@@ -31,23 +32,7 @@ const sasl = z.strictObject({
   password: secret().describe('The password.'),
 });
 
-const pem = (description: string, options?: { mayBeLiteral: boolean }) =>
-  secret(options)
-    .refine((value: Secret) => !value.isLiteral || value.read().includes('-----BEGIN'), {
-      message: 'a PEM string; for a file, write `{ file: path }`',
-    })
-    .describe(description);
-
-const tls = z
-  .strictObject({
-    ca: pem('Certificates to trust in place of those of Node.js.', { mayBeLiteral: true }).optional(),
-    cert: pem('The certificate of the client.', { mayBeLiteral: true }).optional(),
-    key: pem('The private key of the certificate.').optional(),
-    verify: z.boolean().default(true).describe('Whether the certificate of a broker is checked.'),
-  })
-  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), {
-    message: '`cert` and `key` together',
-  });
+const tls = clientTls('a broker');
 
 /** The fields of both plugins that say where the brokers are and how to log in. */
 export const connectionFields = {

@@ -1,16 +1,10 @@
 import { createSecureContext, type Server, type TlsOptions } from 'node:tls';
 import * as z from 'zod';
-import { PluginError, type Secret, safeReason, secret } from '../../src/sdk/index.ts';
+import { PluginError, type Secret, safeReason } from '../../src/sdk/index.ts';
+import { pem } from '../tls/client-tls.ts';
 
 /** Milliseconds: a client that connects and does not finish the handshake would hold its connection for two minutes. */
 const HANDSHAKE_MS = 10_000;
-
-const pem = (description: string, mayBeLiteral: boolean) =>
-  secret({ mayBeLiteral })
-    .refine((value: Secret) => !value.isLiteral || value.read().includes('-----BEGIN'), {
-      message: 'a PEM string; for a file, write `{ file: path }`',
-    })
-    .describe(description);
 
 /** The settings of TLS for a collector that listens. */
 export const listenerTls = () =>
@@ -37,7 +31,10 @@ export interface ListenerTls {
 export function serverOptions({ cert, key, client_ca }: ListenerTls): TlsOptions {
   const ca = client_ca?.read();
   const options: TlsOptions = {
-    ...{ cert: cert.read(), key: key.read(), minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS },
+    cert: cert.read(),
+    key: key.read(),
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: HANDSHAKE_MS,
     ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }),
   };
   expectPem('tls.cert', { cert: options.cert });

@@ -1,9 +1,10 @@
 import * as cel from '@marcbachmann/cel-js';
 import * as z from 'zod';
-import { batching, ForwardConfigBase, type Secret, seconds, secret } from '../../src/sdk/index.ts';
+import { batching, ForwardConfigBase, seconds } from '../../src/sdk/index.ts';
 import { CelExpression } from '../expressions/cel.ts';
 import { fieldPath, getField } from '../expressions/fields.ts';
 import { expression, fieldName } from '../expressions/schema.ts';
+import { clientTls } from '../tls/client-tls.ts';
 
 const URL_FORM = /^(tcp|tls|relp):\/\/(?:\[([0-9a-fA-F:.]+)\]|([^\s:/?#[\]@]+)):(\d{1,5})\/?$/;
 type Scheme = 'tcp' | 'tls' | 'relp';
@@ -18,24 +19,6 @@ const url = () =>
     const message = 'tcp://, tls:// or relp:// with a host and a port, as in relp://logs.example.com:2514';
     ctx.issues.push({ code: 'custom', input: text, message, params: { secret: text.includes('@') } });
     return z.NEVER;
-  });
-
-const pem = (description: string, options?: { mayBeLiteral: boolean }) =>
-  secret(options)
-    .refine((value: Secret) => !value.isLiteral || value.read().includes('-----BEGIN'), {
-      message: 'a PEM string; for a file, write `{ file: path }`',
-    })
-    .describe(description);
-
-const tls = z
-  .strictObject({
-    ca: pem('Certificates to trust in place of those of Node.js.', { mayBeLiteral: true }).optional(),
-    cert: pem('The certificate of the client.', { mayBeLiteral: true }).optional(),
-    key: pem('The private key of the certificate.').optional(),
-    verify: z.boolean().default(true).describe('Whether the certificate of the server is checked.'),
-  })
-  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), {
-    message: '`cert` and `key` together',
   });
 
 /** A fixed value, the value of a field, or that of an expression. */
@@ -62,7 +45,9 @@ const value = (what: string, otherwise: string) =>
 /** The fields of the forwarder `syslog`. */
 export const forwarderSchema = ForwardConfigBase.extend({
   url: url().describe('The protocol, the host and the port to send to: `tcp://`, `tls://` or `relp://`.'),
-  tls: tls.optional().describe('Settings of TLS, for `tls://`; with them, `relp://` uses TLS as well.'),
+  tls: clientTls()
+    .optional()
+    .describe('Settings of TLS, for `tls://`; with them, `relp://` uses TLS as well.'),
   framing: z
     .enum(['octet_counting', 'newline'])
     .default('octet_counting')

@@ -13,6 +13,7 @@ import {
 } from 'rxjs';
 import { steadyClock } from '../../operators/internal.ts';
 import { type FailedEvent, type PipelineRunContext, PluginError, safeReason } from '../../src/sdk/index.ts';
+import { connectionOptions } from '../tls/client-tls.ts';
 import type { ForwarderConfig } from './forwarder-settings.ts';
 import { RELP_OFFERS, RelpFrames, relpFrame } from './relp-frames.ts';
 
@@ -147,10 +148,9 @@ export class SyslogLink {
     let socket: Socket;
     try {
       const options = {
-        ...(tls?.ca && { ca: tls.ca.read() }),
-        ...(tls?.cert && tls.key && { cert: tls.cert.read(), key: tls.key.read() }),
+        rejectUnauthorized: true,
+        ...(tls && connectionOptions(tls)),
         ...(isIP(url.host) === 0 && { servername: url.host }),
-        rejectUnauthorized: tls?.verify ?? true,
       };
       const isSecure = url.scheme === 'tls' || tls !== undefined;
       socket = isSecure ? connectTls({ ...where, ...options }) : connect(where);
