@@ -21,10 +21,10 @@ import {
   type Rows,
   safeReason,
 } from '../../src/sdk/index.ts';
+import { readEvents } from '../lines/read-events.ts';
 import type { CollectorContext } from './collector-settings.ts';
 import type { ConsumerPosition, NatsConsumer, NatsMessage, OpenLink } from './link.ts';
 import { MessageAnswers } from './message-answers.ts';
-import { readEvents } from './read-events.ts';
 import type { ConnectionSettings } from './settings.ts';
 import { SharedLink } from './shared-link.ts';
 

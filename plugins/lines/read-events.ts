@@ -9,17 +9,18 @@ import {
   WrittenEvents,
 } from '../../src/sdk/index.ts';
 
-/** How a message holds its events. */
+/** How a message of a broker, or the body of a request, holds its events. */
 type MessageFormat = 'events' | 'json' | 'lines';
 
 /**
  * The events of a message. An empty line is none.
  *
+ * @param source of lines.
  * @throws PluginError if the message does not have that format; it quotes nothing of the message.
  */
 export function readEvents(
   data: Uint8Array,
-  subject: string,
+  source: string,
   format: MessageFormat,
 ): WrittenEvents | readonly CollectedEvent[] {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
@@ -29,7 +30,7 @@ export function readEvents(
   const lines = bytes.toString().split('\n');
   if (lines.at(-1) === '') lines.pop();
   if (format === 'lines') {
-    return lines.map((line) => collectedEvent({ line: line.replace(/\r$/, ''), source: subject }));
+    return lines.map((line) => collectedEvent({ line: line.replace(/\r$/, ''), source }));
   }
   if (format === 'json') {
     return lines.flatMap((line, index) =>
