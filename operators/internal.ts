@@ -28,6 +28,10 @@ export { forgetLongWork, hasLongWork, noteLongWork } from './support/long-work.t
 
 export { allowedV8Flags, allowV8Flags } from './support/v8-flags.ts';
 
+// What is logged.
+
+export { isNoteworthy } from './support/log-throttle.ts';
+
 // Text.
 
 export { counted } from './support/counted.ts';

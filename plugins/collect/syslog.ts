@@ -1,4 +1,5 @@
 import { defer, EMPTY, finalize, map, merge, Subject, throwError } from 'rxjs';
+import { isNoteworthy } from '../../operators/internal.ts';
 import {
   collectedEvent,
   defineCollector,
@@ -11,7 +12,7 @@ import {
   type PipelineRunContext,
   PluginError,
 } from '../../src/sdk/index.ts';
-import { addressText, listensOn } from '../listen/listening.ts';
+import { addressText, listensOn, onceError } from '../listen/listening.ts';
 import { type CollectorConfig, collectorSchema } from '../syslog/collector-settings.ts';
 import { listenForDatagrams } from '../syslog/datagrams.ts';
 import { type MessageParser, messageParser } from '../syslog/parse-message.ts';
@@ -35,7 +36,8 @@ fleet:
       ? []
       : [{ path: ['listen'], severity: 'warning', message: EXPOSED }],
   traits: {
-    ...{ usesState: false, waits: true },
+    usesState: false,
+    waits: true,
     listens: ({ config: { listen } }: { config: { listen: ListenAddress & { scheme: string } } }) =>
       listensOn(listen, listen.scheme === 'udp' ? 'udp' : 'tcp'),
   },
@@ -49,10 +51,7 @@ fleet:
    * over RELP, it acknowledges each message when the batch is delivered. Errors if it cannot listen.
    */
   collect({ ctx }) {
-    if (ctx.once) {
-      const why = 'it never ends, so it cannot be used with --once';
-      return throwError(() => Object.assign(new PluginError(why, { permanent: true }), { fatal: true }));
-    }
+    if (ctx.once) return throwError(onceError);
     const parse = messageParser(ctx.config.time_zone);
     const refused$ = new Subject<EventBatch>();
     const reports = reportsOf(ctx, (source) => refused$.next(tooLong(source, ctx.config)));
@@ -110,7 +109,7 @@ function reportsOf(ctx: Context, onTooLong: (source: string) => void): ListenerR
       closed.inc(1);
       count++;
       // A client that does this once may do it all the time.
-      if (count <= 3 || /^10*$/.test(String(count)))
+      if (isNoteworthy(count))
         logger.warn(`${who} closed a connection of ${source}: ${why} (closed so far: ${count})`);
     },
   };

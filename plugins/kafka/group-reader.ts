@@ -1,5 +1,5 @@
 import { defer, firstValueFrom, Subscription, timer } from 'rxjs';
-import { Fifo } from '../../operators/internal.ts';
+import { Fifo, isNoteworthy } from '../../operators/internal.ts';
 import {
   EventBatch,
   isFatal,
@@ -271,7 +271,7 @@ export class GroupReader {
       this.#output.error(new PluginError(message));
       return;
     }
-    if (failures <= 3 || Number.isInteger(Math.log10(failures))) {
+    if (isNoteworthy(failures)) {
       const again = `the partition is read again from there in ${wait / 1000} s (failures: ${failures})`;
       logger.error(`${pipeline}: collector ${config.name}: ${message}; ${again}`);
     }

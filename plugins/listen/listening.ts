@@ -28,6 +28,12 @@ export function listensOn(
   return port === 0 ? undefined : `${protocol} ${addressText({ host, port })}`;
 }
 
+/** The error of a collector that listens with `--once`, which waits for the end of its input. */
+export function onceError(): PluginError {
+  const message = 'it never ends, so it cannot be used with --once';
+  return Object.assign(new PluginError(message, { permanent: true }), { fatal: true });
+}
+
 /** Why a server cannot listen. It is no permanent error: another program may release the port. */
 export function listenError(cause: unknown, address: ListenAddress): PluginError {
   const hint = HINTS[String((cause as NodeJS.ErrnoException).code)];

@@ -1,6 +1,5 @@
 import { type Subscription, timer } from 'rxjs';
-import { counted, steadyClock } from '../../operators/internal.ts';
-import { isNoteworthy } from '../sdk/errors.ts';
+import { counted, isNoteworthy, steadyClock } from '../../operators/internal.ts';
 import { elapsedText, reminderAt } from './retry-log.ts';
 
 /** Milliseconds without a failure after which a plugin that got events has recovered. */

@@ -1,6 +1,6 @@
-import { counted, isoNow, steadyClock } from '../../operators/internal.ts';
+import { counted, isNoteworthy, isoNow, steadyClock } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
-import { isNoteworthy, retryAfterOf, safeReason } from '../sdk/errors.ts';
+import { retryAfterOf, safeReason } from '../sdk/errors.ts';
 import type { Outage } from './counters.ts';
 
 /**

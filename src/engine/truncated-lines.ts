@@ -1,7 +1,7 @@
 import { maskEvent } from '../../operators/index.ts';
+import { isNoteworthy } from '../../operators/internal.ts';
 import { withoutUnsureTail } from '../../operators/internal-files.ts';
 import type { Logger } from '../sdk/context.ts';
-import { isNoteworthy } from '../sdk/errors.ts';
 import type { CollectedEvent } from '../sdk/events.ts';
 import { type Batch, batchOf } from './batches.ts';
 import { type Delivery, originOf } from './delivery.ts';

@@ -13,9 +13,9 @@ import {
   timer,
 } from 'rxjs';
 import { poll } from '../../operators/index.ts';
-import { counted, isoNow } from '../../operators/internal.ts';
+import { counted, isNoteworthy, isoNow } from '../../operators/internal.ts';
 import type { Logger } from '../sdk/context.ts';
-import { isNoteworthy, safeReason } from '../sdk/errors.ts';
+import { safeReason } from '../sdk/errors.ts';
 import type { HostEvent } from '../sdk/events.ts';
 import { beaconTag, mayMatchBeacon, tagMatcher } from './beacon-tags.ts';
 import type { ConfiguredBeacon, Reader, Reading } from './built-in-beacons.ts';
