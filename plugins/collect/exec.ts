@@ -15,8 +15,10 @@ load:
   shownSettings: { interval: ' s' },
   traits: { usesState: false, waits: true, emitsLines: true },
   testing: lineTesting((config: ExecConfig) => ({
-    ...{ source: config.command[0] as string, backfill: false },
-    ...{ maxLineBytes: config.max_line_bytes, skipEmptyLines: config.skip_empty_lines },
+    source: config.command[0] as string,
+    backfill: false,
+    maxLineBytes: config.max_line_bytes,
+    skipEmptyLines: config.skip_empty_lines,
     fieldsOf: () => fieldsOf(config, 'stdout'),
   })),
   /**

@@ -22,7 +22,9 @@ telemetry:
   schema,
   shownSettings: {},
   traits: {
-    ...{ usesState: false, waits: true, redelivers: true },
+    usesState: false,
+    waits: true,
+    redelivers: true,
     listens: ({ config }: { config: { listen: ListenAddress } }) => listensOn(config.listen),
   },
   testing: {

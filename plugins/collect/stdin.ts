@@ -48,8 +48,10 @@ piped:
   shownSettings: {},
   traits: { usesState: false, waits: true, emitsLines: true, readsStdin: true },
   testing: lineTesting((config: z.output<typeof schema>) => ({
-    ...{ source: SOURCE, backfill: false },
-    ...{ maxLineBytes: config.max_line_bytes, skipEmptyLines: config.skip_empty_lines },
+    source: SOURCE,
+    backfill: false,
+    maxLineBytes: config.max_line_bytes,
+    skipEmptyLines: config.skip_empty_lines,
   })),
   /**
    * Emits one event for each line, in batches, and completes at the end of the input. The input is paused while there

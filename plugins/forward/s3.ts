@@ -65,14 +65,20 @@ const schema = ForwardConfigBase.extend({
     .default('event')
     .describe('The content of the lines: whole events, or the fields of `data` next to `timestamp`.'),
   compression: z.enum(['gzip', 'zstd', 'none']).default('gzip').describe('How objects are compressed.'),
-  ...{ headers, batch, concurrency, timeout, tls, proxy },
+  headers,
+  batch,
+  concurrency,
+  timeout,
+  tls,
+  proxy,
 });
 
 type Context = PluginContext<typeof schema>;
 type Config = Context['config'];
 
 const sink = httpSink((config: Config) => ({
-  ...{ url: targetOf(config).origin, method: 'PUT' },
+  url: targetOf(config).origin,
+  method: 'PUT',
   headers: { 'content-type': 'application/x-ndjson', 'if-none-match': '*' },
   sign: (request: SignedRequest) => sign(request, regionOf(config) ?? '', config),
   errorName: (text: string) => /<Code>([A-Za-z\d.]{1,64})<\/Code>/.exec(text)?.[1],

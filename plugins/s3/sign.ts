@@ -22,9 +22,14 @@ export async function sign(
   // Loaded by the first request: other configurations do not wait for it.
   const { AwsV4Signer } = await import('aws4fetch');
   const signer = new AwsV4Signer({
-    ...{ method, url, service: 's3', region },
+    method,
+    url,
+    service: 's3',
+    region,
     headers: { ...headers, 'x-amz-content-sha256': createHash('sha256').update(body).digest('hex') },
-    ...{ accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken && { sessionToken }),
     datetime: new Date(asyncScheduler.now()).toISOString().replaceAll(/[-:]|\.\d{3}/g, ''),
   });
   const signed = await signer.sign();
