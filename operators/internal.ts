@@ -13,7 +13,7 @@ export { subscribeFor, subscribeInner } from './support/subscribe-for.ts';
 
 // The loop of everything that has a queue.
 
-export { Pump, type PumpOwner } from './support/pump.ts';
+export { Pump } from './support/pump.ts';
 
 // Collections.
 

@@ -7,15 +7,16 @@ import {
   type PluginContext,
   PluginError,
 } from '../../src/sdk/index.ts';
+import { type Endpoint, plainAnswer, type ReceivedRequest } from '../http-in/endpoint.ts';
 import { jsonObjects, jsonRows, lineParts, partsOf } from '../http-in/event-parts.ts';
-import { collectHttp, type Endpoint, plainAnswer, type ReceivedRequest } from '../http-in/http-intake.ts';
+import { collectHttp } from '../http-in/http-intake.ts';
 import type { EventParts } from '../http-in/intake.ts';
 import { RETRY_AFTER, Refusal } from '../http-in/refusal.ts';
 import { httpListenerFields } from '../http-in/settings.ts';
 import { hecEndpoints } from '../http-in/splunk-hec.ts';
 import { lineTesting } from '../lines/collect-lines.ts';
+import { readEvents } from '../lines/read-events.ts';
 import { exposureProblems, listensOn } from '../listen/listening.ts';
-import { readEvents } from '../nats/read-events.ts';
 
 const schema = CollectConfigBase.extend({
   ...httpListenerFields(8088),
@@ -45,13 +46,18 @@ gateway:
   schema,
   shownSettings: { path: '', format: '' },
   traits: {
-    ...{ usesState: false, waits: true, redelivers: true, emitsLines: true },
+    usesState: false,
+    waits: true,
+    redelivers: true,
+    emitsLines: true,
     listens: ({ config }: { config: { listen: ListenAddress } }) => listensOn(config.listen),
   },
   testing: {
     ...lineTesting((config: z.output<typeof schema>) => ({
-      ...{ source: config.path, backfill: false },
-      ...{ maxLineBytes: config.max_body_bytes, skipEmptyLines: true },
+      source: config.path,
+      backfill: false,
+      maxLineBytes: config.max_body_bytes,
+      skipEmptyLines: true,
     })),
     /** A sender repeats what was refused, or what it got no answer for. */
     redelivery: ({ config }) => ({
@@ -76,7 +82,9 @@ gateway:
 
 function ownEndpoint({ format, path }: PluginContext<typeof schema>['config']): Endpoint {
   return {
-    ...{ method: 'POST', auth: {}, answer: plainAnswer },
+    method: 'POST',
+    auth: {},
+    answer: plainAnswer,
     read: (request) => read(request, format === 'auto' ? formatOf(request) : format, path),
   };
 }

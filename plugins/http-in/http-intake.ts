@@ -1,24 +1,26 @@
 import {
   createServer as createHttpServer,
-  type IncomingHttpHeaders,
   type IncomingMessage,
   type Server,
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { Observable, Subject } from 'rxjs';
+import { Observable, Subject, type Subscriber } from 'rxjs';
 import { untilAborted } from '../../operators/index.ts';
 import { BlockMemory } from '../../operators/internal-files.ts';
-import { type EventBatch, type PipelineRunContext, PluginError, safeReason } from '../../src/sdk/index.ts';
+import { type EventBatch, type PipelineRunContext, safeReason } from '../../src/sdk/index.ts';
 import { lineDemand } from '../lines/collect-lines.ts';
-import { type AuthSchemes, challenges, isAuthorised } from '../listen/auth.ts';
-import { addressText, listenOn } from '../listen/listening.ts';
+import { isAuthorised } from '../listen/auth.ts';
+import { addressText, listenOn, onceError } from '../listen/listening.ts';
 import { serverOptions, useCurrentCertificate } from '../listen/tls.ts';
 import { Connections } from './connections.ts';
-import { type EventParts, Intake } from './intake.ts';
+import { type Answer, type Endpoint, plainAnswer } from './endpoint.ts';
+import { Intake } from './intake.ts';
 import { isUnavailable, Refusal } from './refusal.ts';
+import { RefusalLog } from './refusal-log.ts';
 import { BodyBudget, BodyLease, readBody } from './request-body.ts';
+import { sendAnswer, withRefusalHeaders } from './send-answer.ts';
 import type { HttpListenerSettings } from './settings.ts';
 
 /** Milliseconds: for the head of a request, however slowly it comes, and between two requests of a connection. */
@@ -27,52 +29,9 @@ const IDLE_MS = 60_000;
 /** How often Node.js looks for requests that are late. */
 const CHECK_MS = 1000;
 const MOST_HEAD_BYTES = 16_384;
-
-/** A request whose body has arrived. */
-export interface ReceivedRequest {
-  readonly headers: IncomingHttpHeaders;
-  readonly query: URLSearchParams;
-  /** Without its compression. */
-  readonly body: Buffer;
-  /** For lines. */
-  readonly memory: BlockMemory;
-  /**
-   * Counts bytes that the events take beside the body. `what` starts the message that says that they are too many.
-   *
-   * @throws Refusal if the open requests have no room for so many
-   */
-  reserve(bytes: number, what: string): void;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
-}
-
-export interface RequestEvents extends EventParts {
-  /** What the client is told in place of the usual answer, once the events are acknowledged. */
-  readonly answer?: Answer;
-}
-
-/** What a path of the server does. */
-export interface Endpoint {
-  readonly method: 'GET' | 'POST';
-  /** How its clients may send the credentials; undefined: it needs none. */
-  readonly auth: AuthSchemes | undefined;
-  /** @throws Refusal for what is not in the format; it names the place, and quotes nothing */
-  read(request: ReceivedRequest): RequestEvents;
-  /** What the client is told of a request whose events are acknowledged, or which is refused. */
-  answer(result: number | Refusal, request: Pick<ReceivedRequest, 'headers' | 'query'>): Answer;
-}
+const EXPECTS_CONTINUE = /100-continue/i;
 
 type Context = PipelineRunContext<HttpListenerSettings & { readonly name: string }>;
-
-interface ServerEvents {
-  emit(batch: EventBatch): void;
-  fail(error: unknown): void;
-  readonly closed: boolean;
-}
 
 /**
  * Listens for requests, and emits a batch or more for the events of each. A request is answered when all of its events are
@@ -85,17 +44,10 @@ export function collectHttp(
 ): Observable<EventBatch> {
   return new Observable<EventBatch>((subscriber) => {
     if (ctx.once) {
-      const message = 'it never ends, so it cannot be used with --once';
-      subscriber.error(Object.assign(new PluginError(message, { permanent: true }), { fatal: true }));
+      subscriber.error(onceError());
       return;
     }
-    const server = new HttpIntake(ctx, endpointOf, {
-      emit: (batch) => subscriber.next(batch),
-      fail: (error) => subscriber.error(error),
-      get closed() {
-        return subscriber.closed;
-      },
-    });
+    const server = new HttpIntake(ctx, endpointOf, subscriber);
     subscriber.add(() => server.stop());
   }).pipe(untilAborted(ctx.signal));
 }
@@ -113,7 +65,11 @@ class HttpIntake {
   #openRequests = 0;
   #isStopping = false;
 
-  constructor(ctx: Context, endpointOf: (path: string) => Endpoint | undefined, events: ServerEvents) {
+  constructor(
+    ctx: Context,
+    endpointOf: (path: string) => Endpoint | undefined,
+    subscriber: Subscriber<EventBatch>,
+  ) {
     const { config, logger } = ctx;
     this.#ctx = ctx;
     this.#endpointOf = endpointOf;
@@ -121,15 +77,7 @@ class HttpIntake {
     this.#connections = new Connections(config.max_connections);
     this.#budget = new BodyBudget(config.max_open_bytes);
     const demand = lineDemand(ctx);
-    this.#intake = new Intake({
-      ...{ demand, emit: events.emit, timeoutMs: config.timeout * 1000 },
-      owner: {
-        get closed() {
-          return events.closed;
-        },
-        error: events.fail,
-      },
-    });
+    this.#intake = new Intake({ demand, subscriber, timeoutMs: config.timeout * 1000 });
     const room = demand.room$.subscribe(() => this.#intake.run());
     ctx.signal.addEventListener('abort', () => room.unsubscribe(), { once: true });
     this.#server = this.#createServer();
@@ -139,7 +87,7 @@ class HttpIntake {
           `${ctx.pipeline}: collector ${config.name} listens on ${config.tls ? 'https' : 'http'}://${addressText(address)}`,
           { port: address.port },
         ),
-      onError: events.fail,
+      onError: (error) => subscriber.error(error),
     });
     ctx.beforeEnd?.(new Observable((subscriber) => this.#whenAnswered(() => subscriber.complete())));
     const end = () => this.#end();
@@ -165,8 +113,12 @@ class HttpIntake {
     const { tls, timeout, name } = this.#ctx.config;
     const requestTimeout = timeout * 1000;
     const options: ServerOptions = {
-      ...{ headersTimeout: Math.min(HEAD_MS, requestTimeout), requestTimeout, keepAliveTimeout: IDLE_MS },
-      ...{ connectionsCheckingInterval: CHECK_MS, maxHeaderSize: MOST_HEAD_BYTES, noDelay: true },
+      requestTimeout,
+      headersTimeout: Math.min(HEAD_MS, requestTimeout),
+      keepAliveTimeout: IDLE_MS,
+      connectionsCheckingInterval: CHECK_MS,
+      maxHeaderSize: MOST_HEAD_BYTES,
+      noDelay: true,
     };
     const server =
       tls === undefined
@@ -200,7 +152,8 @@ class HttpIntake {
     const [path = '', query] = (request.url ?? '').replace(/^https?:\/\/[^/?]*/i, '').split(/\?(.*)/s);
     const endpoint = this.#endpointOf(path);
     const known = { headers: request.headers, query: new URLSearchParams(query) };
-    const answerTo = (result: number | Refusal) => (endpoint ?? NOT_FOUND).answer(result, known);
+    const answerTo = (result: number | Refusal) =>
+      endpoint === undefined ? plainAnswer(result) : endpoint.answer(result, known);
     try {
       if (endpoint === undefined) throw new Refusal(404, 'nothing listens at this path');
       this.#admit(endpoint, request);
@@ -212,20 +165,13 @@ class HttpIntake {
       this.#ctx.stats.bytes(body.length);
       const result = await this.#intake.offer(events, body.length);
       if (result instanceof Refusal) throw result;
-      this.#send(events.answer ?? answerTo(result), request, response);
+      this.#send(events.answer ?? answerTo(result), response);
     } catch (error) {
       // The client has left before its request was complete.
       if (!(error instanceof Refusal) && request.destroyed) return;
       const refusal = error instanceof Refusal ? error : this.#failure(error);
       this.#refusals.add(refusal);
-      const told = answerTo(refusal);
-      const { retryAfter } = refusal;
-      const headers = {
-        ...told.headers,
-        ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
-        ...(told.status === 401 ? { 'www-authenticate': challenges(this.#ctx.config.auth) } : {}),
-      };
-      this.#send({ ...told, headers }, request, response);
+      this.#send(withRefusalHeaders(answerTo(refusal), refusal, this.#ctx.config.auth), response);
     } finally {
       lease.giveBack();
     }
@@ -249,24 +195,9 @@ class HttpIntake {
     return new Refusal(500, 'the request failed; the log of the server says why');
   }
 
-  #send({ status, headers = {}, body }: Answer, request: IncomingMessage, response: ServerResponse): void {
-    if (response.destroyed) return;
-    response.writeHead(status, {
-      ...{ 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers },
-      ...(this.#isStopping ? { connection: 'close' } : {}),
-    });
-    response.end(body);
-    if (!request.complete) this.#discardRest(request);
-  }
-
-  /** What follows a refusal is read and thrown away: if it were not read, many clients would not see the answer. */
-  #discardRest(request: IncomingMessage): void {
-    let left = this.#ctx.config.max_body_bytes;
-    request.on('data', ({ length }: Buffer) => {
-      left -= length;
-      if (left < 0) request.socket.destroy();
-    });
-    request.resume();
+  #send(answer: Answer, response: ServerResponse<IncomingMessage>): void {
+    const { max_body_bytes: mostDiscarded } = this.#ctx.config;
+    sendAnswer(response, answer, { isLast: this.#isStopping, mostDiscarded });
   }
 
   #whenAnswered(then: () => void): void {
@@ -277,48 +208,5 @@ class HttpIntake {
         then();
       });
     }
-  }
-}
-
-const json = (value: unknown): string => `${JSON.stringify(value)}\n`;
-
-/** How an endpoint answers that has no protocol of its own. */
-export function plainAnswer(result: number | Refusal): Answer {
-  return result instanceof Refusal
-    ? { status: result.status, body: json({ error: result.message }) }
-    : { status: 200, body: json({ events: result }) };
-}
-
-const EXPECTS_CONTINUE = /100-continue/i;
-
-const NOT_FOUND: Pick<Endpoint, 'answer'> = { answer: plainAnswer };
-
-const isPowerOfTen = (count: number) => /^10*$/.test(String(count));
-
-/** Counts refused requests, and logs them ever more rarely: a client with a wrong token repeats it for ever. */
-class RefusalLog {
-  readonly #ctx: Context;
-  readonly #refused;
-  readonly #counts = new Map<number, number>();
-
-  constructor(ctx: Context) {
-    this.#ctx = ctx;
-    this.#refused = ctx.metrics.counter({
-      name: 'requests_refused_total',
-      help: 'Requests that were refused, by the status of the answer.',
-      labels: ['status'],
-    });
-  }
-
-  add({ status, message }: Refusal): void {
-    this.#refused.inc(1, { status: String(status) });
-    const count = (this.#counts.get(status) ?? 0) + 1;
-    this.#counts.set(status, count);
-    if (count > 3 && !isPowerOfTen(count)) return;
-    const { logger, pipeline, config } = this.#ctx;
-    logger.warn(
-      `${pipeline}: collector ${config.name} refused a request with ${status}: ${message} (requests with ${status} so far: ${count})`,
-      { status },
-    );
   }
 }

@@ -1,6 +1,6 @@
-import { Subscription } from 'rxjs';
+import { type Subscriber, Subscription } from 'rxjs';
 import { longTimer } from '../../operators/index.ts';
-import { Fifo, Pump, type PumpOwner } from '../../operators/internal.ts';
+import { Fifo, Pump } from '../../operators/internal.ts';
 import { EventBatch, type Outcome, type Rows } from '../../src/sdk/index.ts';
 import type { BatchDemand } from '../lines/batch-demand.ts';
 import { isFull, isUnavailable, type Refusal } from './refusal.ts';
@@ -23,8 +23,7 @@ export interface EventParts {
 
 interface IntakeOptions {
   readonly demand: BatchDemand;
-  readonly owner: PumpOwner;
-  readonly emit: (batch: EventBatch) => void;
+  readonly subscriber: Subscriber<EventBatch>;
   /** Milliseconds from the start until all events of a request have to be acknowledged. */
   readonly timeoutMs: number;
 }
@@ -41,7 +40,7 @@ export class Intake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#pump = new Pump(() => this.#step(), options.owner);
+    this.#pump = new Pump(() => this.#step(), options.subscriber);
   }
 
   /** There may be room. */
@@ -88,7 +87,7 @@ export class Intake {
       request.taken();
       return true;
     }
-    const { demand, emit } = this.#options;
+    const { demand, subscriber } = this.#options;
     const { room } = demand;
     if (room <= 0) return false;
     const rows = parts.take(Math.min(room, BATCH_EVENTS));
@@ -99,7 +98,7 @@ export class Intake {
       demand.acknowledged(rows.size, bytes);
       request.acknowledge(outcome);
     };
-    emit(new EventBatch(rows, acknowledge));
+    subscriber.next(new EventBatch(rows, acknowledge));
     return true;
   }
 }

@@ -1,7 +1,7 @@
 import { isoNow, type ParsedFields } from '../../src/sdk/index.ts';
 import { parseJsonValue } from '../parse/formats.ts';
+import type { Answer, Endpoint, ReceivedRequest } from './endpoint.ts';
 import { jsonRows, lineParts, partsOf, textOf } from './event-parts.ts';
-import type { Answer, Endpoint, ReceivedRequest } from './http-intake.ts';
 import type { EventParts } from './intake.ts';
 import { Refusal } from './refusal.ts';
 
@@ -30,14 +30,17 @@ export function hecEndpoints(nextAckId: () => number): ReadonlyMap<string, Endpo
   const raw: Endpoint = { method: 'POST', auth, read: readRaw, answer };
   const nothing = partsOf(jsonRows([]));
   const health: Endpoint = {
-    ...{ method: 'GET', auth: undefined, read: () => nothing },
+    method: 'GET',
+    auth: undefined,
+    read: () => nothing,
     answer: (result) => (result instanceof Refusal ? busy(result) : text(200, 17, 'HEC is healthy')),
   };
   const ack: Endpoint = {
-    ...{ method: 'POST', auth, answer },
+    method: 'POST',
+    auth,
+    answer,
     read: ({ body }) => ({
       ...nothing,
-      isDone: true,
       answer: { status: 200, body: json({ acks: acknowledgementsOf(body) }) },
     }),
   };

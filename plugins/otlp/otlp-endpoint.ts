@@ -1,6 +1,6 @@
 import { isoNow } from '../../src/sdk/index.ts';
+import type { Answer, Endpoint, ReceivedRequest, RequestEvents } from '../http-in/endpoint.ts';
 import { jsonRows, partsOf, textOf } from '../http-in/event-parts.ts';
-import type { Answer, Endpoint, ReceivedRequest, RequestEvents } from '../http-in/http-intake.ts';
 import { Refusal } from '../http-in/refusal.ts';
 import { parseJsonValue } from '../parse/formats.ts';
 import { type Decoded, decodeJson, decodeProtobuf } from './decode.ts';
