@@ -11,7 +11,7 @@ export interface Answer {
   readonly retryAfter: number | undefined;
   /** The first part of the body. It may quote events. */
   readonly text: string;
-  /** The same, as bytes. */
+  /** `text` as bytes. */
   readonly bytes: Buffer;
   /** The error that the server names beside the status. It quotes nothing of an event. */
   readonly serverError: string | undefined;
@@ -89,9 +89,7 @@ export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
     isAboutEvents,
   } = of;
   const { status, retryAfter, serverError, verdict } = answer;
-  const meaning = STATUS_CODES[status];
-  const meanings = [meaning, serverError].filter((text) => text !== undefined);
-  const answered = `${server} answered ${status}${meanings.length === 0 ? '' : ` (${meanings.join('; ')})`}`;
+  const answered = `${server} answered ${statusText(answer)}`;
   if (isRefusal(answer, of)) {
     if (count > 1) {
       const hint = verdict?.hint === undefined ? '' : `; ${verdict.hint}`;
@@ -115,6 +113,12 @@ export function errorOf(answer: Answer, of: AnsweredCall): PluginError {
           : HINTS[status];
   const error = new PluginError(hint === undefined ? answered : `${answered}; ${hint}`);
   return Object.assign(error, { fatal: true });
+}
+
+/** The status of an answer in words, for messages. */
+export function statusText({ status, serverError }: Answer): string {
+  const meanings = [STATUS_CODES[status], serverError].filter((text) => text !== undefined);
+  return meanings.length === 0 ? `${status}` : `${status} (${meanings.join('; ')})`;
 }
 
 /**

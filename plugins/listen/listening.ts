@@ -20,7 +20,7 @@ export function addressText({ host, port }: ListenAddress): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
-/** What the trait `listens` says of an address. A port that the system chooses is nobody else's. */
+/** What the trait `listens` says of an address. No other listener can have a port that the system chooses. */
 export function listensOn(
   { host, port }: ListenAddress,
   protocol: 'tcp' | 'udp' = 'tcp',

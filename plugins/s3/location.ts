@@ -17,14 +17,14 @@ interface ObjectForm {
 
 const SUFFIXES = { gzip: '.gz', zstd: '.zst', none: '' };
 
-/** The folders are those of the time at which the id begins. */
+/** The folders are the date and the hour with which the id of the call starts. */
 export function keyOf({ prefix, compression }: ObjectForm, name: string): string {
   const [, ...date] = /^(\d{4})(\d\d)(\d\d)T(\d\d)\d{4}\.\d{3}Z-/.exec(name) ?? [];
   const folders = date.map((part) => `${part}/`).join('');
   return `${prefix}${folders}${name}.ndjson${SUFFIXES[compression]}`;
 }
 
-/** As signatures require it. */
+/** The key in a URL, encoded as signatures require it. */
 export const encodedKey = (key: string) =>
   encodeURIComponent(key)
     .replaceAll('%2F', '/')
